@@ -11,6 +11,6 @@ test.for([
   ['~> 0.11', '0.15.5'],
   ['>= 0.12, < 0.13', '0.12.31'],
   ['latest', '1.13.5'],
-] as const)('the releases of a new installation have one for %s: %s', ([constraint, release]) => {
+] as const)('the default releases contain one for %s: %s', ([constraint, release]) => {
   expect(resolveRuntimeVersion(constraint, sortReleases(releases ?? []))).toBe(release);
 });

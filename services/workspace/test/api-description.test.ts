@@ -41,7 +41,7 @@ test.for(['stable', 'prerelease'])('the API is described under %s.json', async (
   expect(JSON.stringify(created?.['post']?.requestBody)).toContain('execution-mode');
 });
 
-test('a description that is known is not sent again', async () => {
+test('a description that the client has already is not sent again', async () => {
   const modified = (await get('stable')).headers.get('last-modified') ?? '';
   const again = await get('stable', { 'if-modified-since': modified });
   expect([again.status, again.text]).toEqual([304, '']);

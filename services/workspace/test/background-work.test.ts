@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { uploadsTo } from './state-uploads.ts';
 import { startHarness } from './workspace-harness.ts';
 
-test('begins when another holder gives its lease back, and takes the lease over in the store', async () => {
+test('background work begins when another holder releases its lease, and takes over the lease in the store', async () => {
   const leases = new InProcessLeaseStore();
   const name = 'workspace/state-removal';
   const held = await leases.tryAcquire(name, { ttlMs: 60_000 });

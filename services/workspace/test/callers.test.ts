@@ -364,7 +364,7 @@ const fill = (text: string): string =>
   );
 
 describe('every route and every caller', () => {
-  test('each route of the service has its line', async () => {
+  test('every route of the service is in the table', async () => {
     const { pathsJson } = await harness.service.edge.describe();
     const paths = JSON.parse(pathsJson) as Record<string, Record<string, unknown>>;
     const routes = Object.entries(paths).flatMap(([path, operations]) =>

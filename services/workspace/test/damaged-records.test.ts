@@ -40,7 +40,7 @@ test.for([
   ['teams', 'team', `${O}/teams`, '/teams/'],
   ['projects', 'project', `${O}/projects`, '/projects/'],
 ] as const)(
-  'one of the %s: it is refused with its path, the list has the others',
+  'a damaged record of the %s is refused with its path, and the list contains the others',
   async ([prefix, kind, list, address]) => {
     const path = await damage(prefix, ids[`${kind} lost`]);
     const { status, errors } = await get(address + ids[`${kind} lost`]);
@@ -57,7 +57,7 @@ test.for([
   },
 );
 
-test('a team: members have what their other teams grant', async () => {
+test('a damaged team leaves its members the rights of their other teams', async () => {
   const both = await harness.addUser('both', ids['team lost'] ?? '', ids['team kept'] ?? '');
   const only = await harness.addUser('only', ids['team lost'] ?? '');
   await damage('teams', ids['team lost']);
@@ -65,7 +65,7 @@ test('a team: members have what their other teams grant', async () => {
   expect((await get(`${O}/workspaces`, both.token)).status).toBe(200);
 });
 
-test('a membership: its user is refused, the list has the others', async () => {
+test('the user of a damaged membership is refused, and the list contains the others', async () => {
   const { token, id } = await harness.addUser('affected', ids['team kept'] ?? '');
   const other = await harness.addUser('other', ids['team kept'] ?? '');
   await damage('memberships', id);
@@ -77,7 +77,7 @@ test('a membership: its user is refused, the list has the others', async () => {
   expect((await get('/organizations', token)).status).toBe(200);
 });
 
-test('an organization: the list has the others', async () => {
+test('a damaged organization leaves the others in the list', async () => {
   const [organization] = (await get('/organizations')).list.filter(
     ({ attributes }) => attributes['name'] === 'globex',
   );
@@ -88,7 +88,7 @@ test('an organization: the list has the others', async () => {
   await harness.runUpkeep();
 });
 
-test('a variable: the list has the others', async () => {
+test('a damaged variable leaves the others in the list', async () => {
   const vars = `/workspaces/${ids['workspace kept']}/vars`;
   const [lost] = await Promise.all(
     ['lost', 'kept'].map((key) =>

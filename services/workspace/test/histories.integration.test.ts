@@ -69,7 +69,7 @@ const count = (history: readonly Operation<string>[], name: string): number =>
   history.filter((operation) => operation.name === name).length;
 
 describe('fifty callers at two replicas', { timeout: SLOW_MS }, () => {
-  test('lock and unlock a workspace as if one call came after the other', async () => {
+  test('can lock and unlock a workspace as if the calls were sequential', async () => {
     const { id } = await replicas[0].create(COLLECTION, 'workspaces', { name: 'locked' });
     const at = `/workspaces/${id}`;
     const lock: Call = async (ask, caller) => {
@@ -104,7 +104,7 @@ describe('fifty callers at two replicas', { timeout: SLOW_MS }, () => {
     expect(isLinearizable(NOBODY, [...history, again as Operation<string>])).toBe(false);
   });
 
-  test('make and delete a workspace of one name as if one call came after the other', async () => {
+  test('can create and delete a workspace of one name as if the calls were sequential', async () => {
     const at = `${COLLECTION}/contested`;
     const body = { data: { type: 'workspaces', attributes: { name: 'contested' } } };
     const make: Call = async (ask) => {

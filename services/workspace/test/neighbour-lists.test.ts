@@ -27,7 +27,7 @@ const names = ({ list }: Reply) => list.map(({ attributes }) => attributes['name
 const counts = ({ meta }: Reply) => (meta as unknown as Record<string, unknown>)['status-counts'];
 
 describe('a list', () => {
-  test('of projects tells how many there are and how many are meant', async () => {
+  test('of projects reports the total and the number of matches', async () => {
     const all = await harness.call('GET', `${O}/projects`);
     expect(counts(all)).toEqual({ total: 2, matching: 2 });
     expect(counts(await harness.call('GET', `${O}/projects?filter[names]=shop`))).toEqual({
@@ -41,7 +41,7 @@ describe('a list', () => {
     ]);
   });
 
-  test('of organizations is by name, in pages when asked for, and searched by name and address', async () => {
+  test('of organizations is sorted by name, paged on request, and searched by name and address', async () => {
     const email = 'Zoo@B.example';
     const made = ['zoo', ...Array.from({ length: 20 }, (_, at) => `org-${at + 10}`)];
     for (const name of made)
@@ -59,14 +59,14 @@ describe('a list', () => {
     expect(await listed('?q[email]=oTHER')).toEqual(['zoo']);
   });
 
-  test('of teams tells how many there are and how many are meant', async () => {
+  test('of teams reports the total and the number of matches', async () => {
     expect(counts(await harness.call('GET', `${O}/teams?q=build`))).toEqual({
       total: 2,
       matching: 1,
     });
   });
 
-  test('of projects holds those in which the caller may do something', async () => {
+  test('of projects contains those to which the caller has access', async () => {
     const grant = (access: string, id: string) =>
       harness.create(
         '/team-projects',
@@ -106,7 +106,7 @@ describe('agent pools', () => {
   const workspaceOf = (name: string, attributes: object = {}) =>
     harness.create(`${O}/workspaces`, 'workspaces', { name, ...attributes });
 
-  test('are listed by name, or by their age', async () => {
+  test('are listed by name or by age', async () => {
     for (const name of ['sorted-b', 'sorted-c', 'sorted-a']) {
       harness.clock.advance(1000);
       await harness.create(`${O}/agent-pools`, 'agent-pools', { name });
@@ -121,7 +121,7 @@ describe('agent pools', () => {
     for (const { id } of list) await harness.call('DELETE', `/agent-pools/${id}`);
   });
 
-  test('are listed by the workspace or project that they are open to, and include workspaces', async () => {
+  test('can be filtered by a workspace or project that may use them, and include workspaces', async () => {
     const mine = await workspaceOf('mine');
     await workspaceOf('bare');
     const ofWorkspace = await named('of-workspace', 'workspaces', mine.id);
@@ -168,7 +168,7 @@ describe('include', () => {
     return reply.included.map(({ type }) => type);
   };
 
-  test('of a project and of projects: the bindings in effect, and they are linked to', async () => {
+  test('of a project and of projects contains the effective bindings, with links to them', async () => {
     for (const path of [`/projects/${projectId}`, `${O}/projects`]) {
       const reply = await harness.call('GET', `${path}?include=effective_tag_bindings`);
       expect(reply.included).toMatchObject([
@@ -182,13 +182,13 @@ describe('include', () => {
     }
   });
 
-  test('of an organization: its default project and what it may use', async () => {
+  test('of an organization contains its default project and its entitlements', async () => {
     expect(await included(O, 'default-project')).toEqual(['projects']);
     expect(await included(O, 'entitlement_set')).toEqual(['entitlement-sets']);
     expect(await included(O, '')).toEqual([]);
   });
 
-  test('of memberships: the user and the teams', async () => {
+  test('of memberships contains the user and the teams', async () => {
     const { list } = await harness.call('GET', `${O}/organization-memberships?q=admin`);
     for (const path of [
       `/organization-memberships/${list[0]?.id}`,
@@ -203,7 +203,7 @@ describe('include', () => {
     }
   });
 
-  test('of OAuth clients: their token and projects', async () => {
+  test('of OAuth clients contains their token and projects', async () => {
     const client = await harness.create(
       `${O}/oauth-clients`,
       'oauth-clients',
@@ -223,7 +223,7 @@ describe('include', () => {
     }
   });
 
-  test('of a project is for who sees that', async () => {
+  test('of a project requires the right to see it', async () => {
     const managing = { 'organization-access': { 'manage-vcs-settings': true } };
     const team = await harness.create(`${O}/teams`, 'teams', { name: 'connecting', ...managing });
     const { token } = await harness.addUser('connector', team.id);
@@ -241,12 +241,12 @@ describe('include', () => {
     '/organization-memberships',
     `${O}/oauth-clients`,
     `${O}/agent-pools`,
-  ])('of %s is refused with a name nobody knows', async (path) => {
+  ])('of %s is refused with an unknown name', async (path) => {
     expect((await harness.call('GET', `${path}?include=nonsense`)).status).toBe(400);
   });
 });
 
-test('a workspace is updated with its document as it is shown', async () => {
+test('a workspace can be updated with its own document', async () => {
   const { id } = await harness.create(`${O}/workspaces`, 'workspaces', { name: 'round' });
   await harness.call('PATCH', `/workspaces/${id}/tag-bindings`, {
     data: [{ type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } }],

@@ -118,7 +118,7 @@ test.for([
   '/agent-pools/:pool/agents',
   '/vars?filter[organization][name]=acme&filter[workspace][name]=app',
   '/state-versions?filter[organization][name]=acme&filter[workspace][name]=app',
-])('%s refuses what would choose and does not', async (path) => {
+])('%s refuses unsupported filters and searches', async (path) => {
   const target = path.replace(/:(\w+)/, (_, key: string) => known[key] ?? '');
   const joined = target.includes('?') ? `${target}&` : `${target}?`;
   for (const parameter of ['filter[nonsense]', 'filter[names][]', 'search[nonsense]', 'sort']) {

@@ -44,13 +44,13 @@ const count = (replies: readonly { status: number }[], status: number): number =
   replies.filter((reply) => reply.status === status).length;
 
 describe('over two replicas', () => {
-  test('a name goes to one workspace', async () => {
+  test('a name is given to only one workspace', async () => {
     const body = document({ name: 'contested' });
     const replies = await fromAll((replica) => replica.call('POST', COLLECTION, body));
     expect([count(replies, 201), count(replies, 422)]).toEqual([1, 49]);
   });
 
-  test('of a reservation and a binding that overrides it one is refused', async () => {
+  test('either a reservation or a concurrent binding that overrides it is refused', async () => {
     const [first, second] = replicas as [Harness, Harness];
     const organization = '/organizations/reserving';
     const attributes = { name: 'reserving', email: 'a@b.example' };
@@ -79,7 +79,7 @@ describe('over two replicas', () => {
     expect(done).toEqual([1]);
   });
 
-  test('a lock goes to one caller, with and without Redis, and the other replica sees it at once', async () => {
+  test('a lock is given to only one caller, with and without Redis, and is visible to the other replica at once', async () => {
     const [first, second] = replicas as [Harness, Harness];
     const at = `/workspaces/${(await first.create(COLLECTION, 'workspaces', { name: 'locked' })).id}`;
     const managing = { 'organization-access': { 'manage-workspaces': true } };
@@ -125,7 +125,7 @@ describe('over two replicas', () => {
     expect((await details()).status).toBe(401);
   });
 
-  test('what a listing counts follows what the other replica did', async () => {
+  test('the counts of a list include changes by the other replica', async () => {
     const [first, second] = replicas as [Harness, Harness];
     const total = async () =>
       (await second.call('GET', `${COLLECTION}?search[name]=counted-`)).meta.pagination[

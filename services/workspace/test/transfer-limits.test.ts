@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => runs.harness[Symbol.asyncDispose]());
 
 describe('an archive of a configuration', () => {
-  test('has at most 100 MiB; after a larger one the address takes another', async () => {
+  test('has at most 100 MiB; after a larger one the address accepts another upload', async () => {
     const announced = await runs.harness.create(
       `/workspaces/${workspaceId}/configuration-versions`,
       'configuration-versions',

@@ -64,14 +64,14 @@ const ENDS = {
     }),
 } as const;
 
-describe('a configuration for a workspace that applies by itself', () => {
+describe('a configuration for a workspace with auto-apply', () => {
   test.for([
     ['member', { access: 'plan' }, false],
     ['member', { access: 'custom', runs: 'plan' }, false],
     ['team', { access: 'plan' }, false],
     ['member', { access: 'write' }, true],
     ['team', { access: 'write' }, true],
-  ] as const)('of the %s with %j: the apply follows by itself is %s', async (row) => {
+  ] as const)('of the %s with %j is applied automatically: %s', async (row) => {
     const [caller, access, applies] = row;
     const workspaceId = await makeWorkspace({ 'auto-apply': true });
     const { tokens } = await teamWith(workspaceId, access);
@@ -84,7 +84,7 @@ describe('a configuration for a workspace that applies by itself', () => {
     await act(run?.id ?? '', applies ? 'cancel' : 'discard');
   });
 
-  test('waits to be confirmed where the right to apply was taken before the upload', async () => {
+  test('waits for confirmation if the right to apply was revoked before the upload', async () => {
     const workspaceId = await makeWorkspace({ 'auto-apply': true });
     const { tokens, grantId } = await teamWith(workspaceId, { access: 'write' });
     const { url: address } = await announce(workspaceId, tokens.member);
@@ -99,7 +99,7 @@ describe('a configuration for a workspace that applies by itself', () => {
 
 describe.for(Object.entries(ENDS))('once %s', ([, end]) => {
   test.for([{}, { 'auto-queue-runs': false }])(
-    'a configuration announced before with %j is refused, and nothing begins with it',
+    'a configuration announced earlier with %j is refused, and no run begins',
     async (attributes) => {
       const workspaceId = await makeWorkspace({ 'auto-apply': true });
       const current = (await harness.call('GET', `/workspaces/${workspaceId}`)).data.relationships;
@@ -117,7 +117,7 @@ describe.for(Object.entries(ENDS))('once %s', ([, end]) => {
     },
   );
 
-  test('a state announced before is refused', async () => {
+  test('a state announced earlier is refused', async () => {
     const workspaceId = await makeWorkspace();
     const team = await teamWith(workspaceId, { access: 'write' });
     await harness.call('POST', `/workspaces/${workspaceId}/actions/lock`, {}, team.tokens.member);

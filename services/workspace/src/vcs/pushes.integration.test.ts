@@ -170,7 +170,7 @@ describe('a workspace with a repository', () => {
     await discardAll(id);
   });
 
-  test('gives its webhook up with the last workspace of the repository', async () => {
+  test('loses its webhook with the last workspace of the repository', async () => {
     const { id, identifier } = await connect();
     const other = await createWorkspace('sharing', identifier, {}, {});
     await harness.runUpkeep();
@@ -186,7 +186,7 @@ describe('a workspace with a repository', () => {
     ]);
   });
 
-  test('says what cannot be reached, tries again, and loses nothing', async () => {
+  test('reports what cannot be reached, retries, and loses nothing', async () => {
     server.answer = () => ({ status: 401, body: { message: 'Bad credentials' } });
     server.beforeGit = (_request, response) => {
       response.writeHead(500).end();
@@ -210,7 +210,7 @@ describe('a workspace with a repository', () => {
     await discardAll(id);
   });
 
-  test('has an errored run that says why a commit cannot be fetched', async () => {
+  test('has an errored run with the reason why a commit cannot be fetched', async () => {
     const { id, identifier } = await connect({ 'queue-all-runs': true });
     await harness.runUpkeep();
     await discardAll(id);
@@ -240,7 +240,7 @@ describe('a workspace with a repository', () => {
 });
 
 describe('a push', () => {
-  test('starts a run, whose steps are the status of the commit', async () => {
+  test('starts a run, whose progress is reported as status of the commit', async () => {
     const { id, identifier, first } = await connect({ 'queue-all-runs': true });
     await harness.runUpkeep();
     await discardAll(id);
@@ -284,7 +284,7 @@ describe('a push', () => {
     ]);
   });
 
-  test('concerns the workspaces that follow its branch and whose files it changes', async () => {
+  test('affects the workspaces that follow its branch and whose files it changes', async () => {
     const all: Record<string, object> = {
       inFolder: { 'working-directory': 'network' },
       outside: { 'working-directory': 'compute' },
@@ -322,7 +322,7 @@ describe('a push', () => {
     );
   });
 
-  test('that another has overtaken starts one run, with the newest commit', async () => {
+  test('that was superseded by another starts one run, with the newest commit', async () => {
     const { id, identifier, first } = await connect({ 'queue-all-runs': true });
     await harness.runUpkeep();
     await discardAll(id);
@@ -338,7 +338,7 @@ describe('a push', () => {
   });
 });
 
-test('a tag that matches starts a run, and another does not', async () => {
+test('of a tag starts a run if the tag matches', async () => {
   const repository = { 'tags-regex': String.raw`^v\d+\.\d+\.\d+$` };
   const { id, identifier, first } = await connect({ 'queue-all-runs': true }, repository);
   await harness.runUpkeep();
@@ -368,7 +368,7 @@ describe('a pull request', () => {
     },
   });
 
-  test('is planned, and applied by nobody', async () => {
+  test('is planned, and cannot be applied', async () => {
     const { id, identifier, first } = await connect({ 'queue-all-runs': true, 'auto-apply': true });
     await harness.runUpkeep();
     await discardAll(id);
@@ -392,7 +392,7 @@ describe('a pull request', () => {
     );
   });
 
-  test('of a fork, or where speculative-enabled is false, starts nothing', async () => {
+  test('of a fork, or with speculative-enabled false, starts nothing', async () => {
     const { id, identifier, first } = await connect({ 'speculative-enabled': false });
     await harness.runUpkeep();
     const sha = await server.commit(identifier, { 'main.tf': 'pr' }, 'topic');
@@ -409,7 +409,7 @@ describe('a pull request', () => {
 });
 
 describe('a delivery is refused', () => {
-  test('when it is forged, replayed, for no webhook, malformed or too large', async () => {
+  test('when it is forged, replayed, malformed, too large or for an unknown webhook', async () => {
     const { id, first } = await connect();
     await harness.runUpkeep();
     const push = pushed('refs/heads/main', first);
@@ -430,7 +430,7 @@ describe('a delivery is refused', () => {
     expect(await logOf(id)).toHaveLength(2);
   });
 
-  test('once its connection is deleted, and the webhook is removed', async () => {
+  test('once its connection is deleted, which also removes the webhook', async () => {
     const client = await createClient('another-token');
     const { id, first } = await connect({}, { 'oauth-token-id': client.tokenId });
     await harness.runUpkeep();

@@ -26,13 +26,13 @@ describe('an organization', () => {
     [{ email: 'nobody' }, 'email'],
     [{ email: `${'x'.repeat(65)}@b.example` }, 'email'],
     [{ email: `a@${'x'.repeat(191)}` }, 'email'],
-  ] as const)('is neither made nor changed with %j', async ([given, name]) => {
+  ] as const)('cannot be created or updated with %j', async ([given, name]) => {
     const made = { name: 'initech', email: 'a@b.example', ...given };
     expect(await send('POST', '/organizations', 'organizations', made)).toMatchObject(at(name));
     expect(await change(given)).toMatchObject(at(name));
   });
 
-  test('may have the longest name and address', async () => {
+  test('accepts a name and an address of maximum length', async () => {
     const longest = { name: 'x'.repeat(40), email: `${'x'.repeat(64)}@${'x'.repeat(190)}` };
     for (const given of [longest, { ...longest, name: 'xyz' }]) {
       const { attributes } = await send('POST', '/organizations', 'organizations', given);
@@ -40,7 +40,7 @@ describe('an organization', () => {
     }
   });
 
-  test('has no agent pool before there is one of its own', async () => {
+  test('accepts only agent pools of its own', async () => {
     const pool = await harness.create(`${O}/agent-pools`, 'agent-pools', { name: 'ours' });
     const given = {
       name: 'initech',
@@ -65,7 +65,7 @@ describe('an organization', () => {
     await change({ 'allow-force-delete-workspaces': false });
   });
 
-  test('is renamed with all that is in it, and its former name is free', async () => {
+  test('can be renamed with its content, which frees the former name', async () => {
     await harness.create('/organizations', 'organizations', { name: 'old', email: 'a@b.example' });
     await harness.create('/organizations/old/workspaces', 'workspaces', { name: 'kept' });
     await send('PATCH', '/organizations/old', 'organizations', { name: 'new' });
@@ -74,7 +74,7 @@ describe('an organization', () => {
     await harness.create('/organizations', 'organizations', { name: 'old', email: 'a@b.example' });
   });
 
-  test('is deleted with its workspaces, and its tokens and keys end with it', async () => {
+  test('is deleted with its workspaces, tokens and keys', async () => {
     const path = '/organizations/gone';
     const countTokens = async () => (await harness.store.scan('shared/tokens/')).length;
     const before = await countTokens();
@@ -120,7 +120,7 @@ describe('an organization', () => {
     );
   });
 
-  test('is changed by a document of its own name alone, and told all mistakes at once', async () => {
+  test('rejects a document of another name, and reports all errors at once', async () => {
     const patch = (data: object) =>
       harness.call('PATCH', O, { data: { type: 'organizations', ...data } });
     expect((await patch({ id: 'globex', attributes: {} })).status).toBe(409);
@@ -132,7 +132,7 @@ describe('an organization', () => {
     expect(new Set(errors.map(({ source }) => source?.pointer))).toEqual(new Set(pointers));
   });
 
-  test('names its default agent pool by attribute or relationship', async () => {
+  test('accepts its default agent pool as attribute or relationship', async () => {
     const pool = await harness.create('/organizations/globex/agent-pools', 'agent-pools', {
       name: 'theirs',
     });
@@ -169,13 +169,13 @@ describe('an organization', () => {
     [{ 'enforce-hyok': true }, 'enforce-hyok'],
     [{ 'max-ttl-enabled': true }, 'max-ttl-enabled'],
     [{ 'registry-monorepo-support-enabled': true }, 'registry-monorepo-support-enabled'],
-  ] as const)('does not promise what is not there: %j', async ([given, name]) => {
+  ] as const)('refuses settings that would have no effect: %j', async ([given, name]) => {
     const made = { name: 'initech', email: 'a@b.example', ...given };
     expect(await send('POST', '/organizations', 'organizations', made)).toMatchObject(at(name));
     expect(await change(given)).toMatchObject(at(name));
   });
 
-  test('says what it takes without effect, and shows what it does not offer as off', async () => {
+  test('warns of settings it accepts without effect, and shows unsupported features as off', async () => {
     const given = {
       'collaborator-auth-policy': 'password',
       'enforce-hyok': false,
@@ -197,7 +197,7 @@ describe('an organization', () => {
     expect((await harness.call('PATCH', O, none)).meta).toBeUndefined();
   });
 
-  test('without user tokens is there for owners and for the tokens of teams alone', async () => {
+  test('without user tokens is visible only to owners and team tokens', async () => {
     const team = await harness.create(`${O}/teams`, 'teams', {
       name: 'readers',
       'organization-access': { 'read-workspaces': true },
@@ -223,7 +223,7 @@ describe('an organization', () => {
     expect(await seenBy(token)).toEqual([200, 200, 200, 200, 1]);
   });
 
-  test('may use states, teams and agents, but nothing that is not there', async () => {
+  test('has entitlements for states, teams and agents, and for no unsupported feature', async () => {
     const { data } = await harness.call('GET', `${O}/entitlement-set`);
     const offered = Object.entries(data.attributes).filter(([, value]) => value === true);
     expect(offered.map(([name]) => name).toSorted()).toEqual([
@@ -246,11 +246,11 @@ describe('a project', () => {
     [{ name: 'Told', description: 'x'.repeat(257) }, 'description'],
     [{ name: 'Timed', 'auto-destroy-activity-duration': '0d' }, 'auto-destroy-activity-duration'],
     [{ name: 'Timed', 'auto-destroy-activity-duration': '' }, 'auto-destroy-activity-duration'],
-  ] as const)('is not made with %j', async ([given, name]) => {
+  ] as const)('cannot be created with %j', async ([given, name]) => {
     expect(await send('POST', `${O}/projects`, 'projects', given)).toMatchObject(at(name));
   });
 
-  test('may have the shortest and the longest texts, and keeps what a change does not name', async () => {
+  test('accepts texts of minimum and maximum length, and keeps attributes that an update omits', async () => {
     await harness.create(`${O}/projects`, 'projects', { name: 'a b' });
     const longest = {
       name: 'x'.repeat(40),
@@ -267,7 +267,7 @@ describe('a project', () => {
     expect((await send('POST', `${O}/projects`, 'projects', { name })).status).toBe(201);
   });
 
-  test('that is the default one stays', async () => {
+  test('that is the default cannot be deleted', async () => {
     const { data } = await harness.call('GET', '/organizations/globex');
     const project = data.relationships['default-project']?.data as { id: string };
     const path = `/projects/${project.id}`;
@@ -297,11 +297,11 @@ describe('a team', () => {
       { name: 'x', 'organization-access': { 'read-projects': true, 'read-workspaces': false } },
       'organization-access/read-workspaces',
     ],
-  ] as const)('is not made with %j', async ([given, name]) => {
+  ] as const)('cannot be created with %j', async ([given, name]) => {
     expect(await send('POST', `${O}/teams`, 'teams', given)).toMatchObject(at(name));
   });
 
-  test('has a name with spaces, by which it is found', async () => {
+  test('can have spaces in its name, and is found by it', async () => {
     const { id } = await makeTeam({ name: 'q team' });
     const named = async (name: string) =>
       (await harness.call('GET', `${O}/teams?filter[names]=${name}`)).list.map((team) => team.id);
@@ -311,7 +311,7 @@ describe('a team', () => {
     expect([await named('q team'), await named('foo bar')]).toEqual([[], [id]]);
   });
 
-  test('keeps the access that a change does not name, and is secret at first', async () => {
+  test('is secret by default, and keeps the access that an update omits', async () => {
     const { id, attributes } = await makeTeam({
       name: 'x'.repeat(90),
       'organization-access': { 'manage-workspaces': true },
@@ -326,7 +326,7 @@ describe('a team', () => {
     });
   });
 
-  test('keeps the narrower access as long as it has the wider one', async () => {
+  test('keeps the narrower access while it has the wider one', async () => {
     const { id } = await makeTeam({
       name: 'wide',
       'organization-access': { 'manage-projects': true, 'read-projects': true },
@@ -341,7 +341,7 @@ describe('a team', () => {
     }
   });
 
-  test('that is secret is seen by its members, its like and who manages members', async () => {
+  test('that is secret is visible to its members, to callers with access to secret teams, and to those who manage members', async () => {
     const secret = await makeTeam({ name: 'hidden' });
     const managing = await makeTeam({
       name: 'managing',
@@ -378,7 +378,7 @@ describe('a team', () => {
     expect(await harness.store.scan(`shared/owned-tokens/${id}/`)).toEqual([]);
   });
 
-  test('of owners is neither renamed, nor deleted, nor changed by who manages teams', async () => {
+  test('of owners cannot be renamed, deleted, or changed by managers of teams', async () => {
     const { list } = await harness.call('GET', `${O}/teams?filter[names]=owners`);
     const path = `/teams/${list[0]?.id}`;
     expect(await send('PATCH', path, 'teams', { name: 'kings' })).toMatchObject(at('name'));
@@ -405,7 +405,7 @@ describe('a team', () => {
     }
   });
 
-  test('of owners is seen by every member, until it is made secret', async () => {
+  test('of owners is visible to every member until it is made secret', async () => {
     const { list } = await harness.call('GET', `${O}/teams?filter[names]=owners`);
     const path = `/teams/${list[0]?.id}`;
     const { id } = await makeTeam({ name: 'members' });
@@ -420,7 +420,7 @@ describe('a team', () => {
     await send('PATCH', path, 'teams', { visibility: 'organization' });
   });
 
-  test('has tokens that its members manage where it says so', async () => {
+  test('lets members manage its tokens if configured', async () => {
     const { id } = await makeTeam({ name: 'tokens', 'allow-member-token-management': false });
     const { token } = await harness.addUser('tokener', id);
     const issue = async () =>

@@ -118,7 +118,7 @@ test.for([
       return `/teams/${await furnishTeam(O, project.id)}`;
     },
   ],
-] as const)('%s goes with all that is kept for it', async ([, count, furnish]) => {
+] as const)('%s is deleted with all of its records', async ([, count, furnish]) => {
   await makePool(O, `pool-${count}`);
   const before = await paths();
   const path = await furnish();

@@ -95,7 +95,7 @@ describe('an address without a user', () => {
     expect(teams.list.map(({ id }) => id)).toContain(teamId);
   });
 
-  test('is mailed again after a failure, and the token of the failed mail is gone', async () => {
+  test('gets another mail after a failure, and the token of the failed mail is invalid', async () => {
     const { data } = await invite('bob@keelson.example');
     const id = userIdOf(data);
     mail.accepts = false;
@@ -112,7 +112,7 @@ describe('an address without a user', () => {
     expect(await withdraw(data.id)).toBe(204);
   });
 
-  test('whose invitation is withdrawn has no account and no token any more', async () => {
+  test('loses its account and token when the invitation is withdrawn', async () => {
     const { data } = await invite('carl@keelson.example');
     const id = userIdOf(data);
     await harness.runUpkeep();
@@ -122,7 +122,7 @@ describe('an address without a user', () => {
     expect((await harness.call('GET', '/account/details', undefined, token)).status).toBe(401);
   });
 
-  test('is invited by the account that a site administrator creates later', async () => {
+  test('keeps its invitation when a site administrator creates the account later', async () => {
     const { data } = await invite('dora@keelson.example');
     const user = await harness.addUser('dora');
     expect(data.relationships['user']?.data).toEqual({ type: 'users', id: user.id });
@@ -131,7 +131,7 @@ describe('an address without a user', () => {
     expect(await statusOf(data.id)).toBe('active');
   });
 
-  test('must be one, and there is a limit of open invitations', async () => {
+  test('must be valid, and the number of open invitations is limited', async () => {
     expect((await invite('nobody')).errors[0]?.source?.pointer).toBe('/data/attributes/email');
     const open: string[] = [];
     for (const name of ['e1', 'e2', 'e3']) {
@@ -152,7 +152,7 @@ describe('a member that leaves the last team', () => {
     return (await harness.call('GET', O, undefined, token)).status;
   };
 
-  test('stays in the organization, unless its owners have it otherwise', async () => {
+  test('stays in the organization, unless the owners have configured otherwise', async () => {
     expect(await leave('frida')).toBe(200);
     const body = {
       data: { type: 'organizations', attributes: { 'members-leave-with-last-team': true } },

@@ -28,7 +28,7 @@ const invite = (email: string, ...teamIds: readonly string[]) =>
   inviteAs(undefined, email, ...teamIds);
 
 describe('a membership', () => {
-  test('is made by address, seen by its user, and ends with all teams', async () => {
+  test('is created by address, visible to its user, and removed from all teams when it ends', async () => {
     const { id, token } = await harness.addUser('ada');
     expect((await harness.call('GET', O, undefined, token)).status).toBe(404);
     const made = await invite('Ada@keelson.example', teamId);
@@ -66,7 +66,7 @@ describe('a membership', () => {
     ]);
   });
 
-  test('needs no team', async () => {
+  test('does not need a team', async () => {
     const { id } = await harness.addUser('grace');
     const made = await harness.call('POST', `${O}/organization-memberships`, {
       data: {
@@ -80,7 +80,7 @@ describe('a membership', () => {
     });
   });
 
-  test('needs an address of one user at most, as it is now', async () => {
+  test('is refused for an address that several users currently have', async () => {
     const { token } = await harness.addUser('twin');
     const attributes = { username: 'other-twin', email: 'Twin@keelson.example' };
     await harness.create('/admin/users', 'users', attributes);
@@ -102,7 +102,7 @@ describe('a membership', () => {
     expect(invited.data.attributes['status']).toBe('invited');
   });
 
-  test('of an owner is made and ended by owners alone', async () => {
+  test('of an owner can be created and removed only by owners', async () => {
     const managing = await harness.create(`${O}/teams`, 'teams', {
       name: 'managing',
       'organization-access': { 'manage-membership': true },
@@ -121,7 +121,7 @@ describe('a membership', () => {
     expect((await inviteAs(token, 'mary@keelson.example', teamId)).status).toBe(201);
   });
 
-  test('is made on teams of its organization', async () => {
+  test('accepts only teams of its organization', async () => {
     const name = 'initech';
     await harness.create('/organizations', 'organizations', { name, email: 'a@b.example' });
     const theirs = await harness.create(`/organizations/${name}/teams`, 'teams', { name: 't' });
@@ -129,7 +129,7 @@ describe('a membership', () => {
     expect((await invite('peter@keelson.example', theirs.id)).status).toBe(404);
   });
 
-  test('of the last owner stays', async () => {
+  test('of the last owner cannot be removed', async () => {
     const { list } = await harness.call('GET', `${O}/organization-memberships?q=admin`);
     const path = `/organization-memberships/${list[0]?.id}`;
     expect((await harness.call('DELETE', path)).status).toBe(403);
@@ -170,7 +170,7 @@ describe('the memberships of a team', () => {
     expect((await harness.call('GET', O, undefined, token)).status).toBe(200);
   });
 
-  test('are of users named in any case or by id, each one membership that outlasts the last team', async () => {
+  test('accept user names in any case and ids, and the membership remains after the last team', async () => {
     const { id: userId } = await harness.addUser('Konrad');
     const other = (await harness.create(`${O}/teams`, 'teams', { name: 'others' })).id;
     const change = async (method: string, team: string, id: string) => {
@@ -201,7 +201,7 @@ describe('the memberships of a team', () => {
       expect(await change(method, other, 'no-one')).toBe(400);
   });
 
-  test('are named by those who manage a team if they are in the organization already', async () => {
+  test('can be added by managers of the team if the users are already in the organization', async () => {
     const access = { 'organization-access': { 'manage-membership': true } };
     const stewards = await harness.create(`${O}/teams`, 'teams', { name: 'stewards', ...access });
     const { token } = await harness.addUser('steward', stewards.id);
@@ -223,7 +223,7 @@ describe('the memberships of a team', () => {
     expect(await change('DELETE', 'outside', token)).toEqual([204, undefined]);
   });
 
-  test('are those of its organization', async () => {
+  test('must belong to its organization', async () => {
     await harness.create('/organizations', 'organizations', {
       name: 'globex',
       email: 'a@b.example',
@@ -239,7 +239,7 @@ describe('the memberships of a team', () => {
     }
   });
 
-  test('of the owners keep one', async () => {
+  test('of the owners always include at least one', async () => {
     const { list } = await harness.call('GET', `${O}/organization-memberships?q=admin`);
     const owners = list[0]?.relationships['teams']?.data as readonly { id: string }[];
     const path = `/teams/${owners[0]?.id}/relationships/organization-memberships`;

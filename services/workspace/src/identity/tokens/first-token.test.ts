@@ -13,7 +13,7 @@ const loadFirstToken = async (workspaceBootstrapTokenFile: string, set: object =
 };
 
 describe('the file of the first token', () => {
-  test('is made once, whichever replica is first, and readable by its owner alone', async () => {
+  test('is created once, by whichever replica is first, and is readable only by its owner', async () => {
     await using folder = await temporaryDirectory();
     const file = join(folder.path, 'token');
     const replicas = await Promise.all(Array.from({ length: 20 }, () => loadFirstToken(file)));
@@ -25,7 +25,7 @@ describe('the file of the first token', () => {
     expect(await loadFirstToken(join(folder.path, 'other'))).not.toBe(replicas[0]);
   });
 
-  test('is left alone where a token is set', async () => {
+  test('is not touched if a token is configured', async () => {
     await using folder = await temporaryDirectory();
     const set = { workspaceBootstrapToken: 'chosen' };
     expect(await loadFirstToken(join(folder.path, 'token'), set)).toBe('chosen');
@@ -33,7 +33,7 @@ describe('the file of the first token', () => {
     expect(await withTokensOfFiles({})).toEqual({});
   });
 
-  test('is not written over: it stops the start when it holds no token', async () => {
+  test('is never overwritten: if it contains no token, the start fails', async () => {
     await using folder = await temporaryDirectory();
     const file = join(folder.path, 'token');
     await writeFile(file, 'short\n');
@@ -48,7 +48,7 @@ describe('the file of the first token', () => {
 describe('the first token', () => {
   const [first, second] = ['first-'.repeat(8), 'second-'.repeat(8)] as const;
 
-  test('is the administrator, and ends when it was deleted or another takes its place', async () => {
+  test('belongs to the administrator, and is invalid once deleted or replaced', async () => {
     await using harness = await startHarness();
     const adopt = (secret: string) => adoptBootstrapToken(harness.store, harness.clock, secret);
     const statuses = async () => {

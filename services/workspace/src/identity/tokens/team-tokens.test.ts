@@ -19,7 +19,7 @@ const isGood = async (token: unknown) =>
   (await harness.call('GET', '/account/details', undefined, String(token))).status === 200;
 
 describe('tokens of a team', () => {
-  test('are many, told apart by their descriptions', async () => {
+  test('are distinguished by their descriptions', async () => {
     const team = await makeTeam('many');
     const [ci, cd] = [
       await issue(tokensOf(team), { description: 'ci' }),
@@ -39,7 +39,7 @@ describe('tokens of a team', () => {
     expect(await isGood(cd.attributes['token'])).toBe(true);
   });
 
-  test('show their text once, and are kept without it', async () => {
+  test('show their text once, and are stored without it', async () => {
     const team = await makeTeam('once');
     const made = await issue(tokensOf(team), { description: 'once' });
     for (const path of [
@@ -56,19 +56,22 @@ describe('tokens of a team', () => {
     expect(JSON.stringify(kept)).not.toContain(text);
   });
 
-  test.for(['2020-01-01T00:00:00Z', 'tomorrow'])('do not expire at %s', async (expiry) => {
-    const attributes = { description: 'late', 'expired-at': expiry };
-    const { status, errors } = await harness.call(
-      'POST',
-      tokensOf(await makeTeam(`t${expiry[0]}`)),
-      {
-        data: { type: 'authentication-tokens', attributes },
-      },
-    );
-    expect([status, errors[0]?.source?.pointer]).toEqual([422, '/data/attributes/expired-at']);
-  });
+  test.for(['2020-01-01T00:00:00Z', 'tomorrow'])(
+    'cannot be created with the expiry %s',
+    async (expiry) => {
+      const attributes = { description: 'late', 'expired-at': expiry };
+      const { status, errors } = await harness.call(
+        'POST',
+        tokensOf(await makeTeam(`t${expiry[0]}`)),
+        {
+          data: { type: 'authentication-tokens', attributes },
+        },
+      );
+      expect([status, errors[0]?.source?.pointer]).toEqual([422, '/data/attributes/expired-at']);
+    },
+  );
 
-  test('end at the moment that they name, which is still to come', async () => {
+  test('expire at the given time, which must be in the future', async () => {
     const tokens = tokensOf(await makeTeam('ending'));
     const attributes = (ms: number) => ({
       description: `in ${ms}`,
@@ -85,7 +88,7 @@ describe('tokens of a team', () => {
     expect([await statusAfter(999), await statusAfter(1)]).toEqual([200, 401]);
   });
 
-  test('without a description are one, which a new one replaces', async () => {
+  test('without a description exist only once, and a new one replaces the old one', async () => {
     const team = await makeTeam('legacy');
     const named = await issue(tokensOf(team), { description: 'stays' });
     expect((await harness.call('GET', singleOf(team))).status).toBe(404);
@@ -109,7 +112,7 @@ describe('tokens of all teams', () => {
     return reply.list.map(({ attributes }) => attributes['description']);
   };
 
-  test('are searched by team, sorted and narrowed by expiry', async () => {
+  test('can be searched by team, sorted and filtered by expiry', async () => {
     const [web, worker] = [await makeTeam('zz-web'), await makeTeam('zz-worker')];
     const soon = new Date(harness.clock.nowMs() + 60_000).toISOString();
     const later = new Date(harness.clock.nowMs() + 3_600_000).toISOString();
@@ -131,7 +134,7 @@ describe('tokens of all teams', () => {
     expect(JSON.stringify(paged)).not.toContain('atlasv1');
   });
 
-  test('are shown as far as the caller may manage them', async () => {
+  test('are shown only to callers who may manage them', async () => {
     const [own, foreign] = [await makeTeam('yy-own'), await makeTeam('yy-foreign')];
     await issue(tokensOf(own), { description: 'own' });
     await issue(tokensOf(foreign), { description: 'foreign' });
@@ -141,7 +144,7 @@ describe('tokens of all teams', () => {
 });
 
 describe('the token of an organization', () => {
-  test('is not touched by requests for the token of another kind', async () => {
+  test('is not affected by requests for a token of another kind', async () => {
     const path = `${O}/authentication-token`;
     const made = await issue(path);
     for (const method of ['POST', 'GET', 'DELETE']) {

@@ -22,12 +22,12 @@ const INVALID = [
 ] as const;
 
 describe('a user', () => {
-  test.for(INVALID)('is not %j', async ([attributes, pointer]) => {
+  test.for(INVALID)('cannot be created with %j', async ([attributes, pointer]) => {
     const { status, errors } = await harness.call('POST', '/admin/users', body(attributes));
     expect([status, errors[0]?.source]).toEqual([422, { pointer }]);
   });
 
-  test('has an address that it alone sees', async () => {
+  test('has an address that only the user sees', async () => {
     const emailFor = async (token?: string) =>
       (await harness.call('GET', `/users/${ada.id}`, undefined, token)).data.attributes['email'];
     expect(await emailFor(ada.token)).toBe('Ada@keelson.example');
@@ -39,12 +39,12 @@ describe('an account', () => {
   const update = (attributes: object, token: string) =>
     harness.call('PATCH', '/account/update', body(attributes), token);
 
-  test.for(INVALID)('does not become %j', async ([attributes, pointer]) => {
+  test.for(INVALID)('cannot be changed to %j', async ([attributes, pointer]) => {
     const { status, errors } = await update(attributes, grace.token);
     expect([status, errors[0]?.source]).toEqual([422, { pointer }]);
   });
 
-  test('is renamed, in case too, and its former name is free', async () => {
+  test('can be renamed, also only in case, which frees the former name', async () => {
     const { token } = await harness.addUser('linus');
     expect((await update({ username: 'Linus' }, token)).data.attributes['username']).toBe('Linus');
     const { data } = await update({ username: 'torvalds' }, token);
@@ -58,7 +58,7 @@ describe('an account', () => {
   test.for([
     ['a team', 'teams', 'api-team_builders'],
     ['an organization', 'organizations', 'api-org-acme'],
-  ] as const)('of the token of %s is that of a service', async ([, type, username]) => {
+  ] as const)('of the token of %s is a service account', async ([, type, username]) => {
     const owner =
       type === 'teams'
         ? `/teams/${(await harness.create(`${O}/teams`, type, { name: 'builders' })).id}`

@@ -98,7 +98,7 @@ describe('an agent', () => {
     expect((await ping(agentId)).data.attributes['status']).toBe('idle');
   });
 
-  test('that pings keeps its phase for as long as it takes', async () => {
+  test('that pings keeps its phase without a time limit', async () => {
     const agentId = await registerAgent('patient');
     const runId = await queue(await makeWorkspace(), { 'plan-only': true });
     await claimAs(agentId);
@@ -112,7 +112,7 @@ describe('an agent', () => {
     expect(await statusOf(runId)).toBe('errored');
   });
 
-  test('that takes a phase is there, whatever it said before', async () => {
+  test('that claims a phase counts as present, whatever it reported before', async () => {
     const agentId = await registerAgent('returning');
     await ping(agentId, { status: 'exited' });
     const runId = await queue(await makeWorkspace(), { 'plan-only': true });
@@ -125,7 +125,7 @@ describe('an agent', () => {
     await ping(agentId, { status: 'exited' });
   });
 
-  test('takes one phase at a time, also when it asks twice at once', async () => {
+  test('gets one phase at a time, also when it asks twice concurrently', async () => {
     const agentId = await registerAgent('hasty');
     const runIds = [await queue(await makeWorkspace()), await queue(await makeWorkspace())];
     const replies = await Promise.all([claimAs(agentId), claimAs(agentId)]);
@@ -135,7 +135,7 @@ describe('an agent', () => {
     await act(runIds[1] ?? '', 'discard');
   });
 
-  test('is free again when its run is given up', async () => {
+  test('is idle again when its run is abandoned', async () => {
     const agentId = await registerAgent('freed');
     const status = async () => (await shown(agentId)).attributes['status'];
     const runId = await queue(await makeWorkspace());
@@ -151,7 +151,7 @@ describe('an agent', () => {
     await ping(agentId, { status: 'exited' });
   });
 
-  test('leaves the states alone that another uploads while it only plans', async () => {
+  test('does not discard states that another client uploads while it only plans', async () => {
     const workspaceId = await makeWorkspace();
     const runId = await queue(workspaceId, { 'plan-only': true });
     await claim();
@@ -168,7 +168,7 @@ describe('an agent', () => {
     expect((await harness.call('POST', `${W}/actions/unlock`)).status).toBe(200);
   });
 
-  test('makes remote operations available to its organization, until it is forgotten', async () => {
+  test('makes remote operations available to its organization until it is forgotten', async () => {
     const attributes = { name: 'empty', email: 'a@b.example' };
     await harness.create('/organizations', 'organizations', attributes);
     const operations = async () =>
@@ -202,7 +202,7 @@ describe('an agent', () => {
     expect(await list(`filter[last-ping-since]=${since}`)).toEqual(made.slice(1));
   });
 
-  test('goes with its pool, and so does its phase', async () => {
+  test('is removed with its pool, and its phase ends', async () => {
     const { id: spareId, token } = await makePool('acme', 'spare');
     const agent = { data: { type: 'agents', attributes: { name: 'spare' } } };
     const { data } = await harness.call('POST', '/agents', agent, token);
@@ -255,7 +255,7 @@ const startApply = async (workspaceId: string) => {
 };
 
 describe('the token of a run', () => {
-  test('stores the state of its workspace in the apply, and not before', async () => {
+  test('can store the state of its workspace during the apply, and not before', async () => {
     const workspaceId = await makeWorkspace();
     const runId = await queue(workspaceId);
     await claim();
@@ -288,7 +288,7 @@ describe('the token of a run', () => {
     await finish(next);
   });
 
-  test('tells what to run, with which values', async () => {
+  test('reads what to run, with which values', async () => {
     const workspaceId = await makeWorkspace({ 'working-directory': '/deep/down' });
     const path = `/workspaces/${workspaceId}/vars`;
     const own = { key: 'region', value: 'x', category: 'env', hcl: false, sensitive: true };
@@ -310,7 +310,7 @@ describe('the token of a run', () => {
     [{ 'target-addrs': ['a.b'] }, { 'target-addrs': ['a.b'] }],
     [{ 'replace-addrs': ['c.d'] }, { 'replace-addrs': ['c.d'] }],
     [{ 'plan-only': true, 'terraform-version': '1.5.7' }, { 'runtime-version': '1.5.7' }],
-  ] as const)('tells of a run with %j that it is with %j', async ([given, told]) => {
+  ] as const)('reads a run with %j as %j', async ([given, told]) => {
     const workspaceId = await makeWorkspace({ 'runtime-version': '~> 1.10.0' });
     const runId = await queue(workspaceId, given);
     const phase = await claim();
@@ -332,7 +332,7 @@ describe('the token of a run', () => {
     await finish(runId, false);
   });
 
-  test('speaks for no other run', async () => {
+  test('gives no access to another run', async () => {
     const one = await queue(await makeWorkspace(), { 'plan-only': true });
     const other = await queue(await makeWorkspace(), { 'plan-only': true });
     for (const id of [one, other]) expect((await claim())?.id).toBe(id);
@@ -345,7 +345,7 @@ describe('the token of a run', () => {
     for (const id of [one, other]) await finish(id);
   });
 
-  test('does not leave a state that is still to come in the way', async () => {
+  test('leaves no pending state behind when the run ends', async () => {
     const workspaceId = await makeWorkspace();
     const runId = await startApply(workspaceId);
     const attributes = { serial: 1, md5: md5(stateText(1)), lineage: 'l-1' };
@@ -363,7 +363,7 @@ describe('the token of a run', () => {
     );
   });
 
-  test('stores states on the way, of which the newest counts when the apply breaks off', async () => {
+  test('stores intermediate states, of which the newest becomes current if the apply is interrupted', async () => {
     const workspaceId = await makeWorkspace();
     const runId = await startApply(workspaceId);
     const current = async () =>
@@ -420,7 +420,7 @@ describe('the token of a run', () => {
     },
   );
 
-  test('reads the state of a workspace that names its own as a consumer, until it does not', async () => {
+  test('reads the state of a workspace while that workspace names its own as a consumer', async () => {
     const producer = await makeWorkspace();
     const consumer = await makeWorkspace();
     const runId = await queue(consumer, { 'plan-only': true });
@@ -439,7 +439,7 @@ describe('the token of a run', () => {
 
 // Last, because a day later none of the other tests' agents is left.
 describe('an agent that is gone', () => {
-  test('is deleted, or forgotten after a day', async () => {
+  test('can be deleted, and is forgotten after a day', async () => {
     const [left, forgotten] = [await registerAgent('left'), await registerAgent('forgotten')];
     const remove = async () => (await harness.call('DELETE', `/agents/${left}`)).status;
     expect(await remove()).toBe(412);
@@ -456,7 +456,7 @@ describe('an agent that is gone', () => {
   });
 });
 
-test('the token of a run ends after a day, if its phase has not', async () => {
+test('the token of a run expires after a day, even if its phase continues', async () => {
   const runId = await queue(await makeWorkspace(), { 'plan-only': true });
   const { data } = await claimAs(await registerAgent('slow'));
   expect(data.id).toBe(runId);

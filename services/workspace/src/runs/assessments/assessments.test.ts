@@ -56,7 +56,7 @@ const assessmentsOf = async (id: string) =>
 const get = (target: string) => runs.harness.call('GET', target);
 
 describe('a workspace whose assessments are enabled', () => {
-  test('is assessed a day after its last change, and shows what came of it', async () => {
+  test('is assessed a day after its last change, and shows the result', async () => {
     const id = await makeAssessed();
     await runs.harness.runUpkeep();
     expect(await assessmentsOf(id)).toEqual([]);
@@ -121,7 +121,7 @@ describe('a workspace whose assessments are enabled', () => {
     expect(shown.relationships['current-run']?.data).toBeNull();
   });
 
-  test('gets the next one a day later; one that failed says so', async () => {
+  test('is assessed again a day later, and shows a failed assessment as such', async () => {
     const id = await makeAssessed();
     await nextDay();
     // An assessment that is not finished delays the next one.
@@ -145,7 +145,7 @@ describe('a workspace whose assessments are enabled', () => {
     expect(current.data.attributes).toMatchObject({ drifted: false, succeeded: true });
   });
 
-  test('keeps the result before one that is stopped', async () => {
+  test('keeps the previous result when an assessment is stopped', async () => {
     const id = await makeAssessed();
     await nextDay();
     const runId = (await assessmentsOf(id))[0]?.id ?? '';
@@ -155,7 +155,7 @@ describe('a workspace whose assessments are enabled', () => {
     expect((await get(`/assessment-results/${resultId}`)).status).toBe(404);
   });
 
-  test('keeps what the last one left, and pushes out nothing of what people did', async () => {
+  test('keeps the files of the last assessment, and its runs displace no other runs', async () => {
     const id = await makeAssessed();
     await runs.harness.call('POST', `/workspaces/${id}/relationships/data-retention-policy`, {
       data: {
@@ -185,7 +185,7 @@ describe('a workspace whose assessments are enabled', () => {
     expect(await Promise.all(left)).toEqual([307, 204, 307]);
   });
 
-  test('needs the first release that can do it, or a later one', async () => {
+  test('needs the first release with this feature, or a later one', async () => {
     const first = { 'assessments-enabled': true, 'runtime-version': '0.15.4' };
     const id = await makeAssessed(first);
     await nextDay();
@@ -212,7 +212,7 @@ describe('no assessment', () => {
       'fits a workspace that only keeps states',
       { 'execution-mode': 'local', 'agent-pool-id': null },
     ],
-  ] as const)('where it %s', async ([, attributes]) => {
+  ] as const)('takes place where the workspace %s', async ([, attributes]) => {
     const isAsked = Object.keys(attributes).length > 0;
     const id = await makeAssessed({
       ...(isAsked && { 'assessments-enabled': true }),
@@ -222,7 +222,7 @@ describe('no assessment', () => {
     expect(await assessmentsOf(id)).toEqual([]);
   });
 
-  test('where it was turned off again, or where nothing is managed', async () => {
+  test('takes place after they were disabled again, or where nothing is managed', async () => {
     const off = await makeAssessed();
     await disable(off);
     const empty = await runs.makeWorkspace({ 'assessments-enabled': true });

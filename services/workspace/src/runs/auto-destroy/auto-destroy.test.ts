@@ -66,8 +66,8 @@ const attributesOf = async (id: string) =>
   (await harness.call('GET', `/workspaces/${id}`)).data.attributes;
 const inDays = (days: number) => new Date(harness.clock.nowMs() + days * DAY_MS).toISOString();
 
-describe('a workspace that is to destroy itself', () => {
-  test('at a time gets one destroy run, then', async () => {
+describe('a workspace with auto-destroy', () => {
+  test('at a given time gets one destroy run at that time', async () => {
     const at = inDays(1);
     const id = await makeWorkspace({ 'auto-destroy-at': at });
     await harness.runUpkeep();
@@ -92,7 +92,7 @@ describe('a workspace that is to destroy itself', () => {
     expect(await attributesOf(id)).toMatchObject({ ...later, 'auto-destroy-status': null });
   });
 
-  test('is not kept waiting by many whose time was acted on', async () => {
+  test('is not delayed by many workspaces that were already handled', async () => {
     const makeAt = async (at: string) =>
       (
         await harness.create(`${O}/workspaces`, 'workspaces', {
@@ -109,7 +109,7 @@ describe('a workspace that is to destroy itself', () => {
     expect((await attributesOf(last))['auto-destroy-status']).toBe('nothing-to-destroy');
   });
 
-  test('after a while without a change counts from the last one', async () => {
+  test('after a time of inactivity counts it from the last change', async () => {
     const id = await makeWorkspace({ 'auto-destroy-activity-duration': '2d' });
     expect((await attributesOf(id))['auto-destroy-at']).toBe(inDays(2));
     harness.clock.advance(2 * DAY_MS);
@@ -117,7 +117,7 @@ describe('a workspace that is to destroy itself', () => {
     expect(await runsOf(id)).toHaveLength(1);
   });
 
-  test('by a while that is set later forgets the time before, and the other way round', async () => {
+  test('by inactivity that is set later forgets the fixed time, and vice versa', async () => {
     const id = await makeWorkspace({ 'auto-destroy-at': inDays(30) });
     const update = (attributes: object) =>
       harness.call('PATCH', `/workspaces/${id}`, { data: { type: 'workspaces', attributes } });
@@ -140,7 +140,7 @@ describe('a workspace that is to destroy itself', () => {
     expect(await attributesOf(id)).toMatchObject(both);
   });
 
-  test('takes the while of its project, unless it has its own', async () => {
+  test('inherits the duration of its project unless it has its own', async () => {
     const project = await harness.create(`${O}/projects`, 'projects', {
       name: 'Short lived',
       'auto-destroy-activity-duration': '6h',
@@ -163,7 +163,7 @@ describe('a workspace that is to destroy itself', () => {
     expect(data.attributes['auto-destroy-activity-duration']).toBeNull();
   });
 
-  test('shows where it cannot', async () => {
+  test('reports why it cannot be destroyed', async () => {
     const id = await makeWorkspace({
       'auto-destroy-at': inDays(1),
       'allow-destroy-plan': false,
@@ -186,7 +186,7 @@ describe('a workspace that is to destroy itself', () => {
     expect((await attributesOf(empty))['auto-destroy-status']).toBe('nothing-to-destroy');
   });
 
-  test('gets an errored run that says why where no agent would take it', async () => {
+  test('gets an errored run that states the reason if no agent could execute it', async () => {
     const remote = { 'execution-mode': 'remote', 'agent-pool-id': null };
     const id = await makeWorkspace({ 'auto-destroy-at': inDays(1), ...remote });
     harness.clock.advance(DAY_MS);

@@ -57,7 +57,7 @@ const outcome = async (workspaceId: string) => {
 };
 
 describe('a run of a workspace', () => {
-  test('that an upload queues is errored without such an agent, and its log says why', async () => {
+  test('queued by an upload is errored without such an agent, and its log states the reason', async () => {
     const workspaceId = await makeWorkspace({ 'execution-mode': 'remote' });
     await upload(workspaceId, { 'auto-queue-runs': true });
     const { list } = await harness.call('GET', `/workspaces/${workspaceId}/runs`);
@@ -103,7 +103,7 @@ describe('a run of a workspace', () => {
     expect(await outcome(workspaceId)).toEqual(REFUSAL);
   });
 
-  test('of mode agent waits for the agents of its pool, which may have none yet', async () => {
+  test('of mode agent waits for the agents of its pool, even if it has none yet', async () => {
     const pool = await makePool();
     const workspaceId = await makeWorkspace({
       'execution-mode': 'agent',

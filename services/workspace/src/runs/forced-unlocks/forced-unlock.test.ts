@@ -61,7 +61,7 @@ describe('while a run applies', () => {
     await report(second, { status: 'errored' });
   });
 
-  test('the answer and the events of the run say who took the lock', async () => {
+  test('the answer and the events of the run name who took the lock', async () => {
     const workspaceId = await makeWorkspace();
     const runId = await startApply(workspaceId);
     const { id } = (await harness.call('GET', '/account/details')).data;
@@ -80,7 +80,7 @@ describe('while a run applies', () => {
     await finish(runId);
   });
 
-  test('a team is named by its id', async () => {
+  test('a team that unlocks is named by its id', async () => {
     const workspaceId = await makeWorkspace();
     const runId = await startApply(workspaceId);
     const team = await harness.create('/organizations/acme/teams', 'teams', {
@@ -101,7 +101,7 @@ describe('while a run applies', () => {
     await finish(runId);
   });
 
-  test('it stores its state also where somebody has taken the lock since', async () => {
+  test('it can still store its state after somebody else has taken the lock', async () => {
     const workspaceId = await makeWorkspace();
     const runId = await startApply(workspaceId);
     await on(workspaceId, 'force-unlock');
@@ -113,7 +113,7 @@ describe('while a run applies', () => {
     expect((await on(workspaceId, 'unlock')).status).toBe(200);
   });
 
-  test('the serial decides between its state and that of who has the lock', async () => {
+  test('the serial decides between its state and that of the lock holder', async () => {
     const workspaceId = await makeWorkspace();
     const runId = await startApply(workspaceId);
     await on(workspaceId, 'force-unlock');
@@ -133,7 +133,7 @@ describe('while a run applies', () => {
     ['nobody', 409],
     ['somebody', 200],
   ] as const)(
-    'what it announced and did not upload goes with it, while %s has the lock',
+    'states that it announced and never uploaded are discarded when it ends, while %s has the lock',
     async ([holder, unlocked]) => {
       const workspaceId = await makeWorkspace();
       const runId = await startApply(workspaceId);
@@ -149,7 +149,7 @@ describe('while a run applies', () => {
     },
   );
 
-  test('what it stored on the way counts when it breaks off', async () => {
+  test('its intermediate state becomes current if it is interrupted', async () => {
     const workspaceId = await makeWorkspace();
     const runId = await startApply(workspaceId);
     await on(workspaceId, 'force-unlock');
@@ -159,7 +159,7 @@ describe('while a run applies', () => {
     expect(await currentSerial(workspaceId)).toBe(1);
   });
 
-  test('the workspace is not deleted safely', async () => {
+  test('the workspace cannot be deleted safely', async () => {
     const workspaceId = await makeWorkspace();
     const runId = await startApply(workspaceId);
     await on(workspaceId, 'force-unlock');
@@ -206,7 +206,7 @@ test('while a run plans, another starts after the plan, and the apply waits for 
   await finish(first);
 });
 
-test('of a run that waits to be confirmed, its events tell it too', async () => {
+test('the events of a run that waits for confirmation show it too', async () => {
   const workspaceId = await makeWorkspace();
   const runId = await startPlan(workspaceId);
   await finish(runId);

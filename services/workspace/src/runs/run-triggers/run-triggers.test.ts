@@ -57,7 +57,7 @@ const apply = async (workspaceId: string): Promise<string> => {
 };
 
 describe('a run trigger', () => {
-  test('is made, listed on both sides, shown and deleted', async () => {
+  test('can be created, listed on both sides, shown and deleted', async () => {
     const [workspaceId, sourceId] = [await makeEmpty(), await makeEmpty()];
     const made = await connect(workspaceId, sourceId);
     expect(made.status).toBe(201);
@@ -90,7 +90,7 @@ describe('a run trigger', () => {
     expect((await list(workspaceId, 'inbound')).list).toEqual([]);
   });
 
-  test.for(['', '?filter[run-trigger][type]=both'])('is not listed with "%s"', async (query) => {
+  test.for(['', '?filter[run-trigger][type]=both'])('list is refused with "%s"', async (query) => {
     const path = `/workspaces/${await makeEmpty()}/run-triggers${query}`;
     const { status, errors } = await harness.call('GET', path);
     expect([status, errors[0]?.detail]).toEqual([
@@ -99,7 +99,7 @@ describe('a run trigger', () => {
     ]);
   });
 
-  test('is refused where it is there, is of itself, or closes a circle', async () => {
+  test('is refused if it exists, names its own workspace, or closes a cycle', async () => {
     const [a, b, c] = [await makeEmpty(), await makeEmpty(), await makeEmpty()];
     expect((await connect(b, a)).status).toBe(201);
     expect((await connect(c, b)).status).toBe(201);
@@ -119,7 +119,7 @@ describe('a run trigger', () => {
     expect((await connect(c, a)).status).toBe(201);
   });
 
-  test('is refused of a source that is absent or of another organization', async () => {
+  test('is refused for a source that is absent or of another organization', async () => {
     await harness.create('/organizations', 'organizations', {
       name: 'globex',
       email: 'a@b.example',
@@ -133,7 +133,7 @@ describe('a run trigger', () => {
     }
   });
 
-  test('is one of 20 at most', async () => {
+  test('is refused beyond 20 per workspace', async () => {
     const workspaceId = await makeEmpty();
     for (let count = 20; count > 0; count -= 1) {
       expect((await connect(workspaceId, await makeEmpty())).status).toBe(201);
@@ -145,7 +145,7 @@ describe('a run trigger', () => {
     ]);
   });
 
-  test('needs an administrator who reads the runs of the source', async () => {
+  test('requires an administrator who can read the runs of the source', async () => {
     const [workspaceId, sourceId] = [await makeEmpty(), await makeEmpty()];
     const team = await harness.create(`${O}/teams`, 'teams', { name: 'connectors' });
     const grant = (access: string, id: string) =>
@@ -169,7 +169,7 @@ describe('a run trigger', () => {
     expect((await connect(sourceId, workspaceId, token)).status).toBe(404);
   });
 
-  test.for(['workspace', 'source'])('is gone with its %s', async (side) => {
+  test.for(['workspace', 'source'])('is removed with its %s', async (side) => {
     const [workspaceId, sourceId] = [await makeEmpty(), await makeEmpty()];
     const { data } = await connect(workspaceId, sourceId);
     const [deleted, left] =
@@ -181,7 +181,7 @@ describe('a run trigger', () => {
 });
 
 describe('an apply in the source', () => {
-  test('queues a run in each workspace, which applies by itself where the workspace says so', async () => {
+  test('queues a run in each workspace, which applies automatically if the workspace is configured so', async () => {
     const sourceId = await runs.makeWorkspace();
     const confirmed = await runs.makeWorkspace({ 'auto-apply': true });
     const automatic = await runs.makeWorkspace({ 'auto-apply-run-trigger': true });
@@ -209,7 +209,7 @@ describe('an apply in the source', () => {
     }
   });
 
-  test('that did not come to pass queues nothing', async () => {
+  test('that did not complete queues nothing', async () => {
     const [workspaceId, sourceId] = [await runs.makeWorkspace(), await runs.makeWorkspace()];
     await connect(workspaceId, sourceId);
     const planned = await runs.queue(sourceId, { 'plan-only': true });

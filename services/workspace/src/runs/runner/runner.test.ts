@@ -75,7 +75,7 @@ const end = async (claimed: Awaited<ReturnType<typeof claim>>) => {
 };
 
 describe('the built-in runner', () => {
-  test('takes the runs of every organization, oldest first, each with an agent of its own', async () => {
+  test('executes the runs of every organization, oldest first, each with a separate agent', async () => {
     const one = await queue(await makeWorkspace(await makeOrganization()));
     const two = await queue(await makeWorkspace(await makeOrganization()));
     const claims = [await claim(), await claim()];
@@ -91,7 +91,7 @@ describe('the built-in runner', () => {
     expect((await ping(first ?? '')).status).toBe(404);
   });
 
-  test('is told which of its releases satisfies the workspace', async () => {
+  test('learns which of its releases satisfies the workspace', async () => {
     const organization = await makeOrganization();
     const releaseFor = async (version: string, versions: readonly string[]) => {
       const id = await makeWorkspace(organization, { 'terraform-version': version });
@@ -108,7 +108,7 @@ describe('the built-in runner', () => {
     expect(await releaseFor('latest', [])).toBeNull();
   });
 
-  test('leaves runs to the agents that an organization has for them', async () => {
+  test('leaves runs to suitable agents of the organization', async () => {
     const organization = await makeOrganization();
     const pool = await harness.create(`/organizations/${organization}/agent-pools`, 'agent-pools', {
       name: 'own',
@@ -140,7 +140,7 @@ describe('the built-in runner', () => {
     expect((await harness.call('POST', `/runs/${runId}/actions/cancel`)).status).toBe(202);
   });
 
-  test('loses a phase when it says that it was stopped, or nothing for a minute', async () => {
+  test('loses a phase when it reports a stop, or is silent for a minute', async () => {
     const organization = await makeOrganization();
     const workspaceId = await makeWorkspace(organization);
     const stopped = await queue(workspaceId);
@@ -162,7 +162,7 @@ describe('the built-in runner', () => {
     expect((await harness.call('GET', `/agent-runs/${silent}`, undefined, token)).status).toBe(401);
   });
 
-  test('opens nothing else with its token, and nobody else takes its phases', async () => {
+  test('has a token that opens nothing else, and no other client gets its phases', async () => {
     await queue(await makeWorkspace(await makeOrganization()));
     expect((await claim([], harness.adminToken)).status).toBe(404);
     expect((await claim([], null)).status).toBe(401);
@@ -171,7 +171,7 @@ describe('the built-in runner', () => {
     await end(await claim());
   });
 
-  test('makes remote operations available, and latest the release of new workspaces', async () => {
+  test('makes remote operations available, and `latest` the default release of new workspaces', async () => {
     const organization = await makeOrganization();
     const path = `/organizations/${organization}/entitlement-set`;
     const entitled = async (from: Harness) =>

@@ -22,7 +22,7 @@ const userWith = async (workspaceId: string, attributes: object) => {
   return { token: (await harness.addUser(`user-${serial}`, team.id)).token, grantId: grant.id };
 };
 
-test('a run of theirs does not have its apply follow by itself', async () => {
+test('runs of callers who may only plan are not applied automatically', async () => {
   const workspaceId = await makeWorkspace({ 'auto-apply': true });
   const { token, grantId } = await userWith(workspaceId, { access: 'plan' });
   expect((await tryQueue(workspaceId, { 'auto-apply': true }, token)).status).toBe(404);
@@ -48,7 +48,7 @@ test.for([
   [{ access: 'plan' }, false],
   [{ access: 'custom', runs: 'plan' }, false],
   [{ access: 'write' }, true],
-] as const)('with %j, a destroy plan is queued: %s', async ([access, may]) => {
+] as const)('whether a destroy plan can be queued with %j: %s', async ([access, may]) => {
   const workspaceId = await makeWorkspace();
   const { token } = await userWith(workspaceId, access);
   const shown = await harness.call('GET', `/workspaces/${workspaceId}`, undefined, token);

@@ -53,7 +53,7 @@ const outputOf = async (runId: string) => {
 /** Complete and empty, so that clients stop reading. */
 const EMPTY = '\u0002\u0003';
 
-test('what a plan left is withheld, given back, and deleted once it is withheld', async () => {
+test('the files of a plan can be withheld, restored, and, once withheld, deleted', async () => {
   const { runId } = await apply();
   const before = await outputOf(runId);
   expect(before.status).toBe(307);
@@ -78,7 +78,7 @@ test('what a plan left is withheld, given back, and deleted once it is withheld'
   expect((await outputOf(runId)).status).toBe(204);
 });
 
-test('a state that an apply could not store stays', async () => {
+test('a state that an apply could not store is kept', async () => {
   const { runId } = await apply('errored');
   const left = async () => {
     const path = `/applies/${idOf(runId, 'apply')}/errored-state`;
@@ -91,7 +91,7 @@ test('a state that an apply could not store stays', async () => {
   }
 });
 
-test('the current run, one that has not ended, and one that left nothing keep what there is', async () => {
+test('the current run, an unfinished run and a run without files are left unchanged', async () => {
   const { workspaceId, next } = await apply();
   expect(await change(next, 'plan', 'soft_delete')).toBe(400);
   const open = await queue(workspaceId, { 'plan-only': true });
@@ -105,7 +105,7 @@ test('the current run, one that has not ended, and one that left nothing keep wh
   expect(await change(canceled, 'plan', 'soft_delete')).toBe(400);
 });
 
-test('a plan is no apply, nor an apply a plan', async () => {
+test('the id of a plan is not accepted for an apply, nor that of an apply for a plan', async () => {
   const { runId } = await apply();
   const path = (phase: string, id: string) => `/${phase}/${id}/actions/soft_delete_backing_data`;
   for (const target of [
@@ -117,7 +117,7 @@ test('a plan is no apply, nor an apply a plan', async () => {
   }
 });
 
-test('a policy takes the apply of a run whose plan was deleted before', async () => {
+test('a policy also withholds the apply of a run whose plan was deleted earlier', async () => {
   const { workspaceId, runId } = await apply();
   for (const action of ['soft_delete', 'permanently_delete']) await change(runId, 'plan', action);
   await harness.call('POST', `/workspaces/${workspaceId}/relationships/data-retention-policy`, {

@@ -73,7 +73,7 @@ test.for([
     undefined,
   ],
   [{}, ['claim'], { planning: 1 }, { status: 'running', times: { 'started-at': 1 } }, PENDING],
-] as const)('with %j and %j it has been at %j', async ([given, steps, times, plan, apply]) => {
+] as const)('with %j and %j, the timestamps are %j', async ([given, steps, times, plan, apply]) => {
   const runId = await queue(await makeWorkspace(), given);
   const madeAtMs = harness.clock.nowMs();
   for (const step of steps) {
@@ -102,7 +102,7 @@ test.for([
   if (!('canceled' in times) && steps.at(-1) === 'claim') await STEPS.fail(runId);
 });
 
-test('what was asked for is shown, by whom, who has it and what came of it', async () => {
+test('a run shows its options, its creator, its executor and its result', async () => {
   const asked = {
     message: 'because – ünïcode 𝄞',
     'is-destroy': true,
@@ -168,7 +168,7 @@ test('what was asked for is shown, by whom, who has it and what came of it', asy
 });
 
 test.for([{}, { message: null }, { message: '' }])(
-  '%j is a run without words of its own',
+  '%j results in the default message',
   async (given) => {
     const runId = await queue(await makeWorkspace(), given);
     const { data } = await harness.call('GET', `/runs/${runId}`);
@@ -177,7 +177,7 @@ test.for([{}, { message: null }, { message: '' }])(
   },
 );
 
-test('a plan is no apply, nor an apply a plan', async () => {
+test('the id of a plan is not accepted for an apply, nor that of an apply for a plan', async () => {
   const runId = await queue(await makeWorkspace());
   for (const [path, phase, status] of [
     ['plans', 'plan', 200],

@@ -13,7 +13,7 @@ describe('the files of a run', () => {
     return { status, location };
   };
 
-  test('are read where the API points to, once the agent has put them', async () => {
+  test('can be read at the addresses in the documents once the agent has uploaded them', async () => {
     const runId = await queue(await makeWorkspace());
     const claimed = await claim();
     const planId = runId.replace('run-', 'plan-');
@@ -53,7 +53,7 @@ describe('the files of a run', () => {
     expect((await harness.transfer('GET', location)).text).toBe('{}');
   });
 
-  test('hold no state of an apply that stored its own', async () => {
+  test('contain no state if the apply stored it itself', async () => {
     const runId = await queue(await makeWorkspace());
     await claim();
     await finish(runId);
@@ -63,7 +63,7 @@ describe('the files of a run', () => {
     expect((await harness.transfer('PUT', url, Buffer.from('{}'))).status).toBe(409);
   });
 
-  test('take the place of what was put before, which goes', async () => {
+  test('replace earlier uploads, which are deleted', async () => {
     const runId = await queue(await makeWorkspace(), { 'plan-only': true });
     const url = String((await claim())?.attributes['plan-file-upload-url']);
     const chunks = async () => (await harness.store.list('shared/state-chunks/')).length;
@@ -78,7 +78,7 @@ describe('the files of a run', () => {
     await finish(runId);
   });
 
-  test('are the configuration too', async () => {
+  test('include the configuration', async () => {
     const runId = await queue(await makeWorkspace());
     const { data } = await harness.call('GET', `/runs/${runId}`);
     const version = data.relationships['configuration-version']?.data as { id: string };

@@ -32,7 +32,7 @@ const eventsOf = async (runId: string, query = '') => {
 const adminId = async () => (await call('GET', '/account/details')).data.id;
 
 describe('a comment on a run', () => {
-  test('is listed, shown by itself, and goes with its workspace', async () => {
+  test('is listed, shown individually, and deleted with its workspace', async () => {
     const workspaceId = await runs.makeWorkspace();
     const runId = await runs.queue(workspaceId);
     const say = (body: string) =>
@@ -55,7 +55,7 @@ describe('a comment on a run', () => {
     expect((await call('GET', `/comments/${first.id}`)).status).toBe(404);
   });
 
-  test('comes after all before it, in pages', async () => {
+  test('is listed after all earlier ones, in pages', async () => {
     const runId = await runs.queue(await runs.makeWorkspace());
     const said = Array.from({ length: 11 }, (_, at) => `comment ${at}`);
     for (const body of said) {
@@ -70,7 +70,7 @@ describe('a comment on a run', () => {
     await runs.act(runId, 'discard');
   });
 
-  test.for([{}, { body: '' }, { body: 7 }])('is not %j', async (attributes) => {
+  test.for([{}, { body: '' }, { body: 7 }])('is refused with the body %j', async (attributes) => {
     const runId = await runs.queue(await runs.makeWorkspace());
     const body = { data: { type: 'comments', attributes } };
     const { status, errors } = await call('POST', `/runs/${runId}/comments`, body);
@@ -82,7 +82,7 @@ describe('a comment on a run', () => {
   test.for([
     ['apply', 'confirmed'],
     ['discard', 'discarded'],
-  ] as const)('comes with %s', async ([action, event]) => {
+  ] as const)('is stored with the action %s', async ([action, event]) => {
     const runId = await planned();
     expect(await runs.act(runId, action)).toBe(202);
     const { list } = await call('GET', `/runs/${runId}/comments`);
@@ -98,7 +98,7 @@ describe('a comment on a run', () => {
     );
   });
 
-  test('comes with a cancel, and shows where the run was stopped', async () => {
+  test('is stored with a cancel, and shows where the run was stopped', async () => {
     const runId = await runs.queue(await runs.makeWorkspace());
     await start(runId);
     expect(await runs.act(runId, 'cancel')).toBe(202);
@@ -108,14 +108,14 @@ describe('a comment on a run', () => {
     expect(of('canceled')?.['actor']?.data).toEqual({ id: await adminId(), type: 'users' });
   });
 
-  test('is not kept of an action that was refused', async () => {
+  test('is not stored with a refused action', async () => {
     const runId = await runs.queue(await runs.makeWorkspace());
     expect(await runs.act(runId, 'apply')).toBe(409);
     expect((await call('GET', `/runs/${runId}/comments`)).list).toEqual([]);
     await runs.act(runId, 'discard');
   });
 
-  test('belongs to the run that is forced', async () => {
+  test('belongs to the force-executed run, and not to the discarded one', async () => {
     const workspaceId = await runs.makeWorkspace();
     const blocking = await planned(workspaceId);
     const forced = await runs.queue(workspaceId);
@@ -127,7 +127,7 @@ describe('a comment on a run', () => {
   });
 });
 
-test('events of a run are told in the order in which they happened, each with its comment', async () => {
+test('events of a run are listed in the order in which they occurred, each with its comment', async () => {
   const runId = await runs.queue(await runs.makeWorkspace());
   const startedAtMs = runs.harness.clock.nowMs();
   const steps = [

@@ -11,7 +11,7 @@ const idsOf = async (target: string) =>
   (await harness.call('GET', target)).list.map(({ id }) => id);
 
 describe('runs of one millisecond', () => {
-  test('are listed in the order in which they were queued, and have their turn in it', async () => {
+  test('are listed and executed in the order in which they were queued', async () => {
     const workspaceId = await makeWorkspace();
     const queued: string[] = [];
     for (let index = 0; index < 12; index += 1) queued.push(await queue(workspaceId));
@@ -29,7 +29,7 @@ describe('runs of one millisecond', () => {
 });
 
 describe('runs of several workspaces in one millisecond', () => {
-  test('are in the order of their making in lists and pages, in the queue and at the agents', async () => {
+  test('have the order of their creation in lists, pages and the queue, and for agents', async () => {
     harness.clock.advance(1);
     const queued: string[] = [];
     for (let index = 0; index < 6; index += 1) queued.push(await queue(await makeWorkspace()));
@@ -59,7 +59,7 @@ describe('a list of runs', () => {
     await act(runId, 'discard');
   });
 
-  test('is narrowed by who queued them, what they say, and where and when', async () => {
+  test('can be filtered by creator, message, source and time', async () => {
     const [first, second] = [await makeWorkspace(), await makeWorkspace()];
     const team = await harness.create(`${O}/teams`, 'teams', { name: 'planners' });
     const relationships = {
@@ -113,7 +113,7 @@ describe('a list of runs', () => {
     await act(other, 'discard');
   });
 
-  test('is narrowed by the pool that has them or that they wait for', async () => {
+  test('can be filtered by the pool that executes them or that they wait for', async () => {
     const workspaceId = await makeWorkspace();
     const { id: elsewhere } = await harness.create(`${O}/agent-pools`, 'agent-pools', {
       name: 'elsewhere',
@@ -142,7 +142,7 @@ describe('a list of runs', () => {
     await finish(runId, false);
   });
 
-  test('is narrowed by what queued them', async () => {
+  test('can be filtered by source', async () => {
     const workspaceId = await makeWorkspace();
     await uploadTo(workspaceId, { 'auto-queue-runs': true });
     const runId = await queue(workspaceId);
@@ -154,7 +154,7 @@ describe('a list of runs', () => {
     for (const id of [asked, uploaded]) await act(id ?? '', 'discard');
   });
 
-  test('is narrowed by statuses and groups of them, which are counted once', async () => {
+  test('can be filtered by status and status group, without counting a run twice', async () => {
     const workspaceId = await makeWorkspace();
     const [running, waiting] = [await queue(workspaceId), await queue(workspaceId)];
     await claim();
@@ -177,7 +177,7 @@ describe('a list of runs', () => {
     expect(await found('filter[status_group]=final')).toEqual([waiting, running]);
   });
 
-  test('includes what belongs to its runs, each once', async () => {
+  test('includes related resources of its runs once each', async () => {
     const workspaceId = await makeWorkspace();
     const runs = [await queue(workspaceId), await queue(workspaceId)];
     const { included } = await harness.call(
@@ -204,7 +204,7 @@ describe('a list of runs', () => {
 });
 
 describe('the queue of an organization', () => {
-  test('holds what runs before what waits, and is counted', async () => {
+  test('lists running before waiting runs, with a count', async () => {
     const waiting = await makeWorkspace();
     const running = await makeWorkspace();
     const [first, blocked] = [await queue(running), await queue(running)];

@@ -24,7 +24,7 @@ const planned = async (attributes: object = {}) => {
   return { runId, workspaceId };
 };
 
-test('a run names who confirmed it', async () => {
+test('a run shows who confirmed it', async () => {
   const { runId } = await planned();
   const waiting = await show(runId);
   expect(waiting.relationships).toMatchObject({
@@ -36,14 +36,14 @@ test('a run names who confirmed it', async () => {
   await act(runId, 'cancel');
 });
 
-test('a run that applies by itself was confirmed by nobody', async () => {
+test('a run that is applied automatically shows no confirming user', async () => {
   const { runId } = await planned({ 'auto-apply': true });
   expect((await show(runId)).relationships['confirmed-by']?.data).toBeNull();
   await act(runId, 'cancel');
 });
 
 test.for(['pending', 'planning', 'confirmed'] as const)(
-  'a run that is canceled while it is %s names who did it, and keeps the time of a forced end',
+  'a run canceled while %s shows who did it, and keeps the time of a forced cancel',
   async (status) => {
     const runId = await queue(await makeWorkspace());
     if (status !== 'pending') await claim();
@@ -65,7 +65,7 @@ test.for(['pending', 'planning', 'confirmed'] as const)(
   },
 );
 
-test('comments by themselves are events, those of an action belong to its event', async () => {
+test('a separate comment is an event, that of an action belongs to the event of the action', async () => {
   const { runId } = await planned();
   await harness.create(`/runs/${runId}/comments`, 'comments', { body: 'alone' });
   harness.clock.advance(1000);
@@ -90,7 +90,7 @@ test('comments by themselves are events, those of an action belong to its event'
   await act(runId, 'cancel');
 });
 
-test('a run has its comments and events, each of which is shown by itself', async () => {
+test('a run has comments and events, each of which can be shown individually', async () => {
   const { runId, workspaceId } = await planned();
   await harness.create(`/runs/${runId}/comments`, 'comments', { body: 'alone' });
   const run = await show(runId);
@@ -119,7 +119,7 @@ test.for(['re-', 're-nothing', 'run-events', 're-1111111111111111-planned'])(
   },
 );
 
-test('an event of a run that did not happen is absent', async () => {
+test('the id of an event that did not occur is not found', async () => {
   const runId = await queue(await makeWorkspace());
   const id = `${runId.replace('run-', 're-')}-applied`;
   expect((await harness.call('GET', `/run-events/${id}`)).status).toBe(404);

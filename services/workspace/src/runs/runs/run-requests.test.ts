@@ -14,7 +14,7 @@ describe('a run of the CLI', () => {
     [{ 'terraform-version': '1.11.4' }, {}, 'terraform', 'Triggered via CLI'],
     [{ 'x-terraform-integration': 'tfe' }, {}, 'tfe-api', 'Triggered via API'],
     [CLOUD, { message: 'mine' }, 'terraform+cloud', 'mine'],
-  ] as const)('with %j and %j is from %s and says %s', async (row) => {
+  ] as const)('with %j and %j has the source %s and the message %s', async (row) => {
     const [headers, attributes, source, message] = row;
     const workspaceId = await makeWorkspace();
     const relationships = { workspace: { data: { type: 'workspaces', id: workspaceId } } };
@@ -69,8 +69,8 @@ describe('a run without a configuration', () => {
   });
 });
 
-describe('by the address of a run', () => {
-  test('its plan, its apply and its configuration are the same as by their own', async () => {
+describe('below the address of a run', () => {
+  test('its plan, apply and configuration are the same as at their own addresses', async () => {
     const workspaceId = await makeWorkspace();
     const { id: versionId } = await uploadTo(workspaceId);
     const runId = await queue(workspaceId);
@@ -88,7 +88,7 @@ describe('by the address of a run', () => {
   });
 });
 
-test('an uploaded configuration is from no commit', async () => {
+test('an uploaded configuration has no commit', async () => {
   const { id } = await uploadTo(await makeWorkspace());
   const shown = await harness.call('GET', `/configuration-versions/${id}/ingress-attributes`);
   expect([shown.status, shown.data]).toEqual([200, null]);

@@ -50,7 +50,7 @@ const makeWorkspace = async (name: string, extra: object = {}) => {
 };
 
 describe('runs over two replicas', () => {
-  test('are each claimed by one agent', async () => {
+  test('are claimed by exactly one agent each', async () => {
     const workspaceIds = [await makeWorkspace('one'), await makeWorkspace('two')];
     const replies = await Promise.all(
       agentIds.map((id, at) =>
@@ -80,7 +80,7 @@ describe('runs over two replicas', () => {
     expect(busy).toHaveLength(2);
   });
 
-  test('have their turn in the order in which they were made, whatever the clocks say', async () => {
+  test('are executed in the order of creation, even if clocks differ', async () => {
     const [first, second] = replicas;
     const id = await makeWorkspace('ordered');
     const relationships = { workspace: { data: { type: 'workspaces', id } } };
@@ -94,7 +94,7 @@ describe('runs over two replicas', () => {
     expect(list.map((run) => run.id).slice(0, 3)).toEqual(made.toReversed());
   });
 
-  test('destroy what is due once, whoever finds it, and forget old states together', async () => {
+  test('destroy a due workspace only once, and delete old states together', async () => {
     const [first] = replicas;
     const due = await Promise.all(['due-1', 'due-2', 'due-3'].map((name) => makeWorkspace(name)));
     const policy = {
@@ -130,7 +130,7 @@ describe('runs over two replicas', () => {
     }
   });
 
-  test('find what is to destroy itself, and are listed for whom sees their workspace', async () => {
+  test('include auto-destroy runs, and are listed for everyone who can see their workspace', async () => {
     const [first, second] = replicas;
     const project = await first.create(`${O}/projects`, 'projects', {
       name: 'Short lived',

@@ -33,7 +33,7 @@ describe('a configuration version', () => {
     expect(relationships['current-configuration-version']?.data).toMatchObject({ id });
   });
 
-  test('is a gzip file', async () => {
+  test('must be a gzip file', async () => {
     const workspaceId = await makeWorkspace();
     const announced = await harness.create(
       `/workspaces/${workspaceId}/configuration-versions`,
@@ -55,7 +55,7 @@ describe('a configuration version', () => {
     await act(list[0]?.id ?? '', 'discard');
   });
 
-  test('queues nothing in a workspace that only keeps states', async () => {
+  test('queues nothing in a workspace with execution mode local', async () => {
     const workspaceId = await makeWorkspace({ 'execution-mode': 'local', 'agent-pool-id': '' });
     await uploadTo(workspaceId, { 'auto-queue-runs': true });
     const { list } = await harness.call('GET', `/workspaces/${workspaceId}/runs`);
@@ -125,7 +125,7 @@ describe('a run', () => {
     expect(plan.data.attributes).toMatchObject({ status: 'finished', 'resource-additions': 2 });
   });
 
-  test('shows how far its phases are', async () => {
+  test('shows the progress of its phases', async () => {
     const workspaceId = await makeWorkspace();
     const phasesOf = async (runId: string) => {
       const { included } = await harness.call('GET', `/runs/${runId}?include=plan,apply`);
@@ -157,7 +157,7 @@ describe('a run', () => {
     await act(only, 'discard');
   });
 
-  test('waits for the run before it', async () => {
+  test('waits for the previous run', async () => {
     const workspaceId = await makeWorkspace();
     const [first, second] = [await queue(workspaceId), await queue(workspaceId)];
     expect((await claim())?.id).toBe(first);
@@ -196,35 +196,41 @@ describe('a run', () => {
         });
       },
     ],
-  ] as const)('that waits is errored once %s executes nothing, and says why', async ([, close]) => {
-    const workspaceId = await makeWorkspace();
-    const confirmed = await queue(workspaceId);
-    await claim();
-    const pending = await queue(workspaceId);
-    const planOnly = await queue(workspaceId, { 'plan-only': true });
-    expect((await claim())?.id).toBe(planOnly);
-    await finish(confirmed);
-    await act(confirmed, 'apply');
-    await harness.runUpkeep();
-    expect(await Promise.all([confirmed, pending].map(statusOf))).toEqual(['confirmed', 'pending']);
-    expect((await close(workspaceId)).status).toBe(200);
-    await harness.runUpkeep();
-    expect((await workspaceOf(workspaceId)).attributes['locked']).toBe(false);
-    for (const phaseId of [
-      confirmed.replace('run-', 'applies/apply-'),
-      pending.replace('run-', 'plans/plan-'),
-    ]) {
-      const { attributes } = (await harness.call('GET', `/${phaseId}`)).data;
-      expect(attributes['status']).toBe('errored');
-      const log = await harness.transfer('GET', String(attributes['log-read-url']));
-      expect(log.text).toContain('execution mode local');
-    }
-    // A run that an agent has claimed stays with the agent.
-    expect(await statusOf(planOnly)).toBe('planning');
-    expect(await finish(planOnly)).toBe(204);
-  });
+  ] as const)(
+    'that waits is errored once %s cannot execute it, with the reason',
+    async ([, close]) => {
+      const workspaceId = await makeWorkspace();
+      const confirmed = await queue(workspaceId);
+      await claim();
+      const pending = await queue(workspaceId);
+      const planOnly = await queue(workspaceId, { 'plan-only': true });
+      expect((await claim())?.id).toBe(planOnly);
+      await finish(confirmed);
+      await act(confirmed, 'apply');
+      await harness.runUpkeep();
+      expect(await Promise.all([confirmed, pending].map(statusOf))).toEqual([
+        'confirmed',
+        'pending',
+      ]);
+      expect((await close(workspaceId)).status).toBe(200);
+      await harness.runUpkeep();
+      expect((await workspaceOf(workspaceId)).attributes['locked']).toBe(false);
+      for (const phaseId of [
+        confirmed.replace('run-', 'applies/apply-'),
+        pending.replace('run-', 'plans/plan-'),
+      ]) {
+        const { attributes } = (await harness.call('GET', `/${phaseId}`)).data;
+        expect(attributes['status']).toBe('errored');
+        const log = await harness.transfer('GET', String(attributes['log-read-url']));
+        expect(log.text).toContain('execution mode local');
+      }
+      // A run that an agent has claimed stays with the agent.
+      expect(await statusOf(planOnly)).toBe('planning');
+      expect(await finish(planOnly)).toBe(204);
+    },
+  );
 
-  test('has its turn also behind many that cannot begin', async () => {
+  test('is executed even behind many runs that cannot begin', async () => {
     const locked = await makeWorkspace();
     await harness.call('POST', `/workspaces/${locked}/actions/lock`);
     // As many as one query reads.
@@ -255,7 +261,7 @@ describe('a run', () => {
     expect(all.list.map(({ id }) => id)).toEqual(expect.arrayContaining([empty, runId]));
   });
 
-  test('is canceled by its agent, or given up after a minute', async () => {
+  test('is canceled by its agent, or abandoned after a minute', async () => {
     const workspaceId = await makeWorkspace();
     const [asked, silent] = [await queue(workspaceId), await queue(workspaceId)];
     await claim();
@@ -292,7 +298,7 @@ describe('a run', () => {
     expect((await workspaceOf(workspaceId)).attributes['locked']).toBe(false);
   });
 
-  test('is applied without a word where that is set', async () => {
+  test('is applied without confirmation if configured', async () => {
     const workspaceId = await makeWorkspace({ 'auto-apply': true });
     const runId = await queue(workspaceId);
     await claim();
@@ -303,7 +309,7 @@ describe('a run', () => {
     expect(await statusOf(runId)).toBe('applied');
   });
 
-  test('writes a log that is read in pieces', async () => {
+  test('writes a log that can be read in pieces', async () => {
     const workspaceId = await makeWorkspace();
     const runId = await queue(workspaceId);
     await claim();
@@ -324,7 +330,7 @@ describe('a run', () => {
     await act(runId, 'discard');
   });
 
-  test('writes a log that is cut at any byte, and whose end is told wherever it is awaited', async () => {
+  test('writes a log that can be split at any byte, and whose end every reader learns', async () => {
     const runId = await queue(await makeWorkspace(), { 'plan-only': true });
     await claim();
     for (const text of ['é1', '€', '2ü', '𝄞']) {
@@ -428,7 +434,7 @@ describe('a run', () => {
     );
   });
 
-  test('goes with its workspace', async () => {
+  test('is deleted with its workspace', async () => {
     const workspaceId = await makeWorkspace();
     const runId = await queue(workspaceId);
     expect((await harness.call('DELETE', `/workspaces/${workspaceId}`)).status).toBe(204);

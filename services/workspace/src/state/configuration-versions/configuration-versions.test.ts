@@ -45,7 +45,7 @@ describe('configuration versions', () => {
     expect(second.meta.pagination['total-count']).toBe(5);
   });
 
-  test('give their files up in steps that can be taken back until the last', async () => {
+  test('are deleted in steps, all of which except the last can be undone', async () => {
     expect(await act(firstId, 'soft_delete')).toBe(400);
     await runs.uploadTo(workspaceId);
     expect(await act(firstId, 'restore')).toBe(400);
@@ -77,7 +77,7 @@ describe('configuration versions', () => {
     expect(await act(firstId, 'restore')).toBe(400);
   });
 
-  test('are uploaded again as long as no run has them, each upload in place of the one before', async () => {
+  test('can be uploaded again until a run uses them, replacing the previous upload', async () => {
     const announced = await runs.harness.create(
       `/workspaces/${workspaceId}/configuration-versions`,
       'configuration-versions',
@@ -107,7 +107,7 @@ describe('configuration versions', () => {
     expect(await readme()).toBe('second');
   });
 
-  test('are uploaded once where a run follows, also when two uploads come at once', async () => {
+  test('accept only one upload if it queues a run, also when two arrive concurrently', async () => {
     const announced = await runs.harness.create(
       `/workspaces/${workspaceId}/configuration-versions`,
       'configuration-versions',
@@ -142,7 +142,7 @@ describe('configuration versions', () => {
     expect(await archives()).toBe(before);
   });
 
-  test('that are speculative are planned only, and never current', async () => {
+  test('that are speculative are only planned, and never become current', async () => {
     await runs.uploadTo(workspaceId, { speculative: true, 'auto-queue-runs': true });
     expect(await currentId()).toBe(firstId);
     const path = `/workspaces/${workspaceId}/runs?filter[operation]=plan_only`;
@@ -158,7 +158,7 @@ describe('configuration versions', () => {
       { 'save-plan': false, 'plan-only': true },
     ],
     [{}, { 'save-plan': false, 'plan-only': false }],
-  ] as const)('queue, announced with %j, a run with %j', async ([given, attributes]) => {
+  ] as const)('announced with %j queue a run with %j', async ([given, attributes]) => {
     const { id } = await runs.uploadTo(workspaceId, { ...given, 'auto-queue-runs': true });
     const path = `/workspaces/${workspaceId}/runs?filter[status]=pending&filter[operation]=`;
     const { list } = await call('GET', `${path}plan_only,save_plan,plan_and_apply`);
@@ -174,7 +174,7 @@ describe('configuration versions', () => {
     await runs.act(list[0]?.id ?? '', 'discard');
   });
 
-  test('keep the files that a run works on', async () => {
+  test('keep the files that a run needs', async () => {
     const runId = await runs.queue(workspaceId);
     await runs.uploadTo(workspaceId);
     expect(await act(firstId, 'soft_delete')).toBe(400);
@@ -182,7 +182,7 @@ describe('configuration versions', () => {
     expect(await act(firstId, 'soft_delete')).toBe(204);
   });
 
-  test('follow the retention policy, but for the current one and those of open runs', async () => {
+  test('follow the retention policy, except the current one and those of open runs', async () => {
     const policy = { type: 'data-retention-policy-delete-olders', attributes: {} };
     await call('POST', `/workspaces/${workspaceId}/relationships/data-retention-policy`, {
       data: { ...policy, attributes: { deleteOlderThanNDays: 2 } },
@@ -238,13 +238,13 @@ describe('configuration versions', () => {
     return between;
   };
 
-  test('are current by their upload, whatever is applied of those before', async () => {
+  test('become current with their upload, even if an earlier one is applied later', async () => {
     const newer = (await runs.uploadTo(workspaceId)).id;
     await applyRunOf(firstId);
     expect(await currentId()).toBe(newer);
   });
 
-  test('say what the folder says that runs work in; the next current one replaces it', async () => {
+  test('show the README of the working directory; the next current one replaces it', async () => {
     workspaceId = await runs.makeWorkspace({ 'working-directory': 'deep' });
     await runs.uploadTo(workspaceId, {}, { 'README.md': 'top', 'deep/README.md': 'deep' });
     expect(await readmeOf()).toEqual(['deep']);
@@ -254,7 +254,7 @@ describe('configuration versions', () => {
     expect([await currentId(), await readmeOf()]).toEqual([silent.id, []]);
   });
 
-  test('that are provisional become current with an apply, with what they say of themselves', async () => {
+  test('that are provisional become current with an apply, together with their README', async () => {
     const files = { 'README.md': 'provisional' };
     const { id } = await runs.uploadTo(workspaceId, { provisional: true }, files);
     expect([await currentId(), await readmeOf()]).toEqual([firstId, []]);

@@ -19,12 +19,12 @@ describe('the README of a configuration', () => {
     ['live/app/README.md', 'live/app'],
     ['./live/README.md', './live/'],
     ['README.md//', ''],
-  ] as const)('is found as %s for the folder "%s"', async ([name, folder]) => {
+  ] as const)('is found at %s for the working directory "%s"', async ([name, folder]) => {
     const files = { 'main.tf': '# x', [name]: '# Hallo, Wörld', 'z.tf': '' };
     expect(await find(files, folder)).toBe('# Hallo, Wörld');
   });
 
-  test('is not that of another folder', async () => {
+  test('is not taken from another folder', async () => {
     expect(await find({ 'modules/README.md': 'x', 'README.txt': 'x' })).toBeNull();
     expect(await find({ 'README.md': 'x' }, 'live')).toBeNull();
   });
@@ -40,12 +40,12 @@ describe('the README of a configuration', () => {
     expect(await findReadme(inPieces(gzipSync(Buffer.concat(pieces))), '')).toBe('x');
   });
 
-  test('is cut where it is long, between letters', async () => {
+  test('is truncated if it is too long, between characters', async () => {
     const text = `x${'ä'.repeat(40_000)}`;
     expect(await find({ 'README.md': text })).toBe(`x${'ä'.repeat(32_767)}`);
   });
 
-  test('is not looked for in what is no archive, or beyond its bounds', async () => {
+  test('is not read from files that are no archive or exceed the limits', async () => {
     expect(await findReadme(inPieces(Buffer.from('plain')), '')).toBeNull();
     expect(await findReadme(inPieces(gzipSync('not a tar file')), '')).toBeNull();
     const whole = await archiveOf({ 'README.md': 'x'.repeat(5000) });

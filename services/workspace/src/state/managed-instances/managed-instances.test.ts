@@ -36,7 +36,7 @@ const RESOURCES = [
   resource('gone', []),
 ];
 
-test('what a workspace manages is listed, instance by instance', async () => {
+test('the resources that a workspace manages are listed instance by instance', async () => {
   expect((await harness.call('GET', `${path}/resources`)).list).toEqual([]);
   const state = Buffer.from(JSON.stringify({ version: 4, serial: 1, resources: RESOURCES }));
   await harness.call('POST', `${path}/actions/lock`);
@@ -133,7 +133,7 @@ test('each instance names the state version that changed it last', async () => {
   });
 });
 
-test('what is to be destroyed beside an instance is counted, and neither listed nor compared', async () => {
+test('deposed objects of an instance are counted, and neither listed nor compared', async () => {
   const { id } = await harness.create('/organizations/acme/workspaces', 'workspaces', {
     name: 'replacing',
   });

@@ -38,7 +38,7 @@ const ALL = {
 };
 
 describe('limits for each kind', () => {
-  test('are taken and shown, in both spellings, and keep the id of the policy', async () => {
+  test('are accepted and shown in both spellings, and keep the id of the policy', async () => {
     const id = await makeWorkspace();
     const days = await policyOf(id, 'POST', { deleteOlderThanNDays: 9 });
     expect(days.data.attributes).toEqual({
@@ -82,7 +82,7 @@ describe('limits for each kind', () => {
       'stateVersionsDeleteAfterNDays',
     ],
     [{ deleteStateVersions: 'yes' }, 'deleteStateVersions'],
-  ] as const)('are refused where they contradict each other: %j', async ([attributes, name]) => {
+  ] as const)('are refused if they contradict each other: %j', async ([attributes, name]) => {
     const { status, errors } = await policyOf(await makeWorkspace(), 'POST', attributes);
     expect(status).toBe(422);
     expect(errors.map(({ source }) => source?.pointer)).toEqual([`/data/attributes/${name}`]);
@@ -186,7 +186,7 @@ describe('a policy with limits', () => {
     expect(statuses).toEqual([WITHHELD, 'uploaded', 'uploaded']);
   });
 
-  test('takes logs and files of ended runs a week after it has reached them', async () => {
+  test('deletes logs and files of ended runs a week after withholding them', async () => {
     const { harness } = runs;
     const id = await makeWorkspace();
     const [oldest, older, newest] = [await planOnce(id), await planOnce(id), await planOnce(id)];
@@ -213,7 +213,7 @@ describe('a policy with limits', () => {
     expect(await left(newest)).toEqual(whole(newest));
   });
 
-  test('gives the full week to the data of a run that a suspended round reaches', async () => {
+  test('keeps the data of a run for a full week even if its round was suspended', async () => {
     const { harness } = runs;
     const id = await makeWorkspace();
     const runId = await planOnce(id);
@@ -230,7 +230,7 @@ describe('a policy with limits', () => {
     expect(await left(runId)).toEqual(gone);
   });
 
-  test('leaves what a saved plan, the current run and a state that is nowhere else are of use for', async () => {
+  test('keeps saved plans, the current run and states that exist nowhere else', async () => {
     const { harness } = runs;
     const id = await makeWorkspace();
     const claimNext = async () => {

@@ -54,7 +54,7 @@ const shownEverywhere = async () => {
 };
 
 describe('a data retention policy', () => {
-  test('is absent at first, then inherited from the organization, then its own', async () => {
+  test('is absent by default, then inherited from the organization, then set on the workspace', async () => {
     expect((await ofWorkspace('GET')).status).toBe(404);
     expect((await ofWorkspace('POST')).status).toBe(404);
     await ofOrganization('POST', policy(DONT_DELETES));
@@ -79,7 +79,7 @@ describe('a data retention policy', () => {
   test.for([
     ['the attribute of client libraries', DELETE_OLDERS, { 'delete-older-than-n-days': 9 }],
     ['the type of early clients', 'data-retention-policies', { 'delete-older-than-n-days': 9 }],
-  ] as const)('is changed with %s', async ([, type, attributes]) => {
+  ] as const)('can be changed with %s', async ([, type, attributes]) => {
     const { status, data } = await ofWorkspace('PATCH', policy(type, attributes));
     expect(status).toBe(200);
     expect(data).toMatchObject({ type: DELETE_OLDERS, attributes });
@@ -103,7 +103,7 @@ describe('a data retention policy', () => {
     expect((await ofWorkspace('DELETE')).status).toBe(404);
   });
 
-  test('tells whose it is', async () => {
+  test('shows whose it is', async () => {
     await ofOrganization('POST', policy(DELETE_OLDERS, { deleteOlderThanNDays: 20 }));
     const inherited = await ofWorkspace('GET');
     const target = { data: { id: 'acme', type: 'organizations' } };
@@ -115,7 +115,7 @@ describe('a data retention policy', () => {
     expect(workspace.data.relationships['data-retention-policy']?.data).toEqual(named);
   });
 
-  test('of the site holds where an organization has none', async () => {
+  test('of the site applies if an organization has none', async () => {
     const ofSite = (method: string, body?: unknown) =>
       harness.call(method, '/admin/data-retention-policy-settings', body);
     await ofOrganization('DELETE');

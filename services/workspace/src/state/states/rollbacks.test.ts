@@ -28,8 +28,8 @@ const listed = async () => {
   return (await harness.call('GET', `/state-versions?${filter}`)).list.map(({ id }) => id);
 };
 
-describe('a state that is rolled back to', () => {
-  test('is repeated byte for byte, and counted on from there', async () => {
+describe('a rollback to an earlier state', () => {
+  test('repeats it byte for byte, with the next serial', async () => {
     const first = await states.upload(1);
     harness.clock.advance(1000);
     const second = await states.upload(2, { resources: 2 });
@@ -53,7 +53,7 @@ describe('a state that is rolled back to', () => {
     expect(await listed()).toEqual([next.id, rolled.data.id, second.id, first.id]);
   });
 
-  test('is one of the workspace that is kept, and the caller holds the lock', async () => {
+  test('requires an existing state of the workspace and a caller who holds the lock', async () => {
     const [first] = [await states.upload(1), await states.upload(2)];
     await states.unlock();
     expect((await states.rollBack(first.id)).status).toBe(409);
@@ -65,7 +65,7 @@ describe('a state that is rolled back to', () => {
     expect((await other.rollBack(first.id)).status).toBe(404);
   });
 
-  test('takes the place of one that is announced', async () => {
+  test('replaces an announced state', async () => {
     const first = await states.upload(1);
     const { data: announced } = await states.announce(2, stateText(2));
     await states.rollBack(first.id);
@@ -73,7 +73,7 @@ describe('a state that is rolled back to', () => {
     expect((await states.unlock()).status).toBe(200);
   });
 
-  test('comes with its external form, for who rolls back and no run', async () => {
+  test('repeats its JSON form, and belongs to the caller and to no run', async () => {
     const text = stateText(1);
     const inline = Buffer.from(text).toString('base64');
     const attributes = { serial: 1, state: inline, 'json-state': inline };
@@ -91,7 +91,7 @@ describe('a state that is rolled back to', () => {
     expect(rolled.relationships['run']?.data).toBeNull();
   });
 
-  test('is current at once, also one that was taken on the way', async () => {
+  test('becomes current at once, also for an intermediate state', async () => {
     const first = await states.upload(1, {}, { intermediate: true });
     await states.upload(2);
     const { data } = await states.rollBack(first.id);
@@ -99,7 +99,7 @@ describe('a state that is rolled back to', () => {
     expect((await current()).id).toBe(data.id);
   });
 
-  test('leaves its bytes to the version that repeats it, until both are given up', async () => {
+  test('shares its content with the original until both are deleted', async () => {
     const chunks = async () => {
       await harness.runUpkeep();
       return (await harness.store.list('shared/state-chunks/')).length;

@@ -30,7 +30,7 @@ const store = async (content: object) => {
 };
 
 describe('the outputs of a state', () => {
-  test('show what is sensitive by their version and alone, not as those of the current state', async () => {
+  test('show sensitive values by version and individually, but not as outputs of the current state', async () => {
     const { id } = await states.upload(1);
     for (const [path, value] of [
       [W('/current-state-version-outputs'), null],
@@ -47,7 +47,7 @@ describe('the outputs of a state', () => {
     expect((await harness.call('GET', '/state-version-outputs/wsout-x')).status).toBe(404);
   });
 
-  test('are included without what is sensitive', async () => {
+  test('are included without sensitive values', async () => {
     const { id } = await states.upload(1);
     for (const target of [`/state-versions/${id}`, W('/current-state-version'), W()]) {
       const { included } = await harness.call('GET', `${target}?include=outputs`);
@@ -59,7 +59,7 @@ describe('the outputs of a state', () => {
     }
   });
 
-  test('are all there for clients that read one page, in pages for others, each by its id', async () => {
+  test('are complete for clients that read one page, paged for others, and readable by id', async () => {
     const names = Array.from({ length: 25 }, (_, at) => `output ${String(at).padStart(2, '0')}`);
     const outputs = Object.fromEntries(
       names.map((name) => [name, { value: name, type: 'string' }]),
@@ -79,7 +79,7 @@ describe('the outputs of a state', () => {
   test.for([
     ['number', 'number'],
     [['object', { a: 'string' }], 'map'],
-  ] as const)('of type %j are of type %s for older clients', async ([detailed, type]) => {
+  ] as const)('of type %j have the type %s for older clients', async ([detailed, type]) => {
     await store({ outputs: { one: { value: null, type: detailed } } });
     const { list } = await harness.call('GET', W('/current-state-version-outputs'));
     expect(list[0]?.attributes).toMatchObject({ type, 'detailed-type': detailed });
@@ -117,7 +117,7 @@ describe('the resources of a state', () => {
     expect((await harness.call('GET', W())).data.attributes['resource-count']).toBe(4);
   });
 
-  test('are not known before it is there', async () => {
+  test('are not known before the upload', async () => {
     const { data } = await states.announce(1, stateText(1));
     expect(data.attributes).toMatchObject({ 'resources-processed': false, size: 0 });
   });
@@ -125,7 +125,7 @@ describe('the resources of a state', () => {
 
 describe('the lineage of a state', () => {
   test.for([[{}], [{ lineage: null }], [{ lineage: '' }]] as const)(
-    'is read out of it where it is announced with %j',
+    'is read from the file if the announcement has %j',
     async ([lineage]) => {
       await states.upload(1);
       const text = stateText(2);

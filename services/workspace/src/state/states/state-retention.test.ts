@@ -31,7 +31,7 @@ const countOf = async (status: string) => {
 const WITHHELD = 'backing_data_soft_deleted';
 
 describe('a policy of a day', () => {
-  test('reaches what is a day old, and not what counts now or when the lock is given back', async () => {
+  test('withholds states that are a day old, except the current one and the one that becomes current on unlock', async () => {
     const days = { deleteOlderThanNDays: 1 };
     await setPolicy(`/workspaces/${workspaceId}`, afterOneDay, days);
     await states.upload(1);
@@ -50,7 +50,7 @@ describe('a policy of a day', () => {
     expect(current.data.id).toBe(id);
   });
 
-  test('of the organization reaches no workspace that keeps everything', async () => {
+  test('of the organization does not affect a workspace that keeps everything', async () => {
     await setPolicy(O, afterOneDay, { deleteOlderThanNDays: 1 });
     await setPolicy(`/workspaces/${workspaceId}`, never);
     for (const serial of [1, 2]) await states.upload(serial);
@@ -59,7 +59,7 @@ describe('a policy of a day', () => {
     expect(await countOf(WITHHELD)).toBe(0);
   });
 
-  test('reaches all of very many, and all of them go with their workspace', async () => {
+  test('withholds any number of states, all of which are deleted with their workspace', async () => {
     await setPolicy(O, afterOneDay, { deleteOlderThanNDays: 1 });
     // More than one query reads, and more than one pass removes.
     for (let serial = 0; serial <= 101; serial += 1) await states.upload(serial);
@@ -72,7 +72,7 @@ describe('a policy of a day', () => {
     expect(await harness.store.list('shared/state-chunks/')).toEqual([]);
   });
 
-  test('gives the full week to what a suspended round withholds', async () => {
+  test('keeps withheld states for a full week even if its round was suspended', async () => {
     await setPolicy(`/workspaces/${workspaceId}`, afterOneDay, { deleteOlderThanNDays: 1 });
     for (const serial of [1, 2]) await states.upload(serial);
     harness.clock.advance(DAY_MS);
@@ -89,7 +89,7 @@ describe('a policy of a day', () => {
     expect(await countOf(WITHHELD)).toBe(0);
   });
 
-  test('and of a count takes a state that was rolled back to for one more', async () => {
+  test('with a count counts a rollback as one more state', async () => {
     await setPolicy(`/workspaces/${workspaceId}`, afterOneDay, {
       deleteStateVersions: true,
       stateVersionsKeepLatestCount: 1,

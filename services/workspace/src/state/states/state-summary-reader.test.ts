@@ -22,7 +22,7 @@ const STATE = {
   ],
 };
 
-test('finds what is told of a state, in whatever pieces it arrives', () => {
+test('the reader extracts the summary of a state in whatever pieces it arrives', () => {
   const expected = {
     formatVersion: 4,
     runtimeVersion: '1.11.4',
@@ -42,7 +42,7 @@ test('finds what is told of a state, in whatever pieces it arrives', () => {
   for (const pieceBytes of [1, 7, 100_000]) expect(read(text, pieceBytes)).toMatchObject(expected);
 });
 
-test('names the instances of a resource, as many as are kept', () => {
+test('the reader lists the instances of a resource up to the limit', () => {
   const resource = (name: string, keys: readonly unknown[]) => ({
     mode: 'managed',
     name,
@@ -55,13 +55,13 @@ test('names the instances of a resource, as many as are kept', () => {
   expect(found[2]?.instanceKeys).toEqual(['z']);
 });
 
-test('reads a resource of any number of instances', () => {
+test('the reader reads a resource of any number of instances', () => {
   const instances = Array.from({ length: 200_000 }, () => ({}));
   const text = JSON.stringify({ resources: [{ mode: 'managed', name: 'a', instances }] });
   expect(read(text, 100_000).managedCount).toBe(200_000);
 });
 
-test('keeps a large output in the state alone', () => {
+test('the reader leaves a large output in the state only', () => {
   const large = { outputs: { big: { value: 'x'.repeat(40_000), type: 'string' } } };
   expect(read(JSON.stringify(large), 1000).outputs).toEqual([
     { name: 'big', isSensitive: false, detail: null },
@@ -69,7 +69,7 @@ test('keeps a large output in the state alone', () => {
 });
 
 test.for(['', ' ', '[]', '"text"', '{"serial":1', '{"a":1}{"b":2}', '{a:1}', '7'])(
-  'refuses %j',
+  'the reader refuses %j',
   (text) => {
     expect(() => read(text)).toThrow('not a JSON object');
   },
@@ -82,7 +82,7 @@ test.for([
     (value: string) =>
       `{"resources":[{"mode":"managed","instances":[{"attributes":{"a":${value}}}]}]}`,
   ],
-] as const)('refuses %s that is nested without end', ([, state]) => {
+] as const)('the reader refuses %s that is nested too deeply', ([, state]) => {
   const depth = 200_000;
   const text = state('['.repeat(depth) + ']'.repeat(depth));
   expect(() => read(text, 100_000)).toThrow(
@@ -90,7 +90,7 @@ test.for([
   );
 });
 
-test('tells instances apart by what they are, but for very large ones', () => {
+test('the reader distinguishes instances by content, except very large ones', () => {
   const state = (attributes: object) =>
     JSON.stringify({
       resources: [

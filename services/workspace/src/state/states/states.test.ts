@@ -26,7 +26,7 @@ const unlock = () => uploads().unlock();
 const currentId = async () => (await harness.call('GET', W('/current-state-version'))).data.id;
 
 describe('state versions of one millisecond', () => {
-  test('are listed in the order in which they were made', async () => {
+  test('are listed in the order in which they were created', async () => {
     await lock();
     const made: string[] = [];
     for (let serial = 1; serial <= 12; serial += 1) made.push((await upload(serial)).id);
@@ -83,7 +83,7 @@ describe('a state upload', () => {
     expect(workspace.included.map(({ attributes }) => attributes['value'])).toEqual([['a'], null]);
   });
 
-  test('keeps a large state in many records', async () => {
+  test('stores a large state in many records', async () => {
     await lock();
     const padding = 'x'.repeat(1_000_000);
     const { text, status, id } = await upload(1, { padding });
@@ -93,7 +93,7 @@ describe('a state upload', () => {
     expect((await harness.transfer('GET', url(data, 'state-download'))).text).toBe(text);
   });
 
-  test('takes a state inline', async () => {
+  test('accepts an inline state', async () => {
     await lock();
     const text = stateText(0);
     const state = Buffer.from(text).toString('base64');
@@ -112,7 +112,7 @@ describe('a state upload', () => {
   test.for([
     ['is not what was announced', stateText(2), 412],
     ['is no state', '[]', 422],
-  ] as const)('leaves nothing to wait for when a state inline %s', async ([, text, status]) => {
+  ] as const)('leaves nothing pending when an inline state %s', async ([, text, status]) => {
     await lock();
     const state = Buffer.from(text).toString('base64');
     const refused = await announce(1, stateText(1), { state, 'json-state': state });
@@ -121,14 +121,14 @@ describe('a state upload', () => {
     expect((await harness.call('GET', W('/current-state-version'))).status).toBe(404);
   });
 
-  test('has an MD5 hash in either case', async () => {
+  test('accepts an MD5 hash in upper or lower case', async () => {
     await lock();
     const hash = md5(stateText(1));
     const { status, data } = await upload(1, {}, { md5: hash.toUpperCase() });
     expect([status, data.attributes['md5']]).toEqual([204, hash]);
   });
 
-  test('is made by the team whose token announces it', async () => {
+  test('belongs to the team whose token announces it', async () => {
     const team = await harness.create(`${O}/teams`, 'teams', {
       name: 'all',
       'organization-access': { 'manage-workspaces': true },
@@ -141,7 +141,7 @@ describe('a state upload', () => {
     expect(data.relationships['created-by']?.data).toEqual({ id: team.id, type: 'teams' });
   });
 
-  test('needs the lock of its caller', async () => {
+  test('requires that its caller holds the lock', async () => {
     const text = stateText(1);
     const unlocked = await announce(1, text);
     expect([unlocked.status, unlocked.errors[0]?.detail]).toEqual([
@@ -184,7 +184,7 @@ describe('a state upload', () => {
     expect(reply.errors[0]?.detail ?? '').toContain(detail);
   });
 
-  test('is refused when the bytes are not the announced ones, and may be tried again', async () => {
+  test('is refused if the content differs from the announcement, and can be retried', async () => {
     await lock();
     const text = stateText(3);
     const { data } = await announce(3, text);
@@ -201,7 +201,7 @@ describe('a state upload', () => {
     expect([refused.status, refused.text]).toEqual([412, expect.stringContaining('lineage')]);
   });
 
-  describe('whose serial is not the announced one', () => {
+  describe('a state whose serial differs from the announced one', () => {
     /**
      * Creates version `announced`, uploads a file with `serial`; returns the refusing status, or the version.
      */
@@ -226,7 +226,7 @@ describe('a state upload', () => {
     };
 
     test.for(Object.keys(send) as (keyof typeof send)[])(
-      'is taken %s with the serial of the file',
+      'is accepted %s with the serial of the file',
       async (how) => {
         await lock();
         const { status, id } = await send[how](1, 5, {}, {});
@@ -242,7 +242,7 @@ describe('a state upload', () => {
       },
     );
 
-    test('follows the file that came before it, whatever was announced', async () => {
+    test('must follow the serial of the previous file, whatever was announced', async () => {
       await lock();
       expect((await send.inline(0, 5, {}, {})).status).toBe(201);
       expect((await send.inline(1, 5, {}, {})).status).toBe(201);
@@ -250,7 +250,7 @@ describe('a state upload', () => {
     });
   });
 
-  test('is open to nobody without the signed address', async () => {
+  test('is accessible to nobody without the signed address', async () => {
     await lock();
     const { data, text } = await upload(1);
     const address = url(data, 'state-upload');
@@ -277,7 +277,7 @@ describe('a state upload', () => {
 });
 
 describe('a lock and its states', () => {
-  test('unlock waits for the announced state, force-unlock gives it up', async () => {
+  test('unlock waits for the announced state, force-unlock discards it', async () => {
     await lock();
     const { data } = await announce(1, stateText(1));
     const waiting = await unlock();
@@ -386,7 +386,7 @@ describe('states of a workspace', () => {
 describe('the upkeep of states', () => {
   const contents = () => harness.store.scan('shared/state-chunks/');
 
-  test('withholds and then deletes what the policy says, never the current state', async () => {
+  test('withholds and then deletes states by the policy, never the current one', async () => {
     await harness.call('POST', W('/relationships/data-retention-policy'), {
       data: {
         type: 'data-retention-policy-delete-olders',
@@ -428,7 +428,7 @@ describe('the upkeep of states', () => {
     expect([deleted.data.relationships['outputs']?.data, deleted.included]).toEqual([[], []]);
   });
 
-  test('removes broken-off uploads and the states of removed workspaces', async () => {
+  test('removes interrupted uploads and the states of removed workspaces', async () => {
     await lock();
     await upload(1);
     const { data } = await announce(2, stateText(2));

@@ -33,7 +33,7 @@ const SERIALS = Array.from({ length: 40 }, (_, index) => index + 1);
 const PAIRS = Array.from({ length: 20 }, (_, index) => [2 * index + 1, 2 * index + 2] as const);
 
 describe('forty states, two at a time', () => {
-  test('are all stored where each may follow the other', async () => {
+  test('are all stored if their serials follow each other', async () => {
     const statuses = new Set<number>();
     for (const pair of PAIRS) {
       const replies = await Promise.all(pair.map((serial) => send(serial, { force: true })));
@@ -47,7 +47,7 @@ describe('forty states, two at a time', () => {
     );
   });
 
-  test('are refused for their serial alone, and leave no version then', async () => {
+  test('are refused only for their serial, and then leave no version', async () => {
     const replies = [];
     for (const pair of PAIRS) replies.push(...(await Promise.all(pair.map((one) => send(one)))));
     const refused = replies.filter(({ status }) => status !== 201);
@@ -62,7 +62,7 @@ describe('forty states, two at a time', () => {
 test.for([
   ['another MD5 hash', { md5: '0'.repeat(32) }, 412],
   ['no state', { state: Buffer.from('[]').toString('base64') }, 422],
-] as const)('one with %s leaves no version', async ([, more, status]) => {
+] as const)('leave no version if one has %s', async ([, more, status]) => {
   expect((await send(1, more)).status).toBe(status);
   expect(await list()).toEqual([]);
 });

@@ -61,7 +61,7 @@ const filesOf = (repository: string, ref = 'refs/heads/main', withSubmodules = f
   });
 
 describe('a fetch', () => {
-  test('has the files of one commit, whatever the attributes of the repository say', async () => {
+  test('contains all files of one commit, regardless of the attributes of the repository', async () => {
     await server.commit('a/plain', { 'old.tf': 'before' });
     const sha = await server.commit('a/plain', {
       'main.tf': 'now $Format:%H$',
@@ -92,7 +92,7 @@ describe('a fetch', () => {
     });
   });
 
-  test('takes symbolic links along and follows none', async () => {
+  test('contains symbolic links without following them', async () => {
     await server.commit('a/links', { 'main.tf': '' });
     await server.git('a/links', 'config', 'core.symlinks', 'true');
     const { symlink } = await import('node:fs/promises');
@@ -102,7 +102,7 @@ describe('a fetch', () => {
     expect(await filesOf('a/links')).toMatchObject({ escape: '/etc/passwd' });
   });
 
-  test('has the files of submodules where they are wanted', async () => {
+  test('contains the files of submodules if requested', async () => {
     const inner = await server.commit('a/inner', { 'inner.tf': 'inside' });
     await server.commit('a/outer', {
       'main.tf': '',
@@ -138,7 +138,7 @@ describe('a fetch', () => {
     await expect(filesOf('a/bad', 'refs/heads/main', true)).rejects.toThrow(reason);
   });
 
-  test('sends the token to its server, and shows it in no failure', async () => {
+  test('sends the token only to its server, and shows it in no error', async () => {
     const seen: (string | undefined)[] = [];
     server.beforeGit = (request, response) => {
       seen.push(request.headers.authorization);

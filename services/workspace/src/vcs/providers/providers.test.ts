@@ -54,7 +54,7 @@ describe('a signature', () => {
   });
 
   // The example of GitHub's documentation on validating deliveries.
-  test('is that of the documented example', () => {
+  test('matches the documented example', () => {
     const headers = {
       'x-hub-signature-256':
         'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17',
@@ -250,7 +250,7 @@ describe('a pull request', () => {
       { kind: 'pull-request', number: 5, title: 'T', sourceBranch: 'topic', targetBranch: 'main' },
     ]),
   );
-  test.for(PULL_REQUESTS)('of a fork at %s is not', ([name, event, payload]) =>
+  test.for(PULL_REQUESTS)('of a fork at %s is not reported', ([name, event, payload]) =>
     expect(provide(name).toEvents(event, payload('mallory/infra'))).toEqual([]),
   );
 });
@@ -271,7 +271,7 @@ test.for([
     { id: 3 },
     '3',
   ],
-] as const)('the webhook of %s is made at %s and removed', ([name, url, answer, encoded]) => {
+] as const)('the webhook of %s is created at %s and removed', ([name, url, answer, encoded]) => {
   const provider = provide(name);
   const repository = repositoryAt(name);
   const made = provider.createHook(repository, { url: 'https://k.example/hook', secret: 'hidden' });
@@ -302,7 +302,7 @@ test.for([
     '/rest/build-status/1.0/commits/',
     'INPROGRESS INPROGRESS SUCCESSFUL FAILED CANCELLED',
   ],
-] as const)('%s is told the states of a commit', ([name, path, states]) => {
+] as const)('%s receives the states of a commit', ([name, path, states]) => {
   const requests = (['running', 'attention', 'success', 'failure', 'canceled'] as const).map(
     (state) => provide(name).reportStatus(repositoryAt(name), { ...STATUS, state }),
   );

@@ -23,7 +23,7 @@ const useIn = (workspaceId: string, poolId: string) =>
   );
 
 describe('an agent pool', () => {
-  test('is named by workspaces, and not deleted as long as one does', async () => {
+  test('cannot be deleted while a workspace names it', async () => {
     const pool = await makePool('shared');
     const workspace = await makeWorkspace('app', {
       'execution-mode': 'agent',
@@ -44,7 +44,7 @@ describe('an agent pool', () => {
     expect((await harness.call('DELETE', `/agent-pools/${pool.id}`)).status).toBe(204);
   });
 
-  test('stays with a workspace whose mode stays, and is not needed for one that inherits', async () => {
+  test('is kept by a workspace whose mode is unchanged, and not required for one that inherits', async () => {
     const pool = await makePool('kept');
     const own = { 'execution-mode': 'agent', 'agent-pool-id': pool.id };
     const { id, attributes } = await makeWorkspace('keeping', own);
@@ -72,7 +72,7 @@ describe('an agent pool', () => {
     expect(errors[0]?.source?.pointer).toBe('/data/attributes/agent-pool-id');
   });
 
-  test('that is not for the organization is open to what it allows', async () => {
+  test('that is not organization-scoped can be used by the workspaces and projects it allows', async () => {
     const [open, closed] = [await makeWorkspace('open'), await makeWorkspace('closed')];
     const pool = await makePool(
       'narrow',
@@ -101,7 +101,7 @@ describe('an agent pool', () => {
     expect((await useIn(closed.id, pool.id)).status).toBe(200);
   });
 
-  test('goes nowhere that it is not open to, with the workspace that names it', async () => {
+  test('does not follow a workspace to a project where it may not be used', async () => {
     const [inside, outside] = await Promise.all(
       ['Inside', 'Outside'].map((name) => harness.create(`${O}/projects`, 'projects', { name })),
     );
@@ -161,7 +161,7 @@ describe('an agent pool', () => {
     expect((await harness.call('DELETE', `/agent-pools/${near.id}`)).status).toBe(204);
   });
 
-  test('has a name of its own', async () => {
+  test('has a unique name', async () => {
     await makePool('taken');
     const again = await harness.call(
       'POST',
@@ -171,7 +171,7 @@ describe('an agent pool', () => {
     expect(again.errors[0]?.source?.pointer).toBe('/data/attributes/name');
   });
 
-  test('excludes workspaces from what it is open to', async () => {
+  test('excludes workspaces that it would otherwise allow', async () => {
     const [kept, excluded] = [await makeWorkspace('kept'), await makeWorkspace('excluded')];
     const except = { data: [{ type: 'workspaces', id: excluded.id }] };
     const pool = await makePool('but one', {}, { 'excluded-workspaces': except });
@@ -199,7 +199,7 @@ describe('an agent pool', () => {
     expect((await useIn(excluded.id, pool.id)).status).toBe(200);
   });
 
-  test('names nothing that was deleted, and keeps the rest', async () => {
+  test('omits deleted workspaces and projects, and keeps the rest', async () => {
     const [gone, excluded, kept] = [
       await makeWorkspace('gone'),
       await makeWorkspace('gone-too'),

@@ -49,8 +49,8 @@ const allCounts = async () => [
   await countsOf('', readerToken),
 ];
 
-describe('what a list counts', () => {
-  test('follows creations, names, moves and deletions', async () => {
+describe('the counts of a list', () => {
+  test('follow creations, renames, moves and deletions', async () => {
     const seen = async (all: number, web: number, project: number) => {
       const expected = [
         [all, web, web],
@@ -80,7 +80,7 @@ describe('what a list counts', () => {
   });
 });
 
-test('what a list counts by the status of current runs is all that its reader sees', async () => {
+test('counts by status of current runs include only visible workspaces', async () => {
   const { harness: executing, claim, finish, makeWorkspace, queue } = await startRunHarness();
   await using _ = executing;
   const [finished, waiting] = [await makeWorkspace(), await makeWorkspace(), await makeWorkspace()];

@@ -107,7 +107,7 @@ describe('the plan of a listing', () => {
   });
 });
 
-test('what is due to be destroyed is looked for where it is due, or where a project has a duration', () => {
+test('due auto-destroys are searched by due time, or in projects with a duration', () => {
   const plans = (compiled.get(UPKEEP) ?? []).map(planOf);
   expect(plans).toEqual([
     [expect.stringMatching(/^SEARCH workspace USING INDEX \S+auto_destroy_at /)],

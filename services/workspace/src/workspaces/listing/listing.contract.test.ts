@@ -295,7 +295,7 @@ const registerListingContract = (open: () => Promise<Place>): void => {
     expect(await findProjects(store, { ...query, page, ...given })).toEqual({ ids, totalCount });
   });
 
-  test('lists are those of a walk, by sorting few and by walking many', {
+  test('lists equal those of a full scan, whether few are sorted or many are walked', {
     timeout: 300_000,
   }, async () => {
     const listings = [

@@ -159,7 +159,7 @@ describe('the list of workspaces', () => {
   });
 
   test.for(['search[tags]', 'search[exclude-tags]', 'filter[current-run][status]'])(
-    'takes twenty of %s, and refuses more',
+    'accepts twenty of %s, and refuses more',
     async (parameter) => {
       const given = (count: number) =>
         Array.from({ length: count }, (_, at) => (at === count - 1 ? 'net' : `t${at}`)).join(',');
@@ -170,7 +170,7 @@ describe('the list of workspaces', () => {
     },
   );
 
-  test('takes twenty of filter[tagged], and refuses more', async () => {
+  test('accepts twenty of filter[tagged], and refuses more', async () => {
     const given = (count: number) =>
       Array.from({ length: count }, (_, at) => {
         const key = at === count - 1 ? 'none' : 'env';
@@ -182,7 +182,7 @@ describe('the list of workspaces', () => {
   });
 
   test.for(['name,-latest-change-at', 'colour', '-', 'Name'])(
-    'is not sorted by %s, and says by what it is',
+    'refuses to sort by %s, and names the supported orders',
     async (sort) => {
       const { status, errors } = await harness.call('GET', `${COLLECTION}?sort=${sort}`);
       expect([status, errors[0]?.source]).toEqual([400, { parameter: 'sort' }]);
@@ -198,7 +198,7 @@ describe('the list of workspaces', () => {
     expect((await list(`filter[project][id]=${projectId}`)).names).toEqual(['in_project']);
   });
 
-  test('comes in pages that cover it once', async () => {
+  test('has pages that contain each workspace once', async () => {
     const seen: string[] = [];
     for (const number of [1, 2, 3]) {
       const { names, pagination, links } = await list(`page[size]=2&page[number]=${number}`);
@@ -223,7 +223,7 @@ describe('the list of workspaces', () => {
     ['', '20', '1'],
     ['search[name]=nowhere', '20', '1'],
     ['page[size]=2&page[number]=2', '2', '3'],
-  ] as const)('links its first and last page: %s', async ([query, size, lastNumber]) => {
+  ] as const)('links to its first and last page: %s', async ([query, size, lastNumber]) => {
     const { pagination, links } = await list(`${query}&sort=name`);
     expect(pagination['page-size']).toBe(Number(size));
     const number = String(pagination['current-page']);
@@ -239,7 +239,7 @@ describe('the list of workspaces', () => {
     }
   });
 
-  test('shows a caller what its teams may read', async () => {
+  test('shows a caller the workspaces that their teams may read', async () => {
     const team = await harness.create('/organizations/acme/teams', 'teams', { name: 'readers' });
     const { token } = await harness.addUser('reader', team.id);
     const names = async () =>
@@ -283,7 +283,7 @@ test('projects are listed by their bindings', async () => {
 describe('tags of a workspace', () => {
   const workspace = async () => (await harness.call('GET', `${COLLECTION}/db-prod`)).data.id;
 
-  test('are bound by name, found by id, and gone when nothing carries them', async () => {
+  test('are bound by name, found by id, and gone once no workspace has them', async () => {
     const path = `/workspaces/${await workspace()}/relationships/tags`;
     const named = (name: string) => ({ data: [{ type: 'tags', attributes: { name } }] });
     expect((await harness.call('POST', path, named('Fresh'))).status).toBe(204);
@@ -321,7 +321,7 @@ describe('tags of a workspace', () => {
     expect((await harness.call('GET', `${path}/tag-bindings`)).list).toEqual([]);
   });
 
-  test('are at most ten bindings', async () => {
+  test('are limited to ten bindings', async () => {
     const path = `/workspaces/${await workspace()}/tag-bindings`;
     const data = Array.from({ length: 11 }, (_, at) => ({
       type: 'tag-bindings',

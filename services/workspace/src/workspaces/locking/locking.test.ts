@@ -55,7 +55,7 @@ describe('the lock of a workspace', () => {
     expect(unlocked.data.relationships['locked-by']?.data).toBeNull();
   });
 
-  test('is refused to everyone while it is held, to its holder too', async () => {
+  test('is refused to everyone while it is held, including its holder', async () => {
     await act('lock', first.token, { reason: 'maintenance' });
     for (const { token } of [first, second]) {
       const { status, errors } = await act('lock', token);
@@ -81,7 +81,7 @@ describe('the lock of a workspace', () => {
     await act('unlock', first.token);
   });
 
-  test('is given back by its holder alone', async () => {
+  test('can be released only by its holder', async () => {
     await act('lock', first.token);
     const { status, errors } = await act('unlock', second.token);
     expect(status).toBe(409);
@@ -89,14 +89,14 @@ describe('the lock of a workspace', () => {
     expect((await act('unlock', first.token)).status).toBe(200);
   });
 
-  test('is not given back twice', async () => {
+  test('cannot be released twice', async () => {
     const { status, errors } = await act('unlock', first.token);
     expect(status).toBe(409);
     expect(errors[0]?.detail).toContain('already unlocked');
     expect((await act('force-unlock', harness.adminToken)).status).toBe(409);
   });
 
-  test('is broken by workspace administrators only', async () => {
+  test('can be forced open only by workspace administrators', async () => {
     await act('lock', first.token);
     expect((await act('force-unlock', second.token)).status).toBe(404);
     const forced = await act('force-unlock', harness.adminToken);
@@ -115,7 +115,7 @@ describe('the lock of a workspace', () => {
     expect((await act('unlock', token)).status).toBe(200);
   });
 
-  test('is out of reach of organization tokens', async () => {
+  test('is not available to organization tokens', async () => {
     const path = '/organizations/acme/authentication-token';
     const made = await harness.create(path, 'authentication-tokens', {});
     expect((await act('lock', String(made.attributes['token']))).status).toBe(404);

@@ -112,7 +112,7 @@ const responsesOf = async (id: string) => {
 };
 
 describe('a configuration', () => {
-  test('is not enabled with a token that replaced the verified one meanwhile', async () => {
+  test('is not enabled if its token was replaced during the verification', async () => {
     const id = await configure(await makePlace(), { enabled: false, token: 'first' });
     beforeAnswer = () => change(id, { token: 'second' });
     expect((await change(id, { enabled: true })).status).toBe(409);
@@ -149,7 +149,7 @@ describe('a configuration', () => {
     expect((await harness.call('GET', `/notification-configurations/${id}`)).status).toBe(404);
   });
 
-  test('that is enabled is verified first, and kept as it was when that fails', async () => {
+  test('that is to be enabled is verified first, and unchanged if that fails', async () => {
     const place = await makePlace();
     answer = 500;
     const refused = await tryConfigure(place);
@@ -212,18 +212,18 @@ describe('a configuration', () => {
     ]);
   });
 
-  test('is refused above the limit of its workspace', async () => {
+  test('is refused beyond the limit of its workspace', async () => {
     const place = await makePlace();
     for (const name of ['a', 'b', 'c']) await configure(place, { name, enabled: false });
     expect((await tryConfigure(place, { enabled: false })).status).toBe(409);
   });
 
-  test('keeps its type', async () => {
+  test('cannot change its type', async () => {
     const id = await configure(await makePlace(), { enabled: false });
     expect((await change(id, { 'destination-type': 'slack' })).status).toBe(422);
   });
 
-  test('goes with its workspace, project and team', async () => {
+  test('is deleted with its workspace, project or team', async () => {
     const project = await harness.create('/organizations/acme/projects', 'projects', {
       name: 'prj1',
     });
@@ -307,7 +307,7 @@ describe('the events of a run', () => {
     );
   });
 
-  test('wait in order while the destination is down, and are given up when it refuses', async () => {
+  test('wait in order while the destination is down, and are dropped when it refuses them', async () => {
     const workspaceId = await runs.makeWorkspace();
     const id = await configure(`/workspaces/${workspaceId}`);
     answer = 503;
@@ -342,7 +342,7 @@ describe('the events of a run', () => {
     expect(received).toHaveLength(6);
   });
 
-  test('are not sent when they are a day old, nor after the configuration is disabled', async () => {
+  test('are not sent once they are a day old or the configuration is disabled', async () => {
     const workspaceId = await runs.makeWorkspace();
     const id = await configure(`/workspaces/${workspaceId}`, { triggers: ['run:created'] });
     await runs.act(await runs.queue(workspaceId), 'discard');
@@ -360,7 +360,7 @@ describe('the events of a run', () => {
 });
 
 describe('destinations for people', () => {
-  test('of Slack get a text with the run, its markup escaped', async () => {
+  test('of Slack receive a text about the run with escaped markup', async () => {
     const workspaceId = await runs.makeWorkspace();
     const triggered = { triggers: ['run:created'], 'destination-type': 'slack' };
     await configure(`/workspaces/${workspaceId}`, triggered);
@@ -371,7 +371,7 @@ describe('destinations for people', () => {
     await runs.act(runId, 'discard');
   });
 
-  test('of Microsoft Teams get an adaptive card', async () => {
+  test('of Microsoft Teams receive an adaptive card', async () => {
     const workspaceId = await runs.makeWorkspace();
     const triggered = { triggers: ['run:created'], 'destination-type': 'microsoft-teams' };
     await configure(`/workspaces/${workspaceId}`, triggered);
@@ -383,7 +383,7 @@ describe('destinations for people', () => {
     await runs.act(runId, 'discard');
   });
 
-  test('by mail are users of the organization and addresses', async () => {
+  test('by mail are users of the organization or addresses', async () => {
     const { list } = await harness.call('GET', '/organizations/acme/organization-memberships');
     const member = list[0]?.relationships['user']?.data as { id: string };
     const workspaceId = await runs.makeWorkspace();
@@ -408,7 +408,7 @@ describe('destinations for people', () => {
   });
 });
 
-test('a workspace that will be destroyed within a day is reminded of once', async () => {
+test('a reminder of a workspace to be destroyed within a day is sent once', async () => {
   const workspaceId = await runs.makeWorkspace();
   await configure(`/workspaces/${workspaceId}`, { triggers: ['workspace:auto_destroy_reminder'] });
   const at = new Date(harness.clock.nowMs() + 25 * 3_600_000).toISOString();

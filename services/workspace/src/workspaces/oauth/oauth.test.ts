@@ -33,7 +33,7 @@ const withRepository = (name: string, tokenId: string) =>
   });
 
 describe('an OAuth client', () => {
-  test('takes another token under the id of the one it had', async () => {
+  test('accepts a new token under the id of the previous one', async () => {
     const { client, tokenId } = await connect();
     const change = (attributes: object) =>
       harness.call('PATCH', `/oauth-clients/${client.id}`, {
@@ -62,7 +62,7 @@ describe('an OAuth client', () => {
     for (const reply of replies) expect(JSON.stringify(reply)).not.toMatch(/-secret/);
   });
 
-  test('that is not for the organization is open to its projects', async () => {
+  test('that is not organization-scoped can be used by its projects', async () => {
     const makeProject = async (name: string) =>
       (await harness.create(`${O}/projects`, 'projects', { name })).id;
     const [inside, outside] = [await makeProject('Inside'), await makeProject('Outside')];
@@ -131,7 +131,7 @@ describe('an OAuth client', () => {
     expect((await connectIn('anywhere', outside)).status).toBe(201);
   });
 
-  test('gives workspaces their repository, and takes it with it', async () => {
+  test('connects workspaces to repositories, and disconnects them when it is deleted', async () => {
     const { client, tokenId } = await connect();
     const made = await withRepository('app', tokenId);
     expect(made.status).toBe(201);
@@ -168,7 +168,7 @@ describe('an OAuth client', () => {
     expect(errors[0]?.source?.pointer).toBe(pointer);
   });
 
-  test('takes an SSH key of its organization', async () => {
+  test('accepts an SSH key of its organization', async () => {
     const { tokenId } = await connect();
     const text = { data: { type: 'oauth-tokens', attributes: { 'ssh-key': 'PRIVATE KEY' } } };
     const refused = await harness.call('PATCH', `/oauth-tokens/${tokenId}`, text);

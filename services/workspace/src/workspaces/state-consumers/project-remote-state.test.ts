@@ -30,7 +30,7 @@ const refer = (...ids: readonly string[]) => ({
   data: ids.map((id) => ({ type: 'workspaces', id })),
 });
 
-test('the workspaces of the project read the state and are shown; those that are named are not', async () => {
+test('the workspaces of the project can read the state and are listed instead of those named before', async () => {
   const project = await harness.create(`${O}/projects`, 'projects', { name: 'Shop' });
   const inProject = { project: { data: { type: 'projects', id: project.id } } };
   const [producer, neighbour, named] = [
@@ -63,7 +63,7 @@ test('the workspaces of the project read the state and are shown; those that are
   expect(await reads(named, producer)).toEqual([200, 404]);
 });
 
-test('who sees a part of the project is shown that part', async () => {
+test('callers see only the part of the project visible to them', async () => {
   const producer = await makeWorkspace();
   const [seen] = [await makeWorkspace(), await makeWorkspace()];
   await patch(producer, { 'project-remote-state': true });

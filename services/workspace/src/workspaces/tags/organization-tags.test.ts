@@ -25,7 +25,7 @@ const shown = async (query = '') => {
 };
 
 describe('tags of an organization', () => {
-  test('are those that workspaces carry, until they are deleted everywhere', async () => {
+  test('are those of its workspaces, and can be deleted everywhere', async () => {
     await bind(first, 'net', 'prod');
     await bind(second, 'net');
     expect(await shown()).toEqual([
@@ -50,7 +50,7 @@ describe('tags of an organization', () => {
   });
 });
 
-test('a tag is as old as its oldest binding, and a binding with a value is none', async () => {
+test('tags have the age of their oldest binding, and exclude bindings with a value', async () => {
   harness.clock.advance(1000);
   await bind(first, 'aged');
   const age = async () =>
@@ -64,7 +64,7 @@ test('a tag is as old as its oldest binding, and a binding with a value is none'
   expect(await shown('?q=valued')).toEqual([]);
 });
 
-test('a tag is bound to others as it is spelled', async () => {
+test('tags are bound to other workspaces with the same spelling', async () => {
   await harness.call('PATCH', `/workspaces/${first}/tag-bindings`, {
     data: [{ type: 'tag-bindings', attributes: { key: 'Spelled' } }],
   });
@@ -96,7 +96,7 @@ describe('several workspaces', () => {
 });
 
 describe('an account', () => {
-  test('is changed by its owner, to a name that is free', async () => {
+  test('can be changed by its owner, to an unused name', async () => {
     const { token } = await harness.addUser('ada');
     await harness.addUser('grace');
     const update = (attributes: object) =>

@@ -40,7 +40,7 @@ const refusal = ({ status, errors }: Awaited<ReturnType<Harness['call']>>) => [
 ];
 
 describe('a reserved tag key', () => {
-  test('is listed by name, changed and released under both paths', async () => {
+  test('can be listed by name, changed and released under both paths', async () => {
     const second = await reserve('b-key');
     const first = await reserve('a-key', true);
     const listed = await harness.call('GET', `${O}/reserved-tag-keys`);
@@ -70,14 +70,14 @@ describe('a reserved tag key', () => {
     ['no good', 'Key is invalid'],
     ['hc:own', 'Key is invalid'],
     ['', 'Key is invalid'],
-  ] as const)('is not "%s": %s', async ([key, text]) => {
+  ] as const)('cannot be "%s": %s', async ([key, text]) => {
     if (key === 'taken') await reserve(key);
     const reply = await harness.call('POST', `${O}/reserved-tag-keys`, body({ key }));
     expect(refusal(reply)).toEqual([422, '/data/attributes/key']);
     expect(reply.errors[0]?.detail).toBe(text);
   });
 
-  test('may be overridden as long as nothing else is said', async () => {
+  test('can be overridden by default', async () => {
     await reserve('open');
     const project = await makeProject('Open', 'open');
     expect((await tryWorkspace('open', project, 'open')).status).toBe(201);
@@ -85,7 +85,7 @@ describe('a reserved tag key', () => {
 });
 
 describe('a key whose overriding is disabled', () => {
-  test('is not bound by workspaces of projects that bind it', async () => {
+  test('cannot be bound by workspaces of projects that bind it', async () => {
     await reserve('owner', true);
     const [binding, free] = [await makeProject('Binding', 'owner'), await makeProject('Free')];
     const onCreate = '/data/relationships/tag-bindings/data';
@@ -116,7 +116,7 @@ describe('a key whose overriding is disabled', () => {
     expect(list.map(({ attributes }) => attributes['key'])).toEqual(['other', 'owner']);
   });
 
-  test('keeps workspaces that bind it out of such projects', async () => {
+  test('prevents workspaces that bind it from moving to such projects', async () => {
     await reserve('team', true);
     const [binding, free] = [await makeProject('Team', 'team'), await makeProject('Teamless')];
     const { data } = await tryWorkspace('mover', free, 'team');
@@ -134,7 +134,7 @@ describe('a key whose overriding is disabled', () => {
     expect(refusal(many)).toEqual([422, '/data']);
   });
 
-  test('is not bound by projects whose workspaces bind it', async () => {
+  test('cannot be bound by projects whose workspaces bind it', async () => {
     await reserve('env', true);
     const project = await makeProject('Later');
     await tryWorkspace('earlier', project, 'env');
@@ -150,7 +150,7 @@ describe('a key whose overriding is disabled', () => {
     expect(refusal(updated)).toEqual([422, '/data/relationships/tag-bindings/data']);
   });
 
-  test('is not disabled while workspaces override it', async () => {
+  test('cannot be set while workspaces override the key', async () => {
     const project = await makeProject('Overridden', 'cost');
     const { data } = await tryWorkspace('overriding', project, 'cost');
     const disabled = { key: 'cost', 'disable-overrides': true };
@@ -165,7 +165,7 @@ describe('a key whose overriding is disabled', () => {
   });
 });
 
-describe('of two that would make an override at the same moment, one is refused', () => {
+describe('of two concurrent requests that would create an override, one is refused', () => {
   const bind = (path: string, key: string) =>
     harness.call('PATCH', `${path}/tag-bindings`, bindings(key));
   const lock = (key: string) =>

@@ -59,7 +59,7 @@ describe('a binding', () => {
     ['hcp:own', 'v', 'key'],
     ['k', 'no blanks', 'value'],
     ['k', 'a/b', 'value'],
-  ] as const)('is not "%s" with "%s"', async ([key, value, name]) => {
+  ] as const)('is refused with key "%s" and value "%s"', async ([key, value, name]) => {
     const given = bindings({ key, ok: 'v' });
     given.data[0] = { type: 'tag-bindings', attributes: { key, value } };
     const at = `/data/0/attributes/${name}`;
@@ -76,13 +76,13 @@ describe('a binding', () => {
     expect(await bound()).toEqual({});
   });
 
-  test('may be all that is allowed', async () => {
+  test('accepts every allowed character', async () => {
     const given = { 'A.b_c=d+e-f@g:h': 'A.b_c=d+e-f@g:h', hcx: '' };
     const { status } = await ofWorkspace('PATCH', '/tag-bindings', bindings(given));
     expect([status, await bound()]).toEqual([200, given]);
   });
 
-  test('has at most 128 characters, and as many again twice in its value', async () => {
+  test('has a key of at most 128 and a value of at most 256 characters', async () => {
     const [key, value] = ['k'.repeat(128), 'v'.repeat(256)];
     const { status } = await ofWorkspace('PATCH', '/tag-bindings', bindings({ [key]: value }));
     expect([status, await bound()]).toEqual([200, { [key]: value }]);
@@ -95,7 +95,7 @@ describe('a binding', () => {
     }
   });
 
-  test('is one of ten, wherever it comes from, with a value or without', async () => {
+  test('is limited to ten, whatever its source, with or without a value', async () => {
     const ten = Object.fromEntries(numbered(10).map((key) => [key, 'v']));
     const eleven = bindings({ ...ten, more: 'v' });
     for (const reply of [
@@ -146,7 +146,7 @@ describe('the bindings of a workspace', () => {
     ['PATCH', '/tag-bindings', 200, { a: '1', b: '2' }],
     ['POST', '/relationships/tag-bindings', 204, { a: '1', b: '2' }],
     ['PATCH', '/relationships/tag-bindings', 204, { b: '2' }],
-  ] as const)('are changed by %s %s', async ([method, path, status, after]) => {
+  ] as const)('can be changed by %s %s', async ([method, path, status, after]) => {
     await ofWorkspace('PATCH', '/tag-bindings', bindings({ a: '1', b: '1' }));
     const reply = await ofWorkspace(method, path, bindings({ b: '2' }));
     expect(reply.status).toBe(status);
@@ -159,7 +159,7 @@ describe('the bindings of a workspace', () => {
     }
   });
 
-  test('are replaced by an update that names them, and stay in one that does not', async () => {
+  test('are replaced by an update that contains them, and kept by one that does not', async () => {
     await ofWorkspace('PATCH', '/tag-bindings', bindings({ a: '1', b: '1' }));
     await ofWorkspace('PATCH', '', document({ 'tag-bindings': { links: {} } }));
     expect(await bound()).toEqual({ a: '1', b: '1' });
@@ -171,7 +171,7 @@ describe('the bindings of a workspace', () => {
     expect(await bound()).toEqual({});
   });
 
-  test('are in effect beside those of the project, as are flat tags', async () => {
+  test('are in effect together with those of the project, as are flat tags', async () => {
     const { list, links } = await ofProject(
       'PATCH',
       '/tag-bindings',
@@ -197,7 +197,7 @@ describe('the bindings of a workspace', () => {
 });
 
 describe('a flat tag', () => {
-  test.for(['no blanks', 'no.dots', 'a=b', ''])('is not named "%s"', async (name) => {
+  test.for(['no blanks', 'no.dots', 'a=b', ''])('cannot be named "%s"', async (name) => {
     for (const method of ['POST', 'DELETE']) {
       const reply = await ofWorkspace(method, '/relationships/tags', tags('ok', name));
       expect(refusal(reply)).toEqual([422, ['/data/1/attributes/name']]);
@@ -215,12 +215,12 @@ describe('a flat tag', () => {
     expect(refusal(reply)).toEqual([422, ['/data/0/attributes/name']]);
   });
 
-  test('is given with a name or an id', async () => {
+  test('can be given by name or id', async () => {
     const reply = await ofWorkspace('POST', '/relationships/tags', { data: [{ type: 'tags' }] });
     expect(refusal(reply)).toEqual([422, ['/data/0']]);
   });
 
-  test('leaves a binding of its key as it is', async () => {
+  test('leaves a binding with its key unchanged', async () => {
     await ofWorkspace('PATCH', '/tag-bindings', bindings({ a: '1' }));
     for (const method of ['POST', 'DELETE']) {
       const { status } = await ofWorkspace(method, '/relationships/tags', tags('a'));
@@ -229,7 +229,7 @@ describe('a flat tag', () => {
     expect((await ofWorkspace('GET', '/relationships/tags')).list).toEqual([]);
   });
 
-  test('is meant by its name in any case, and by its id as it is', async () => {
+  test('is matched by name regardless of case, and by exact id', async () => {
     await ofWorkspace('PATCH', '/tag-bindings', bindings({ Prod: null, prod: null, Net: null }));
     await ofWorkspace('POST', '/relationships/tags', tags('NET', 'App'));
     expect(await tagNames()).toEqual(['Prod', 'prod', 'Net', 'app']);
@@ -241,7 +241,7 @@ describe('a flat tag', () => {
     expect(await tagNames()).toEqual(['app']);
   });
 
-  test('is one of ten, and what is shown can be written back', async () => {
+  test('is limited to ten, and a document as shown can be written back', async () => {
     const ten = tags(...numbered(10));
     expect((await ofWorkspace('POST', '/relationships/tags', ten)).status).toBe(204);
     const { list } = await ofWorkspace('GET', '/tag-bindings');

@@ -60,7 +60,7 @@ describe('access to a project', () => {
     ['write', 404, { 'can-lock': true, 'can-update': false, 'can-queue-apply': true }],
     ['maintain', 201, { 'can-update': true, 'can-destroy': true, 'can-force-unlock': true }],
     ['admin', 201, { 'can-update': true, 'can-manage-run-tasks': true }],
-  ] as const)('%s reaches its workspaces', async ([access, created, permissions]) => {
+  ] as const)('%s applies to its workspaces', async ([access, created, permissions]) => {
     const found = await permissionsWith({ access });
     expect(found.permissions).toMatchObject(permissions);
     expect(found.created).toBe(created);
@@ -74,7 +74,7 @@ describe('access to a project', () => {
     });
   });
 
-  test('may be put together right by right', async () => {
+  test('can be composed of single rights', async () => {
     const { grant, permissions, created } = await permissionsWith({
       access: 'custom',
       'workspace-access': { runs: 'plan', locking: true, create: true },
@@ -89,7 +89,7 @@ describe('access to a project', () => {
     expect(created).toBe(201);
   });
 
-  test('takes single rights with the custom level only', async () => {
+  test('accepts single rights only with the custom level', async () => {
     const team = await harness.create('/organizations/acme/teams', 'teams', { name: 'fixed' });
     const { status, errors } = await harness.call('POST', '/team-projects', {
       data: {
@@ -108,35 +108,38 @@ describe('access to a project', () => {
   test.for([
     ['team-workspaces', 'workspace'],
     ['team-projects', 'project'],
-  ] as const)('is granted by %s once, and to teams of the organization', async ([path, target]) => {
-    await harness.create('/organizations', 'organizations', {
-      name: `of-${path}`,
-      email: 'a@b.example',
-    });
-    const makeTeam = async (organization: string) =>
-      (await harness.create(`/organizations/${organization}/teams`, 'teams', { name: path })).id;
-    const tryGrant = async (teamId: string) => {
-      const id = target === 'project' ? projectId : workspaceId;
-      const { status, errors } = await harness.call('POST', `/${path}`, {
-        data: {
-          type: path,
-          attributes: { access: 'read' },
-          relationships: {
-            team: { data: { type: 'teams', id: teamId } },
-            [target]: { data: { type: `${target}s`, id } },
-          },
-        },
+  ] as const)(
+    'can be granted by %s once, and only to teams of the organization',
+    async ([path, target]) => {
+      await harness.create('/organizations', 'organizations', {
+        name: `of-${path}`,
+        email: 'a@b.example',
       });
-      return [status, errors[0]?.source?.pointer];
-    };
-    const refused = [422, '/data/relationships/team/data/id'];
-    const team = await makeTeam('acme');
-    expect(await tryGrant(team)).toEqual([201, undefined]);
-    expect(await tryGrant(team)).toEqual(refused);
-    expect(await tryGrant(await makeTeam(`of-${path}`))).toEqual(refused);
-  });
+      const makeTeam = async (organization: string) =>
+        (await harness.create(`/organizations/${organization}/teams`, 'teams', { name: path })).id;
+      const tryGrant = async (teamId: string) => {
+        const id = target === 'project' ? projectId : workspaceId;
+        const { status, errors } = await harness.call('POST', `/${path}`, {
+          data: {
+            type: path,
+            attributes: { access: 'read' },
+            relationships: {
+              team: { data: { type: 'teams', id: teamId } },
+              [target]: { data: { type: `${target}s`, id } },
+            },
+          },
+        });
+        return [status, errors[0]?.source?.pointer];
+      };
+      const refused = [422, '/data/relationships/team/data/id'];
+      const team = await makeTeam('acme');
+      expect(await tryGrant(team)).toEqual([201, undefined]);
+      expect(await tryGrant(team)).toEqual(refused);
+      expect(await tryGrant(await makeTeam(`of-${path}`))).toEqual(refused);
+    },
+  );
 
-  test('that reads its teams changes none of their grants', async () => {
+  test('that can read its teams cannot change their grants', async () => {
     const { grant, token } = await permissionsWith({
       access: 'custom',
       'project-access': { teams: 'read' },
@@ -179,7 +182,7 @@ describe('a grant', () => {
       { 'project-access': { teams: 'read' }, 'workspace-access': { variables: 'write' } },
       { 'project-access': { settings: 'update' }, 'workspace-access': { runs: 'plan' } },
     ],
-  ] as const)('of %s keeps the rights that a change does not name', async (given) => {
+  ] as const)('of %s keeps the rights that an update omits', async (given) => {
     const [path, first, second] = given;
     const { id } = await make(path, { access: 'custom', ...first });
     // The own values apply again after a level with other rights.
@@ -194,18 +197,21 @@ describe('a grant', () => {
     expect(await change(path, id, {})).toEqual(both);
   });
 
-  test.for(['team-workspaces', 'team-projects'])('of %s leaves nothing', async (path) => {
-    const before = await harness.store.scan('shared/');
-    const { id, relationships } = await make(path, { access: 'read' });
-    const remove = () => harness.call('DELETE', `/${path}/${id}`);
-    expect((await remove()).status).toBe(204);
-    // The two additional records are those of the team.
-    expect(await harness.store.scan('shared/')).toHaveLength(before.length + 2);
-    const next = await harness.create(`/${path}`, path, { access: 'read' }, { relationships });
-    expect(next.id).not.toBe(id);
-    expect((await remove()).status).toBe(404);
-    expect((await harness.call('GET', `/${path}/${next.id}`)).status).toBe(200);
-  });
+  test.for(['team-workspaces', 'team-projects'])(
+    'of %s leaves no access behind when it is deleted',
+    async (path) => {
+      const before = await harness.store.scan('shared/');
+      const { id, relationships } = await make(path, { access: 'read' });
+      const remove = () => harness.call('DELETE', `/${path}/${id}`);
+      expect((await remove()).status).toBe(204);
+      // The two additional records are those of the team.
+      expect(await harness.store.scan('shared/')).toHaveLength(before.length + 2);
+      const next = await harness.create(`/${path}`, path, { access: 'read' }, { relationships });
+      expect(next.id).not.toBe(id);
+      expect((await remove()).status).toBe(404);
+      expect((await harness.call('GET', `/${path}/${next.id}`)).status).toBe(200);
+    },
+  );
 
   test('on a workspace is listed by its team', async () => {
     const { id, relationships } = await make('team-workspaces', { access: 'read' });
@@ -221,7 +227,7 @@ describe('a grant', () => {
 });
 
 describe('a custom right to move', () => {
-  test('is enough on both projects, for one workspace and for several', async () => {
+  test('suffices on both projects, for one workspace and for several', async () => {
     const O = '/organizations/acme';
     const team = await harness.create(`${O}/teams`, 'teams', { name: 'movers' });
     const { token } = await harness.addUser('mover', team.id);
@@ -283,7 +289,7 @@ describe('an SSH key', () => {
       value: '-----BEGIN OPENSSH PRIVATE KEY-----',
     });
 
-  test('is assigned and taken away in every form in use, and its value is never shown', async () => {
+  test('can be assigned and removed in every known form, and its value is never shown', async () => {
     const key = await make();
     expect(key.id).toMatch(/^sshkey-[1-9A-HJ-NP-Za-km-z]{16}$/);
     expect(JSON.stringify(key)).not.toContain('PRIVATE KEY');
@@ -303,7 +309,7 @@ describe('an SSH key', () => {
     [{ type: 'workspaces' }, '/data/attributes/id'],
     [{ type: 'workspaces', attributes: {} }, '/data/attributes/id'],
     [{ type: 'ssh-keys' }, '/data/id'],
-  ] as const)('is neither assigned nor taken away by %j', async ([data, pointer]) => {
+  ] as const)('cannot be assigned or removed by %j', async ([data, pointer]) => {
     const key = await make();
     const assigned = { id: key.id, type: 'ssh-keys' };
     await assign(assigned);
@@ -321,13 +327,13 @@ describe('an SSH key', () => {
     expect([status, errors[0]?.source]).toEqual([422, { pointer }]);
   });
 
-  test('has a value of any text', async () => {
+  test('accepts any text as value', async () => {
     const given = { name: 'from a vault', value: 'not in PEM' };
     const { id } = await harness.create('/organizations/acme/ssh-keys', 'ssh-keys', given);
     expect(keyOf(await assign({ type: 'ssh-keys', id }))).toEqual({ id, type: 'ssh-keys' });
   });
 
-  test('is renamed, but not to nothing, and listed from the oldest on', async () => {
+  test('can be renamed, but not to an empty name, and is listed oldest first', async () => {
     harness.clock.advance(1000);
     const older = await make();
     harness.clock.advance(1000);
@@ -341,7 +347,7 @@ describe('an SSH key', () => {
     expect(list.slice(-2).map(({ id }) => id)).toEqual([older.id, newer.id]);
   });
 
-  test('changes its workspace', async () => {
+  test('updates its workspace', async () => {
     const key = await make();
     harness.clock.advance(1000);
     const before = await harness.call('GET', `/workspaces/${workspaceId}`);
@@ -359,7 +365,7 @@ describe('an SSH key', () => {
     expect((await assign({ type: 'ssh-keys', id: key.id })).status).toBe(404);
   });
 
-  test('that is deleted is on no workspace any more', async () => {
+  test('that is deleted is removed from all workspaces', async () => {
     const key = await make();
     await assign({ type: 'ssh-keys', id: key.id });
     const { length } = await harness.store.scan('shared/');
@@ -370,7 +376,7 @@ describe('an SSH key', () => {
 });
 
 describe('remote state consumers', () => {
-  test('are added, replaced and removed while the state is not shared with all', async () => {
+  test('can be added, replaced and removed while the state is not shared with all', async () => {
     const path = `/workspaces/${workspaceId}/relationships/remote-state-consumers`;
     const [first, second] = await Promise.all(
       ['one', 'two'].map((name) =>
@@ -415,7 +421,7 @@ describe('remote state consumers', () => {
     expect(configured.list.map(({ id }) => id)).toEqual([first?.id]);
   });
 
-  test('are listed by page, those that are still there', async () => {
+  test('are listed in pages, without deleted ones', async () => {
     const make = async (name: string) =>
       (await harness.create('/organizations/acme/workspaces', 'workspaces', { name })).id;
     const [producer, gone, kept] = await Promise.all(['p', 'gone', 'kept'].map(make));

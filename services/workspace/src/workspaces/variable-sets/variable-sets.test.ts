@@ -68,7 +68,7 @@ const related = async (id: string, name: string) =>
   (await harness.call('GET', `/varsets/${id}`)).data.relationships[name]?.data;
 
 describe('a variable set', () => {
-  test('is made with what it is applied to and its variables', async () => {
+  test('can be created with its variables and the resources it applies to', async () => {
     const workspaceId = await makeWorkspace();
     const projectId = await makeProject();
     const made = await make(
@@ -109,7 +109,7 @@ describe('a variable set', () => {
     expect(JSON.stringify(shown)).not.toContain('hunter2');
   });
 
-  test('keeps what an update does not name, and takes lists in place of its own', async () => {
+  test('keeps attributes that an update omits, and replaces lists as a whole', async () => {
     const [one, two] = [await makeWorkspace(), await makeWorkspace()];
     const made = await make(
       { description: 'before' },
@@ -132,7 +132,7 @@ describe('a variable set', () => {
     await make({ name: made.attributes['name'] });
   });
 
-  test('is gone with its variables once it is deleted', async () => {
+  test('is deleted with its variables', async () => {
     const workspaceId = await makeWorkspace();
     const made = await make(
       {},
@@ -172,7 +172,7 @@ describe('a variable set', () => {
     expect(await namesUnder(`${O}/varsets?q=x`)).not.toContain('x');
   });
 
-  test('has a name of its own', async () => {
+  test('has a unique name', async () => {
     await make({ name: 'Taken' });
     const again = await post({ name: 'Taken' });
     expect([again.status, again.errors[0]?.detail]).toEqual([422, 'Name has already been taken']);
@@ -180,7 +180,7 @@ describe('a variable set', () => {
     expect((await patch(other.id, { name: 'Taken' })).status).toBe(422);
   });
 
-  test('is not applied to what is absent or of another organization', async () => {
+  test('cannot be applied to resources that are absent or of another organization', async () => {
     await harness.create('/organizations', 'organizations', {
       name: 'globex',
       email: 'a@b.example',
@@ -237,8 +237,8 @@ describe('a variable set', () => {
   });
 });
 
-describe('what a variable set is applied to', () => {
-  test.for(['workspaces', 'projects'] as const)('is added to and taken from, %s', async (kind) => {
+describe('the resources that a variable set applies to', () => {
+  test.for(['workspaces', 'projects'] as const)('can be added and removed: %s', async (kind) => {
     const makeTarget = kind === 'workspaces' ? makeWorkspace : makeProject;
     const [one, two] = [await makeTarget(), await makeTarget()];
     const { id } = await make();
@@ -258,7 +258,7 @@ describe('what a variable set is applied to', () => {
 });
 
 describe('variables of a set', () => {
-  test('are made, shown, changed and deleted, and a sensitive value is never shown', async () => {
+  test('can be created, shown, changed and deleted, and a sensitive value is never shown', async () => {
     const { id } = await make();
     const path = `/varsets/${id}/relationships/vars`;
     const plain = await harness.call('POST', path, { data: variable('a', '1') });
@@ -287,7 +287,7 @@ describe('variables of a set', () => {
     expect((await harness.call('GET', elsewhere)).status).toBe(404);
   });
 
-  test('have one key in one category', async () => {
+  test('have unique keys within a category', async () => {
     const { id } = await make({}, { vars: { data: [variable('a', '1')] } });
     const path = `/varsets/${id}/relationships/vars`;
     const again = await harness.call('POST', path, { data: variable('a', '2') });
@@ -296,7 +296,7 @@ describe('variables of a set', () => {
     expect((await harness.call('POST', path, env)).status).toBe(200);
   });
 
-  test('are in one global set alone', async () => {
+  test('exist in only one global set', async () => {
     const key = `global_${(serial += 1)}`;
     const holder = await make({ global: true }, { vars: { data: [variable(key, '1')] } });
     const conflicting = { vars: { data: [variable(key, '2')] } };
@@ -319,7 +319,7 @@ describe('variables of a set', () => {
 });
 
 describe('a variable set of a project', () => {
-  test('is applied to this project and its workspaces alone, and is not global', async () => {
+  test('applies only to this project and its workspaces, and cannot be global', async () => {
     const projectId = await makeProject();
     const parent = { data: { type: 'projects', id: projectId } };
     const inside = await makeWorkspace(inProject(projectId));
@@ -337,7 +337,7 @@ describe('a variable set of a project', () => {
     await make({ name: made.attributes['name'] });
   });
 
-  test('is managed by who may write the variable sets of the project', async () => {
+  test('can be managed by callers who may write the variable sets of the project', async () => {
     const projectId = await makeProject();
     const team = await harness.create(`${O}/teams`, 'teams', { name: unique('team') });
     const grantOf = { team: { data: { type: 'teams', id: team.id } } };
@@ -367,8 +367,8 @@ describe('a variable set of a project', () => {
   });
 });
 
-describe('who may read one workspace', () => {
-  test('sees the sets that reach it, and of their workspaces this one', async () => {
+describe('a caller who may read one workspace', () => {
+  test('sees the sets that apply to it, with this workspace only', async () => {
     const [mine, other] = [await makeWorkspace(), await makeWorkspace()];
     const team = await harness.create(`${O}/teams`, 'teams', { name: unique('team') });
     const relationships = {
@@ -390,7 +390,7 @@ describe('who may read one workspace', () => {
 });
 
 describe('a run', () => {
-  test('is given what is used of all variables, and cannot overwrite those of priority sets', async () => {
+  test('receives the effective variables, and cannot overwrite those of priority sets', async () => {
     const workspaceId = await runs.makeWorkspace();
     const path = `/workspaces/${workspaceId}/vars`;
     for (const key of ['own', 'enforced']) {

@@ -35,7 +35,7 @@ describe('a variable', () => {
     expect(kept.data.attributes['version-id']).not.toBe(made.attributes['version-id']);
   });
 
-  test('has a key of its own in its category', async () => {
+  test('has a unique key within its category', async () => {
     await harness.create(path, 'vars', { key: 'region', value: 'x', category: 'terraform' });
     const again = await harness.call('POST', path, body({ key: 'region', category: 'terraform' }));
     expect(again.errors[0]?.detail).toBe('Key has already been taken');
@@ -58,7 +58,7 @@ describe('a variable', () => {
     expect(errors[0]?.source?.pointer).toBe(pointer);
   });
 
-  test('needs its workspace in the document where the address names none', async () => {
+  test('needs its workspace in the document if the address names none', async () => {
     const { status, errors } = await harness.call(
       'POST',
       '/vars',
@@ -67,7 +67,7 @@ describe('a variable', () => {
     expect([status, errors[0]?.source?.pointer]).toEqual([422, '/data/relationships/workspace']);
   });
 
-  test('may have the longest key, and keeps its value and description until others are given', async () => {
+  test('accepts a key of maximum length, and keeps its value and description until they are changed', async () => {
     const made = await harness.create(path, 'vars', {
       key: 'a'.repeat(256),
       value: 'v',
@@ -87,12 +87,12 @@ describe('a variable', () => {
     { key: '1abc', category: 'terraform' },
     { key: '0b3c9a2e-5d1f-4f7a-9d61-6e3c2f1a0b9c', category: 'terraform' },
     { key: '2FA', category: 'env', description: 'd'.repeat(512) },
-  ])('is %j', async (attributes) => {
+  ])('can be created with %j', async (attributes) => {
     const made = await harness.create(path, 'vars', attributes);
     expect(made.attributes).toMatchObject(attributes);
   });
 
-  test('is related to its workspace until it is deleted', async () => {
+  test('has a relationship to its workspace until it is deleted', async () => {
     const made = await harness.create(path, 'vars', { key: 'gone', category: 'terraform' });
     const related = async () =>
       (await harness.call('GET', `/workspaces/${workspaceId}`)).data.relationships['vars']?.data;
@@ -110,7 +110,7 @@ describe('a variable', () => {
     expect((await harness.call('GET', `/workspaces/${other.id}/vars/${made.id}`)).status).toBe(404);
   });
 
-  test.for(['vars', 'all-vars'])('is listed under %s, not in pages', async (name) => {
+  test.for(['vars', 'all-vars'])('is listed under %s without paging', async (name) => {
     const made = await harness.create(path, 'vars', { key: `of_${name.length}`, category: 'env' });
     const reply = await harness.call('GET', `/workspaces/${workspaceId}/${name}`);
     expect(reply.list.map(({ id }) => id)).toContain(made.id);
@@ -130,7 +130,7 @@ describe('variables that are changed together', () => {
     ...(id && { id }),
   });
 
-  test('are added, and changed by id or by key and category', async () => {
+  test('can be added, and changed by id or by key and category', async () => {
     const made = await harness.create(path, 'vars', { key: 'by_id', value: '1', category: 'env' });
     await harness.create(path, 'vars', { key: 'by_key', value: '1', category: 'env' });
     const { status } = await change([
@@ -148,7 +148,7 @@ describe('variables that are changed together', () => {
     ]);
   });
 
-  test('change all or not at all, and each refusal names its item', async () => {
+  test('are changed together or not at all, and each error names its item', async () => {
     await harness.create(path, 'vars', { key: 'stays', value: '1', category: 'env' });
     const { status, errors } = await change([
       item({ key: 'stays', category: 'env', value: '2' }),
@@ -165,7 +165,7 @@ describe('variables that are changed together', () => {
     expect(unknown.status).toBe(404);
   });
 
-  test('are a thousand at most', async () => {
+  test('are limited to a thousand', async () => {
     const { list } = await harness.call('GET', path);
     const fill = Array.from({ length: 1000 - list.length }, (_, at) =>
       item({ key: `of_many_${at}`, category: 'env' }),

@@ -110,7 +110,7 @@ const typesOf = (included: readonly { type: string }[]) =>
   [...new Set(included.map(({ type }) => type))].toSorted();
 
 describe('a workspace includes', () => {
-  test('what is listed here, and nothing else', async () => {
+  test('the documented relationships, and nothing else', async () => {
     expect(Object.keys(INCLUDED).toSorted()).toEqual(NAMES.toSorted());
     for (const path of [`/workspaces/${workspaceId}`, `${O}/workspaces`]) {
       const { status, errors } = await call('GET', `${path}?include=elsewhere`);
@@ -130,7 +130,7 @@ describe('a workspace includes', () => {
     }
   });
 
-  test('nothing that no relationship leads to', async () => {
+  test('nothing without a relationship that leads to it', async () => {
     const path = `/workspaces/${workspaceId}`;
     for (const name of Object.keys(INCLUDED)) {
       const one = await call('GET', `${path}?include=${name}`);
@@ -146,7 +146,7 @@ describe('a workspace includes', () => {
     }
   });
 
-  test('what has an id of its kind', async () => {
+  test('resources with an id of their type', async () => {
     const { included } = await call('GET', `/workspaces/${workspaceId}?include=${EVERYTHING}`);
     const prefixes = {
       'agent-pools': 'apool',
@@ -168,7 +168,7 @@ describe('a workspace includes', () => {
     }
   });
 
-  test('its current state with addresses that its reader may use', async () => {
+  test('its current state with addresses that the reader may use', async () => {
     const { included } = await call(
       'GET',
       `/workspaces/${workspaceId}?include=current-state-version`,
@@ -193,7 +193,7 @@ describe('a workspace includes', () => {
     await runs.uploadTo(workspaceId, {}, { 'main.tf': '', 'README.md': '# All of it' });
   });
 
-  test('for the token of a run its organization and its state', async () => {
+  test('its organization and its state for the token of a run', async () => {
     const target = `/workspaces/${workspaceId}?include=${EVERYTHING}`;
     const { status, data, included } = await runs.asRun(runId, 'GET', target);
     expect(status).toBe(200);
@@ -206,7 +206,7 @@ describe('a workspace includes', () => {
     [{ variables: 'read' }, ['vars']],
     [{ 'state-versions': 'read-outputs' }, ['workspace-outputs']],
     [{ 'state-versions': 'read' }, ['state-versions', 'workspace-outputs']],
-  ] as const)('for a reader with %j alone what that opens: %j', async ([rights, types]) => {
+  ] as const)('only what a reader with %j may see: %j', async ([rights, types]) => {
     const { token } = await addReader('team-workspaces', { access: 'custom', ...rights });
     for (const path of [`/workspaces/${workspaceId}`, `${O}/workspaces`]) {
       const { included } = await call('GET', `${path}?include=${EVERYTHING}`, undefined, token);
@@ -215,13 +215,13 @@ describe('a workspace includes', () => {
     }
   });
 
-  test('its project for who sees that', async () => {
+  test('its project for callers who can see the project', async () => {
     const { token } = await addReader('team-projects', { access: 'read' });
     const path = `/workspaces/${workspaceId}?include=project`;
     expect(typesOf((await call('GET', path, undefined, token)).included)).toEqual(['projects']);
   });
 
-  test('the team that holds its lock for who sees that', async () => {
+  test('the team that holds its lock for callers who can see the team', async () => {
     const { id } = await runs.harness.create(`${O}/workspaces`, 'workspaces', { name: 'of-team' });
     const holders = await runs.harness.create(`${O}/teams`, 'teams', {
       name: 'holders',
@@ -244,7 +244,7 @@ describe('a workspace includes', () => {
     expect(await namesFor(token)).toEqual(['holders']);
   });
 
-  test('people without their addresses', async () => {
+  test('users without their addresses', async () => {
     const { id } = await runs.harness.create(`${O}/workspaces`, 'workspaces', { name: 'of-one' });
     await call('POST', `/workspaces/${id}/actions/lock`);
     for (const target of [
@@ -295,7 +295,7 @@ describe('a state version includes', () => {
     }
   });
 
-  test('no run and nothing of it for the token of a run', async () => {
+  test('no run and nothing of a run for the token of a run', async () => {
     const include = 'include=run,run.created_by,run.configuration_version';
     for (const path of [
       `/state-versions/${stateId}`,
@@ -307,7 +307,7 @@ describe('a state version includes', () => {
     }
   });
 
-  test('no run of another workspace, whatever its writer named', async () => {
+  test('no run of another workspace, even if its writer named one', async () => {
     const other = await runs.queue(await runs.makeWorkspace());
     await runs.finish(runId);
     await runs.act(runId, 'discard');

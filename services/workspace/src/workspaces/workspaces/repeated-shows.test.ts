@@ -83,8 +83,8 @@ const CHANGES: readonly (readonly [string, () => Promise<unknown>, object])[] = 
 describe.for([
   ['by its id', (): string => `/workspaces/${id}`],
   ['by its names', (): string => '/organizations/acme/workspaces/site'],
-] as const)('shown again %s', ([, path]) => {
-  test('it is not built again, whatever else changes', async () => {
+] as const)('a workspace shown again %s', ([, path]) => {
+  test('is not rendered again, whatever else changes', async () => {
     await show(path());
     const shown = await show(path());
     expect(await show(path())).toBe(shown);
@@ -93,7 +93,7 @@ describe.for([
   });
 });
 
-test('after a change of the policy of the site it shows it', async () => {
+test('a repeated show reflects a change of the site policy', async () => {
   const site = '/admin/data-retention-policy-settings';
   const type = 'data-retention-policy-delete-olders';
   const policy = { data: { type, attributes: { 'delete-older-than-n-days': 9 } } };
@@ -110,7 +110,7 @@ test('after a change of the policy of the site it shows it', async () => {
   expect(await shown()).toBeNull();
 });
 
-test.for(CHANGES)('after a change of %s it shows it', async ([, change, expected]) => {
+test.for(CHANGES)('a repeated show reflects a change of %s', async ([, change, expected]) => {
   const paths = [`/workspaces/${id}`, '/organizations/acme/workspaces/site'];
   await Promise.all(paths.map(show));
   const before = await Promise.all(paths.map(show));
@@ -120,7 +120,7 @@ test.for(CHANGES)('after a change of %s it shows it', async ([, change, expected
   for (const path of paths) expect(await attributesNow(path)).toMatchObject(expected);
 });
 
-test('a user who left the team is shown nothing', async () => {
+test('a workspace is hidden from a user who has left the team', async () => {
   await show(`/workspaces/${id}`);
   await show(`/workspaces/${id}`);
   const members = { data: [{ type: 'users', id: 'ada' }] };
@@ -128,7 +128,7 @@ test('a user who left the team is shown nothing', async () => {
   expect((await harness.call('GET', `/workspaces/${id}`, undefined, user.token)).status).toBe(404);
 });
 
-test('a deleted workspace is shown to nobody', async () => {
+test('a workspace is hidden from everyone once it is deleted', async () => {
   const shown = () => harness.call('GET', `/workspaces/${id}`);
   expect([(await shown()).status, (await shown()).status]).toEqual([200, 200]);
   await harness.call('DELETE', `/workspaces/${id}`);

@@ -88,19 +88,22 @@ describe('a workspace', () => {
     [{ variables: 'read' }, ['vars']],
     [{ 'state-versions': 'read-outputs' }, ['outputs']],
     [{ 'state-versions': 'read' }, ['current-state-version', 'outputs']],
-  ] as const)('names for a reader with %j of what is guarded %j', async ([rights, named]) => {
-    const { token } = await custom(rights);
-    const { list } = await call('GET', `${O}/workspaces`, undefined, token);
-    const { data } = await call('GET', `/workspaces/${seenId}`, undefined, token);
-    for (const { relationships } of [data, ...list]) {
-      const filled = ['current-state-version', 'outputs', 'vars'].filter(
-        (name) => [relationships[name]?.data ?? []].flat().length > 0,
-      );
-      expect(filled).toEqual(named);
-    }
-  });
+  ] as const)(
+    'shows a reader with %j of the protected relationships %j',
+    async ([rights, named]) => {
+      const { token } = await custom(rights);
+      const { list } = await call('GET', `${O}/workspaces`, undefined, token);
+      const { data } = await call('GET', `/workspaces/${seenId}`, undefined, token);
+      for (const { relationships } of [data, ...list]) {
+        const filled = ['current-state-version', 'outputs', 'vars'].filter(
+          (name) => [relationships[name]?.data ?? []].flat().length > 0,
+        );
+        expect(filled).toEqual(named);
+      }
+    },
+  );
 
-  test('that is locked names the team that holds the lock to who sees that', async () => {
+  test('that is locked shows the team that holds the lock to callers who can see the team', async () => {
     const holders = await addReader({ access: 'write' });
     const tokens = `/teams/${holders.teamId}/authentication-token`;
     const made = await runs.harness.create(tokens, 'authentication-tokens', {});
@@ -118,7 +121,7 @@ describe('a workspace', () => {
 });
 
 describe('an apply', () => {
-  test('names the states that it wrote to who reads states', async () => {
+  test('shows the states that it wrote to callers who can read states', async () => {
     const runId = await runs.queue(seenId);
     await runs.claim();
     await runs.finish(runId);
@@ -150,8 +153,8 @@ describe('an apply', () => {
   });
 });
 
-describe('a state that is awaited', () => {
-  test('has addresses to upload to for who may write it', async () => {
+describe('an announced state', () => {
+  test('shows its upload addresses to callers who may write states', async () => {
     await call('POST', `/workspaces/${seenId}/actions/lock`);
     const id = await announceState(3, '{"version":4,"serial":3,"lineage":"l"}');
     const filter = 'filter[organization][name]=acme&filter[workspace][name]=seen';
@@ -172,7 +175,7 @@ describe('a state that is awaited', () => {
 });
 
 describe('an agent pool', () => {
-  test('names workspaces and projects to who sees them', async () => {
+  test('shows workspaces and projects to callers who can see them', async () => {
     const list = (...ids: readonly string[]) => ({
       data: ids.map((id) => ({ type: 'workspaces', id })),
     });
@@ -219,7 +222,7 @@ describe('an agent pool', () => {
 });
 
 describe('an OAuth client', () => {
-  test('names projects to who sees them, and is opened by them to none else', async () => {
+  test('shows projects to callers who can see them, and cannot be opened to hidden ones', async () => {
     const attributes = {
       'service-provider': 'github',
       'http-url': 'https://github.example',
@@ -250,7 +253,7 @@ describe('an OAuth client', () => {
 });
 
 describe('a secret team', () => {
-  test('is granted access, and its grants are shown and changed, by who sees it', async () => {
+  test('can be granted access, and its grants seen and changed, by callers who can see it', async () => {
     const admin = await addReader({ access: 'admin' });
     const secret = await addMember();
     const { data: ofSecret } = await grant(secret.teamId, seenId, { access: 'read' });
@@ -284,7 +287,7 @@ describe('a secret team', () => {
 });
 
 describe('the tags of an organization', () => {
-  test('are those of the workspaces that the caller sees, and counted there', async () => {
+  test('are those of visible workspaces, with counts of these', async () => {
     await tagsOf(seenId, 'common');
     await tagsOf(hiddenId, 'common', 'covert');
     const member = await addMember();
@@ -307,7 +310,7 @@ describe('the tags of an organization', () => {
     expect(ofOne.list.map(({ attributes }) => attributes['instance-count'])).toEqual([1]);
   });
 
-  test('are bound by their ids by who sees them', async () => {
+  test('can be bound by id by callers who can see them', async () => {
     const { list } = await call('GET', `${O}/tags?q=covert`);
     const tags = { data: list.map(({ id }) => ({ type: 'tags', id })) };
     const workspaces = { data: [{ type: 'workspaces', id: seenId }] };
@@ -325,7 +328,7 @@ describe('the tags of an organization', () => {
     expect(await bind()).toEqual([204, 204, 204]);
   });
 
-  test('leave out no tags of a workspace of another organization', async () => {
+  test('do not reveal tags of another organization through the exclusion filter', async () => {
     const name = 'globex';
     await runs.harness.create('/organizations', 'organizations', { name, email: 'a@b.example' });
     const target = `/organizations/${name}/workspaces`;
@@ -337,7 +340,7 @@ describe('the tags of an organization', () => {
 });
 
 describe('the queue of an organization', () => {
-  test('and its capacity have the runs that the caller sees', async () => {
+  test('and its capacity contain only runs visible to the caller', async () => {
     const { token } = await addReader();
     await runs.queue(seenId);
     await runs.queue(hiddenId);
@@ -357,7 +360,7 @@ describe('a list', () => {
   test.for([
     [`${O}/workspaces`, 1, 'search[name]'],
     [`${O}/projects`, 0, 'q'],
-  ] as const)('of %s counts only the %i that a reader may see', async ([path, count, search]) => {
+  ] as const)('of %s counts only the %i visible to the reader', async ([path, count, search]) => {
     const { token } = await addReader();
     for (const query of ['', `?${search}=nothing`]) {
       const { meta } = await call('GET', `${path}${query}`, undefined, token);
@@ -369,7 +372,7 @@ describe('a list', () => {
     }
   });
 
-  test('of workspaces counts the current runs of those that are seen', async () => {
+  test('of workspaces counts the current runs of visible ones', async () => {
     const { token } = await addReader();
     const pending = async (as?: string) => {
       const { meta } = await call('GET', `${O}/workspaces`, undefined, as);
@@ -388,7 +391,7 @@ describe('a filter', () => {
     [`${O}/projects`, 'filter[names]=', 'Hidden'],
     [`${O}/projects`, 'q=', 'Hidden'],
     [`${O}/runs`, 'filter[workspace_names]=', 'hidden'],
-  ])('of %s by %s of what is hidden is as by what is not there', async ([path, name, hidden]) => {
+  ])('of %s by %s treats hidden resources like absent ones', async ([path, name, hidden]) => {
     const { token } = await addReader();
     const answer = async (value: string, as?: string) => {
       const { status, list, meta } = await call('GET', `${path}?${name}${value}`, undefined, as);
@@ -403,7 +406,7 @@ describe('a filter', () => {
 });
 
 describe('the consumers of a state', () => {
-  test('are, where all are, those that the caller sees; who does not see all replaces none', async () => {
+  test('shared with all are those visible to the caller; who cannot see all of them can replace none', async () => {
     const path = `/workspaces/${seenId}/relationships/remote-state-consumers`;
     const admin = await addReader({ access: 'admin' });
     const other = await runs.makeWorkspace({ name: 'other' });
@@ -463,7 +466,7 @@ describe('permissions', () => {
     ['read', [0, 1, 0, 2]],
     ['owner', [6, 5, 5, 8]],
   ] as const)(
-    'are those of the reader: %s, %j of a run, two teams and a project',
+    'reflect the rights of the reader: %s, %j of a run, two teams and a project',
     async ([kind, count]) => {
       const { teamId, token } = await addReader();
       const { data } = await call('GET', `/workspaces/${seenId}`);

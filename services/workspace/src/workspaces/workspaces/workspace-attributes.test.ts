@@ -65,7 +65,7 @@ const ATTRIBUTES: readonly (readonly [string, unknown, unknown])[] = [
 ];
 
 describe('an attribute of a workspace', () => {
-  test.for(ATTRIBUTES)('%s is taken on creation and on update', async ([name, value, wrong]) => {
+  test.for(ATTRIBUTES)('%s is accepted on creation and on update', async ([name, value, wrong]) => {
     const made = await create({ [name]: value });
     expect(made.attributes[name]).toEqual(value);
     const other = await create();
@@ -97,7 +97,7 @@ describe('an attribute of a workspace', () => {
     expect((await update(id, {})).meta).toBeUndefined();
   });
 
-  test('are named in refusals as they were given', async () => {
+  test('are named in errors as the request wrote them', async () => {
     const { id } = await create();
     for (const given of ['terraform-version', 'terraform_version', 'runtime-version']) {
       for (const value of [5, 'newest']) {
@@ -117,7 +117,7 @@ describe('an attribute of a workspace', () => {
     });
   });
 
-  test('assessments-enabled is on where the organization enforces assessments', async () => {
+  test('assessments-enabled is on if the organization enforces assessments', async () => {
     const { id } = await create();
     const enforce = (isEnforced: boolean) =>
       harness.call('PATCH', O, {
@@ -141,7 +141,7 @@ describe('an attribute of a workspace', () => {
     expect((await show(id)).attributes['assessments-enabled']).toBe(true);
   });
 
-  test('source-name and source-url are told at creation alone', async () => {
+  test('source-name and source-url are accepted only on creation', async () => {
     const source = { 'source-name': 'portal', 'source-url': 'https://portal.example/7' };
     const { id, attributes } = await create(source);
     expect(attributes).toMatchObject(source);
@@ -161,7 +161,7 @@ describe('an attribute of a workspace', () => {
     ['description', 'what it is for'],
     ['working-directory', 'live/app'],
     ['auto-destroy-at', '2040-01-01T00:00:00.000Z'],
-  ] as const)('%s is none again after null', async ([name, value]) => {
+  ] as const)('%s is removed by null', async ([name, value]) => {
     const { id, attributes } = await create({ [name]: value });
     expect(attributes[name]).toBe(value);
     expect((await update(id, { [name]: null })).data.attributes[name]).toBeNull();
@@ -183,7 +183,7 @@ describe('an attribute of a workspace', () => {
     expect((await show(id)).attributes[name]).toEqual(attributes[name]);
   });
 
-  test('names may be written with underscores', async () => {
+  test('names can be written with underscores', async () => {
     const { attributes } = await create({ auto_apply: true, terraform_version: '1.5.7' });
     expect(attributes).toMatchObject({ 'auto-apply': true, 'runtime-version': '1.5.7' });
   });
@@ -192,7 +192,7 @@ describe('an attribute of a workspace', () => {
     ['14d', 14 * 24],
     ['6h', 6],
   ] as const)(
-    'the duration %s takes the place of a time, until it is empty',
+    'the duration %s replaces a fixed time until it is removed',
     async ([duration, hours]) => {
       const { id, attributes } = await create({ 'auto-destroy-at': '2040-01-01T00:00:00.000Z' });
       const timed = await update(id, { 'auto-destroy-activity-duration': duration });
@@ -209,7 +209,7 @@ describe('an attribute of a workspace', () => {
     },
   );
 
-  test('one kind of trigger takes the place of the other', async () => {
+  test('one kind of trigger replaces the other', async () => {
     const { id } = await create({ 'trigger-patterns': ['a/**'] });
     const prefixed = await update(id, { 'trigger-prefixes': ['b'] });
     expect(prefixed.data.attributes).toMatchObject({
@@ -236,7 +236,7 @@ describe('a repository of a workspace', () => {
     ...more,
   });
 
-  test('has its defaults, and all that the specification shows', async () => {
+  test('has its defaults and all attributes of the specification', async () => {
     expect(tokenId).toMatch(/^ot-[1-9A-HJ-NP-Za-km-z]{16}$/);
     const { attributes } = await create({ 'vcs-repo': repository() });
     expect(attributes).toMatchObject({
@@ -257,12 +257,12 @@ describe('a repository of a workspace', () => {
     });
   });
 
-  test.for(['acme/app', 'acme/project/_git/app'])('is named %s', async (identifier) => {
+  test.for(['acme/app', 'acme/project/_git/app'])('accepts %s', async (identifier) => {
     const { attributes } = await create({ 'vcs-repo': repository({ identifier }) });
     expect(attributes['vcs-repo-identifier']).toBe(identifier);
   });
 
-  test('is changed key by key, and removed by null', async () => {
+  test('can be changed key by key, and removed by null', async () => {
     const { id } = await create({ 'vcs-repo': repository({ branch: 'main' }) });
     const changed = await update(id, {
       'vcs-repo': { 'ingress-submodules': true, 'tags-regex': '\\d+' },
@@ -293,7 +293,7 @@ describe('a repository of a workspace', () => {
     });
   });
 
-  test('keeps its name and its connection, whatever is left empty', async () => {
+  test('keeps its identifier and connection if a request leaves them empty', async () => {
     const { id } = await create({ 'vcs-repo': repository() });
     const change = (vcsRepo: object) => update(id, { 'vcs-repo': vcsRepo });
     for (const name of ['identifier', 'oauth-token-id']) {
@@ -337,7 +337,7 @@ describe('a repository of a workspace', () => {
     }
   });
 
-  test('is added later with connection and identifier only', async () => {
+  test('can be added later with only connection and identifier', async () => {
     const { id } = await create();
     for (const [given, pointer] of [
       [{ identifier: 'a/b' }, 'oauth-token-id'],
@@ -351,7 +351,7 @@ describe('a repository of a workspace', () => {
     expect((await update(id, { 'vcs-repo': repository() })).status).toBe(200);
   });
 
-  test('is reached by a token or by an installation, not by both', async () => {
+  test('is connected by a token or an installation, not both', async () => {
     const { id } = await create({ 'vcs-repo': repository() });
     const both = { 'oauth-token-id': tokenId, 'vcs-app-installation-id': 'ghain-1' };
     expect(refusal(await update(id, { 'vcs-repo': both }))).toEqual({
@@ -433,7 +433,7 @@ const FORBIDDEN: readonly (readonly [string, object, string])[] = [
   ['a name of 91 characters', { name: 'x'.repeat(91) }, 'name'],
 ];
 
-describe('neither creation nor update takes', () => {
+describe('creation and update refuse', () => {
   test.for(FORBIDDEN)('%s', async ([, attributes, field]) => {
     const { id, attributes: before } = await create();
     const byName = `${O}/workspaces/${String(before['name'])}`;
@@ -467,7 +467,7 @@ describe('neither creation nor update takes', () => {
     },
   );
 
-  test('a Git tag expression beside what the workspace has already, and the other way round', async () => {
+  test('a Git tag expression together with existing triggers, and vice versa', async () => {
     const vcsRepo = { identifier: 'a/b', 'oauth-token-id': tokenId };
     const tagged = await create({
       'vcs-repo': { ...vcsRepo, 'tags-regex': 'v.*' },
@@ -516,7 +516,7 @@ describe('neither creation nor update takes', () => {
     }
   });
 
-  test('a name that is too long, and says so', async () => {
+  test('a name that is too long, stating the limit', async () => {
     const { errors } = await tryCreate({ name: 'x'.repeat(91) });
     expect(errors[0]?.detail).toBe('Name must not have more than 90 characters');
     const name = 'x'.repeat(90);

@@ -112,7 +112,7 @@ describe('a workspace shows', () => {
     for (const value of Object.values(permissions)) expect(typeof value).toBe('boolean');
   });
 
-  test('whether a run may destroy what it manages, under both names', async () => {
+  test('whether destroy runs are allowed, under both names', async () => {
     for (const may of [true, false]) {
       const { attributes } = await create({ 'allow-destroy-plan': may });
       expect(attributes).toMatchObject({
@@ -162,7 +162,7 @@ describe('a workspace shows', () => {
     expect(listed?.relationships).toEqual(relationships);
   });
 
-  test('who holds its lock, and why', async () => {
+  test('the holder of its lock and the reason', async () => {
     const { id } = await create();
     const account = await harness.call('GET', '/account/details');
     await harness.call('POST', `/workspaces/${id}/actions/lock`, { reason: 'maintenance' });
@@ -176,7 +176,7 @@ describe('a workspace shows', () => {
     expect((await show(id)).attributes).toMatchObject({ locked: false, 'locked-reason': '' });
   });
 
-  test('links of its name, which follow a new name', async () => {
+  test('links with its name, which follow a rename', async () => {
     const { id, attributes, links } = await create();
     const name = String(attributes['name']);
     expect(links).toMatchObject({
@@ -192,7 +192,7 @@ describe('a workspace shows', () => {
     });
   });
 
-  test('when it changed last: at its making, or with its newest state', async () => {
+  test('the time of its last change: its creation or its newest state', async () => {
     const { id, attributes } = await create();
     expect(attributes['latest-change-at']).toBe(attributes['created-at']);
     harness.clock.advance(1000);
@@ -238,7 +238,7 @@ const grantProject = (team: string, project: string, access: string) =>
 const inProject = (id: string) => ({ project: { data: { type: 'projects', id } } });
 
 describe('a project', () => {
-  test('takes new workspaces from who may create them there', async () => {
+  test('accepts new workspaces from callers who may create them there', async () => {
     const [own, other] = [await makeProject('Own'), await makeProject('Other')];
     const team = await makeTeam('maintainers');
     await grantProject(team, own, 'maintain');
@@ -256,7 +256,7 @@ describe('a project', () => {
     expect((await tryCreate('by-default', '')).status).toBe(404);
   });
 
-  test('gives a workspace to another for who administers both', async () => {
+  test('can pass a workspace to another project only by administrators of both', async () => {
     const [from, to] = [await makeProject('Source'), await makeProject('Target')];
     const [one, other] = [await makeTeam('one-side'), await makeTeam('other-side')];
     const both = await makeTeam('both-sides');
@@ -288,8 +288,8 @@ describe('a project', () => {
   });
 });
 
-describe('what belongs to another organization', () => {
-  test('takes no workspace, and consumes no state, whoever asks', async () => {
+describe('a resource of another organization', () => {
+  test('cannot receive a workspace or consume its state, whoever the caller is', async () => {
     const other = { name: 'globex', email: 'a@b.example' };
     await harness.create('/organizations', 'organizations', other);
     const at = '/organizations/globex';
@@ -325,7 +325,7 @@ describe('what belongs to another organization', () => {
 });
 
 describe('deletion', () => {
-  test('by force is for owners, and for administrators where the organization says so', async () => {
+  test('by force is for owners, and for administrators if the organization allows it', async () => {
     const { id } = await create();
     const team = await makeTeam('administrators');
     await harness.create(
@@ -367,7 +367,7 @@ describe('deletion', () => {
     expect((await force()).status).toBe(404);
   });
 
-  test('of what is not there is a 404 in both forms', async () => {
+  test('of an absent workspace is a 404 in both forms', async () => {
     for (const path of ['/workspaces/ws-none', `${O}/workspaces/none`]) {
       expect((await harness.call('POST', `${path}/actions/safe-delete`)).status).toBe(404);
       expect((await harness.call('DELETE', path)).status).toBe(404);

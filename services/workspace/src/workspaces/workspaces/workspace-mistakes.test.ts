@@ -31,7 +31,7 @@ describe('a request with mistakes', () => {
     'auto-destroy-activity-duration': '0d',
   };
 
-  test('is told all of them at once, and the values that there are', async () => {
+  test('gets all of them reported at once, with the allowed values', async () => {
     const { id } = await create();
     const pointers = Object.keys(MISTAKES).map((name) => `/data/attributes/${name}`);
     for (const reply of [await tryCreate(MISTAKES), await update(id, MISTAKES)]) {
@@ -45,12 +45,15 @@ describe('a request with mistakes', () => {
     expect(refusal(source).pointers).toContain('/data/attributes/source-url');
   });
 
-  test.for([91, 300, 5000])('names one limit for a name of %i characters', async (length) => {
-    const { errors } = await tryCreate({ name: 'x'.repeat(length) });
-    expect(errors.map(({ detail }) => detail)).toEqual([
-      'Name must not have more than 90 characters',
-    ]);
-  });
+  test.for([91, 300, 5000])(
+    'gets one error about the limit for a name of %i characters',
+    async (length) => {
+      const { errors } = await tryCreate({ name: 'x'.repeat(length) });
+      expect(errors.map(({ detail }) => detail)).toEqual([
+        'Name must not have more than 90 characters',
+      ]);
+    },
+  );
 
   test.for([
     ['javascript:alert(1)', 422],
@@ -58,7 +61,7 @@ describe('a request with mistakes', () => {
     ['https://user:secret@keelson.example', 422],
     ['https://keelson.example/a?b', 201],
     ['', 201],
-  ] as const)('has a source-url that is safe as a link: %j', async ([url, status]) => {
+  ] as const)('accepts only a source-url that is safe as a link: %j', async ([url, status]) => {
     const reply = await tryCreate({ 'source-url': url });
     const pointers = status === 422 ? ['/data/attributes/source-url'] : [];
     expect(refusal(reply)).toEqual({ status, pointers });

@@ -43,7 +43,7 @@ test.for([
   { data: { type: 'projects' } },
   { data: { type: 'projects', id: null } },
   { data: { type: 'projects', id: '' } },
-])('the project %j is the default one, and no move', async (project) => {
+])('the project %j means the default one, and does not move the workspace', async (project) => {
   const projectOf = ({ data }: Reply) => data.relationships['project']?.data;
   const organization = await harness.call('GET', '/organizations/acme');
   const byDefault = organization.data.relationships['default-project']?.data;

@@ -77,7 +77,7 @@ const paths = async () => (await harness.store.scan('shared/')).map(({ path }) =
 test.for([
   ['safely', 'POST', '/actions/safe-delete'],
   ['by force, while an agent works on it', 'DELETE', ''],
-] as const)('%s it goes with all that is kept for it, and nothing else', async (given) => {
+] as const)('%s, all of its records are deleted, and nothing else', async (given) => {
   const [way, method, action] = given;
   const team = await harness.create(`${O}/teams`, 'teams', { name: `readers-${way.length}` });
   const consumerId = await makeWorkspace();

@@ -203,7 +203,7 @@ describe('a new workspace', () => {
     expect(errors[0]).toMatchObject({ status: '422', title: 'invalid attribute' });
   });
 
-  test('is refused in a project that is not there', async () => {
+  test('is refused in an absent project', async () => {
     const project = { project: { data: { type: 'projects', id: 'prj-none' } } };
     expect((await tryCreate({ name: 'x' }, project)).status).toBe(404);
   });
@@ -219,7 +219,7 @@ describe('a new workspace', () => {
     expect(reply.status).toBe(201);
   });
 
-  test('shares its state as the site chose, unless it says it', async () => {
+  test('shares its state by the default of the site unless the request decides', async () => {
     await using site = await startHarness({ globalRemoteState: true });
     const owner = { name: 'acme', email: 'ops@keelson.example' };
     await site.create('/organizations', 'organizations', owner);
@@ -232,7 +232,7 @@ describe('a new workspace', () => {
     expect(await isShared('of-project', { 'project-remote-state': true })).toBe(false);
   });
 
-  test('takes tags and key-value bindings from its relationships', async () => {
+  test('accepts tags and key-value bindings as relationships', async () => {
     const { data } = await tryCreate(
       { name: 'tagged' },
       {
@@ -261,7 +261,7 @@ describe('both address forms', () => {
     expect(byId.data).toEqual(byName.data);
   });
 
-  test('update, and a new name moves the address', async () => {
+  test('update the workspace, and a new name changes its address', async () => {
     const { id } = await harness.create(COLLECTION, 'workspaces', { name: 'old-name' });
     const patch = (attributes: object) => ({ data: { type: 'workspaces', attributes } });
     await harness.call('PATCH', `${COLLECTION}/old-name`, patch({ description: 'd' }));
@@ -273,18 +273,21 @@ describe('both address forms', () => {
     expect(taken.status).toBe(422);
   });
 
-  test.for(['id', 'name'] as const)('delete safely and by force, by %s', async (form) => {
-    for (const action of ['safe', 'force'] as const) {
-      const { id } = await harness.create(COLLECTION, 'workspaces', { name: 'to-delete' });
-      const path = form === 'id' ? `/workspaces/${id}` : `${COLLECTION}/to-delete`;
-      const reply =
-        action === 'safe'
-          ? await harness.call('POST', `${path}/actions/safe-delete`)
-          : await harness.call('DELETE', path);
-      expect(reply.status).toBe(204);
-      expect((await harness.call('GET', path)).status).toBe(404);
-    }
-  });
+  test.for(['id', 'name'] as const)(
+    'delete the workspace safely and by force, by %s',
+    async (form) => {
+      for (const action of ['safe', 'force'] as const) {
+        const { id } = await harness.create(COLLECTION, 'workspaces', { name: 'to-delete' });
+        const path = form === 'id' ? `/workspaces/${id}` : `${COLLECTION}/to-delete`;
+        const reply =
+          action === 'safe'
+            ? await harness.call('POST', `${path}/actions/safe-delete`)
+            : await harness.call('DELETE', path);
+        expect(reply.status).toBe(204);
+        expect((await harness.call('GET', path)).status).toBe(404);
+      }
+    },
+  );
 });
 
 describe('the execution mode', () => {
@@ -315,7 +318,7 @@ describe('the execution mode', () => {
     });
   });
 
-  test('false operations are the local mode', async () => {
+  test('is local when operations is false', async () => {
     const { attributes } = await harness.create(COLLECTION, 'workspaces', {
       name: 'no-operations',
       operations: false,
@@ -325,7 +328,7 @@ describe('the execution mode', () => {
 });
 
 describe('a move between projects', () => {
-  test('changes the project, and a blank id does not', async () => {
+  test('changes the project, unless the id is blank', async () => {
     const target = await harness.create('/organizations/acme/projects', 'projects', {
       name: 'Second project',
     });
@@ -364,7 +367,7 @@ describe('concurrent creation', () => {
 });
 
 describe('include', () => {
-  test('adds the resources asked for, with hyphens or underscores', async () => {
+  test('adds the requested resources, named with hyphens or underscores', async () => {
     const { included } = await harness.call(
       'GET',
       `${COLLECTION}/plain?include=organization,project`,
@@ -374,7 +377,7 @@ describe('include', () => {
     expect(reply.status).toBe(200);
   });
 
-  test('is refused with a name nobody knows', async () => {
+  test('is refused with an unknown name', async () => {
     const { status, errors } = await harness.call('GET', `${COLLECTION}/plain?include=nonsense`);
     expect(status).toBe(400);
     expect(errors[0]?.detail).toContain('Invalid include parameter');

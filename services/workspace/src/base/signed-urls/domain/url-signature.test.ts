@@ -20,11 +20,11 @@ describe('a signature', () => {
     { method: 'PUT' },
     { path: '/downloads/state-versions/sv-2/state' },
     { expiresAtEpochSeconds: 101 },
-  ])('is valid for no other: %j', (other) => {
+  ])('is not valid for another URL: %j', (other) => {
     expect(isSignatureOf(KEY, { ...ADDRESS, ...other }, signature, 0)).toBe(false);
   });
 
-  test('is not valid with another key, or in part', () => {
+  test('is not valid under another key or when truncated', () => {
     expect(isSignatureOf(Buffer.alloc(32, 8), ADDRESS, signature, 0)).toBe(false);
     expect(isSignatureOf(KEY, ADDRESS, signature.slice(0, -1), 0)).toBe(false);
     expect(isSignatureOf(KEY, ADDRESS, '', 0)).toBe(false);

@@ -12,7 +12,7 @@ const applied = (id: string, applyMs: number, status: RunStatus = 'applied'): Ru
     statusTimesMs: { planning: 0, planned: 1000, applying: 5000, [status]: 5000 + applyMs },
   });
 
-test('counts the last thirty runs that were applied or failed, and no others', () => {
+test('the statistics count the last thirty runs that were applied or failed, and no others', () => {
   let runs = decideRuns(NO_RUNS, applied('run-first', 900_000, 'errored'));
   runs = decideRuns(runs, applied('run-idle', 900_000, 'discarded'));
   expect(toPerformance(runs)).toMatchObject({ count: 1, failures: 1 });
@@ -27,14 +27,14 @@ test('counts the last thirty runs that were applied or failed, and no others', (
   });
 });
 
-test('leaves the current run to those that may be applied', () => {
+test('only runs that can be applied become the current run', () => {
   const runs = decideRuns(NO_RUNS, applied('run-1', 1000));
   const planned = { ...applied('run-2', 0, 'planned_and_finished'), planOnly: true };
   expect(decideRuns(runs, planned)).toEqual(runs);
 });
 
 test.for(['planned_and_finished', 'discarded', 'canceled', 'force_canceled'] as const)(
-  'does not count a run that is %s',
+  'the statistics do not count a run that is %s',
   (status) => {
     const runs = decideRuns(NO_RUNS, applied('run-1', 1000, status));
     expect(toPerformance(runs)).toMatchObject({ count: 0, failures: 0 });
@@ -63,14 +63,17 @@ test.for([
     8,
   ],
   ['errored before its plan', { errored: 9 }, 0, 0],
-] as const)('takes the durations of a run that was %s', ([, statusTimesMs, planMs, applyMs]) => {
-  const status = 'errored' in statusTimesMs ? 'errored' : 'applied';
-  const runs = decideRuns(NO_RUNS, { ...applied('run-1', 0, status), statusTimesMs });
-  expect(toPerformance(runs)).toMatchObject({
-    planDurationAverageMs: planMs,
-    applyDurationAverageMs: applyMs,
-  });
-});
+] as const)(
+  'the statistics use the durations of a run that was %s',
+  ([, statusTimesMs, planMs, applyMs]) => {
+    const status = 'errored' in statusTimesMs ? 'errored' : 'applied';
+    const runs = decideRuns(NO_RUNS, { ...applied('run-1', 0, status), statusTimesMs });
+    expect(toPerformance(runs)).toMatchObject({
+      planDurationAverageMs: planMs,
+      applyDurationAverageMs: applyMs,
+    });
+  },
+);
 
 test.for([
   ['planned', 'pending', 'run-1'],
@@ -78,7 +81,7 @@ test.for([
   ['planned', 'planning', 'run-2'],
   ['planned', 'discarded', 'run-1'],
 ] as const)(
-  'while the current run is %s, one that is %s leaves it at %s',
+  'with a current run that is %s and another that is %s, yields %s',
   ([current, next, id]) => {
     const runs = decideRuns(NO_RUNS, applied('run-1', 1000, current));
     expect(decideRuns(runs, applied('run-2', 1000, next)).current?.id).toBe(id);

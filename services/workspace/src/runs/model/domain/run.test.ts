@@ -38,12 +38,12 @@ const NEXT: Readonly<Partial<Record<RunStatus, Record<string, RunStatus>>>> = {
 };
 
 describe('a run', () => {
-  test.for(RUN_STATUSES)('that is %s goes on with what may follow, and nothing else', (status) => {
+  test.for(RUN_STATUSES)('that is %s allows only the documented transitions', (status) => {
     expect(outcomes(pendingRun({ status }))).toEqual(NEXT[status] ?? {});
   });
 
   test.for(['planning', 'applying'] as const)(
-    'whose %s is asked to stop is asked once, and given up after a minute',
+    'whose %s is canceled receives the request once, and is abandoned after a minute',
     (status) => {
       const { cancel: _, ...others } = NEXT[status] ?? {};
       const asked = pendingRun({ status, cancelRequestedAtMs: 0 });
@@ -66,7 +66,7 @@ describe('a run', () => {
     [{ savePlan: true }, false, 'planned_and_finished'],
     [{ planOnly: true }, true, 'planned_and_finished'],
     [{ planOnly: true, allowEmptyApply: true }, true, 'planned_and_finished'],
-  ] as const)('with %j and changes %j is %s after its plan', ([given, hasChanges, status]) => {
+  ] as const)('with %j and changes %j becomes %s after its plan', ([given, hasChanges, status]) => {
     const event: RunEvent = { kind: 'plan_finished', counts, hasChanges };
     expect(nextRun(pendingRun({ ...given, status: 'planning' }), event, 0)?.status).toBe(status);
   });
@@ -78,7 +78,7 @@ describe('a run', () => {
     [{ status: 'planning', savePlan: true }, false],
     [{ status: 'confirmed', savePlan: true }, true],
     [{ status: 'applying', savePlan: true }, true],
-  ] as const)('as %j needs the lock: %j', ([given, isNeeded]) => {
+  ] as const)('with %j needs the lock: %j', ([given, isNeeded]) => {
     expect(needsLock(pendingRun(given))).toBe(isNeeded);
   });
 });

@@ -11,6 +11,6 @@ test.for([
   [['map', 'string'], 'map'],
   [['object', { a: 'string' }], 'map'],
   [undefined, 'string'],
-] as const)('an output of type %j is of the coarse type %s', ([type, coarse]) => {
+] as const)('an output of type %j has the coarse type %s', ([type, coarse]) => {
   expect(toOutputType(toStateOutput('name', { type, value: null }))).toBe(coarse);
 });

@@ -13,7 +13,7 @@ describe('a pattern', () => {
     ['a.tf', 'abtf', false],
     ['a+(b).tf', 'a+(b).tf', true],
     ['**/x/**/*.tf', 'x/main.tf', true],
-  ] as const)('"%s" on "%s" is %s', ([pattern, path, matches]) =>
+  ] as const)('"%s" matches "%s": %s', ([pattern, path, matches]) =>
     expect(matchesPatterns([path], [pattern])).toBe(matches),
   );
 
@@ -29,6 +29,6 @@ test.for([
   ['network', 'network2/main.tf', false],
   ['./network', 'network', true],
   ['/', 'anything', true],
-] as const)('the folder "%s" holds "%s": %s', ([folder, path, holds]) =>
+] as const)('the folder "%s" contains "%s": %s', ([folder, path, holds]) =>
   expect(isBelow([path], [folder])).toBe(holds),
 );

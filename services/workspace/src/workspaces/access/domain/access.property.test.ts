@@ -42,7 +42,7 @@ const granted = (permissions: WorkspacePermissions): string[] =>
   Object.entries(permissions).flatMap(([name, isHeld]) => (isHeld ? [name] : []));
 
 describe('rights on a workspace', () => {
-  test('without a grant are none', () => {
+  test('do not exist without a grant', () => {
     expect(granted(decide(NO_RIGHTS))).toEqual([]);
     expect(uniteRights([])).toEqual(NO_RIGHTS);
   });
@@ -56,7 +56,7 @@ describe('rights on a workspace', () => {
     );
   });
 
-  test('only grow with a further grant', () => {
+  test('never shrink with a further grant', () => {
     fc.assert(
       fc.property(rights, rights, (one, other) => {
         const before = granted(decide(one));
@@ -76,7 +76,7 @@ describe('rights on a workspace', () => {
     }
   });
 
-  test('force a deletion only as an owner, or as an administrator where that is allowed', () => {
+  test('include forced deletion only for owners, or for administrators where that is allowed', () => {
     fc.assert(
       fc.property(rights, fc.boolean(), fc.boolean(), (held, isOwner, adminsMayForceDelete) => {
         const { canForceDelete } = decideWorkspacePermissions({
@@ -100,7 +100,7 @@ describe('access to an organization', () => {
       ...Object.fromEntries(flags.map((flag) => [flag, true])),
     }));
 
-  test('holds every flag that a team holds, and uniting again adds none', () => {
+  test('includes every flag of a team, and uniting again adds none', () => {
     fc.assert(
       fc.property(fc.array(access, { maxLength: 4 }), (grants) => {
         const united = uniteOrganizationAccess(grants);
@@ -113,7 +113,7 @@ describe('access to an organization', () => {
     );
   });
 
-  test('without a team is none', () => {
+  test('without a team grants nothing', () => {
     expect(uniteOrganizationAccess([])).toEqual(NO_ORGANIZATION_ACCESS);
   });
 });

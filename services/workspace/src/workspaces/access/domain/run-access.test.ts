@@ -45,18 +45,21 @@ test.for([
     { target: { ...target, settings: organizationWide, organizationId: 'org-2' } },
     'none',
   ],
-] as const)('the token of a run opens the state of %s as far as it may', ([, given, state]) => {
-  const { canReadStateVersions, canCreateStateVersions, ...others } = decideRunPermissions({
-    ...facts,
-    ...given,
-  });
-  expect([canReadStateVersions, canCreateStateVersions]).toEqual([
-    state !== 'none',
-    state === 'write',
-  ]);
-  expect([others.canQueueRun, others.canReadVariable, others.canLock]).toEqual([
-    false,
-    false,
-    false,
-  ]);
-});
+] as const)(
+  'the token of a run has the documented access to the state of %s',
+  ([, given, state]) => {
+    const { canReadStateVersions, canCreateStateVersions, ...others } = decideRunPermissions({
+      ...facts,
+      ...given,
+    });
+    expect([canReadStateVersions, canCreateStateVersions]).toEqual([
+      state !== 'none',
+      state === 'write',
+    ]);
+    expect([others.canQueueRun, others.canReadVariable, others.canLock]).toEqual([
+      false,
+      false,
+      false,
+    ]);
+  },
+);

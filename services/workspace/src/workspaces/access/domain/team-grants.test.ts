@@ -88,12 +88,15 @@ describe('access to a workspace', () => {
     ],
     [{ workspaceLocking: true }, ['canLock', 'canUnlock']],
     [{ runTasks: true }, ['canManageRunTasks']],
-  ] as const)('with %j of its own sees it, and may do just that', ([custom, permissions]) => {
-    const rights = toWorkspaceRights('custom', { ...LEAST_CUSTOM_RIGHTS, ...custom });
-    expect(granted(rights)).toEqual([...SEEN, ...permissions].toSorted());
-  });
+  ] as const)(
+    'with the custom right %j makes it visible, and grants nothing else',
+    ([custom, permissions]) => {
+      const rights = toWorkspaceRights('custom', { ...LEAST_CUSTOM_RIGHTS, ...custom });
+      expect(granted(rights)).toEqual([...SEEN, ...permissions].toSorted());
+    },
+  );
 
-  test('queues no destroy run where the workspace allows none', () => {
+  test('allows no destroy run if the workspace forbids them', () => {
     expect(granted(WRITE_RIGHTS, false)).toEqual(
       WRITE.filter((name) => name !== 'canQueueDestroy').toSorted(),
     );
@@ -149,7 +152,7 @@ describe('access to a project', () => {
     [{ workspaceAccess: { runs: 'apply' } }, [], { runs: 'apply' }],
     [{ workspaceAccess: { variables: 'write' } }, [], { variables: 'write' }],
     [{ workspaceAccess: { stateVersions: 'read' } }, [], { stateVersions: 'read' }],
-  ] as const)('with %j of its own grants just that', ([custom, permissions, rights]) => {
+  ] as const)('with the custom right %j grants nothing else', ([custom, permissions, rights]) => {
     const { projectAccess, workspaceAccess } = LEAST_CUSTOM_PROJECT_GRANT;
     const given = { projectAccess: {}, workspaceAccess: {}, ...custom };
     const grant = toProjectGrant('custom', {
@@ -174,7 +177,7 @@ describe('access to an organization', () => {
     ['manageOrganizationAccess', ['manageTeams', 'manageMembership']],
     ['manageTeams', ['manageMembership']],
     ['manageMembership', []],
-  ] as const)('by %s brings %j', ([flag, implied]) => {
+  ] as const)('by %s grants %j', ([flag, implied]) => {
     expect(held(standing({ [flag]: true }).access).toSorted()).toEqual(
       [flag, ...implied].toSorted(),
     );
@@ -223,7 +226,7 @@ describe('access to an organization', () => {
     }
   });
 
-  test('of its own token administers, but neither runs, nor writes a state, nor takes a lock', () => {
+  test('by its own token allows administration, but no runs, states or locks', () => {
     const caller: Standing = {
       ...standing(),
       kind: 'organization',

@@ -6,6 +6,6 @@ test.for([
   ['gitlab_hosted', 'https://gitlab.com/', 'a/b/c', 'https://gitlab.com/a/b/c'],
   ['ado_services', 'https://dev.azure.com', 'a/p/_git/r', 'https://dev.azure.com/a/p/_git/r'],
   ['bitbucket_server', 'https://b.example', 'P/r', 'https://b.example/projects/P/repos/r'],
-] as const)('people see a repository of %s at %s under %s', ([provider, httpUrl, name, url]) => {
+] as const)('a repository of %s at %s has the web address %s', ([provider, httpUrl, name, url]) => {
   expect(repositoryUrl({ serviceProvider: provider, httpUrl }, name)).toBe(url);
 });

@@ -37,7 +37,7 @@ test.for([
   expect(isAtLeast(text, '0.15.4')).toBe(expected);
 });
 
-test('a pre-release comes before its release, and after those of lesser names', () => {
+test('a pre-release precedes its release, and follows pre-releases with lesser names', () => {
   const sorted = ['1.0.0', '1.0.0-rc2', '1.0.0-rc1', '1.0.0-beta1'];
   expect(sortReleases(sorted.toReversed())).toEqual(sorted);
 });

@@ -61,19 +61,19 @@ const DOCUMENTED: readonly LoadedSet[] = [
 ];
 
 describe('variables that reach a workspace', () => {
-  test('come in the documented order, whatever the order of the sets', () => {
+  test('have the documented order, whatever the order of the sets', () => {
     const names = DOCUMENTED.map(({ set }) => set.name);
     const expected = [...names.slice(0, 5), 'own', ...names.slice(5)];
     expect(idsOf(DOCUMENTED)).toEqual(expected);
     expect(idsOf(DOCUMENTED.toReversed())).toEqual(expected);
   });
 
-  test('of one scope come in the order of their names by code point', () => {
+  test('of one scope are ordered by name, by code point', () => {
     const sets = ['b', '\u{1F600}', 'a', '\uFF5E', 'B'].map((name) => setOf(name, toWorkspace));
     expect(idsOf(sets)).toEqual(['own', 'B', 'a', 'b', '\uFF5E', '\u{1F600}']);
   });
 
-  test('are used once for each key and category, and say what overwrites what', () => {
+  test('are used once for each key and category, and show what overwrites what', () => {
     const sets = [
       setOf('strong', { ...priority, ...toWorkspace }),
       setOf('weak', toWorkspace),
@@ -93,7 +93,7 @@ describe('variables that reach a workspace', () => {
     ]);
   });
 
-  test('are those of sets that reach it', () => {
+  test('belong to sets that apply to it', () => {
     const sets = [
       setOf('other workspace', { workspaceIds: ['ws-2'] }),
       setOf('other project', { projectIds: ['prj-2'] }),
@@ -103,7 +103,7 @@ describe('variables that reach a workspace', () => {
     expect(idsOf(sets)).toEqual(['own']);
   });
 
-  test('count by the scope in which their set overwrites most', () => {
+  test('have the scope in which their set has the highest precedence', () => {
     const both = { ...toWorkspace, ...toProject };
     const sets = [setOf('z', both), setOf('a', toProject), setOf('m', { ...priority, ...both })];
     expect(idsOf([...sets, setOf('l', { ...priority, ...toWorkspace })])).toEqual([
