@@ -42,7 +42,7 @@ const readBody = async (
 
 const STANDARD_ANSWERS = {
   401: { description: 'No valid token.' },
-  404: { description: 'Absent, or the caller may not know it or do this.' },
+  404: { description: 'Absent, or the caller is not authorized.' },
 } as const;
 
 const toOperation = (tag: string, definition: Endpoint): Record<string, unknown> => {

@@ -89,7 +89,7 @@ test('a type that no resource has is refused', async () => {
   const { status, document } = await get('/one', 'fields[workspace]=name');
   expect([status, document.errors[0].detail, document.errors[0].source]).toEqual([
     400,
-    'Invalid fields parameter: there is no type of resource workspace',
+    'Invalid fields parameter: workspace is not a resource type',
     { parameter: 'fields[workspace]' },
   ]);
 });

@@ -124,7 +124,7 @@ describe('paths filters', { timeout: WITHIN_MS }, () => {
     );
     await issueToken('other');
     expect((await setFilter('deny', ['none/'], 'other')).body.warnings).toEqual([
-      'there is no mount or namespace at none/; the filter holds for what comes there',
+      'there is no mount or namespace at none/; the filter will apply to what is created there',
     ]);
     // The id of the set names no single secondary while there are two.
     const { cluster_id: set } = await primary.status('performance');

@@ -47,7 +47,7 @@ describe('a mount', () => {
     const listed = await read('sys/mounts');
     expect(Object.keys(listed.body.data)).toContain('kept/');
     expect(listed.body.warnings).toEqual([
-      `the mount ${lost} is damaged and out of reach; its data is kept (docs/runbooks/repair-damage.md)`,
+      `the mount ${lost} is damaged and unavailable; its data is kept (docs/runbooks/repair-damage.md)`,
     ]);
     expect(await toldToEngines()).toEqual({ mounts: [kept], unreadable: [lost] });
 

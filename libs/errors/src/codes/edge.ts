@@ -20,7 +20,7 @@ export const EDGE_ERRORS = {
     grpc: 'RESOURCE_EXHAUSTED',
     http: 503,
     retry: true,
-    message: 'the bodies of requests under way {whose} exceed {limitBytes} bytes; try again',
+    message: 'the request bodies in memory {whose} exceed {limitBytes} bytes; try again',
   },
   'request.live_streams': {
     grpc: 'RESOURCE_EXHAUSTED',
@@ -32,7 +32,7 @@ export const EDGE_ERRORS = {
     grpc: 'RESOURCE_EXHAUSTED',
     http: 431,
     retry: false,
-    message: 'path, query and headers are larger than {limitBytes} bytes',
+    message: 'path, query and headers together exceed {limitBytes} bytes',
   },
   'request.unsupported_media_type': {
     grpc: 'INVALID_ARGUMENT',

@@ -93,7 +93,7 @@ export const PKI_ERRORS = {
     grpc: 'NOT_FOUND',
     http: 404,
     retry: false,
-    message: 'EST is served only under a label here: /.well-known/est/<label>/',
+    message: 'EST is served here only under a label: /.well-known/est/<label>/',
   },
   'pki.est_unauthenticated': {
     grpc: 'UNAUTHENTICATED',

@@ -31,7 +31,7 @@ export const STORAGE_ERRORS = {
     http: 503,
     retry: false,
     message:
-      'the store was closed after a failed write to its files and opens again when Keelson is restarted',
+      'the store was closed after a failed write to its files; restart Keelson to open it again',
   },
   'storage.sealed': { grpc: 'UNAVAILABLE', http: 503, retry: true, message: 'Keelson is sealed' },
   'storage.invalid_path': {
@@ -124,7 +124,7 @@ export const STORAGE_ERRORS = {
     grpc: 'UNAVAILABLE',
     http: 503,
     retry: true,
-    message: 'nobody serves {subject}',
+    message: 'no process serves {subject}',
   },
   'bus.timeout': {
     grpc: 'DEADLINE_EXCEEDED',
@@ -136,7 +136,7 @@ export const STORAGE_ERRORS = {
     grpc: 'NOT_FOUND',
     http: 503,
     retry: true,
-    message: 'there is no stream {stream}',
+    message: 'the stream {stream} does not exist',
   },
   'bus.stream_moved': {
     grpc: 'ABORTED',

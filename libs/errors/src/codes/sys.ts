@@ -20,7 +20,7 @@ export const SYS_ERRORS = {
     http: 503,
     retry: false,
     message:
-      'the store of the {service} service is not the one that belongs to this cluster (it is {id}, not {known}): it is empty, or of another cluster. Nothing was changed. Put its database back; to begin with this one, start sys once with KEELSON_NEW_STORES={service}',
+      'the store of the {service} service is not the one that belongs to this cluster (it is {id}, not {known}): it is empty, or of another cluster. Nothing was changed. Restore its database; or, to accept this one, start sys once with KEELSON_NEW_STORES={service}',
   },
   'sys.wrong_unseal_key': {
     grpc: 'FAILED_PRECONDITION',

@@ -27,14 +27,14 @@ export const WORKSPACE_ERRORS = {
     grpc: 'INVALID_ARGUMENT',
     http: 400,
     retry: false,
-    message: '{parameter} has no effect at this address; parameters that choose are: {known}',
+    message: '{parameter} is not supported at this address; supported are: {known}',
   },
   // JSON:API 1.1, "Updating Resources": the id in the document must be that of the URL.
   'jsonapi.id_differs': {
     grpc: 'INVALID_ARGUMENT',
     http: 409,
     retry: false,
-    message: 'data.id differs from the id of the addressed resource',
+    message: 'data.id must be the id of the addressed resource, or absent',
   },
   'jsonapi.invalid_include': {
     grpc: 'INVALID_ARGUMENT',
@@ -47,7 +47,7 @@ export const WORKSPACE_ERRORS = {
     grpc: 'INVALID_ARGUMENT',
     http: 400,
     retry: false,
-    message: 'Invalid fields parameter: there is no type of resource {name}',
+    message: 'Invalid fields parameter: {name} is not a resource type',
   },
   // The same error for absent resources and for those that the caller may not see or change.
   'workspace.not_found': {
@@ -155,7 +155,7 @@ export const WORKSPACE_ERRORS = {
     grpc: 'FAILED_PRECONDITION',
     http: 412,
     retry: false,
-    message: 'The {what} of the uploaded state is not the one that was announced',
+    message: 'The {what} of the uploaded state differs from the announced one',
   },
   'workspace.state_malformed': {
     grpc: 'INVALID_ARGUMENT',
@@ -173,13 +173,13 @@ export const WORKSPACE_ERRORS = {
     grpc: 'PERMISSION_DENIED',
     http: 403,
     retry: false,
-    message: 'the delivery does not have the signature or the token of this webhook',
+    message: 'the signature or token of the delivery is not that of this webhook',
   },
   'workspace.delivery_replayed': {
     grpc: 'ALREADY_EXISTS',
     http: 409,
     retry: false,
-    message: 'this delivery has arrived before',
+    message: 'this delivery has already been received',
   },
   'workspace.conflict': { grpc: 'FAILED_PRECONDITION', http: 409, retry: false, message: '{text}' },
 } as const satisfies Record<string, ErrorMeaning>;

@@ -32,7 +32,7 @@ const outcome = async (path: string, rules: AuditFileRules): Promise<string> => 
 };
 
 const OWN = 'file_path names a file or a folder of Keelson itself';
-const OUTSIDE = 'file_path does not lie in a folder of KEELSON_AUDIT_DIRECTORIES';
+const OUTSIDE = 'file_path is not in a folder of KEELSON_AUDIT_DIRECTORIES';
 const LINK = 'file_path is a symbolic link';
 
 describe('an audit file', () => {

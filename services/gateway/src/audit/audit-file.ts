@@ -40,7 +40,7 @@ const requireAllowed = async (path: string, rules: AuditFileRules): Promise<void
   ]);
   const folder = folders.find((one) => isWithin(path, one));
   if (folders.length > 0 && folder === undefined)
-    throw new Error('file_path does not lie in a folder of KEELSON_AUDIT_DIRECTORIES');
+    throw new Error('file_path is not in a folder of KEELSON_AUDIT_DIRECTORIES');
   const own = reserved.find((one) => isWithin(path, one));
   if (own === undefined) return;
   if (folder === undefined || folder === own || !isWithin(folder, own))

@@ -101,7 +101,7 @@ const certifyAuthority = (key: KeyObject, nowMs: number): Promise<Uint8Array> =>
 const readPem = <T>(file: string, remedy: string, parse: (der: Uint8Array) => T): T => {
   try {
     const [block] = decodePem(readFileSync(file, 'utf8'));
-    if (block === undefined) throw new Error('it holds no PEM block');
+    if (block === undefined) throw new Error('it contains no PEM block');
     return parse(block.der);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);

@@ -29,7 +29,7 @@ export const updateUrls = (
     return {
       urls,
       warnings:
-        obstacle === undefined ? [] : [`issuance may fail until this is put right: ${obstacle}`],
+        obstacle === undefined ? [] : [`issuance may fail until this is corrected: ${obstacle}`],
     };
   });
 

@@ -293,7 +293,7 @@ describe('a certificate that another cluster issued', () => {
     const { serial_number } = await issue(primary);
     const asked = await revoke(secondary, serial_number);
     expect([asked.status, asked.data]).toEqual([200, { state: 'pending' }]);
-    expect(asked.json.warnings[0]).toContain('is not of this cluster');
+    expect(asked.json.warnings[0]).toContain('was not issued by this cluster');
     await forward();
     const queue = async (pki: OpenPki) => (await pki.call('LIST', 'certs/revocation-queue')).data;
     expect(await queue(primary)).toEqual({
@@ -325,7 +325,7 @@ describe('a certificate that another cluster issued', () => {
     const proof = await secondary.call('POST', 'revoke-with-key', { serial_number, private_key });
     expect([proof.status, proof.json.errors[0]]).toEqual([
       400,
-      expect.stringContaining('not asked by proof of possession'),
+      expect.stringContaining('proof of possession is not forwarded'),
     ]);
     expect((await secondary.call('LIST', 'certs/revocation-queue')).status).toBe(404);
   });

@@ -78,7 +78,7 @@ export const checkClientCertificate = async (
   if (nowMs < certificate.notBeforeMs || nowMs > certificate.notAfterMs)
     refuse('it is not valid at this time');
   if (signer.issuer.revokedAtMs !== undefined) refuse('its issuer is revoked');
-  if (isOfCa(certificate)) refuse('it is one of a CA');
+  if (isOfCa(certificate)) refuse('it is a CA certificate');
   if (!ofClient(certificate)) refuse('its extended key usage is not that of clients');
   const serialKey = toSerialKey(certificate.serialNumber);
   const revocation =

@@ -113,7 +113,7 @@ const readRequest = async ({ head, body }: RouteExchange) => {
   const type = (head.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (type !== '' && type !== PKCS10)
     throw new KeelsonError('request.unsupported_media_type', {
-      text: `requests are of the type ${PKCS10}`,
+      text: `the content type must be ${PKCS10}`,
     });
   return readEnrolmentBody(await body.bytes(MAX_BODY_BYTES));
 };

@@ -282,7 +282,7 @@ describe('the certificate of a TLS client', () => {
     expect(await attempt(clientCert(foreign.certificate))).toEqual(
       refusal('no accepted issuer has signed it'),
     );
-    expect(await attempt(clientCert(root.certificate))).toEqual(refusal('it is one of a CA'));
+    expect(await attempt(clientCert(root.certificate))).toEqual(refusal('it is a CA certificate'));
     const server = await enrolled('/CN=server.example.com', 'roles/server/est/simpleenroll');
     expect(await attempt(clientCert(server.pem))).toEqual(
       refusal('its extended key usage is not that of clients'),

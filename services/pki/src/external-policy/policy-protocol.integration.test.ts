@@ -139,7 +139,7 @@ describe('requests to the policy service and allowed responses', () => {
   const refusals: readonly (readonly [string, () => void, number, RegExp])[] = [
     ['another request id', () => answering(() => ({ request_uuid: 'x' })), 502, /request_uuid/],
     ['no issuer', () => answering(() => ({ issuer_ref: '' })), 502, /issuer_ref is missing/],
-    ['a member that is not known', () => answering(() => ({ ttl: 1 })), 502, /not known/],
+    ['a member that is not known', () => answering(() => ({ ttl: 1 })), 502, /unknown members/],
     ['a warning that is not text', () => answering(() => ({ warnings: [1] })), 502, /not a string/],
     ['too many warnings', () => answering(() => ({ warnings: Array(65).fill('w') })), 502, /64/],
     [
@@ -199,7 +199,7 @@ describe('requests to the policy service and allowed responses', () => {
           extensions: [basicConstraints({ isCa: true }), keyUsage(['CertSign'])],
         })),
       502,
-      /one of a CA/,
+      /is a CA certificate/,
     ],
     [
       'the right to sign certificates',
@@ -283,7 +283,7 @@ describe('requests to the policy service and allowed responses', () => {
     const csr = newCsr(mounts, 'Intermediate');
     const asked = (path: string) => mounts.pki.call('POST', path, { csr });
     expect((await asked('external-policy/sign-intermediate')).json.errors[0]).toMatch(
-      /not one of a CA/,
+      /not a CA certificate/,
     );
     answering(undefined, () => ({
       notAfterMs: mounts.pki.clock.nowMs() + 87_700 * 3_600_000,

@@ -183,9 +183,11 @@ export const revokeIssuer = async (
   const found = authority.requireIssuer(reference);
   const warnings = [...(await parts.crlBuilder.rebuild(mount))];
   if (found.isSelfSigned)
-    warnings.push('this issuer is self-signed: no list can tell relying parties of its revocation');
+    warnings.push('this issuer is self-signed, so no CRL can announce its revocation');
   else if (authority.chainOf(found).length === 1)
-    warnings.push('no issuer of this mount signed the revoked one: it is on no list of this mount');
+    warnings.push(
+      'no issuer of this mount signed the revoked issuer, so no CRL of this mount lists it',
+    );
   if (authority.isDefault(found)) warnings.push('the default issuer was revoked');
   return warnings;
 };

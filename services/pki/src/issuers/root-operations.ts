@@ -58,7 +58,7 @@ const rootUrls = (authority: Authority, warnings: string[]) => {
   const text = JSON.stringify(urls);
   if (urls.enableTemplating && text.includes('{{issuer_id}}')) {
     warnings.push(
-      'the AIA URLs name {{issuer_id}}, which a root has not got yet: they are left out',
+      'the AIA URLs name {{issuer_id}}, which a root does not have yet; they are omitted',
     );
     return NO_URLS;
   }

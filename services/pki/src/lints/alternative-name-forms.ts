@@ -11,7 +11,9 @@ const finding = (name: GeneralName): string | undefined => {
         ? 'a DNS name is empty or too long'
         : undefined;
     case 'email':
-      return /^[^@\s]+@[^@\s]+$/.test(name.value) ? undefined : 'an e-mail address is no mailbox';
+      return /^[^@\s]+@[^@\s]+$/.test(name.value)
+        ? undefined
+        : 'an e-mail address is not a valid mailbox';
     case 'uri':
       return ABSOLUTE_URI.test(name.value) ? undefined : 'a URI is not absolute';
     case 'ip':

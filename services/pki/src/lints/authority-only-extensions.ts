@@ -6,9 +6,9 @@ export const authorityOnlyExtensionsLint: Lint = {
   check: ({ fields: { extensions }, constraints }) => {
     if (constraints?.isCa) return undefined;
     if (constraints?.pathLength !== undefined)
-      return 'a path length in a certificate that is not of a CA';
+      return 'a path length in a certificate that is not a CA certificate';
     return findExtension(extensions, EXTENSION.nameConstraints) === undefined
       ? undefined
-      : 'name constraints in a certificate that is not of a CA';
+      : 'name constraints in a certificate that is not a CA certificate';
   },
 };

@@ -9,7 +9,7 @@ export const leafKeyUsageLint: Lint = {
     const usages = parseKeyUsage(extension.value);
     if (usages.length === 0) return 'the key usage extension names no usage';
     return !constraints?.isCa && usages.includes('CertSign')
-      ? 'the CertSign key usage in a certificate that is not of a CA'
+      ? 'the CertSign key usage in a certificate that is not a CA certificate'
       : undefined;
   },
 };

@@ -103,7 +103,7 @@ describe('before a signature', () => {
     ['alternative names are empty', { extensions: [...identifiers, subjectAltName([])] }],
     ['extended key usages are empty', { extensions: [...identifiers, extendedKeyUsage([])] }],
     ['DNS name is empty', named({ kind: 'dns', value: ' ' })],
-    ['no mailbox', named({ kind: 'email', value: 'nobody' })],
+    ['not a valid mailbox', named({ kind: 'email', value: 'nobody' })],
     ['not absolute', named({ kind: 'uri', value: '/path' })],
     ['common name of the subject is longer than 64', subject({ commonName: 'x'.repeat(65) })],
     ['country of the subject', subject({ country: ['Germany'] })],

@@ -41,7 +41,7 @@ const malformed = (text: string): KeelsonError => new KeelsonError('pki.malforme
 const fromPath = (path: string, prefix: string): Uint8Array => {
   const encoded = decodePath(path).slice(prefix.length);
   if (encoded.length >= MAX_GET_LENGTH || !BASE64.test(encoded))
-    throw malformed('the request in the path is not base64 or is too long');
+    throw malformed('the OCSP request in the path is not base64 or is too long');
   return Buffer.from(encoded, 'base64');
 };
 

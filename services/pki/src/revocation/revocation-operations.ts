@@ -101,7 +101,7 @@ const revokeElsewhere = async (
   if (!crossClusterRevocation) return refuse(`certificate with serial ${serialHex} not found.`);
   if (privateKey !== undefined)
     return refuse(
-      `certificate with serial ${serialHex} not found; other clusters are not asked by proof of possession`,
+      `certificate with serial ${serialHex} not found; revocation by proof of possession is not forwarded to other clusters`,
     );
   await requestRevocation(parts, mount, toSerialKey(serial));
   return { kind: 'pending', serialHex };

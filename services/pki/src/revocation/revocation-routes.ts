@@ -46,7 +46,7 @@ const toResult = (outcome: RevokeOutcome): Result => {
       return {
         data: { state: 'pending' },
         warnings: [
-          `certificate with serial ${outcome.serialHex} is not of this cluster: the others are asked to revoke it; see certs/revocation-queue`,
+          `certificate with serial ${outcome.serialHex} was not issued by this cluster; the other clusters are asked to revoke it, see certs/revocation-queue`,
         ],
       };
     case 'expired':

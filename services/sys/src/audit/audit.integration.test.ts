@@ -89,7 +89,7 @@ test.for([
   [
     'new',
     { type: 'file', options: { ...FILE.options, path: '/other' } },
-    'path is the older name of file_path: give one of them',
+    'path is the older name of file_path; only one of them may be given',
   ],
   ['new', { type: 'socket' }, 'address is required'],
   [
@@ -107,16 +107,8 @@ test.for([
     file({ file_path: '/var/log/../../etc/x' }),
     'file_path must be an absolute path without "." and ".." segments',
   ],
-  [
-    'new',
-    file({ file_path: '/etc/cron.d/x' }),
-    'file_path must not lie in a directory of the system',
-  ],
-  [
-    'new',
-    file({ file_path: '/usr/local/bin/x' }),
-    'file_path must not lie in a directory of the system',
-  ],
+  ['new', file({ file_path: '/etc/cron.d/x' }), 'file_path must not be in a system directory'],
+  ['new', file({ file_path: '/usr/local/bin/x' }), 'file_path must not be in a system directory'],
   ['new', file({ mode: '0755' }), 'mode must not make the file executable'],
   ['new', file({ mode: '4600' }), 'mode must not make the file executable'],
   ['new', file({ mode: 'rw' }), 'mode must be an octal number'],

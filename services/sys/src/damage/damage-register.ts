@@ -7,10 +7,10 @@ import type { Logger } from '@keelson/logging';
 /** Consequences of a damaged record, by kind; part of the log message. */
 const CONSEQUENCES = {
   policies: 'tokens with them may do nothing',
-  mounts: 'they are out of reach and keep their data; their namespaces take no new mounts',
-  namespaces: 'they and all below them are out of reach; no namespace can be made',
-  audit_devices: 'they accept no entry: where there is no other device, requests are refused',
-  engine_types: 'mounts of these types are out of reach until their service joins again',
+  mounts: 'they are unavailable and keep their data; their namespaces accept no new mounts',
+  namespaces: 'they and everything below them are unavailable; no namespace can be created',
+  audit_devices: 'they accept no entry: without another device, requests are refused',
+  engine_types: 'mounts of these types are unavailable until their service joins again',
 } as const;
 
 export type DamageKind = keyof typeof CONSEQUENCES;

@@ -23,7 +23,7 @@ const joinWith = async ({ sys }: SysHarness, storeId: string): Promise<string> =
 };
 
 const REFUSED =
-  'the store of the sample service is not the one that belongs to this cluster (it is other, not mine): it is empty, or of another cluster. Nothing was changed. Put its database back; to begin with this one, start sys once with KEELSON_NEW_STORES=sample';
+  'the store of the sample service is not the one that belongs to this cluster (it is other, not mine): it is empty, or of another cluster. Nothing was changed. Restore its database; or, to accept this one, start sys once with KEELSON_NEW_STORES=sample';
 
 test('a replaced store is refused until it is accepted, for one start', async () => {
   await using folder = await temporaryDirectory();

@@ -52,7 +52,7 @@ test.for([
     expect(await list()).toEqual({
       paths: [`${own}/`, 'cubbyhole/', 'sys/'].toSorted(),
       warnings: [
-        `the mount of the primary at ${theirs}/ is out of reach: the local mount ${own}/ takes its path`,
+        `the mount of the primary at ${theirs}/ is unreachable: the local mount ${own}/ takes its path`,
       ],
     });
     // No other mount may take a path that conflicts with the hidden mount.

@@ -66,11 +66,11 @@ const tableRoutes = (
             const listed = await listMounts(context, namespace.id, table);
             for (const { uuid } of await listDamagedMounts(context, namespace.id))
               warnings.push(
-                `the mount ${uuid} is damaged and out of reach; its data is kept (docs/runbooks/repair-damage.md)`,
+                `the mount ${uuid} is damaged and unavailable; its data is kept (docs/runbooks/repair-damage.md)`,
               );
             for (const { mount, by } of await listHiddenMounts(context, namespace.id, table))
               warnings.push(
-                `the mount of the primary at ${mount.path} is out of reach: the local mount ${by.path} takes its path`,
+                `the mount of the primary at ${mount.path} is unreachable: the local mount ${by.path} takes its path`,
               );
             return mirrored(
               Object.fromEntries(listed.map((mount) => [mount.path, mountDocument(mount)])),

@@ -103,7 +103,7 @@ export const takeBundle = async (
   const address = primaryApiAddress === '' ? addressIn(token) : primaryApiAddress;
   const bundle = requireUsableHere(await unwrapBundle(token, address, trustedRoots));
   return bundle.secondaryKeys === undefined
-    ? refuse('the token is no secondary activation token')
+    ? refuse('the token is not a secondary activation token')
     : { bundle, keys: bundle.secondaryKeys, trustedRoots };
 };
 

@@ -155,7 +155,7 @@ const NEWER = {
 test('a token that another server answers changes nothing, and the error gives the reason', {
   timeout: 60_000,
 }, async () => {
-  const noToken = 'the token is no secondary activation token';
+  const noToken = 'the token is not a secondary activation token';
   for (const [status, body, refused, text] of [
     [200, '<html></html>', 400, noToken],
     [200, 'null', 400, noToken],

@@ -154,7 +154,7 @@ export const tokenRoleRoutes = (context: TokenContext): Route[] => [
           );
           if ((fields.allowed_entity_aliases ?? []).length > 0)
             warnings.push(
-              'allowed_entity_aliases has no effect: no entities are kept here, and tokens with an entity_alias are refused',
+              'allowed_entity_aliases has no effect: there are no entities, and tokens with an entity_alias are refused',
             );
           return undefined;
         },

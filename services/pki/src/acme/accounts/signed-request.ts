@@ -55,7 +55,10 @@ const readBody = async ({ head, body }: RouteExchange): Promise<JsonMembers> => 
 const accountIdOf = (kid: unknown, { urls }: OpenDirectory): string => {
   const prefix = urls.account('');
   if (typeof kid !== 'string' || !kid.startsWith(prefix))
-    throw new AcmeProblem('accountDoesNotExist', '"kid" is no account of this directory');
+    throw new AcmeProblem(
+      'accountDoesNotExist',
+      '"kid" is not the URL of an account of this directory',
+    );
   return kid.slice(prefix.length);
 };
 
@@ -69,7 +72,10 @@ const requireAccount = async (
     ? await accountRecords(directory.mount).find(store, id)
     : undefined;
   if (account?.directory !== directory.path)
-    throw new AcmeProblem('accountDoesNotExist', '"kid" is no account of this directory');
+    throw new AcmeProblem(
+      'accountDoesNotExist',
+      '"kid" is not the URL of an account of this directory',
+    );
   return { id, account };
 };
 
@@ -117,7 +123,7 @@ export const readSignedRequest = async (
   const expectedUrl = urlOf(exchange, directory);
   if (typeof url !== 'string') throw malformed('the protected header lacks "url"');
   if (url !== expectedUrl)
-    throw new AcmeProblem('unauthorized', `"url" is not that of the request, ${expectedUrl}`);
+    throw new AcmeProblem('unauthorized', `"url" must be that of the request, ${expectedUrl}`);
   if (nonce === undefined) throw new AcmeProblem('badNonce', 'the protected header lacks "nonce"');
   if (typeof nonce !== 'string' || !/^[A-Za-z0-9_-]+$/.test(nonce))
     throw malformed('"nonce" is not base64url');

@@ -114,7 +114,7 @@ export const authorizationResources = (parts: AuthorizationParts): readonly Sign
     summary: 'Refused: authorizations come with orders (RFC 8555 §7.4.1)',
     signer: 'account',
     handle: () => {
-      throw malformed('authorizations are made with their orders, not before them', {
+      throw malformed('authorizations are created with their orders, not in advance', {
         status: 404,
       });
     },

@@ -63,7 +63,7 @@ export const parsePublicJwk = (raw: unknown): PublicJwk => {
     return { kty, crv, x, y };
   }
   if (kty === 'OKP' && crv === 'Ed25519') return { kty, crv, x: textOf(jwk, 'x') };
-  return refuse('keys are of type RSA, EC on P-256, P-384 or P-521, or OKP on Ed25519');
+  return refuse('keys must be of type RSA, EC on P-256, P-384 or P-521, or OKP on Ed25519');
 };
 
 /** @throws AcmeProblem `badPublicKey` for a point that is not on its curve */

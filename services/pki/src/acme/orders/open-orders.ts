@@ -79,7 +79,7 @@ export class OpenOrders {
       const { orders, pendingAuthorizations } = this.#parts.limits;
       throw new AcmeProblem(
         'rateLimited',
-        `an account has at most ${orders} open orders and ${pendingAuthorizations} pending authorizations: finish or give up some of them`,
+        `an account has at most ${orders} open orders and ${pendingAuthorizations} pending authorizations: complete or deactivate some of them`,
         { retryAfterSeconds: Math.max(1, Math.ceil((count.endsAtMs - nowMs) / 1000)) },
       );
     }

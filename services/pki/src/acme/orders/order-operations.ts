@@ -129,7 +129,7 @@ const checkReplaced = async (
   const replaced =
     origin && (await orderRecords(mount).find(reads, orderKey(accountId, origin.orderId)));
   if (der === undefined || replaced === undefined || !isNamedBy(parseCertificate(der), id))
-    throw malformed('"replaces" names no certificate of this account');
+    throw malformed('"replaces" must be the id of a certificate of this account');
   const names = new Set(replaced.identifiers.map(({ value }) => value));
   if (!identifiers.some(({ value }) => names.has(value)))
     throw malformed('"replaces" names a certificate without a name of this order');
@@ -176,7 +176,7 @@ export const createOrder = async (
     const validity = { notBeforeMs, notAfterMs, orderedAtMs: createdAtMs };
     decideOrderLifetime(parts, { mount, config, role, issuer, ...validity });
   } else if (notBeforeMs !== undefined || notAfterMs !== undefined)
-    throw malformed('the policy service decides about the validity: it cannot be asked for');
+    throw malformed('the policy service decides the validity, so it cannot be requested');
   await parts.openOrders.take(mount, accountId, identifiers.length);
   const expiresAtMs = createdAtMs + ORDER_LIFETIME_MS;
   const id = newOrderId(createdAtMs, randomBytes(10));
@@ -226,7 +226,8 @@ export const listOrders = async (
   accountId: string,
   after: string | undefined,
 ): Promise<OrderPage> => {
-  if (after !== undefined && !isOrderId(after)) throw malformed('"after" is no order');
+  if (after !== undefined && !isOrderId(after))
+    throw malformed('"after" is not the id of an order');
   const prefix = orderKey(accountId, '');
   const records = orderRecords(mount);
   const found = await store.scan(records.path(prefix), {

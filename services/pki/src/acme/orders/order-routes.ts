@@ -104,7 +104,7 @@ const certificate = async (
     );
   const der = await findCertificate(parts.store, mount, made.serialKey);
   const issuer = authority.findIssuer(made.issuerId);
-  if (der === undefined) throw malformed('the certificate is not kept any more', { status: 404 });
+  if (der === undefined) throw malformed('the certificate is no longer stored', { status: 404 });
   const paths = issuer === undefined ? [[]] : authority.pathsOf(issuer);
   const chosen = Number(params['chain'] ?? '0');
   const path = paths[chosen];

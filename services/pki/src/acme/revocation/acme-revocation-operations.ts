@@ -63,7 +63,7 @@ const readCertificate = (der: Uint8Array): ParsedCertificate => {
     return parseCertificate(der);
   } catch (error) {
     if (!hasCode(error, 'pki.malformed')) throw error;
-    throw malformed('"certificate" is no certificate', { cause: error });
+    throw malformed('"certificate" is not a certificate', { cause: error });
   }
 };
 

@@ -29,7 +29,7 @@ const LEASE_TTL_MS = 30_000;
 /** A client waits for its lists, but not for the lock service to come back. */
 const LEASE_WAIT_MS = 5_000;
 const DELAYED =
-  'the revocation lists are not rebuilt yet, because no lease could be had; they will be as soon as one can';
+  'the CRLs have not been rebuilt yet, because the lease for it is unavailable; they will be as soon as it is available';
 const DELETE_STEP = 1000;
 
 const buildAllComplete = async (build: CrlBuild): Promise<readonly string[]> => {

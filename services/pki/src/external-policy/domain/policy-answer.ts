@@ -63,7 +63,7 @@ const readMembers = (bytes: Uint8Array): Members => {
     throw unusable('it is not a JSON object');
   // An unknown member might be essential, so it is refused.
   if (Object.keys(document).some((name) => !MEMBERS.has(name)))
-    throw unusable('it has members that are not known');
+    throw unusable('it has unknown members');
   return document as Members;
 };
 

@@ -55,8 +55,9 @@ const FORBIDDEN: readonly string[] = ['1.3.6.1.4.1.11129.2.4.3', '1.3.6.1.5.5.7.
 const checkExtensions = ({ template: { extensions }, mode }: TemplateUse): void => {
   const constraints = findExtension(extensions, EXTENSION.basicConstraints);
   const isCa = constraints !== undefined && parseBasicConstraints(constraints.value).isCa;
-  if (isCa && mode !== 'ica') unusable('the certificate is one of a CA, which was not asked for');
-  if (!isCa && mode === 'ica') unusable('the certificate is not one of a CA');
+  if (isCa && mode !== 'ica')
+    unusable('the certificate is a CA certificate, which was not requested');
+  if (!isCa && mode === 'ica') unusable('the certificate is not a CA certificate');
   const forbidden = extensions.find(({ oid }) => FORBIDDEN.includes(oid));
   if (forbidden !== undefined) unusable(`the certificate has the extension ${forbidden.oid}`);
 };

@@ -60,14 +60,14 @@ export const auditFilePath = (options: Readonly<Record<string, string>>): string
  */
 const requireFileOptions = (options: Readonly<Record<string, string>>): void => {
   if (options['file_path'] !== undefined && options['path'] !== undefined)
-    refuse('path is the older name of file_path: give one of them');
+    refuse('path is the older name of file_path; only one of them may be given');
   const path = auditFilePath(options);
   if (path === '') refuse('file_path is required');
   if (path === 'stdout' || path === 'discard') return;
   if (!/^\/[\x20-\x7e]+[^/]$/.test(path) || path.split('/').some((s) => s === '..' || s === '.'))
     refuse('file_path must be an absolute path without "." and ".." segments');
   if (/^\/(proc|sys|dev|etc|boot|bin|sbin|usr|lib\w*)\//.test(path))
-    refuse('file_path must not lie in a directory of the system');
+    refuse('file_path must not be in a system directory');
   const mode = options['mode'] ?? '0600';
   if (!/^0?[0-7]{3,4}$/.test(mode)) refuse('mode must be an octal number');
   if ((Number.parseInt(mode, 8) & 0o7111) !== 0) refuse('mode must not make the file executable');

@@ -42,7 +42,7 @@ export const toNamespacePath = (path: string): string => {
 const requireName = (name: string): void => {
   if (RESERVED.has(name)) refuse(`"${name}" is a reserved path and cannot be used as a namespace`);
   if (name.length > MAX_NAME_LENGTH)
-    refuse(`a namespace name has at most ${MAX_NAME_LENGTH} characters`);
+    refuse(`a namespace name must have at most ${MAX_NAME_LENGTH} characters`);
   // `+` and `*` are policy wildcards; a dot path could climb.
   if (!/^[\p{L}\p{N}_.~@:=,-]+$/u.test(name) || /^\.+$/.test(name))
     refuse('a namespace name consists of letters, digits and the characters _ - . ~ @ : = ,');

@@ -26,7 +26,7 @@ test.for([
   { ...bundle, seal: { ...bundle.seal, wrappedForShares: 7 } },
   { ...bundle, secondaryKeys: { publicKey: 'a' } },
 ])('%j is not a bundle of a primary', (held) => {
-  expect(() => toActivationBundle(held)).toThrow('the token is no secondary activation token');
+  expect(() => toActivationBundle(held)).toThrow('the token is not a secondary activation token');
 });
 
 describe('a bundle', () => {

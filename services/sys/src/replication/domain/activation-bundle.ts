@@ -63,7 +63,7 @@ export const toActivationBundle = (held: unknown): ActivationBundle => {
         areText(held['secondaryKeys'], ['publicKey', 'privateKey'])));
   if (!isBundle)
     throw new KeelsonError('request.invalid', {
-      text: 'the token is no secondary activation token',
+      text: 'the token is not a secondary activation token',
     });
   return held as unknown as ActivationBundle;
 };

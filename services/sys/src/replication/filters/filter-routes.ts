@@ -47,7 +47,7 @@ export const filterRoutes = (context: FilterContext): Route[] => [
           const absent = await writeFilter(context, fields.id, fields.mode, fields.paths);
           if (absent.length > 0)
             warnings.push(
-              `there is no mount or namespace at ${absent.join(', ')}; the filter holds for what comes there`,
+              `there is no mount or namespace at ${absent.join(', ')}; the filter will apply to what is created there`,
             );
           return undefined;
         },

@@ -139,7 +139,7 @@ export const decideCreation = (
     refuse(
       role === undefined
         ? "'entity_alias' is only allowed in combination with token role"
-        : "invalid 'entity_alias' value, no entities are kept here",
+        : "invalid 'entity_alias' value: there are no entities",
     );
   }
   const chosen = decidePolicies(request, context);

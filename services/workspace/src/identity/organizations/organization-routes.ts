@@ -270,7 +270,7 @@ export const organizationRoutes = (context: IdentityContext): Route[] => {
     endpoint({
       method: 'GET',
       path: `${ONE}/entitlement-set`,
-      summary: 'Show what the organization may use',
+      summary: 'Show the entitlements of an organization',
       handle: async ({ principal, params }) => {
         const { store } = context;
         const access = await requireOrganization(

@@ -116,7 +116,7 @@ export const updateTeam = (
     };
     if (next.name !== team.name) {
       if (team.name === OWNERS_TEAM_NAME) {
-        refuseInvalid([attributeViolation('name', 'the owners team keeps its name')]);
+        refuseInvalid([attributeViolation('name', 'the owners team cannot be renamed')]);
       }
       await requireFreeName(tx, team.organizationId, next.name);
       teamNames.delete(tx, team.organizationId, team.name);

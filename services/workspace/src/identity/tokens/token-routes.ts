@@ -158,7 +158,7 @@ const singleTokenEndpoints = (
   createTokenEndpoint(
     context,
     path,
-    `Create the token of ${owner}, in place of the one before`,
+    `Create the token of ${owner}, replacing the previous one`,
     toOwner,
   ),
   endpoint({

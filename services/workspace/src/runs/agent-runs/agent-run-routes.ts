@@ -65,7 +65,7 @@ export const agentRunRoutes = (context: RunsContext): Route[] => {
     endpoint({
       method: 'POST',
       path: '/agent-runs/actions/claim',
-      summary: 'Take the oldest phase that waits for an agent of the pool; 204 when none does',
+      summary: 'Claim the oldest phase that waits for an agent of the pool; 204 if none waits',
       body: { schema: CLAIM },
       handle: async (exchange) => {
         const claimed = await claimRun(context, exchange.principal, exchange.body.data.id);
@@ -75,7 +75,7 @@ export const agentRunRoutes = (context: RunsContext): Route[] => {
     endpoint({
       method: 'GET',
       path: '/agent-runs/:run_id',
-      summary: 'Show the run that the token is for, to see whether it is to stop',
+      summary: 'Show the run of the token, to learn whether it is to stop',
       handle: async (exchange) => {
         const id = exchange.params['run_id'] ?? '';
         const found = await loadClaimedRun(context, exchange.principal, id);

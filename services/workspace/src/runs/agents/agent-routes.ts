@@ -96,7 +96,7 @@ export const agentPresenceRoutes = (context: RunsContext): Route[] =>
     endpoint({
       method: 'PATCH',
       path: ONE,
-      summary: 'Tell that the agent is there; with a status, that it has no phase (any more)',
+      summary: 'Report that the agent is alive; with a status, that it has no phase',
       body: { schema: PING },
       handle: async ({ head, principal, params, body }) => {
         const agent = await pingAgent(

@@ -36,7 +36,7 @@ export const assessmentRoutes = (context: RunsContext): Route[] => {
     endpoint({
       method: 'GET',
       path: '/workspaces/:workspace_id/current-assessment-result',
-      summary: 'Show what came of the newest health assessment of a workspace',
+      summary: 'Show the result of the newest health assessment of a workspace',
       handle: async ({ principal, params }) => {
         const workspaceId = params['workspace_id'] ?? '';
         const run = await requireCurrentAssessment(store, principal, workspaceId);
@@ -46,17 +46,17 @@ export const assessmentRoutes = (context: RunsContext): Route[] => {
     endpoint({
       method: 'GET',
       path: ONE,
-      summary: 'Show what came of a health assessment',
+      summary: 'Show the result of a health assessment',
       handle: async ({ principal, params }) => ({
         document: { data: toAssessmentResource(await requireOf(principal, params)) },
       }),
     }),
-    file('json-output', 'Where the plan of an assessment is read as JSON; 204 without one'),
-    file('json-schema', 'Where the schemas of the providers are read as JSON; 204 without them'),
+    file('json-output', 'Download the plan of an assessment as JSON; 204 if there is none'),
+    file('json-schema', 'Download the schemas of the providers as JSON; 204 if there are none'),
     endpoint({
       method: 'GET',
       path: `${ONE}/log-output`,
-      summary: 'Where the log of an assessment is read, one JSON document a line',
+      summary: 'Download the log of an assessment, one JSON document per line',
       handle: async ({ head, principal, params }) => {
         const run = await requireOf(principal, params);
         // The output contains values, as a plan does, and requires the same permission.

@@ -27,7 +27,7 @@ export const forcedUnlockRoutes = (context: RunsContext): Route[] =>
     endpoint({
       method: 'POST',
       path: '/workspaces/:workspace_id/actions/force-unlock',
-      summary: 'Unlock a workspace whoever locked it',
+      summary: 'Unlock a workspace regardless of the lock holder',
       handle: async (exchange) => {
         const { params, principal } = exchange;
         const access = await forceUnlockWorkspace(context, principal, params['workspace_id'] ?? '');

@@ -26,7 +26,7 @@ export const runnerRoutes = (context: RunsContext): readonly Route[] =>
     endpoint({
       method: 'POST',
       path: '/runner/actions/claim',
-      summary: 'Take the oldest phase that waits for the built-in runner; 204 when none does',
+      summary: 'Claim the oldest phase that waits for the built-in runner; 204 if none waits',
       body: { schema: CLAIM },
       handle: async ({ head, principal, body }) => {
         const { name, version, 'runtime-versions': versions } = body.data.attributes;

@@ -63,7 +63,7 @@ export const forceExecuteRun = (
     const blocking = holder?.kind === 'run' ? await runRecords.find(tx, holder.id) : undefined;
     if (run.status !== 'pending' || blocking === undefined || !isDiscardable(blocking.status)) {
       throw new KeelsonError('workspace.conflict', {
-        text: 'only a pending run behind one that waits to be confirmed is forced',
+        text: 'only a pending run behind one that waits for confirmation can be force-executed',
       });
     }
     const nowMs = clock.nowMs();

@@ -57,8 +57,8 @@ export const runFileRoutes = (context: RunsContext): Route[] => {
     backingData(phase, path, 'restore', `Give back the withheld log and files of the ${phase}`),
     backingData(phase, path, 'permanently_delete', `Delete the withheld data of the ${phase}`),
   ];
-  const JSON_OUTPUT = 'Where the plan is read as JSON; 204 while it is not there';
-  const REDACTED = 'Where the plan is read as JSON without sensitive values; 204 while not there';
+  const JSON_OUTPUT = 'Download the plan as JSON; 204 until it exists';
+  const REDACTED = 'Download the plan as JSON without sensitive values; 204 until it exists';
   return jsonApiRoutes('runs', [
     redirection('/plans/:phase_id/json-output', 'json-output', ofPhase, JSON_OUTPUT),
     redirection('/runs/:run_id/plan/json-output', 'json-output', ofRun, JSON_OUTPUT),
@@ -68,7 +68,7 @@ export const runFileRoutes = (context: RunsContext): Route[] => {
       '/applies/:phase_id/errored-state',
       'errored-state',
       ofPhase,
-      'Where the state is read that an apply could not store; 204 when it could',
+      'Download the state that an apply could not store; 204 if there is none',
     ),
     ...phaseData('plan', '/plans'),
     ...phaseData('apply', '/applies'),

@@ -57,7 +57,7 @@ export const runHistoryRoutes = (context: RunsContext): Route[] => {
     endpoint({
       method: 'GET',
       path: '/runs/:run_id/run-events',
-      summary: 'List what happened to a run',
+      summary: 'List the events of a run',
       handle: async ({ principal, params, query }) => {
         const include = parseInclude(query, EVENT_INCLUDES);
         const { run } = await requireRun(store, principal, params['run_id'] ?? '');
@@ -70,7 +70,7 @@ export const runHistoryRoutes = (context: RunsContext): Route[] => {
     endpoint({
       method: 'GET',
       path: '/run-events/:run_event_id',
-      summary: 'Show one thing that happened to a run',
+      summary: 'Show an event of a run',
       handle: async ({ principal, params, query }) => {
         const include = parseInclude(query, EVENT_INCLUDES);
         const id = params['run_event_id'] ?? '';

@@ -71,7 +71,7 @@ const requireReplaceable = ({ status, hasRun }: ConfigurationVersion): void => {
   throw new KeelsonError('workspace.conflict', {
     text: hasRun
       ? 'a run was queued with the uploaded configuration, whose files stay as they are'
-      : `a configuration version that is ${status} takes no upload`,
+      : `a configuration version that is ${status} accepts no upload`,
   });
 };
 

@@ -69,7 +69,7 @@ export const configurationReadEndpoints = (
   endpoint({
     method: 'GET',
     path: `${path}/download`,
-    summary: 'Where the files of a configuration version are read',
+    summary: 'Download the files of a configuration version',
     handle: async ({ head, principal, params }) => {
       const id = await findId(principal, params);
       const { version } = await requireConfigurationVersion(context.store, principal, id);

@@ -40,7 +40,7 @@ export const managedInstanceRoutes = (context: ServiceContext): Route[] =>
     endpoint({
       method: 'GET',
       path: '/workspaces/:workspace_id/resources',
-      summary: 'List what a workspace manages, as its current state says',
+      summary: 'List the resources in the current state of a workspace',
       handle: async ({ head, principal, params, query }) => {
         const { store } = context;
         const address = { workspaceId: params['workspace_id'] ?? '' };

@@ -25,7 +25,7 @@ import { stateSummaries, stateVersionRecords } from './state-version-records.ts'
 
 const noLongerExpected = (): KeelsonError =>
   new KeelsonError('workspace.conflict', {
-    text: 'The state version does not expect this upload (any more).',
+    text: 'The state version does not expect this upload.',
   });
 
 const requireSame = (what: string, announced: unknown, found: unknown): void => {

@@ -58,10 +58,10 @@ export const webhookRoutes = (context: VcsContext): Route[] => [
       security: [],
       parameters: [{ name: 'hook_id', in: 'path', required: true, schema: { type: 'string' } }],
       responses: {
-        202: { description: 'It is stored, and will be done.' },
-        403: { description: 'The signature, or the token, is not that of the webhook.' },
+        202: { description: 'Stored; it will be carried out.' },
+        403: { description: 'The signature or token is not that of the webhook.' },
         404: { description: 'There is no such webhook.' },
-        409: { description: 'The delivery has arrived before.' },
+        409: { description: 'The delivery has already been received.' },
         413: { description: 'The delivery is larger than this installation allows.' },
       },
     },

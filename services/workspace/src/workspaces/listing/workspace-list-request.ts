@@ -11,7 +11,7 @@ const MAX_FILTERS = 20;
  */
 const limited = (parameter: string, given: readonly string[]): readonly string[] => {
   if (given.length <= MAX_FILTERS) return given;
-  throw invalidParameter(parameter, `at most ${MAX_FILTERS} are taken at once`);
+  throw invalidParameter(parameter, `at most ${MAX_FILTERS} are allowed at once`);
 };
 
 const isOn = (query: QueryParameters, name: string): boolean =>

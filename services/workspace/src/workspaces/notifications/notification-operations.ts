@@ -193,7 +193,7 @@ export const updateNotification = async (
     const before = await requireConfiguration(reads, principal, id);
     const { destinationType = before.destinationType } = given;
     if (destinationType !== before.destinationType) {
-      const text = `destination-type stays ${before.destinationType}; create another configuration`;
+      const text = `destination-type cannot be changed from ${before.destinationType}; create another configuration`;
       refuseInvalid([attributeViolation('destination-type', text)]);
     }
     const { url = before.url, token = before.token } = given;

@@ -87,7 +87,7 @@ export const oauthTokenRoutes = (context: WorkspacesContext): Route[] => {
         if (body.data.attributes['ssh-key']) {
           throw invalidAttribute(
             '/data/attributes/ssh-key',
-            'a token has no key of its own; make an SSH key and name it in the relationship ssh-key',
+            'the SSH key of a token cannot be set as an attribute; create an SSH key and name it in the relationship ssh-key',
           );
         }
         const assigned = body.data.relationships?.['ssh-key'];

@@ -170,7 +170,8 @@ export const deleteProject = (
     const refuse = (text: string): never => {
       throw new KeelsonError('workspace.forbidden', { text });
     };
-    if (organization.defaultProjectId === project.id) refuse('the default project stays');
+    if (organization.defaultProjectId === project.id)
+      refuse('the default project cannot be deleted');
     if (!permissions.canDestroy) refuse('you are not authorized to delete this project');
     if ((await projectWorkspaces.keys(tx, [project.id], { limit: 1 })).length > 0) {
       refuse('the project still has workspaces');

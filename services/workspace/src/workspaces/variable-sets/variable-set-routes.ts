@@ -103,7 +103,7 @@ const toOwnerProjectId = (
   const parent = data.relationships?.parent?.data ?? undefined;
   if (parent?.type === 'projects') return parent.id;
   if (parent !== undefined && parent.id !== organizationName) {
-    const text = 'the parent is the organization of the address, or one of its projects';
+    const text = 'the parent must be the organization in the address or one of its projects';
     refuseInvalid([{ pointer: '/data/relationships/parent/data/id', text }]);
   }
   return undefined;

@@ -112,7 +112,7 @@ export const variableRoutes = (context: ServiceContext): Route[] => {
     endpoint({
       method: 'PATCH',
       path: '/workspaces/:workspace_id/relationships/vars',
-      summary: 'Add and change variables of a workspace, all of them or none',
+      summary: 'Add and update variables of a workspace, all or none',
       body: { schema: CHANGES, limitBytes: CHANGES_LIMIT_BYTES },
       success: 204,
       handle: async ({ principal, params, body }) => {

@@ -58,7 +58,7 @@ export const parseContacts = (raw: unknown): readonly string[] | undefined => {
     if (!MAILTO.test(contact))
       throw new AcmeProblem(
         'invalidContact',
-        'a mailto: contact must hold one address and no header fields',
+        'a mailto: contact must have one address and no header fields',
       );
   }
   return contacts;

@@ -33,6 +33,6 @@ export const acceptKeyChange = (payload: string, context: KeyChangeContext): Pub
   );
   if (account !== context.accountUrl) throw malformed('"account" is not the account that signs');
   if (thumbprintOf(parsePublicJwk(oldKey)) !== context.thumbprint)
-    throw malformed('"oldKey" is not the key of the account');
+    throw malformed('"oldKey" must be the key of the account');
   return newKey;
 };

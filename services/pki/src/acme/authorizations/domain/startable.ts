@@ -23,7 +23,7 @@ export const isStartable = (
   if (challenge.status !== 'pending') return false;
   const status = authorizationStatus(authorization, nowMs);
   if (status !== 'pending' || orderStatus(order, nowMs) === 'invalid')
-    throw malformed(`the authorization is ${status}; its challenges cannot be tried any more`);
+    throw malformed(`the authorization is ${status}; its challenges can no longer be tried`);
   if (authorization.challenges.some((one) => one.status !== 'pending'))
     throw malformed('another challenge of this authorization was chosen');
   return true;

@@ -60,7 +60,7 @@ const toIpText = (text: string): string | undefined => {
 const readOne = (raw: unknown): Identifier => {
   const { type, value } = asObject(raw);
   if (typeof type !== 'string' || typeof value !== 'string')
-    throw malformed('an identifier needs a "type" and a "value", both strings');
+    throw malformed('an identifier must have a "type" and a "value", both strings');
   if (type !== 'dns' && type !== 'ip')
     throw new AcmeProblem(
       'unsupportedIdentifier',

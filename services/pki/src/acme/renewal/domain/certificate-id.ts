@@ -21,7 +21,7 @@ const decode = (text: string | undefined): Uint8Array => {
     octets.toString('base64url') !== text
   )
     throw malformed(
-      'a certificate is named by base64url texts of key identifier and serial number',
+      'the id of a certificate is its key identifier and serial number, both in base64url, joined by a dot',
     );
   return octets;
 };

@@ -101,7 +101,7 @@ const checkDestination = ({
   const isMail = destinationType === 'email';
   const violations: Violation[] = [];
   if (isMail && url !== null) {
-    violations.push(attributeViolation('url', 'url is for other destinations than email'));
+    violations.push(attributeViolation('url', 'url is not allowed for destinations of type email'));
   }
   if (!isMail && (url === null || !isWebUrl(url))) {
     violations.push(
@@ -113,7 +113,10 @@ const checkDestination = ({
   }
   if (!isMail && (userIds.length > 0 || emailAddresses.length > 0)) {
     violations.push(
-      attributeViolation('email-addresses', 'recipients are for destinations of type email'),
+      attributeViolation(
+        'email-addresses',
+        'recipients are allowed only for destinations of type email',
+      ),
     );
   }
   if (!emailAddresses.every(isEmail)) {

@@ -54,11 +54,16 @@ export const checkVariable = (
     violations.push(attributeViolation('key', KEY_TEXTS[next.category]));
   }
   if (next.category === 'env' && next.hcl) {
-    violations.push(attributeViolation('hcl', 'hcl is for variables of the configuration only'));
+    violations.push(
+      attributeViolation('hcl', 'hcl is allowed only for variables of category terraform'),
+    );
   }
   if (current?.sensitive === true && !next.sensitive) {
     violations.push(
-      attributeViolation('sensitive', 'a sensitive variable stays sensitive; delete it instead'),
+      attributeViolation(
+        'sensitive',
+        'a sensitive variable cannot be made visible; delete it and create another',
+      ),
     );
   }
   if (others.some(({ key, category }) => key === next.key && category === next.category)) {
