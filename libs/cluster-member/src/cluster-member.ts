@@ -45,6 +45,8 @@ export interface ClusterMember {
   onMounts?(mounts: readonly Mount[], unreadable: readonly string[]): Promise<void>;
   /** Called for each sealed state, to remove secrets from memory. */
   onSealed?(): void;
+  /** Called after each state, whether or not it could be applied. */
+  onFollowed?(): void;
 }
 
 const seal = async ({ store, barrier, logger, replication }: ClusterMember): Promise<void> => {
@@ -100,8 +102,14 @@ const applyState = async (member: ClusterMember, state: ClusterState): Promise<v
 
 /** Runs until `signal` aborts. Throws when the stream breaks; the caller restarts it. */
 export const followCluster = async (member: ClusterMember, signal: AbortSignal): Promise<void> => {
-  const storeId = await loadStoreId(member.store);
-  for await (const state of member.cluster.join({ ...member.request, storeId }, { signal }))
-    await applyState(member, state);
+  try {
+    const storeId = await loadStoreId(member.store);
+    for await (const state of member.cluster.join({ ...member.request, storeId }, { signal })) {
+      await applyState(member, state);
+      member.onFollowed?.();
+    }
+  } finally {
+    member.onFollowed?.();
+  }
   if (!signal.aborted) throw new Error('the cluster state stream ended');
 };

@@ -111,8 +111,8 @@ export interface PkiService {
   readonly enrolment: RpcService<typeof EnrolmentDefinition>;
   /** This service's part in replication, for sys. */
   readonly replica: RpcService<typeof ReplicationMemberDefinition>;
-  /** Resolves once the service has joined an unsealed cluster, which then knows its engine. */
-  readonly opened: Promise<void>;
+  /** Resolves once the service has followed the cluster's state for the first time, or has failed to. */
+  readonly joined: Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -300,7 +300,7 @@ export const composePki = (parts: PkiParts): PkiService => {
   });
   const routes = pkiRoutes(shared, policy, { responder, tidy, acme });
   const edge = pkiEdge(store, member, logger, routes);
-  const opened = Promise.withResolvers<void>();
+  const joined = Promise.withResolvers<void>();
   const follower = {
     store,
     barrier,
@@ -324,8 +324,8 @@ export const composePki = (parts: PkiParts): PkiService => {
       mounts = current;
       acme.onMounts();
       upkeepWakeup.ring();
-      if (!barrier.isSealed) opened.resolve();
     },
+    onFollowed: joined.resolve,
   };
   let workers: readonly Worker[] = [];
   return {
@@ -333,7 +333,7 @@ export const composePki = (parts: PkiParts): PkiService => {
     engine: createEngine(shared),
     enrolment: createEnrolment(store, () => mounts),
     replica,
-    opened: opened.promise,
+    joined: joined.promise,
     start: () => {
       workers = startPkiWorkers({
         shared,

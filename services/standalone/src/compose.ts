@@ -139,11 +139,12 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
   });
   replicas.set('workspace', workspace.replica);
   await startSys(sys, stores, folder, { isFirst, keyFile: config.unsealKeyFile });
-  for (const service of [pki, workspace]) await service.start();
-
   const keys = isFirst ? await sys.seal.ensureFirstKeys() : undefined;
-  // The first tokens are printed only when certificates can be issued with them.
-  if (isFirst) await pki.opened;
+  for (const service of [pki, workspace]) {
+    await service.start();
+    // Otherwise a process that says it is up would refuse its first requests as sealed.
+    await service.joined;
+  }
 
   const tls = await openEdgeCertificate(config, folder, logger);
   const gateway = composeGateway({

@@ -108,6 +108,8 @@ export interface WorkspaceService {
   isRunWaiting(): Promise<boolean>;
   /** Waits until the cluster is unsealed; see `first-token-operations.ts`. */
   ensureAdminToken(): Promise<{ token: string }>;
+  /** Resolves once the service has followed the cluster's state for the first time, or has failed to. */
+  readonly joined: Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -254,6 +256,7 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
     }),
   );
   const opened = Promise.withResolvers<void>();
+  const joined = Promise.withResolvers<void>();
   const follower = {
     store,
     barrier,
@@ -270,6 +273,7 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
       opened.resolve();
     },
     onSealed: () => edge.forget(),
+    onFollowed: joined.resolve,
   };
   // All of this work writes records, and a secondary only follows those of its primary.
   const seal = { isSealed: () => barrier.isSealed || member.gate.closed !== 'none' };
@@ -288,6 +292,7 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
       mayRun: () => member.gate.closed === 'none',
     }),
     replica,
+    joined: joined.promise,
     periodicWork,
     isRunWaiting: async () => !seal.isSealed() && isRunWaiting(context),
     ensureAdminToken: async () => {

@@ -20,6 +20,8 @@ export interface ClusterFollower
   onCluster(cluster: ThisCluster): void;
   /** Called with the mounts of each state; there are none while sealed. */
   onMounts(mounts: readonly Mount[]): void;
+  /** Called once the mounts of a state are served, when it seals, and when it cannot be applied. */
+  onFollowed(): void;
 }
 
 const toThisCluster = ({ clusterId: id, replicationRoles }: ClusterState): ThisCluster => ({
@@ -48,6 +50,8 @@ export const followCluster = (follower: ClusterFollower, signal: AbortSignal): P
       // A DR secondary only follows: no work, and nothing to clean that its primary would not.
       if (!replication.isServing) return follower.onMounts([]);
       follower.onMounts(mounts);
+      // Already now, because the clean-up of a large mount takes long.
+      follower.onFollowed();
       const isOurs = (prefix: string): boolean =>
         replication.gate.closed === 'none' || prefix.startsWith('local/');
       const removed = await cleaning.reconcile(
@@ -61,6 +65,7 @@ export const followCluster = (follower: ClusterFollower, signal: AbortSignal): P
       follower.onMounts([]);
       follower.onSealed();
     },
+    onFollowed: () => follower.onFollowed(),
   };
   return followAsMember(member, signal);
 };
