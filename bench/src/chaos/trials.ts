@@ -10,12 +10,14 @@ import { replicationInput } from './replication-input/replication-input.ts';
 import { httpInput } from './server-input/http-input.ts';
 import { policyInput } from './server-input/policy-input.ts';
 import { soak } from './soak/soak.ts';
+import { webhookInput } from './workspace-input/webhook-input.ts';
 import { workspaceInput } from './workspace-input/workspace-input.ts';
 
 export const TRIALS: readonly Chaos[] = [
   pkiInput,
   acmeInput,
   workspaceInput,
+  webhookInput,
   replicationInput,
   httpInput,
   policyInput,

@@ -34,6 +34,10 @@ export interface Trying {
   readonly next: (cluster: Cluster, random: Random) => Input;
   /** Once before. */
   readonly prepare?: (cluster: Cluster) => Promise<void>;
+  /** Once afterwards. @returns what is broken */
+  readonly conclude?: (cluster: Cluster) => Promise<readonly string[]>;
+  /** Additional settings of the cluster. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 const isUp = async (cluster: Cluster): Promise<boolean> =>
@@ -55,7 +59,7 @@ const tryOne = async (
   cluster: Cluster,
   inspector: Inspector,
   { count, seed, patienceMs, isOver, say }: ChaosContext,
-  { next }: Trying,
+  { next, conclude }: Trying,
 ): Promise<ChaosReport> => {
   const outcomes = new Map<string, number>();
   const broken: string[] = [];
@@ -82,6 +86,7 @@ const tryOne = async (
   const halfway = await inspector.look();
   await sendUntil(count);
   if (!(await isUp(cluster))) broken.push('the server does not answer any more');
+  else broken.push(...((await conclude?.(cluster)) ?? []));
   const end = await inspector.look();
   const growth = end.liveMegabytes - halfway.liveMegabytes;
   if (growth > MAX_GROWTH_MEGABYTES) broken.push(`live memory grew by ${growth.toFixed(1)} MB`);
@@ -97,7 +102,7 @@ const tryOne = async (
 };
 
 export const tryServer = async (context: ChaosContext, trying: Trying): Promise<ChaosReport> => {
-  const cluster = await startCluster('', { ...NO_NATS, ...INSPECTED });
+  const cluster = await startCluster('', { ...NO_NATS, ...INSPECTED, ...trying.environment });
   try {
     await trying.prepare?.(cluster);
     const inspector = await inspect(cluster.process());
