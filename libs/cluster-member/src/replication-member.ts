@@ -38,6 +38,7 @@ import {
   startSecondaryRun,
   toIdentity,
 } from './replication-runs.ts';
+import { afterRestoration } from './store-copy.ts';
 
 export interface ReplicationMemberOptions extends RunParts {
   /** Gate for the writes of the service itself, as opposed to those of replication. */
@@ -85,7 +86,11 @@ export class ReplicationMember {
   readonly #replicas: ReplicaTurns;
 
   constructor(options: ReplicationMemberOptions) {
-    this.#options = options;
+    const { membershipOf, store } = options;
+    this.#options = {
+      ...options,
+      membershipOf: (kind) => afterRestoration(membershipOf(kind), store),
+    };
     this.#replicas = new ReplicaTurns(options);
     options.store.onDamaged((record) =>
       options.logger.error(

@@ -25,6 +25,7 @@ import {
 import { parseKind } from './remote-membership.ts';
 import type { ReplicationMember } from './replication-member.ts';
 import type { PrimaryRun, SecondaryRun } from './replication-runs.ts';
+import { storeCopyRpc } from './store-copy.ts';
 
 /** Results of the newest maintenance of the trees; times are 0 before the first. */
 interface Upkeep {
@@ -236,6 +237,11 @@ export const replicationMemberRpc = (
     },
     finishPublishing: async ({ kind }) => ({
       published: await member.finishPublishing(parseKind(kind)),
+    }),
+    ...storeCopyRpc({
+      store,
+      barrier: member.parts.barrier,
+      stopReplication: () => member.stop(),
     }),
   };
 };

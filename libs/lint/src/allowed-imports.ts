@@ -60,7 +60,7 @@ export const allowedImports: AllowedImports = {
     'audit member-stores policies',
     'namespaces tokens',
     'cubbyhole custom-messages mounts nodes seal',
-    'internal-ui leases wrapping',
+    'internal-ui leases snapshots wrapping',
     'access replication',
     'metrics rpc',
   ],
@@ -125,7 +125,7 @@ export const allowedImports: AllowedImports = {
   'libs/storage/src': [
     'records',
     'barrier projections wal',
-    'merkle',
+    'copies merkle',
     'reading',
     'transaction',
     'postgres sqlite',

@@ -119,6 +119,7 @@ export const guardWrites = (store: Store, gate: WriteGate): Store => {
     wal: store.wal,
     merkle: store.merkle,
     stored: store.stored,
+    copies: store.copies,
     close: () => store.close(),
   };
 };

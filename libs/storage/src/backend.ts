@@ -3,6 +3,7 @@
  * caches are the responsibility of the store.
  */
 import { KeelsonError } from '@keelson/errors';
+import type { CopyRows } from './copies/copy-rows.ts';
 import type { TreeRows } from './merkle/tree-rows.ts';
 import type { ProjectedChange } from './projections/projection.ts';
 import type { ProjectionTables } from './projections/projection-tables.ts';
@@ -35,7 +36,7 @@ export interface GroupCommit {
   readonly visible: () => void;
 }
 
-export interface Backend extends TreeRows, LogRows, ProjectionTables {
+export interface Backend extends TreeRows, LogRows, ProjectionTables, CopyRows {
   /** Newest commit of all replicas that was visible when this was called, or a later one. */
   headSequence(): number | Promise<number>;
   /** Paths of the records in a subpage of either tree, in byte order. */

@@ -4,6 +4,7 @@ import { KeelsonError } from '@keelson/errors';
 import type { Kysely } from 'kysely';
 import type { Backend } from './backend.ts';
 import type { Barrier } from './barrier/barrier.ts';
+import { storeCopies } from './copies/store-copies.ts';
 import { TreeKeeper } from './merkle/tree-keeper.ts';
 import type { Projection } from './projections/projection.ts';
 import { Projector } from './projections/projector.ts';
@@ -21,6 +22,7 @@ import type {
   PartQuery,
   ScanOptions,
   Store,
+  StoreCopies,
   StoredReads,
   StoredRecord,
   TableQuery,
@@ -58,6 +60,7 @@ export class RecordStore implements Store {
   readonly wal: WalReader;
   readonly merkle: Merkle;
   readonly stored: StoredReads;
+  readonly copies: StoreCopies;
   readonly #backend: Backend;
   readonly #barrier: Barrier;
   readonly #reader: RecordReader;
@@ -75,6 +78,8 @@ export class RecordStore implements Store {
     this.#barrier = barrier;
     this.#reader = new RecordReader(backend, barrier, headSequence, cache);
     const projector = new Projector(backend, this.#reader, projections);
+    // The records may be those of a restored copy, whose tables are not built yet.
+    this.#reader.onGap = () => projector.checkAgain();
     this.#queue = new CommitQueue({
       backend,
       reader: this.#reader,
@@ -102,6 +107,16 @@ export class RecordStore implements Store {
     this.#trees = new TreeKeeper({ backend, head, exclusively, opens });
     this.merkle = this.#trees;
     this.stored = storedReadsOf(backend, () => this.#requireOpen());
+    this.copies = storeCopies({
+      rows: backend,
+      clock,
+      exclusively,
+      head,
+      onReplaced: async (sequence) => {
+        await this.#reader.catchUp(sequence);
+        grown.wake();
+      },
+    });
     const closed = this.#closed.signal;
     const beforePruning = () => this.#trees.save();
     this.wal = new WalLog({

@@ -10,6 +10,7 @@ export {
   takeOverKeyring,
 } from './barrier/open-barrier.ts';
 export { termOf } from './barrier/record-cipher.ts';
+export { countPage, loadRestoration, type Restoration } from './copies/store-copies.ts';
 export { checkTrees } from './merkle/merkle-check.ts';
 export type { MerkleTree } from './merkle/merkle-tree.ts';
 export { SUBPAGES_PER_PAGE } from './merkle/merkle-tree.ts';

@@ -229,6 +229,39 @@ export interface Merkle {
   check(): Promise<MerkleCorruptionReport>;
 }
 
+/** All records of a store at one moment. */
+export interface StoreCopy {
+  /** Newest commit in the copy. */
+  readonly sequence: number;
+  /** The records as they lie in the database, encrypted; may be read once. */
+  readonly pages: AsyncIterable<Uint8Array>;
+  /** Ends the copy, which must happen also when not all pages were read. */
+  close(): Promise<void>;
+}
+
+export interface StoreCopies {
+  /**
+   * Begins a copy of what is committed at this moment. The store goes on while its pages are read.
+   * @param whileHeld called while nothing can be committed, on no replica
+   */
+  take(whileHeld?: () => Promise<void>): Promise<StoreCopy>;
+  /**
+   * Keeps a page beside the records, where nothing reads it.
+   * @param restoration names what belongs together; pages kept under other names are removed
+   * @throws KeelsonError `storage.damaged_copy`
+   */
+  stage(restoration: string, page: Uint8Array): Promise<void>;
+  /**
+   * Replaces all records by those of the staged pages, in one database transaction. The log becomes empty and
+   * goes on behind its head and that of the copy; every follower starts again.
+   * @throws KeelsonError `storage.damaged_copy` when the number of staged records is another
+   */
+  replace(
+    restoration: string,
+    expected: { readonly records: number; readonly sequence: number },
+  ): Promise<void>;
+}
+
 /** A query of Kysely that has not been run. */
 export interface TableQuery<Row> {
   compile(): CompiledQuery<Row>;
@@ -306,5 +339,6 @@ export interface Store extends Reads {
   readonly wal: WalReader;
   readonly merkle: Merkle;
   readonly stored: StoredReads;
+  readonly copies: StoreCopies;
   close(): Promise<void>;
 }

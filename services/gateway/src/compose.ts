@@ -122,6 +122,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     },
     audit,
     bodies,
+    transferTimeLimitMs: config.transferTimeLimitSeconds * 1000,
     publicUrl: config.publicUrl,
     decisionState: parts.decisionState,
   });

@@ -27,7 +27,7 @@ import { builtInMountConfig } from './mounts/mount-records.ts';
 import { createNodes } from './nodes/node-operations.ts';
 import { policyBookView } from './policies/policy-book.ts';
 import { namespacePolicyPrefix } from './policies/policy-records.ts';
-import { composeReplication } from './replication/compose-replication.ts';
+import { composeReplication, type Replication } from './replication/compose-replication.ts';
 import { createCatalog } from './replication/filters/filter-catalog.ts';
 import {
   describeFilter,
@@ -40,6 +40,7 @@ import type { RotationContext } from './seal/rotation-operations.ts';
 import { Seal } from './seal/seal.ts';
 import { CLUSTER_KEY, clusterRecords, rotationRecords } from './seal/seal-records.ts';
 import { loadUnsealKey } from './seal/unseal-key-file.ts';
+import { createSnapshots, type Snapshots } from './snapshots/snapshot-operations.ts';
 import type { TokenTtls } from './tokens/domain/token-lifetime.ts';
 import type { TokenContext } from './tokens/token-context.ts';
 import { namespaceTokenPrefixes } from './tokens/token-records.ts';
@@ -84,6 +85,26 @@ const tokenTtlsOf = async (
   const { defaultLeaseTtlSeconds, maxLeaseTtlSeconds } = effectiveLeaseTtls(tuned, systemTtls);
   return { defaultTtlSeconds: defaultLeaseTtlSeconds, maxTtlSeconds: maxLeaseTtlSeconds };
 };
+
+const composeSnapshots = (
+  { store, barrier, clock, replicas }: SysParts,
+  seal: Seal,
+  { own, state }: Replication,
+): Snapshots =>
+  createSnapshots({
+    store,
+    barrier,
+    clock,
+    seal,
+    version: VERSION,
+    own,
+    others: () => replicas ?? new Map(),
+    secondaryKind: async () => {
+      const { performance, dr } = await state.roles();
+      if (performance?.role === 'secondary') return 'performance';
+      return dr?.role === 'secondary' ? 'dr' : undefined;
+    },
+  });
 
 /** @param edge for requests that another cluster forwards */
 export const composeContext = (parts: SysParts, edge: () => EdgeService) => {
@@ -182,8 +203,11 @@ export const composeContext = (parts: SysParts, edge: () => EdgeService) => {
 
   const nodes = createNodes({ store: parts.store, clock, hostname: hostname(), version: VERSION });
 
+  const snapshots = composeSnapshots(parts, seal, replication);
+
   return {
     parts,
+    snapshots,
     logger,
     gate,
     store,

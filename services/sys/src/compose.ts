@@ -30,6 +30,7 @@ import {
   replaceFirstKeys,
 } from './seal/initialization-operations.ts';
 import type { SealStatus } from './seal/seal.ts';
+import { snapshotRoutes } from './snapshots/snapshot-routes.ts';
 import { sysRoutes } from './sys-routes.ts';
 import { createSysWorkers } from './sys-workers.ts';
 
@@ -84,7 +85,11 @@ const sysEdge = (context: SysContext, routes: readonly Route[]): EdgeService =>
       await context.store.position();
       return context.member.impaired();
     },
-    routes: forwardingRoutes(context.member, envelopeWarnings, routes),
+    routes: [
+      ...forwardingRoutes(context.member, envelopeWarnings, routes),
+      // Their bodies are never held in memory, as those are that may be forwarded.
+      ...snapshotRoutes(context.snapshots),
+    ],
     renderError: createSecretsErrorRenderer((err, requestId) =>
       context.logger.error({ err, request_id: requestId }, 'request failed'),
     ),

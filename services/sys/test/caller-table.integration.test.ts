@@ -28,10 +28,11 @@ const SUDO = [
   /^\/sys\/rekey\/(recovery-key-)?backup$/,
   /^\/sys\/replication\/((performance|dr)\/)?primary\/secondary-token$/,
   /^\/sys\/replication\/reindex$/,
+  /^\/sys\/storage\/raft\/snapshot(-force)?$/,
   /^\/auth\/token\/(accessors|revoke-orphan)$/,
 ];
 const ROOT_NAMESPACE_ONLY =
-  /^\/sys\/(seal|unseal|seal-status|init|health|rekey.*|rotate.*|key-status|generate-root.*|decode-token|audit.*|leader|ha-status|step-down|metrics|replication\/.*)$/;
+  /^\/sys\/(seal|unseal|seal-status|init|health|rekey.*|rotate.*|key-status|generate-root.*|decode-token|audit.*|leader|ha-status|step-down|metrics|replication\/.*|storage\/.*)$/;
 
 type Caller =
   | 'none'

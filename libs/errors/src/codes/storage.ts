@@ -108,6 +108,12 @@ export const STORAGE_ERRORS = {
     retry: true,
     message: 'the lease {name} was lost',
   },
+  'storage.damaged_copy': {
+    grpc: 'INVALID_ARGUMENT',
+    http: 400,
+    retry: false,
+    message: 'the copy of a store is damaged or incomplete',
+  },
   'lock.unavailable': {
     grpc: 'UNAVAILABLE',
     http: 503,

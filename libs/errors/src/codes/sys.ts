@@ -67,4 +67,50 @@ export const SYS_ERRORS = {
     retry: false,
     message: 'wrapping token is not valid or does not exist',
   },
+  'sys.snapshot_foreign': {
+    grpc: 'INVALID_ARGUMENT',
+    http: 400,
+    retry: false,
+    message: 'the body is not a snapshot of Keelson: {reason}',
+  },
+  'sys.snapshot_damaged': {
+    grpc: 'INVALID_ARGUMENT',
+    http: 400,
+    retry: false,
+    message: 'the snapshot is damaged or incomplete: {reason}. Nothing was changed.',
+  },
+  'sys.snapshot_unknown_format': {
+    grpc: 'FAILED_PRECONDITION',
+    http: 400,
+    retry: false,
+    message:
+      'the snapshot has format {found} and was made by Keelson {version}; this version reads format {known}',
+  },
+  'sys.snapshot_other_keys': {
+    grpc: 'FAILED_PRECONDITION',
+    http: 400,
+    retry: false,
+    message:
+      'could not verify hash file, possibly the snapshot is using a different set of unseal keys; use the snapshot-force API to bypass this check. Nothing was changed.',
+  },
+  'sys.snapshot_half_restored': {
+    grpc: 'INTERNAL',
+    http: 500,
+    retry: true,
+    message:
+      'the records of {done} were restored, those of {service} were not ({reason}). Restore the same snapshot again.',
+  },
+  'sys.snapshot_busy': {
+    grpc: 'UNAVAILABLE',
+    http: 503,
+    retry: true,
+    message: '{what} is in progress; try again when it has ended',
+  },
+  'sys.snapshot_on_secondary': {
+    grpc: 'FAILED_PRECONDITION',
+    http: 400,
+    retry: false,
+    message:
+      'this cluster is a {kind} secondary, whose records are those of its primary: disable its replication, or restore the primary',
+  },
 } as const satisfies Record<string, ErrorMeaning>;

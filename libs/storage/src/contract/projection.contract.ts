@@ -2,6 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { countPage } from '../copies/store-copies.ts';
 import { defineProjection, type Projection } from '../projections/projection.ts';
 import { jsonRecords } from '../records/json-records.ts';
 import { damage, entriesAfter, refusal, type StoreContext } from './store-context.ts';
@@ -51,6 +52,24 @@ export const registerProjectionContract = (context: StoreContext): void => {
       await write('1', { name: 'blue', seats: 5, tags: ['c'] });
       await context.store.transact((tx) => rooms.delete(tx, '2'));
       expect(await all()).toEqual([{ name: 'blue', tag: 'c', seats: 5 }]);
+    });
+
+    test('are built again when a copy of the store is restored', async () => {
+      await context.reopen(roomTags(1));
+      await write('1', { name: 'blue', seats: 4, tags: ['a'] });
+      expect(await all()).toHaveLength(1);
+      const copy = await context.store.copies.take();
+      let records = 0;
+      for await (const page of copy.pages) {
+        records += countPage(page);
+        await context.store.copies.stage('one', page);
+      }
+      await copy.close();
+      await write('2', { name: 'red', seats: 4, tags: ['b', 'c'] });
+      expect(await all()).toHaveLength(3);
+      await context.store.copies.replace('one', { records, sequence: copy.sequence });
+      expect(await all()).toEqual([{ name: 'blue', tag: 'a', seats: 4 }]);
+      expect(await context.store.findDamagedProjections()).toEqual([]);
     });
 
     test('are built from existing records, again for a new version, but not for the same one', async () => {

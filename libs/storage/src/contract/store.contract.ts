@@ -1,4 +1,5 @@
 /** Guarantees of every backend of the store; each backend has a `….contract.test.ts` that registers it. */
+import { registerCopiesContract } from './copies.contract.ts';
 import { registerListingContract } from './listing.contract.ts';
 import { registerMerkleContract } from './merkle.contract.ts';
 import { registerProjectionContract } from './projection.contract.ts';
@@ -19,4 +20,5 @@ export const registerStoreContract = (createPlace: () => Promise<StorePlace>): v
   registerProjectionContract(context);
   registerTextSearchContract(context);
   registerMerkleContract(context);
+  registerCopiesContract(context);
 };

@@ -6,6 +6,7 @@ import { KeelsonError } from '@keelson/errors';
 import type { CompiledQuery } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
 import type { Backend, Batch, GroupCommit } from '../backend.ts';
+import type { OpenCopy, Replacement, StagedRow } from '../copies/copy-rows.ts';
 import { type SavedPage, type SavedTrees, TREE_START } from '../merkle/tree-rows.ts';
 import { type ProjectedChange, type Projection, sumTallies } from '../projections/projection.ts';
 import {
@@ -28,6 +29,7 @@ import type { CheckedRow, PutRow, Snapshot, StoredRow } from '../records/stored-
 import type { PartQuery, SubpageIndex, WalEntry } from '../store.ts';
 import type { WalMark } from '../wal/prune.ts';
 import { decodeOperations, encodeOperations } from '../wal/wal-codec.ts';
+import { openPostgresCopy, replaceRecords, stageRecords } from './postgres-copy.ts';
 import { fromPostgresError } from './postgres-errors.ts';
 import { createTextIndex, findByPart } from './postgres-text-search.ts';
 import { SharedQuery } from './shared-query.ts';
@@ -148,6 +150,47 @@ export class PostgresBackend implements Backend {
           return page.rows.map(toStoredRow);
         },
       });
+      await client.query('COMMIT');
+    });
+  }
+
+  async holdCommits(work: () => Promise<void>): Promise<void> {
+    await this.#withClient(async (client) => {
+      await client.query('BEGIN');
+      await client.query('SELECT sequence FROM head WHERE id = 1 FOR UPDATE');
+      await work();
+      await client.query('COMMIT');
+    });
+  }
+
+  async openCopy(): Promise<OpenCopy> {
+    try {
+      return await openPostgresCopy(this.#pool);
+    } catch (error) {
+      throw fromPostgresError(error);
+    }
+  }
+
+  async stage(restoration: string, rows: readonly StagedRow[]): Promise<void> {
+    await this.#withClient(async (client) => {
+      await client.query('BEGIN');
+      await stageRecords(client, restoration, rows);
+      await client.query('COMMIT');
+    });
+  }
+
+  async countStaged(restoration: string): Promise<number> {
+    const [row] = await this.#query<{ count: number }>(
+      'SELECT count(*) AS count FROM staged_record WHERE restoration = $1',
+      [restoration],
+    );
+    return Number(row?.count);
+  }
+
+  async replaceRecords(replacement: Replacement): Promise<void> {
+    await this.#withClient(async (client) => {
+      await client.query('BEGIN');
+      await replaceRecords(client, replacement);
       await client.query('COMMIT');
     });
   }

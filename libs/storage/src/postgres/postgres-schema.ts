@@ -25,6 +25,9 @@ export const POSTGRES_SCHEMA: readonly string[] = [
      end_bytes BIGINT NOT NULL, operations BYTEA NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS tree_page (
      tree VARCHAR(16), page BIGINT, subpage_digests BYTEA NOT NULL, PRIMARY KEY (tree, page))`,
+  `CREATE TABLE IF NOT EXISTS staged_record (
+     path BYTEA PRIMARY KEY, restoration VARCHAR(64) NOT NULL,
+     subpage BIGINT, leaf BYTEA, stored BYTEA NOT NULL)`,
   PROJECTION_VERSIONS_TABLE,
   TALLIES_TABLE,
 ];

@@ -39,6 +39,11 @@ export class Projector {
     return this.#unchecked.length === 0;
   }
 
+  /** Compares the versions of all tables again before they are used next. */
+  checkAgain(): void {
+    this.#unchecked = this.#projections;
+  }
+
   require(table: string): Projection {
     const found = this.#projections.find((projection) => projection.table === table);
     if (found === undefined) throw new Error(`the store has no projection ${table}`);

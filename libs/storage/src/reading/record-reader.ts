@@ -24,6 +24,8 @@ const MAX_CATCH_UP_ENTRIES = 1000;
 export class RecordReader {
   readonly changes: RecentChanges;
   readonly damaged = new DamagedRecords();
+  /** Called when entries of other replicas could not be followed one by one. */
+  onGap: () => void = () => undefined;
   readonly #backend: Backend;
   readonly #barrier: Barrier;
   readonly #cache: RecordCache;
@@ -76,6 +78,7 @@ export class RecordReader {
       this.#cache.clear();
       this.damaged.forgetAll();
       this.changes.reset(headSequence);
+      this.onGap();
     }
     this.#position = headSequence;
   }

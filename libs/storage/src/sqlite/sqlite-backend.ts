@@ -8,6 +8,7 @@ import { KeelsonError } from '@keelson/errors';
 import type { CompiledQuery } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Backend, GroupCommit } from '../backend.ts';
+import type { OpenCopy, Replacement, StagedRow } from '../copies/copy-rows.ts';
 import type { SavedPage, SavedTrees } from '../merkle/tree-rows.ts';
 import { type ProjectedChange, type Projection, sumTallies } from '../projections/projection.ts';
 import {
@@ -31,6 +32,7 @@ import type { PartQuery, SubpageIndex, WalEntry } from '../store.ts';
 import type { WalMark } from '../wal/prune.ts';
 import { decodeOperations, encodeOperations } from '../wal/wal-codec.ts';
 import type { FileLock } from './file-lock.ts';
+import { openSqliteCopy, replaceRecords, stageRecords } from './sqlite-copy.ts';
 import { guarded } from './sqlite-errors.ts';
 import { restoreRecord, SqliteRecords, writeRecords } from './sqlite-records.ts';
 import { prepareStatements } from './sqlite-statements.ts';
@@ -48,6 +50,7 @@ interface WalRow {
 }
 
 export interface SqliteConnections {
+  readonly file: string;
   /** For reads; with the schema. */
   readonly database: DatabaseSync;
   readonly writer: SqliteWriter;
@@ -56,6 +59,7 @@ export interface SqliteConnections {
 }
 
 export class SqliteBackend implements Backend {
+  readonly #file: string;
   readonly #database: DatabaseSync;
   readonly #writer: SqliteWriter;
   readonly #lock: FileLock;
@@ -67,7 +71,8 @@ export class SqliteBackend implements Backend {
   #logBytes: number;
 
   /** Takes over the connections, which it closes with itself. */
-  constructor({ database, writer, lock }: SqliteConnections) {
+  constructor({ file, database, writer, lock }: SqliteConnections) {
+    this.#file = file;
     this.#database = database;
     this.#writer = writer;
     this.#lock = lock;
@@ -117,6 +122,29 @@ export class SqliteBackend implements Backend {
       headSequence: this.headSequence(),
       scanRows: (range, limit) => this.scanRows(range, limit),
     });
+  }
+
+  async holdCommits(work: () => Promise<void>): Promise<void> {
+    // This process is the only writer of the file.
+    await work();
+  }
+
+  async openCopy(): Promise<OpenCopy> {
+    return guarded(() => openSqliteCopy(this.#file));
+  }
+
+  async stage(restoration: string, rows: readonly StagedRow[]): Promise<void> {
+    await this.#writer.run(stageRecords(restoration, rows));
+  }
+
+  async countStaged(restoration: string): Promise<number> {
+    const sql = 'SELECT count(*) AS count FROM staged_record WHERE restoration = ?';
+    return guarded(() => Number(this.#prepared(sql).get(restoration)?.['count']));
+  }
+
+  async replaceRecords(replacement: Replacement): Promise<void> {
+    await this.#writer.run(replaceRecords(replacement));
+    this.#headSequence = replacement.headSequence;
   }
 
   async firstSequence(): Promise<number | undefined> {

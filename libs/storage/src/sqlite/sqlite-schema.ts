@@ -52,4 +52,11 @@ CREATE TABLE IF NOT EXISTS tree_page (
   subpage_digests BLOB NOT NULL,
   PRIMARY KEY (tree, page)
 );
+CREATE TABLE IF NOT EXISTS staged_record (
+  path TEXT PRIMARY KEY,
+  restoration TEXT NOT NULL,
+  subpage INTEGER,
+  leaf BLOB,
+  stored BLOB NOT NULL
+);
 `;

@@ -64,7 +64,7 @@ const openBackend = ({ file, mayCreate = true, onLost }: SqliteStoreOptions): Sq
     // In one transaction: a crash leaves all tables or none.
     database.exec(`BEGIN IMMEDIATE; ${SQLITE_SCHEMA} COMMIT; PRAGMA query_only = ON`);
     const writer = new SqliteWriter(file, (error) => onLost?.(error, file));
-    return new SqliteBackend({ database, lock, writer });
+    return new SqliteBackend({ file, database, lock, writer });
   } catch (error) {
     database?.close();
     lock?.close();

@@ -41,11 +41,17 @@ import { parseWrapTtlSeconds, wrapResponse } from './wrapped-response.ts';
 
 const NOTHING = Buffer.alloc(0);
 
+/** Bodies of any size, which are neither held in memory nor recorded by audit devices. */
+const isSnapshot = (path: string): boolean =>
+  /^sys\/storage\/raft\/snapshot(-force)?\/?$/.test(path);
+
 export interface V1Parts {
   readonly access: RpcService<typeof AccessDefinition>;
   readonly services: Readonly<Record<string, EdgeService>>;
   readonly audit: AuditRecorder;
   readonly bodies: BodyLimits;
+  /** Time limit of snapshots in both directions. */
+  readonly transferTimeLimitMs: number;
   /** Public base URL of this API, when one is configured. */
   readonly publicUrl: string | undefined;
   /**
@@ -133,9 +139,16 @@ const decideAndServe = async (
   const isAudited = await audit.isEnabled(resolution.auditGeneration);
   const needsBody = resolution.outcome?.$case === 'needsBody';
   const isAnonymous = resolution.audit?.caller === undefined;
+  const isTransfer = isSnapshot(question.path) && resolution.outcome?.$case === 'allowed';
+  if (isTransfer) exchange.limitTo(parts.transferTimeLimitMs);
   const body =
     readBody ??
-    (await incomingBody(request, bodyRules(bodies, exchange, isAnonymous, isAudited || needsBody)));
+    (await incomingBody(
+      request,
+      isTransfer
+        ? { limitBytes: Number.MAX_SAFE_INTEGER, isWhole: false }
+        : bodyRules(bodies, exchange, isAnonymous, isAudited || needsBody),
+    ));
   if (needsBody)
     resolution = await access.resolve(
       { ...question, body: Buffer.from(await body.bytes(bodies.bodyBytes)), hasBody: true },
@@ -159,7 +172,15 @@ const decideAndServe = async (
         });
   };
   const response = isAudited
-    ? await audit.record({ exchange, path: question.path, body, context: resolution.audit }, serve)
+    ? await audit.record(
+        {
+          exchange,
+          path: question.path,
+          body: isTransfer ? undefined : body,
+          context: resolution.audit,
+        },
+        serve,
+      )
     : await serve();
   return { response, isAudited };
 };

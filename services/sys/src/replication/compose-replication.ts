@@ -49,6 +49,8 @@ export interface ReplicationParts extends ActivationParts {
 export interface Replication {
   readonly context: SecondaryContext & SetContext;
   readonly state: ReplicationState;
+  /** The member for the store of sys itself. */
+  readonly own: RpcService<typeof ReplicationMemberDefinition>;
   readonly upkeep: UpkeepOperations;
   /** Generation of a DR operation token from key shares. */
   readonly operationTokenCeremony: TokenCeremonyContext;
@@ -107,6 +109,7 @@ export const composeReplication = (
   return {
     context,
     state,
+    own: sys,
     upkeep,
     operationTokenCeremony: {
       store,

@@ -199,6 +199,20 @@ export class Seal {
     this.#close();
   }
 
+  /**
+   * Forgets all keys when the records are those of a restored copy, which has keys of its own. A static seal is
+   * opened again if its key file is that of the copy.
+   */
+  async startAgain(): Promise<void> {
+    this.#forgetShares();
+    this.#close();
+    try {
+      await this.openWithKeyFile();
+    } catch (error) {
+      if (!hasCode(error, 'sys.wrong_unseal_key')) throw error;
+    }
+  }
+
   #close(): void {
     this.#rootKey?.fill(0);
     this.#rootKey = undefined;

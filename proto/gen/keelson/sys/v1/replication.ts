@@ -246,6 +246,37 @@ export interface RefreshFiltersRequest {
 export interface RefreshFiltersResponse {
 }
 
+export interface CopyStoreRequest {
+}
+
+/** The first message has no page. */
+export interface CopyStoreResponse {
+  /** Newest commit in the copy; in the first message only. */
+  sequence: bigint;
+  /** Records as they lie in the store. */
+  page: Buffer;
+}
+
+export interface StagePageRequest {
+  /** Pages kept under another name are removed. */
+  restoration: string;
+  page: Buffer;
+}
+
+export interface StagePageResponse {
+}
+
+export interface ReplaceRecordsRequest {
+  restoration: string;
+  /** Number of staged records; nothing is replaced if there are more or fewer. */
+  records: bigint;
+  /** Newest commit in the copy. */
+  sequence: bigint;
+}
+
+export interface ReplaceRecordsResponse {
+}
+
 function createBaseReplicationRole(): ReplicationRole {
   return {
     kind: "",
@@ -2996,6 +3027,357 @@ export const RefreshFiltersResponse: MessageFns<RefreshFiltersResponse> = {
   },
 };
 
+function createBaseCopyStoreRequest(): CopyStoreRequest {
+  return {};
+}
+
+export const CopyStoreRequest: MessageFns<CopyStoreRequest> = {
+  encode(_: CopyStoreRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CopyStoreRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCopyStoreRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<CopyStoreRequest>, I>>(base?: I): CopyStoreRequest {
+    return CopyStoreRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<CopyStoreRequest>, I>>(_: I): CopyStoreRequest {
+    const message = createBaseCopyStoreRequest();
+    return message;
+  },
+};
+
+function createBaseCopyStoreResponse(): CopyStoreResponse {
+  return { sequence: 0n, page: Buffer.alloc(0) };
+}
+
+export const CopyStoreResponse: MessageFns<CopyStoreResponse> = {
+  encode(message: CopyStoreResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sequence !== 0n) {
+      if (BigInt.asUintN(64, message.sequence) !== message.sequence) {
+        throw new globalThis.Error("value provided for field message.sequence of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.sequence);
+    }
+    if (message.page.length !== 0) {
+      writer.uint32(18).bytes(message.page);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CopyStoreResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCopyStoreResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.sequence = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.page = Buffer.from(reader.bytes());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<CopyStoreResponse>, I>>(base?: I): CopyStoreResponse {
+    return CopyStoreResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<CopyStoreResponse>, I>>(object: I): CopyStoreResponse {
+    const message = createBaseCopyStoreResponse();
+    message.sequence = (object.sequence !== undefined && object.sequence !== null) ? BigInt(object.sequence) : 0n;
+    message.page = object.page ?? Buffer.alloc(0);
+    return message;
+  },
+};
+
+function createBaseStagePageRequest(): StagePageRequest {
+  return { restoration: "", page: Buffer.alloc(0) };
+}
+
+export const StagePageRequest: MessageFns<StagePageRequest> = {
+  encode(message: StagePageRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.restoration !== "") {
+      writer.uint32(10).string(message.restoration);
+    }
+    if (message.page.length !== 0) {
+      writer.uint32(18).bytes(message.page);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StagePageRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStagePageRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.restoration = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.page = Buffer.from(reader.bytes());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<StagePageRequest>, I>>(base?: I): StagePageRequest {
+    return StagePageRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StagePageRequest>, I>>(object: I): StagePageRequest {
+    const message = createBaseStagePageRequest();
+    message.restoration = object.restoration ?? "";
+    message.page = object.page ?? Buffer.alloc(0);
+    return message;
+  },
+};
+
+function createBaseStagePageResponse(): StagePageResponse {
+  return {};
+}
+
+export const StagePageResponse: MessageFns<StagePageResponse> = {
+  encode(_: StagePageResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StagePageResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStagePageResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<StagePageResponse>, I>>(base?: I): StagePageResponse {
+    return StagePageResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StagePageResponse>, I>>(_: I): StagePageResponse {
+    const message = createBaseStagePageResponse();
+    return message;
+  },
+};
+
+function createBaseReplaceRecordsRequest(): ReplaceRecordsRequest {
+  return { restoration: "", records: 0n, sequence: 0n };
+}
+
+export const ReplaceRecordsRequest: MessageFns<ReplaceRecordsRequest> = {
+  encode(message: ReplaceRecordsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.restoration !== "") {
+      writer.uint32(10).string(message.restoration);
+    }
+    if (message.records !== 0n) {
+      if (BigInt.asUintN(64, message.records) !== message.records) {
+        throw new globalThis.Error("value provided for field message.records of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.records);
+    }
+    if (message.sequence !== 0n) {
+      if (BigInt.asUintN(64, message.sequence) !== message.sequence) {
+        throw new globalThis.Error("value provided for field message.sequence of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.sequence);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReplaceRecordsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReplaceRecordsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.restoration = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.records = reader.uint64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.sequence = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ReplaceRecordsRequest>, I>>(base?: I): ReplaceRecordsRequest {
+    return ReplaceRecordsRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ReplaceRecordsRequest>, I>>(object: I): ReplaceRecordsRequest {
+    const message = createBaseReplaceRecordsRequest();
+    message.restoration = object.restoration ?? "";
+    message.records = (object.records !== undefined && object.records !== null) ? BigInt(object.records) : 0n;
+    message.sequence = (object.sequence !== undefined && object.sequence !== null) ? BigInt(object.sequence) : 0n;
+    return message;
+  },
+};
+
+function createBaseReplaceRecordsResponse(): ReplaceRecordsResponse {
+  return {};
+}
+
+export const ReplaceRecordsResponse: MessageFns<ReplaceRecordsResponse> = {
+  encode(_: ReplaceRecordsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReplaceRecordsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReplaceRecordsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ReplaceRecordsResponse>, I>>(base?: I): ReplaceRecordsResponse {
+    return ReplaceRecordsResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ReplaceRecordsResponse>, I>>(_: I): ReplaceRecordsResponse {
+    const message = createBaseReplaceRecordsResponse();
+    return message;
+  },
+};
+
 /**
  * Served by sys: members of the sets of which this cluster is the primary. Called at every use, so that a
  * revocation takes effect at once.
@@ -3144,6 +3526,33 @@ export const ReplicationMemberDefinition = {
       requestType: RefreshFiltersRequest as typeof RefreshFiltersRequest,
       requestStream: false,
       responseType: RefreshFiltersResponse as typeof RefreshFiltersResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** All records of the store at one moment, which is that of the first message. */
+    copyStore: {
+      name: "CopyStore",
+      requestType: CopyStoreRequest as typeof CopyStoreRequest,
+      requestStream: false,
+      responseType: CopyStoreResponse as typeof CopyStoreResponse,
+      responseStream: true,
+      options: {},
+    },
+    /** Keeps a page of a copy beside the records, where nothing reads it. */
+    stagePage: {
+      name: "StagePage",
+      requestType: StagePageRequest as typeof StagePageRequest,
+      requestStream: false,
+      responseType: StagePageResponse as typeof StagePageResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Replaces all records of the store by those of the staged pages, and closes its barrier. */
+    replaceRecords: {
+      name: "ReplaceRecords",
+      requestType: ReplaceRecordsRequest as typeof ReplaceRecordsRequest,
+      requestStream: false,
+      responseType: ReplaceRecordsResponse as typeof ReplaceRecordsResponse,
       responseStream: false,
       options: {},
     },

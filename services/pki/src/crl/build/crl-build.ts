@@ -2,7 +2,7 @@
 
 import type { Clock } from '@keelson/clock';
 import { hasCode } from '@keelson/errors';
-import type { Fence, Store } from '@keelson/storage';
+import { type Fence, loadRestoration, type Store } from '@keelson/storage';
 import {
   authorityKeyIdentifier,
   type CrlEntries,
@@ -123,14 +123,18 @@ const freshestExtension = (
 
 /**
  * The number of the newest list. Those of this cluster and of all clusters may be served on one path, so
- * they share a sequence, which only grows (RFC 5280 §5.2.3).
+ * they share a sequence, which only grows (RFC 5280 §5.2.3). Where the store was restored from an older copy,
+ * lists were published that it does not know: it goes on above the seconds of that time, which no number has
+ * reached by counting.
  */
 const lastNumber = async ({ store, mount }: CrlBuild, group: CrlGroup): Promise<number> => {
   const records = await Promise.all([
     crlRecords(mount).find(store, group.id),
     crlRecords(mount, 'all').find(store, group.id),
   ]);
-  return Math.max(0, ...records.map((record) => record?.lastNumber ?? 0));
+  const restoredAtMs = (await loadRestoration(store))?.atMs ?? 0;
+  const floor = Math.floor(restoredAtMs / 1000);
+  return Math.max(floor, ...records.map((record) => record?.lastNumber ?? 0));
 };
 
 /**

@@ -86,6 +86,8 @@ const ROOT_PROTECTED_PATHS = new PathSet([
   'sys/leases/revoke-force/*',
   'sys/leases/lookup/*',
   'sys/leases',
+  'sys/storage/raft/snapshot',
+  'sys/storage/raft/snapshot-force',
   'sys/storage/raft/snapshot-auto/config/*',
   'sys/internal/inspect/*',
   'sys/seal',

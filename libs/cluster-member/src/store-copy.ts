@@ -1,0 +1,71 @@
+/** Copies of the store of this service, for backups that sys makes of the whole cluster. */
+import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replication';
+import type { Membership } from '@keelson/replication';
+import type { RpcService } from '@keelson/rpc';
+import { type Barrier, loadRestoration, type Store } from '@keelson/storage';
+
+type StoreCopyRpc = Pick<
+  RpcService<typeof ReplicationMemberDefinition>,
+  'copyStore' | 'stagePage' | 'replaceRecords'
+>;
+
+const NO_PAGE = Buffer.alloc(0);
+
+export interface StoreCopyParts {
+  readonly store: Store;
+  readonly barrier: Barrier;
+  /** Ends the work of replication. */
+  readonly stopReplication: () => Promise<void>;
+}
+
+export const storeCopyRpc = ({
+  store,
+  barrier,
+  stopReplication,
+}: StoreCopyParts): StoreCopyRpc => ({
+  copyStore: async function* () {
+    const copy = await store.copies.take();
+    try {
+      yield { sequence: BigInt(copy.sequence), page: NO_PAGE };
+      for await (const page of copy.pages) yield { sequence: 0n, page: Buffer.from(page) };
+    } finally {
+      await copy.close();
+    }
+  },
+  stagePage: async ({ restoration, page }) => {
+    await store.copies.stage(restoration, page);
+    return {};
+  },
+  replaceRecords: async ({ restoration, records, sequence }) => {
+    // Work that goes on would write what it knows of the former records.
+    await stopReplication();
+    await store.copies.replace(restoration, {
+      records: Number(records),
+      sequence: Number(sequence),
+    });
+    // The keyring may be another one, and an older one of the same cluster lacks keys of this one.
+    barrier.seal();
+    return {};
+  },
+});
+
+/**
+ * The membership with a log of another id after each restoration of the store: positions in the log before
+ * mean nothing any more, so secondaries compare their records with the restored ones.
+ */
+export const afterRestoration = (membership: Membership, store: Store): Membership => ({
+  identity: async () => {
+    const identity = await membership.identity();
+    const restoration = await loadRestoration(store);
+    return restoration === undefined
+      ? identity
+      : { ...identity, logId: `${identity.logId}.${restoration.id}` };
+  },
+  currentEpoch: () => membership.currentEpoch(),
+  findEpoch: (epoch) => membership.findEpoch(epoch),
+  findSecondary: (id) => membership.findSecondary(id),
+  unfilteredSecondaries: () => membership.unfilteredSecondaries(),
+  renewLog: () => membership.renewLog(),
+  findFilter: (id, groups) => membership.findFilter(id, groups),
+  filteredSecondaries: () => membership.filteredSecondaries(),
+});

@@ -1,0 +1,33 @@
+/** The part of a backend for copies of a whole store: reading one, and replacing all records by one. */
+import type { RecordDigest } from '../records/record-digest.ts';
+import type { Snapshot } from '../records/stored-rows.ts';
+
+/** All records at one moment, read from a connection of its own while the store goes on. */
+export interface OpenCopy extends Snapshot {
+  close(): Promise<void>;
+}
+
+/** A record that waits to replace those of the store. */
+export interface StagedRow {
+  readonly path: string;
+  readonly stored: Uint8Array;
+  readonly digest: RecordDigest | undefined;
+}
+
+export interface Replacement {
+  /** The rows staged under this name replace all records. */
+  readonly restoration: string;
+  /** Head of the log from then on, which holds no entry up to it. */
+  readonly headSequence: number;
+}
+
+export interface CopyRows {
+  /** Runs `work` while no replica can commit. The caller keeps this process from committing. */
+  holdCommits(work: () => Promise<void>): Promise<void>;
+  openCopy(): Promise<OpenCopy>;
+  /** Keeps rows beside the records, where nothing reads them; those of other names are removed. */
+  stage(restoration: string, rows: readonly StagedRow[]): Promise<void>;
+  countStaged(restoration: string): Promise<number>;
+  /** In one database transaction, which also empties the log, the trees and the versions of projections. */
+  replaceRecords(replacement: Replacement): Promise<void>;
+}

@@ -1,0 +1,136 @@
+/**
+ * Copies of a whole store, for backups. A copy is the records as they lie in the database, encrypted by the
+ * barrier, in pages that are encoded like the entries of the log. A restored copy waits beside the records
+ * until it is complete, and then replaces all of them in one database transaction.
+ */
+
+import type { Clock } from '@keelson/clock';
+import { KeelsonError } from '@keelson/errors';
+import { jsonRecords } from '../records/json-records.ts';
+import { digestRecord, treeTypeOf } from '../records/record-digest.ts';
+import { rangeBelow, requireRecordPath } from '../records/record-path.ts';
+import type { StoredRow } from '../records/stored-rows.ts';
+import type { Reads, StoreCopies, StoreCopy, WalOperation } from '../store.ts';
+import { decodeOperations, encodeOperations } from '../wal/wal-codec.ts';
+import type { CopyRows, OpenCopy, StagedRow } from './copy-rows.ts';
+
+/** Rows read from the database at a time. */
+const READ_ROWS = 500;
+/** A page ends with the record that reaches this size; one record is at most 4 MiB. */
+const PAGE_BYTES = 256 * 1024;
+
+export interface Restoration {
+  readonly id: string;
+  readonly atMs: number;
+}
+
+/** The newest restoration of a store; not encrypted, so that it can be written by the restoration itself. */
+const restorations = jsonRecords<Restoration>('node/core/');
+const RESTORATION_KEY = 'restoration';
+
+/** The newest restoration of the store; undefined: it was never restored. */
+export const loadRestoration = (reads: Reads): Promise<Restoration | undefined> =>
+  restorations.find(reads, RESTORATION_KEY);
+
+const SCOPES = ['local/', 'node/', 'shared/'] as const;
+
+async function* rowsOf(copy: OpenCopy): AsyncGenerator<StoredRow> {
+  for (const prefix of SCOPES) {
+    for (let last: string | undefined; ; ) {
+      const rows = await copy.scanRows(rangeBelow(prefix, last), READ_ROWS);
+      yield* rows;
+      last = rows.at(-1)?.path;
+      if (last === undefined) break;
+    }
+  }
+}
+
+async function* pagesOf(copy: OpenCopy): AsyncGenerator<Uint8Array> {
+  let page: WalOperation[] = [];
+  let bytes = 0;
+  for await (const { path, stored } of rowsOf(copy)) {
+    page.push({ path, stored });
+    bytes += path.length + stored.byteLength;
+    if (bytes < PAGE_BYTES) continue;
+    yield encodeOperations(page);
+    page = [];
+    bytes = 0;
+  }
+  if (page.length > 0) yield encodeOperations(page);
+}
+
+/** @throws KeelsonError `storage.damaged_copy` */
+const toStagedRow = ({ path, stored }: WalOperation): StagedRow => {
+  if (stored === undefined) throw new KeelsonError('storage.damaged_copy');
+  requireRecordPath(path);
+  return { path, stored, digest: treeTypeOf(path) && digestRecord(path, stored) };
+};
+
+const parsePage = (page: Uint8Array): readonly StagedRow[] => {
+  try {
+    return decodeOperations(page).map(toStagedRow);
+  } catch (cause) {
+    throw new KeelsonError('storage.damaged_copy', {}, { cause });
+  }
+};
+
+/** Number of records in a page of a copy. @throws KeelsonError `storage.damaged_copy` */
+export const countPage = (page: Uint8Array): number => parsePage(page).length;
+
+export interface StoreCopiesOptions {
+  readonly rows: CopyRows;
+  readonly clock: Clock;
+  /** Runs work while this process commits nothing. */
+  readonly exclusively: (work: () => Promise<void>) => Promise<void>;
+  readonly head: () => Promise<number>;
+  /** Called while nothing commits, when all records were replaced. */
+  readonly onReplaced: (headSequence: number) => Promise<void>;
+}
+
+export const storeCopies = ({
+  rows,
+  clock,
+  exclusively,
+  head,
+  onReplaced,
+}: StoreCopiesOptions): StoreCopies => ({
+  take: async (whileHeld) => {
+    let taken: StoreCopy | undefined;
+    await exclusively(() =>
+      rows.holdCommits(async () => {
+        const copy = await rows.openCopy();
+        try {
+          await whileHeld?.();
+        } catch (error) {
+          await copy.close();
+          throw error;
+        }
+        taken = {
+          sequence: copy.headSequence,
+          pages: pagesOf(copy),
+          close: () => copy.close(),
+        };
+      }),
+    );
+    if (taken === undefined) throw new KeelsonError('storage.unavailable');
+    return taken;
+  },
+  stage: async (restoration, page) => rows.stage(restoration, parsePage(page)),
+  replace: async (restoration, { records, sequence }) => {
+    await exclusively(async () => {
+      // Beside the records of the copy: nothing else tells that the log was interrupted.
+      const mark = Buffer.from(
+        JSON.stringify({ id: restoration, atMs: clock.nowMs() } satisfies Restoration),
+      );
+      const staged = await rows.countStaged(restoration);
+      if (staged !== records) throw new KeelsonError('storage.damaged_copy');
+      await rows.stage(restoration, [
+        { path: restorations.path(RESTORATION_KEY), stored: mark, digest: undefined },
+      ]);
+      // One further, so that a follower of the former log finds an entry missing and starts again.
+      const headSequence = Math.max(await head(), sequence) + 2;
+      await rows.replaceRecords({ restoration, headSequence });
+      await onReplaced(headSequence);
+    });
+  },
+});

@@ -1,0 +1,68 @@
+/** Copies of a store's file: read on a connection of its own, and put in the place of all records. */
+import { DatabaseSync } from 'node:sqlite';
+import { setImmediate } from 'node:timers/promises';
+import type { OpenCopy, Replacement, StagedRow } from '../copies/copy-rows.ts';
+import { guarded } from './sqlite-errors.ts';
+import { SqliteRecords } from './sqlite-records.ts';
+import type { WriteStatement } from './sqlite-writer.ts';
+
+/** SQLite keeps what a read transaction sees until it ends, in its own log, while others write. */
+export const openSqliteCopy = (file: string): OpenCopy => {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    const records = new SqliteRecords(database);
+    database.exec('BEGIN');
+    const head = database.prepare('SELECT sequence FROM head').get();
+    return {
+      headSequence: Number(head?.['sequence']),
+      scanRows: async (range, limit) => {
+        await setImmediate();
+        return guarded(() => records.scanRows(range, limit));
+      },
+      close: async () => {
+        if (database.isOpen) database.close();
+      },
+    };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+};
+
+export const stageRecords = (
+  restoration: string,
+  rows: readonly StagedRow[],
+): readonly WriteStatement[] => [
+  { sql: 'DELETE FROM staged_record WHERE restoration <> ?', rows: [[restoration]] },
+  {
+    sql: `INSERT INTO staged_record (path, restoration, subpage, leaf, stored)
+          VALUES (?, ?, ?, ?, ?)
+          ON CONFLICT (path) DO UPDATE SET restoration = excluded.restoration,
+            subpage = excluded.subpage, leaf = excluded.leaf, stored = excluded.stored`,
+    rows: rows.map(({ path, stored, digest }) => [
+      path,
+      restoration,
+      digest?.subpage ?? null,
+      digest?.leaf ?? null,
+      stored,
+    ]),
+  },
+];
+
+export const replaceRecords = ({
+  restoration,
+  headSequence,
+}: Replacement): readonly WriteStatement[] => [
+  { sql: 'DELETE FROM record', rows: [[]] },
+  {
+    sql: `INSERT INTO record (path, version, subpage, leaf, stored)
+          SELECT path, ?, subpage, leaf, stored FROM staged_record WHERE restoration = ?`,
+    rows: [[headSequence, restoration]],
+    mustChange: true,
+  },
+  ...['staged_record', 'wal', 'tree_page', 'projection'].map((table) => ({
+    sql: `DELETE FROM ${table}`,
+    rows: [[]],
+  })),
+  { sql: 'UPDATE head SET sequence = ?, tree_position = 0', rows: [[headSequence]] },
+];

@@ -1,0 +1,129 @@
+/** A snapshot of services on PostgreSQL restored into one process on SQLite, and the other way round. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  type KeelsonProcess,
+  type PostgresServer,
+  type RedisServer,
+  startKeelson,
+  startPostgres,
+  startRedis,
+  type TemporaryDirectory,
+  temporaryDirectory,
+} from '@keelson/testkit';
+import { type DistributedCluster, startDistributed } from '@keelson/testkit/distributed-cluster';
+import { until } from '@keelson/testkit/replication-cluster';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+let folder: TemporaryDirectory;
+let postgres: PostgresServer;
+let redis: RedisServer;
+let cluster: DistributedCluster;
+let single: KeelsonProcess;
+
+const SNAPSHOT = 'sys/storage/raft/snapshot';
+
+const call = (
+  url: string,
+  token: string,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Response> =>
+  fetch(`${url}/v1/${path}`, {
+    method,
+    headers: { 'X-Vault-Token': token },
+    ...(body !== undefined && {
+      body: body instanceof Uint8Array ? body : JSON.stringify(body),
+    }),
+  });
+
+const take = async (url: string, token: string): Promise<Uint8Array> => {
+  const response = await call(url, token, 'GET', SNAPSHOT);
+  expect(response.status).toBe(200);
+  return new Uint8Array(await response.arrayBuffer());
+};
+
+/** Waits for the service, which opens its store after sys; until then it answers 503. */
+const untilServed = async (ask: () => Promise<Response>): Promise<Response> => {
+  for (;;) {
+    const response = await ask();
+    if (response.status !== 503) return response;
+    await response.arrayBuffer();
+  }
+};
+
+const createRole = async (url: string, token: string, name: string): Promise<void> => {
+  const made = await call(url, token, 'POST', `pki/roles/${name}`, { allow_any_name: true });
+  expect(made.status).toBe(200);
+};
+const findRole = async (url: string, token: string, name: string): Promise<number> =>
+  (await untilServed(() => call(url, token, 'GET', `pki/roles/${name}`))).status;
+
+const unseal = async (url: string, shares: readonly string[]): Promise<void> => {
+  for (const key of shares) {
+    const told = await call(url, '', 'POST', 'sys/unseal', { key });
+    if (((await told.json()) as { readonly sealed: boolean }).sealed === false) return;
+  }
+  throw new Error('the shares did not unseal');
+};
+
+beforeAll(async () => {
+  folder = await temporaryDirectory();
+  [postgres, redis, single] = await Promise.all([
+    startPostgres(),
+    startRedis(),
+    startKeelson({ dataFolder: join(folder.path, 'data') }),
+  ]);
+  cluster = await startDistributed({
+    postgres,
+    redisUrl: redis.url,
+    name: 'copied',
+    seal: 'shamir',
+  });
+});
+afterAll(async () => {
+  await Promise.allSettled([cluster?.stop(), single?.stop()]);
+  await Promise.allSettled([postgres?.[Symbol.asyncDispose](), redis?.[Symbol.asyncDispose]()]);
+  await folder[Symbol.asyncDispose]();
+});
+
+test('goes from PostgreSQL to SQLite and back, with all services and the keys of the cluster', async () => {
+  const url = cluster.urls[0] ?? '';
+  await until(
+    () => cluster.v1('POST', 'sys/mounts/pki', { type: 'pki' }),
+    ({ status }) => status === 204,
+  );
+  await untilServed(() => call(url, cluster.token, 'LIST', 'pki/roles'));
+  await createRole(url, cluster.token, 'from-postgresql');
+  const first = await take(url, cluster.token);
+
+  const forced = await call(single.http, single.rootToken, 'POST', `${SNAPSHOT}-force`, first);
+  expect([forced.status, await forced.text()]).toEqual([204, '']);
+  await unseal(single.http, cluster.shares);
+  expect(await findRole(single.http, cluster.token, 'from-postgresql')).toBe(200);
+  const account = await untilServed(() =>
+    fetch(`${single.http}/api/v2/account/details`, {
+      headers: { Authorization: `Bearer ${cluster.apiToken}` },
+    }),
+  );
+  expect(account.status).toBe(200);
+
+  await createRole(single.http, cluster.token, 'from-sqlite');
+  await createRole(url, cluster.token, 'lost');
+  const second = await take(single.http, cluster.token);
+  // The keys are those of the cluster, so that no force is needed.
+  const restored = await call(url, cluster.token, 'POST', SNAPSHOT, second);
+  expect([restored.status, await restored.text()]).toEqual([204, '']);
+  // Shares open this seal, and a restored cluster is sealed.
+  expect((await (await call(url, '', 'GET', 'sys/seal-status')).json()) as object).toMatchObject({
+    sealed: true,
+  });
+  await unseal(url, cluster.shares);
+  expect(await findRole(url, cluster.token, 'from-sqlite')).toBe(200);
+  expect(await findRole(url, cluster.token, 'lost')).toBe(404);
+  await createRole(url, cluster.token, 'afterwards');
+  expect(await readFile(join(single.dataFolder, 'keelson.log'), 'utf8')).not.toContain(
+    cluster.token,
+  );
+});

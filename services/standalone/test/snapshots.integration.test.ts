@@ -1,0 +1,325 @@
+/** Snapshots of a whole control plane: taken under load, restored elsewhere, and refused when damaged. */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { copyFile, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import {
+  type KeelsonProcess,
+  startKeelson,
+  type TemporaryDirectory,
+  temporaryDirectory,
+} from '@keelson/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const SNAPSHOT = 'sys/storage/raft/snapshot';
+const JSON_API = 'application/vnd.api+json';
+
+let folder: TemporaryDirectory;
+let source: KeelsonProcess;
+let target: KeelsonProcess;
+let snapshot: Buffer;
+
+interface Answer {
+  readonly status: number;
+  // oxlint-disable-next-line typescript/no-explicit-any -- documents of many shapes, asserted by the tests
+  readonly body: any;
+}
+
+const answerOf = async (response: Response): Promise<Answer> => {
+  const text = await response.text();
+  return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+};
+
+const v1 = async (
+  to: KeelsonProcess,
+  token: string,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Answer> =>
+  answerOf(
+    await fetch(`${to.http}/v1/${path}`, {
+      method,
+      headers: { 'X-Service-Token': token },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    }),
+  );
+
+const api = async (
+  to: KeelsonProcess,
+  token: string,
+  method: string,
+  path: string,
+  data?: unknown,
+): Promise<Answer> =>
+  answerOf(
+    await fetch(`${to.http}/api/v2/${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': JSON_API },
+      ...(data !== undefined && { body: JSON.stringify({ data }) }),
+    }),
+  );
+
+const take = async (from: KeelsonProcess, token = from.rootToken): Promise<Response> =>
+  fetch(`${from.http}/v1/${SNAPSHOT}`, { headers: { 'X-Service-Token': token } });
+
+const restore = async (
+  to: KeelsonProcess,
+  body: Uint8Array,
+  { path = SNAPSHOT, token = to.rootToken } = {},
+): Promise<Answer> =>
+  answerOf(
+    await fetch(`${to.http}/v1/${path}`, {
+      method: 'POST',
+      headers: { 'X-Service-Token': token },
+      body,
+    }),
+  );
+
+/** The services open their stores after sys; until then they answer 503. */
+const untilReady = async (to: KeelsonProcess): Promise<void> => {
+  const open = [
+    () => v1(to, source.rootToken, 'GET', 'pki/config/crl'),
+    () => api(to, source.apiToken, 'GET', 'organizations/acme'),
+  ];
+  for (const call of open) while ((await call()).status === 503);
+};
+
+/** Number of a new CRL. */
+const crlNumberOf = async (of: KeelsonProcess): Promise<bigint> => {
+  expect((await v1(of, source.rootToken, 'GET', 'pki/crl/rotate')).status).toBe(200);
+  const list = await (await fetch(`${of.http}/v1/pki/crl/pem`)).text();
+  const printed = execFileSync('openssl', ['crl', '-noout', '-crlnumber'], { input: list });
+  return BigInt(printed.toString().trim().split('=')[1] ?? '');
+};
+
+const unsealKeysOf = async ({ dataFolder }: KeelsonProcess): Promise<readonly string[]> => {
+  const facts = await readFile(join(dataFolder, 'first-run.json'), 'utf8');
+  return (JSON.parse(facts) as { readonly unseal_keys: readonly string[] }).unseal_keys;
+};
+
+/** Entries of a tar archive under gzip. */
+const entriesOf = (archive: Uint8Array): Map<string, Buffer> => {
+  const tar = gunzipSync(archive);
+  const entries = new Map<string, Buffer>();
+  for (let at = 0; at < tar.length && tar[at] !== 0; ) {
+    const name = tar.toString('latin1', at, at + 100).replace(/\0.*$/, '');
+    const size = Number.parseInt(tar.toString('latin1', at + 124, at + 136), 8);
+    entries.set(name, tar.subarray(at + 512, at + 512 + size));
+    at += 512 + Math.ceil(size / 512) * 512;
+  }
+  return entries;
+};
+
+/** Names in the order in which their creation was acknowledged. */
+const acknowledged: string[] = [];
+let isLoaded = true;
+/** Each writes until `isLoaded` is false. */
+const load = async (writer: number): Promise<void> => {
+  for (let n = 0; isLoaded; n += 1) {
+    const name = `w-${writer}-${n}`;
+    const policy = await v1(source, source.rootToken, 'POST', `sys/policies/acl/${name}`, {
+      policy: `path "x/${name}" { capabilities = ["read"] }`,
+    });
+    const role = await v1(source, source.rootToken, 'POST', `pki/roles/${name}`, {
+      allow_any_name: true,
+    });
+    const workspace = await api(source, source.apiToken, 'POST', 'organizations/acme/workspaces', {
+      type: 'workspaces',
+      attributes: { name },
+    });
+    expect([policy.status, role.status, workspace.status]).toEqual([204, 200, 201]);
+    acknowledged.push(name);
+  }
+};
+
+beforeAll(async () => {
+  folder = await temporaryDirectory();
+  const env = { KEELSON_RATE_LIMIT: 'off' };
+  [source, target] = await Promise.all([
+    startKeelson({ dataFolder: join(folder.path, 'source'), env }),
+    startKeelson({ dataFolder: join(folder.path, 'target'), env }),
+  ]);
+  await v1(source, source.rootToken, 'POST', 'sys/mounts/pki', { type: 'pki' });
+  await v1(source, source.rootToken, 'POST', 'pki/root/generate/internal', {
+    common_name: 'Root',
+    key_type: 'ec',
+  });
+  await api(source, source.apiToken, 'POST', 'organizations', {
+    type: 'organizations',
+    attributes: { name: 'acme', email: 'ops@example.com' },
+  });
+});
+afterAll(async () => {
+  await Promise.all([source, target].map((process) => process?.stop()));
+  await folder[Symbol.asyncDispose]();
+});
+
+describe('a snapshot', () => {
+  let before: readonly string[];
+
+  test('is taken while others write', async () => {
+    const writers = [1, 2, 3].map(load);
+    while (acknowledged.length < 30) await v1(source, source.rootToken, 'GET', 'sys/mounts');
+    before = [...acknowledged];
+    const response = await take(source);
+    snapshot = Buffer.from(await response.arrayBuffer());
+    isLoaded = false;
+    await Promise.all(writers);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/gzip');
+  });
+
+  test('has the entries that clients look for, with a manifest and digests of all', () => {
+    const entries = entriesOf(snapshot);
+    const names = [...entries.keys()];
+    expect(names[0]).toBe('meta.json');
+    // The public client refuses an archive whose last entry is missing or empty.
+    expect(names.slice(-2)).toEqual(['SHA256SUMS', 'SHA256SUMS.sealed']);
+    expect(entries.get('SHA256SUMS.sealed')?.length).toBeGreaterThan(0);
+    const sums = names
+      .slice(0, -2)
+      .map((name) => {
+        const digest = createHash('sha256')
+          .update(entries.get(name) ?? '')
+          .digest('hex');
+        return `${digest}  ${name}\n`;
+      })
+      .join('');
+    expect(entries.get('SHA256SUMS')?.toString()).toBe(sums);
+    expect(JSON.parse(String(entries.get('meta.json')))).toMatchObject({
+      format: 1,
+      cluster_name: 'keelson',
+      positions: {
+        sys: expect.any(Number),
+        pki: expect.any(Number),
+        workspace: expect.any(Number),
+      },
+    });
+  });
+
+  test('contains no secret in clear', async () => {
+    const content = gunzipSync(snapshot);
+    for (const secret of [source.rootToken, source.apiToken, 'PRIVATE KEY', 'ops@example.com'])
+      expect(content.includes(secret)).toBe(false);
+  });
+
+  test('is refused to tokens without sudo', async () => {
+    await v1(source, source.rootToken, 'POST', 'sys/policies/acl/reader', {
+      policy: `path "${SNAPSHOT}" { capabilities = ["read", "update"] }`,
+    });
+    const made = await v1(source, source.rootToken, 'POST', 'auth/token/create', {
+      policies: ['reader'],
+    });
+    const token = made.body.auth.client_token as string;
+    expect((await take(source, token)).status).toBe(403);
+    expect((await restore(source, snapshot, { token })).status).toBe(403);
+    expect((await take(source, '')).status).toBe(403);
+  });
+
+  test.for([
+    ['that is no archive', () => Buffer.from('hello'), 'not a snapshot of Keelson'],
+    ['that is empty', () => Buffer.alloc(0), 'damaged or incomplete: it ends early'],
+    ['of something else', () => gzipSync(Buffer.alloc(1024)), 'not a snapshot of Keelson'],
+    [
+      'that ends early',
+      () => snapshot.subarray(0, Math.floor(snapshot.length * 0.9)),
+      'damaged or incomplete: it ends early',
+    ],
+    [
+      'in which a byte differs',
+      () => {
+        const tar = gunzipSync(snapshot);
+        const at = tar.indexOf('pki/00000001') + 512 + 200;
+        tar[at] = (tar[at] ?? 0) ^ 1;
+        return gzipSync(tar);
+      },
+      'damaged or incomplete',
+    ],
+    ['of other keys', () => snapshot, 'use the snapshot-force API'],
+  ] as const)('%s is refused, and nothing is changed', async ([, make, text]) => {
+    await v1(target, target.rootToken, 'POST', 'sys/policies/acl/kept', {
+      policy: 'path "kept" { capabilities = ["read"] }',
+    });
+    const refused = await restore(target, make());
+    expect(refused.status).toBe(400);
+    expect(refused.body.errors[0]).toContain(text);
+    const kept = await v1(target, target.rootToken, 'GET', 'sys/policies/acl/kept');
+    expect(kept.status).toBe(200);
+  });
+
+  test('restored elsewhere by force seals, and has every write acknowledged before it was taken', async () => {
+    const restored = await restore(target, snapshot, { path: `${SNAPSHOT}-force` });
+    expect(restored).toEqual({ status: 204, body: undefined });
+    const status = await v1(target, '', 'GET', 'sys/seal-status');
+    expect(status.body).toMatchObject({ initialized: true, sealed: true });
+    let opened: Answer = status;
+    for (const key of (await unsealKeysOf(source)).slice(0, status.body.t as number))
+      opened = await v1(target, '', 'POST', 'sys/unseal', { key });
+    expect(opened.body.sealed).toBe(false);
+    await untilReady(target);
+    const names = async (path: string): Promise<readonly string[]> =>
+      (await v1(target, source.rootToken, 'LIST', path)).body.data.keys;
+    const policies = new Set(await names('sys/policies/acl'));
+    const roles = new Set(await names('pki/roles'));
+    expect(before.length).toBeGreaterThanOrEqual(30);
+    for (const name of before) {
+      expect(policies).toContain(name);
+      expect(roles).toContain(name);
+      const path = `organizations/acme/workspaces/${name}`;
+      expect((await api(target, source.apiToken, 'GET', path)).status).toBe(200);
+    }
+    // The former records of the target are gone.
+    expect(policies).not.toContain('kept');
+    expect((await v1(target, target.rootToken, 'GET', 'sys/mounts')).status).toBe(403);
+  });
+
+  test('goes on: certificates are issued, workspaces made and listed, and it is itself copied', async () => {
+    const issued = await v1(target, source.rootToken, 'POST', 'pki/issue/w-1-0', {
+      common_name: 'after.example.com',
+      ttl: '1h',
+    });
+    expect(issued.status).toBe(200);
+    const made = await api(target, source.apiToken, 'POST', 'organizations/acme/workspaces', {
+      type: 'workspaces',
+      attributes: { name: 'after' },
+    });
+    expect(made.status).toBe(201);
+    const found = await api(
+      target,
+      source.apiToken,
+      'GET',
+      'organizations/acme/workspaces?search[name]=after',
+    );
+    expect(found.body.data).toHaveLength(1);
+    expect((await take(target, source.rootToken)).status).toBe(200);
+  });
+
+  test('opens with the key file of its cluster after a restart', async () => {
+    await target.stop();
+    await copyFile(join(source.dataFolder, 'unseal.key'), join(target.dataFolder, 'unseal.key'));
+    target = await startKeelson({ dataFolder: target.dataFolder });
+    const read = await v1(target, source.rootToken, 'GET', 'sys/policies/acl/w-1-0');
+    expect(read.status).toBe(200);
+    const merkle = await v1(target, source.rootToken, 'POST', 'sys/replication/merkle-check');
+    expect(JSON.stringify(merkle.body)).not.toContain('"corrupted_root":true');
+  });
+
+  test('of the same cluster takes back what was written since, and needs no force', async () => {
+    await v1(source, source.rootToken, 'POST', 'sys/policies/acl/since', {
+      policy: 'path "since" { capabilities = ["read"] }',
+    });
+    const published = await crlNumberOf(source);
+    expect((await restore(source, snapshot)).status).toBe(204);
+    // Its key file opens the seal again.
+    expect((await v1(source, '', 'GET', 'sys/seal-status')).body.sealed).toBe(false);
+    await untilReady(source);
+    const since = await v1(source, source.rootToken, 'GET', 'sys/policies/acl/since');
+    expect(since.status).toBe(404);
+    const kept = await v1(source, source.rootToken, 'GET', 'sys/policies/acl/w-1-0');
+    expect(kept.status).toBe(200);
+    // Clients ignore a list whose number is lower than one they have seen.
+    expect(await crlNumberOf(source)).toBeGreaterThan(published);
+  });
+});

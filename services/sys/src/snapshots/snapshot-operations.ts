@@ -1,0 +1,362 @@
+/** Takes a snapshot of the stores of all services, and puts one in their place. */
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '@keelson/clock';
+import { KeelsonError } from '@keelson/errors';
+import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replication';
+import type { RpcService } from '@keelson/rpc';
+import { type Barrier, countPage, type Store } from '@keelson/storage';
+import type { Seal } from '../seal/seal.ts';
+import { CLUSTER_KEY, clusterRecords } from '../seal/seal-records.ts';
+import {
+  type ArchiveEntry,
+  META,
+  readArchive,
+  SEALED_SUMS,
+  SUMS,
+  sumLine,
+  writeArchive,
+} from './snapshot-archive.ts';
+
+/** Version of the entries and their contents; another one is refused. */
+const FORMAT = 1;
+/** The path under which the digests are encrypted; no record has it. */
+const SUMS_PATH = 'local/core/snapshot-sums';
+/** How long the commits of sys wait for the other services to begin their copies. */
+const CUT_WITHIN_MS = 10_000;
+/** Replacing all records is one database transaction. */
+const REPLACE_WITHIN_MS = 30 * 60_000;
+/** Snapshots that one process makes at a time; each holds a read transaction open in every store. */
+const MAX_SNAPSHOTS = 2;
+
+type MemberRpc = RpcService<typeof ReplicationMemberDefinition>;
+
+export interface SnapshotContext {
+  /** Without the write gate. */
+  readonly store: Store;
+  readonly barrier: Barrier;
+  readonly clock: Clock;
+  readonly seal: Seal;
+  readonly version: string;
+  /** Sys itself, whose records are replaced in this process. */
+  readonly own: MemberRpc;
+  /** All other services that keep stores, by name. */
+  readonly others: () => ReadonlyMap<string, MemberRpc>;
+  /** The kind of replication set of which this cluster is a secondary. */
+  readonly secondaryKind: () => Promise<string | undefined>;
+}
+
+interface SnapshotMeta {
+  readonly format: number;
+  readonly version: string;
+  readonly cluster_id: string;
+  readonly cluster_name: string;
+  readonly taken_at: string;
+  /** By service. */
+  readonly positions: Readonly<Record<string, number>>;
+}
+
+interface ServiceCopy {
+  readonly service: string;
+  readonly sequence: number;
+  readonly pages: AsyncIterable<Uint8Array>;
+  close(): Promise<void>;
+}
+
+const beginCopy = async (
+  service: string,
+  member: MemberRpc,
+  signal: AbortSignal,
+): Promise<ServiceCopy> => {
+  const messages = member.copyStore({}, { signal })[Symbol.asyncIterator]();
+  const first = await messages.next();
+  if (first.done === true) throw new KeelsonError('edge.backend_unavailable', { service });
+  return {
+    service,
+    sequence: Number(first.value.sequence),
+    pages: (async function* () {
+      for (let next = await messages.next(); next.done !== true; next = await messages.next())
+        yield next.value.page;
+    })(),
+    close: async () => {
+      await messages.return?.();
+    },
+  };
+};
+
+const closeAll = async (copies: readonly ServiceCopy[]): Promise<void> => {
+  await Promise.allSettled(copies.map((copy) => copy.close()));
+};
+
+/**
+ * Copies of all stores as they are while no commit of sys is possible: what sys tells the others to do, such
+ * as removing the data of a mount, is in both copies or in neither.
+ */
+const beginCopies = async (
+  { store, others }: SnapshotContext,
+  signal: AbortSignal,
+): Promise<readonly ServiceCopy[]> => {
+  const begun: ServiceCopy[] = [];
+  const cut = AbortSignal.timeout(CUT_WITHIN_MS);
+  const begin = async (): Promise<void> => {
+    const results = await Promise.allSettled(
+      [...others()].map(async ([service, member]) => {
+        const late = Promise.withResolvers<never>();
+        const refuse = (): void =>
+          late.reject(new KeelsonError('edge.backend_unavailable', { service }));
+        cut.addEventListener('abort', refuse, { once: true });
+        const copy = beginCopy(service, member, signal);
+        // One that begins after the limit is ended at once.
+        copy.then((late) => (cut.aborted ? late.close() : undefined)).catch(() => undefined);
+        begun.push(await Promise.race([copy, late.promise]));
+      }),
+    );
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
+  };
+  try {
+    const own = await store.copies.take(begin);
+    return [{ service: 'sys', ...own }, ...begun.sort((a, b) => (a.service < b.service ? -1 : 1))];
+  } catch (error) {
+    await closeAll(begun);
+    throw error;
+  }
+};
+
+const toMeta = async (
+  { store, clock, version }: SnapshotContext,
+  copies: readonly ServiceCopy[],
+): Promise<SnapshotMeta> => {
+  const cluster = await clusterRecords.find(store, CLUSTER_KEY);
+  return {
+    format: FORMAT,
+    version,
+    cluster_id: cluster?.id ?? '',
+    cluster_name: cluster?.name ?? '',
+    taken_at: new Date(clock.nowMs()).toISOString(),
+    positions: Object.fromEntries(copies.map(({ service, sequence }) => [service, sequence])),
+  };
+};
+
+async function* entriesOf(
+  { barrier }: SnapshotContext,
+  meta: SnapshotMeta,
+  copies: readonly ServiceCopy[],
+): AsyncGenerator<ArchiveEntry> {
+  const sums: string[] = [];
+  const counted = (entry: ArchiveEntry): ArchiveEntry => {
+    sums.push(sumLine(entry));
+    return entry;
+  };
+  yield counted({ name: META, content: Buffer.from(`${JSON.stringify(meta, undefined, 2)}\n`) });
+  for (const { service, pages } of copies) {
+    let number = 0;
+    for await (const content of pages) {
+      number += 1;
+      yield counted({ name: `${service}/${String(number).padStart(8, '0')}`, content });
+    }
+  }
+  const content = Buffer.from(sums.join(''));
+  yield { name: SUMS, content };
+  yield { name: SEALED_SUMS, content: barrier.encrypt(SUMS_PATH, content) };
+}
+
+const parseMeta = ({ name, content }: ArchiveEntry): SnapshotMeta => {
+  const foreign = (cause?: unknown): KeelsonError =>
+    new KeelsonError(
+      'sys.snapshot_foreign',
+      { reason: `it does not begin with a ${META} of Keelson` },
+      { cause },
+    );
+  if (name !== META) throw foreign();
+  let meta: Partial<SnapshotMeta>;
+  try {
+    meta = JSON.parse(Buffer.from(content).toString()) as Partial<SnapshotMeta>;
+  } catch (cause) {
+    throw foreign(cause);
+  }
+  const { format, version = '', positions } = meta;
+  if (typeof format !== 'number' || typeof positions !== 'object') throw foreign();
+  if (format !== FORMAT)
+    throw new KeelsonError('sys.snapshot_unknown_format', {
+      found: format,
+      known: FORMAT,
+      version: String(version),
+    });
+  return meta as SnapshotMeta;
+};
+
+const damaged = (reason: string): KeelsonError =>
+  new KeelsonError('sys.snapshot_damaged', { reason });
+
+interface Staged {
+  readonly meta: SnapshotMeta;
+  /** Number of records by service. */
+  readonly records: ReadonlyMap<string, number>;
+}
+
+/** Keeps the pages of a snapshot beside the records of each service, and compares all digests. */
+const stageSnapshot = async (
+  context: SnapshotContext,
+  members: ReadonlyMap<string, MemberRpc>,
+  restoration: string,
+  { chunks, isForced }: RestoreRequest,
+): Promise<Staged> => {
+  let meta: SnapshotMeta | undefined;
+  let sums = '';
+  let listed: Uint8Array | undefined;
+  let isSealed = false;
+  const records = new Map<string, number>();
+  for await (const entry of readArchive(chunks)) {
+    if (meta === undefined) {
+      meta = parseMeta(entry);
+      const unknown = Object.keys(meta.positions).filter((service) => !members.has(service));
+      const missing = [...members.keys()].filter(
+        (service) => !(service in (meta?.positions ?? {})),
+      );
+      if (unknown.length + missing.length > 0)
+        throw damaged(`it is of the services ${Object.keys(meta.positions).join(', ')}`);
+    } else if (entry.name === SUMS) {
+      if (Buffer.from(entry.content).toString() !== sums)
+        throw damaged(`its entries are not those that ${SUMS} names`);
+      listed = entry.content;
+      continue;
+    } else if (entry.name === SEALED_SUMS) {
+      if (listed === undefined) throw damaged(`${SUMS} is missing`);
+      if (!isForced) requireOwnKeys(context, listed, entry.content);
+      isSealed = true;
+      continue;
+    } else {
+      const [service = '', number = ''] = entry.name.split('/');
+      const member = members.get(service);
+      if (member === undefined || !/^\d{8}$/.test(number))
+        throw damaged(`it has an entry ${entry.name.slice(0, 100)}`);
+      if (listed !== undefined) throw damaged(`${entry.name} follows ${SUMS}`);
+      records.set(service, (records.get(service) ?? 0) + pageRecords(entry));
+      await member.stagePage({ restoration, page: Buffer.from(entry.content) });
+    }
+    sums += sumLine(entry);
+  }
+  if (meta === undefined || !isSealed) throw damaged(`${SEALED_SUMS} is missing: it ends early`);
+  return { meta, records };
+};
+
+const pageRecords = ({ name, content }: ArchiveEntry): number => {
+  try {
+    return countPage(content);
+  } catch {
+    throw damaged(`${name} cannot be read`);
+  }
+};
+
+/** @throws KeelsonError `sys.snapshot_other_keys` */
+const requireOwnKeys = (
+  { barrier }: SnapshotContext,
+  listed: Uint8Array,
+  sealed: Uint8Array,
+): void => {
+  let opened: Uint8Array;
+  try {
+    opened = barrier.decrypt(SUMS_PATH, sealed);
+  } catch (cause) {
+    throw new KeelsonError('sys.snapshot_other_keys', {}, { cause });
+  }
+  if (Buffer.compare(opened, listed) !== 0)
+    throw damaged(`${SEALED_SUMS} is not the one of this archive`);
+};
+
+export interface RestoreRequest {
+  readonly chunks: AsyncIterable<Uint8Array>;
+  /** Also a snapshot that other keys encrypted. */
+  readonly isForced: boolean;
+}
+
+export interface Snapshots {
+  /** @returns the bytes of a snapshot of this moment, which must be read or ended by `signal` */
+  take(signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
+  /** Replaces everything by a snapshot; the cluster is sealed with the keys of the snapshot afterwards. */
+  restore(request: RestoreRequest): Promise<void>;
+}
+
+export const createSnapshots = (context: SnapshotContext): Snapshots => {
+  let underWay = 0;
+  let isRestoring = false;
+
+  const replaceAll = async (
+    members: ReadonlyMap<string, MemberRpc>,
+    restoration: string,
+    { meta, records }: Staged,
+  ): Promise<void> => {
+    const done: string[] = [];
+    // Sys last: until then the caller's token holds, and the restoration can be repeated.
+    for (const service of [...members.keys()].reverse()) {
+      try {
+        await members.get(service)?.replaceRecords(
+          {
+            restoration,
+            records: BigInt(records.get(service) ?? 0),
+            sequence: BigInt(meta.positions[service] ?? 0),
+          },
+          { timeoutMs: REPLACE_WITHIN_MS },
+        );
+      } catch (cause) {
+        if (done.length === 0) throw cause;
+        const reason = KeelsonError.from(cause).message;
+        throw new KeelsonError(
+          'sys.snapshot_half_restored',
+          { done: done.join(', '), service, reason },
+          { cause },
+        );
+      }
+      done.push(service);
+    }
+  };
+
+  return {
+    take: async (signal) => {
+      if (underWay >= MAX_SNAPSHOTS)
+        throw new KeelsonError('sys.snapshot_busy', {
+          what: `the making of ${underWay} snapshots`,
+        });
+      underWay += 1;
+      let copies: readonly ServiceCopy[];
+      try {
+        copies = await beginCopies(context, signal);
+      } catch (error) {
+        underWay -= 1;
+        throw error;
+      }
+      let isOver = false;
+      const end = async (): Promise<void> => {
+        if (isOver) return;
+        isOver = true;
+        underWay -= 1;
+        await closeAll(copies);
+      };
+      // A body that nobody begins to read has no other end.
+      signal.addEventListener('abort', () => void end(), { once: true });
+      if (signal.aborted) await end();
+      const meta = await toMeta(context, copies);
+      return (async function* () {
+        try {
+          yield* writeArchive(entriesOf(context, meta, copies), new Date(meta.taken_at));
+        } finally {
+          await end();
+        }
+      })();
+    },
+    restore: async (request) => {
+      const kind = await context.secondaryKind();
+      if (kind !== undefined) throw new KeelsonError('sys.snapshot_on_secondary', { kind });
+      if (isRestoring) throw new KeelsonError('sys.snapshot_busy', { what: 'another restoration' });
+      isRestoring = true;
+      try {
+        const restoration = randomUUID();
+        const members = new Map([['sys', context.own], ...context.others()]);
+        const staged = await stageSnapshot(context, members, restoration, request);
+        await replaceAll(members, restoration, staged);
+        await context.seal.startAgain();
+      } finally {
+        isRestoring = false;
+      }
+    },
+  };
+};

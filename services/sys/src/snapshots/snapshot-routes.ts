@@ -1,0 +1,57 @@
+/** `sys/storage/raft/snapshot`: the API by which existing tools back up and restore a cluster. */
+import { edgeResponse, type Route } from '@keelson/edge';
+import type { Snapshots } from './snapshot-operations.ts';
+
+const PATH = '/sys/storage/raft/snapshot';
+const TAG = 'snapshots';
+const MEDIA_TYPE = 'application/gzip';
+
+const binary = { schema: { type: 'string', contentMediaType: MEDIA_TYPE } };
+
+const restoreRoutes = (snapshots: Snapshots, path: string, isForced: boolean): Route[] =>
+  (['POST', 'PUT'] as const).map((method) => ({
+    method,
+    path,
+    operation: {
+      summary: isForced
+        ? 'Replace everything by a snapshot that other keys may have encrypted'
+        : 'Replace everything by a snapshot of this cluster',
+      description:
+        'The whole snapshot is verified before anything is replaced. The cluster is sealed afterwards and is opened with the keys of the snapshot.',
+      tags: [TAG],
+      parameters: [],
+      requestBody: { required: true, content: { [MEDIA_TYPE]: binary } },
+      responses: { 204: { description: 'Everything was replaced.' } },
+    },
+    handle: async ({ body }) => {
+      await snapshots.restore({ chunks: body.chunks(), isForced });
+      return edgeResponse(204);
+    },
+  }));
+
+export const snapshotRoutes = (snapshots: Snapshots): Route[] => [
+  {
+    method: 'GET',
+    path: PATH,
+    operation: {
+      summary: 'A snapshot of all services of the cluster',
+      tags: [TAG],
+      parameters: [],
+      responses: {
+        200: { description: 'A tar archive under gzip.', content: { [MEDIA_TYPE]: binary } },
+      },
+    },
+    handle: async ({ head, signal }) => {
+      const headers = {
+        'content-type': MEDIA_TYPE,
+        'cache-control': 'no-store',
+        'content-disposition': 'attachment; filename="keelson.snapshot"',
+      };
+      return head.method === 'HEAD'
+        ? edgeResponse(200, headers)
+        : edgeResponse(200, headers, await snapshots.take(signal));
+    },
+  },
+  ...restoreRoutes(snapshots, PATH, false),
+  ...restoreRoutes(snapshots, `${PATH}-force`, true),
+];
