@@ -38,7 +38,7 @@ const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
 /** Time for a tool that exceeded a limit to write its state. */
 export const LIMIT_GRACE_MS = 15_000;
 
-/** Kills a tool with what it started: provisioners run programs. */
+/** Kills a tool with its child processes, because provisioners run programs. */
 const killGroup = ({ pid }: ChildProcess): void => {
   if (pid === undefined) return;
   try {
@@ -64,7 +64,7 @@ export class Interruption {
     return this.#lastWords;
   }
 
-  /** Lets the tool finish what it has begun and store it. */
+  /** Lets the tool finish started operations and store the state. */
   cancel(): void {
     if (this.#reason !== undefined) return;
     this.#reason = 'canceled';
@@ -135,7 +135,7 @@ export const runTool = async (
     cwd: folder,
     env: environment,
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A group of its own: a signal to the agent is not one to the tool.
+    // A separate process group, so that a signal to the agent does not reach the tool.
     detached: true,
   });
   let stdout = '';

@@ -30,7 +30,7 @@ import {
 import type { Decision, Question } from './question.ts';
 import type { PolicyRules, Rules } from './rules.ts';
 
-/** Why a request is refused; told to the requester. */
+/** The reason for a refusal, shown to the requester. */
 export class Refusal extends Error {}
 
 const listOf = (value: string | readonly string[] | undefined): readonly string[] =>

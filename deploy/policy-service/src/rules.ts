@@ -53,7 +53,7 @@ export type Rules = Static<typeof Rules>;
 
 /**
  * The rules in a JSON text.
- * @throws Error that says what is wrong with it
+ * @throws Error with the reason if it is invalid
  */
 export const parseRules = (text: string): Rules => {
   const rules: unknown = JSON.parse(text);

@@ -1,6 +1,7 @@
 /**
- * Query strings with brackets: `filter[tagged][0][key]=env`. Malformed and unknown names are ignored, because
- * clients send private ones as well. Those that choose what a list contains are not (`requireAllRead`).
+ * Query strings with brackets: `filter[tagged][0][key]=env`. Malformed and unknown names are
+ * ignored, because clients also send private ones; unknown filters, searches and sorts are refused
+ * (`requireAllRead`).
  */
 import { JSON_API_LIMITS } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
@@ -16,7 +17,7 @@ export interface QueryParameters {
   /** Names directly below `path`: `children('filter', 'tagged')` gives the indexes. */
   children(...path: readonly string[]): readonly string[];
   /**
-   * To be called when everything that has an effect was read.
+   * Call it after all supported parameters have been read.
    * @throws KeelsonError `jsonapi.unknown_parameter` naming a `filter`, `search` or `sort` that was given a
    *   value and never read: without it the list would contain more than was asked for
    */

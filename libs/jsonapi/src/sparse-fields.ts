@@ -4,12 +4,12 @@ import type { JsonApiDocument, Resource } from './document.ts';
 import type { QueryParameters } from './query.ts';
 import { RESOURCE_TYPES } from './resource-types.ts';
 
-/** Type of resource -> the attributes and relationships that are wanted of it. */
+/** The requested attributes and relationships by resource type. */
 export type SparseFields = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
- * Names with underscores are read as names with hyphens, as in `include`. Fields that a type does not have are
- * ignored, as clients ask newer and older servers for the same ones.
+ * Underscores in names are read as hyphens, as in `include`. Unknown fields of a type are ignored,
+ * because clients send the same list to newer and older servers.
  * @throws KeelsonError `jsonapi.invalid_fields` for a type that no document has
  */
 export const parseFields = (query: QueryParameters): SparseFields => {
@@ -44,7 +44,7 @@ const restrict = (resource: Resource, fields: SparseFields): Resource => {
   };
 };
 
-/** The document with the wanted fields alone; types that are not named keep all of theirs. */
+/** The document with only the requested fields; types that are not named keep all fields. */
 export const withFields = (document: JsonApiDocument, fields: SparseFields): JsonApiDocument => {
   if (fields.size === 0) return document;
   const { data, included } = document;

@@ -1,7 +1,7 @@
 /**
- * HTTP requests to destinations that users choose: every address that a name resolves to is checked, and the
- * connection is made to a checked one, so that neither a name that changes between the check and the
- * connection nor a redirect leads anywhere else.
+ * HTTP requests to destinations that users choose. Every address of a name is checked, and the
+ * connection is made to a checked address, so that neither a DNS change after the check nor a
+ * redirect can lead elsewhere.
  */
 import { lookup } from 'node:dns';
 import { lookup as resolve } from 'node:dns/promises';
@@ -27,7 +27,7 @@ export interface Outbound {
   /** As the `fetch` of the platform; fails with a cause of `AddressRefused` or a system error. */
   readonly fetch: typeof fetch;
   /**
-   * The permitted addresses of a host, for programs that connect by themselves.
+   * The permitted addresses of a host, for programs that open their own connections.
    * @throws AddressRefused when there is none
    */
   addressesOf(host: string): Promise<readonly string[]>;
@@ -61,7 +61,7 @@ const openClient = async ({ policy, timeoutMs }: OutboundOptions): Promise<Clien
   const agent = new Agent({
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
-    // An address in place of a name is not looked up, so it is checked here.
+    // A literal address is not looked up, so it is checked here.
     connect: (options, callback) => {
       const host = withoutBrackets(options.hostname);
       if (isIP(host) !== 0 && !policy.allows(host)) callback(new AddressRefused(host), null);

@@ -10,7 +10,10 @@ export interface GroupLimits<T> {
   readonly maxWaitingSize: number;
 }
 
-/** Ends with the source; what it throws comes after all it gave. Aborting `signal` must end the source. */
+/**
+ * Ends with the source; an error of the source is thrown after all its items. Aborting `signal`
+ * must end the source.
+ */
 export async function* inGroups<T>(
   open: (signal: AbortSignal) => AsyncIterable<T>,
   signal: AbortSignal,

@@ -20,8 +20,8 @@ const PREFIXES: Readonly<Record<ClosedScopes, readonly string[]>> = {
 };
 
 /**
- * Record of the roles that all replicas of a service agree on. Every commit reads it, so a replica that
- * has not heard of a role change yet commits nothing.
+ * Record of the roles that all replicas of a service agree on. Every commit reads it, so a replica
+ * that does not know of a role change yet commits nothing.
  */
 const TURN_PATH = 'node/replication/turn';
 

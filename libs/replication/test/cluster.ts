@@ -114,7 +114,7 @@ export interface TestPrimary extends TestPlace {
   /** Promotions of other clusters that secondaries reported. */
   readonly heardOf: readonly number[];
   publish(limits?: WalPublisherOptions['limits']): Running;
-  /** Answers nothing any more, as one that was lost after it had published. */
+  /** Stops answering, like a primary that was lost after it had published. */
   silence(): void;
   /** Sends this version from now on. */
   upgrade(version: string): void;
@@ -367,8 +367,8 @@ const loadAll = async (store: Store, tree: TreeType): Promise<Map<string, string
 };
 
 /**
- * Paths at which a secondary is not what its primary is: records of the stores byte by byte, that they
- * can be read there, and the Merkle roots.
+ * Differences between a secondary and its primary, as paths: stored bytes, records that cannot be
+ * read, and Merkle roots.
  */
 export const findDeviations = async (
   primary: Pick<TestPrimary, 'store' | 'kind'>,

@@ -109,7 +109,7 @@ test('an epoch that started just before the primary was lost opens for the remai
   await revoked.until(({ state }) => state === 'idle');
   expect(revoked.barrier.term).toBe(1);
   expect(await revoked.store.read('shared/late')).toBeUndefined();
-  // It requested in vain what it is not allowed to have.
+  // Its request for forbidden data was refused.
   expect(revoked.failures).not.toEqual([]);
 }, 120_000);
 

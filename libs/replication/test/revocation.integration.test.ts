@@ -1,4 +1,4 @@
-/** A revoked secondary learns nothing more, whatever of the stream it still gets. */
+/** A revoked secondary cannot decrypt anything more, even if it still receives the stream. */
 import { startNats } from '@keelson/testkit';
 import { expect, test } from 'vitest';
 import { streamOf } from '../src/replication.ts';

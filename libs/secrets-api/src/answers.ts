@@ -136,7 +136,7 @@ export const renderAnswer = (
     wrap_info: answer.wrapInfo ?? null,
     warnings: allWarnings.length === 0 ? null : allWarnings,
     auth: answer.auth ?? null,
-    // Left out by JSON.stringify where no engine answers.
+    // undefined, and thus omitted, if no engine answers.
     mount_type: request.head.mount?.type,
   };
   if (answer.keys !== undefined) return keysResponse(envelope, answer.keys);
@@ -160,7 +160,7 @@ export const envelopeWarnings = {
       : undefined,
 };
 
-/** A list with no keys or no content at all; answered with 404 unless it has warnings. */
+/** A list without keys or content; answered with 404 unless it has warnings. */
 export const isEmptyList = (answer: Answer | FinalAnswer): boolean => {
   if (ANSWERED in answer || answer.keys !== undefined || (answer.warnings?.length ?? 0) > 0)
     return false;

@@ -13,7 +13,10 @@ interface DialectRules {
   readonly overlongLifetime: 'refuse' | 'cap';
   /** Alternative names of certificates. Plain data, because it is sent to worker threads. */
   readonly names: {
-    /** A name that a certificate cannot contain refuses the request, or is left out with a warning. */
+    /**
+     * Whether a name that a certificate cannot contain causes a refusal, or is omitted with a
+     * warning.
+     */
     readonly unusable: 'refuse' | 'drop';
     /** The kind of alternative name that repeats a common name which is an IP address. */
     readonly addressCommonName: 'ip' | 'dns';

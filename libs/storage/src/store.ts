@@ -268,7 +268,7 @@ export interface TableQuery<Row> {
 }
 
 export interface PartQuery {
-  /** Searches are made among the rows with this value in the scope column. */
+  /** Only rows with this value in the scope column are searched. */
   readonly scope: string;
   readonly part: string;
   readonly limit: number;

@@ -25,11 +25,11 @@ export const buildGoTool = async (folder: string): Promise<string | undefined> =
 };
 
 /**
- * A program of a Go module, built with tags, which `go tool` does not take. Built the first time, which takes
- * minutes, and kept beside Go's cache.
+ * Builds a program of a Go module with build tags, which `go tool` does not support. The first
+ * build takes minutes; the program is then kept next to Go's cache.
  * @param folder of the module whose go.mod pins the program
  * @param path import path of the program
- * @returns undefined where Go is missing, which is then said on standard error
+ * @returns undefined if Go is missing, which is reported on standard error
  */
 export const buildTaggedGoProgram = async (
   folder: string,
@@ -45,7 +45,7 @@ export const buildTaggedGoProgram = async (
   const run = promisify(execFile);
   const { stdout: cache } = await run(go, ['env', 'GOCACHE']);
   const binary = join(dirname(cache.trim()), 'keelson', name);
-  // It is linked again only if something of it has changed.
+  // It is linked again only if its sources have changed.
   await run(go, ['build', '-tags', tags.join(' '), '-o', binary, path], { cwd: folder });
   return binary;
 };

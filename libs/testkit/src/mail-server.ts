@@ -1,12 +1,12 @@
-/** An SMTP server that keeps the mails it is given. */
+/** An SMTP server that stores the mails it receives. */
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 
 export interface MailServer extends AsyncDisposable {
   readonly url: string;
-  /** As they came, headers included. */
+  /** Received mails, including headers. */
   readonly mails: string[];
-  /** Whether mails are taken; true at first. */
+  /** Whether mails are accepted; initially true. */
   accepts: boolean;
 }
 

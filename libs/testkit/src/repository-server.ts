@@ -1,6 +1,6 @@
 /**
- * A server of repositories on loopback: git over HTTP, by git's own program, and an API that records what it
- * is asked for and answers as a test says.
+ * A server of repositories on loopback: git over HTTP, by git's own program, and an API that
+ * records requests and gives the answers that a test sets.
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,7 +26,7 @@ export interface RepositoryServer extends AsyncDisposable {
   answer: (call: ApiCall) => { readonly status: number; readonly body?: unknown };
   /** Sees every request for git before it is served, and may answer in its place. */
   beforeGit: (request: IncomingMessage, response: ServerResponse) => boolean;
-  /** Runs git in the working copy of a repository, which is made first if it is absent. */
+  /** Runs git in the working copy of a repository, which is created if absent. */
   git(repository: string, ...args: readonly string[]): Promise<string>;
   /** Commits files to a branch, pushes it, and returns the commit. */
   commit(

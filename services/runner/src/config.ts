@@ -69,7 +69,7 @@ export const runnerSettings = Type.Object({
   }),
 });
 
-/** Settings of the runner as a process of its own. */
+/** Settings of the runner as a separate process. */
 export const runnerProcessConfig = composeConfig(
   runnerSettings,
   Type.Object({

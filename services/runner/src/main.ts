@@ -1,4 +1,4 @@
-/** The built-in runner as a process of its own. `--help` lists its settings. */
+/** The built-in runner as a separate process. `--help` lists its settings. */
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

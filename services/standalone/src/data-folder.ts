@@ -21,9 +21,8 @@ const refuse = (path: string, what: string, cause?: unknown): never => {
 };
 
 /**
- * Makes the folder if it is absent, closed to others (mode 0700).
- * @returns its absolute path
- * @throws Error naming the folder when it cannot be made or written, or is a file
+ * Creates the folder if it is absent, with mode 0700. @returns its absolute path @throws Error
+ * naming the folder when it cannot be created or written, or is a file
  */
 export const makeDataFolder = (folder: string): string => {
   const path = resolve(folder);
@@ -46,7 +45,7 @@ export const makeDataFolder = (folder: string): string => {
 };
 
 /**
- * Makes the folder if it is absent, and takes it for this process.
+ * Creates the folder if it is absent, and locks it for this process.
  * @throws Error naming the folder when another process holds it, or it cannot be used
  */
 export const openDataFolder = (folder: string): DataFolder => {

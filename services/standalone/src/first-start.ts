@@ -1,9 +1,9 @@
 /**
- * The first start makes the cluster, its first administrator, and the facts that only this start can tell.
- * Whether a start is the first one is told by the names in the data folder alone, before any file is
- * opened: a folder in which something is missing is refused with nothing changed. A marker lies in the
- * folder from before anything else is made until the facts are on disk, so a first start that was
- * interrupted is finished by the next one. No start removes or replaces anything but that marker.
+ * The first start creates the cluster, its first administrator, and the secrets that are shown only
+ * once. Whether a start is the first one is decided by the names in the data folder, before any
+ * file is opened: an incomplete folder is refused without changes. A marker lies in the folder from
+ * before anything else is made until the facts are on disk, so a first start that was interrupted
+ * is finished by the next one. No start removes or replaces anything but that marker.
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { removeFileDurably, writeFileDurably } from '@keelson/runtime';

@@ -30,7 +30,10 @@ export interface StoresOptions {
   readonly clock: Clock;
   /** Cache memory of each store, in bytes. */
   readonly cacheBytes: number;
-  /** Told once of a store whose files could not be written: it serves nothing until it is opened again. */
+  /**
+   * Called once for a store whose files could not be written; the store serves nothing until it is
+   * reopened.
+   */
   readonly onLost: (service: StoreService, error: Error, file: string) => void;
 }
 

@@ -2,8 +2,8 @@ type Send = () => Promise<{ readonly status: number }>;
 export type SimultaneousPair = readonly [Send, Send];
 
 /**
- * Sends two requests at once, round by round, and tells how many were done in any of them: each other
- * round the second finds the first further on its way, and in between they change places.
+ * Sends two requests concurrently in several rounds, and returns the distinct numbers of successes
+ * per round. The order alternates, and the delay between the two grows from round to round.
  */
 export const countDone = async (
   prepare: (round: number) => Promise<SimultaneousPair>,

@@ -25,8 +25,8 @@ export class FrameWriter<F> {
   };
 
   /**
-   * @param isAlone whether at most one id is open: there is then nothing to collect, and node:http2 sends
-   * what is written before the end of a turn one turn earlier
+   * @param isAlone whether at most one id is open: there is then nothing to collect, and node:http2
+   * sends a message one turn earlier if it is written before the turn ends
    */
   constructor(sink: FrameSink<F>, isAlone: () => boolean) {
     this.#sink = sink;

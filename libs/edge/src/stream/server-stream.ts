@@ -39,7 +39,10 @@ export interface ServerStreamOptions {
   readonly peer: string | undefined;
 }
 
-/** A body in pieces whose length is known is announced with it, as one in a piece is by itself. */
+/**
+ * Announces the length of a body in several pieces, if it is known. For a body in one piece, Node
+ * adds the header.
+ */
 const withLength = (head: ResponseHead, bytes: number): ResponseHead =>
   head.headers.some(({ name }) => name === 'content-length')
     ? head

@@ -29,6 +29,6 @@ export const openMessage = (key: Uint8Array, purpose: string, sealed: Uint8Array
   return message;
 };
 
-/** Tells one sealed message from every other. */
+/** Distinguishes a sealed message from all others. */
 export const nonceOf = (sealed: Uint8Array): string =>
   Buffer.from(sealed.subarray(0, NONCE_BYTES)).toString('hex');

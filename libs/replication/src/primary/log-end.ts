@@ -1,6 +1,6 @@
 /**
- * The last record of a log whose primary steps back: a secondary that has it misses nothing, whatever the
- * primary writes for itself afterwards.
+ * The last record of a log whose primary steps back: a secondary that has it is complete, whatever
+ * local records the primary writes afterwards.
  */
 import { jsonRecords, type RecordCollection, type Store } from '@keelson/storage';
 import type { ReplicationKind } from '../domain/crossing.ts';

@@ -55,11 +55,11 @@ export interface PrimaryOptions {
   readonly apiAddress?: string;
   /** Answers a request that a secondary may not serve itself; bytes of the edge's messages. */
   readonly serveForwarded?: (request: Uint8Array, secondaryId: string) => Promise<Uint8Array>;
-  /** Called when a secondary that has a filter asks or is heard of: its log has to be published. */
+  /** Called when a filtered secondary sends a request or reports, so that its log is published. */
   readonly onFiltered?: (secondaryId: string) => void;
   /** The paths filter of a secondary, for its status; absent in services that do not know filters. */
   readonly describeFilter?: (secondaryId: string) => Promise<Filter | undefined>;
-  /** Called when a secondary has heard of a later promotion: this cluster is the primary no more. */
+  /** Called when a secondary reports a later promotion: this cluster is no longer the primary. */
   readonly onSuperseded: (promotion: number) => void;
   readonly clock?: Clock;
 }

@@ -1,6 +1,6 @@
 /**
  * Forwarded requests and answers that are larger than a message and are sent in parts. Bounded in number
- * and memory; abandoned transfers are dropped after a while.
+ * and memory; abandoned transfers are dropped after a time limit.
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@keelson/clock';

@@ -189,7 +189,7 @@ export class WalPublisher {
     return place;
   }
 
-  /** Tells a secondary whose filter was removed that its log does not continue in this stream. */
+  /** Informs a secondary whose filter was removed that its log does not continue in this stream. */
   async #end(stream: string): Promise<void> {
     const { bus, store, membership, filtered } = this.#options;
     const { logId, promotion } = await membership.identity();

@@ -58,7 +58,7 @@ export class FollowedLog {
     return logId !== undefined && ended === unfilteredLogOf(logId);
   }
 
-  /** The groups withheld from the records of this store, as far as they were noted. */
+  /** The groups known to be withheld from this store. */
   async leftOut(): Promise<readonly string[]> {
     return (await this.#find())?.leftOut ?? [];
   }

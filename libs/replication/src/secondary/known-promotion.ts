@@ -1,7 +1,7 @@
 /**
- * The highest promotion of a set that this cluster has heard of. Whenever another cluster takes the lead of
- * a set, the number of promotions grows: a secondary that has heard of it never follows a primary with a
- * lower one again, whichever answers first, and over restarts. The number of a performance set is a local
+ * The highest promotion number of a set that this cluster knows. The number grows whenever another
+ * cluster becomes primary. A secondary never follows a primary with a lower number than it knows,
+ * whichever primary answers first, even after restarts. The number of a performance set is a local
  * record, so that a DR secondary has it when it replaces this cluster.
  */
 import { KeelsonError } from '@keelson/errors';

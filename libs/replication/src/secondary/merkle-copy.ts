@@ -45,7 +45,7 @@ export const copySubpages = async (options: MerkleCopyOptions): Promise<void> =>
   else await copyListed(options);
 };
 
-/** Makes all records below a prefix those of the primary, whatever the trees say. */
+/** Makes all records below a prefix equal to the primary's, without comparing trees. */
 export const copyBelow = async (
   options: Omit<MerkleCopyOptions, 'subpages' | 'below'>,
   below: string,

@@ -21,7 +21,7 @@ export class PrimaryKeys {
     this.#parts = parts;
   }
 
-  /** Makes the primary's keyring that of this store. */
+  /** Adopts the primary's keyring for this store. */
   async takeOver(): Promise<void> {
     const { store, barrier, link } = this.#parts;
     const { rootKey, wrappedKeyring } = await link.loadKeyring();

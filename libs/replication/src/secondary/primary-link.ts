@@ -194,8 +194,8 @@ export class PrimaryLink {
   }
 
   /**
-   * The answer of the primary's own edge to a request, and how far its log went then. What is larger than
-   * a message goes in parts, to the one replica that took the first.
+   * The answer of the primary's edge to a request, with the position of its log at that time. A
+   * request larger than a message is sent in parts, all to the replica that received the first.
    */
   async forward(
     request: Uint8Array,

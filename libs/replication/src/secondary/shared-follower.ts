@@ -34,7 +34,7 @@ export interface SharedFollowerOptions {
 
 export class SharedFollower {
   readonly #options: SharedFollowerOptions;
-  /** Aborted when this replica is not elected any more; undefined while it is not. */
+  /** Aborts when this replica is no longer elected; undefined while it is not elected. */
   #elected: AbortSignal | undefined;
   /** The newest request that was carried out. */
   #handled = '';

@@ -1,4 +1,4 @@
-/** Messages come back as they were, and nothing else opens. */
+/** Messages survive a round trip, and anything else is refused. */
 import type { StreamMessage } from '@keelson/bus';
 import { KeelsonError } from '@keelson/errors';
 import { propertySettings } from '@keelson/testkit';

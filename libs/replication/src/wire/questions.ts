@@ -67,7 +67,7 @@ export const parseSealedQuestion = (payload: Uint8Array): SealedQuestion =>
 
 export interface OpenedQuestion {
   readonly ask: Ask;
-  /** Highest that the secondary has heard of. */
+  /** Highest promotion number known to the secondary. */
   readonly promotion: number;
   /** @param promotion of this primary */
   sealAnswer(told: AnswerContent, promotion: number): Uint8Array;

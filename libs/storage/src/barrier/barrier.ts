@@ -37,7 +37,7 @@ export interface Barrier {
   readonly term: number;
   keyStatus(): KeyStatus;
 
-  /** Makes a keyring of one fresh key, unseals with it and returns it wrapped, to be stored. */
+  /** Creates a keyring with one new key, unseals with it, and returns it wrapped for storage. */
   initialize(rootKey: Uint8Array): Uint8Array;
   /** @throws KeelsonError `barrier.wrong_root_key` */
   unseal(rootKey: Uint8Array, wrappedKeyring: Uint8Array): void;

@@ -47,7 +47,7 @@ export const damage = (store: Store, ...paths: readonly string[]): Promise<void>
 
 /** The store of the running test; a new place for each. */
 export class StoreContext {
-  /** Paths of damaged records in the order the running test was told of them. */
+  /** Paths of damaged records in the order in which they were reported to the running test. */
   damaged: string[] = [];
   #place: StorePlace | undefined;
   #barrier = createBarrier();

@@ -69,7 +69,7 @@ export const registerTextSearchContract = (context: StoreContext): void => {
     const LENGTHS = Array.from({ length: 8 }, (_, length) => length);
     const MANY = 1000;
 
-    /** Rows counted and records found; what was cut off at a limit must not be more than that. */
+    /** The number of rows and the records found; a result cut off at a limit must not exceed it. */
     const answers = async (parts: readonly string[]) => {
       const found: unknown[] = [];
       for (const scope of HOUSES) {

@@ -39,8 +39,8 @@ const writeUntil = async (disk: RecordedDisk, end: RecordedEnd): Promise<readonl
   runCrashWriter({ file: join(disk.folder, FILE) }, await recordedEnvironment(disk, end));
 
 /**
- * Few steps end while the store is made or in the first groups, many after several checkpoints. Those of
- * the main file alone end within a checkpoint, before or after its flush.
+ * Small step numbers end during creation or the first groups, large ones after several checkpoints.
+ * Steps counted only for the main file end within a checkpoint, before or after its flush.
  */
 const ends: fc.Arbitrary<RecordedEnd> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ steps: fc.integer({ min: 1, max: 400 }) }) },

@@ -1,4 +1,7 @@
-/** A process that opens a SQLite store and carries out what its parent asks for, one message each. */
+/**
+ * A process that opens a SQLite store and executes the operations that its parent sends, one per
+ * message.
+ */
 import { createBarrier } from '../barrier/barrier.ts';
 import { openBarrierFor } from '../barrier/open-barrier.ts';
 import { openSqliteStore } from '../sqlite/sqlite-store.ts';

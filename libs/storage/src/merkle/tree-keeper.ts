@@ -1,8 +1,9 @@
 /**
- * The two Merkle trees of a store, which follow its log: each operation says what it replaced. Entries that
- * this process committed are noted in memory, others are read. The trees are saved from time to time with
- * their position in the log; the next start counts the entries after it. Where those are missing (pruned, or
- * the trees were never saved), the trees are counted from the records.
+ * The two Merkle trees of a store, updated from its log: each operation contains the leaf that it
+ * replaced. Entries that this process committed are noted in memory, others are read. The trees are
+ * saved from time to time with their position in the log; the next start counts the entries after
+ * it. Where those are missing (pruned, or the trees were never saved), the trees are counted from
+ * the records.
  */
 import { setImmediate } from 'node:timers/promises';
 import { KeelsonError } from '@keelson/errors';
@@ -39,7 +40,7 @@ const PAGE_ENTRIES = 200;
 const COUNT_EVERY_ENTRIES = 500;
 /** Further behind than this, the log is read instead; this many notes take about a megabyte. */
 const MAX_NOTES = 4000;
-/** A crash makes the next start count at most about this many entries again. */
+/** Approximate maximum number of entries that the start after a crash has to count again. */
 const SAVE_EVERY_ENTRIES = 20_000;
 
 /** Changes of one commit to the trees. */

@@ -1,6 +1,6 @@
 /**
- * A store in a PostgreSQL database, shared by any number of replicas. Whoever appends holds the lock of
- * the one row in `head`; whoever reads compares that row first (RecordReader).
+ * A store in a PostgreSQL database, shared by any number of replicas. An append holds the lock of
+ * the single row in `head`; a read first compares that row (RecordReader).
  */
 import { KeelsonError } from '@keelson/errors';
 import type { CompiledQuery } from 'kysely';

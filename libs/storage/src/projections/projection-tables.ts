@@ -16,7 +16,7 @@ export interface ProjectionTables {
     projection: Projection,
     changes: AsyncIterable<readonly ProjectedChange[]>,
   ): Promise<void>;
-  /** Makes the next `rebuildProjection` build these whatever their version. */
+  /** Makes the next `rebuildProjection` rebuild these, even if their version is unchanged. */
   forgetProjections(projections: readonly Projection[]): Promise<void>;
 }
 

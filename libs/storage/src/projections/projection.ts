@@ -20,7 +20,7 @@ export interface PartialIndex<Column extends string = string> {
 /** A column searched for parts of its text (`Store.findByPart`). Both columns are text and never null. */
 export interface TextSearch<Column extends string = string> {
   readonly column: Column;
-  /** Column of the value that a search is made within, such as the id of an organization. */
+  /** Column that restricts a search, such as the id of an organization. */
   readonly scope: Column;
 }
 

@@ -8,7 +8,7 @@ const TRIGRAM_CHARACTERS = 3;
 /** Whether an index of trigrams can find texts that contain `part`. */
 export const isIndexable = (part: string): boolean => Array.from(part).length >= TRIGRAM_CHARACTERS;
 
-/** The table and the columns that a search is made in. */
+/** The table and columns to search. */
 export interface Searched {
   readonly table: string;
   readonly search: TextSearch;

@@ -13,7 +13,7 @@ export const unlessDamaged = async <T>(work: Promise<T>): Promise<T | undefined>
   }
 };
 
-/** The same reads, with records that cannot be decrypted left out. `Store.damagedPaths` names them. */
+/** The same reads, without records that cannot be decrypted. `Store.damagedPaths` names them. */
 export const readableOnly = (reads: Reads): Reads => ({
   read: (path) => unlessDamaged(reads.read(path)),
   list: (prefix, options) => reads.list(prefix, options),

@@ -9,8 +9,8 @@ export interface FileLock {
 const BUSY = 5;
 
 /**
- * Locks `file`, which is made if it is absent (mode 0600) and stays empty: an exclusive SQLite transaction
- * that is never committed, because Node.js has no file locks.
+ * Locks `file`, which is created if absent (mode 0600) and stays empty. The lock is an exclusive
+ * SQLite transaction that is never committed, because Node.js has no file locks.
  * @returns undefined when another process holds the lock
  * @throws Error when the file cannot be opened
  */

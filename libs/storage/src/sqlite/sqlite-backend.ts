@@ -311,7 +311,8 @@ const project = (projected: readonly ProjectedChange[]): readonly WriteStatement
       rows: Array.from(sumTallies(changes), (tally) => [projection.table, ...tally]),
     },
   ]);
-  // Together and last: each other statement in between makes FTS5 write what it holds as a segment.
+  // Grouped and executed last, because any other statement in between makes FTS5 write its buffer
+  // as a segment.
   const texts = byProjection.flatMap(([projection, changes]) => [
     ...(projection.search === undefined ? [] : indexTexts(projection, changes)),
     {

@@ -14,7 +14,7 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
   26: 'storage.corrupt', // NOTADB
 };
 
-/** Whether the disk failed to write or flush, so that what it holds is unknown. */
+/** Whether a write or flush failed, which leaves the content of the disk unknown. */
 export const isFailedDisk = (error: { readonly errcode: number }): boolean =>
   (error.errcode & 0xff) === IOERR;
 

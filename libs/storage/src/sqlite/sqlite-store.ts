@@ -18,7 +18,7 @@ import { SqliteWriter } from './sqlite-writer.ts';
 
 export interface SqliteStoreOptions {
   readonly file: string;
-  /** Whether a store is made where there is none; true if absent. */
+  /** Whether to create the store if it does not exist; true if absent. */
   readonly mayCreate?: boolean;
   readonly barrier: Barrier;
   readonly clock?: Clock;
@@ -72,7 +72,7 @@ const openBackend = ({ file, mayCreate = true, onLost }: SqliteStoreOptions): Sq
   }
 };
 
-/** SQLite gives the files beside a database the mode of the database. */
+/** SQLite creates its other files with the mode of the database. */
 const prepareFile = (file: string, mayCreate: boolean): void => {
   requireWritable(dirname(file));
   if (existsSync(file)) requireWritable(file);

@@ -1,6 +1,6 @@
 /**
- * Texts of projections in SQLite: an FTS5 index of trigrams without content beside the table, keyed by
- * the table's row numbers. FTS5 is written like a log-structured tree, so a text costs a commit a few
+ * Texts of projections in SQLite: a contentless FTS5 trigram index for each table, keyed by the
+ * table's row numbers. FTS5 is written like a log-structured tree, so a text costs a commit a few
  * microseconds however many there are.
  */
 import type { SQLInputValue, StatementSync } from 'node:sqlite';
@@ -23,9 +23,9 @@ export const createTextIndex = (projection: Projection): string[] => [
 ];
 
 /**
- * Brings the index in step with rows that were put. To be carried out while the rows past `truncatedTo`
- * still exist. Each row's number is looked up by a subquery in VALUES, because INSERT … SELECT would make
- * FTS5 write what it holds as a segment for every text.
+ * Updates the index for rows that were put. Must run while the rows past `truncatedTo` still exist.
+ * Each row number is looked up by a subquery in VALUES, because INSERT … SELECT would make FTS5
+ * write its buffer as a segment for every text.
  */
 export const indexTexts = (
   projection: Projection,

@@ -23,7 +23,10 @@ const execute = ({ sql, rows }: WriteStatement): number => {
   return changes;
 };
 
-/** @returns false when a statement that must change a row changed none; the rest is left out then */
+/**
+ * @returns false when a statement that must change a row changed none; later statements are then
+ * skipped
+ */
 const executeAll = (statements: readonly WriteStatement[]): boolean =>
   statements.every((statement) => execute(statement) > 0 || statement.mustChange !== true);
 

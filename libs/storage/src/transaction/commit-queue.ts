@@ -171,7 +171,7 @@ export class CommitQueue {
             : stored && (await reader.decryptValue(path, stored));
           values.set(path, value);
         } catch (error) {
-          // A damaged record of another store. The tables keep what they have of the one before it.
+          // A damaged record from another store. The tables keep the rows of its previous version.
           if (!isDamage(error)) throw error;
           values.delete(path);
         }

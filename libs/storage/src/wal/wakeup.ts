@@ -1,5 +1,5 @@
 /**
- * Wakes whoever waits for the log to grow. Spurious wake-ups are allowed; missed ones are not. Where
+ * Wakes waiters when the log grows. Spurious wake-ups are allowed; missed ones are not. Where
  * other processes append too, a wait ends after `pollMs` at the latest.
  */
 export class Wakeup {

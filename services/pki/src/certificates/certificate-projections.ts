@@ -40,7 +40,7 @@ const splitKey = (key: string): readonly [string, string] => {
 
 /**
  * Issuer of the revocations whose records cannot be decrypted. They stay on the lists of all issuers of their
- * mount: a revoked certificate must not become valid again because its issuer is not known any more.
+ * mount: a revoked certificate must not become valid again because its issuer is no longer known.
  */
 export const UNREADABLE_ISSUER = 'unreadable';
 

@@ -1,4 +1,4 @@
-/** Makes the key and the CSR of an intermediate; its certificate is imported later. */
+/** Generates the key and the CSR of an intermediate; its certificate is imported later. */
 
 import type { Store } from '@keelson/storage';
 import { createCsr } from '@keelson/x509';
@@ -19,7 +19,9 @@ export interface GeneratedRequest {
   readonly key: Key;
 }
 
-/** Makes a request and stores its key; its issuer comes with the signed certificate. */
+/**
+ * Creates a CSR and stores its key; the issuer is created when the signed certificate is imported.
+ */
 export const generateIntermediate = async (
   { store, authorities }: IntermediateParts,
   mount: MountScope,

@@ -1,4 +1,4 @@
-/** Makes a root: a key (new or existing), its self-signed certificate, and the issuer record. */
+/** Creates a root: a key (new or existing), its self-signed certificate, and the issuer record. */
 
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@keelson/clock';

@@ -13,7 +13,10 @@ import {
 /** More threads would only take cores from the event loop. */
 const MAX_THREADS = 4;
 
-/** Keys are made or used on libuv's thread pool: such orders take long, and others are done meanwhile. */
+/**
+ * Whether keys are generated or used on libuv's thread pool: such jobs take long, and others run
+ * meanwhile.
+ */
 const usesLibuv = ({ issuer, role, order }: OrderUnderIssuer): boolean =>
   issuer.privateKey.asymmetricKeyType === 'rsa' ||
   (order.kind === 'issue' && (role?.keyType === 'rsa' || order.key.type === 'rsa'));

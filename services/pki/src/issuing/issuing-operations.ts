@@ -59,7 +59,7 @@ const makeAndStore = async (
   return storeCertificate(parts, request, { ...made, authority, issuer, role });
 };
 
-/** Makes a key and a certificate for it. */
+/** Generates a key and issues a certificate for it. */
 export const issueCertificate = async (
   parts: IssuingParts,
   request: IssueRequest,

@@ -40,7 +40,7 @@ export interface ChosenKey {
   readonly signer: Signer;
 }
 
-/** Finds or makes the key; a new one is not stored yet. */
+/** Finds or generates the key; a new one is not stored yet. */
 export const chooseKey = async (ring: KeyRing, choice: KeyChoice): Promise<ChosenKey> => {
   const existing = choice.keyRef === undefined ? undefined : ring.require(choice.keyRef);
   const key = existing ?? toKey(await createKeyPair(choice.algorithm), choice.keyName);

@@ -1,4 +1,4 @@
-/** Work on plain data, done on a pool of threads beside the event loop. */
+/** A pool of worker threads for jobs on plain data, off the event loop. */
 import { availableParallelism } from 'node:os';
 import { KeelsonError } from '@keelson/errors';
 import type { Logger } from '@keelson/logging';

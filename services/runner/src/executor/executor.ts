@@ -1,6 +1,7 @@
 /**
- * Executes one phase, in a process and with a user of its own. It knows the credentials of its run and no
- * others. The end of its standard input means that the runner stops or is gone: the phase then ends as errored.
+ * Executes one phase, in a separate process and under a separate user. It has the credentials of
+ * its run and no others. When its standard input ends, the runner has stopped or crashed, and the
+ * phase ends as errored.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -38,7 +38,7 @@ export const startExecutor = (
     cwd: task.folder,
     env: { PATH: task.environment['PATH'], HOME: task.environment['HOME'] },
     stdio: ['pipe', 'pipe', 'pipe'],
-    // A group of its own: what the terminal sends to the runner is not for it.
+    // A separate process group, so that signals of the terminal to the runner do not reach it.
     detached: true,
   });
   for (const stream of [child.stdout, child.stderr])

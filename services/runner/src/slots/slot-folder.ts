@@ -31,7 +31,7 @@ export const toSlotFolder = (folder: string, index: number): SlotFolder => {
 };
 
 /**
- * Makes the folder of all slots, or takes the one that is there.
+ * Creates the folder of all slots, or uses the existing one.
  * @throws Error when another user made it: its content could not be trusted
  */
 export const openRunnerFolder = async (folder: string): Promise<void> => {
@@ -41,7 +41,7 @@ export const openRunnerFolder = async (folder: string): Promise<void> => {
     throw new Error(
       `KEELSON_RUNNER_FOLDER: ${folder} is not a folder of the user that the runner has`,
     );
-  // Passed through by the users of the slots, whatever the file mode creation mask is.
+  // The users of the slots must be able to traverse it, whatever the umask is.
   await chmod(folder, 0o711);
 };
 
@@ -80,7 +80,7 @@ const isRunning = (pid: number): boolean => {
 };
 
 const WAIT_MS = 200;
-/** An executor whose runner is gone interrupts the tool and stores what it has done. */
+/** An executor whose runner has ended interrupts the tool and stores the state. */
 const LEAVES_WITHIN_MS = 60_000;
 
 /** Waits for the executor of a runner that is gone, and ends it when it takes too long. */

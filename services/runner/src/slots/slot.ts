@@ -44,7 +44,7 @@ type ClaimedPhase = Phase & { readonly agentId: string };
 
 /** As agents do: a minute of silence ends the phase. */
 const PING_MS = 10_000;
-/** Time for an executor that reached its time limit to end by itself. */
+/** Time that an executor has to end after it has reached its time limit. */
 const OVERTIME_MS = 120_000;
 
 const rest = (delayMs: number, signal: AbortSignal): Promise<void> =>
@@ -105,7 +105,8 @@ const ping = async ({ controlPlane, logger }: SlotParts, agentId: string, signal
     await rest(PING_MS, signal);
     if (signal.aborted) return;
     await controlPlane.ping(agentId).catch((error: unknown) => {
-      // The control plane ended the phase; its executor hears of it, too.
+      // The control plane has ended the phase, which the executor learns from its own requests as
+      // well.
       if (!isGone(error)) logger.warn({ err: error }, 'ping');
     });
   }

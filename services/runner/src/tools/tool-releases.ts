@@ -76,7 +76,7 @@ const findProgram = async (
 };
 
 const listZips = async (folder: string): Promise<readonly ToolRelease[]> => {
-  // A folder that is not there is said when a version is missing.
+  // A missing folder is reported when a version cannot be found.
   const names = await readdir(folder).catch(() => []);
   return names.flatMap((file): ToolRelease[] => {
     const [, name, version, platform] = ZIP.exec(file) ?? [];
@@ -103,7 +103,7 @@ export const listReleases = async (
   return found;
 };
 
-/** Why a phase has no tool: what was wanted, and where it was looked for. */
+/** The reason why a phase has no tool: the requested version, and the places searched. */
 export const explainMissing = (
   constraint: string,
   { path, folder, only }: ToolPlaces,

@@ -67,11 +67,11 @@ const extract = async (archive: string, name: string, target: string): Promise<b
 };
 
 /**
- * Takes the program of a release out of its zip file. The file is copied first, so that what was checked is
- * what is unpacked.
+ * Extracts the program of a release from its zip file. The file is copied first, so that the
+ * checked content is the content unpacked.
  * @param folder of the phase, which its run cannot write to
  * @returns the program
- * @throws Error that names the file when it is not what its sums say
+ * @throws Error naming the file when its checksum is wrong
  */
 export const unpackRelease = async (release: ToolRelease, folder: string): Promise<string> => {
   const expected = await readSum(release);

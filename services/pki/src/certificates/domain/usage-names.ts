@@ -4,7 +4,7 @@ import { EXTENDED_KEY_USAGE, KEY_USAGES, type KeyUsage } from '@keelson/x509';
 const withoutPrefix = (name: string, prefix: string): string =>
   name.toLowerCase().startsWith(prefix) ? name.slice(prefix.length) : name;
 
-/** Usages by name, in any case, with or without their prefix; unknown names are left out. */
+/** Usages by name, in any case, with or without their prefix; unknown names are omitted. */
 export const toKeyUsages = (names: readonly string[]): readonly KeyUsage[] =>
   KEY_USAGES.filter((usage) =>
     names.some(
@@ -16,7 +16,7 @@ const EXTENDED_BY_NAME: ReadonlyMap<string, string> = new Map(
   Object.entries(EXTENDED_KEY_USAGE).map(([name, oid]) => [name.toLowerCase(), oid]),
 );
 
-/** Object identifiers of extended usages by name; unknown names are left out. */
+/** Object identifiers of extended usages by name; unknown names are omitted. */
 export const toExtendedKeyUsageOids = (names: readonly string[]): readonly string[] =>
   names.flatMap((name) => {
     const oid = EXTENDED_BY_NAME.get(withoutPrefix(name.trim(), 'extkeyusage').toLowerCase());

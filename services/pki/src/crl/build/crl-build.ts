@@ -1,4 +1,4 @@
-/** Makes the lists of one group of issuers and replaces the old ones. */
+/** Builds the lists of one group of issuers and replaces the old ones. */
 
 import type { Clock } from '@keelson/clock';
 import { hasCode } from '@keelson/errors';
@@ -33,7 +33,7 @@ export interface CrlBuild {
   readonly clock: Clock;
   readonly mount: MountScope;
   readonly authority: Authority;
-  /** Fence of the lease that the build is made under. */
+  /** Fence of the lease under which the build runs. */
   readonly fence: Fence;
   readonly scope: RevocationScope;
 }
@@ -138,7 +138,7 @@ const lastNumber = async ({ store, mount }: CrlBuild, group: CrlGroup): Promise<
 };
 
 /**
- * A complete list and, where they are made, the delta list to it. `pending` are revocations that are
+ * A complete list and, if enabled, its delta list. `pending` are revocations that are
  * not certain to be on the complete list. Returns warnings.
  */
 export const buildComplete = async (

@@ -76,8 +76,9 @@ const findAgent = async (
 };
 
 /**
- * Whether the built-in runner executes the workspace's runs: those of mode `remote`, unless an agent that the
- * organization has for them is there. It may be where the built-in runner is not, such as in a closed network.
+ * Whether the built-in runner executes the workspace's runs: those of mode `remote`, unless a
+ * suitable agent of the organization is registered, because that agent may reach networks that the
+ * built-in runner cannot.
  */
 export const isForRunner = async (reads: Reads, workspace: Workspace): Promise<boolean> => {
   const placed = await findPlace(reads, workspace);

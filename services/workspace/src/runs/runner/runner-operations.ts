@@ -11,8 +11,8 @@ import type { Agent } from '../model/domain/agent.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
 
 /**
- * The oldest phase that waits for the built-in runner; undefined when none does. An agent of its own goes with
- * the phase: the runner pings with it, and it is gone when the phase ends.
+ * Claims the oldest phase that waits for the built-in runner; undefined if none waits. Each phase
+ * gets a separate agent, with which the runner pings and which is removed when the phase ends.
  * @throws KeelsonError `workspace.not_found` for every other caller
  */
 export const claimForRunner = async (

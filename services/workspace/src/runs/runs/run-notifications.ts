@@ -1,4 +1,4 @@
-/** Tells the notification configurations of a workspace about its runs. */
+/** Queues notifications about the runs of a workspace. */
 import type { Transaction } from '@keelson/storage';
 import type { RunStatus } from '../../base/run-status.ts';
 import { userRecords } from '../../identity/model/user-records.ts';

@@ -90,7 +90,7 @@ export interface NewFiles {
   readonly archive: StoredContent;
   /** Text of the README of the folder that runs work in, null when there is none. */
   readonly readme: string | null;
-  /** Whether a run of them may apply without being confirmed by somebody who may. */
+  /** Whether their run may apply without the confirmation of an authorized user. */
   readonly mayApply: boolean;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The way out for git: an HTTP proxy on loopback for one fetch. It looks names up itself and connects to
- * permitted addresses only, whatever address a repository, a redirect or a submodule names, and it ends all
- * connections once more bytes have passed than are allowed.
+ * The network access of git: an HTTP proxy on loopback for one fetch. It resolves names itself and
+ * connects only to permitted addresses, whatever a repository, redirect or submodule names. It
+ * closes all connections once the byte limit is exceeded.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

@@ -25,7 +25,7 @@ export interface Commit {
   readonly message: string;
 }
 
-/** More changed files than this are not told apart. */
+/** Above this number of changed files, the paths are treated as unknown. */
 const MAX_CHANGED = 5000;
 const MAX_MESSAGE_LENGTH = 4096;
 
@@ -104,7 +104,7 @@ export class FetchedRepository implements AsyncDisposable {
     return { sha, author, message: message.trim().slice(0, MAX_MESSAGE_LENGTH) };
   }
 
-  /** Paths that differ between two commits; undefined when there are more than are told apart. */
+  /** Paths that differ between two commits; undefined if there are too many. */
   async changedFiles(
     folder: string,
     from: string,

@@ -123,7 +123,7 @@ export const startGit = (options: GitOptions, ...args: readonly string[]): Runni
     }
   };
   const ended = run();
-  // Whoever reads the output may stop first.
+  // The reader of the output may stop early.
   ended.catch(() => undefined);
   return { stdout: child.stdout, ended };
 };

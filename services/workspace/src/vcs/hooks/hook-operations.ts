@@ -53,7 +53,7 @@ const queueRegistration = (tx: Transaction, hook: RepositoryHook, nowMs: number)
     { dueAtMs: nowMs, name: hook.id },
   );
 
-/** Deletes what is stored of a repository; its webhook is removed at the provider by queued work. */
+/** Deletes the records of a repository; queued work removes its webhook at the provider. */
 const removeHook = async (tx: Transaction, hook: RepositoryHook, nowMs: number): Promise<void> => {
   const token = await oauthTokenRecords.find(tx, hook.tokenId);
   const client = token && (await oauthClientRecords.find(tx, token.clientId));
@@ -186,7 +186,7 @@ export const registerHook = async (
   }, options);
 };
 
-/** Removes a webhook that is not wanted any more at its provider. @throws RepositoryFailure */
+/** Removes a webhook that is no longer needed at its provider. @throws RepositoryFailure */
 export const unregisterHook = async (
   { store, outbound }: VcsContext,
   key: string,

@@ -89,7 +89,7 @@ const refOf = (event: RepositoryEvent): string | undefined => {
   }
 };
 
-/** Files that an event has changed; undefined when that cannot be told, for example of a new branch. */
+/** Files that an event has changed; undefined if unknown, for example for a new branch. */
 const findChanged = async (
   repository: FetchedRepository,
   folder: string,
@@ -284,7 +284,7 @@ const ingest = async (
     version,
     archive: { id: stored.id, sizeBytes: stored.sizeBytes },
     readme: readmes.get(workspace.settings.workingDirectory ?? '') ?? null,
-    // An administrator has connected the workspace, and chosen whether an apply follows by itself.
+    // The administrator who connected the workspace has decided whether applies are automatic.
     mayApply: true,
   });
   return version.autoQueueRuns

@@ -1,4 +1,7 @@
-/** Why a repository or its provider could not be used, in words for those who may see the workspace. */
+/**
+ * The reason why a repository or its provider could not be used, as shown to readers of the
+ * workspace.
+ */
 export class RepositoryFailure extends Error {
   /** Another attempt would fail in the same way. */
   readonly isFinal: boolean;

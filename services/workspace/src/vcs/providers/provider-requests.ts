@@ -27,9 +27,8 @@ const parseAnswer = (host: string, answer: string): unknown => {
 };
 
 /**
- * Sends a request and returns the parsed answer. Redirects are not followed: they would take the credentials
- * along.
- * @param alsoFine statuses beside 2xx that are answered with undefined
+ * Sends a request and returns the parsed answer. Redirects are not followed, because they would
+ * receive the credentials. @param alsoFine statuses other than 2xx that result in undefined
  * @throws RepositoryFailure when there is no answer, or one of another status
  */
 export const sendToProvider = async (

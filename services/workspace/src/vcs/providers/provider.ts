@@ -23,7 +23,7 @@ export type CommitState = 'running' | 'attention' | 'success' | 'failure' | 'can
 export interface CommitStatus {
   readonly commitSha: string;
   readonly state: CommitState;
-  /** Tells statuses of one commit apart. */
+  /** Distinguishes the statuses of one commit. */
   readonly context: string;
   readonly description: string;
   /** Where the run is shown. */
@@ -47,7 +47,7 @@ export interface Provider {
   readonly source: string;
   /** Whether the sender knows the secret of the webhook. */
   isAuthentic(delivery: Delivery, secret: string): boolean;
-  /** Whether the body is part of what is authentic, so that a copy of it is a replay. */
+  /** Whether the signature covers the body, so that a copy of it is a replay. */
   readonly signsBody: boolean;
   /** Id of the delivery, the same when it is sent again; undefined when it has none. */
   deliveryId(headers: Delivery['headers']): string | undefined;
@@ -56,7 +56,7 @@ export interface Provider {
   /**
    * The events of a delivery that can start runs.
    * @param payload parsed JSON
-   * @throws KeelsonError `request.invalid` for a payload without what it must have
+   * @throws KeelsonError `request.invalid` for a payload that lacks required members
    */
   toEvents(eventName: string, payload: unknown): readonly DeliveredEvent[];
   createHook(repository: RemoteRepository, hook: NewWebhook): ProviderRequest;

@@ -9,7 +9,10 @@ export interface LoadedRepository {
   readonly repository: RemoteRepository;
 }
 
-/** The provider of a repository, and what it is reached with; undefined when the connection is gone. */
+/**
+ * The provider of a repository with address and credentials; undefined if the connection was
+ * deleted.
+ */
 export const loadRepository = async (
   reads: Reads,
   { tokenId, identifier }: Pick<RepositoryHook, 'tokenId' | 'identifier'>,

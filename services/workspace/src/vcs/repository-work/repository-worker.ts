@@ -108,7 +108,10 @@ const work = async (
   }
 };
 
-/** @returns a round that starts what is due, and waits for the first to end; false when there is nothing */
+/**
+ * @returns a round that starts due work and waits until the first piece ends; false if there is
+ * none
+ */
 export const createRepositoryWorker = (
   context: VcsContext,
 ): ((options: RoundOptions) => Promise<boolean>) => {

@@ -186,7 +186,8 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
     },
     indexes: [
       ['organization_id', 'tag_key_lower', 'tag_key', 'tag_value', 'name_lower', 'workspace_id'],
-      // Whether a workspace has a tag: those that are made together are near each other.
+      // Index for whether a workspace has a tag; rows created together are stored close to each
+      // other.
       ['workspace_id', 'tag_key_lower', 'tag_key', 'tag_value'],
       { columns: ['organization_id', 'tag_id'], present: 'tag_id' },
     ],

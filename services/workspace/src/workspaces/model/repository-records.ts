@@ -100,7 +100,7 @@ export interface QueuedWork {
 /** Time from which it is due in milliseconds with 13 digits, "-", a name: in the order in which it is due. */
 export const repositoryWork = keyedRecords<QueuedWork>('shared/repository-work/');
 
-/** @param name tells work that is due at the same time apart */
+/** @param name distinguishes work that is due at the same time */
 export const toWorkKey = (dueAtMs: number, name: string): string =>
   `${String(dueAtMs).padStart(13, '0')}-${name}`;
 

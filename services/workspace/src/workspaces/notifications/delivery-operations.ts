@@ -1,7 +1,8 @@
 /**
  * Sends notifications. Those of one configuration are sent in order, one at a time; while its destination
- * does not accept them, the oldest is tried again after growing pauses. Whatever waits is a record, so a
- * restart or another replica goes on where this one stopped; an event may then arrive twice.
+ * does not accept them, the oldest is retried after increasing delays. Waiting notifications are
+ * records, so a restart or another replica continues where this one stopped; an event may then
+ * arrive twice.
  */
 import { createHmac } from 'node:crypto';
 import { outboundFailure, readBeginning } from '@keelson/outbound';

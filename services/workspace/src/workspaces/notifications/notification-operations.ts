@@ -41,8 +41,8 @@ export type GivenNotification = {
 };
 
 /**
- * Requires a caller who may change what the configuration is about: addresses of destinations are secrets.
- * An organization token is nobody who could be told.
+ * Requires a caller who may change the subject of the configuration, because addresses of
+ * destinations are secrets. Organization tokens are refused.
  * @throws KeelsonError `workspace.not_found`
  */
 const requireSubscribable = async (

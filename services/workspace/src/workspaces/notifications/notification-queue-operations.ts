@@ -77,7 +77,7 @@ export const queueNotificationFor = async (
 /**
  * Queues an event for every enabled configuration of the workspace, its project and the teams that may read
  * its runs.
- * @param describe the rest of the event; called only when somebody is told
+ * @param describe the rest of the event; called only if there is a recipient
  */
 export const queueNotification = async (
   tx: Transaction,

@@ -1,4 +1,4 @@
-/** Reminders that a workspace is about to be destroyed by itself. */
+/** Reminders of upcoming auto-destroys. */
 import type { TransactOptions } from '@keelson/storage';
 import { decideAutoDestroy } from '../model/domain/auto-destroy.ts';
 import { projectRecords } from '../model/project-records.ts';

@@ -12,7 +12,7 @@ export interface RepositoryHook {
   readonly baseUrl: string;
   /** The webhook's id at the provider; null until it is registered. */
   readonly providerId: string | null;
-  /** As it was when the repository was fetched last; null before the first time. */
+  /** Value at the latest fetch of the repository; null before the first. */
   readonly defaultBranch: string | null;
   /** Why the webhook is not registered; null: it is, or nobody has tried yet. */
   readonly hookProblem: string | null;

@@ -1,4 +1,4 @@
-/** Notification configurations: who is told of which events of workspaces, and how. */
+/** Notification configurations: the destinations, triggers and formats of events. */
 
 import { attributeViolation, type Violation } from '../../../base/validation/domain/violation.ts';
 import { isWebUrl } from '../../../base/validation/domain/web-url.ts';
@@ -16,7 +16,7 @@ const RUN_TRIGGERS = [
   'run:errored',
 ] as const;
 
-/** Sent this long before a workspace is destroyed by itself. */
+/** Time before an auto-destroy at which the reminder is sent. */
 export const REMINDER_TRIGGER = 'workspace:auto_destroy_reminder';
 
 export const TRIGGERS = [
@@ -174,5 +174,5 @@ export const MAX_RESPONSES = 10;
 /** Events that wait for one destination; further ones are not sent. */
 export const MAX_WAITING = 1000;
 
-/** Events that are older are not sent any more. */
+/** Older events are no longer sent. */
 export const MAX_AGE_MS = 24 * 3600 * 1000;
