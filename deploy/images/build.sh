@@ -8,7 +8,7 @@ tag=${1:-keelson:dev}
 context=$(mktemp -d)
 trap 'rm -rf "$context"' EXIT
 
-git ls-files -z --cached --others --exclude-standard -- package.json package-lock.json libs services proto bench/package.json conformance/package.json deploy/agent deploy/policy-service deploy/demo-replication \
+git ls-files -z --cached --others --exclude-standard -- package.json package-lock.json libs services proto deploy/agent deploy/policy-service deploy/demo-replication \
   | grep -zvE '\.test\.ts$|/testdata/|^libs/testkit/src/|^libs/testcontainers/' \
   | xargs -0 cp --parents -t "$context"
 # Modules that the demo shares with the tests; neither starts a process.
@@ -16,6 +16,11 @@ cp --parents -t "$context" libs/testkit/src/addressed-cluster.ts libs/testkit/sr
 # Built here: the image has no packages for it.
 make --silent console
 cp -r --parents -t "$context" services/console/dist
-(cd "$context" && npm install --no-save --omit=dev --no-audit --no-fund --loglevel=error)
+(
+  cd "$context"
+  npm install --no-save --omit=dev --no-audit --no-fund --loglevel=error
+  # Only compilers, debuggers and the tests of packages read these: a third of the bytes.
+  find node_modules \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.test.*' \) -type f -delete
+)
 docker build --quiet ${BASE_IMAGE:+--build-arg BASE_IMAGE="$BASE_IMAGE"} "$@" \
   -t "$tag" -f deploy/images/Dockerfile "$context"

@@ -84,6 +84,22 @@ describe('the standalone image', () => {
     expect(stdout).toBe('[200,200,200]\n');
   });
 
+  test('holds at most 120 MB beyond its base and Node.js, and no tool of the tests', async () => {
+    const script =
+      'cd /keelson && du -sm . | cut -f1 && du -sm node_modules/node | cut -f1 && ls node_modules && find . -name "*.test.ts"';
+    const options = ['--rm', '--entrypoint', '/bin/sh', images.keelson, '-c', script];
+    const { stdout } = await run('docker', ['run', ...options]);
+    const [all, node, ...names] = stdout.trim().split('\n');
+    expect(Number(all) - Number(node)).toBeLessThanOrEqual(120);
+    const tools = ['playwright-core', 'vitest', 'testcontainers', 'fast-check', 'typescript'];
+    expect(names.filter((name) => tools.includes(name) || name.endsWith('.test.ts'))).toEqual([]);
+    const labels = ['inspect', '--format', '{{json .Config.Labels}}', images.keelson];
+    expect(JSON.parse((await run('docker', labels)).stdout)).toMatchObject({
+      'org.opencontainers.image.title': 'Keelson',
+      'org.opencontainers.image.version': expect.any(String),
+    });
+  });
+
   test('runs as restricted as in a pod of deploy/kubernetes', async () => {
     const manifest = join(REPOSITORY, 'deploy/kubernetes/standalone/stateful-set.yaml');
     const { spec } = parse(await readFile(manifest, 'utf8')) as {
@@ -109,6 +125,7 @@ describe('the standalone image', () => {
     const options = [
       '--detach',
       '--publish=127.0.0.1::8200',
+      '--health-interval=1s',
       ...mount,
       ...restrictions,
       ...settings,
@@ -128,6 +145,11 @@ describe('the standalone image', () => {
       const logged = (await run('docker', ['logs', container])).stdout;
       expect(logged).toContain('Keelson is up');
       expect(logged).not.toContain(root_token);
+      const health = ['inspect', '--format', '{{.State.Health.Status}}', container];
+      await vi.waitFor(
+        async () => expect((await run('docker', health)).stdout.trim()).toBe('healthy'),
+        { timeout: 60_000, interval: 200 },
+      );
     } finally {
       await run('docker', ['rm', '--force', '--volumes', container]);
       await run('docker', ['volume', 'rm', volume]);
