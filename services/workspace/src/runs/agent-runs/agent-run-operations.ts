@@ -25,6 +25,23 @@ import type { RunsContext } from '../seams/runs-context.ts';
 /** Waiting runs read by one query. */
 const PAGE_SIZE = 200;
 
+const WAITING = ['pending', 'confirmed'] as const;
+
+/** Organizations with runs that wait for somebody, in the order of their oldest. */
+export const listWaitingOrganizations = async ({
+  store,
+}: RunsContext): Promise<readonly string[]> => {
+  const rows = await store.select((tables: Kysely<RunTables>) =>
+    tables
+      .selectFrom('run')
+      .where('status', 'in', WAITING)
+      .select('organization_id as organizationId')
+      .groupBy('organization_id')
+      .orderBy((run) => run.fn.min('made_order')),
+  );
+  return rows.map(({ organizationId }) => organizationId);
+};
+
 /**
  * Runs that wait for an agent, oldest first, for as long as the caller iterates.
  * @param organizationId whose; undefined: those of all organizations
@@ -38,7 +55,7 @@ export const findWaiting = async function* (
   do {
     const from = offset;
     const rows = await store.select((tables: Kysely<RunTables>) => {
-      const waiting = tables.selectFrom('run').where('status', 'in', ['pending', 'confirmed']);
+      const waiting = tables.selectFrom('run').where('status', 'in', WAITING);
       const own =
         organizationId === undefined
           ? waiting

@@ -4,15 +4,22 @@ import type { Principal } from '@keelson/proto/edge/v1/edge';
 import { notFound } from '../../base/not-found.ts';
 import { isRunner } from '../../identity/tokens/runner-identity.ts';
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
-import { type ClaimedRun, findWaiting, takePhase } from '../agent-runs/agent-run-operations.ts';
+import {
+  type ClaimedRun,
+  findWaiting,
+  listWaitingOrganizations,
+  takePhase,
+} from '../agent-runs/agent-run-operations.ts';
 import type { GivenAgent } from '../agents/agent-operations.ts';
 import { isForRunner } from '../executors/run-executor-operations.ts';
 import type { Agent } from '../model/domain/agent.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
+import { inTurn, noteTurn } from './runner-turn-records.ts';
 
 /**
- * Claims the oldest phase that waits for the built-in runner; undefined if none waits. Each phase
- * gets a separate agent, with which the runner pings and which is removed when the phase ends.
+ * Claims a phase that waits for the built-in runner; undefined if none waits. Organizations take turns,
+ * and the oldest phase of an organization is first. Each phase gets a separate agent, with which the
+ * runner pings and which is removed when the phase ends.
  * @throws KeelsonError `workspace.not_found` for every other caller
  */
 export const claimForRunner = async (
@@ -22,8 +29,8 @@ export const claimForRunner = async (
 ): Promise<ClaimedRun | undefined> => {
   if (!isRunner(principal)) throw notFound('resource');
   const { store, clock } = context;
-  for await (const runId of findWaiting(context)) {
-    const claimed = await store.transact((tx) => {
+  const claim = (runId: string): Promise<ClaimedRun | undefined> =>
+    store.transact(async (tx) => {
       const nowMs = clock.nowMs();
       const agent: Agent = {
         ...given,
@@ -36,9 +43,15 @@ export const claimForRunner = async (
         createdAtMs: nowMs,
       };
       const mayTake = (workspace: Workspace) => isForRunner(tx, workspace);
-      return takePhase(tx, agent, runId, { nowMs, mayTake });
+      const taken = await takePhase(tx, agent, runId, { nowMs, mayTake });
+      if (taken !== undefined) await noteTurn(tx, taken.run.organizationId, nowMs);
+      return taken;
     });
-    if (claimed !== undefined) return claimed;
+  for (const organizationId of await inTurn(store, await listWaitingOrganizations(context))) {
+    for await (const runId of findWaiting(context, organizationId)) {
+      const claimed = await claim(runId);
+      if (claimed !== undefined) return claimed;
+    }
   }
   return undefined;
 };

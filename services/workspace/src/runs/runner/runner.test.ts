@@ -4,6 +4,7 @@
  * | asked                                              | answer                                              |
  * | -------------------------------------------------- | --------------------------------------------------- |
  * | claim, a run of mode remote waits                  | 200, with the newest release that satisfies it      |
+ * | claim, runs of several organizations wait          | these take turns, so that none keeps others waiting |
  * | claim, none waits                                  | 204                                                 |
  * | claim by any other caller                          | 404; 401 without a token                            |
  * | claim, while an agent of the organization is there | 204; the agent takes it                             |
@@ -75,7 +76,7 @@ const end = async (claimed: Awaited<ReturnType<typeof claim>>) => {
 };
 
 describe('the built-in runner', () => {
-  test('executes the runs of every organization, oldest first, each with a separate agent', async () => {
+  test('executes the runs of every organization, each with a separate agent', async () => {
     const one = await queue(await makeWorkspace(await makeOrganization()));
     const two = await queue(await makeWorkspace(await makeOrganization()));
     const claims = [await claim(), await claim()];
@@ -89,6 +90,21 @@ describe('the built-in runner', () => {
     expect((await harness.call('GET', `/agents/${first}`)).status).toBe(404);
     for (const claimed of claims) await end(claimed);
     expect((await ping(first ?? '')).status).toBe(404);
+  });
+
+  test('lets organizations take turns, and takes the oldest run of each', async () => {
+    const [busy, other] = [await makeOrganization(), await makeOrganization()];
+    const ofBusy: string[] = [];
+    for (let left = 3; left > 0; left -= 1) ofBusy.push(await queue(await makeWorkspace(busy)));
+    const ofOther: string[] = [];
+    for (let left = 2; left > 0; left -= 1) ofOther.push(await queue(await makeWorkspace(other)));
+    const order: string[] = [];
+    for (let left = 5; left > 0; left -= 1) {
+      const claimed = await claim();
+      order.push(claimed.data.id);
+      await end(claimed);
+    }
+    expect(order).toEqual([ofBusy[0], ofOther[0], ofBusy[1], ofOther[1], ofBusy[2]]);
   });
 
   test('learns which of its releases satisfies the workspace', async () => {

@@ -1,0 +1,34 @@
+/** The turns of organizations at the built-in runner, so that one with many runs does not keep others waiting. */
+import type { Reads, Transaction } from '@keelson/storage';
+import { keyedRecords } from '../../base/keyed-records.ts';
+
+/** Organization id -> its last turn; a later turn is a larger number. */
+type Turns = Readonly<Record<string, number>>;
+
+/** One record, with the key "organizations". */
+const runnerTurns = keyedRecords<Turns>('shared/runner-turns/');
+const KEY = 'organizations';
+
+/** An organization without a turn for this long is as far ahead as one that never had any. */
+const REMEMBERED_MS = 3_600_000;
+
+/** Organizations that have had no turn lately come first, then those whose turn was longest ago. */
+export const inTurn = async (
+  reads: Reads,
+  organizationIds: readonly string[],
+): Promise<readonly string[]> => {
+  const turns = new Map(Object.entries((await runnerTurns.find(reads, KEY)) ?? {}));
+  return organizationIds.toSorted((a, b) => (turns.get(a) ?? 0) - (turns.get(b) ?? 0));
+};
+
+export const noteTurn = async (
+  tx: Transaction,
+  organizationId: string,
+  nowMs: number,
+): Promise<void> => {
+  const turns = Object.entries((await runnerTurns.find(tx, KEY)) ?? {});
+  // Two turns of one millisecond, or of clocks that differ, have an order too.
+  const turn = Math.max(nowMs, ...turns.map(([, last]) => last + 1));
+  const kept = turns.filter(([id, last]) => id !== organizationId && last > turn - REMEMBERED_MS);
+  runnerTurns.write(tx, [KEY], Object.fromEntries([...kept, [organizationId, turn]]));
+};
