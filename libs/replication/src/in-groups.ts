@@ -1,6 +1,6 @@
 /**
- * Reads ahead of a slow consumer and gives it all that has come meanwhile, so that the slower it is, the
- * more each of its steps carries.
+ * Reads ahead of a slow consumer and passes on everything received meanwhile as one group, so that
+ * a slower consumer handles larger groups.
  */
 export interface GroupLimits<T> {
   readonly sizeOf: (item: T) => number;

@@ -30,7 +30,7 @@ export class WriteGate {
   #refusal: GateRefusal = 'replication.read_only';
   #turn: string | undefined;
 
-  /** Commits from now on with those who take the same turn, and refuses all others. */
+  /** From now on, allows commits only together with replicas that have taken the same turn. */
   async takeTurn(store: Store, turn: string): Promise<void> {
     const wanted = Buffer.from(turn);
     await store.transact(async (tx) => {
@@ -66,14 +66,14 @@ export class WriteGate {
     this.#refusal = refusal;
   }
 
-  /** @throws KeelsonError as the gate was closed with */
+  /** @throws the KeelsonError with which the gate was closed */
   requireOpen(path: string): void {
     if (PREFIXES[this.#closed].some((prefix) => path.startsWith(prefix)))
       throw new KeelsonError(this.#refusal);
   }
 }
 
-/** The store as all of a service but its replication uses it. */
+/** The store for everything in a service except replication. */
 export const guardWrites = (store: Store, gate: WriteGate): Store => {
   const transact: Store['transact'] = (body, options) =>
     store.transact(async (tx) => {

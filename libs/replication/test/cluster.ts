@@ -1,4 +1,4 @@
-/** Clusters of one service each, as a composition root would put them together, and a checker. */
+/** Clusters of one service each, composed as in a composition root, and a checker. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { JetStreamBus } from '@keelson/bus/jetstream';
@@ -74,7 +74,7 @@ export interface TestPlace extends AsyncDisposable {
   readonly store: Store;
   readonly barrier: ReturnType<typeof createBarrier>;
   readonly leases: InProcessLeaseStore;
-  /** Ends last in, first out, before the store closes. */
+  /** Run in reverse order before the store closes. */
   readonly endings: (() => Promise<void>)[];
 }
 

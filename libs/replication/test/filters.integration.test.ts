@@ -1,4 +1,7 @@
-/** Secondaries with paths filters: what does not cross is nowhere, and all else is as without a filter. */
+/**
+ * Secondaries with paths filters: withheld data appears nowhere, and all other data is as without a
+ * filter.
+ */
 import { JetStreamBus } from '@keelson/bus/jetstream';
 import { Answer, type Page } from '@keelson/proto/replication/v1/replication';
 import { type NatsServer, startNats } from '@keelson/testkit';

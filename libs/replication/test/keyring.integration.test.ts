@@ -37,7 +37,7 @@ const rotateAndVanish = async (primary: TestPrimary): Promise<void> => {
   await put(primary.store, { 'shared/late': 'under the newest key', 'local/late': 'as well' });
 };
 
-/** Applied all that the primary published, or gave up. */
+/** Waits until the secondary has applied all that the primary published, or has failed. */
 const untilSettled = async (primary: TestPrimary, secondary: TestSecondary): Promise<void> => {
   const head = await primary.store.wal.headSequence();
   await secondary.until(({ state, lastRemoteWal }) => state === 'idle' || lastRemoteWal >= head);

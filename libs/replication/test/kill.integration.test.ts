@@ -13,7 +13,7 @@ import {
 } from './cluster.ts';
 import { runKilledCluster } from './run-killed-cluster.ts';
 
-/** Few end in the first commits, many after several batches. */
+/** Small numbers end in the first commits, large ones after several batches. */
 const STEPS = [3, 8, 21, 55, 144, 377];
 /** Amid its first copy, then among what comes over the stream, where records and position are one commit. */
 const STEPS_OF_A_SECONDARY = [

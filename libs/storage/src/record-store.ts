@@ -88,7 +88,8 @@ export class RecordStore implements Store {
       onCommitted: (entries) => {
         grown.wake();
         this.#trees.note(entries);
-        // Saved late when this fails: the trees are counted again from the position saved last.
+        // A failure only delays saving: the next start counts from the position that was saved
+        // last.
         this.#trees.follow(this.#reader.position).catch(() => undefined);
       },
     });

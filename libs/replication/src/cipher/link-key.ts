@@ -64,6 +64,6 @@ export const deriveLinkKey = ({
   }
 };
 
-/** The key of the stream that a filtered secondary has for itself. */
+/** The key of a filtered secondary's own stream. */
 export const deriveStreamKey = (linkKey: Uint8Array): Uint8Array =>
   new Uint8Array(hkdfSync('sha256', linkKey, '', 'keelson/replication/stream', KEY_BYTES));

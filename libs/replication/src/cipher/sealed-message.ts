@@ -6,7 +6,7 @@ const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** @param purpose what the message is; it opens for this purpose only */
+/** @param purpose kind of message; it can be decrypted only for the same purpose */
 export const sealMessage = (key: Uint8Array, purpose: string, message: Uint8Array): Buffer => {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(purpose));

@@ -4,7 +4,7 @@ export type ConnectionState = 'ready' | 'connecting' | 'transient_failure' | 'id
 export interface ConnectionFacts {
   readonly activity: 'not_started' | 'running' | 'stopped';
   readonly bus: 'connected' | 'reconnecting' | 'closed';
-  /** Outcome of the newest question to the primary. */
+  /** Outcome of the latest request to the primary. */
   readonly newestQuestion: 'none' | 'answered' | 'failed';
 }
 

@@ -1,6 +1,7 @@
 /**
  * Arithmetic of heartbeats and canaries. A heartbeat carries the secondary's clock to the primary and
- * the primary's back; halfway is taken as the moment at which the primary looked at its clock.
+ * the primary's back; the primary is assumed to have read its clock halfway between sending and
+ * receiving.
  */
 export interface HeartbeatTimes {
   /** Clock of the secondary. */
@@ -28,7 +29,7 @@ export const canaryAgeMs = (writtenAtMs: number, nowMs: number, skewMs: number):
 export const lagEntryCount = (lastWal: number, lastRemoteWal: number): number =>
   Math.max(0, lastWal - lastRemoteWal);
 
-/** Heartbeats that may fail to come before a secondary counts as disconnected. */
+/** Missed heartbeats after which a secondary counts as disconnected. */
 const MISSED_HEARTBEATS = 3;
 
 export const connectionStatusOf = (

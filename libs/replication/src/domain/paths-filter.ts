@@ -52,7 +52,7 @@ export const parsePathsFilter = (mode: string, paths: readonly string[]): PathsF
 
 const isAtOrBelow = (path: string, listed: string): boolean => path.startsWith(listed);
 
-/** Whether the secondary gets it. */
+/** Whether the secondary receives it. */
 export const passesFilter = (
   { mode, paths }: PathsFilter,
   { type, path }: FilterablePath,

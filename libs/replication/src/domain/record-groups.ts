@@ -45,7 +45,7 @@ export interface RecordGroups {
   prefixesOf(group: string): readonly string[];
 }
 
-/** Written by replication itself; how far a secondary is behind shows in it. */
+/** Written by replication itself to measure a secondary's lag; never filtered. */
 const OWN_PREFIX = 'shared/replication/';
 
 /** @param areas none below another */

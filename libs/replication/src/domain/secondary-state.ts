@@ -30,7 +30,7 @@ export type SecondaryEvent =
   /** The next entry is no longer in the stream, or belongs to another log. */
   | { readonly type: 'stream_broken' }
   | { readonly type: 'failed' }
-  /** The back-off is over, or an operator asks to try now. */
+  /** The back-off has ended, or an operator requested a retry. */
   | { readonly type: 'recovered' }
   | { readonly type: 'stopped' };
 
@@ -58,7 +58,10 @@ const comparing = (from: SecondaryState): SecondaryState => ({
   resumeWith: 'merkle-diff',
 });
 
-/** Events that do not belong to a state change nothing: they were on the way when it was left. */
+/**
+ * Events that do not belong to the current state are ignored: they were sent before the state
+ * changed.
+ */
 export const nextSecondaryState = (from: SecondaryState, event: SecondaryEvent): SecondaryState => {
   if (from.state === 'shutdown') return from;
   switch (event.type) {

@@ -20,7 +20,7 @@ export interface EpochKey {
 export interface AdmittedSecondary {
   readonly id: string;
   readonly publicKey: string;
-  /** Older epochs are none of its business. */
+  /** It may not receive keys of older epochs. */
   readonly firstEpoch: number;
 }
 
@@ -32,7 +32,10 @@ export interface FilterVerdict {
   readonly leftOut: readonly string[];
 }
 
-/** The facts that a primary needs to publish and to answer. Every call returns the current state. */
+/**
+ * The membership data that a primary needs for publishing and answering. Every call returns the
+ * current state.
+ */
 export interface Membership {
   /** @throws KeelsonError `replication.not_ready` when there is no set */
   identity(): Promise<SetIdentity>;

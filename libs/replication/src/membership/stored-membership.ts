@@ -1,7 +1,7 @@
 /**
  * The members of a set as records of the primary's store, below local/: they reach its DR secondaries,
  * which take the set over, and never a performance secondary. Revoking changes the epoch in the same
- * commit, so nothing that is published afterwards opens for the revoked.
+ * commit, so a revoked secondary cannot decrypt anything published afterwards.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
@@ -51,7 +51,9 @@ const requireId = (id: string): void => {
 
 const newEpochKey = (): StoredKey => randomBytes(EPOCH_KEY_BYTES).toString('base64');
 
-/** The filter of a secondary, as the operator gave it and as it holds now. */
+/**
+ * The filter of a secondary, as given by the operator and with the current paths of moved mounts.
+ */
 export interface StoredFilter extends PathsFilter {
   readonly generation: string;
   /** Mounts that `paths` named and that were moved since: where they are now, by uuid. */
@@ -124,7 +126,7 @@ export class StoredMembership implements Membership {
     });
   }
 
-  /** Cuts a secondary off, and changes the epoch. Its filter goes, too. */
+  /** Removes a secondary with its filter, and begins a new epoch. */
   async revoke(id: string): Promise<void> {
     const epochKey = newEpochKey();
     await this.#store.transact(async (tx) => {
@@ -136,8 +138,8 @@ export class StoredMembership implements Membership {
   }
 
   /**
-   * Decides what an admitted secondary gets from now on, whether or not it has connected. One that got
-   * everything can open nothing that is published for the others afterwards.
+   * Sets the filter of an admitted secondary, whether or not it has connected. A secondary that
+   * received everything until now cannot decrypt what is published for the others afterwards.
    * @throws KeelsonError `replication.unknown_secondary`
    */
   async setFilter(id: string, { mode, paths }: PathsFilter): Promise<void> {
@@ -153,7 +155,7 @@ export class StoredMembership implements Membership {
     });
   }
 
-  /** The secondary gets everything. Absent is success. */
+  /** Removes the filter, so that the secondary receives everything. Succeeds if there is none. */
   async deleteFilter(id: string): Promise<void> {
     const epochKey = newEpochKey();
     await this.#store.transact(async (tx) => {
@@ -202,7 +204,7 @@ export class StoredMembership implements Membership {
     return this.#secondaries.keys(this.#store);
   }
 
-  /** @param check part of the transaction: throws where the log is not ours to renew */
+  /** @param check part of the transaction: throws if this cluster may not renew the log */
   async renewLog(check?: (reads: Reads) => Promise<void>): Promise<void> {
     const logId = randomUUID();
     await this.#store.transact(async (tx) => {
@@ -213,7 +215,10 @@ export class StoredMembership implements Membership {
     });
   }
 
-  /** Leads the set in the place of its former primary, with the same keys and secondaries. */
+  /**
+   * Makes this cluster the primary of the set in place of the former one, with the same keys and
+   * secondaries.
+   */
   async succeed(promotion: number): Promise<void> {
     const logId = randomUUID();
     await this.#store.transact(async (tx) => {

@@ -1,6 +1,6 @@
 /**
- * A record that a primary writes every few seconds with its clock. What a secondary reads there is how
- * far behind it is, whether or not anything else is written.
+ * A record to which a primary writes its time every few seconds. It shows a secondary's lag, even
+ * if nothing else is written.
  */
 import { type Clock, pause, systemClock } from '@keelson/clock';
 import { hasCode } from '@keelson/errors';
@@ -20,8 +20,9 @@ export const findCanary = (store: Store): Promise<Readonly<Canary> | undefined> 
   canaries.find(store, KEY);
 
 /**
- * Writes none where shared/ is another cluster's, whose canary comes along, nor while roles change: a
- * cluster that steps back keeps its role in the other set, and what runs for it.
+ * Writes nothing if another cluster owns shared/, because that cluster's canary is replicated, or
+ * while roles change: a cluster that steps back keeps its role in the other set and the work for
+ * it.
  * @param store guarded
  * @param writtenAtMs epoch milliseconds by the clock of the primary
  */
@@ -33,7 +34,7 @@ export const writeCanary = async (store: Store, writtenAtMs: number): Promise<vo
   }
 };
 
-/** Writes one at once and then at each interval, until `signal` aborts. */
+/** Writes a canary at once and then at each interval, until `signal` aborts. */
 export const runCanary = async (
   store: Store,
   signal: AbortSignal,

@@ -18,7 +18,7 @@ export interface FilteredPublishersOptions extends Omit<WalPublisherOptions, 'fi
 interface Running {
   readonly ending: AbortController;
   readonly ended: Promise<void>;
-  /** It was asked for while it was ending. */
+  /** It was requested again while it was ending. */
   isWantedAgain: boolean;
 }
 

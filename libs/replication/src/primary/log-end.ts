@@ -10,13 +10,13 @@ interface LogEnd {
 }
 
 const KEY = 'log-end';
-/** Folders that cross with each kind and that no other primary writes. */
+/** Prefixes that are replicated with each kind and that no other primary writes. */
 const ends: Readonly<Record<ReplicationKind, RecordCollection<LogEnd>>> = {
   performance: jsonRecords('shared/replication/'),
   dr: jsonRecords('local/replication/'),
 };
 
-/** The last record of the log that is ended: a secondary that has it misses nothing. */
+/** Writes the last record of the log; a secondary that has it is complete. */
 export const writeLogEnd = (store: Store, kind: ReplicationKind, logId: string): Promise<void> =>
   store.transact((tx) => ends[kind].write(tx, KEY, { logId }));
 

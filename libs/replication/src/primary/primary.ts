@@ -1,6 +1,6 @@
 /**
- * The primary's side of a service: answers the questions of admitted secondaries, and records their
- * heartbeats. Others, removed secondaries included, get no answer that they could decrypt.
+ * The primary's side of a service: answers requests of admitted secondaries and records their
+ * heartbeats. All others, including removed secondaries, get no answer that they could decrypt.
  */
 import { randomUUID } from 'node:crypto';
 import type { Bus } from '@keelson/bus';
@@ -94,7 +94,7 @@ export class Primary {
     this.#heard = new SecondaryHeartbeats(options.store, options.kind, options.service);
   }
 
-  /** Answers until `signal` aborts. Resolves once questions arrive. */
+  /** Answers until `signal` aborts. Resolves once requests can be received. */
   async serve(signal: AbortSignal): Promise<void> {
     const { bus, membership, service } = this.#options;
     const { clusterId } = await membership.identity();
@@ -241,7 +241,7 @@ export class Primary {
     };
   }
 
-  /** Position of a log in the stream. Waits for a log that is only beginning. */
+  /** Position of a log in the stream. Waits for a log that has not been published yet. */
   async #published(stream: string, logId: string): Promise<PublishedPosition> {
     for (let times = 0; times < PUBLISHED_LOOKS; times += 1) {
       const published = await this.#endOf(stream);
@@ -277,7 +277,7 @@ export class Primary {
   ): Promise<AnswerContent> {
     const { id } = secondary;
     const nowMs = this.#clock.nowMs();
-    // Read first: that a heartbeat came is no entry that anybody misses.
+    // Read before the heartbeat is recorded, so that the record itself does not count as lag.
     const lastWal = await this.#options.store.wal.headSequence();
     await this.#heard.note(
       {

@@ -20,9 +20,9 @@ import type { FilterViews } from './filter-views.ts';
 
 /** Largest answer, below the max_payload of NATS. */
 const ANSWER_BYTES = 900 * 1024;
-/** A record larger than this is asked for in parts. */
+/** Larger records are requested in parts. */
 const MAX_WHOLE_RECORD_BYTES = 512 * 1024;
-/** Paths looked at for one answer, wanted or not: bounds the time it takes. */
+/** Maximum number of paths examined for one answer, to bound the time it takes. */
 const MAX_PATHS_PER_PAGE = 100_000;
 const PATHS_PER_READ = 1000;
 const MAX_PATHS_ASKED = 10_000;

@@ -1,4 +1,7 @@
-/** Heartbeats of secondaries as records of the node: whichever replica hears one, all know it. */
+/**
+ * Heartbeats of secondaries as node records, so that all replicas know a heartbeat that one
+ * received.
+ */
 import { jsonRecords, type RecordCollection, type Store } from '@keelson/storage';
 import type { ReplicationKind } from '../domain/crossing.ts';
 import type { PeerFacts } from '../domain/status-document.ts';
@@ -32,7 +35,9 @@ export class SecondaryHeartbeats {
     this.#records = jsonRecords(`node/replication/heard/${kind}/${service}/`);
   }
 
-  /** Records a heartbeat, unless it was sent before the recorded one: such a one was delayed or replayed. */
+  /**
+   * Records a heartbeat unless it was sent before the recorded one, and thus delayed or replayed.
+   */
   note(facts: SecondaryFacts, sentAtMs: number): Promise<void> {
     return this.#store.transact(async (tx) => {
       const before = await this.#records.find(tx, facts.id);

@@ -30,7 +30,10 @@ export interface WalPublisherOptions {
   readonly service: string;
   /** Version of the software of this cluster. */
   readonly version: string;
-  /** Publishes what this secondary gets, for it alone, as long as it has a filter; absent: everything. */
+  /**
+   * Publishes a filtered log for this secondary alone, while it has a filter; absent: publishes the
+   * whole log.
+   */
   readonly filtered?: { readonly secondaryId: string; readonly views: FilterViews };
   readonly clock?: Clock;
   /** Retention of the stream; a secondary that falls further behind compares Merkle trees. */
@@ -176,7 +179,8 @@ export class WalPublisher {
     let { logId } = await this.#channel([]);
     if (published?.logId === logId) {
       if (published.walSequence > head) {
-        // The store was set back: the numbers to come mean other entries than those published.
+        // The store was restored from an older copy, so future numbers will denote other entries
+        // than those published.
         if (filtered === undefined) await membership.renewLog();
         ({ logId } = await this.#channel([]));
       } else if (published.walSequence + 1 >= (await store.wal.firstSequence()))
@@ -251,7 +255,7 @@ export class WalPublisher {
   async #giveKey(stream: string, place: Place, { logId, key, promotion }: Channel): Promise<void> {
     const { kind, membership } = this.#options;
     const { clusterId, keys: own } = await membership.identity();
-    // Read after the epoch: who was cut off with its beginning is not among them.
+    // Read after the epoch, so that secondaries removed at its beginning are not included.
     const members = await membership.unfilteredSecondaries();
     const sealed = members
       .filter(({ firstEpoch }) => firstEpoch <= key.epoch)

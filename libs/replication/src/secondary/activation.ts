@@ -19,7 +19,7 @@ const NO_LOG = 'none';
 /** Key: the kind. */
 const activations = jsonRecords<{ readonly activation: string }>('node/replication/activations/');
 
-/** Whether this cluster has done what `activation` asked; "" asks for nothing. */
+/** Whether this cluster has completed `activation`; "" means that there is none. */
 export const isActivated = async (
   store: Store,
   kind: ReplicationKind,
@@ -29,7 +29,7 @@ export const isActivated = async (
 
 /**
  * Removes all records but those of the node. The barrier is open with the keyring they are sealed under.
- * @param fence of the replica that does it, where others may want to, too
+ * @param fence of the replica that does it, if other replicas compete
  */
 export const removeReplicated = async (store: Store, fence?: Fence): Promise<void> => {
   for (const tree of ['replicated', 'local'] as const)
@@ -56,7 +56,7 @@ export interface ActivationCommit {
 }
 
 /**
- * The commit that makes the store one of the primary's set.
+ * Commits the adoption of the primary's set by this store.
  * @throws KeelsonError `barrier.wrong_root_key`
  */
 export const finishActivation = async (

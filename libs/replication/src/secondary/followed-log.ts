@@ -1,7 +1,7 @@
 /**
- * The log that a service follows and its position, as known without asking the primary. The record is
- * valid only with the link that it was written under: between two links the store may have been emptied
- * or written to.
+ * The log that a service follows and its position, as known without asking the primary. The record
+ * is valid only for the link under which it was written, because between two links the store may
+ * have been emptied or changed.
  */
 import { type Clock, pause } from '@keelson/clock';
 import { type Fence, jsonRecords, type Store } from '@keelson/storage';
@@ -99,10 +99,9 @@ export class FollowedLog {
   }
 
   /**
-   * Waits until an entry is applied, by whichever replica: the position is read from the store.
-   * @param wanted without a log: of the one that is followed
-   * @returns false when it could not be waited for long enough. Of a log that was followed before another
-   *   one nothing more is to come: true
+   * Waits until any replica has applied an entry; the position is read from the store. @param
+   * wanted without a log id, it refers to the followed log @returns false after the time limit;
+   * true for an earlier log, of which nothing more will arrive
    */
   async reaches(
     wanted: { readonly sequence: number; readonly logId?: string },

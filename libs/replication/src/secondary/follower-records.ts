@@ -56,7 +56,7 @@ interface Linked {
   readonly link: string;
 }
 
-/** A request that any replica makes to the elected one. */
+/** A request from any replica to the elected one. */
 export interface FollowerRequest {
   readonly id: string;
   /** True compares with the primary again; false only ends a back-off. */
@@ -68,7 +68,7 @@ export interface FollowerRequest {
 export interface SharedStatus {
   readonly status: SecondaryStatus;
   readonly writtenAtMs: number;
-  /** The newest request that was carried out; "": none. */
+  /** The latest completed request; "" if there is none. */
   readonly handled: string;
 }
 

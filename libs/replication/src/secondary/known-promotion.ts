@@ -43,8 +43,8 @@ export class KnownPromotion {
   }
 
   /**
-   * Statements of a primary about itself.
-   * @throws KeelsonError `replication.superseded_primary` where a higher one is known
+   * Handles the number that a primary reports. @throws KeelsonError
+   * `replication.superseded_primary` if a higher one is known
    */
   async hear(promotion: number): Promise<void> {
     const known = await this.load();

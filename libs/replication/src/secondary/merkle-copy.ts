@@ -18,7 +18,7 @@ import type { PrimaryLink } from './primary-link.ts';
 
 const PATHS_PER_READ = 1000;
 const PATHS_PER_QUESTION = 2000;
-/** Beyond, looking at every path costs less than looking subpages up. */
+/** Above this number, scanning all paths costs less than looking up subpages. */
 const MAX_LISTED_SUBPAGES = 8192;
 const SUBPAGES_PER_QUESTION = 256;
 const ALL_SUBPAGES: readonly SubpageIndex[] = [];
@@ -97,7 +97,10 @@ const copyByPath = async (options: MerkleCopyOptions, isEmpty: boolean): Promise
   }
 };
 
-/** Items with their records; those too large for the page are fetched, and deleted ones are left out. */
+/**
+ * Items with their records; records too large for the page are fetched, and deleted ones are
+ * omitted.
+ */
 const toWrites = async (link: PrimaryLink, items: readonly PageItem[]): Promise<WalOperation[]> => {
   const operations: WalOperation[] = [];
   for (const { path, stored, leaf } of items) {

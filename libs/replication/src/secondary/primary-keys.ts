@@ -1,4 +1,4 @@
-/** Keys of the primary that came along with no entry: asked for before they are needed. */
+/** Requests keys of the primary that did not arrive with an entry, before they are needed. */
 import {
   type Barrier,
   type Store,
@@ -29,7 +29,7 @@ export class PrimaryKeys {
     rootKey.fill(0);
   }
 
-  /** Takes the keyring over when values of `operations` are sealed under a term that is not known here. */
+  /** Adopts the keyring if values of `operations` are encrypted under an unknown term. */
   async ensureFor(operations: readonly WalOperation[]): Promise<void> {
     const { barrier } = this.#parts;
     const isUnknown = operations.some(

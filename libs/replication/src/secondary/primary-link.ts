@@ -1,4 +1,4 @@
-/** A secondary's questions to its primary. */
+/** A secondary's requests to its primary. */
 import type { Bus, StreamMessage } from '@keelson/bus';
 import { KeelsonError } from '@keelson/errors';
 import type {
@@ -135,7 +135,7 @@ export class PrimaryLink {
         const told = await this.ask('recordPart', { $case: 'recordPart', value });
         if (told.leaf.length === 0) return undefined;
         leaf ??= told.leaf;
-        // The record changed meanwhile: start again.
+        // The record changed meanwhile, so reading starts again.
         if (!leaf.equals(told.leaf)) break;
         parts.push(told.part);
         offset += told.part.length;
@@ -166,7 +166,7 @@ export class PrimaryLink {
     return this.#keep(epoch, key);
   }
 
-  /** Keeps the key that came with a message of the stream, if one did that is not known. */
+  /** Stores an unknown key that arrived with a message of the stream. */
   async learnEpochKey(
     stream: string,
     epoch: number,
@@ -237,7 +237,7 @@ export class PrimaryLink {
   }
 
   /**
-   * @param replica "": whichever answers
+   * @param replica "" for any replica
    * @throws KeelsonError of the bus or the primary; `replication.malformed` for another answer;
    *   `replication.superseded_primary`, `replication.superseded`: the other one knows of a later promotion
    */

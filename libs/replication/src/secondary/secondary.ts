@@ -66,7 +66,7 @@ export interface SecondaryOptions {
   readonly identity: SecondaryIdentity;
   readonly apiAddress: string;
   readonly clusterAddress: string;
-  /** Id of this cluster itself, for the primary to know it by. */
+  /** Id of this cluster, reported to the primary. */
   readonly localClusterId?: () => Promise<string>;
   /** Filter groups of the records; absent when the records are never filtered. */
   readonly groups?: RecordGroups;
@@ -212,7 +212,7 @@ export class Secondary {
     this.#endIdling();
   }
 
-  /** Entries that are not applied here: those that the stream holds, and all that are known of. */
+  /** Numbers of entries not yet applied here: those in the stream, and all known ones. */
   async lag(): Promise<{ readonly inStream: number; readonly known: number }> {
     const { bus, identity, service } = this.#options;
     const logId = await this.followed.logId();
@@ -472,7 +472,7 @@ export class Secondary {
     const { nowMs, lastWal, primaryClusterAddresses, primaryApiAddress, logId } = answer;
     const receivedAtMs = this.#clock.nowMs();
     const times = { sentAtMs, receivedAtMs, primaryNowMs: Number(nowMs) };
-    // The primary is back: what failed without it need not wait any longer.
+    // The primary is reachable again, so the failed step can be retried now.
     if (wasUnheard) this.#endIdling();
     if (this.#status.state === 'stream-wals' && logId !== this.#logId) this.#beginAgain();
     this.#change({

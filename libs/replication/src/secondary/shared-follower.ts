@@ -21,7 +21,7 @@ export interface OwnFollower {
   readonly onChange: (listener: () => void) => () => void;
   readonly endIdling: () => void;
   readonly compareAgain: () => void;
-  /** Resolves once the records are the primary's, and when `signal` aborts. */
+  /** Resolves once the records equal the primary's, or when `signal` aborts. */
   readonly repair: (suspects: Difference, signal: AbortSignal) => Promise<void>;
 }
 

@@ -35,14 +35,14 @@ export interface WalApplierOptions {
   readonly promotion: Pick<KnownPromotion, 'hear'>;
   readonly epochKeys: Pick<PrimaryLink, 'epochKey' | 'learnEpochKey'>;
   /**
-   * Called before entries are applied, to have the keys they are sealed under.
-   * @param wrappedKeyring the newest that came with them
+   * Called before entries are applied, to obtain the keys under which they are encrypted. @param
+   * wrappedKeyring the newest keyring that arrived with them
    */
   readonly beforeApplying: (
     entries: readonly WalEntry[],
     wrappedKeyring: Uint8Array | undefined,
   ) => Promise<void>;
-  /** Called when entries up to this one are on disk; `bytes` came over the stream for them. */
+  /** Called when entries up to this one are on disk; `bytes` were received for them. */
   readonly onApplied: (sequence: number, bytes: number) => void;
 }
 

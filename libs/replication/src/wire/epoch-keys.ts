@@ -1,7 +1,7 @@
 /**
  * The key of an epoch as it travels with the stream: sealed for each secondary that may have it, in headers
- * of a batch without entries. One header each, named after the secondary, so that those who need nothing
- * read past them.
+ * of a batch without entries. There is one header for each secondary, named after it, so that
+ * others can skip it.
  */
 import { createHash } from 'node:crypto';
 import type { StreamMessage } from '@keelson/bus';

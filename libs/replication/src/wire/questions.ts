@@ -1,6 +1,6 @@
 /**
- * Questions of a secondary and their answers, sealed under the key of the link. An answer is bound to
- * its question, so an old one cannot be played back.
+ * Requests of a secondary and their answers, encrypted under the key of the link. An answer is
+ * bound to its request, so an old answer cannot be replayed.
  */
 import { KeelsonError } from '@keelson/errors';
 import { Answer, Question, SealedQuestion } from '@keelson/proto/replication/v1/replication';

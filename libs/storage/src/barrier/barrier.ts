@@ -1,8 +1,9 @@
 /**
- * The encryption barrier between a store and its disk. Sealed, it holds no key and opens nothing.
+ * The encryption barrier between a store and its disk. While sealed, it has no key and decrypts
+ * nothing.
  *
- * The keyring changes only through `adopt`, with bytes that are already on disk: a value must never be
- * sealed under a key that a crash could forget. `open-barrier.ts` keeps that order.
+ * The keyring changes only through `adopt`, with bytes that are already on disk: a value must never
+ * be encrypted under a key that a crash could lose. `open-barrier.ts` ensures that order.
  */
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { type Clock, systemClock } from '@keelson/clock';
@@ -59,14 +60,17 @@ export interface Barrier {
   uncounted(): EncryptionCount;
   /** `wrappedKeyring` with `count` added. */
   counted(wrappedKeyring: Uint8Array, count: EncryptionCount): Uint8Array;
-  /** Uses a keyring that is on disk and has `counted` in it. One older than ours changes nothing. */
+  /**
+   * Uses a keyring that is on disk and includes `counted`. A keyring older than the current one is
+   * ignored.
+   */
   adopt(wrappedKeyring: Uint8Array, counted?: EncryptionCount): void;
 }
 
 interface OpenState {
   readonly rootKey: Uint8Array;
   readonly keyring: Keyring;
-  /** By term. OpenSSL wipes them when they are let go; the bytes in `keyring` we wipe ourselves. */
+  /** By term. OpenSSL wipes them when they are released; the bytes in `keyring` are wiped here. */
   readonly keys: ReadonlyMap<number, KeyObject>;
   readonly newest: { readonly term: number; readonly key: KeyObject };
 }

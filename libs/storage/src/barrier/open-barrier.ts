@@ -16,7 +16,7 @@ const requireKeyring = async (reads: Pick<Transaction, 'read'>): Promise<Uint8Ar
 };
 
 /**
- * Unseals `barrier` with the keyring in `store`; makes one at the very first call.
+ * Unseals `barrier` with the keyring in `store`, which the first call creates.
  * @throws KeelsonError `barrier.wrong_root_key`
  */
 export const openBarrierFor = async (
@@ -24,7 +24,7 @@ export const openBarrierFor = async (
   barrier: Barrier,
   rootKey: Uint8Array,
 ): Promise<void> => {
-  // Made outside of the transaction, whose body may run several times.
+  // Created outside the transaction, whose body may run several times.
   const maker = createBarrier();
   const made = maker.initialize(rootKey);
   maker.seal();
@@ -40,8 +40,8 @@ export const openBarrierFor = async (
 export const loadWrappedKeyring = (store: Store): Promise<Uint8Array> => requireKeyring(store);
 
 /**
- * Replaces our keyring with another cluster's and unseals with it. Values encrypted only with ours can no
- * longer be read.
+ * Replaces the keyring with another cluster's and unseals with it. Values encrypted only under the
+ * previous keyring become unreadable.
  * @throws KeelsonError `barrier.wrong_root_key`
  */
 export const takeOverKeyring = async (
@@ -56,8 +56,8 @@ export const takeOverKeyring = async (
 };
 
 /**
- * Takes the terms over that our own keyring was given elsewhere. One that goes no further than ours changes
- * nothing, so a keyring may come again, and late.
+ * Adopts terms that were added to this keyring elsewhere. A keyring without newer terms is ignored,
+ * so it may arrive repeatedly or late.
  * @throws KeelsonError `barrier.wrong_root_key`
  */
 export const extendKeyring = async (
@@ -75,12 +75,12 @@ export const extendKeyring = async (
   barrier.adopt(newest);
 };
 
-/** Takes over what another replica did to the keyring. */
+/** Adopts changes that another replica made to the keyring. */
 export const refreshBarrier = async (store: Store, barrier: Barrier): Promise<void> =>
   barrier.adopt(await requireKeyring(store));
 
 /**
- * Brings the keyring to `toTerm`; new values are sealed under it from then on and older ones stay
+ * Extends the keyring to `toTerm`, under which new values are then encrypted; older values stay
  * readable. Any replica may call it with the same term: one creates the key, the others adopt it.
  */
 export const rotateBarrier = async (
@@ -98,8 +98,8 @@ export const rotateBarrier = async (
 };
 
 /**
- * Adds what this process encrypted to the count on disk, which decides about automatic rotation. Called
- * every few minutes and before sealing; a crash forgets the count since the last call.
+ * Adds this process's encryptions to the count on disk, on which automatic rotation depends. Called
+ * every few minutes and before sealing; a crash loses the count since the last call.
  */
 export const countEncryptions = async (store: Store, barrier: Barrier): Promise<void> => {
   const count = barrier.uncounted();

@@ -1,7 +1,7 @@
 /**
- * How a value is encrypted: 4-byte big-endian key term ‖ version 0x02 ‖ 12-byte nonce ‖ ciphertext ‖
- * 16-byte tag. AES-256-GCM; the record's path is the associated data, so a value moved to another path
- * does not open.
+ * Format of encrypted values: 4-byte big-endian key term ‖ version 0x02 ‖ 12-byte nonce ‖
+ * ciphertext ‖ 16-byte tag. AES-256-GCM; the record's path is the associated data, so a value moved
+ * to another path cannot be decrypted.
  */
 import { type CipherKey, createCipheriv, createDecipheriv, randomFillSync } from 'node:crypto';
 
@@ -33,7 +33,10 @@ const writeNonce = (target: Buffer): Buffer => {
   return target;
 };
 
-/** @param key a KeyObject where one key seals much: making a cipher from bytes takes three times as long */
+/**
+ * @param key a KeyObject if one key encrypts many values: creating a cipher from bytes takes three
+ * times as long
+ */
 export const sealValue = (
   key: CipherKey,
   term: number,
@@ -51,13 +54,16 @@ export const sealValue = (
   return sealed;
 };
 
-/** Term of the key that opens `sealed`; undefined when this is no value of the barrier. */
+/** Term of the key that decrypts `sealed`; undefined for bytes that the barrier did not encrypt. */
 export const termOf = (sealed: Uint8Array): number | undefined =>
   sealed.length < CIPHER_OVERHEAD_BYTES || sealed[TERM_BYTES] !== PATH_BOUND_VERSION
     ? undefined
     : new DataView(sealed.buffer, sealed.byteOffset).getUint32(0);
 
-/** The value, or undefined when key or path are not those it was sealed with or a bit was changed. */
+/**
+ * The value; undefined if key or path differ from those of the encryption, or the bytes were
+ * changed.
+ */
 export const openValue = (
   key: CipherKey,
   path: string,

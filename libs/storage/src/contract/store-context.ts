@@ -1,4 +1,4 @@
-/** One open store for each test of a contract, and short words to use it. */
+/** One open store for each test of a contract, with short helpers. */
 import { afterEach, beforeEach, expect } from 'vitest';
 import { type Barrier, createBarrier } from '../barrier/barrier.ts';
 import { openBarrierFor } from '../barrier/open-barrier.ts';
@@ -38,7 +38,7 @@ export const entriesAfter = async (store: Store, sequence: number): Promise<WalE
   return entries;
 };
 
-/** Replaces records by bytes that no key decrypts, as a disk may. */
+/** Replaces records by bytes that no key decrypts, as a faulty disk could. */
 export const damage = (store: Store, ...paths: readonly string[]): Promise<void> =>
   store.applyRecords(
     'damage',

@@ -1,4 +1,4 @@
-/** Rows found by parts of their texts, and counted under keys: compared with a walk over all of them. */
+/** Rows found by parts of their texts, and counts by key, compared with a full scan. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { defineProjection, type Projection } from '../projections/projection.ts';

@@ -1,6 +1,6 @@
 /**
- * Compares the trees a store keeps with ones rebuilt from its records. The report has the shape of the
- * administration document ("Merkle check report").
+ * Compares a store's maintained trees with trees rebuilt from its records. The report has the shape
+ * of the administration document ("Merkle check report").
  */
 
 import { TREE_TYPES } from '../records/record-digest.ts';
@@ -32,7 +32,9 @@ const checkTree = async (
   };
 };
 
-/** Compares the kept trees with those counted again from the records: what differs is damaged. */
+/**
+ * Compares the maintained trees with trees rebuilt from the records; differences indicate damage.
+ */
 export const checkTrees = async (
   kept: TreePair,
   rebuilt: TreePair,

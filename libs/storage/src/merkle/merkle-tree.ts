@@ -37,7 +37,7 @@ const accumulate = (sum: Uint8Array, leaf: Uint8Array, sign: 1 | -1): void => {
 export class MerkleTree implements TreeDigests {
   /** Subpage digests of each page, one after another. */
   readonly #pages: (Uint8Array | undefined)[] = [];
-  /** Undefined: to be computed again. */
+  /** Undefined if it must be recomputed. */
   readonly #pageDigests: (Uint8Array | undefined)[] = Array.from(
     { length: PAGE_COUNT },
     () => EMPTY_PAGE_DIGEST,
@@ -55,7 +55,7 @@ export class MerkleTree implements TreeDigests {
     if (after !== undefined) accumulate(sum, after, 1);
   }
 
-  /** Sets a subpage from all its leaves, for when what changed is not known. */
+  /** Sets a subpage from all its leaves, if the individual changes are not known. */
   recount(subpage: SubpageIndex, leaves: Iterable<Uint8Array>): void {
     const sum = this.#touch(subpage).fill(0);
     for (const leaf of leaves) accumulate(sum, leaf, 1);
@@ -102,7 +102,7 @@ export class MerkleTree implements TreeDigests {
     return pages.map((page) => ({ page, subpageDigests: this.subpageDigests(page) }));
   }
 
-  /** Puts back what `takeUnsavedPages` gave. */
+  /** Restores a page returned by `takeUnsavedPages`. */
   restorePage(page: number, subpageDigests: Uint8Array): void {
     if (page >= PAGE_COUNT || subpageDigests.length !== PAGE_BYTES)
       throw new KeelsonError('storage.corrupt', { reason: 'a saved Merkle page has a wrong size' });
@@ -114,7 +114,7 @@ export class MerkleTree implements TreeDigests {
     return (this.#pageDigests[page] ??= digestOf(this.#pages[page] ?? EMPTY_PAGE));
   }
 
-  /** The subpage's digest in place, after noting that it changes. */
+  /** Marks the subpage as changed and returns its digest for modification in place. */
   #touch(subpage: SubpageIndex): Uint8Array {
     const page = Math.floor(subpage / SUBPAGES_PER_PAGE);
     const at = (subpage % SUBPAGES_PER_PAGE) * DIGEST_BYTES;

@@ -1,7 +1,8 @@
 /**
- * The replicated tree without some records, kept as the tree of those that are left out: digests of
- * subpages are sums, so one is taken from the other. What is left out is counted in pages, each read at a
- * known place of the log, while others commit; from then on the log is followed.
+ * The replicated tree without some records, maintained as a tree of the excluded records: digests
+ * of subpages are sums, so one can be subtracted from the other. The excluded records are counted
+ * page by page, each at a known log position, without blocking commits; afterwards the log is
+ * followed.
  */
 import { setImmediate } from 'node:timers/promises';
 import { digestRecord, subpageOf, treeTypeOf } from '../records/record-digest.ts';

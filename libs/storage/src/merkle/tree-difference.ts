@@ -4,7 +4,7 @@ import { DIGEST_BYTES } from '../records/record-digest.ts';
 import type { SubpageIndex, TreeDigests } from '../store.ts';
 import { SUBPAGES_PER_PAGE } from './merkle-tree.ts';
 
-/** A tree that is somewhere else. Digests come one after another, as MerkleTree gives them. */
+/** A tree in another process. Digests are concatenated, as MerkleTree returns them. */
 export interface RemoteTree {
   pageDigests(): Promise<Uint8Array>;
   /** Subpage digests of these pages, in their order. */
@@ -24,7 +24,7 @@ const differingDigests = (ours: Uint8Array, theirs: Uint8Array): number[] => {
   return differing;
 };
 
-/** Subpages, ascending, whose records are not the same on both sides. */
+/** Subpages whose records differ between the two sides, in ascending order. */
 export const findDifferingSubpages = async (
   ours: TreeDigests,
   theirs: RemoteTree,
@@ -39,7 +39,7 @@ export const findDifferingSubpages = async (
   );
 };
 
-/** A tree of this process, asked like one that is somewhere else. */
+/** Adapts a local tree to the interface of a remote one. */
 export const asRemote = (tree: TreeDigests): RemoteTree => ({
   pageDigests: async () => tree.pageDigests(),
   subpageDigests: async (pages) => pages.map((page) => tree.subpageDigests(page)),

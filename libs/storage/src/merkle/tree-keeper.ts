@@ -1,9 +1,9 @@
 /**
  * The two Merkle trees of a store, updated from its log: each operation contains the leaf that it
- * replaced. Entries that this process committed are noted in memory, others are read. The trees are
- * saved from time to time with their position in the log; the next start counts the entries after
- * it. Where those are missing (pruned, or the trees were never saved), the trees are counted from
- * the records.
+ * replaced. Entries committed by this process are noted in memory, others are read from the log.
+ * The trees are saved from time to time with their position in the log; the next start counts the
+ * entries after it. If entries are missing (pruned, or the trees were never saved), the trees are
+ * rebuilt from the records.
  */
 import { setImmediate } from 'node:timers/promises';
 import { KeelsonError } from '@keelson/errors';
@@ -35,10 +35,10 @@ import { repairRows } from './row-repair.ts';
 import type { TreeRows } from './tree-rows.ts';
 import { TREE_START } from './tree-rows.ts';
 
-/** Rows or entries counted in one go; the event loop is free in between. */
+/** Rows or entries counted at a time, yielding to the event loop in between. */
 const PAGE_ENTRIES = 200;
 const COUNT_EVERY_ENTRIES = 500;
-/** Further behind than this, the log is read instead; this many notes take about a megabyte. */
+/** Beyond this number of notes, which take about a megabyte, the log is read instead. */
 const MAX_NOTES = 4000;
 /** Approximate maximum number of entries that the start after a crash has to count again. */
 const SAVE_EVERY_ENTRIES = 20_000;
@@ -52,7 +52,7 @@ interface TreeNote {
 interface TreeChange {
   readonly tree: TreeType;
   readonly subpage: SubpageIndex;
-  /** Leaf that was there. */
+  /** The previous leaf. */
   readonly replaced: Uint8Array | undefined;
   /** The current leaf. */
   readonly leaf: Uint8Array | undefined;
@@ -78,7 +78,7 @@ export class TreeKeeper {
   #position: number | undefined;
   #savedPosition = TREE_START;
   #isFollowing = false;
-  /** Newest commits of this process, in their order. */
+  /** Newest commits of this process, in order. */
   #notes: TreeNote[] = [];
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -131,7 +131,10 @@ export class TreeKeeper {
     };
   }
 
-  /** Takes the entries that this process has just committed, so that they are not read from the log. */
+  /**
+   * Notes the entries that this process has just committed, so that they need not be read from the
+   * log.
+   */
   note(entries: readonly WalEntry[]): void {
     if (this.#notes.length + entries.length > MAX_NOTES) this.#notes = [];
     for (const entry of entries) this.#notes.push(toNote(entry));
@@ -240,7 +243,7 @@ export class TreeKeeper {
     return true;
   }
 
-  /** Counts the notes that come next, one page of them; false when the next commit is not among them. */
+  /** Counts the next page of notes; returns false if the next commit is not among them. */
   #countNotes(head: number): boolean {
     const from = this.#position ?? 0;
     const fresh = this.#notes.findIndex(({ sequence }) => sequence > from);

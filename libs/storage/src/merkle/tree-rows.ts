@@ -25,9 +25,9 @@ export interface TreeRows extends LogEntries {
   scanChecked(range: PathRange, limit: number): Promise<readonly CheckedRow[]>;
   /** Corrects a row in place, without a commit, unless it has another version by now. */
   restoreRow(row: PutRow): Promise<void>;
-  /** Reads all rows of one moment. Called while this replica commits nothing. */
+  /** Reads all rows as of one moment. Called while this replica commits nothing. */
   readSnapshot(read: (snapshot: Snapshot) => Promise<void>): Promise<void>;
   loadTrees(): Promise<SavedTrees>;
-  /** False, and nothing saved, when the saved position is not the expected one. */
+  /** Returns false and saves nothing if the saved position is not the expected one. */
   saveTrees(trees: SavedTrees & { readonly expectedPosition: number }): Promise<boolean>;
 }

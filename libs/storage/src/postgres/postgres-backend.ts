@@ -359,7 +359,7 @@ export class PostgresBackend implements Backend {
     }
   }
 
-  /** A connection for one transaction; one that failed is not used again. */
+  /** Runs `work` on a connection for one transaction; a failed connection is not reused. */
   async #withClient(work: (client: PoolClient) => Promise<void>): Promise<void> {
     let client: PoolClient | undefined;
     // A lost connection fails the next query too; without a listener it would end the process.

@@ -12,7 +12,7 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   XX002: 'storage.corrupt',
 };
 
-/** Syntax, constraint and data errors: ours, not the server's. */
+/** Syntax, constraint and data errors, which are bugs of Keelson and not faults of the server. */
 const isBug = (sqlState: string): boolean => /^(22|23|42)/.test(sqlState);
 
 export const fromPostgresError = (error: unknown): unknown => {

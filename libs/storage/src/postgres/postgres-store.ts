@@ -18,7 +18,10 @@ const CONNECTION_COUNT = 8;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Also frees the head row when a replica disappears with its lock. */
 const QUERY_TIMEOUT_MS = 15_000;
-/** How often followers look for commits of other replicas; own commits wake them at once. */
+/**
+ * Interval at which followers look for commits of other replicas; commits of this process wake them
+ * at once.
+ */
 const POLL_MS = 20;
 
 export interface PostgresStoreOptions {

@@ -1,6 +1,6 @@
 /**
- * Joins what many callers ask at the same time into one query. A caller is answered by a query that
- * started after it asked, so the answer is never older than the question.
+ * Combines concurrent requests of many callers into one query. A caller is answered by a query that
+ * started after its request, so the answer is never older than the request.
  */
 export class SharedQuery<Question, Answer> {
   readonly #ask: (questions: readonly Question[]) => Promise<Answer>;

@@ -58,7 +58,7 @@ export class ProjectionCheck {
   /** Must be called after every record was compared. */
   async findsDamage(): Promise<boolean> {
     if (this.#isDamaged) return true;
-    // Rows of records that are no more.
+    // Rows of records that no longer exist.
     const { to } = rangeBelow(this.#projection.source.prefix);
     if ((await this.#rowsUpTo(to)).size > 0) return true;
     const { table } = this.#projection;

@@ -9,8 +9,8 @@ export interface ProjectionTables {
   readonly tables: Kysely<unknown>;
   select<Row>(query: CompiledQuery<Row>): Promise<readonly Row[]>;
   /**
-   * Unless the table is of this version: drops it, makes it and fills it with `changes`. Readers see the
-   * previous table, or wait, until the new one is whole.
+   * Drops, recreates and fills the table with `changes`, unless it has this version. Readers see
+   * the previous table, or wait, until the new one is complete.
    */
   rebuildProjection(
     projection: Projection,

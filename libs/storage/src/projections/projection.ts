@@ -56,7 +56,7 @@ export interface ProjectedChange {
   readonly put: readonly { readonly position: number; readonly row: ProjectionRow }[];
   /** New number of rows of the record, if it had more before. */
   readonly truncatedTo?: number;
-  /** Rows whose searched text changed, came or went. */
+  /** Rows whose searched text was added, changed or removed. */
   readonly texts: readonly TextChange[];
   /** Changes to the row counts of `tallies` keys; a key may occur more than once. */
   readonly tallied: readonly Tally[];
@@ -76,7 +76,10 @@ export interface TextChange {
 const isEqual = (a: ProjectionRow | undefined, b: ProjectionRow): boolean =>
   a !== undefined && Object.entries(b).every(([column, value]) => a[column] === value);
 
-/** The least change from the rows of the old value to those of the new; undefined when there is none. */
+/**
+ * The minimal change from the rows of the old value to those of the new; undefined if there is
+ * none.
+ */
 export const decideProjectedChange = (
   projection: Projection,
   path: string,
@@ -130,7 +133,7 @@ const decideTallies = (
   return tallied;
 };
 
-/** Differences of all changes together by key, without those that come to nothing. */
+/** Sums of the differences by key, without zero sums. */
 export const sumTallies = (changes: readonly ProjectedChange[]): ReadonlyMap<string, number> => {
   const sums = new Map<string, number>();
   for (const { tallied } of changes)

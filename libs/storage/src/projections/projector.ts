@@ -1,4 +1,7 @@
-/** Keeps the tables of a store's projections: with every commit, and again when a version was raised. */
+/**
+ * Maintains the tables of a store's projections: updates them with every commit, and rebuilds them
+ * when a version was raised.
+ */
 import type { Kysely } from 'kysely';
 import { isDamage } from '../records/damaged-records.ts';
 import { rangeBelow } from '../records/record-path.ts';
@@ -189,7 +192,7 @@ interface StoredTables {
   };
 }
 
-/** Projections of the same records share what their values decode to. */
+/** Decodes a value once for all projections of the same records. */
 const decodingOnce = (value: Uint8Array | undefined) => {
   const known = new Map<Projection['source']['decode'], unknown>();
   return (decode: Projection['source']['decode']): unknown => {

@@ -1,4 +1,4 @@
-/** Kysely as a typed writer of SQL: it compiles statements and the store runs them. */
+/** Kysely as a typed SQL builder: it compiles statements, and the store runs them. */
 import {
   DummyDriver,
   Kysely,

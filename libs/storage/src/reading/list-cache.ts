@@ -13,7 +13,7 @@ const NAME_BYTES = 40;
 
 interface CachedList {
   readonly names: readonly string[];
-  /** Log position at which these were the names. */
+  /** Log position at which the names were valid. */
   readonly position: number;
 }
 
@@ -33,7 +33,7 @@ export class ListCache {
       this.#lists.delete(prefix);
       return undefined;
     }
-    // Moved forward because changes are not remembered for ever.
+    // Moved forward, because old changes are forgotten.
     this.#lists.set(prefix, { names: cached.names, position });
     return cached.names;
   }

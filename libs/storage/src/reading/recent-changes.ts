@@ -40,7 +40,7 @@ export class RecentChanges {
     return sequence < this.#floor || (this.#sequences.peek(pathOrPrefix) ?? 0) > sequence;
   }
 
-  /** Forgets everything: all that was read before `headSequence` counts as changed. */
+  /** Forgets everything, so that all reads before `headSequence` count as changed. */
   reset(headSequence: number): void {
     this.#sequences.clear();
     this.#floor = headSequence;

@@ -1,4 +1,4 @@
-/** Decrypted records, least recently used first out. The owner removes what a commit changed. */
+/** An LRU cache of decrypted records. The owner removes the records that a commit changed. */
 import { LRUCache } from 'lru-cache';
 import type { StoredRecord } from '../store.ts';
 

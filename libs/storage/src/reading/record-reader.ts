@@ -1,7 +1,7 @@
 /**
- * Reads at a known position of the log. Before anything is served the store's head is compared; when
- * another replica moved it, the entries in between are applied to the cache first, so a cached record
- * is as current as one from the database. Nothing expires by time.
+ * Reads at a known position of the log. Each read first compares the store's head. If another
+ * replica moved it, the new entries are applied to the cache, so a cached record is as current as
+ * one from the database. Nothing expires by time.
  */
 import { hasCode, KeelsonError } from '@keelson/errors';
 import type { Backend } from '../backend.ts';
@@ -101,7 +101,8 @@ export class RecordReader {
    */
   applyOwn(entry: WalEntry, values: ReadonlyMap<string, Uint8Array | undefined>): void {
     const { sequence, operations } = entry;
-    // Applied already, and perhaps others on top, where this replica caught up before it heard back.
+    // Already applied, possibly with later entries, if this replica caught up before the commit was
+    // confirmed.
     if (sequence <= this.#position) return;
     this.changes.add(
       sequence,

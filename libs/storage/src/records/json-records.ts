@@ -2,7 +2,7 @@
 import type { ListOptions, Reads, ScanOptions, Transaction } from '../store.ts';
 import { parseJson } from './parsed-record.ts';
 
-/** Nothing in it can be changed. */
+/** A deeply read-only version of a type. */
 export type ReadonlyDeep<T> = T extends object
   ? { readonly [Key in keyof T]: ReadonlyDeep<T[Key]> }
   : T;
@@ -10,7 +10,7 @@ export type ReadonlyDeep<T> = T extends object
 export interface RecordCollection<T> {
   readonly prefix: string;
   path(key: string): string;
-  /** A value as it is stored. */
+  /** Decodes a stored value. */
   decode(value: Uint8Array): ReadonlyDeep<T>;
   find(reads: Reads, key: string): Promise<ReadonlyDeep<T> | undefined>;
   write(tx: Transaction, key: string, value: T): void;

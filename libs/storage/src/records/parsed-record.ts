@@ -1,6 +1,6 @@
 import type { StoredRecord } from '../store.ts';
 
-/** A record whose JSON is parsed when it is first asked for. */
+/** A record whose JSON is parsed on first access. */
 export class ParsedRecord implements StoredRecord {
   readonly path: string;
   readonly value: Uint8Array;

@@ -1,9 +1,9 @@
-/** Reads for lists: one damaged record must not take the others away. */
+/** Reads for lists, in which one damaged record must not hide the others. */
 
 import type { Reads } from '../store.ts';
 import { isDamage } from './damaged-records.ts';
 
-/** The result of `work`; undefined where it needs a record that cannot be decrypted. */
+/** The result of `work`; undefined if it needs a record that cannot be decrypted. */
 export const unlessDamaged = async <T>(work: Promise<T>): Promise<T | undefined> => {
   try {
     return await work;

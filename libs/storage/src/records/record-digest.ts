@@ -25,7 +25,7 @@ const indexIn = (pathHash: Buffer): SubpageIndex => pathHash.readUInt16BE(0);
 /** The subpage that a record is counted in, by the hash of its path. */
 export const subpageOf = (path: string): SubpageIndex => indexIn(hash('sha256', path, 'buffer'));
 
-/** @param stored the value as it lies in the store */
+/** @param stored the value as stored */
 export const digestRecord = (path: string, stored: Uint8Array): RecordDigest => {
   const pathHash = hash('sha256', path, 'buffer');
   const leaf = createHash('sha256').update(pathHash).update(stored).digest();

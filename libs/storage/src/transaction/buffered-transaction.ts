@@ -1,7 +1,7 @@
 /**
- * One run of a transaction's body: reads go to the store and are remembered with the position they were
- * made at, writes stay here until the commit, and reads see them. The run is current as long as nothing
- * it read, and nothing below a prefix it listed, has changed since.
+ * One run of a transaction's body: reads go to the store and are recorded with their log position;
+ * writes are buffered until the commit, and later reads see them. The run is current as long as
+ * nothing it read, and nothing below a prefix it listed, has changed since.
  */
 import { KeelsonError } from '@keelson/errors';
 import type { RecordReader } from '../reading/record-reader.ts';
@@ -166,8 +166,9 @@ export class BufferedTransaction implements Transaction {
   }
 
   /**
-   * Stored and written paths as one ordered page. As many more are read as could be dropped, so what
-   * is written past the end of a full page never slips in before paths that were not read.
+   * Stored and written paths as one ordered page. Reads as many extra paths as may be dropped, so
+   * that a written path past the end of a full page is never returned before paths that were not
+   * read.
    */
   async #listPaths(range: PathRange, limit: number): Promise<readonly string[]> {
     const written = this.#writtenIn(range);

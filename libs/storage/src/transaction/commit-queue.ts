@@ -1,7 +1,7 @@
 /**
  * Group commit. Transactions that finished their bodies wait here; all that wait when the previous
- * group is on disk become one database transaction with one flush, each with its own log entry. Who was
- * refused most often goes first, so a contended record is passed on in turn.
+ * group is on disk become one database transaction with one flush, each with its own log entry. The
+ * transaction refused most often goes first, so that contention for a record is fair.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '@keelson/clock';
@@ -79,7 +79,7 @@ export class CommitQueue {
 
   async #run(): Promise<void> {
     this.#isRunning = true;
-    // Everything else from this turn of the event loop joins the first group.
+    // Lets other transactions from this turn of the event loop join the first group.
     await setImmediate();
     while (this.#waiting.length + this.#jobs.length > 0) {
       const job = this.#jobs.shift();

@@ -1,6 +1,6 @@
 /**
- * Wakes waiters when the log grows. Spurious wake-ups are allowed; missed ones are not. Where
- * other processes append too, a wait ends after `pollMs` at the latest.
+ * Wakes waiters when the log grows. Spurious wake-ups are allowed; missed ones are not. If other
+ * processes append as well, a wait ends after `pollMs` at the latest.
  */
 export class Wakeup {
   readonly #pollMs: number | undefined;

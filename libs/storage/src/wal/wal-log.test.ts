@@ -7,7 +7,7 @@ import { Wakeup } from './wakeup.ts';
 import { WalLog } from './wal-log.ts';
 
 const WAITS = 30_000;
-/** 100 bytes kept of each wait would be three times as much. */
+/** Retaining 100 bytes per wait would exceed this three times. */
 const KEPT_BYTES = 1_000_000;
 
 const collectGarbage = (): void => {

@@ -14,7 +14,7 @@ export interface WalLogOptions {
   readonly head: () => Promise<number>;
   readonly grown: Wakeup;
   readonly clock: Clock;
-  /** Lets followers inside the store read what may be removed. */
+  /** Lets followers inside the store read the entries that may be removed. */
   readonly beforePruning: () => Promise<void>;
   /** Runs work while this replica commits nothing. */
   readonly exclusively: (work: () => Promise<void>) => Promise<void>;
