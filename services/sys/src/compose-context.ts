@@ -1,4 +1,4 @@
-/** The parts of sys and how they depend on each other; `compose.ts` makes the service of them. */
+/** The parts of sys and their dependencies, from which `compose.ts` builds the service. */
 
 import { hostname } from 'node:os';
 import type { Clock } from '@keelson/clock';
@@ -55,7 +55,7 @@ export interface SysParts {
   readonly engines: ReadonlyMap<string, RpcService<typeof EngineDefinition>>;
   /** Services whose store may differ from the recorded one: see `requireKnownStore`. */
   readonly newStores?: readonly string[];
-  /** How the clusters of a replication set reach each other; absent: no replication. */
+  /** Transport between the clusters of a replication set; absent: no replication. */
   readonly transport?: ReplicationTransport | undefined;
   /** Other services that keep stores, by name, like `engines`. */
   readonly replicas?: ReadonlyMap<string, RpcService<typeof ReplicationMemberDefinition>>;

@@ -39,7 +39,10 @@ export { sysConfigSchema } from './config.ts';
 export interface SysService {
   readonly edge: EdgeService;
   readonly access: RpcService<typeof AccessDefinition>;
-  /** For a gateway in this process: tells which cached decisions are still valid (`DecisionState`). */
+  /**
+   * For a gateway in this process: determines which cached decisions are still valid
+   * (`DecisionState`).
+   */
   readonly decisionState: DecisionStates;
   readonly cluster: RpcService<typeof ClusterDefinition>;
   readonly ledger: RpcService<typeof LeasesDefinition>;
@@ -49,8 +52,9 @@ export interface SysService {
     /** @throws KeelsonError `request.invalid` when the cluster is initialized already */
     initialize(request?: Partial<InitializationRequest>): Promise<Initialized>;
     /**
-     * For a first start with a static seal when nobody has received the keys yet: initializes the cluster or,
-     * if an interrupted start already did, makes a new root token and new recovery shares.
+     * For a first start with a static seal when nobody has received the keys yet: initializes the
+     * cluster or, if an interrupted start has already done so, creates a new root token and new
+     * recovery shares.
      */
     ensureFirstKeys(): Promise<Initialized>;
     /** One key share, hex or base64. */
@@ -159,7 +163,7 @@ export const composeSys = (parts: SysParts): SysService => {
       initialize: (request = {}) => initialize({ ...DEFAULT_SHARES, ...request }),
       ensureFirstKeys: async () => {
         if ((await seal.record()) === undefined) return initialize(DEFAULT_SHARES);
-        // Writes are allowed only once it is certain that the cluster follows no other.
+        // Writes are allowed only once it is certain that the cluster does not follow another.
         await replication.state.settled();
         return replaceFirstKeys(initialization, DEFAULT_SHARES);
       },

@@ -1,7 +1,7 @@
 /**
- * Access.Resolve: whether a request is allowed, and which service answers it. It is asked once for every
- * request and remembers nothing between two, so a revoked token, a changed policy or a new mount takes
- * effect with the next request.
+ * Access.Resolve: whether a request is allowed, and which service answers it. It is called once for
+ * every request and keeps nothing between requests, so a revoked token, a changed policy or a new
+ * mount takes effect with the next request.
  */
 
 import { bufferedBody, methodRefused } from '@keelson/edge';
@@ -130,7 +130,10 @@ const judge = async (
   return allowed(target, toCaller(token, decision.isSudo));
 };
 
-/** A device that no gateway can write to would block every request: the gateway tries a new one first. */
+/**
+ * The gateway first tests a new device, because one that no gateway can write to would block every
+ * request.
+ */
 const withAuditTrial = async (
   context: AccessContext,
   request: ResolveRequest,

@@ -67,7 +67,7 @@ export const followAuditDevices = (
     },
   );
 
-/** Makes the gateways fetch devices and non-HMAC keys again with their next request. */
+/** Makes the gateways reload devices and non-HMAC keys with their next request. */
 export const bumpAuditGeneration = async (tx: Transaction): Promise<void> => {
   const current = await findGeneration(tx);
   // A uint32 on the wire. Only a difference matters, so it may wrap around.

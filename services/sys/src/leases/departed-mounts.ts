@@ -1,6 +1,6 @@
 /**
- * Ends the leases of mounts that disappeared or moved without an operation on this cluster: a paths filter
- * keeps them back now, or the primary removed or moved them.
+ * Ends the leases of mounts that disappeared or moved without an operation on this cluster: a paths
+ * filter now withholds them, or the primary removed or moved them.
  */
 import type { Store, TransactOptions } from '@keelson/storage';
 import type { MountRecord } from '../mounts/domain/mount.ts';

@@ -52,7 +52,7 @@ export async function* allLeases(
     yield* page;
 }
 
-/** Leases the worker has given up; the cost grows with their number only. */
+/** Leases whose revocation was abandoned; the cost grows only with their number. */
 export async function* irrevocableLeases(
   context: LeaseContext,
   namespaceId: string,

@@ -17,14 +17,14 @@ const dues = jsonRecords<Mark>('local/lease-due/');
 /** Keys: "<token's namespace id>/<token's hash>/<namespace id>/<lease id>". */
 const byToken = jsonRecords<Mark>('local/lease-by-token/');
 
-/** Leases the worker has given up. Keys: as of `leases`. */
+/** Leases whose revocation was abandoned. Keys: like those of `leases`. */
 const givenUp = jsonRecords<Mark>('local/lease-irrevocable/');
 
 export type LeaseGroup =
   | { readonly kind: 'irrevocable'; readonly namespaceId: string }
   | { readonly kind: 'token'; readonly token: Token }
   | { readonly kind: 'prefix'; readonly namespaceId: string; readonly prefix: string }
-  /** The leases that a mount was given while it was at this place. */
+  /** The leases that a mount received while it was at this path. */
   | ({ readonly kind: 'mount'; readonly mountUuid: string } & MountPlace);
 
 export interface MountPlace {
@@ -32,7 +32,7 @@ export interface MountPlace {
   readonly path: string;
 }
 
-/** Last known place of each mount that was given leases. Keys: "<mount uuid>". */
+/** Last known path of each mount with leases. Keys: "<mount uuid>". */
 const leasedMounts = jsonRecords<MountPlace>('local/mounts-with-leases/');
 
 /** Groups of leases to end. Keys: random. */

@@ -1,4 +1,4 @@
-/** Revoking leases: at once, as a group, or when they are due. */
+/** Revokes leases immediately, as a group, or when they are due. */
 import { KeelsonError } from '@keelson/errors';
 import type { Mount } from '@keelson/proto/edge/v1/edge';
 import type { TransactOptions } from '@keelson/storage';
@@ -55,7 +55,7 @@ const revokeAtEngine = async (
   });
 };
 
-/** Has the engine revoke one secret; a failure is recorded and thrown. */
+/** Lets the engine revoke one secret; a failure is recorded and thrown. */
 const revokeOne = async (
   context: LeaseContext,
   lease: LeaseRecord,

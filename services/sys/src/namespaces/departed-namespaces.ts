@@ -6,8 +6,8 @@ import { removeBelow } from './namespace-records.ts';
 const isLocal = (prefix: string): boolean => prefix.startsWith('local/');
 
 /**
- * Removes the records local to this cluster of namespaces that disappeared because a paths filter keeps
- * them back or the primary removed them.
+ * Removes the records local to this cluster of namespaces that disappeared because a paths filter
+ * withholds them or the primary removed them.
  * @returns one round, which costs nothing while no namespace has changed since the previous round
  */
 export const createDepartedNamespaces = ({

@@ -1,6 +1,6 @@
 /**
- * The processes of sys that serve this cluster. Those that share a store announce themselves to each other;
- * a process that is sealed, or has been silent for a while, is not listed.
+ * The sys processes that serve this cluster. Processes that share a store announce themselves to
+ * each other; a sealed or silent process is not listed.
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@keelson/clock';

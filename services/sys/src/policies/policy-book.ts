@@ -50,7 +50,7 @@ export class PolicyBook {
 
   /**
    * The rights of tokens with these policies (sorted) of a namespace. Unknown policies grant nothing. A
-   * damaged policy may have denied what the others grant, so it takes away all rights of the token.
+   * damaged policy may have denied what the others grant, so the token loses all rights.
    */
   aclFor(namespaceId: string, policies: readonly string[]): Acl {
     const key = `${namespaceId} ${policies.join(' ')}`;

@@ -5,7 +5,7 @@ import { SEAL_KEY, SHARE_SEAL_KEY, sealRecords, shareSealRecords } from '../seal
 import { ROLE_PATHS } from './replication-records.ts';
 import type { ReplicationState } from './replication-state.ts';
 
-/** Adopts the newest key shares of the primary, which apply here too. */
+/** Adopts the newest key shares of the primary, which are valid here, too. */
 const adoptShares = async (store: Store, seal: Seal): Promise<void> => {
   await store.transact(async (tx) => {
     const told = await shareSealRecords.find(tx, SHARE_SEAL_KEY);

@@ -1,6 +1,7 @@
 /**
- * Replication paths from before there were two kinds: `/sys/replication/primary/…` and `…/secondary/…` mean
- * performance replication, `mount-filter` a paths filter. Older clients still use them.
+ * Older replication paths, from when there was only one kind: `/sys/replication/primary/…` and
+ * `…/secondary/…` mean performance replication, `mount-filter` a paths filter. Older clients still
+ * use them.
  */
 import type { Route } from '@keelson/edge';
 

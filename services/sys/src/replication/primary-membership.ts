@@ -1,7 +1,8 @@
 /**
- * The members of a set, for services that publish its log and answer its secondaries. Without this check, a
- * service that has not noticed that its cluster stepped back would read the set of the next primary, which
- * is replicated like all other records, and take that primary's log for its own.
+ * The members of a set, for services that publish its log and answer its secondaries. Without this
+ * check, a service that does not know yet that its cluster stepped back would read the set of the
+ * next primary, which is replicated like all other records, and mistake that primary's log for its
+ * own.
  */
 import type { Membership, StoredMembership } from '@keelson/replication';
 import type { Reads } from '@keelson/storage';

@@ -383,7 +383,7 @@ export const searchPrimary = async (context: SecondaryContext): Promise<void> =>
 
 /**
  * Informs the former primary that this cluster superseded it, in case it came back without knowing.
- * There is nothing more to tell once it has learned of it.
+ * Nothing more is sent once it has learned of it.
  */
 export const tellFormerPrimaries = async (context: SecondaryContext): Promise<void> => {
   const roles = await context.state.roles();

@@ -115,8 +115,9 @@ export const initializeCluster = async (
 };
 
 /**
- * Makes new recovery shares and a new root token for a cluster with an open static seal whose first ones
- * nobody received, because the process that initialized it ended too early. The lost root token is revoked.
+ * Creates new recovery shares and a new root token for a cluster with an open static seal whose
+ * first ones were never delivered, because the process that initialized it ended too early. The
+ * lost root token is revoked.
  */
 export const replaceFirstKeys = async (
   { seal, store, clock }: InitializationParts,

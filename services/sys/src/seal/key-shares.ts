@@ -12,8 +12,8 @@ export const splitKey = async (
   shares === 1 ? [Uint8Array.from(key)] : split(Uint8Array.from(key), shares, threshold);
 
 /**
- * The key that the shares yield; undefined when they cannot belong together. Wrong shares may also yield a
- * wrong key, which shows only when the key is used.
+ * The key that the shares yield; undefined when they cannot belong together. Wrong shares may also
+ * yield a wrong key, which is detected only when the key is used.
  */
 export const joinShares = async (
   shares: readonly Uint8Array[],

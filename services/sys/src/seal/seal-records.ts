@@ -47,7 +47,7 @@ export const CLUSTER_KEY = 'cluster';
 export const rotationRecords = jsonRecords<RotationConfig>('shared/core/');
 export const ROTATION_KEY = 'rotation';
 
-/** Tells replicas and services that the keyring has a new term. */
+/** Informs replicas and services that the keyring has a new term. */
 export const keyringTermRecords = jsonRecords<{ readonly term: number }>('local/core/');
 export const KEYRING_TERM_KEY = 'keyring-term';
 

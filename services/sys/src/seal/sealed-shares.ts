@@ -1,4 +1,4 @@
-/** Shares in the form they are handed out: in clear, or each encrypted to the PGP key of its holder. */
+/** Shares as returned to clients: in plain text, or each encrypted to the PGP key of its holder. */
 import { KeelsonError } from '@keelson/errors';
 import { encryptToPgpKey, pgpFingerprint } from './pgp.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Makes a powerful token from key shares: generate-root and, with another token as its result, the DR
- * operation token. Attempts are kept behind the barrier, so every replica sees the same one.
+ * Creates a privileged token from key shares: generate-root and, with a different resulting token,
+ * the DR operation token. Attempts are kept behind the barrier, so every replica sees the same one.
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@keelson/clock';

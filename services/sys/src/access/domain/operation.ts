@@ -1,4 +1,4 @@
-/** The operation that an HTTP method stands for, in the terms of policies. */
+/** Maps an HTTP method to the operation that policies name. */
 import { CAPABILITY_BITS, type CapabilitySet } from '../../policies/domain/capabilities.ts';
 
 export type Operation = 'read' | 'list' | 'create' | 'update' | 'patch' | 'delete';

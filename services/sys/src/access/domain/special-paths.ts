@@ -1,6 +1,6 @@
 /**
- * Paths of this service with access rules of their own, relative to the namespace. Engines announce their
- * special paths when they join.
+ * Paths of this service with special access rules, relative to the namespace. Engines announce
+ * their special paths when they join.
  */
 import type { Operation } from './operation.ts';
 import { PathSet } from './path-set.ts';

@@ -53,10 +53,10 @@ export const auditFilePath = (options: Readonly<Record<string, string>>): string
   options['file_path'] ?? options['path'] ?? '';
 
 /**
- * The file is written by the server's own user, so a caller who names it must not be able to have it
- * executed or to replace a system file: the path is absolute without upward steps, the mode is never
- * executable, and the prefix is no script header. The gateway, which writes the file, knows the folders
- * and links of its machine and refuses what they do not allow.
+ * The file is written by Keelson's own user, so a caller who names it must not be able to have it
+ * executed or to replace a system file: the path is absolute without "..", the mode is never
+ * executable, and the prefix is no script header. The gateway, which writes the file, also checks
+ * folders and links on its machine.
  */
 const requireFileOptions = (options: Readonly<Record<string, string>>): void => {
   if (options['file_path'] !== undefined && options['path'] !== undefined)
@@ -75,7 +75,7 @@ const requireFileOptions = (options: Readonly<Record<string, string>>): void => 
 
 const requireSocketOptions = (options: Readonly<Record<string, string>>): void => {
   if ((options['address'] ?? '') === '') refuse('address is required');
-  // UDP does not tell whether a datagram was accepted.
+  // UDP does not report whether a datagram was accepted.
   if (!['tcp', 'unix'].includes(options['socket_type'] ?? 'tcp'))
     refuse('socket_type must be tcp or unix');
 };

@@ -28,7 +28,7 @@ export const requireMountableTtls = (given: LeaseTtls, system: LeaseTtls): void 
     );
 };
 
-/** Checks a change of TTLs; values that are not given stay as they are. */
+/** Checks a change of TTLs; values that are not given remain unchanged. */
 export const requireTunableTtls = (
   current: LeaseTtls,
   given: { readonly [K in keyof LeaseTtls]: number | undefined },

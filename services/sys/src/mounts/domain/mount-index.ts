@@ -43,7 +43,10 @@ export class MountIndex {
   /** Length of the longest mount path; longer prefixes of a request path need no look-up. */
   readonly #longestPath: number;
 
-  /** They still exist and keep their data. A damaged built-in mount is served with its default tuning. */
+  /**
+   * Damaged mounts still exist and keep their data. A damaged built-in mount is served with its
+   * default tuning.
+   */
   readonly damaged: readonly DamagedMount[];
 
   constructor(mounts: readonly MountRecord[], damaged: readonly DamagedMount[] = []) {

@@ -45,7 +45,7 @@ export type MountConfigChanges = {
   readonly [K in keyof MountConfig]?: MountConfig[K] | undefined;
 };
 
-/** Values that are undefined stay as they are. */
+/** Undefined values remain unchanged. */
 export const withConfigChanges = (
   config: MountConfig,
   changes: MountConfigChanges,

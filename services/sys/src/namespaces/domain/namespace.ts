@@ -1,4 +1,4 @@
-/** A namespace: a tenant with mounts, policies, tokens and messages of its own. */
+/** A namespace: a tenant with its own mounts, policies, tokens and messages. */
 import { KeelsonError } from '@keelson/errors';
 
 export interface NamespaceRecord {

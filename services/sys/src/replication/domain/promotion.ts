@@ -12,7 +12,7 @@ export interface ServicePosition {
         readonly lastKnownWal: number;
         /** Missing entries that the stream still holds. */
         readonly inStream: number;
-        /** The primary stepped back, and its whole log is here. */
+        /** Whether the primary stepped back and its complete log has been applied here. */
         readonly isWhole: boolean;
         /** When the primary last reported its position, also to an earlier process; undefined: never. */
         readonly heardAtMs: number | undefined;

@@ -1,4 +1,4 @@
-/** Rules for creating tokens. The texts are those that clients of this API know. */
+/** Rules for creating tokens. The error texts are those that clients of this API recognize. */
 import { KeelsonError } from '@keelson/errors';
 import { requireMetadata } from '../../metadata/domain/metadata.ts';
 import { INTERNAL_POLICIES } from '../../policies/domain/default-policy.ts';
@@ -143,7 +143,7 @@ export const decideCreation = (
     );
   }
   const chosen = decidePolicies(request, context);
-  // `root` includes every right, so no other policy is kept with it.
+  // `root` includes every right, so all other policies are dropped.
   const policies = chosen.includes('root') ? ['root'] : chosen;
   const type = decideType(request, role);
   const isRoot = policies.includes('root');
