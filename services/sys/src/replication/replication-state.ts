@@ -111,6 +111,21 @@ export const toReplicationRoles = (roles: Roles, service?: string): ReplicationR
       : [toRole(kind, role, { service, isStopped: isSuperseded(roles) })];
   });
 
+const isActingPrimary = (role: RoleRecord | undefined): role is PrimaryRoleRecord =>
+  role?.role === 'primary' && role.supersededBy === undefined;
+
+/** Marks both roles, because the successor adopted both. */
+const markSuperseded = (store: Store, rootKey: Uint8Array, promotion: number): Promise<void> =>
+  store.transact(async (tx) => {
+    const roles = await findRoles(tx, rootKey);
+    for (const kind of REPLICATION_KINDS) {
+      const role = roles[kind];
+      if (!isActingPrimary(role)) continue;
+      const generation = newGeneration();
+      writeRole(tx, rootKey, kind, { ...role, supersededBy: promotion, generation });
+    }
+  });
+
 export const createReplicationState = (options: ReplicationStateOptions): ReplicationState => {
   const { store, seal, member } = options;
   const recorded = deriveView(store, ROLE_PATHS, (reads) =>
@@ -191,20 +206,9 @@ export const createReplicationState = (options: ReplicationStateOptions): Replic
         await actOn();
       }),
     supersede: async (kind, promotion) => {
-      const isUnmarked = (role: RoleRecord | undefined): role is PrimaryRoleRecord =>
-        role?.role === 'primary' && role.supersededBy === undefined;
-      if (!isUnmarked((await recorded())[kind])) return;
+      if (!isActingPrimary((await recorded())[kind])) return;
       await whileSwitching(async () => {
-        const rootKey = seal.requireRootKey();
-        await store.transact(async (tx) => {
-          const roles = await findRoles(tx, rootKey);
-          for (const each of REPLICATION_KINDS) {
-            const role = roles[each];
-            if (!isUnmarked(role)) continue;
-            const generation = newGeneration();
-            writeRole(tx, rootKey, each, { ...role, supersededBy: promotion, generation });
-          }
-        });
+        await markSuperseded(store, seal.requireRootKey(), promotion);
         options.onError(new KeelsonError('replication.superseded'));
         await actOn();
       });
