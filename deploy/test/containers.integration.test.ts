@@ -43,7 +43,7 @@ const call = async (
   return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
 };
 
-/** A container of a manifest, as far as it is looked at here. */
+/** The parts of a manifest's container that are checked here. */
 interface PodContainer {
   readonly args: readonly string[];
   readonly env: readonly { readonly name: string; readonly value: string }[];
@@ -60,7 +60,7 @@ describe('the standalone image', () => {
     const dependency = 'node_modules/testcontainers';
     await symlink(join(REPOSITORY, dependency), join(project.path, dependency));
 
-    // The example of its README, with a look at what it promises before it stops.
+    // The example of its README, with a check of its promises before it stops.
     const readme = await readFile(join(own, 'README.md'), 'utf8');
     const [, example = ''] = /```ts\n([\s\S]*?)```/.exec(readme) ?? [];
     const checks = `
@@ -211,7 +211,7 @@ describe('the distributed installation', () => {
     const read = () => compose('exec', '-T', service, 'cat', `/data/${file}`);
     return (await vi.waitFor(read, { timeout: STORY_LIMIT_MS, interval: 500 })).stdout;
   };
-  /** The demo initializes the cluster, and keeps what it was told. */
+  /** The demo initializes the cluster and stores the answer. */
   const keptByDemo = async (file: string): Promise<Record<string, unknown>> =>
     JSON.parse(await keptBy('demo', file)) as Record<string, unknown>;
   const restarted = async (service: string) => {
@@ -222,7 +222,7 @@ describe('the distributed installation', () => {
   beforeAll(async () => {
     policyFolder = await temporaryDirectory();
     toolsFolder = await temporaryDirectory();
-    // Read by the users that runs have of their own.
+    // Readable by the separate users of runs.
     await chmod(toolsFolder.path, 0o755);
     const replicated = ['gateway', 'sys', 'pki', 'workspace'];
     await compose('up', '-d', ...replicated.flatMap((name) => ['--scale', `${name}=2`]));

@@ -61,7 +61,7 @@ describe('an issuer', () => {
     await refusedFor(path, 'POST', 'issue/lost', { common_name: 'a.example.com' });
     await refusedFor(path, 'GET', `issuer/${lost.issuer_id}`);
     await refusedFor(path, 'GET', 'issuer/lost');
-    // Whether it uses the key cannot be told.
+    // It is unknown whether it uses the key.
     await refusedFor(path, 'DELETE', `key/${lost.key_id}`);
     const listed = await call('LIST', 'issuers');
     expect([listed.data.keys, listed.json.warnings]).toEqual([

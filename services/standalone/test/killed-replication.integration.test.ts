@@ -26,7 +26,7 @@ const POLICY = 'path "pki/*" { capabilities = ["read"] }';
 const WRITERS = 4;
 
 let nats: NatsServer;
-/** Between the primary and its NATS; secondaries have a way of their own. */
+/** Between the primary and its NATS; secondaries connect to NATS directly. */
 let line: FaultProxy;
 let primary: Cluster;
 let branch: Cluster;
@@ -58,7 +58,9 @@ const write = async (key: string): Promise<number> =>
 const policiesOf = async (cluster: Cluster): Promise<ReadonlySet<string>> =>
   new Set((await cluster.v1('LIST', 'sys/policies/acl')).body.data.keys);
 
-/** Writes until what it returns is called, which resolves when the last is answered. */
+/**
+ * Writes until the returned function is called, which resolves when the last write was answered.
+ */
 const startWriting = (prefix: string, ledger: WriteLedger): (() => Promise<void>) => {
   let isStopped = false;
   const writing = Array.from({ length: WRITERS }, async (_, writer) => {

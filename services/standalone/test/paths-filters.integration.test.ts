@@ -156,7 +156,7 @@ describe('paths filters', { timeout: WITHIN_MS }, () => {
       dynamic_filtered_mounts: ['b/', 'team/c/'],
       dynamic_filtered_namespaces: ['team/'],
     });
-    // Policies of the root namespace are every cluster's, and what is mounted later is not denied.
+    // Policies of the root namespace reach every cluster, and mounts created later are not denied.
     expect((await branch.v1('POST', 'sys/policies/acl/both', { policy: POLICY })).status).toBe(204);
     await mountPki('later');
     await mountPki('team/later');
@@ -369,7 +369,7 @@ describe('paths filters', { timeout: WITHIN_MS }, () => {
   test('end with their secondary', async () => {
     await spare.v1('POST', `${PERFORMANCE}/primary/revoke-secondary`, { id: 'branch' });
     expect((await spare.v1('GET', `${FILTER}/branch`)).status).toBe(400);
-    // Nobody leads the branch any more: it may go on alone with what it has.
+    // The branch has no primary any longer, and may continue alone with its data.
     const promoted = await until(
       () => branch.v1('POST', `${PERFORMANCE}/secondary/promote`, { force: true }),
       ({ status }) => status !== 503,

@@ -13,7 +13,7 @@ import {
 } from '@keelson/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-/** Written out here: the table must not read what it checks. */
+/** Written out here, because the table must not read the lists it checks. */
 const UNAUTHENTICATED = [
   /^\/cert\/[^/]+(\/.*)?$/,
   /^\/ca(\/pem|\/p7b)?$/,

@@ -1,6 +1,6 @@
 /**
- * Power cuts of a real process, its first start included: whatever the disk had taken of what was not
- * flushed, the next start comes up by itself with everything that was acknowledged.
+ * Power cuts of a real process, its first start included: whatever part of the unflushed data is on
+ * the disk, the next start needs no help and has everything that was acknowledged.
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -45,7 +45,7 @@ interface BeforeCut {
   readonly organizations: readonly string[];
 }
 
-/** By itself after `steps`, if given; else when `most` writes were acknowledged. */
+/** Ends after `steps`, if given; otherwise once `most` writes were acknowledged. */
 interface End {
   readonly steps?: number;
   readonly most?: number;

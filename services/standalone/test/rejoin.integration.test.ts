@@ -112,7 +112,7 @@ describe('a secondary that was revoked', { timeout: WITHIN_MS }, () => {
     async (id) => {
       await primary.v1('POST', `${base('performance')}/primary/revoke-secondary`, { id: 'branch' });
       await primary.v1('POST', `sys/policies/acl/meanwhile-${id}`, POLICY);
-      // It was disabled: what it holds is its own until it is cleared.
+      // It was disabled, so its data is its own until it is cleared.
       expect((await secondary.v1('POST', `sys/policies/acl/own-${id}`, POLICY)).status).toBe(204);
       await attach('performance', primary, secondary, id);
       await untilEqual('performance', primary, secondary);

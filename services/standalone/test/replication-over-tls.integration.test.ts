@@ -1,4 +1,4 @@
-/** A set whose NATS and whose API have certificates of an authority of their own. */
+/** A set whose NATS and API have certificates of a private CA. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';

@@ -1,6 +1,7 @@
 /**
- * Clusters of both seals in processes of their own, performance and DR: services that a share opens
- * (PostgreSQL, Redis) and standalone ones that open themselves. The shares of the primary hold everywhere.
+ * Clusters with both kinds of seal in separate processes, performance and DR: services opened by a
+ * share (PostgreSQL, Redis) and standalone ones with a static seal. The shares of the primary are
+ * valid on all of them.
  */
 import {
   type NatsServer,

@@ -19,7 +19,7 @@ let folder: TemporaryDirectory;
 let keelson: KeelsonProcess;
 const at = (name: string): string => join(folder.path, name);
 
-/** A certificate of an authority of its own, in the files of the setting. */
+/** A certificate of a private CA, in the configured files. */
 const exchangeCertificate = async (name: string): Promise<string> => {
   const source = await openSelfIssuedCertificate({
     folder: at(name),

@@ -18,7 +18,7 @@ export const blocksOf = (page: string): readonly string[] => {
 export interface RunbookShell extends AsyncDisposable {
   /** Sets variables as somebody does before the page. */
   set(variables: Readonly<Record<string, string>>): Promise<void>;
-  /** Pastes text and resolves with what it printed, both streams. */
+  /** Pastes text and resolves with the output of both streams. */
   paste(text: string): Promise<string>;
   /** Pastes all blocks of a page; one element for each. */
   follow(page: string): Promise<readonly string[]>;
@@ -27,7 +27,7 @@ export interface RunbookShell extends AsyncDisposable {
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 export const openRunbookShell = (): RunbookShell => {
-  // A group of its own: what a block waits in ends with it.
+  // A separate process group, so that child processes of a block end with it.
   const bash = spawn('bash', ['--norc'], { stdio: ['pipe', 'pipe', 'inherit'], detached: true });
   const exited = once(bash, 'exit');
   const lines = createInterface({ input: bash.stdout })[Symbol.asyncIterator]();

@@ -221,7 +221,7 @@ until_equal "$A" "$B" dr`);
     expect(printed.at(-1)).toContain('"sealed":false');
     await a.nats.process.start();
     await startAgain(a);
-    // A was not told of it: the page on failback has it step back first.
+    // A does not know of the promotion, so the page on failback makes it step back first.
     expect(await stateOf(a, 'dr', 'mode')).toBe('primary');
     await follow('failback');
     expect(await stateOf(a, 'dr', 'mode')).toBe('primary');

@@ -1,6 +1,7 @@
 /**
- * A primary that was lost and replaced comes back by itself and does not know. Whoever has heard of its
- * successor never follows it again, and it stops as soon as anybody tells it. Each site has a NATS of its own.
+ * A primary that was lost and replaced returns without knowing of its successor. Clusters that know
+ * of the successor never follow it again, and it stops as soon as any of them informs it. Each site
+ * has its own NATS.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A performance primary and its secondary, each with a DR secondary of its own; each is lost once. */
+/** A performance primary and its secondary, each with its own DR secondary; each is lost once. */
 import { type NatsServer, startNats } from '@keelson/testkit';
 import {
   attach,
@@ -125,7 +125,7 @@ describe('a performance primary and a secondary, each with a DR secondary', {
     await untilStreaming('performance', branchDr);
     await untilEqual('performance', primaryDr, branchDr);
     expect(await branchDr.status('performance')).toMatchObject({ secondary_id: 'branch' });
-    // The branch's own data is there: its tokens and the certificates it issued.
+    // The branch still has its own data: its tokens and the certificates it issued.
     expect((await branchDr.v1('GET', `pki/cert/${serial}`)).status).toBe(200);
     expect((await branchDr.v1('POST', 'sys/policies/acl/last', { policy: POLICY })).status).toBe(
       204,

@@ -1,6 +1,6 @@
 /**
- * Repositories, notifications, invitations and run triggers of a cluster that is lost: the promoted secondary
- * finishes the work that was under way, after a restart of its own too, and goes on receiving pushes.
+ * Repositories, notifications, invitations and run triggers of a cluster that is lost: the promoted
+ * secondary finishes the work in progress, even after a restart, and continues to receive pushes.
  */
 import { createHmac } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';

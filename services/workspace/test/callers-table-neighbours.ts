@@ -82,7 +82,7 @@ const reservedKey = (method: 'PATCH' | 'DELETE', path: string): Readonly<Record<
 
 const NOTIFICATION = '/notification-configurations/{notification_configuration_id}';
 
-/** Whoever may change the workspace, the project or the team, except the organization's own token. */
+/** Callers who may change the workspace, project or team, except organization tokens. */
 const notificationCases = (): Readonly<Record<string, Case>> => {
   const type = 'notification-configurations';
   const one = `/${type}/{newNotification}`;

@@ -84,7 +84,7 @@ export const RUN_CASES: Readonly<Record<string, Case>> = {
     success: 409,
   },
   ...Object.fromEntries(
-    // It is current and stays as it is: 400 is for who could.
+    // It is current and cannot be changed, so authorized callers get 400.
     ['soft_delete', 'restore', 'permanently_delete'].map((action): [string, Case] => [
       `POST /configuration-versions/{configuration_version_id}/actions/${action}_backing_data`,
       {
@@ -138,7 +138,7 @@ export const RUN_CASES: Readonly<Record<string, Case>> = {
       ]),
     ),
   ),
-  // There is no such file yet: 204 is for who may read it.
+  // There is no such file yet, so callers who may read it get 204.
   'GET /plans/{phase_id}/json-output': file('/plans/{plan}/json-output', EDITORS),
   'GET /runs/{run_id}/plan/json-output': file(`${run}/plan/json-output`, EDITORS),
   'GET /plans/{phase_id}/json-output-redacted': file(
@@ -150,7 +150,7 @@ export const RUN_CASES: Readonly<Record<string, Case>> = {
     RUN_READERS,
   ),
   'GET /applies/{phase_id}/errored-state': file('/applies/{apply}/errored-state', APPLIERS),
-  // There is nothing to confirm, to give up or to force: 409 is for who could.
+  // There is nothing to confirm, discard or force, so authorized callers get 409.
   'POST /runs/{run_id}/actions/apply': action('apply', APPLIERS, 409),
   'POST /runs/{run_id}/actions/discard': action('discard', APPLIERS, 202),
   'POST /runs/{run_id}/actions/cancel': action('cancel', APPLIERS, 202),
@@ -164,7 +164,7 @@ export const RUN_CASES: Readonly<Record<string, Case>> = {
   'GET /runs/{run_id}/apply': read(`${run}/apply`),
   [`GET ${W}/current-assessment-result`]: read('/workspaces/{ws}/current-assessment-result'),
   'GET /assessment-results/{assessment_result_id}': read('/assessment-results/{assessed}'),
-  // Its agent has put nothing there: 204 is for who may read it.
+  // Its agent has uploaded nothing, so callers who may read it get 204.
   'GET /assessment-results/{assessment_result_id}/json-output': file(
     '/assessment-results/{assessed}/json-output',
     EDITORS,
@@ -190,7 +190,7 @@ export const RUN_CASES: Readonly<Record<string, Case>> = {
     success: 200,
   },
   'GET /agents/{agent_id}': { target: '/agents/{agent}', allowed: MEMBERS, success: 200 },
-  // It is there: 412 is for who could delete one that is gone.
+  // The agent is in use, so callers who may delete agents get 412.
   'DELETE /agents/{agent_id}': {
     target: '/agents/{agent}',
     allowed: POOL_MANAGERS,

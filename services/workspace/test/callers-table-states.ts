@@ -1,4 +1,4 @@
-/** The table of callers, continued: states and what is read out of them. */
+/** The table of callers, continued: states and the data extracted from them. */
 import { ADMINS, attributes, type Case, LOCKERS, READERS, W } from './callers-table.ts';
 
 const V = '/state-versions/{state_version_id}';
@@ -10,7 +10,7 @@ const readForRuns = (target: string): Case => ({
   allowed: [...READERS, 'run'],
 });
 const read = (target: string): Case => ({ target, allowed: READERS, success: 200 });
-// It is current and stays as it is: 400 is for who could.
+// It is current and cannot be changed, so authorized callers get 400.
 const backingData = (action: string): Case => ({
   target: `/state-versions/{sv}/actions/${action}_backing_data`,
   allowed: ADMINS,

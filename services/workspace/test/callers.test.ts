@@ -188,7 +188,7 @@ const assess = async (workspaceId: string): Promise<void> => {
   await enable(false);
 };
 
-/** Claims a phase with an agent of its own; its token becomes that of the caller `run`. */
+/** Claims a phase with a separate agent; its token becomes that of the caller `run`. */
 const claimPhase = async (): Promise<string> => {
   await refresh('{newRun}');
   const body = { data: { type: 'agents', id: await registerAgent() } };
@@ -291,7 +291,7 @@ const refresh = async (text: string): Promise<void> => {
     names.set('freshTws', made.id);
   }
   if (text.includes('data-retention-policy')) {
-    // There is one to show and to remove, whoever removed the one before.
+    // Ensures that there is one to show and remove, even if a previous row removed it.
     const policy = { data: { type: 'data-retention-policy-dont-deletes', attributes: {} } };
     for (const owner of [O, `/workspaces/${names.get('ws')}`]) {
       await harness.call('POST', `${owner}/relationships/data-retention-policy`, policy);

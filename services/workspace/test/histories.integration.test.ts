@@ -39,7 +39,7 @@ type Call = (ask: Ask, caller: string) => Promise<Omit<Operation<string>, 'from'
 
 /**
  * Every caller makes its calls one after the other, at one replica and then the other.
- * @param after what follows an operation of this name, whatever else was to come
+ * @param after operations that always follow an operation of this name
  */
 const record = async (
   calls: readonly Call[],

@@ -1,4 +1,4 @@
-/** Lists of what surrounds workspaces: how many there are, what they are filtered by, what they include. */
+/** Lists of resources around workspaces: totals, filters and includes. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Harness, type Reply, startHarness } from './workspace-harness.ts';
 
@@ -150,7 +150,7 @@ describe('agent pools', () => {
       const reply = await harness.call('GET', `${path}?include=workspaces`);
       expect(reply.included.map(({ id }) => id)).toEqual([mine.id]);
     }
-    // A pool is seen by every member, its workspaces by who may read them.
+    // A pool is visible to every member, its workspaces only to callers who may read them.
     const other = await harness.create(`${O}/teams`, 'teams', { name: 'outside' });
     const outsider = await harness.addUser('outsider', other.id);
     const hidden = `/agent-pools/${ofWorkspace.id}?include=workspaces`;

@@ -61,7 +61,7 @@ const LISTS = [
   ['/oauth-clients/:client/oauth-tokens', 'has-ssh-key', [false]],
   ['/teams/:team/authentication-tokens', 'description', OLDEST_FIRST],
   ['/agent-pools/:pool/authentication-tokens', 'description', OLDEST_FIRST],
-  // The first is the one that the tests' users are made with.
+  // The first one is created with the users of the tests.
   ['/users/:user/authentication-tokens', 'description', ['', ...OLDEST_FIRST]],
   [`${O}/team-tokens`, 'description', OLDEST_FIRST],
   ['/team-workspaces?filter[workspace][id]=:workspace', 'access', ['read', 'read', 'read']],
@@ -125,7 +125,7 @@ test.for([
     const { status, errors } = await harness.call('GET', `${joined}${parameter}=nonsense`);
     expect([status, errors[0]?.source?.parameter]).toEqual([400, parameter]);
   }
-  // No value chooses nothing, and clients send parameters of their own.
+  // A parameter without a value filters nothing, and clients send private parameters.
   const others = 'filter[nonsense]=&search[nonsense]=&sort=&fields[runs]=status&x-trace=1';
   expect((await harness.call('GET', `${joined}${others}`)).status).toBe(200);
 });

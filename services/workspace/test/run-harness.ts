@@ -98,7 +98,7 @@ export const startRunHarness = async (options: HarnessOptions = {}) => {
     (await harness.call('GET', `/runs/${runId}`)).data.attributes['status'];
   const workspaceOf = async (id: string) => (await harness.call('GET', `/workspaces/${id}`)).data;
 
-  /** Time goes on, and the agents are there all the while. */
+  /** Advances the clock while the agents keep reporting. */
   const wait = async (ms: number) => {
     for (let left = ms; left > 0; left -= HALF_MINUTE_MS) {
       harness.clock.advance(Math.min(left, HALF_MINUTE_MS));

@@ -1,4 +1,4 @@
-/** The whole service on a store of its own, called as the gateway calls it. */
+/** The whole service on a separate store, called as the gateway calls it. */
 
 import { join } from 'node:path';
 import { ManualClock } from '@keelson/clock';
@@ -68,7 +68,7 @@ export interface Harness extends AsyncDisposable {
     token?: string | null,
     headers?: Readonly<Record<string, string>>,
   ): Promise<Reply>;
-  /** Uses a signed address, as clients do: without a token, the bytes as they are. */
+  /** Sends a request to a signed address as clients do: without a token, with raw bytes. */
   transfer(method: string, address: string, bytes?: Uint8Array): Promise<Transferred>;
   /** One round of each kind of background work, repeated while there is more to do. */
   runUpkeep(): Promise<void>;

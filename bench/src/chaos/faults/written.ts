@@ -18,7 +18,10 @@ const RECOVERED_WITHIN_MS = 120_000;
 /** A policy of sys, a role of pki, a workspace, a certificate. */
 export type WriteKind = 'policy' | 'role' | 'workspace' | 'certificate';
 
-/** Certificates are local to a performance secondary: who writes to two clusters leaves them out. */
+/**
+ * Without certificates, which are local to a performance secondary, for trials that write to two
+ * clusters.
+ */
 export const SHARED_KINDS: readonly WriteKind[] = ['policy', 'role'];
 export const ALL_KINDS: readonly WriteKind[] = ['policy', 'role', 'workspace', 'certificate'];
 
@@ -106,8 +109,8 @@ const isCorrupted = async (cluster: AddressedCluster): Promise<boolean> =>
     .corrupted_root;
 
 /**
- * A sentence for each write that is there in part: a workspace that is listed and not found by its name
- * or its id, a certificate that is listed and not shown, a tree that is not that of the records.
+ * A sentence for each partial write: a workspace that is listed but not found by name or id, a
+ * certificate that is listed but not shown, a tree that differs from the records.
  */
 export const findPartialWrites = async (cluster: AddressedCluster): Promise<readonly string[]> => [
   ...(await inParallel(await listedWorkspaces(cluster), async ({ id, attributes: { name } }) => {
@@ -170,7 +173,10 @@ export class Writers {
     this.unclear.set(told, (this.unclear.get(told) ?? 0) + 1);
   }
 
-  /** @returns after how many milliseconds so many more were acknowledged; undefined: not in time */
+  /**
+   * @returns the milliseconds until `more` further writes were acknowledged; undefined if that took
+   * too long
+   */
   async untilAcknowledged(more: number): Promise<number | undefined> {
     const startedAt = performance.now();
     const wanted = this.ledger.acknowledged.length + more;

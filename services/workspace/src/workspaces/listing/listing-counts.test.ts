@@ -41,7 +41,10 @@ const countsOf = async (query: string, token?: string): Promise<readonly unknown
   return [counts?.['total'], counts?.['matching'], meta.pagination['total-count']];
 };
 
-/** For the administrator: by name, by status; of the project; then for who sees the project alone. */
+/**
+ * For the administrator by name, by status and of the project; then for a caller who sees only the
+ * project.
+ */
 const allCounts = async () => [
   await countsOf('search[name]=web'),
   await countsOf('filter[current-run][status]=applied'),
