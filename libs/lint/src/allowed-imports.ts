@@ -19,7 +19,9 @@ export const allowedImports: AllowedImports = {
   ],
 
   // The gateway serves the pages of the console; standalone composes the services.
-  services: ['console', 'gateway pki runner sys workspace', 'standalone'],
+  services: ['console', 'gateway pki runner sys workspace', 'standalone', 'cli'],
+
+  'services/cli/src': ['client', 'commands'],
 
   'services/gateway/src': [
     'access limits pages tls',

@@ -1,0 +1,143 @@
+/** Calls of the public API, and its refusals as sentences that say what to do. */
+import { readFileSync } from 'node:fs';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { CliFailure } from './failure.ts';
+import { findToken, type TokenKind } from './kept-tokens.ts';
+
+export const DEFAULT_ADDRESS = 'http://127.0.0.1:8200';
+
+// oxlint-disable-next-line typescript/no-explicit-any -- documents of many routes
+export type Document = any;
+
+export interface Connection {
+  readonly address: string;
+  /** PEM file of the CA that the server's certificate is of. */
+  readonly caFile: string | undefined;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+export interface CallOptions {
+  readonly method?: string;
+  /** Sent as JSON; a Blob is sent as it is. */
+  readonly body?: unknown;
+  /** Answers that are not failures although their status is none of success. */
+  readonly accept?: readonly number[];
+  /** The call needs no token. */
+  readonly isAnonymous?: boolean;
+}
+
+const REMEDIES: Readonly<Record<number, string>> = {
+  401: 'Log in with `keelson login --api`, or set KEELSON_API_TOKEN.',
+  403: 'The token may not do this, or is no longer valid: log in with `keelson login`, or set KEELSON_TOKEN.',
+  429: 'Too many requests: try again in a second.',
+};
+
+const SEALED = 'Open the seal with `keelson unseal`.';
+
+/** Texts of both error documents. */
+const textsOf = (document: Document): string =>
+  Array.isArray(document?.errors)
+    ? document.errors
+        .map((error: Document) =>
+          typeof error === 'string' ? error : (error?.detail ?? error?.title ?? ''),
+        )
+        .filter((text: string) => text !== '')
+        .join('; ')
+    : '';
+
+const toFailure = (status: number, text: string, what: string): CliFailure => {
+  const remedy = /sealed/i.test(text) ? SEALED : REMEDIES[status];
+  const said = text === '' ? `the server answered ${status}` : text;
+  return new CliFailure([`${what}: ${said}.`.replace('..', '.'), remedy].filter(Boolean).join(' '));
+};
+
+const causeOf = (error: unknown): string => {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : String(error);
+};
+
+const unreachable = (address: string, error: unknown): CliFailure => {
+  const code = causeOf(error);
+  if (/CERT|SELF_SIGNED|ISSUER/.test(code))
+    return new CliFailure(
+      `${address}: the certificate of the server is not trusted (${code}). Name its CA with --ca-cert or KEELSON_CACERT; a standalone server keeps it in data/tls/ca.pem.`,
+    );
+  return new CliFailure(
+    `${address} cannot be reached (${code}). Start a server with \`keelson start\`, or name another one with --address or KEELSON_ADDR.`,
+  );
+};
+
+export class ApiClient {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+    if (connection.caFile !== undefined)
+      setDefaultCACertificates([
+        ...getCACertificates('default'),
+        readFileSync(connection.caFile, 'utf8'),
+      ]);
+  }
+
+  /** A document of `/v1`; undefined where the answer has none. */
+  async v1(path: string, options: CallOptions = {}): Promise<Document> {
+    return this.#document(`/v1/${path}`, 'token', options);
+  }
+
+  /** A document of `/api/v2`. */
+  async api(path: string, options: CallOptions = {}): Promise<Document> {
+    return this.#document(`/api/v2/${path}`, 'api-token', options);
+  }
+
+  /** An answer as it is, read by the caller. */
+  async raw(path: string, options: CallOptions = {}): Promise<Response> {
+    return this.#call(path, path.startsWith('/v1') ? 'token' : 'api-token', options);
+  }
+
+  async #document(path: string, kind: TokenKind, options: CallOptions): Promise<Document> {
+    const response = await this.#call(path, kind, options);
+    const text = await response.text();
+    return text === '' ? undefined : JSON.parse(text);
+  }
+
+  async #call(path: string, kind: TokenKind, options: CallOptions): Promise<Response> {
+    const { address, environment } = this.#connection;
+    const { method = 'GET', body, accept = [], isAnonymous = false } = options;
+    const token = isAnonymous ? undefined : findToken(environment, kind);
+    if (token === undefined && !isAnonymous)
+      throw new CliFailure(
+        kind === 'token'
+          ? 'There is no token: log in with `keelson login`, or set KEELSON_TOKEN.'
+          : 'There is no token of /api/v2: log in with `keelson login --api`, or set KEELSON_API_TOKEN.',
+      );
+    let response: Response;
+    try {
+      response = await fetch(new URL(path, address), {
+        method,
+        headers: {
+          ...(token !== undefined && { authorization: `Bearer ${token}` }),
+          ...(body !== undefined && {
+            'content-type':
+              kind === 'token'
+                ? body instanceof Blob
+                  ? 'application/gzip'
+                  : 'application/json'
+                : 'application/vnd.api+json',
+          }),
+        },
+        ...(body !== undefined && { body: body instanceof Blob ? body : JSON.stringify(body) }),
+      });
+    } catch (error) {
+      throw unreachable(address, error);
+    }
+    if (response.ok || accept.includes(response.status)) return response;
+    const text = await response.text();
+    let said = '';
+    try {
+      said = textsOf(JSON.parse(text));
+    } catch {
+      said = '';
+    }
+    throw toFailure(response.status, said, `${method} ${path.split('?')[0]}`);
+  }
+}

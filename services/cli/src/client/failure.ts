@@ -1,0 +1,20 @@
+/** Exit codes of the command line; docs/command-line.md lists them. */
+export const EXIT = {
+  done: 0,
+  /** The server refused, could not be reached, or something on this machine failed. */
+  failed: 1,
+  /** The answer is there and is not good: sealed, findings of `doctor`, issuers that expire. */
+  notWell: 2,
+  /** Unknown or missing arguments. */
+  usage: 64,
+} as const;
+
+/** An error told in one sentence, with what to do about it. */
+export class CliFailure extends Error {
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode: number = EXIT.failed) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}

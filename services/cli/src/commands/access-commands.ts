@@ -1,0 +1,141 @@
+/** `login`, `logout`, `token`, `policy`. */
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import type { Command } from 'commander';
+import { CliFailure } from '../client/failure.ts';
+import { forgetTokens, keepToken } from '../client/kept-tokens.ts';
+import { readSecret } from '../client/terminal.ts';
+import type { Cli } from './cli.ts';
+
+/** A file, or standard input for "-". */
+export const readInput = async (file: string): Promise<string> => {
+  if (file === '-') return text(process.stdin);
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new CliFailure(`${file} cannot be read: ${(error as Error).message}`);
+  }
+};
+
+const login = async (cli: Cli, isApi: boolean): Promise<void> => {
+  const token = await readSecret('Token');
+  const kind = isApi ? 'api-token' : 'token';
+  const tried = cli.clientWith({
+    [isApi ? 'KEELSON_API_TOKEN' : 'KEELSON_TOKEN']: token,
+  });
+  // Kept only if the server knows it.
+  await (isApi ? tried.api('account/details') : tried.v1('auth/token/lookup-self'));
+  const file = keepToken(cli.environment, kind, token);
+  cli.print({ file }, `Logged in. The token is in ${file}.`);
+};
+
+interface CreateOptions {
+  readonly policy: readonly string[];
+  readonly ttl?: string;
+  readonly orphan?: true;
+}
+
+const createToken = async (cli: Cli, options: CreateOptions): Promise<void> => {
+  const made = await cli.client.v1('auth/token/create', {
+    method: 'POST',
+    body: {
+      policies: options.policy,
+      ...(options.ttl !== undefined && { ttl: options.ttl }),
+      ...(options.orphan === true && { no_parent: true }),
+    },
+  });
+  // Asked for by the command itself, and alone, so that it can be captured.
+  cli.print(made.auth, made.auth.client_token);
+};
+
+const addTokenCommands = (program: Command, cli: Cli): void => {
+  const token = program.command('token').description('Tokens of /v1.');
+  token
+    .command('lookup')
+    .description('Show the token that is used.')
+    .action(async () => {
+      const { id: _secret, ...shown } = (await cli.client.v1('auth/token/lookup-self')).data;
+      cli.printFields(shown);
+    });
+  token
+    .command('create')
+    .description('Make a token and print it.')
+    .option('--policy <name...>', 'policies of the token', [])
+    .option('--ttl <duration>', 'lifetime, such as 1h')
+    .option('--orphan', 'keep it when the token that is used is revoked')
+    .action((options: CreateOptions) => createToken(cli, options));
+  token
+    .command('renew')
+    .description('Renew the token that is used.')
+    .action(async () => {
+      const { auth } = await cli.client.v1('auth/token/renew-self', { method: 'POST', body: {} });
+      cli.print(auth, `Renewed for ${auth.lease_duration} seconds.`);
+    });
+  token
+    .command('revoke')
+    .description('Revoke the token that is used, or the one of an accessor.')
+    .option('--accessor <accessor>', 'accessor of another token')
+    .action(async ({ accessor }: { readonly accessor?: string }) => {
+      const path = accessor === undefined ? 'revoke-self' : 'revoke-accessor';
+      await cli.client.v1(`auth/token/${path}`, {
+        method: 'POST',
+        body: accessor === undefined ? {} : { accessor },
+      });
+      cli.print({ revoked: true }, 'Revoked.');
+    });
+};
+
+const addPolicyCommands = (program: Command, cli: Cli): void => {
+  const policy = program.command('policy').description('Policies of /v1.');
+  const pathOf = (name: string): string => `sys/policies/acl/${encodeURIComponent(name)}`;
+  policy
+    .command('list')
+    .description('Names of all policies.')
+    .action(async () => {
+      const { data } = await cli.client.v1('sys/policies/acl?list=true');
+      cli.print(data.keys, data.keys.join('\n'));
+    });
+  policy
+    .command('read')
+    .description('Print a policy.')
+    .argument('<name>')
+    .action(async (name: string) => {
+      const { data } = await cli.client.v1(pathOf(name));
+      cli.print(data, data.policy);
+    });
+  policy
+    .command('write')
+    .description('Write a policy from a file, or from standard input ("-").')
+    .argument('<name>')
+    .argument('<file>')
+    .action(async (name: string, file: string) => {
+      const body = { policy: await readInput(file) };
+      await cli.client.v1(pathOf(name), { method: 'PUT', body });
+      cli.print({ name }, `Wrote the policy ${name}.`);
+    });
+  policy
+    .command('delete')
+    .description('Delete a policy.')
+    .argument('<name>')
+    .action(async (name: string) => {
+      await cli.client.v1(pathOf(name), { method: 'DELETE' });
+      cli.print({ name }, `Deleted the policy ${name}.`);
+    });
+};
+
+export const addAccessCommands = (program: Command, cli: Cli): void => {
+  program
+    .command('login')
+    .description('Keep a token, from standard input or a prompt, after the server accepted it.')
+    .option('--api', 'a token of /api/v2, for workspaces')
+    .action(({ api }: { readonly api?: true }) => login(cli, api === true));
+  program
+    .command('logout')
+    .description('Forget the tokens that were kept; they stay valid.')
+    .action(() => {
+      forgetTokens(cli.environment);
+      cli.print({}, 'The kept tokens were removed from this machine.');
+    });
+  addTokenCommands(program, cli);
+  addPolicyCommands(program, cli);
+};

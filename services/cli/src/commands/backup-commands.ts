@@ -1,0 +1,105 @@
+/** `backup`, `restore`: snapshots of the whole cluster in files. */
+import { createWriteStream, existsSync, openAsBlob } from 'node:fs';
+import { open, readdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { syncFolder } from '@keelson/runtime';
+import type { Command } from 'commander';
+import { CliFailure, EXIT } from '../client/failure.ts';
+import type { Cli } from './cli.ts';
+import { toCount } from './seal-commands.ts';
+
+const SNAPSHOT = '/v1/sys/storage/raft/snapshot';
+/** Names of `--folder`; no other file is ever removed. */
+const KEPT_NAME = /^keelson-\d{8}T\d{9}Z\.snapshot$/;
+
+interface BackupOptions {
+  readonly folder?: string;
+  readonly keep?: number;
+}
+
+const nameOf = (time: Date): string =>
+  `keelson-${time.toISOString().replaceAll(/[-:.]/g, '')}.snapshot`;
+
+/** Flushed under another name first: a file with the wanted name is a whole snapshot. */
+const save = async (cli: Cli, file: string): Promise<void> => {
+  if (existsSync(file))
+    throw new CliFailure(`${file} exists and is not overwritten: choose another name.`);
+  const unfinished = `${file}.part`;
+  const response = await cli.client.raw(SNAPSHOT);
+  try {
+    if (response.body === null) throw new CliFailure('The server sent nothing.');
+    await pipeline(
+      Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]),
+      createWriteStream(unfinished, { mode: 0o600 }),
+    );
+    const handle = await open(unfinished, 'r');
+    await handle.sync();
+    await handle.close();
+    await rename(unfinished, file);
+    syncFolder(dirname(file));
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    if (error instanceof CliFailure) throw error;
+    throw new CliFailure(`The snapshot was not saved: ${(error as Error).message}.`);
+  }
+};
+
+/** Removes the oldest files beyond the newest `count`. */
+const prune = async (folder: string, count: number): Promise<readonly string[]> => {
+  const names = (await readdir(folder)).filter((name) => KEPT_NAME.test(name)).sort();
+  const removed = names.slice(0, Math.max(0, names.length - count));
+  for (const name of removed) await rm(join(folder, name));
+  return removed;
+};
+
+const backup = async (
+  cli: Cli,
+  given: string | undefined,
+  { folder, keep }: BackupOptions,
+): Promise<void> => {
+  if ((given === undefined) === (folder === undefined))
+    throw new CliFailure('Name either a file or a --folder.', EXIT.usage);
+  if (keep !== undefined && folder === undefined)
+    throw new CliFailure('--keep needs a --folder.', EXIT.usage);
+  const file = given ?? join(folder ?? '', nameOf(new Date()));
+  await save(cli, file);
+  // Only when there is a newer one.
+  const removed = folder !== undefined && keep !== undefined ? await prune(folder, keep) : [];
+  cli.print({ file, removed }, `Saved ${file}.`);
+};
+
+const restore = async (cli: Cli, file: string, isForced: boolean): Promise<void> => {
+  if (!existsSync(file)) throw new CliFailure(`${file} does not exist.`);
+  const { client } = cli;
+  await client.raw(isForced ? `${SNAPSHOT}-force` : SNAPSHOT, {
+    method: 'POST',
+    body: await openAsBlob(file),
+  });
+  const { sealed } = await client.v1('sys/seal-status', { isAnonymous: true });
+  cli.print(
+    { restored: true, sealed },
+    sealed === true
+      ? 'Restored. The server is sealed: give the key shares of the snapshot with `keelson unseal`.'
+      : 'Restored. The server serves again; the tokens are those of the snapshot.',
+  );
+};
+
+export const addBackupCommands = (program: Command, cli: Cli): void => {
+  program
+    .command('backup')
+    .description('Save a snapshot of the running cluster, encrypted with the keys of the cluster.')
+    .argument('[file]', 'new file')
+    .option('--folder <folder>', 'folder for files that are named by the time, for a scheduler')
+    .option('--keep <number>', 'snapshots to keep in the folder', toCount)
+    .action((file: string | undefined, options: BackupOptions) => backup(cli, file, options));
+  program
+    .command('restore')
+    .description('Replace everything on the server by a snapshot, which is verified first.')
+    .argument('<file>')
+    .option('--force', 'also a snapshot of a cluster with other keys')
+    .action((file: string, { force }: { readonly force?: true }) =>
+      restore(cli, file, force === true),
+    );
+};

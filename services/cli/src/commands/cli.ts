@@ -1,0 +1,60 @@
+/** The context of every command: a client for the address of this call, and a way to print. */
+import type { Command } from 'commander';
+import { ApiClient, DEFAULT_ADDRESS, type Document } from '../client/api-client.ts';
+import { toTable } from '../client/terminal.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+interface GlobalOptions {
+  readonly address?: string;
+  readonly caCert?: string;
+  readonly json?: true;
+}
+
+export class Cli {
+  readonly environment: Environment;
+  readonly #program: Command;
+
+  constructor(program: Command, environment: Environment) {
+    this.#program = program;
+    this.environment = environment;
+  }
+
+  get client(): ApiClient {
+    return this.clientWith({});
+  }
+
+  /** @param replaced variables in place of those of the environment */
+  clientWith(replaced: Environment): ApiClient {
+    const { address, caCert } = this.#options;
+    const { KEELSON_ADDR, VAULT_ADDR, KEELSON_CACERT, VAULT_CACERT } = this.environment;
+    return new ApiClient({
+      address: address ?? KEELSON_ADDR ?? VAULT_ADDR ?? DEFAULT_ADDRESS,
+      caFile: caCert ?? KEELSON_CACERT ?? VAULT_CACERT,
+      environment: { ...this.environment, ...replaced },
+    });
+  }
+
+  get #options(): GlobalOptions {
+    return this.#program.opts<GlobalOptions>();
+  }
+
+  /** Prints a document with --json, else the text. */
+  print(document: Document, text: string): void {
+    const isJson = this.#options.json === true;
+    process.stdout.write(`${isJson ? JSON.stringify(document, undefined, 2) : text}\n`);
+  }
+
+  printTable(document: Document, rows: readonly (readonly string[])[]): void {
+    this.print(document, toTable(rows));
+  }
+
+  /** Prints the members of an object, one to a line. */
+  printFields(document: Document): void {
+    const rows = Object.entries((document ?? {}) as object).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ]);
+    this.printTable(document, rows);
+  }
+}

@@ -1,0 +1,100 @@
+/** `doctor`: looks at the data folder of a standalone server, running or not, and changes nothing. */
+import { existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Command } from 'commander';
+import { EXIT } from '../client/failure.ts';
+import type { Cli } from './cli.ts';
+
+interface Finding {
+  readonly subject: string;
+  readonly state: 'good' | 'fault';
+  readonly text: string;
+}
+
+const STORES = ['sys', 'pki', 'workspace'] as const;
+const OTHERS = 0o077;
+const KEY_BYTES = 32;
+const SPARE_BYTES = 1024 ** 3;
+const GIB = 1024 ** 3;
+
+const good = (subject: string, text: string): Finding => ({ subject, state: 'good', text });
+const fault = (subject: string, text: string): Finding => ({ subject, state: 'fault', text });
+
+const RESTORE = 'Put back the whole folder from one copy, or restore a snapshot into an empty one.';
+
+const checkStore = (folder: string, service: string): Finding => {
+  const file = join(folder, `${service}.sqlite`);
+  if (!existsSync(file)) return fault(file, `It is missing. ${RESTORE}`);
+  if (statSync(file).size === 0) return fault(file, `It is empty. ${RESTORE}`);
+  if ((statSync(file).mode & OTHERS) !== 0)
+    return fault(file, `Others can read it: chmod 600 ${file}`);
+  try {
+    const database = new DatabaseSync(file, { readOnly: true });
+    try {
+      const head = database.prepare('SELECT format, sequence FROM head').get();
+      const checked = database.prepare('PRAGMA quick_check').get()?.['quick_check'];
+      return checked === 'ok'
+        ? good(file, `format ${String(head?.['format'])}, ${String(head?.['sequence'])} commits`)
+        : fault(file, `It is damaged: ${String(checked)}. ${RESTORE}`);
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    return fault(file, `It cannot be read: ${(error as Error).message}. ${RESTORE}`);
+  }
+};
+
+const checkKeyFile = (folder: string): Finding => {
+  const file = join(folder, 'unseal.key');
+  if (!existsSync(file))
+    return fault(file, 'It is missing: put it back, or name it with KEELSON_UNSEAL_KEY_FILE.');
+  if ((statSync(file).mode & OTHERS) !== 0)
+    return fault(file, `Others can read it: chmod 600 ${file}`);
+  const bytes = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64').byteLength;
+  return bytes === KEY_BYTES
+    ? good(file, 'a key; whether it is the one of the cluster shows when the server starts')
+    : fault(file, `It holds ${bytes} bytes in base64, a key has ${KEY_BYTES}. Put the key back.`);
+};
+
+const checkFirstStart = (folder: string): readonly Finding[] => {
+  const marker = join(folder, 'first-start-unfinished');
+  const facts = join(folder, 'first-run.json');
+  return existsSync(marker) && !existsSync(facts)
+    ? [fault(marker, 'The first start was interrupted: start the server again to finish it.')]
+    : [];
+};
+
+const checkDisk = (folder: string): Finding => {
+  const { bavail, bsize } = statfsSync(folder);
+  const free = bavail * bsize;
+  const text = `${(free / GIB).toFixed(1)} GiB free`;
+  return free < SPARE_BYTES
+    ? fault(folder, `${text}: make room, a full disk refuses writes.`)
+    : good(folder, text);
+};
+
+const examine = (folder: string): readonly Finding[] =>
+  existsSync(folder) && statSync(folder).isDirectory()
+    ? [
+        checkDisk(folder),
+        ...checkFirstStart(folder),
+        ...STORES.map((service) => checkStore(folder, service)),
+        checkKeyFile(folder),
+      ]
+    : [fault(folder, 'It is no folder: name the data folder of the server.')];
+
+export const addDoctorCommand = (program: Command, cli: Cli): void => {
+  program
+    .command('doctor')
+    .description('Check a data folder, and say what to do; exit code 2 if something is wrong.')
+    .argument('[folder]', 'data folder', cli.environment['KEELSON_DATA_DIR'] ?? './data')
+    .action((folder: string) => {
+      const findings = examine(folder);
+      cli.printTable(
+        findings,
+        findings.map(({ state, subject, text }) => [state, subject, text]),
+      );
+      if (findings.some(({ state }) => state === 'fault')) process.exitCode = EXIT.notWell;
+    });
+};

@@ -1,0 +1,103 @@
+/** `start`, `status`, `init`, `unseal`, `seal`. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { type Command, InvalidArgumentError } from 'commander';
+import { EXIT } from '../client/failure.ts';
+import { readSecret } from '../client/terminal.ts';
+import type { Cli } from './cli.ts';
+
+const STANDALONE = fileURLToPath(new URL('../../../standalone/src/main.ts', import.meta.url));
+
+/** As `npm start` sets it: memory that is given back, and large pages. */
+const ALLOCATOR = 'glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=131072';
+
+export const toCount = (text: string): number => {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('It is not a number.');
+  return count;
+};
+
+const start = async (cli: Cli, argumentsOfServer: readonly string[]): Promise<void> => {
+  const server = spawn(process.execPath, [STANDALONE, ...argumentsOfServer], {
+    stdio: 'inherit',
+    env: { GLIBC_TUNABLES: ALLOCATOR, ...cli.environment },
+  });
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const signal of signals) process.on(signal, () => server.kill(signal));
+  const [code] = (await once(server, 'exit')) as [number | null];
+  process.exitCode = code ?? EXIT.failed;
+};
+
+const status = async (cli: Cli): Promise<void> => {
+  const { client } = cli;
+  const seal = await client.v1('sys/seal-status', { isAnonymous: true });
+  cli.printFields(seal);
+  if (seal.sealed === true) process.exitCode = EXIT.notWell;
+};
+
+interface InitOptions {
+  readonly shares: number;
+  readonly threshold: number;
+}
+
+const init = async (cli: Cli, { shares, threshold }: InitOptions): Promise<void> => {
+  const { client } = cli;
+  const { type } = await client.v1('sys/seal-status', { isAnonymous: true });
+  const kind = type === 'static' ? 'recovery' : 'secret';
+  const made = await client.v1('sys/init', {
+    method: 'PUT',
+    body: { [`${kind}_shares`]: shares, [`${kind}_threshold`]: threshold },
+    isAnonymous: true,
+  });
+  const keys: readonly string[] = type === 'static' ? made.recovery_keys_base64 : made.keys_base64;
+  cli.print(
+    made,
+    [
+      ...keys.map((key, index) => `Key share ${index + 1}: ${key}`),
+      `Root token: ${made.root_token}`,
+      '',
+      'They are shown only now. Keep each share with another person, and none with the backups.',
+    ].join('\n'),
+  );
+};
+
+const unseal = async (cli: Cli, isReset: boolean): Promise<void> => {
+  const { client } = cli;
+  const body = isReset ? { reset: true } : { key: await readSecret('Key share') };
+  const seal = await client.v1('sys/unseal', { method: 'PUT', body, isAnonymous: true });
+  cli.print(
+    seal,
+    seal.sealed === true ? `Sealed: ${seal.progress} of ${seal.t} shares given.` : 'Unsealed.',
+  );
+};
+
+export const addSealCommands = (program: Command, cli: Cli): void => {
+  program
+    .command('start')
+    .description('Start a server in one process; its settings come from the environment.')
+    .argument('[arguments...]', 'arguments of the server, after "--": --help lists its settings')
+    .action((given: string[]) => start(cli, given));
+  program
+    .command('status')
+    .description('Show the seal of the server; exit code 2 while it is sealed.')
+    .action(() => status(cli));
+  program
+    .command('init')
+    .description('Initialize a new cluster, and print its key shares and root token once.')
+    .option('--shares <number>', 'shares of the key', toCount, 5)
+    .option('--threshold <number>', 'shares that open the seal', toCount, 3)
+    .action((options: InitOptions) => init(cli, options));
+  program
+    .command('unseal')
+    .description('Give one key share, from standard input or a prompt.')
+    .option('--reset', 'forget the shares given so far')
+    .action(({ reset }: { readonly reset?: true }) => unseal(cli, reset === true));
+  program
+    .command('seal')
+    .description('Seal the server; key shares open it again.')
+    .action(async () => {
+      await cli.client.v1('sys/seal', { method: 'PUT' });
+      cli.print({ sealed: true }, 'Sealed.');
+    });
+};

@@ -1,0 +1,43 @@
+#!/usr/bin/env node
+/** The command line `keelson`. It talks to the public API; only `start` and `doctor` touch local data. */
+import tab from '@bomb.sh/tab/commander';
+import { VERSION } from '@keelson/runtime';
+import { Command, CommanderError } from 'commander';
+import { CliFailure, EXIT } from './client/failure.ts';
+import { addAccessCommands } from './commands/access-commands.ts';
+import { addBackupCommands } from './commands/backup-commands.ts';
+import { Cli } from './commands/cli.ts';
+import { addDoctorCommand } from './commands/doctor-command.ts';
+import { addPkiCommands } from './commands/pki-commands.ts';
+import { addReplicationCommands } from './commands/replication-commands.ts';
+import { addSealCommands } from './commands/seal-commands.ts';
+import { addWorkspaceCommands } from './commands/workspace-commands.ts';
+
+const program = new Command('keelson')
+  .description('Command line of Keelson.')
+  .version(VERSION)
+  .option('--address <url>', 'address of the server (KEELSON_ADDR, VAULT_ADDR)')
+  .option('--ca-cert <file>', 'PEM file of the CA of the server (KEELSON_CACERT, VAULT_CACERT)')
+  .option('--json', 'print JSON')
+  .showHelpAfterError('(add --help for the arguments)')
+  .exitOverride();
+
+const cli = new Cli(program, process.env);
+addSealCommands(program, cli);
+addAccessCommands(program, cli);
+addPkiCommands(program, cli);
+addWorkspaceCommands(program, cli);
+addReplicationCommands(program, cli);
+addBackupCommands(program, cli);
+addDoctorCommand(program, cli);
+tab(program, { completionCommandName: 'completion' });
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : EXIT.usage;
+  else if (error instanceof CliFailure) {
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = error.exitCode;
+  } else throw error;
+}

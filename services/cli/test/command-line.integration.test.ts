@@ -1,0 +1,257 @@
+/** The real command against a real server: docs/command-line.md word for word, refusals, and secrets. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import {
+  type KeelsonProcess,
+  type NatsServer,
+  startKeelson,
+  startNats,
+  type TemporaryDirectory,
+  temporaryDirectory,
+} from '@keelson/testkit';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
+const MAIN = join(import.meta.dirname, '../src/main.ts');
+const PAGE = new URL('../../../docs/command-line.md', import.meta.url);
+
+let folder: TemporaryDirectory;
+let server: KeelsonProcess;
+let nats: NatsServer;
+let config: string;
+
+interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+const run = async (
+  file: string,
+  given: readonly string[],
+  { input = '', env = {} }: { input?: string; env?: Readonly<Record<string, string>> } = {},
+): Promise<Ended> => {
+  const child = spawn(file, given, {
+    cwd: folder.path,
+    env: {
+      PATH: process.env['PATH'],
+      HOME: folder.path,
+      KEELSON_ADDR: server.http,
+      KEELSON_CONFIG_DIR: config,
+      ...env,
+    },
+    stdio: 'pipe',
+  });
+  child.stdin.on('error', () => undefined).end(input);
+  const [out, err, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close') as Promise<[number | null]>,
+  ]);
+  return { code, out, err };
+};
+
+const keelson = (given: readonly string[], options?: Parameters<typeof run>[2]): Promise<Ended> =>
+  run(process.execPath, [MAIN, ...given], options);
+
+const asRoot = (given: readonly string[]): Promise<Ended> =>
+  keelson(given, { env: { KEELSON_TOKEN: server.rootToken } });
+
+beforeAll(async () => {
+  folder = await temporaryDirectory();
+  config = join(folder.path, 'config');
+  // The page makes the server a primary, which publishes there.
+  nats = await startNats({ jetstream: true });
+  server = await startKeelson({
+    dataFolder: join(folder.path, 'data'),
+    env: { KEELSON_NATS_URL: nats.url },
+  });
+  const v1 = (path: string, body: object): Promise<Response> =>
+    fetch(`${server.http}/v1/${path}`, {
+      method: 'POST',
+      headers: { 'X-Service-Token': server.rootToken },
+      body: JSON.stringify(body),
+    });
+  await v1('sys/mounts/pki', { type: 'pki', config: { max_lease_ttl: '8760h' } });
+  await v1('pki/root/generate/internal', { common_name: 'Root', key_type: 'ec', ttl: '8000h' });
+  await v1('pki/roles/web', { allow_any_name: true, key_type: 'ec', max_ttl: '24h' });
+  const api = (path: string, type: string, attributes: object): Promise<Response> =>
+    fetch(`${server.http}/api/v2/${path}`, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${server.apiToken}`,
+        'Content-Type': 'application/vnd.api+json',
+      },
+      body: JSON.stringify({ data: { type, attributes } }),
+    });
+  await api('organizations', 'organizations', { name: 'acme', email: 'ops@example.com' });
+  await api('organizations/acme/workspaces', 'workspaces', { name: 'web' });
+  // The command as it is called: npm links it in the clone.
+  const bin = join(folder.path, 'bin');
+  mkdirSync(bin);
+  writeFileSync(join(bin, 'keelson'), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`, {
+    mode: 0o755,
+  });
+});
+afterAll(async () => {
+  await server?.stop();
+  await nats?.[Symbol.asyncDispose]();
+  await folder[Symbol.asyncDispose]();
+});
+beforeEach(() => rmSync(config, { recursive: true, force: true }));
+
+describe('the page', () => {
+  test('works as written', { timeout: 120_000 }, async () => {
+    const page = readFileSync(PAGE, 'utf8');
+    const script = Array.from(
+      page.matchAll(/^```sh\n([\s\S]*?)^```$/gm),
+      ([, block]) => block,
+    ).join('\n');
+    const { code, out, err } = await run(
+      'bash',
+      ['--norc', '-eu', '-o', 'pipefail', '-c', script],
+      {
+        env: {
+          PATH: `${join(folder.path, 'bin')}:${process.env['PATH']}`,
+          ROOT: server.rootToken,
+          API: server.apiToken,
+          DATA: server.dataFolder,
+        },
+      },
+    );
+    expect([code, err]).toEqual([0, expect.not.stringContaining('Error')]);
+    expect(out).toContain('www.example.com');
+    expect(out).toContain('acme/web is locked.');
+    expect(out).toContain('Restored. The server serves again');
+    // Neither tokens nor keys are printed, but for the token that was asked for.
+    for (const secret of [server.rootToken, server.apiToken, 'PRIVATE KEY'])
+      expect(out + err).not.toContain(secret);
+    expect(statSync(join(folder.path, 'www.key')).mode & 0o777).toBe(0o600);
+    expect(readdirSync(join(folder.path, 'snapshots'))).toHaveLength(1);
+    expect(statSync(join(folder.path, 'first.snapshot')).mode & 0o777).toBe(0o600);
+  });
+});
+
+describe('a refusal', () => {
+  test('of an unknown command or option names the one that was meant, with code 64', async () => {
+    const command = await keelson(['statsu']);
+    expect([command.code, command.err]).toEqual([
+      64,
+      expect.stringContaining('Did you mean status'),
+    ]);
+    const option = await keelson(['status', '--jsno']);
+    expect([option.code, option.err]).toEqual([64, expect.stringContaining('--json')]);
+    expect((await keelson(['pki', 'issue', 'web'])).code).toBe(64);
+    expect((await keelson(['replication', 'enable', 'drr'])).code).toBe(64);
+  });
+
+  test('without a token, or with a wrong one, says how to log in', async () => {
+    const none = await keelson(['policy', 'list']);
+    expect([none.code, none.err]).toEqual([1, expect.stringContaining('keelson login')]);
+    const wrong = await keelson(['policy', 'list'], { env: { VAULT_TOKEN: 'hvs.wrong' } });
+    expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('keelson login')]);
+    expect(wrong.err).not.toContain('hvs.wrong');
+  });
+
+  test('of a login keeps no token', async () => {
+    const refused = await keelson(['login'], { input: 'hvs.wrong' });
+    expect(refused.code).toBe(1);
+    expect((await keelson(['token', 'lookup'])).err).toContain('There is no token');
+  });
+
+  test('without a server says how to start or name one', async () => {
+    const answer = await keelson(['--address', 'http://127.0.0.1:1', 'status']);
+    expect([answer.code, answer.err]).toEqual([1, expect.stringContaining('keelson start')]);
+  });
+
+  test('of a certificate names the setting of its CA, with which it is accepted', async () => {
+    const refused = await keelson(['--address', server.https, 'status']);
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('KEELSON_CACERT')]);
+    const accepted = await keelson(['--address', server.https, 'status'], {
+      env: { VAULT_CACERT: join(server.dataFolder, 'tls/ca.pem') },
+    });
+    expect([accepted.code, accepted.err]).toEqual([0, '']);
+  });
+
+  test('of a token file that others can read says so', async () => {
+    await keelson(['login'], { input: server.rootToken });
+    chmodSync(join(config, 'token'), 0o644);
+    const refused = await keelson(['token', 'lookup']);
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('chmod 600')]);
+  });
+
+  test('of a backup leaves no file, and existing files as they are', async () => {
+    const denied = await keelson(['backup', 'denied.snapshot'], {
+      env: { KEELSON_TOKEN: 'hvs.wrong' },
+    });
+    expect(denied.code).toBe(1);
+    expect(readdirSync(folder.path).filter((name) => name.startsWith('denied'))).toEqual([]);
+    writeFileSync(join(folder.path, 'there.snapshot'), 'mine');
+    const existing = await asRoot(['backup', 'there.snapshot']);
+    expect([existing.code, existing.err]).toEqual([1, expect.stringContaining('not overwritten')]);
+    const restored = await asRoot(['restore', 'there.snapshot']);
+    expect([restored.code, restored.err]).toEqual([
+      1,
+      expect.stringContaining('not a snapshot of Keelson'),
+    ]);
+  });
+});
+
+test('a folder keeps the newest snapshots and files of other names', async () => {
+  const kept = join(folder.path, 'kept');
+  mkdirSync(kept);
+  writeFileSync(join(kept, 'keelson-mine.snapshot'), '');
+  for (let n = 0; n < 3; n += 1)
+    expect((await asRoot(['backup', '--folder', kept, '--keep', '2'])).code).toBe(0);
+  const names = readdirSync(kept);
+  expect(names).toHaveLength(3);
+  expect(names).toContain('keelson-mine.snapshot');
+});
+
+test('a sealed server is told by code 2, and unsealed with shares from standard input', async () => {
+  expect((await asRoot(['seal'])).code).toBe(0);
+  const sealed = await keelson(['status', '--json']);
+  expect([sealed.code, JSON.parse(sealed.out)]).toMatchObject([2, { sealed: true, t: 3 }]);
+  const refused = await asRoot(['policy', 'list']);
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('keelson unseal')]);
+  const facts = readFileSync(join(server.dataFolder, 'first-run.json'), 'utf8');
+  const { unseal_keys: shares } = JSON.parse(facts) as { readonly unseal_keys: readonly string[] };
+  for (const share of shares.slice(0, 3))
+    expect((await keelson(['unseal'], { input: share })).code).toBe(0);
+  expect((await keelson(['status'])).code).toBe(0);
+});
+
+test('doctor names a damaged store, a readable key and a missing file, and changes nothing', async () => {
+  const sick = join(folder.path, 'sick');
+  const made = await startKeelson({ dataFolder: sick });
+  await made.stop();
+  expect((await keelson(['doctor', sick])).code).toBe(0);
+  truncateSync(join(sick, 'pki.sqlite'), 8192);
+  rmSync(join(sick, 'workspace.sqlite'));
+  chmodSync(join(sick, 'unseal.key'), 0o644);
+  const found = await keelson(['doctor', sick]);
+  expect(found.code).toBe(2);
+  const lines = found.out.split('\n');
+  const lineOf = (name: string): string => lines.find((line) => line.includes(name)) ?? '';
+  expect(lineOf('pki.sqlite')).toMatch(/^fault .*(damaged|cannot be read)/);
+  expect(lineOf('workspace.sqlite')).toMatch(/^fault .*missing/);
+  expect(lineOf('unseal.key')).toMatch(/^fault .*chmod 600/);
+  expect(lineOf('sys.sqlite')).toMatch(/^good/);
+  expect((await keelson(['doctor', join(folder.path, 'nowhere')])).code).toBe(2);
+});
+
+test('completion offers commands and their arguments', async () => {
+  const offered = await keelson(['complete', '--', 'repl']);
+  expect(offered.out).toContain('replication');
+});
