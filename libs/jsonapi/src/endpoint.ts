@@ -4,6 +4,7 @@ import type { Static, TSchema } from 'typebox';
 import type { JsonApiDocument } from './document.ts';
 import type { QueryParameters } from './query.ts';
 import type { AttributeAliases, CheckTexts } from './request-body.ts';
+import type { UnsupportedFields } from './unsupported-fields.ts';
 
 /** Path prefix of every link. */
 export const API_PREFIX = '/api/v2';
@@ -46,6 +47,10 @@ export interface EndpointDefinition<S extends TSchema, Optional extends boolean>
     readonly aliases?: AttributeAliases;
     /** See `CheckTexts`. */
     readonly check?: CheckTexts;
+    /** Fields that are refused with 422 when they ask for something. */
+    readonly notOffered?: UnsupportedFields;
+    /** Fields that are accepted, with a warning in `meta` when they ask for something. */
+    readonly withoutEffect?: UnsupportedFields;
     /** 1 MiB when omitted. */
     readonly limitBytes?: number;
   };

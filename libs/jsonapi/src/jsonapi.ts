@@ -39,3 +39,4 @@ export {
 export { jsonApiRoutes } from './routes.ts';
 export { parseSort } from './sort.ts';
 export { parseTimestampMs, toTimestamp } from './timestamp.ts';
+export type { UnsupportedFields } from './unsupported-fields.ts';

@@ -6,6 +6,7 @@ import { KeelsonError } from '@keelson/errors';
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import { Compile, type Validator } from 'typebox/schema';
 import { invalidAttribute, refuseInvalid, type Violation } from './error-document.ts';
+import { findUnsupported, type UnsupportedFields } from './unsupported-fields.ts';
 
 /** `schema` or null. */
 export const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
@@ -219,12 +220,14 @@ export interface BodyDecoder<S extends TSchema> {
 
 /**
  * Converts parsed JSON to the typed document. The schema is compiled on first use.
+ * @param notOffered fields that are refused when they ask for something
  * @throws KeelsonError `jsonapi.invalid_attribute`, or an AggregateError of several
  */
 export const createBodyDecoder = <S extends TSchema>(
   schema: S,
   aliases: AttributeAliases = {},
   check: CheckTexts = () => [],
+  notOffered: UnsupportedFields = {},
 ): BodyDecoder<S> => {
   let validator: Validator | undefined;
   const namesOf = new WeakMap<object, GivenNames>();
@@ -234,14 +237,17 @@ export const createBodyDecoder = <S extends TSchema>(
       const givenNames: GivenNames = new Map();
       const document = canonicalNames(withEmptyAttributes(value), schema, aliases, '', givenNames);
       validator ??= Compile(schema) as unknown as Validator;
-      if (!validator.Check(document)) {
-        const violations = toViolations(validator.Errors(document)[1]);
-        refuseInvalid(
-          [...violations, ...checkOthers(document, violations, check)].map(({ pointer, text }) => ({
-            pointer: toGivenPointer(pointer, givenNames),
-            text,
-          })),
-        );
+      const unsupported = findUnsupported(value, notOffered);
+      const isValid = validator.Check(document);
+      if (!isValid || unsupported.length > 0) {
+        const violations = isValid ? [] : toViolations(validator.Errors(document)[1]);
+        const others = checkOthers(document, violations, check);
+        const found = [...violations, ...others].map(({ pointer, text }) => ({
+          pointer: toGivenPointer(pointer, givenNames),
+          text,
+        }));
+        const named = new Set(found.map(({ pointer }) => pointer));
+        refuseInvalid([...found, ...unsupported.filter(({ pointer }) => !named.has(pointer))]);
       }
       if (givenNames.size > 0 && isObject(document)) namesOf.set(document, givenNames);
       return document as Static<S>;

@@ -9,11 +9,14 @@ import {
 } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import type { TSchema } from 'typebox';
+import { metaWarnings } from './added-warning.ts';
+import type { JsonApiDocument } from './document.ts';
 import type { Endpoint } from './endpoint.ts';
 import { JSON_API_MEDIA_TYPE } from './error-document.ts';
 import { parseQuery } from './query.ts';
 import { type BodyDecoder, createBodyDecoder, requireSameId } from './request-body.ts';
 import { parseFields, withFields } from './sparse-fields.ts';
+import { warnOfUnsupported } from './unsupported-fields.ts';
 
 /**
  * Requests that change something must name the media type even when their body is empty; a charset parameter
@@ -98,7 +101,12 @@ const toRoute = (tag: string, definition: Endpoint): Route => {
   const decoder =
     definition.body === undefined
       ? undefined
-      : createBodyDecoder(definition.body.schema, definition.body.aliases, definition.body.check);
+      : createBodyDecoder(
+          definition.body.schema,
+          definition.body.aliases,
+          definition.body.check,
+          definition.body.notOffered,
+        );
   const idParameter = changedIdParameter(definition);
   return {
     method: definition.method,
@@ -124,10 +132,14 @@ const toRoute = (tag: string, definition: Endpoint): Route => {
         const { status, location } = answer;
         return edgeResponse(status, { location, 'cache-control': 'no-store' });
       }
+      const document = warnOfUnsupported(body, definition.body?.withoutEffect).reduce(
+        metaWarnings.inDocument,
+        answer.document,
+      ) as JsonApiDocument;
       const response = edgeResponse(
         answer.status ?? definition.success ?? 200,
         { 'content-type': JSON_API_MEDIA_TYPE },
-        Buffer.from(JSON.stringify(withFields(answer.document, fields))),
+        Buffer.from(JSON.stringify(withFields(document, fields))),
       );
       return answer.isStillValid === undefined
         ? response

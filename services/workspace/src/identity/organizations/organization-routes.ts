@@ -12,9 +12,9 @@ import {
   requireSameId,
   resourceBody,
   toPaginatedDocument,
-  withWarnings,
+  type UnsupportedFields,
 } from '@keelson/jsonapi';
-import { type Static, Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 import {
   DEFAULT_POOL_RELATIONSHIPS,
   toDefaultPoolId,
@@ -39,32 +39,24 @@ import {
 } from './organization-operations.ts';
 
 /** Settings that are refused rather than ignored, because a caller would rely on them. */
-const NOT_OFFERED: Readonly<Record<string, { readonly value: unknown; readonly text: string }>> = {
-  'collaborator-auth-policy': {
-    value: 'two_factor_mandatory',
-    text: 'there is no two-factor authentication; the one policy is password',
-  },
-  'enforce-hyok': { value: true, text: 'encryption with keys of your own (HYOK) is not offered' },
-  'max-ttl-enabled': {
-    value: true,
-    text: 'maximum lifetimes of tokens are not offered; tokens end at their own expired-at',
-  },
-  'registry-monorepo-support-enabled': { value: true, text: 'there is no private registry' },
+const NOT_OFFERED: UnsupportedFields = {
+  'attributes/enforce-hyok': 'encryption with keys of your own (HYOK) is not offered',
+  'attributes/max-ttl-enabled':
+    'maximum lifetimes of tokens are not offered; tokens end at their own expired-at',
+  'attributes/registry-monorepo-support-enabled': 'there is no private registry',
 };
 
-/**
- * Settings without effect that clients send with every organization: accepted, with a warning in
- * the response.
- */
-const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
-  'aggregated-commit-status-enabled': 'nothing is reported to repositories',
-  'cost-estimation-enabled': 'the costs of runs are not estimated',
-  'owners-team-saml-role-id': 'there is no single sign-on',
-  'send-passing-statuses-for-untriggered-speculative-plans': 'nothing is reported to repositories',
-  'session-remember': 'there are no sessions; tokens end at their own expired-at',
-  'session-timeout': 'there are no sessions; tokens end at their own expired-at',
-  'speculative-plan-management-enabled': 'pushes to repositories start no runs',
-  'stacks-enabled': 'stacks are not offered',
+/** Settings without effect that clients send with every organization. */
+const WITHOUT_EFFECT: UnsupportedFields = {
+  'attributes/aggregated-commit-status-enabled': 'each run reports a status of its own',
+  'attributes/cost-estimation-enabled': 'the costs of runs are not estimated',
+  'attributes/owners-team-saml-role-id': 'there is no single sign-on',
+  'attributes/send-passing-statuses-for-untriggered-speculative-plans':
+    'commits that concern no workspace are not reported on',
+  'attributes/session-remember': 'there are no sessions; tokens end at their own expired-at',
+  'attributes/session-timeout': 'there are no sessions; tokens end at their own expired-at',
+  'attributes/speculative-plan-management-enabled': 'plans of superseded commits are not canceled',
+  'attributes/stacks-enabled': 'stacks are not offered',
 };
 
 const flag = Type.Optional(Type.Boolean());
@@ -115,7 +107,7 @@ const UPDATE = resourceBody('organizations', UPDATE_ATTRIBUTES, DEFAULT_POOL_REL
 const fromDocument = ({ data }: Static<typeof UPDATE>): GivenOrganization => {
   const {
     name: newName,
-    'collaborator-auth-policy': _policy,
+    'collaborator-auth-policy': policy,
     'default-execution-mode': mode,
     'default-agent-pool-id': _pool,
     'enforce-hyok': _hyok,
@@ -124,24 +116,28 @@ const fromDocument = ({ data }: Static<typeof UPDATE>): GivenOrganization => {
     'stacks-enabled': _stacks,
     ...settings
   } = data.attributes;
-  refuseInvalid(
-    Object.entries(NOT_OFFERED)
-      .filter(([name, { value }]) => data.attributes[name as keyof typeof attributes] === value)
-      .map(([name, { text }]) => attributeViolation(name, text)),
-  );
+  if (policy === 'two_factor_mandatory') {
+    refuseInvalid([
+      attributeViolation(
+        'collaborator-auth-policy',
+        'there is no two-factor authentication; the one policy is password',
+      ),
+    ]);
+  }
   const agentPoolId = toDefaultPoolId(data);
   return { name: newName, settings: toCamelKeys(settings), execution: { mode, agentPoolId } };
 };
 
-/** Warnings for `meta` about requested settings that have no effect. */
-const toWarnings = ({ data }: Static<typeof UPDATE>): readonly string[] =>
-  Object.entries(WITHOUT_EFFECT)
-    .filter(([name]) => Boolean(data.attributes[name as keyof typeof attributes]))
-    .map(([name, reason]) => `${name} has no effect: ${reason}`);
-
 /** Validation errors of the texts in a request, reported together with its other errors. */
 const checkTexts: CheckTexts = ({ name, email }) =>
   checkOrganization({ name, settings: email === undefined ? {} : { email } });
+
+const ofOrganization = <S extends TSchema>(schema: S) => ({
+  schema,
+  check: checkTexts,
+  notOffered: NOT_OFFERED,
+  withoutEffect: WITHOUT_EFFECT,
+});
 
 const loadEntitlementSet = async (
   { store, organizationContributions }: IdentityContext,
@@ -189,7 +185,7 @@ export const organizationRoutes = (context: IdentityContext): Route[] => {
       method: 'POST',
       path: '/organizations',
       summary: 'Create an organization',
-      body: { schema: CREATE, check: checkTexts },
+      body: ofOrganization(CREATE),
       success: 201,
       handle: async ({ principal, body }) => {
         const { name, email } = body.data.attributes;
@@ -202,7 +198,6 @@ export const organizationRoutes = (context: IdentityContext): Route[] => {
           document: {
             data: await show(access),
             included: [await loadEntitlementSet(context, access)],
-            ...withWarnings(toWarnings(body)),
           },
         };
       },
@@ -246,14 +241,12 @@ export const organizationRoutes = (context: IdentityContext): Route[] => {
         method,
         path: ONE,
         summary: 'Update an organization',
-        body: { schema: UPDATE, check: checkTexts },
+        body: ofOrganization(UPDATE),
         handle: async ({ principal, params, body }) => {
           const name = params['organization_name'] ?? '';
           requireSameId(body.data.id, name);
           const access = await updateOrganization(context, principal, name, fromDocument(body));
-          return {
-            document: { data: await show(access), ...withWarnings(toWarnings(body)) },
-          };
+          return { document: { data: await show(access) } };
         },
       }),
     ),

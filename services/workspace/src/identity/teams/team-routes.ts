@@ -12,6 +12,7 @@ import {
   resourceBody,
   resourceListBody,
   toPaginatedDocument,
+  type UnsupportedFields,
 } from '@keelson/jsonapi';
 import type { Reads } from '@keelson/storage';
 import { type Static, Type } from 'typebox';
@@ -52,6 +53,18 @@ const attributes = {
   'organization-access': Type.Optional(
     Type.Object(Object.fromEntries(flagNames.map((name) => [name, Type.Optional(Type.Boolean())]))),
   ),
+};
+
+const NO_POLICIES = 'there are no policies';
+const NO_REGISTRY = 'there is no private registry';
+const WITHOUT_EFFECT: UnsupportedFields = {
+  'attributes/sso-team-id': 'there is no single sign-on',
+  'attributes/organization-access/delegate-policy-overrides': NO_POLICIES,
+  'attributes/organization-access/manage-modules': NO_REGISTRY,
+  'attributes/organization-access/manage-policies': NO_POLICIES,
+  'attributes/organization-access/manage-policy-overrides': NO_POLICIES,
+  'attributes/organization-access/manage-providers': NO_REGISTRY,
+  'attributes/organization-access/manage-run-tasks': 'there are no run tasks',
 };
 
 /** The operation checks form and length, so that its error can describe the rule. */
@@ -118,7 +131,7 @@ const teamEndpoints = (context: IdentityContext): Endpoint[] => [
     method: 'POST',
     path: COLLECTION,
     summary: 'Create a team',
-    body: { schema: CREATE, check: checkTexts },
+    body: { schema: CREATE, check: checkTexts, withoutEffect: WITHOUT_EFFECT },
     success: 201,
     handle: async ({ principal, params, body }) =>
       answer(
@@ -171,7 +184,7 @@ const teamEndpoints = (context: IdentityContext): Endpoint[] => [
     method: 'PATCH',
     path: ONE,
     summary: 'Update a team',
-    body: { schema: UPDATE, check: checkTexts },
+    body: { schema: UPDATE, check: checkTexts, withoutEffect: WITHOUT_EFFECT },
     handle: async ({ principal, params, body }) =>
       answer(
         context,

@@ -48,7 +48,7 @@ const toTokenResource = (token: ApiToken, text: string | null): Resource => ({
   id: token.id,
   type: 'authentication-tokens',
   attributes: {
-    description: token.description,
+    description: token.description || null,
     'created-at': toTimestamp(token.createdAtMs),
     'last-used-at': null,
     'expired-at': token.expiresAtMs === null ? null : toTimestamp(token.expiresAtMs),

@@ -163,6 +163,37 @@ describe('a workspace with auto-destroy', () => {
     expect(data.attributes['auto-destroy-activity-duration']).toBeNull();
   });
 
+  test('does not use the duration of its project with inherits-project-auto-destroy false', async () => {
+    const project = await harness.create(`${O}/projects`, 'projects', {
+      name: 'Short lived too',
+      'auto-destroy-activity-duration': '6h',
+    });
+    const id = await makeWorkspace({ 'inherits-project-auto-destroy': false }, project.id);
+    const none = {
+      'inherits-project-auto-destroy': false,
+      'auto-destroy-activity-duration': null,
+      'auto-destroy-at': null,
+    };
+    expect(await attributesOf(id)).toMatchObject(none);
+    harness.clock.advance(DAY_MS);
+    await harness.runUpkeep();
+    expect(await runsOf(id)).toEqual([]);
+
+    const update = (attributes: object) =>
+      harness.call('PATCH', `/workspaces/${id}`, { data: { type: 'workspaces', attributes } });
+    await update({ 'auto-destroy-activity-duration': '9d' });
+    const inherits = { 'inherits-project-auto-destroy': true };
+    const { status, errors } = await update({ ...inherits, 'auto-destroy-at': inDays(3) });
+    expect([status, errors[0]?.source]).toEqual([
+      422,
+      { pointer: '/data/attributes/inherits-project-auto-destroy' },
+    ]);
+    const { data } = await update(inherits);
+    expect(data.attributes).toMatchObject({ ...inherits, 'auto-destroy-activity-duration': '6h' });
+    await harness.runUpkeep();
+    expect(await runsOf(id)).toHaveLength(1);
+  });
+
   test('reports why it cannot be destroyed', async () => {
     const id = await makeWorkspace({
       'auto-destroy-at': inDays(1),

@@ -1,5 +1,10 @@
 /** Decodes requests for runs and the filters of their lists. */
-import { nullable, type QueryParameters, resourceBody } from '@keelson/jsonapi';
+import {
+  nullable,
+  type QueryParameters,
+  resourceBody,
+  type UnsupportedFields,
+} from '@keelson/jsonapi';
 import { type Static, Type } from 'typebox';
 import { RUN_STATUSES } from '../../base/run-status.ts';
 import { toCamelKeys } from '../../base/validation/attribute-names.ts';
@@ -48,6 +53,14 @@ export const CREATE_RUN = resourceBody(
     ),
   }),
 );
+
+/** Settings that neither agents nor the built-in runner can follow. */
+export const RUN_NOT_OFFERED: UnsupportedFields = {
+  'attributes/allow-config-generation': 'configuration is not generated for imported resources',
+  'attributes/debugging-mode': 'set the variable TF_LOG of category env for a detailed log',
+  'attributes/invoke-action-addrs': 'runs do not invoke actions',
+  'attributes/policy-paths': 'there are no policies',
+};
 
 export const RUN_ALIASES = { 'terraform-version': 'runtime-version' } as const;
 

@@ -40,7 +40,14 @@ import {
 } from './run-listing.ts';
 import { loadLogUrl } from './run-log-url.ts';
 import { createRun, type RunAccess, requireRun } from './run-operations.ts';
-import { CREATE_RUN, parseRunFilter, RUN_ALIASES, toGivenRun, toSource } from './run-request.ts';
+import {
+  CREATE_RUN,
+  parseRunFilter,
+  RUN_ALIASES,
+  RUN_NOT_OFFERED,
+  toGivenRun,
+  toSource,
+} from './run-request.ts';
 
 const INCLUDES: ReadonlySet<string> = new Set([
   'plan',
@@ -195,7 +202,7 @@ const listEndpoints = (context: RunsContext): Endpoint[] => [
     method: 'POST',
     path: '/runs',
     summary: 'Queue a run',
-    body: { schema: CREATE_RUN, aliases: RUN_ALIASES },
+    body: { schema: CREATE_RUN, aliases: RUN_ALIASES, notOffered: RUN_NOT_OFFERED },
     success: 201,
     handle: async (exchange) => {
       const { principal, body } = exchange;

@@ -24,6 +24,7 @@ import {
 } from '../../base/retention/domain/retention-policy.ts';
 import type { ServiceContext } from '../../base/service-context.ts';
 import { toKebabKeys } from '../../base/validation/attribute-names.ts';
+import { attributeViolation } from '../../base/validation/domain/violation.ts';
 import {
   loadRetentionPolicy,
   type RetentionTarget,
@@ -88,8 +89,15 @@ const toLimits = (attributes: GivenAttributes) => {
 };
 
 const toRule = ({ data }: Static<typeof BODY>): RetentionRule => {
-  if (data.type === RETENTION_TYPES['never-delete']) return { kind: 'never-delete' };
   const attributes = data.attributes as GivenAttributes;
+  if (data.type === RETENTION_TYPES['never-delete']) {
+    refuseInvalid(
+      Object.entries(attributes)
+        .filter(([, value]) => value != null && value !== false)
+        .map(([name]) => attributeViolation(name, `${name} is for policies that delete`)),
+    );
+    return { kind: 'never-delete' };
+  }
   const days = attributes[OLDER] as number | null | undefined;
   const limits = toLimits(attributes);
   const pointer = `/data/attributes/${OLDER}`;

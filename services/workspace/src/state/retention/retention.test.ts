@@ -97,6 +97,17 @@ describe('a data retention policy', () => {
     expect(errors[0]?.source?.pointer).toBe(`/data/attributes/${name}`);
   });
 
+  test('that never deletes is refused if it has a number of days', async () => {
+    const { status, errors } = await ofWorkspace(
+      'POST',
+      policy(DONT_DELETES, { deleteOlderThanNDays: 9 }),
+    );
+    expect([status, errors.map(({ source }) => source?.pointer)]).toEqual([
+      422,
+      ['/data/attributes/deleteOlderThanNDays'],
+    ]);
+  });
+
   test('gives way to the inherited one when it is removed', async () => {
     expect((await ofWorkspace('DELETE')).status).toBe(204);
     expect((await ofWorkspace('GET')).data.type).toBe(DONT_DELETES);

@@ -47,6 +47,24 @@ describe('the outputs of a state', () => {
     expect((await harness.call('GET', '/state-version-outputs/wsout-x')).status).toBe(404);
   });
 
+  test('are read from the state, not from json-state-outputs', async () => {
+    const text = JSON.stringify({ version: 4, serial: 1, lineage: 'l-1', outputs: {} });
+    const base64 = (value: string) => Buffer.from(value).toString('base64');
+    const attributes = {
+      serial: 1,
+      md5: md5(text),
+      state: base64(text),
+      'json-state-outputs': base64('{"other":{"value":1,"type":"number"}}'),
+    };
+    const body = { data: { type: 'state-versions', attributes } };
+    const { status, data, meta } = await harness.call('POST', W('/state-versions'), body);
+    expect([status, meta.warnings]).toEqual([
+      201,
+      ['json-state-outputs has no effect: outputs are read from the state'],
+    ]);
+    expect((await harness.call('GET', `/state-versions/${data.id}/outputs`)).list).toEqual([]);
+  });
+
   test('are included without sensitive values', async () => {
     const { id } = await states.upload(1);
     for (const target of [`/state-versions/${id}`, W('/current-state-version'), W()]) {

@@ -78,7 +78,11 @@ export const stateVersionRoutes = (context: StateContext): Route[] => {
       method: 'POST',
       path: VERSIONS,
       summary: 'Create a state version; without a state it is announced, to be uploaded',
-      body: { schema: CREATE_STATE_VERSION, limitBytes: INLINE_LIMIT_BYTES },
+      body: {
+        schema: CREATE_STATE_VERSION,
+        limitBytes: INLINE_LIMIT_BYTES,
+        withoutEffect: { 'attributes/json-state-outputs': 'outputs are read from the state' },
+      },
       success: 201,
       handle: async (exchange) => {
         const { principal, params, body } = exchange;

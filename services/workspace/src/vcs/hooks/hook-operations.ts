@@ -99,7 +99,6 @@ const joinRepository = async (
   nowMs: number,
 ): Promise<void> => {
   const { oauthTokenId, identifier } = repository;
-  if (oauthTokenId === null) return;
   const found = await findRepositoryHook(tx, repository);
   const hook = found ?? newHook(workspace, oauthTokenId, identifier, baseUrl);
   if (found === undefined) {

@@ -162,7 +162,9 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
           current_run_status: runs.current?.status ?? null,
           current_run_created_at: runs.current?.createdAtMs ?? NO_RUN_AT,
           auto_destroy_at: ownAtMs === null || ownAtMs === handledAtMs ? null : ownAtMs,
-          inherits_auto_destroy: Number(ownAtMs === null),
+          inherits_auto_destroy: Number(
+            ownAtMs === null && workspace.settings.inheritsProjectAutoDestroy,
+          ),
           auto_destroy_handled_at: handledAtMs,
           is_locked: Number(lock !== null),
         },

@@ -10,6 +10,7 @@ import {
   resourceBody,
   resourceListBody,
   toPaginatedDocument,
+  type UnsupportedFields,
 } from '@keelson/jsonapi';
 import type { Reads } from '@keelson/storage';
 import { Type } from 'typebox';
@@ -60,6 +61,17 @@ const UPDATE = resourceBody(
   'oauth-clients',
   Type.Object({ ...changeable, 'oauth-token-string': Type.Optional(tokenText) }),
 );
+
+const NO_AUTHORIZATION = 'repositories are reached with the oauth-token-string alone';
+const WITHOUT_EFFECT: UnsupportedFields = {
+  'attributes/key': NO_AUTHORIZATION,
+  'attributes/secret': NO_AUTHORIZATION,
+  'attributes/rsa-public-key': NO_AUTHORIZATION,
+  'attributes/private-key': NO_AUTHORIZATION,
+};
+const NOT_OFFERED: UnsupportedFields = {
+  'relationships/agent-pool/data': 'repositories are not reached through agents',
+};
 
 const INCLUDES: ReadonlySet<string> = new Set(['oauth_tokens', 'projects']);
 
@@ -116,7 +128,7 @@ export const oauthClientRoutes = (context: WorkspacesContext): Route[] => {
       method: 'POST',
       path: COLLECTION,
       summary: 'Create an OAuth client with its token',
-      body: { schema: CREATE },
+      body: { schema: CREATE, withoutEffect: WITHOUT_EFFECT, notOffered: NOT_OFFERED },
       success: 201,
       handle: async ({ principal, params, body }) => {
         const { attributes, relationships } = body.data;
@@ -174,7 +186,7 @@ export const oauthClientRoutes = (context: WorkspacesContext): Route[] => {
       method: 'PATCH',
       path: ONE,
       summary: 'Update an OAuth client',
-      body: { schema: UPDATE },
+      body: { schema: UPDATE, withoutEffect: WITHOUT_EFFECT, notOffered: NOT_OFFERED },
       handle: async ({ principal, params, body }) => {
         const change = toCamelKeys(body.data.attributes);
         const id = params['oauth_client_id'] ?? '';

@@ -69,7 +69,8 @@ const fromProjectDocument = ({ data }: Static<typeof UPDATE>): GivenProject => {
   const overwrites = given['setting-overwrites'];
   return {
     name: given.name,
-    description: given.description ?? undefined,
+    // null removes it.
+    description: given.description === null ? '' : given.description,
     autoDestroyActivityDuration: given['auto-destroy-activity-duration'],
     execution: {
       mode: given['default-execution-mode'],

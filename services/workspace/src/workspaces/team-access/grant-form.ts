@@ -1,4 +1,5 @@
 /** Request and response forms of grants on workspaces and projects. */
+import type { UnsupportedFields } from '@keelson/jsonapi';
 import { type TProperties, Type } from 'typebox';
 import { toCamelKeys, toKebabKeys } from '../../base/validation/attribute-names.ts';
 import {
@@ -25,6 +26,8 @@ export interface GrantForm<Level extends string, Custom, Rights> {
   readonly levels: readonly Level[];
   /** Schemas of the attributes that only a custom grant may set; together they are `Rights`. */
   readonly rights: TProperties;
+  readonly notOffered: UnsupportedFields;
+  readonly withoutEffect: UnsupportedFields;
   /** The first custom right that a request sets. */
   firstRight(this: void, rights: Rights): string | undefined;
   /** The rights of a new custom grant. */
@@ -35,6 +38,9 @@ export interface GrantForm<Level extends string, Custom, Rights> {
 
 const oneOf = <T extends string>(values: readonly T[]) =>
   Type.Optional(Type.Union(values.map((value) => Type.Literal(value))));
+const NO_POLICIES = 'there are no policies';
+const NO_RUN_TASKS = 'there are no run tasks';
+
 const flag = Type.Optional(Type.Boolean());
 
 interface WorkspaceRights {
@@ -61,6 +67,11 @@ export const WORKSPACE_GRANT_FORM: GrantForm<
     'sentinel-mocks': oneOf(MOCKS_RIGHTS),
     'workspace-locking': flag,
     'run-tasks': flag,
+  },
+  notOffered: { 'attributes/policy-overrides': NO_POLICIES },
+  withoutEffect: {
+    'attributes/run-tasks': NO_RUN_TASKS,
+    'attributes/sentinel-mocks': NO_POLICIES,
   },
   firstRight: (rights) => Object.keys(rights)[0],
   leastCustom: LEAST_CUSTOM_RIGHTS,
@@ -123,6 +134,11 @@ export const PROJECT_GRANT_FORM: GrantForm<ProjectAccessLevel, ProjectGrant, Pro
         'run-tasks': flag,
       }),
     ),
+  },
+  notOffered: { 'attributes/workspace-access/policy-overrides': NO_POLICIES },
+  withoutEffect: {
+    'attributes/workspace-access/run-tasks': NO_RUN_TASKS,
+    'attributes/workspace-access/sentinel-mocks': NO_POLICIES,
   },
   firstRight: (rights) =>
     Object.entries(rights).find(([, group]) => Object.keys(group).length > 0)?.[0],

@@ -82,7 +82,7 @@ const grantEndpoints = <Level extends string, Custom, Rights>(
   context: ServiceContext,
   form: GrantForm<Level, Custom, Rights>,
 ): readonly Endpoint[] => {
-  const { kind, type } = form;
+  const { kind, type, notOffered, withoutEffect } = form;
   const { target } = kind;
   const { create, update } = toBodies(form);
   const collection = `/${type}`;
@@ -92,7 +92,7 @@ const grantEndpoints = <Level extends string, Custom, Rights>(
       method: 'POST',
       path: collection,
       summary: `Give a team access to a ${target}`,
-      body: { schema: create },
+      body: { schema: create, notOffered, withoutEffect },
       success: 201,
       handle: async ({ principal, body }) => {
         const { access, ...rights } = body.data.attributes;
@@ -141,7 +141,7 @@ const grantEndpoints = <Level extends string, Custom, Rights>(
       method: 'PATCH',
       path: one,
       summary: `Change a team's access to a ${target}`,
-      body: { schema: update },
+      body: { schema: update, notOffered, withoutEffect },
       handle: async ({ principal, params, body }) => {
         const { access, ...rights } = body.data.attributes;
         const id = params['grant_id'] ?? '';

@@ -84,7 +84,7 @@ const toGiven = ({ data }: Static<typeof UPDATE>): GivenVariableSet => {
   }
   return {
     ...given,
-    ...(description == null ? {} : { description }),
+    ...(description === undefined ? {} : { description: description ?? '' }),
     ...(workspaces && { workspaceIds: toIds(workspaces) }),
     ...(projects && { projectIds: toIds(projects) }),
     newVariables: vars?.data.map(({ attributes: variable }) => ({

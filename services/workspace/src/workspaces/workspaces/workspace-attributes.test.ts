@@ -129,6 +129,22 @@ describe('an attribute of a workspace', () => {
     expect((await show(id)).attributes['assessments-enabled']).toBe(false);
   });
 
+  test('turning assessments-enabled off is answered with a warning if assessments are enforced', async () => {
+    const { id } = await create();
+    const enforce = (isEnforced: boolean) =>
+      harness.call('PATCH', O, {
+        data: { type: 'organizations', attributes: { 'assessments-enforced': isEnforced } },
+      });
+    await enforce(true);
+    const off = { 'assessments-enabled': false };
+    for (const { data, meta } of [await tryCreate(off), await update(id, off)]) {
+      expect(data.attributes['assessments-enabled']).toBe(true);
+      expect(meta.warnings).toEqual([expect.stringContaining('assessments-enforced')]);
+    }
+    await enforce(false);
+    expect((await update(id, off)).meta).toBeUndefined();
+  });
+
   test('an update that leaves assessments-enabled out changes nothing while they are enforced', async () => {
     const { id } = await create({ 'assessments-enabled': true });
     const enforce = (isEnforced: boolean) =>
@@ -303,22 +319,6 @@ describe('a repository of a workspace', () => {
       });
       expect((await change({ [name]: null })).status).toBe(200);
     }
-    // Clients send all of these names in one request.
-    const installed = await change({ 'oauth-token-id': '', 'vcs-app-installation-id': 'ghain-1' });
-    expect(installed.data.attributes['vcs-repo']).toMatchObject({
-      identifier: 'acme/app',
-      'oauth-token-id': null,
-      'vcs-app-installation-id': 'ghain-1',
-    });
-    expect((await change({ 'oauth-token-id': '' })).status).toBe(200);
-    expect((await change({ 'vcs-app-installation-id': '' })).status).toBe(422);
-    const back = await change({ 'oauth-token-id': tokenId, 'vcs-app-installation-id': '' });
-    expect(back.data.attributes['vcs-repo']).toMatchObject({
-      'oauth-token-id': tokenId,
-      'vcs-app-installation-id': null,
-    });
-    const removedNowhere = await change({ 'vcs-app-installation-id': '' });
-    expect(removedNowhere.status).toBe(200);
   });
 
   test.for([
@@ -351,25 +351,25 @@ describe('a repository of a workspace', () => {
     expect((await update(id, { 'vcs-repo': repository() })).status).toBe(200);
   });
 
-  test('is connected by a token or an installation, not both', async () => {
-    const { id } = await create({ 'vcs-repo': repository() });
-    const both = { 'oauth-token-id': tokenId, 'vcs-app-installation-id': 'ghain-1' };
-    expect(refusal(await update(id, { 'vcs-repo': both }))).toEqual({
-      status: 422,
-      pointers: ['/data/attributes/vcs-repo/vcs-app-installation-id'],
-    });
-    const installed = await update(id, { 'vcs-repo': { 'github-app-installation-id': 'ghain-1' } });
-    expect(installed.data.attributes['vcs-repo']).toMatchObject({
-      'oauth-token-id': null,
-      'vcs-app-installation-id': 'ghain-1',
-      'github-app-installation-id': 'ghain-1',
-    });
-    const back = await update(id, { 'vcs-repo': { 'oauth-token-id': tokenId } });
-    expect(back.data.attributes['vcs-repo']).toMatchObject({
-      'oauth-token-id': tokenId,
-      'vcs-app-installation-id': null,
-    });
-  });
+  test.for(['vcs-app-installation-id', 'github-app-installation-id', 'github_app_installation_id'])(
+    'cannot be connected by an installation: %s',
+    async (name) => {
+      const { id } = await create();
+      const installed = { 'vcs-repo': { identifier: 'acme/app', [name]: 'ghain-1' } };
+      for (const reply of [await tryCreate(installed), await update(id, installed)]) {
+        expect(refusal(reply)).toEqual({
+          status: 422,
+          pointers: [`/data/attributes/vcs-repo/${name}`],
+        });
+        expect(reply.errors[0]?.detail).toContain('use oauth-token-id');
+      }
+      // Clients send the name with every request, empty.
+      for (const empty of ['', null]) {
+        const { status } = await tryCreate({ 'vcs-repo': repository({ [name]: empty }) });
+        expect(status).toBe(201);
+      }
+    },
+  );
 });
 
 /** Combinations refused in both create and update requests, with the field that the error names. */

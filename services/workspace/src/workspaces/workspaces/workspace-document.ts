@@ -14,15 +14,12 @@ import type { WorkspaceContribution } from '../seams/workspace-contributions.ts'
 const HOLDER_TYPES = { user: 'users', team: 'teams', run: 'runs' } as const;
 
 const toVcsRepository = (
-  { vcsAppInstallationId, ...repository }: VcsRepository,
+  repository: VcsRepository,
   client: OAuthClient | null,
   hook: RepositoryHook | null,
 ): Record<string, unknown> => ({
   ...toKebabKeys(repository),
   'display-identifier': repository.identifier,
-  // Both names of the same attribute (docs/divergences/workspaces.md).
-  'vcs-app-installation-id': vcsAppInstallationId,
-  'github-app-installation-id': vcsAppInstallationId,
   'repository-http-url': client && repositoryUrl(client, repository.identifier),
   'service-provider': client?.serviceProvider ?? null,
   'webhook-url': hook && webhookUrl(hook),

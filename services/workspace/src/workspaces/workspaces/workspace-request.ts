@@ -5,6 +5,7 @@ import {
   parseTimestampMs,
   refuseInvalid,
   resourceBody,
+  type UnsupportedFields,
 } from '@keelson/jsonapi';
 import type { RequestHead } from '@keelson/proto/edge/v1/edge';
 import { type Static, Type } from 'typebox';
@@ -32,6 +33,7 @@ const attributes = {
     nullable(Type.Union(EXECUTION_MODES.map((mode) => Type.Literal(mode)))),
   ),
   'file-triggers-enabled': flag,
+  'inherits-project-auto-destroy': flag,
   'global-remote-state': flag,
   'project-remote-state': flag,
   operations: flag,
@@ -57,7 +59,6 @@ const attributes = {
         'ingress-submodules': Type.Optional(Type.Boolean()),
         'oauth-token-id': text(64),
         'tags-regex': text(512),
-        'vcs-app-installation-id': text(64),
       }),
     ),
   ),
@@ -114,11 +115,20 @@ export const UPDATE_WORKSPACE = resourceBody(
 );
 
 /** Old and vendor-specific names of attributes. Both are accepted, and refused if they contradict. */
-export const WORKSPACE_ALIASES = {
+const WORKSPACE_ALIASES = {
   'drift-detection': 'assessments-enabled',
   'terraform-version': 'runtime-version',
-  'github-app-installation-id': 'vcs-app-installation-id',
 } as const;
+
+const NO_INSTALLATIONS = 'there are no installations of applications; use oauth-token-id';
+
+/** Settings of features that are not offered. */
+const WORKSPACE_NOT_OFFERED: UnsupportedFields = {
+  'attributes/hyok-enabled': 'encryption with keys of your own (HYOK) is not offered',
+  'attributes/migration-environment': 'there are no environments to migrate from',
+  'attributes/vcs-repo/github-app-installation-id': NO_INSTALLATIONS,
+  'attributes/vcs-repo/vcs-app-installation-id': NO_INSTALLATIONS,
+};
 
 const toAutoDestroyAtMs = (given: string | null | undefined): number | null | undefined => {
   if (!given) return given === undefined ? undefined : null;
@@ -130,7 +140,7 @@ const toAutoDestroyAtMs = (given: string | null | undefined): number | null | un
 };
 
 /** Validation errors of the texts in a request, reported together with its other errors. */
-export const checkWorkspaceTexts: CheckTexts = ({
+const checkWorkspaceTexts: CheckTexts = ({
   name,
   'source-url': sourceUrl,
   'auto-destroy-activity-duration': duration,
@@ -139,6 +149,13 @@ export const checkWorkspaceTexts: CheckTexts = ({
   ...checkSourceUrl(sourceUrl),
   ...checkActivityDuration(duration),
 ];
+
+/** Names, checks and refusals that creation and update have in common. */
+export const WORKSPACE_FORM = {
+  aliases: WORKSPACE_ALIASES,
+  check: checkWorkspaceTexts,
+  notOffered: WORKSPACE_NOT_OFFERED,
+};
 
 /** The decoded document in the form that the operations take. */
 export const fromWorkspaceDocument = (

@@ -25,15 +25,15 @@ import { listWorkspaces, type WorkspacePage } from './workspace-list-operations.
 import {
   createWorkspace,
   forceDeleteWorkspace,
+  type GivenWorkspace,
   safeDeleteWorkspace,
   updateWorkspace,
 } from './workspace-operations.ts';
 import {
   CREATE_WORKSPACE,
-  checkWorkspaceTexts,
   fromWorkspaceDocument,
   UPDATE_WORKSPACE,
-  WORKSPACE_ALIASES,
+  WORKSPACE_FORM,
 } from './workspace-request.ts';
 
 type Params = Readonly<Record<string, string>>;
@@ -94,6 +94,15 @@ export const answerWorkspace = async (
   return { document: { data, included } };
 };
 
+/** The organization's setting overrides the workspace's, which is stored nevertheless. */
+const warnOfEnforcement = (
+  { settings }: GivenWorkspace,
+  { organization }: WorkspaceAccessResult,
+): readonly string[] =>
+  settings.assessmentsEnabled === false && organization.settings.assessmentsEnforced
+    ? ['assessments-enabled has no effect while the organization has assessments-enforced']
+    : [];
+
 const COLLECTION = '/organizations/:organization_name/workspaces';
 
 export const workspaceRoutes = (context: WorkspacesContext): Route[] =>
@@ -102,7 +111,7 @@ export const workspaceRoutes = (context: WorkspacesContext): Route[] =>
       method: 'POST',
       path: COLLECTION,
       summary: 'Create a workspace',
-      body: { schema: CREATE_WORKSPACE, aliases: WORKSPACE_ALIASES, check: checkWorkspaceTexts },
+      body: { schema: CREATE_WORKSPACE, ...WORKSPACE_FORM },
       success: 201,
       handle: async (exchange) => {
         const { params, principal, body } = exchange;
@@ -120,7 +129,8 @@ export const workspaceRoutes = (context: WorkspacesContext): Route[] =>
           { ...given, name },
           { sourceName, sourceUrl },
         );
-        return answerWorkspace(context, exchange, access);
+        const { document } = await answerWorkspace(context, exchange, access);
+        return { document: { ...document, ...withWarnings(warnOfEnforcement(given, access)) } };
       },
     }),
     endpoint({
@@ -174,16 +184,15 @@ export const workspaceRoutes = (context: WorkspacesContext): Route[] =>
         method: 'PATCH',
         path,
         summary: 'Update a workspace',
-        body: { schema: UPDATE_WORKSPACE, aliases: WORKSPACE_ALIASES, check: checkWorkspaceTexts },
+        body: { schema: UPDATE_WORKSPACE, ...WORKSPACE_FORM },
         handle: async (exchange) => {
-          const { access, warnings } = await updateWorkspace(
-            context,
-            exchange.principal,
-            toAddress(exchange.params),
-            fromWorkspaceDocument(exchange.body, exchange.head),
-          );
+          const given = fromWorkspaceDocument(exchange.body, exchange.head);
+          const address = toAddress(exchange.params);
+          const { principal } = exchange;
+          const { access, warnings } = await updateWorkspace(context, principal, address, given);
           const { document } = await answerWorkspace(context, exchange, access);
-          return { document: { ...document, ...withWarnings(warnings) } };
+          const all = [...warnings, ...warnOfEnforcement(given, access)];
+          return { document: { ...document, ...withWarnings(all) } };
         },
       }),
     ),

@@ -142,7 +142,7 @@ describe('a new workspace', () => {
       '/data/attributes/vcs-repo/oauth-token-id',
     ],
     [
-      'two connections',
+      'an installation with a token',
       {
         name: 'x',
         'vcs-repo': {

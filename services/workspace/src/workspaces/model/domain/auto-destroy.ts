@@ -25,8 +25,12 @@ export const decideAutoDestroy = (
   workspace: Facts,
   project: Pick<Project, 'autoDestroyActivityDuration'>,
 ): AutoDestroyPlan => {
-  const { autoDestroyAtMs, autoDestroyActivityDuration: own } = workspace.settings;
-  if (autoDestroyAtMs !== null || own !== null) {
+  const {
+    autoDestroyAtMs,
+    autoDestroyActivityDuration: own,
+    inheritsProjectAutoDestroy: inherits,
+  } = workspace.settings;
+  if (autoDestroyAtMs !== null || own !== null || !inherits) {
     return {
       atMs: ownAutoDestroyAtMs(workspace),
       activityDuration: own,

@@ -31,6 +31,20 @@ export const checkActivityDuration = (duration: string | null | undefined): read
     ? []
     : [attributeViolation('auto-destroy-activity-duration', DURATION_TEXT)];
 
+const checkInheritance = ({
+  inheritsProjectAutoDestroy,
+  autoDestroyAtMs,
+  autoDestroyActivityDuration,
+}: GivenSettings): readonly Violation[] =>
+  inheritsProjectAutoDestroy === true && (autoDestroyAtMs || autoDestroyActivityDuration)
+    ? [
+        attributeViolation(
+          'inherits-project-auto-destroy',
+          'inherits-project-auto-destroy cannot be true with auto-destroy-at or auto-destroy-activity-duration',
+        ),
+      ]
+    : [];
+
 const checkVcsRepository = (
   given: GivenVcsRepository,
   current: VcsRepository | null,
@@ -38,22 +52,12 @@ const checkVcsRepository = (
   const violations: Violation[] = [];
   const refuse = (name: string, text: string) =>
     violations.push(attributeViolation(`vcs-repo/${name}`, text));
-  if (given.oauthTokenId && given.vcsAppInstallationId) {
-    refuse(
-      'vcs-app-installation-id',
-      'oauth-token-id and vcs-app-installation-id cannot be given together',
-    );
-  }
   // null keeps the current value, while an empty text would clear it.
   if (!(given.identifier ?? current?.identifier)) {
     refuse('identifier', 'identifier is required');
   }
-  const isConnected =
-    given.oauthTokenId ||
-    given.vcsAppInstallationId ||
-    (given.oauthTokenId ?? current?.oauthTokenId) ||
-    (given.vcsAppInstallationId ?? current?.vcsAppInstallationId);
-  if (!isConnected) refuse('oauth-token-id', 'oauth-token-id is required');
+  if (!(given.oauthTokenId ?? current?.oauthTokenId))
+    refuse('oauth-token-id', 'oauth-token-id is required');
   if (given.identifier && !/^[^/\s]+(\/[^/\s]+)+$/.test(given.identifier)) {
     refuse('identifier', 'identifier must have the form :org/:repo');
   }
@@ -126,7 +130,7 @@ export const checkSettings = (
   releases: readonly string[],
 ): readonly Violation[] => {
   const { autoDestroyActivityDuration: duration, runtimeVersion, vcsRepo } = given;
-  const violations = [...checkActivityDuration(duration)];
+  const violations = [...checkActivityDuration(duration), ...checkInheritance(given)];
   if (
     runtimeVersion !== undefined &&
     resolveRuntimeVersion(runtimeVersion, releases) === undefined
@@ -162,19 +166,12 @@ const nextVcsRepository = (
 ): VcsRepository | null => {
   if (given === undefined) return current;
   if (given === null) return null;
-  // Setting one kind of connection clears the other; clients send the empty text for the other.
-  const oauthTokenId = given.vcsAppInstallationId
-    ? null
-    : (given.oauthTokenId ?? current?.oauthTokenId) || null;
   return {
     // Empty and null select the default branch of the repository.
     branch: (given.branch === undefined ? current?.branch : given.branch) ?? '',
     identifier: given.identifier ?? current?.identifier ?? '',
     ingressSubmodules: given.ingressSubmodules ?? current?.ingressSubmodules ?? false,
-    oauthTokenId,
-    vcsAppInstallationId: given.oauthTokenId
-      ? null
-      : (given.vcsAppInstallationId ?? current?.vcsAppInstallationId) || null,
+    oauthTokenId: given.oauthTokenId ?? current?.oauthTokenId ?? '',
     tagsRegex: given.tagsRegex === undefined ? (current?.tagsRegex ?? null) : given.tagsRegex,
   };
 };
@@ -195,10 +192,12 @@ export const decideSettings = (
     // Setting one kind of trigger clears the other kind.
     triggerPatterns: given.triggerPrefixes?.length ? [] : next.triggerPatterns,
     triggerPrefixes: given.triggerPatterns?.length ? [] : next.triggerPrefixes,
+    ...(given.inheritsProjectAutoDestroy === true
+      ? { autoDestroyAtMs: null, autoDestroyActivityDuration: null }
+      : {}),
     // A duration replaces a set time; the time is then recomputed after every change of the workspace.
-    autoDestroyAtMs:
-      given.autoDestroyAtMs === undefined && given.autoDestroyActivityDuration
-        ? null
-        : next.autoDestroyAtMs,
+    ...(given.autoDestroyAtMs === undefined && given.autoDestroyActivityDuration
+      ? { autoDestroyAtMs: null }
+      : {}),
   };
 };

@@ -13,8 +13,7 @@ export interface VcsRepository {
   /** `:org/:repo`. */
   readonly identifier: string;
   readonly ingressSubmodules: boolean;
-  readonly oauthTokenId: string | null;
-  readonly vcsAppInstallationId: string | null;
+  readonly oauthTokenId: string;
   readonly tagsRegex: string | null;
 }
 
@@ -24,6 +23,8 @@ export interface WorkspaceSettings {
   readonly autoApply: boolean;
   readonly autoApplyRunTrigger: boolean;
   readonly autoDestroyActivityDuration: string | null;
+  /** Whether the project's period applies when the workspace sets neither a time nor a period. */
+  readonly inheritsProjectAutoDestroy: boolean;
   readonly autoDestroyAtMs: number | null;
   readonly description: string | null;
   readonly fileTriggersEnabled: boolean;
@@ -93,6 +94,7 @@ export const DEFAULT_WORKSPACE_SETTINGS: Omit<WorkspaceSettings, 'runtimeVersion
   autoApply: false,
   autoApplyRunTrigger: false,
   autoDestroyActivityDuration: null,
+  inheritsProjectAutoDestroy: true,
   autoDestroyAtMs: null,
   description: null,
   fileTriggersEnabled: true,
