@@ -96,7 +96,7 @@ const orphan = (generation: string): ReplicationRole => ({
   previousServiceKey: Buffer.alloc(0),
 });
 
-test('roles are taken up when the member acts on all of them, and not while it acts on others', async () => {
+test('roles are applied when the member acts on all of them, and not while it acts on others', async () => {
   await using folder = await temporaryDirectory();
   const barrier = createBarrier();
   const store = await openSqliteStore({ file: `${folder.path}/store.db`, barrier });
@@ -113,12 +113,12 @@ test('roles are taken up when the member acts on all of them, and not while it a
     },
   );
   const kept: ReplicationRole = { ...orphan('kept'), kind: 'dr' };
-  const second = member.takesUp({ performance: 'second', dr: 'kept' });
+  const second = member.waitForRoles({ performance: 'second', dr: 'kept' });
   await member.follow([orphan('first'), kept], Buffer.alloc(32));
-  expect(await member.takesUp({ performance: 'first', dr: 'kept' })).toBe(true);
+  expect(await member.waitForRoles({ performance: 'first', dr: 'kept' })).toBe(true);
   await member.follow([orphan('second'), kept], Buffer.alloc(32));
   expect(await second).toBe(true);
-  const never = member.takesUp({ performance: 'second', dr: '' });
+  const never = member.waitForRoles({ performance: 'second', dr: '' });
   clock.advance(12_000);
   expect(await never).toBe(false);
   await store.close();
@@ -171,7 +171,7 @@ test('a cluster demoted in one set writes no canary for the other', async () => 
   await store.close();
 });
 
-test('a role is taken up when every running replica acts on it', {
+test('a role is applied when every running replica acts on it', {
   timeout: 60_000,
 }, async () => {
   await using folder = await temporaryDirectory();
@@ -212,21 +212,21 @@ test('a role is taken up when every running replica acts on it', {
   for (const replica of [first, second, gone]) await follow(replica, 'first');
   await follow(first, 'second');
   const seen: string[] = [];
-  const takenUp = first.takesUp({ performance: 'second', dr: '' }).then((isTakenUp) => {
-    seen.push('taken up');
-    return isTakenUp;
+  const applied = first.waitForRoles({ performance: 'second', dr: '' }).then((isApplied) => {
+    seen.push('applied');
+    return isApplied;
   });
   // Enough commits to end a wait that would end too early.
   for (let times = 0; times < 20; times += 1)
     await store.transact((tx) => tx.write('node/other', Buffer.from(`${times}`)));
   seen.push('the second begins');
   await follow(second, 'second');
-  expect(await takenUp).toBe(true);
-  expect(seen).toEqual(['the second begins', 'taken up']);
+  expect(await applied).toBe(true);
+  expect(seen).toEqual(['the second begins', 'applied']);
   // A sealed replica acts on no roles and delays no other replica.
   await follow(first, 'third');
   await second.stop();
-  expect(await first.takesUp({ performance: 'third', dr: '' })).toBe(true);
+  expect(await first.waitForRoles({ performance: 'third', dr: '' })).toBe(true);
   for (const replica of [first, gone]) await replica.stop();
   await store.close();
 });

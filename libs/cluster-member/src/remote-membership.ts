@@ -47,13 +47,13 @@ export const remoteMembership = (
       await sets.renewLog({ kind, service });
     },
     findFilter: async (secondaryId, groups) => {
-      const { generation, leftOut } = await sets.findFilter({
+      const { generation, withheldGroups } = await sets.findFilter({
         kind,
         secondaryId,
         groups: [...(groups ?? [])],
         all: groups === undefined,
       });
-      return generation === '' ? undefined : { generation, leftOut };
+      return generation === '' ? undefined : { generation, withheldGroups };
     },
     filteredSecondaries: async () => (await sets.listFiltered({ kind })).ids,
   };
@@ -104,7 +104,10 @@ export const replicationSets = (
   findFilter: async ({ kind, secondaryId, groups, all }) => {
     const membership = membershipOf(parseKind(kind));
     const found = await membership.findFilter(secondaryId, all ? undefined : groups);
-    return { generation: found?.generation ?? '', leftOut: [...(found?.leftOut ?? [])] };
+    return {
+      generation: found?.generation ?? '',
+      withheldGroups: [...(found?.withheldGroups ?? [])],
+    };
   },
   listFiltered: async ({ kind }) => ({
     ids: [...(await membershipOf(parseKind(kind)).filteredSecondaries())],

@@ -265,7 +265,7 @@ export class ReplicationMember {
    * @param generations of the roles at one moment; "": no role of this kind
    * @returns false after the time limit
    */
-  async takesUp(generations: Readonly<Record<ReplicationKind, string>>): Promise<boolean> {
+  async waitForRoles(generations: Readonly<Record<ReplicationKind, string>>): Promise<boolean> {
     const { clock } = this.#options;
     const deadline = new AbortController();
     const late = new AbortController();
@@ -277,7 +277,7 @@ export class ReplicationMember {
       for (;;) {
         const settled = this.#settled.promise;
         if (this.#isSettled && this.#actsOn(generations))
-          return await this.#othersTakeUp(late.signal);
+          return await this.#othersApply(late.signal);
         if ((await Promise.race([givenUp, settled])) === true) return false;
       }
     } finally {
@@ -292,7 +292,7 @@ export class ReplicationMember {
     );
   }
 
-  async #othersTakeUp(late: AbortSignal): Promise<boolean> {
+  async #othersApply(late: AbortSignal): Promise<boolean> {
     return !this.#takesPart || this.#replicas.allTake(turnOf(this.#roles), late);
   }
 

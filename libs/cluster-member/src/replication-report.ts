@@ -71,9 +71,9 @@ const filteredRoot = async ({ views }: PrimaryRun, id: string) => {
 };
 
 const primarySide = async (run: PrimaryRun): Promise<ReplicationReport['side']> => {
-  const heard = await run.primary.secondaries();
+  const known = await run.primary.secondaries();
   const secondaries = await Promise.all(
-    heard.map(async (one) =>
+    known.map(async (one) =>
       toPeer(one.id, one, {
         ...NO_FILTER,
         localClusterId: one.localClusterId,
@@ -227,8 +227,8 @@ export const replicationMemberRpc = (
       const report = { ...trees, corrupted_tables: tables };
       return { reportJson: JSON.stringify(report), corrupted: isCorrupted };
     },
-    takeUpRoles: async ({ performanceGeneration: performance, drGeneration: dr }) => ({
-      takenUp: await member.takesUp({ performance, dr }),
+    applyRoles: async ({ performanceGeneration: performance, drGeneration: dr }) => ({
+      applied: await member.waitForRoles({ performance, dr }),
     }),
     refreshFilters: async () => {
       const run = member.runOf('performance');

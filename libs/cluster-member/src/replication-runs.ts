@@ -109,7 +109,7 @@ export const startPrimaryRun = (
   });
   const mayReach = async (secondaryId: string, groups: readonly string[]): Promise<boolean> => {
     const filter = await membership.findFilter(secondaryId, groups);
-    return filter === undefined || filter.leftOut.length === 0;
+    return filter === undefined || filter.withheldGroups.length === 0;
   };
   const primary = new Primary({
     store,

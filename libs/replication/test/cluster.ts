@@ -39,7 +39,7 @@ export const GROUPS = recordGroups([{ below: 'shared/mounts/', named: 'mount', s
 
 /** Each mount is at the path of its uuid. */
 const catalogOf = (store: Store): FilterCatalog => ({
-  leftOut: async (filter, groups) => {
+  withheldGroups: async (filter, groups) => {
     const uuids = (await store.list('shared/mounts/')).map((name) => name.replace('/', ''));
     return (groups ?? uuids.map(mountGroup)).filter(
       (group) => !passesFilter(filter, { type: 'mount', path: `${group.slice('mount/'.length)}/` }),

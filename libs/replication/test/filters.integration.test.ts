@@ -188,13 +188,13 @@ test('records that are no longer withheld are fetched by path, before anything i
   await primary.membership.deleteFilter(secondary.id);
   await primary.filtered.refresh();
   await untilFiltered(primary, secondary);
-  const told = answers.map((answer) => Answer.decode(answer).told);
-  const pages = told.flatMap((one) => (one?.$case === 'page' ? [one.value] : []));
+  const content = answers.map((answer) => Answer.decode(answer).content);
+  const pages = content.flatMap((one) => (one?.$case === 'page' ? [one.value] : []));
   const mountsOf = ({ items }: Page) => new Set(items.map(({ path }) => path.split('/')[2]));
   expect(pages.map(mountsOf)).toEqual([new Set(['b']), new Set(['c'])]);
   expect(pages.map(({ items }) => items.length)).toEqual([300, 300]);
   // The later comparison found no difference.
-  expect(told.some((one) => one?.$case === 'subpages' || one?.$case === 'records')).toBe(false);
+  expect(content.some((one) => one?.$case === 'subpages' || one?.$case === 'records')).toBe(false);
   expect(await findDeviations(primary, secondary)).toEqual([]);
 }, 120_000);
 

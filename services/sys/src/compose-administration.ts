@@ -16,7 +16,7 @@ import { namespaceMessagePrefix } from './custom-messages/custom-message-records
 import { customMessageRoutes } from './custom-messages/custom-message-routes.ts';
 import type { DamageRegister } from './damage/damage-register.ts';
 import { internalUiRoutes } from './internal-ui/internal-ui-routes.ts';
-import { createDepartedMounts } from './leases/departed-mounts.ts';
+import { createDepartedMountCheck } from './leases/departed-mounts.ts';
 import type { LeaseContext } from './leases/lease-context.ts';
 import {
   endLeasesOfToken,
@@ -47,7 +47,7 @@ import {
 import { followNamespaces } from './namespaces/namespace-records.ts';
 import { namespaceRoutes } from './namespaces/namespace-routes.ts';
 import type { PolicyBook } from './policies/policy-book.ts';
-import { noteFormerMount, noteFormerNamespace } from './replication/filters/filter-catalog.ts';
+import { recordFormerMount, recordFormerNamespace } from './replication/filters/filter-catalog.ts';
 import type { TokenContext, TokenRemovalHook } from './tokens/token-context.ts';
 import { listTokenNamespaces, refOf } from './tokens/token-records.ts';
 import { toolRoutes } from './tools/tool-routes.ts';
@@ -118,7 +118,7 @@ export const composeAdministration = (parts: AdministrationParts): Administratio
     namespaces,
     findMountBelow,
     endLeases: (id) => endLeasesOfNamespace(leases, id),
-    onRemoval: noteFormerNamespace,
+    onRemoval: recordFormerNamespace,
     contentPrefixes: (id) => [
       ...namespaceMountPrefixes(id),
       ...namespaceLeasePrefixes(id),
@@ -135,7 +135,7 @@ export const composeAdministration = (parts: AdministrationParts): Administratio
     ],
   };
   const removeDepartedNamespaces = createDepartedNamespaces(namespaceContext);
-  const endLeasesOfDeparted = createDepartedMounts({
+  const endLeasesOfDeparted = createDepartedMountCheck({
     store,
     mounts,
     onEnd: () => leaseEnds.ring(),
@@ -146,7 +146,7 @@ export const composeAdministration = (parts: AdministrationParts): Administratio
     systemTtls,
     onRemoval: async (tx, { namespaceId, path }) =>
       orderEnding(tx, { kind: 'prefix', namespaceId, prefix: path }),
-    onDisabled: noteFormerMount,
+    onDisabled: recordFormerMount,
     onMoved: parts.onMountMoved,
     afterMove: parts.afterMountMove,
     keptBackPaths: parts.keptBackPaths,

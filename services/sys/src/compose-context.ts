@@ -31,7 +31,7 @@ import { composeReplication, type Replication } from './replication/compose-repl
 import { createCatalog } from './replication/filters/filter-catalog.ts';
 import {
   describeFilter,
-  findKnownFilter,
+  findReceivedFilter,
   moveInFilters,
   refreshFilters,
 } from './replication/filters/filter-operations.ts';
@@ -155,7 +155,7 @@ export const composeContext = (parts: SysParts, edge: () => EdgeService) => {
     onMountMoved: (tx, before, after) => moveInFilters(replication.context, tx, before, after),
     afterMountMove: () => refreshFilters(replication.context),
     keptBackPaths: async () =>
-      (await findKnownFilter(replication.context))?.dynamic_filtered_mounts ?? [],
+      (await findReceivedFilter(replication.context))?.dynamic_filtered_mounts ?? [],
     namespacePrefixes: (id) => [...namespaceTokenPrefixes(id), namespacePolicyPrefix(id)],
   });
   const { namespaces, mounts, engineTypes, auditDevices } = administration;

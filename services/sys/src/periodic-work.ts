@@ -1,8 +1,8 @@
 /** The periodic work of sys, by name. */
 import type { PeriodicWork } from '@keelson/locks';
 import type { SysContext } from './compose-context.ts';
-import { learnFilter } from './replication/filters/filter-operations.ts';
-import { searchPrimary, tellFormerPrimaries } from './replication/secondary-operations.ts';
+import { fetchFilter } from './replication/filters/filter-operations.ts';
+import { notifyFormerPrimaries, searchPrimary } from './replication/secondary-operations.ts';
 import { rotateKeyWhenDue } from './seal/rotation-operations.ts';
 import { removeExpired } from './tokens/token-revocation-operations.ts';
 
@@ -36,8 +36,8 @@ const allWork = ({
     everyMs: PRIMARY_SEARCH_EVERY_MS,
     round: async () => {
       await searchPrimary(replication.context);
-      await tellFormerPrimaries(replication.context);
-      await learnFilter(replication.context).catch(() => undefined);
+      await notifyFormerPrimaries(replication.context);
+      await fetchFilter(replication.context).catch(() => undefined);
       return false;
     },
   },

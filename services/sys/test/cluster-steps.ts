@@ -44,7 +44,10 @@ export const joinSet = async (
 };
 
 /** Advances the clock of a cluster until `asked` settles: a primary that steps back waits by its clock. */
-export const whileTimeGoesOn = async <T>(cluster: SysHarness, asked: Promise<T>): Promise<T> => {
+export const advanceClockUntilSettled = async <T>(
+  cluster: SysHarness,
+  asked: Promise<T>,
+): Promise<T> => {
   let isThere = false;
   const done = asked.finally(() => {
     isThere = true;

@@ -22,7 +22,7 @@ const mount = async (path: string, namespace = ''): Promise<string> => {
 };
 const read = (path: string, namespace = '') => harness.asRoot('GET', path, { namespace });
 const health = async () => (await harness.call('GET', 'sys/health')).body.damaged_records;
-const toldToEngines = async () => {
+const receivedByEngines = async () => {
   const states = harness.sys.cluster.join({
     service: 'sample',
     instanceId: 'one',
@@ -49,7 +49,7 @@ describe('a mount', () => {
     expect(listed.body.warnings).toEqual([
       `the mount ${lost} is damaged and unavailable; its data is kept (docs/runbooks/repair-damage.md)`,
     ]);
-    expect(await toldToEngines()).toEqual({ mounts: [kept], unreadable: [lost] });
+    expect(await receivedByEngines()).toEqual({ mounts: [kept], unreadable: [lost] });
 
     await harness.store.applyRecords('damage', [
       { path: `shared/core/mounts/root/${lost}`, stored },
@@ -120,9 +120,9 @@ describe('a namespace', () => {
     expect((await read('pki/thing', 'kept')).body).toEqual({ service: 'sample' });
     expect(await health()).toEqual({ namespaces: 1 });
     expect((await harness.asRoot('POST', 'sys/namespaces/lost')).status).toBe(500);
-    const told = await toldToEngines();
-    expect(told.unreadable).toEqual([inside]);
-    expect(told.mounts).toContain(child);
+    const received = await receivedByEngines();
+    expect(received.unreadable).toEqual([inside]);
+    expect(received.mounts).toContain(child);
     await harness.settle('departures');
 
     await harness.store.applyRecords('damage', [{ path: `shared/core/namespaces/${id}`, stored }]);
@@ -137,8 +137,8 @@ describe('an audit device', () => {
   test('accepts no entry, and can be disabled like any other', async () => {
     await harness.asRoot('PUT', 'sys/audit/lost', { body: FILE });
     await damage('shared/core/audit/lost');
-    const told = await harness.sys.access.auditDevices({});
-    expect(told.devices.map(({ path, type }) => [path, type])).toEqual([['lost/', 'damaged']]);
+    const received = await harness.sys.access.auditDevices({});
+    expect(received.devices.map(({ path, type }) => [path, type])).toEqual([['lost/', 'damaged']]);
     expect(await health()).toEqual({ audit_devices: 1 });
     expect((await read('sys/audit')).body.warnings).toEqual([
       'the audit device "lost/" is damaged and accepts no entry: disable it, and enable it again',
@@ -170,7 +170,7 @@ test('an engine type is registered again when its service joins', async () => {
   expect((await read('kept/thing')).status).toBe(404);
   expect((await read('auth/token/lookup-self')).status).toBe(200);
   expect(await health()).toEqual({ engine_types: 1 });
-  await toldToEngines();
+  await receivedByEngines();
   expect((await read('kept/thing')).body).toEqual({ service: 'sample' });
   expect(await health()).toBeUndefined();
 });

@@ -4,7 +4,7 @@
  * secondary.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { operationToken, whileTimeGoesOn } from './cluster-steps.ts';
+import { advanceClockUntilSettled, operationToken } from './cluster-steps.ts';
 import { inProcessTransport } from './in-process-transport.ts';
 import { type Document, openSysHarness, type SysHarness } from './sys-harness.ts';
 
@@ -81,7 +81,7 @@ beforeAll(async () => {
   tokens.set('policy-less', (await post('auth/token/create', nothing, root)).auth.client_token);
   tokens.set('root', root);
   await post('sys/replication/dr/primary/enable', {}, root);
-  await whileTimeGoesOn(harness, post('sys/replication/dr/primary/demote', {}, root));
+  await advanceClockUntilSettled(harness, post('sys/replication/dr/primary/demote', {}, root));
   operation = await operationToken(harness, key);
   tokens.set('DR operation token', operation);
   const { pathsJson } = await harness.sys.edge.describe();

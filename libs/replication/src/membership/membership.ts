@@ -29,7 +29,7 @@ export interface FilterVerdict {
   /** Changes whenever a group becomes withheld or stops being withheld. */
   readonly generation: string;
   /** Groups (`domain/record-groups.ts`) that do not cross. */
-  readonly leftOut: readonly string[];
+  readonly withheldGroups: readonly string[];
 }
 
 /**

@@ -63,7 +63,10 @@ export interface StoredFilter extends PathsFilter {
 /** Knows what mounts and namespaces there are. */
 export interface FilterCatalog {
   /** The groups that the filter withholds, among `groups` or among all. Called after the filter was read. */
-  leftOut(filter: StoredFilter, groups: readonly string[] | undefined): Promise<readonly string[]>;
+  withheldGroups(
+    filter: StoredFilter,
+    groups: readonly string[] | undefined,
+  ): Promise<readonly string[]>;
 }
 
 const isSameFilter = (a: PathsFilter, b: PathsFilter): boolean =>
@@ -194,9 +197,9 @@ export class StoredMembership implements Membership {
     // Before the catalog: a mount that moves in between changes the generation with its path.
     const filter = await this.#filters.find(this.#store, id);
     if (filter === undefined) return undefined;
-    const leftOut = await this.#catalog?.leftOut(filter, groups);
-    if (leftOut === undefined) throw new KeelsonError('replication.not_ready');
-    return { generation: filter.generation, leftOut };
+    const withheldGroups = await this.#catalog?.withheldGroups(filter, groups);
+    if (withheldGroups === undefined) throw new KeelsonError('replication.not_ready');
+    return { generation: filter.generation, withheldGroups };
   }
 
   /** Ids of all admitted secondaries, whether or not they ever connected. */

@@ -17,7 +17,7 @@ export interface FilterView {
 
 interface Known {
   readonly generation: string;
-  readonly isLeftOut: Map<string, boolean>;
+  readonly isWithheld: Map<string, boolean>;
   reduced?: ReducedTree;
 }
 
@@ -52,7 +52,7 @@ export class FilterViews {
   }
 
   /** All groups withheld from the secondary; undefined without a filter. */
-  async leftOut(secondaryId: string): Promise<FilterVerdict | undefined> {
+  async verdictOn(secondaryId: string): Promise<FilterVerdict | undefined> {
     return this.#options.kind === 'dr'
       ? undefined
       : this.#options.membership.findFilter(secondaryId);
@@ -63,10 +63,10 @@ export class FilterViews {
     const { store, groups } = this.#options;
     const known = await this.#update(secondaryId, []);
     if (known === undefined || known.reduced !== undefined) return known?.reduced;
-    const all = await this.leftOut(secondaryId);
+    const all = await this.verdictOn(secondaryId);
     if (all?.generation !== known.generation) throw new KeelsonError('replication.not_ready');
     known.reduced ??= store.merkle.leavingOut({
-      prefixes: [...new Set(all.leftOut.flatMap((group) => groups.prefixesOf(group)))],
+      prefixes: [...new Set(all.withheldGroups.flatMap((group) => groups.prefixesOf(group)))],
       prepare: async (paths) => {
         if ((await this.#update(secondaryId, paths)) !== known)
           throw new KeelsonError('replication.not_ready');
@@ -87,24 +87,24 @@ export class FilterViews {
         wanted ??= new Set(
           paths.map((path) => groups.groupOf(path)).filter((group) => group !== undefined),
         );
-      const asked = [...(wanted ?? [])].filter((group) => known?.isLeftOut.has(group) !== true);
-      const told = await membership.findFilter(secondaryId, asked);
-      if (told === undefined) {
+      const asked = [...(wanted ?? [])].filter((group) => known?.isWithheld.has(group) !== true);
+      const found = await membership.findFilter(secondaryId, asked);
+      if (found === undefined) {
         this.#known.delete(secondaryId);
         return undefined;
       }
-      if (known?.generation === told.generation) {
-        const leftOut = new Set(told.leftOut);
-        for (const group of asked) known.isLeftOut.set(group, leftOut.has(group));
+      if (known?.generation === found.generation) {
+        const withheldGroups = new Set(found.withheldGroups);
+        for (const group of asked) known.isWithheld.set(group, withheldGroups.has(group));
         return known;
       }
-      this.#known.set(secondaryId, { generation: told.generation, isLeftOut: new Map() });
+      this.#known.set(secondaryId, { generation: found.generation, isWithheld: new Map() });
     }
   }
 
   /** A group without a known verdict does not cross. */
-  #passes({ isLeftOut }: Known, path: string): boolean {
+  #passes({ isWithheld }: Known, path: string): boolean {
     const group = this.#options.groups.groupOf(path);
-    return group === undefined || isLeftOut.get(group) === false;
+    return group === undefined || isWithheld.get(group) === false;
   }
 }

@@ -78,20 +78,20 @@ const PUBLISHED_LOOKS = 20;
 const PUBLISHED_LOOK_EVERY_MS = 50;
 const NEVER = new AbortController().signal;
 /** Largest number of groups that fit one answer. */
-const MAX_GROUPS_TOLD = 10_000;
+const MAX_GROUPS_PER_ANSWER = 10_000;
 
 export class Primary {
   readonly #options: PrimaryOptions;
   readonly #clock: Clock;
   readonly #replica = randomUUID();
   readonly #transfers: Transfers;
-  readonly #heard: SecondaryHeartbeats;
+  readonly #heartbeats: SecondaryHeartbeats;
 
   constructor(options: PrimaryOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#transfers = new Transfers(this.#clock);
-    this.#heard = new SecondaryHeartbeats(options.store, options.kind, options.service);
+    this.#heartbeats = new SecondaryHeartbeats(options.store, options.kind, options.service);
   }
 
   /** Answers until `signal` aborts. Resolves once requests can be received. */
@@ -107,7 +107,7 @@ export class Primary {
   /** The admitted secondaries that sent a heartbeat to any replica. */
   secondaries(): Promise<readonly SecondaryFacts[]> {
     const { membership } = this.#options;
-    return this.#heard.all(async (id) => (await membership.findSecondary(id)) !== undefined);
+    return this.#heartbeats.all(async (id) => (await membership.findSecondary(id)) !== undefined);
   }
 
   async #answer(subject: string, payload: Uint8Array): Promise<Uint8Array> {
@@ -227,15 +227,15 @@ export class Primary {
     const logId = await this.#logOf(secondary);
     const stream = streamOfLog(logId, { clusterId, secondaryId: secondary.id }, service);
     const published = await this.#published(stream, logId);
-    const leftOut = await views.leftOut(secondary.id);
+    const verdict = await views.verdictOn(secondary.id);
     return {
       $case: 'position',
       value: {
         logId,
         walSequence: BigInt(published.walSequence),
         streamSequence: BigInt(published.streamSequence),
-        epoch: leftOut === undefined ? BigInt((await membership.currentEpoch()).epoch) : 0n,
-        leftOut: leftOut?.leftOut.slice(0, MAX_GROUPS_TOLD) ?? [],
+        epoch: verdict === undefined ? BigInt((await membership.currentEpoch()).epoch) : 0n,
+        withheldGroups: verdict?.withheldGroups.slice(0, MAX_GROUPS_PER_ANSWER) ?? [],
         primaryVersion: this.#options.version,
       },
     };
@@ -279,7 +279,7 @@ export class Primary {
     const nowMs = this.#clock.nowMs();
     // Read before the heartbeat is recorded, so that the record itself does not count as lag.
     const lastWal = await this.#options.store.wal.headSequence();
-    await this.#heard.note(
+    await this.#heartbeats.note(
       {
         id,
         localClusterId: heartbeat.localClusterId,

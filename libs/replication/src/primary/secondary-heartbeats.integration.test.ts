@@ -10,13 +10,13 @@ const MINUTE_MS = 60_000;
 
 let directory: TemporaryDirectory;
 let store: Store;
-let heard: SecondaryHeartbeats;
+let heartbeats: SecondaryHeartbeats;
 beforeEach(async () => {
   directory = await temporaryDirectory();
   const barrier = createBarrier();
   barrier.initialize(new Uint8Array(32).fill(1));
   store = await openSqliteStore({ file: join(directory.path, 'store.db'), barrier });
-  heard = new SecondaryHeartbeats(store, 'dr', 'sys');
+  heartbeats = new SecondaryHeartbeats(store, 'dr', 'sys');
 });
 afterEach(async () => {
   await store.close();
@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 /** @returns the clock of the primary at the heartbeat that counts */
-const hear = async (primaryMs: number, secondaryMs: number): Promise<number | undefined> => {
+const receive = async (primaryMs: number, secondaryMs: number): Promise<number | undefined> => {
   const facts = {
     id: 'spare',
     localClusterId: '',
@@ -38,19 +38,19 @@ const hear = async (primaryMs: number, secondaryMs: number): Promise<number | un
     resync: { records: 0, bytes: 0 },
     canaryAgeMs: undefined,
   };
-  await heard.note(facts, secondaryMs);
-  return (await heard.all(async () => true))[0]?.lastHeartbeatAtMs;
+  await heartbeats.note(facts, secondaryMs);
+  return (await heartbeats.all(async () => true))[0]?.lastHeartbeatAtMs;
 };
 
 test('one that was sent before the newest is ignored until that is a minute old', async () => {
-  expect(await hear(NOW_MS, NOW_MS)).toBe(NOW_MS);
-  expect(await hear(NOW_MS + 1000, NOW_MS - 1)).toBe(NOW_MS);
+  expect(await receive(NOW_MS, NOW_MS)).toBe(NOW_MS);
+  expect(await receive(NOW_MS + 1000, NOW_MS - 1)).toBe(NOW_MS);
   const laterMs = NOW_MS + MINUTE_MS + 1;
-  expect(await hear(laterMs, NOW_MS - 1)).toBe(laterMs);
+  expect(await receive(laterMs, NOW_MS - 1)).toBe(laterMs);
 });
 
 test('is accepted at once when the clocks of both sides were set back', async () => {
-  await hear(NOW_MS, NOW_MS);
+  await receive(NOW_MS, NOW_MS);
   const backMs = NOW_MS - 10 * MINUTE_MS;
-  expect(await hear(backMs, backMs)).toBe(backMs);
+  expect(await receive(backMs, backMs)).toBe(backMs);
 });

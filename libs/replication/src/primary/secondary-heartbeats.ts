@@ -32,7 +32,7 @@ export class SecondaryHeartbeats {
 
   constructor(store: Store, kind: ReplicationKind, service: string) {
     this.#store = store;
-    this.#records = jsonRecords(`node/replication/heard/${kind}/${service}/`);
+    this.#records = jsonRecords(`node/replication/heartbeats/${kind}/${service}/`);
   }
 
   /**
@@ -50,10 +50,10 @@ export class SecondaryHeartbeats {
 
   /** @param isAdmitted whether a secondary is still admitted; all others are forgotten */
   async all(isAdmitted: (id: string) => Promise<boolean>): Promise<readonly SecondaryFacts[]> {
-    const heard: SecondaryFacts[] = [];
+    const secondaries: SecondaryFacts[] = [];
     for (const [id, { sentAtMs: _, ...facts }] of await this.#records.entries(this.#store))
-      if (await isAdmitted(id)) heard.push(facts);
+      if (await isAdmitted(id)) secondaries.push(facts);
       else await this.#store.transact((tx) => this.#records.delete(tx, id));
-    return heard;
+    return secondaries;
   }
 }

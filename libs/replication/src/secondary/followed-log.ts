@@ -16,7 +16,7 @@ interface FollowedRecord {
   /** Logs that were followed before it, the newest first. */
   readonly former?: readonly string[];
   /** Groups withheld at the comparison; absent if there were none or too many to list. */
-  readonly leftOut?: readonly string[];
+  readonly withheldGroups?: readonly string[];
   /** The withheld groups were too many to list. */
   readonly isTruncated?: true;
 }
@@ -25,7 +25,7 @@ interface FollowedRecord {
 const followedLogs = jsonRecords<FollowedRecord>('node/replication/followed/');
 const FORMER_LOGS = 8;
 /** With more groups, a comparison has to find the records that cross again. */
-const MAX_LEFT_OUT = 1000;
+const MAX_WITHHELD_GROUPS = 1000;
 
 /** An entry of a primary's log. */
 export interface LogPosition {
@@ -59,32 +59,36 @@ export class FollowedLog {
   }
 
   /** The groups known to be withheld from this store. */
-  async leftOut(): Promise<readonly string[]> {
-    return (await this.#find())?.leftOut ?? [];
+  async withheldGroups(): Promise<readonly string[]> {
+    return (await this.#find())?.withheldGroups ?? [];
   }
 
   /** Whether no record of these groups was withheld from this store; false also when that is unknown. */
   async holds(isOwn: (group: string) => boolean): Promise<boolean> {
     const found = await this.#find();
-    return found !== undefined && found.isTruncated !== true && found.leftOut?.some(isOwn) !== true;
+    return (
+      found !== undefined &&
+      found.isTruncated !== true &&
+      found.withheldGroups?.some(isOwn) !== true
+    );
   }
 
   /**
    * Records that this log is followed from now on, after its records were copied.
-   * @param leftOut groups of records that were withheld
+   * @param withheldGroups groups of records that were withheld
    */
-  note(logId: string, leftOut: readonly string[], fence: Fence): Promise<void> {
+  note(logId: string, withheldGroups: readonly string[], fence: Fence): Promise<void> {
     const { store, service, link } = this.#options;
     return store.transact(
       async (tx) => {
         const before = await followedLogs.find(tx, service);
         const known = before === undefined ? [] : [before.logId, ...(before.former ?? [])];
         const former = known.filter((one) => one !== logId).slice(0, FORMER_LOGS);
-        const told =
-          leftOut.length > MAX_LEFT_OUT
+        const withheld =
+          withheldGroups.length > MAX_WITHHELD_GROUPS
             ? { isTruncated: true as const }
-            : leftOut.length > 0 && { leftOut };
-        followedLogs.write(tx, service, { logId, link, former, ...told });
+            : withheldGroups.length > 0 && { withheldGroups };
+        followedLogs.write(tx, service, { logId, link, former, ...withheld });
       },
       { fence },
     );

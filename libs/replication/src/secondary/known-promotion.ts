@@ -46,7 +46,7 @@ export class KnownPromotion {
    * Handles the number that a primary reports. @throws KeelsonError
    * `replication.superseded_primary` if a higher one is known
    */
-  async hear(promotion: number): Promise<void> {
+  async accept(promotion: number): Promise<void> {
     const known = await this.load();
     if (promotion < known)
       throw new KeelsonError('replication.superseded_primary', { primary: promotion, known });

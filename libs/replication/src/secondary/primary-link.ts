@@ -45,7 +45,7 @@ export interface PrimaryLinkOptions {
   readonly onOutcome: (outcome: 'answered' | 'failed', answerBytes: number) => void;
   readonly timeoutMs?: number;
   /** The highest promotion known of the set; a superseded primary is not followed. */
-  readonly promotion: Pick<KnownPromotion, 'load' | 'hear'>;
+  readonly promotion: Pick<KnownPromotion, 'load' | 'accept'>;
   /** Storage in which epoch keys outlive this process. */
   readonly keptKeys?: Pick<FollowerRecords, 'findKey' | 'keepKey'>;
 }
@@ -53,7 +53,7 @@ export interface PrimaryLinkOptions {
 /** Position of the log that this secondary must follow. */
 export interface FollowPosition extends PublishedPosition {
   /** Groups of records that do not cross to this secondary, as far as the primary named them. */
-  readonly leftOut: readonly string[];
+  readonly withheldGroups: readonly string[];
   /** Version of the primary's software. */
   readonly primaryVersion: string;
 }
@@ -83,17 +83,15 @@ export class PrimaryLink {
   }
 
   async loadPosition(): Promise<FollowPosition> {
-    const { logId, walSequence, streamSequence, epoch, leftOut, primaryVersion } = await this.ask(
-      'position',
-      { $case: 'position', value: {} },
-    );
+    const { logId, walSequence, streamSequence, epoch, withheldGroups, primaryVersion } =
+      await this.ask('position', { $case: 'position', value: {} });
     // Loaded now, because entries in the stream must remain readable when the primary fails.
     if (epoch > 0n) await this.epochKey(Number(epoch));
     return {
       logId,
       walSequence: Number(walSequence),
       streamSequence: Number(streamSequence),
-      leftOut,
+      withheldGroups,
       primaryVersion,
     };
   }
@@ -132,15 +130,15 @@ export class PrimaryLink {
       let leaf: Buffer | undefined;
       for (;;) {
         const value = { path, offset: BigInt(offset) };
-        const told = await this.ask('recordPart', { $case: 'recordPart', value });
-        if (told.leaf.length === 0) return undefined;
-        leaf ??= told.leaf;
+        const answer = await this.ask('recordPart', { $case: 'recordPart', value });
+        if (answer.leaf.length === 0) return undefined;
+        leaf ??= answer.leaf;
         // The record changed meanwhile, so reading starts again.
-        if (!leaf.equals(told.leaf)) break;
-        parts.push(told.part);
-        offset += told.part.length;
-        if (offset >= Number(told.totalBytes)) return Buffer.concat(parts);
-        if (told.part.length === 0)
+        if (!leaf.equals(answer.leaf)) break;
+        parts.push(answer.part);
+        offset += answer.part.length;
+        if (offset >= Number(answer.totalBytes)) return Buffer.concat(parts);
+        if (answer.part.length === 0)
           throw new KeelsonError('replication.malformed', { reason: 'an empty part' });
       }
     }
@@ -167,7 +165,7 @@ export class PrimaryLink {
   }
 
   /** Stores an unknown key that arrived with a message of the stream. */
-  async learnEpochKey(
+  async storeEpochKey(
     stream: string,
     epoch: number,
     headers: StreamMessage['headers'],
@@ -255,12 +253,12 @@ export class PrimaryLink {
         promotion: await promotion.load(),
       });
       const answer = await bus.request(subject, question.payload, { timeoutMs });
-      const { told, promotion: ofPrimary } = question.openAnswer(answer);
-      await promotion.hear(ofPrimary);
-      if (told.$case !== expected)
+      const { content, promotion: ofPrimary } = question.openAnswer(answer);
+      await promotion.accept(ofPrimary);
+      if (content.$case !== expected)
         throw new KeelsonError('replication.malformed', { reason: 'another answer' });
       onOutcome('answered', answer.length);
-      return told.value as Value<Case>;
+      return content.value as Value<Case>;
     } catch (error) {
       onOutcome('failed', 0);
       throw error;

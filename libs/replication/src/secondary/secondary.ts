@@ -291,7 +291,7 @@ export class Secondary {
       ...startSecondary(applied !== undefined),
       lastStartMs: this.#clock.nowMs(),
       lastRemoteWal: applied?.sequence ?? 0,
-      ...(await this.#shared.lastTold()),
+      ...(await this.#shared.lastReport()),
     });
     const beside = [this.#beat(signal), this.#shared.runElected(fence, signal)];
     while (!signal.aborted)
@@ -341,10 +341,10 @@ export class Secondary {
     await this.#keys.takeOver();
     const apply = (operations: readonly WalOperation[]) =>
       this.#applyCopied(position, operations, fence);
-    await removeWithheld(store, groups, position.leftOut, apply);
-    const before = await this.followed.leftOut();
+    await removeWithheld(store, groups, position.withheldGroups, apply);
+    const before = await this.followed.withheldGroups();
     const copying = { store, groups, link: this.#link, signal, apply };
-    await copyReadmitted({ ...copying, before, now: position.leftOut });
+    await copyReadmitted({ ...copying, before, now: position.withheldGroups });
     const trees = await store.merkle.current();
     const difference: [TreeType, SubpageIndex[]][] = [];
     for (const tree of TREES_OF[kind]) {
@@ -389,10 +389,10 @@ export class Secondary {
   }
 
   async #noteCopied(fence: Fence, position: FollowPosition): Promise<void> {
-    const { logId, walSequence: sequence, streamSequence: cursor, leftOut } = position;
+    const { logId, walSequence: sequence, streamSequence: cursor, withheldGroups } = position;
     const { store } = this.#options;
     await store.applyRecords(logId, [], { fence, sequence, cursor });
-    await this.followed.note(logId, leftOut, fence);
+    await this.followed.note(logId, withheldGroups, fence);
     this.#logId = logId;
     this.#suspects = [];
     const bytes = this.#status.bytesReceived - this.#bytesBeforeResync;

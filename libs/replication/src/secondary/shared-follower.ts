@@ -59,7 +59,7 @@ export class SharedFollower {
   }
 
   /** The primary's newest report, dated by its heartbeat; the process that received it may have ended. */
-  async lastTold(): Promise<Partial<Pick<SecondaryStatus, 'heartbeat' | 'lastKnownWal'>>> {
+  async lastReport(): Promise<Partial<Pick<SecondaryStatus, 'heartbeat' | 'lastKnownWal'>>> {
     const { status } = (await this.#options.records.findStatus()) ?? {};
     return status === undefined
       ? {}
@@ -100,7 +100,7 @@ export class SharedFollower {
     const raise = (): void => this.#changed.resolve();
     signal.addEventListener('abort', raise, { once: true });
     try {
-      await Promise.all([this.#tell(fence, signal), this.#handleRequests(signal)]);
+      await Promise.all([this.#reportStatus(fence, signal), this.#handleRequests(signal)]);
     } finally {
       this.#elected = undefined;
       stop();
@@ -108,9 +108,9 @@ export class SharedFollower {
   }
 
   /** Reports each change of the state, and each heartbeat, answered or not. */
-  async #tell(fence: Fence, signal: AbortSignal): Promise<void> {
+  async #reportStatus(fence: Fence, signal: AbortSignal): Promise<void> {
     const { records, own, clock, heartbeatIntervalMs } = this.#options;
-    let told = '';
+    let reported = '';
     while (!signal.aborted) {
       this.#changed = Promise.withResolvers();
       const status = own.status();
@@ -126,11 +126,11 @@ export class SharedFollower {
         handled,
         beat,
       ].join();
-      if (news === told) await this.#changed.promise;
+      if (news === reported) await this.#changed.promise;
       else
         await records.saveStatus({ status, writtenAtMs: clock.nowMs(), handled }, fence).then(
           () => {
-            told = news;
+            reported = news;
           },
           () => pause(clock, POLL_MS, signal),
         );

@@ -32,8 +32,8 @@ export interface WalApplierOptions {
   /** Version of the software of this cluster. */
   readonly version: string;
   readonly fence: Fence;
-  readonly promotion: Pick<KnownPromotion, 'hear'>;
-  readonly epochKeys: Pick<PrimaryLink, 'epochKey' | 'learnEpochKey'>;
+  readonly promotion: Pick<KnownPromotion, 'accept'>;
+  readonly epochKeys: Pick<PrimaryLink, 'epochKey' | 'storeEpochKey'>;
   /**
    * Called before entries are applied, to obtain the keys under which they are encrypted. @param
    * wrappedKeyring the newest keyring that arrived with them
@@ -76,7 +76,7 @@ export const applyStream = async (
       const batch = assembler.add(message);
       if (batch === undefined) continue;
       cursor = batch.streamSequence;
-      await epochKeys.learnEpochKey(stream, batch.head.epoch, message.headers);
+      await epochKeys.storeEpochKey(stream, batch.head.epoch, message.headers);
       const end = sequence + entries.length;
       const opened = await openEntries(options, batch, end);
       for (const entry of opened.entries) if (entry.sequence > end) entries.push(entry);
@@ -101,7 +101,7 @@ const openEntries = async (
     throw new KeelsonError('replication.log_broken', { sequence });
   const decoded = decodeBatch(kind, openBatch(stream, batch, await epochKeys.epochKey(head.epoch)));
   requireNoNewerPrimary(decoded.primaryVersion, version);
-  await promotion.hear(decoded.promotion);
+  await promotion.accept(decoded.promotion);
   const { entries } = decoded;
   if (
     entries.length !== head.last - head.first + 1 ||

@@ -11,12 +11,12 @@ const PATHS_PER_COMMIT = 1000;
 export const removeWithheld = async (
   store: Store,
   groups: RecordGroups,
-  leftOut: readonly string[],
+  withheldGroups: readonly string[],
   apply: (operations: readonly WalOperation[]) => Promise<void>,
 ): Promise<void> => {
-  const withheld = new Set(leftOut);
+  const withheld = new Set(withheldGroups);
   const isWithheld = (path: string): boolean => withheld.has(groups.groupOf(path) ?? '');
-  for (const prefix of new Set(leftOut.flatMap((group) => groups.prefixesOf(group)))) {
+  for (const prefix of new Set(withheldGroups.flatMap((group) => groups.prefixesOf(group)))) {
     let after = prefix;
     for (;;) {
       const paths = await store.stored.listPaths('replicated', after, PATHS_PER_COMMIT);

@@ -188,15 +188,15 @@ describe('damaged input', () => {
 
 test('an answer opens only for the question to which it was sent', () => {
   const ask = { $case: 'position', value: {} } as const;
-  const told = { $case: 'epoch', value: { key: Buffer.from('k') } } as const;
+  const content = { $case: 'epoch', value: { key: Buffer.from('k') } } as const;
   const [first, second] = [1, 2].map(() =>
     sealQuestion(KEY, 'subject', 'one', { ask, promotion: 3 }),
   );
   if (!first || !second) throw new Error('two were made');
   const opened = openQuestion(KEY, 'subject', parseSealedQuestion(first.payload));
   expect(opened).toMatchObject({ ask, promotion: 3 });
-  const answer = opened.sealAnswer(told, 4);
-  expect(first.openAnswer(answer)).toEqual({ told, promotion: 4 });
+  const answer = opened.sealAnswer(content, 4);
+  expect(first.openAnswer(answer)).toEqual({ content, promotion: 4 });
   expect(() => second.openAnswer(answer)).toThrow(undecryptable);
 });
 

@@ -7,7 +7,7 @@ import { Answer, Question, SealedQuestion } from '@keelson/proto/replication/v1/
 import { nonceOf, openMessage, sealMessage } from '../cipher/sealed-message.ts';
 
 export type Ask = NonNullable<Question['ask']>;
-export type AnswerContent = NonNullable<Answer['told']>;
+export type AnswerContent = NonNullable<Answer['content']>;
 
 /** Largest part of a request or an answer in one message, below the max_payload of NATS. */
 export const FORWARDED_PART_BYTES = 900 * 1024;
@@ -32,7 +32,7 @@ export interface TravellingQuestion {
 }
 
 interface OpenedAnswer {
-  readonly told: AnswerContent;
+  readonly content: AnswerContent;
   /** Promotion number of the primary that answered. */
   readonly promotion: number;
 }
@@ -48,12 +48,13 @@ export const sealQuestion = (
   return {
     payload: SealedQuestion.encode({ secondaryId, sealed }).finish(),
     openAnswer: (payload) => {
-      const { told, promotion: ofPrimary } = decode(
+      const { content, promotion: ofPrimary } = decode(
         openMessage(linkKey, answerPurpose(subject, sealed), payload),
         (bytes) => Answer.decode(bytes),
       );
-      if (told === undefined) throw new KeelsonError('replication.malformed', { reason: 'empty' });
-      return { told, promotion: Number(ofPrimary) };
+      if (content === undefined)
+        throw new KeelsonError('replication.malformed', { reason: 'empty' });
+      return { content, promotion: Number(ofPrimary) };
     },
   };
 };
@@ -70,7 +71,7 @@ export interface OpenedQuestion {
   /** Highest promotion number known to the secondary. */
   readonly promotion: number;
   /** @param promotion of this primary */
-  sealAnswer(told: AnswerContent, promotion: number): Uint8Array;
+  sealAnswer(content: AnswerContent, promotion: number): Uint8Array;
 }
 
 /** @throws KeelsonError `replication.undecryptable`, `replication.malformed` */
@@ -87,11 +88,11 @@ export const openQuestion = (
   return {
     ask,
     promotion: Number(known),
-    sealAnswer: (told, promotion) =>
+    sealAnswer: (content, promotion) =>
       sealMessage(
         linkKey,
         answerPurpose(subject, sealed),
-        Answer.encode({ told, promotion: BigInt(promotion) }).finish(),
+        Answer.encode({ content, promotion: BigInt(promotion) }).finish(),
       ),
   };
 };

@@ -19,7 +19,7 @@ const isAt = (mount: MountRecord, { namespaceId, path }: MountPlace): boolean =>
   mount.namespaceId === namespaceId && mount.path === path;
 
 /** @returns one check, which costs nothing while the mounts are unchanged since the previous check */
-export const createDepartedMounts = ({
+export const createDepartedMountCheck = ({
   store,
   mounts,
   onEnd,

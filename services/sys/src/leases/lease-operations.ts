@@ -10,7 +10,7 @@ import {
   findLease,
   leasePages,
   listLeaseNames,
-  noteLeasedMount,
+  recordLeasedMount,
   writeLease,
 } from './lease-records.ts';
 
@@ -106,7 +106,7 @@ export const registerLease = async (
       irrevocable: undefined,
     };
     writeLease(tx, lease, undefined);
-    await noteLeasedMount(tx, mount.uuid, { namespaceId, path: mount.path });
+    await recordLeasedMount(tx, mount.uuid, { namespaceId, path: mount.path });
     return { leaseId: lease.id, ttlSeconds: ttlSeconds(lease, nowMs), renewable: lease.renewable };
   });
 };

@@ -64,7 +64,7 @@ export const findLease = async (
   LEASE_ID.test(id) ? leases.find(reads, keyOf({ namespaceId, id })) : undefined;
 
 /** Part of the transaction that writes a lease of a mount. Ends the leases of the mount's former place. */
-export const noteLeasedMount = async (
+export const recordLeasedMount = async (
   tx: Transaction,
   uuid: string,
   { namespaceId, path }: MountPlace,

@@ -81,8 +81,8 @@ export const composeReplication = (
     catalog: parts.catalog,
     onError,
     resume: () => resumeActivation(parts),
-    takeUp: async (generations) => {
-      const late = await members.takeUp(generations);
+    applyRoles: async (generations) => {
+      const late = await members.applyRoles(generations);
       if (late.length > 0)
         onError(new Error(`${late.join(', ')} did not take up the roles in time`));
     },

@@ -8,10 +8,10 @@ import type { ReplicationState } from './replication-state.ts';
 /** Adopts the newest key shares of the primary, which are valid here, too. */
 const adoptShares = async (store: Store, seal: Seal): Promise<void> => {
   await store.transact(async (tx) => {
-    const told = await shareSealRecords.find(tx, SHARE_SEAL_KEY);
+    const received = await shareSealRecords.find(tx, SHARE_SEAL_KEY);
     const record = await sealRecords.find(tx, SEAL_KEY);
-    if (told === undefined || record === undefined) return;
-    const { shares, threshold, wrappedForShares } = told;
+    if (received === undefined || record === undefined) return;
+    const { shares, threshold, wrappedForShares } = received;
     if (record.wrappedForShares === wrappedForShares) return;
     sealRecords.write(tx, SEAL_KEY, { ...record, shares, threshold, wrappedForShares });
   });

@@ -2,7 +2,7 @@
 import type { Bus } from '@keelson/bus';
 import type { ReplicationTransport } from '@keelson/cluster-member';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { joinSet, operationToken, whileTimeGoesOn } from '../../test/cluster-steps.ts';
+import { advanceClockUntilSettled, joinSet, operationToken } from '../../test/cluster-steps.ts';
 import { inProcessTransport } from '../../test/in-process-transport.ts';
 import { type Document, openSysHarness, type SysHarness } from '../../test/sys-harness.ts';
 
@@ -110,7 +110,7 @@ test('entries that arrive while it waits are not lost', { timeout: 60_000 }, asy
   });
   arrive();
   await until(async () => ((await status(secondary))?.last_remote_wal ?? wanted) >= wanted);
-  const promoted = await whileTimeGoesOn(secondary, promoting);
+  const promoted = await advanceClockUntilSettled(secondary, promoting);
   expect(promoted).toMatchObject({
     status: 200,
     body: { missing_entries: 0, warnings: [expect.stringContaining('promoted'), notKnown] },
@@ -123,7 +123,7 @@ test('entries that do not arrive are abandoned after a while, and the response s
   timeout: 60_000,
 }, async () => {
   await writeUnseen();
-  const promoted = await whileTimeGoesOn(secondary, promoteByForce());
+  const promoted = await advanceClockUntilSettled(secondary, promoteByForce());
   expect(promoted.status).toBe(200);
   expect(promoted.body.missing_entries).toBeGreaterThan(0);
   expect(promoted.body.warnings).toEqual([

@@ -5,7 +5,7 @@
 import type { Bus } from '@keelson/bus';
 import { Dialect } from '@keelson/proto/edge/v1/edge';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ceremonyToken, joinSet, whileTimeGoesOn } from '../../test/cluster-steps.ts';
+import { advanceClockUntilSettled, ceremonyToken, joinSet } from '../../test/cluster-steps.ts';
 import { inProcessTransport } from '../../test/in-process-transport.ts';
 import { openSysHarness, type SysHarness } from '../../test/sys-harness.ts';
 
@@ -43,7 +43,7 @@ beforeEach(async () => {
 }, 60_000);
 afterEach(async () => {
   flow.resolve();
-  await whileTimeGoesOn(secondary, secondary.close());
+  await advanceClockUntilSettled(secondary, secondary.close());
   await primary.close();
 }, 60_000);
 

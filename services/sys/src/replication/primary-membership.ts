@@ -12,22 +12,22 @@ export const whilePrimary = (
   membership: StoredMembership,
   requirePrimary: (reads?: Reads) => Promise<void>,
 ): Membership => {
-  const asked =
-    <Given extends readonly unknown[], Told>(ask: (...given: Given) => Promise<Told>) =>
-    async (...given: Given): Promise<Told> => {
+  const checked =
+    <Given extends readonly unknown[], Result>(read: (...given: Given) => Promise<Result>) =>
+    async (...given: Given): Promise<Result> => {
       await requirePrimary();
-      return ask(...given);
+      return read(...given);
     };
   return {
-    identity: asked(() => membership.identity()),
-    currentEpoch: asked(() => membership.currentEpoch()),
-    findEpoch: asked((epoch: number) => membership.findEpoch(epoch)),
-    findSecondary: asked((id: string) => membership.findSecondary(id)),
-    unfilteredSecondaries: asked(() => membership.unfilteredSecondaries()),
+    identity: checked(() => membership.identity()),
+    currentEpoch: checked(() => membership.currentEpoch()),
+    findEpoch: checked((epoch: number) => membership.findEpoch(epoch)),
+    findSecondary: checked((id: string) => membership.findSecondary(id)),
+    unfilteredSecondaries: checked(() => membership.unfilteredSecondaries()),
     renewLog: () => membership.renewLog(requirePrimary),
-    findFilter: asked((id: string, groups?: readonly string[]) =>
+    findFilter: checked((id: string, groups?: readonly string[]) =>
       membership.findFilter(id, groups),
     ),
-    filteredSecondaries: asked(() => membership.filteredSecondaries()),
+    filteredSecondaries: checked(() => membership.filteredSecondaries()),
   };
 };

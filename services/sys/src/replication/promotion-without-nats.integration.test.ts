@@ -1,6 +1,6 @@
 /** A secondary without a NATS server of its own could not be followed by any cluster after a promotion. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { joinSet, operationToken, whileTimeGoesOn } from '../../test/cluster-steps.ts';
+import { advanceClockUntilSettled, joinSet, operationToken } from '../../test/cluster-steps.ts';
 import { inProcessTransport } from '../../test/in-process-transport.ts';
 import { openSysHarness, type SysHarness } from '../../test/sys-harness.ts';
 
@@ -37,6 +37,6 @@ test('is refused without force, and causes a warning with it', { timeout: 60_000
     expect.stringContaining('KEELSON_NATS_URL is not set: secondaries cannot follow'),
   ]);
   expect((await promote({ dry_run: true })).body.warnings).toEqual(warned);
-  const promoted = await whileTimeGoesOn(secondary, promote({ force: true }));
+  const promoted = await advanceClockUntilSettled(secondary, promote({ force: true }));
   expect(promoted).toMatchObject({ status: 200, body: { warnings: warned } });
 });

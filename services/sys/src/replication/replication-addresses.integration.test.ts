@@ -73,13 +73,13 @@ describe.for(KINDS)('a %s secondary', { timeout: 60_000 }, (kind) => {
   test.for([
     ['', 'configured'],
     ['another.example', 'another.example'],
-  ] as const)('is given the address "%s" of the primary as "%s"', async ([given, told]) => {
+  ] as const)('is given the address "%s" of the primary as "%s"', async ([given, address]) => {
     await attach(kind, given);
     expect((await statusOf(primary, kind)).primary_cluster_addr).toBe(given);
     const status = await until(secondary, kind, ({ primaries }) => primaries?.length === 1);
-    expect(status).toMatchObject({ primary_cluster_addr: told, secondary_id: 'two' });
-    expect(status.known_primary_cluster_addrs).toContain(told);
-    expect(new Set(tried)).toEqual(new Set([told]));
+    expect(status).toMatchObject({ primary_cluster_addr: address, secondary_id: 'two' });
+    expect(status.known_primary_cluster_addrs).toContain(address);
+    expect(new Set(tried)).toEqual(new Set([address]));
   });
 
   test('and its primary show the addresses for clients and clusters', async () => {

@@ -38,7 +38,7 @@ export interface ReplicationStateOptions {
   /** Resumes an activation that was interrupted. */
   readonly resume: () => Promise<void>;
   /** Waits until no service of the cluster acts on former roles, or until a timeout. */
-  readonly takeUp: (generations: Readonly<Record<ReplicationKind, string>>) => Promise<void>;
+  readonly applyRoles: (generations: Readonly<Record<ReplicationKind, string>>) => Promise<void>;
 }
 
 export interface ReplicationState {
@@ -165,17 +165,17 @@ export const createReplicationState = (options: ReplicationStateOptions): Replic
       changing -= 1;
     }
   };
-  const takeUp = (): Promise<void> =>
+  const applyRoles = (): Promise<void> =>
     whileSwitching(async () => {
       const { performance, dr } = effective(await recorded());
-      await options.takeUp({
+      await options.applyRoles({
         performance: performance?.generation ?? '',
         dr: dr?.generation ?? '',
       });
     });
   const actOn = async (): Promise<void> => {
     await apply();
-    if (switched === undefined) await takeUp();
+    if (switched === undefined) await applyRoles();
   };
   seal.onChange(() => {
     if (switched === undefined) apply().catch(() => undefined);
@@ -222,7 +222,7 @@ export const createReplicationState = (options: ReplicationStateOptions): Replic
       const changed = await working.finally(() => {
         switched = undefined;
       });
-      await takeUp();
+      await applyRoles();
       return changed;
     },
     get isSwitching() {

@@ -3,7 +3,11 @@
  * operation that the table does not list for a state is refused and changes nothing.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ceremonyToken, operationToken, whileTimeGoesOn } from '../../test/cluster-steps.ts';
+import {
+  advanceClockUntilSettled,
+  ceremonyToken,
+  operationToken,
+} from '../../test/cluster-steps.ts';
 import { inProcessTransport } from '../../test/in-process-transport.ts';
 import { type Document, openSysHarness, type SysHarness } from '../../test/sys-harness.ts';
 
@@ -102,7 +106,7 @@ describe.for(['performance', 'dr'] as const)(
       expect((await post('primary/revoke-secondary', { id: 'x' })).status).toBe(204);
       expect((await status()).known_secondaries).toEqual([]);
 
-      expect((await whileTimeGoesOn(cluster, post('primary/demote'))).status).toBe(200);
+      expect((await advanceClockUntilSettled(cluster, post('primary/demote'))).status).toBe(200);
       expect(await status()).toMatchObject({
         mode: 'secondary',
         cluster_id: id,

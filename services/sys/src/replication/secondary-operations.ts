@@ -20,9 +20,9 @@ import { loadRoots, type TrustedRoots } from './activation-token.ts';
 import { decidePromotion, type PromotionPlan, type ServicePosition } from './domain/promotion.ts';
 import {
   type FilterContext,
-  findKnownFilter,
+  fetchFilter,
+  findReceivedFilter,
   forgetFilter,
-  learnFilter,
 } from './filters/filter-operations.ts';
 import {
   findRoles,
@@ -91,7 +91,7 @@ const toPosition = ({ service, report }: ServiceReport): ServicePosition => {
       lastKnownWal: Number(lastKnownWal),
       inStream: Number(inStream),
       isWhole: whole,
-      heardAtMs: primary && Number(primary.lastHeartbeatAtMs),
+      lastReportAtMs: primary && Number(primary.lastHeartbeatAtMs),
     },
   };
 };
@@ -141,8 +141,8 @@ export const planPromotion = async (
 ): Promise<PromotionPlan> => {
   const found = await measure(context, kind);
   // While the primary cannot be reached, its last answer applies.
-  if (kind === 'performance') await learnFilter(context).catch(() => undefined);
-  const kept = kind === 'performance' ? await findKnownFilter(context) : undefined;
+  if (kind === 'performance') await fetchFilter(context).catch(() => undefined);
+  const kept = kind === 'performance' ? await findReceivedFilter(context) : undefined;
   return { ...found, kept };
 };
 
@@ -153,11 +153,11 @@ const nextPromotion = async (
   clusterId: string,
 ): Promise<number> => {
   const reports = await members.reports(kind);
-  const heard = reports.map(({ report }) =>
+  const reported = reports.map(({ report }) =>
     report?.side?.$case === 'secondary' ? Number(report.side.value.promotion) : 0,
   );
   const known = await new KnownPromotion(store, kind, clusterId).load();
-  return 1 + Math.max(known, await state.membershipOf(kind).promotion(), ...heard);
+  return 1 + Math.max(known, await state.membershipOf(kind).promotion(), ...reported);
 };
 
 /** The performance role copied from the DR primary, restarted for this cluster. */
@@ -169,16 +169,16 @@ const inherited = (role: RoleRecord): RoleRecord => {
 };
 
 /** Contacts the primary of a set; rejects with the error of the link. */
-const askAt = async (
+const contactPrimary = async (
   { transport }: SecondaryContext,
   clusterId: string,
   { secondaryId, keys, primaryPublicKey, trustedRoots }: LinkRecord,
   addresses: readonly string[],
-  promotion: Pick<KnownPromotion, 'load' | 'hear'>,
+  promotion: Pick<KnownPromotion, 'load' | 'accept'>,
 ): Promise<void> => {
   const bus = await transport.connect(addresses, trustedRoots);
   try {
-    const asked = new PrimaryLink({
+    const link = new PrimaryLink({
       bus,
       identity: { clusterId, secondaryId, keys, primaryPublicKey },
       service: 'sys',
@@ -186,7 +186,7 @@ const askAt = async (
       onOutcome: () => undefined,
       timeoutMs: PING_WITHIN_MS,
     });
-    await asked.loadPosition();
+    await link.loadPosition();
   } finally {
     await bus.close();
   }
@@ -202,14 +202,14 @@ const ping = (
   if (link === undefined) return Promise.resolve(false);
   const known = new KnownPromotion(context.store, kind, clusterId);
   // A failed ping is a valid result; a superseded primary counts as unreachable.
-  return askAt(context, clusterId, link, [address], known).then(
+  return contactPrimary(context, clusterId, link, [address], known).then(
     () => true,
     () => false,
   );
 };
 
 /** @returns whether the former primary has learned of it, or reported a later promotion */
-const tellFormer = async (
+const notifyFormerPrimary = async (
   context: SecondaryContext,
   kind: ReplicationKind,
   clusterId: string,
@@ -219,14 +219,14 @@ const tellFormer = async (
   let isInformed = false;
   const promotion = {
     load: async () => own,
-    hear: async (heard: number) => {
-      if (heard <= own) return;
+    accept: async (announced: number) => {
+      if (announced <= own) return;
       isInformed = true;
-      await context.state.supersede(kind, heard);
+      await context.state.supersede(kind, announced);
     },
   };
   const addresses = [...former.addresses, ...(former.otherAddresses ?? [])];
-  await askAt(context, clusterId, former, addresses, promotion).catch((error: unknown) => {
+  await contactPrimary(context, clusterId, former, addresses, promotion).catch((error: unknown) => {
     // Usually unreachable, because the former primary was lost.
     if (hasCode(error, 'replication.superseded')) isInformed = true;
   });
@@ -365,8 +365,8 @@ export const searchPrimary = async (context: SecondaryContext): Promise<void> =>
         link: { ...link, otherAddresses: others },
       }),
     );
-  const heardAtMs = heartbeat?.atMs ?? lastStartMs;
-  if (context.clock.nowMs() - heardAtMs < UNHEARD_MS) return;
+  const lastReportAtMs = heartbeat?.atMs ?? lastStartMs;
+  if (context.clock.nowMs() - lastReportAtMs < UNHEARD_MS) return;
   for (const address of link.addresses)
     if (await ping(context, 'performance', role, address)) return;
   for (const address of link.otherAddresses ?? [])
@@ -385,12 +385,12 @@ export const searchPrimary = async (context: SecondaryContext): Promise<void> =>
  * Informs the former primary that this cluster superseded it, in case it came back without knowing.
  * Nothing more is sent once it has learned of it.
  */
-export const tellFormerPrimaries = async (context: SecondaryContext): Promise<void> => {
+export const notifyFormerPrimaries = async (context: SecondaryContext): Promise<void> => {
   const roles = await context.state.roles();
   for (const kind of REPLICATION_KINDS) {
     const role = roles[kind];
     if (role?.role !== 'primary' || role.former === undefined) continue;
-    if (await tellFormer(context, kind, role.clusterId, role.former))
+    if (await notifyFormerPrimary(context, kind, role.clusterId, role.former))
       await forgetFormer(context, kind, role);
   }
 };

@@ -31,7 +31,7 @@ export interface ServiceMembers {
    * @param generations generations of the roles of this cluster; "": it has no role of this kind
    * @returns the services that did not apply them in time
    */
-  takeUp(generations: Readonly<Record<ReplicationKind, string>>): Promise<readonly string[]>;
+  applyRoles(generations: Readonly<Record<ReplicationKind, string>>): Promise<readonly string[]>;
   recover(kind: ReplicationKind): Promise<void>;
   /** Reindexes one service after the other and calls `onDone` after each. */
   reindex(flags: ReindexFlags, onDone: (service: string) => void): Promise<void>;
@@ -58,16 +58,16 @@ export const serviceMembers = (members: () => ReadonlyMap<string, MemberRpc>): S
     );
     return answers.every(({ published }) => published);
   },
-  takeUp: async (generations) => {
+  applyRoles: async (generations) => {
     const late = await Promise.all(
       [...members()].map(async ([service, member]) => {
-        const { takenUp } = await member
-          .takeUpRoles({
+        const { applied } = await member
+          .applyRoles({
             performanceGeneration: generations.performance,
             drGeneration: generations.dr,
           })
-          .catch(() => ({ takenUp: false }));
-        return takenUp ? [] : [service];
+          .catch(() => ({ applied: false }));
+        return applied ? [] : [service];
       }),
     );
     return late.flat();

@@ -119,9 +119,9 @@ describe('a primary', () => {
   test('without heartbeats from a secondary shows it further behind with every second', () => {
     const lagAt = (heardMsAgo: number, canaryAgeMs: bigint | undefined) => {
       const lastHeartbeatAtMs = BigInt(NOW_MS - heardMsAgo);
-      const heard = { ...peer, lastHeartbeatAtMs, canaryAgeMs };
+      const secondary = { ...peer, lastHeartbeatAtMs, canaryAgeMs };
       const report = ReplicationReport.fromPartial({
-        side: { $case: 'primary', value: { secondaries: [heard] } },
+        side: { $case: 'primary', value: { secondaries: [secondary] } },
       });
       const shown = toPrimaryStatus('dr', primaryRole, SET, [{ service: 'sys', report }], NOW_MS);
       const [one] = shown['secondaries'] as readonly Readonly<Record<string, unknown>>[];

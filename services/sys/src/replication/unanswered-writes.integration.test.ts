@@ -3,7 +3,7 @@ import type { Bus } from '@keelson/bus';
 import { pause } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ceremonyToken, joinSet, whileTimeGoesOn } from '../../test/cluster-steps.ts';
+import { advanceClockUntilSettled, ceremonyToken, joinSet } from '../../test/cluster-steps.ts';
 import { inProcessTransport } from '../../test/in-process-transport.ts';
 import { openSysHarness, type SysHarness } from '../../test/sys-harness.ts';
 
@@ -41,7 +41,7 @@ beforeEach(async () => {
   token = await ceremonyToken(secondary, 'sys/generate-root', key);
 }, 60_000);
 afterEach(async () => {
-  await whileTimeGoesOn(secondary, secondary.close());
+  await advanceClockUntilSettled(secondary, secondary.close());
   await primary.close();
 }, 60_000);
 
@@ -59,7 +59,7 @@ test('are abandoned as soon as heartbeats show that it is gone, and refused from
 }, async () => {
   await untilWritten('before');
   isCut = true;
-  expect(await whileTimeGoesOn(secondary, write('during'))).toEqual({
+  expect(await advanceClockUntilSettled(secondary, write('during'))).toEqual({
     status: 504,
     body: {
       errors: ['the primary did not answer in time: the request may have been carried out there'],

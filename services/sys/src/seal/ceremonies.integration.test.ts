@@ -128,7 +128,7 @@ const createPlainToken = async (): Promise<string> => {
 };
 
 describe('a caller without a token', () => {
-  const told = async (path: string, token?: string) =>
+  const statusOf = async (path: string, token?: string) =>
     JSON.stringify((await call('GET', path, { token })).body);
 
   test('learns from no status what cancels or disturbs an attempt', async () => {
@@ -147,9 +147,9 @@ describe('a caller without a token', () => {
       ['sys/rekey/verify', verification],
     ] as const) {
       const [asStranger, asPlain, asSudo] = [
-        await told(path),
-        await told(path, plain),
-        await told(path, root),
+        await statusOf(path),
+        await statusOf(path, plain),
+        await statusOf(path, root),
       ];
       for (const one of nonces) {
         expect(asStranger).not.toContain(one);

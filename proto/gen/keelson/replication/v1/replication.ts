@@ -60,7 +60,7 @@ export interface Question {
 export interface Answer {
   /** Promotion number of the primary: how often another cluster became primary. A secondary never follows a lower one. */
   promotion: bigint;
-  told:
+  content:
     | { $case: "position"; value: Position }
     | { $case: "digests"; value: Digests }
     | { $case: "page"; value: Page }
@@ -96,7 +96,7 @@ export interface Position {
    * Groups of records withheld from this secondary, as many as fit. It removes what it has of them without
    * comparing.
    */
-  leftOut: string[];
+  withheldGroups: string[];
   /** Software version of the primary. An older secondary copies nothing from it. */
   primaryVersion: string;
 }
@@ -787,7 +787,7 @@ export const Question: MessageFns<Question> = {
 };
 
 function createBaseAnswer(): Answer {
-  return { promotion: 0n, told: undefined };
+  return { promotion: 0n, content: undefined };
 }
 
 export const Answer: MessageFns<Answer> = {
@@ -798,42 +798,42 @@ export const Answer: MessageFns<Answer> = {
       }
       writer.uint32(104).uint64(message.promotion);
     }
-    switch (message.told?.$case) {
+    switch (message.content?.$case) {
       case "position":
-        Position.encode(message.told.value, writer.uint32(10).fork()).join();
+        Position.encode(message.content.value, writer.uint32(10).fork()).join();
         break;
       case "digests":
-        Digests.encode(message.told.value, writer.uint32(18).fork()).join();
+        Digests.encode(message.content.value, writer.uint32(18).fork()).join();
         break;
       case "page":
-        Page.encode(message.told.value, writer.uint32(26).fork()).join();
+        Page.encode(message.content.value, writer.uint32(26).fork()).join();
         break;
       case "records":
-        Records.encode(message.told.value, writer.uint32(34).fork()).join();
+        Records.encode(message.content.value, writer.uint32(34).fork()).join();
         break;
       case "recordPart":
-        RecordPart.encode(message.told.value, writer.uint32(42).fork()).join();
+        RecordPart.encode(message.content.value, writer.uint32(42).fork()).join();
         break;
       case "keyring":
-        Keyring.encode(message.told.value, writer.uint32(50).fork()).join();
+        Keyring.encode(message.content.value, writer.uint32(50).fork()).join();
         break;
       case "epoch":
-        Epoch.encode(message.told.value, writer.uint32(58).fork()).join();
+        Epoch.encode(message.content.value, writer.uint32(58).fork()).join();
         break;
       case "heartbeat":
-        HeartbeatAnswer.encode(message.told.value, writer.uint32(66).fork()).join();
+        HeartbeatAnswer.encode(message.content.value, writer.uint32(66).fork()).join();
         break;
       case "forward":
-        ForwardAnswer.encode(message.told.value, writer.uint32(74).fork()).join();
+        ForwardAnswer.encode(message.content.value, writer.uint32(74).fork()).join();
         break;
       case "filter":
-        Filter.encode(message.told.value, writer.uint32(82).fork()).join();
+        Filter.encode(message.content.value, writer.uint32(82).fork()).join();
         break;
       case "forwardRest":
-        ForwardRest.encode(message.told.value, writer.uint32(90).fork()).join();
+        ForwardRest.encode(message.content.value, writer.uint32(90).fork()).join();
         break;
       case "subpages":
-        Subpages.encode(message.told.value, writer.uint32(98).fork()).join();
+        Subpages.encode(message.content.value, writer.uint32(98).fork()).join();
         break;
     }
     return writer;
@@ -865,7 +865,7 @@ export const Answer: MessageFns<Answer> = {
               break;
             }
 
-            message.told = { $case: "position", value: Position.decode(reader, reader.uint32()) };
+            message.content = { $case: "position", value: Position.decode(reader, reader.uint32()) };
             continue;
           }
           case 2: {
@@ -873,7 +873,7 @@ export const Answer: MessageFns<Answer> = {
               break;
             }
 
-            message.told = { $case: "digests", value: Digests.decode(reader, reader.uint32()) };
+            message.content = { $case: "digests", value: Digests.decode(reader, reader.uint32()) };
             continue;
           }
           case 3: {
@@ -881,7 +881,7 @@ export const Answer: MessageFns<Answer> = {
               break;
             }
 
-            message.told = { $case: "page", value: Page.decode(reader, reader.uint32()) };
+            message.content = { $case: "page", value: Page.decode(reader, reader.uint32()) };
             continue;
           }
           case 4: {
@@ -889,7 +889,7 @@ export const Answer: MessageFns<Answer> = {
               break;
             }
 
-            message.told = { $case: "records", value: Records.decode(reader, reader.uint32()) };
+            message.content = { $case: "records", value: Records.decode(reader, reader.uint32()) };
             continue;
           }
           case 5: {
@@ -897,7 +897,7 @@ export const Answer: MessageFns<Answer> = {
               break;
             }
 
-            message.told = { $case: "recordPart", value: RecordPart.decode(reader, reader.uint32()) };
+            message.content = { $case: "recordPart", value: RecordPart.decode(reader, reader.uint32()) };
             continue;
           }
           case 6: {
@@ -905,7 +905,7 @@ export const Answer: MessageFns<Answer> = {
               break;
             }
 
-            message.told = { $case: "keyring", value: Keyring.decode(reader, reader.uint32()) };
+            message.content = { $case: "keyring", value: Keyring.decode(reader, reader.uint32()) };
             continue;
           }
           case 7: {
@@ -913,7 +913,7 @@ export const Answer: MessageFns<Answer> = {
               break;
             }
 
-            message.told = { $case: "epoch", value: Epoch.decode(reader, reader.uint32()) };
+            message.content = { $case: "epoch", value: Epoch.decode(reader, reader.uint32()) };
             continue;
           }
           case 8: {
@@ -921,7 +921,7 @@ export const Answer: MessageFns<Answer> = {
               break;
             }
 
-            message.told = { $case: "heartbeat", value: HeartbeatAnswer.decode(reader, reader.uint32()) };
+            message.content = { $case: "heartbeat", value: HeartbeatAnswer.decode(reader, reader.uint32()) };
             continue;
           }
           case 9: {
@@ -929,7 +929,7 @@ export const Answer: MessageFns<Answer> = {
               break;
             }
 
-            message.told = { $case: "forward", value: ForwardAnswer.decode(reader, reader.uint32()) };
+            message.content = { $case: "forward", value: ForwardAnswer.decode(reader, reader.uint32()) };
             continue;
           }
           case 10: {
@@ -937,7 +937,7 @@ export const Answer: MessageFns<Answer> = {
               break;
             }
 
-            message.told = { $case: "filter", value: Filter.decode(reader, reader.uint32()) };
+            message.content = { $case: "filter", value: Filter.decode(reader, reader.uint32()) };
             continue;
           }
           case 11: {
@@ -945,7 +945,7 @@ export const Answer: MessageFns<Answer> = {
               break;
             }
 
-            message.told = { $case: "forwardRest", value: ForwardRest.decode(reader, reader.uint32()) };
+            message.content = { $case: "forwardRest", value: ForwardRest.decode(reader, reader.uint32()) };
             continue;
           }
           case 12: {
@@ -953,7 +953,7 @@ export const Answer: MessageFns<Answer> = {
               break;
             }
 
-            message.told = { $case: "subpages", value: Subpages.decode(reader, reader.uint32()) };
+            message.content = { $case: "subpages", value: Subpages.decode(reader, reader.uint32()) };
             continue;
           }
         }
@@ -974,76 +974,76 @@ export const Answer: MessageFns<Answer> = {
   fromPartial<I extends Exact<DeepPartial<Answer>, I>>(object: I): Answer {
     const message = createBaseAnswer();
     message.promotion = (object.promotion !== undefined && object.promotion !== null) ? BigInt(object.promotion) : 0n;
-    switch (object.told?.$case) {
+    switch (object.content?.$case) {
       case "position": {
-        if (object.told?.value !== undefined && object.told?.value !== null) {
-          message.told = { $case: "position", value: Position.fromPartial(object.told.value) };
+        if (object.content?.value !== undefined && object.content?.value !== null) {
+          message.content = { $case: "position", value: Position.fromPartial(object.content.value) };
         }
         break;
       }
       case "digests": {
-        if (object.told?.value !== undefined && object.told?.value !== null) {
-          message.told = { $case: "digests", value: Digests.fromPartial(object.told.value) };
+        if (object.content?.value !== undefined && object.content?.value !== null) {
+          message.content = { $case: "digests", value: Digests.fromPartial(object.content.value) };
         }
         break;
       }
       case "page": {
-        if (object.told?.value !== undefined && object.told?.value !== null) {
-          message.told = { $case: "page", value: Page.fromPartial(object.told.value) };
+        if (object.content?.value !== undefined && object.content?.value !== null) {
+          message.content = { $case: "page", value: Page.fromPartial(object.content.value) };
         }
         break;
       }
       case "records": {
-        if (object.told?.value !== undefined && object.told?.value !== null) {
-          message.told = { $case: "records", value: Records.fromPartial(object.told.value) };
+        if (object.content?.value !== undefined && object.content?.value !== null) {
+          message.content = { $case: "records", value: Records.fromPartial(object.content.value) };
         }
         break;
       }
       case "recordPart": {
-        if (object.told?.value !== undefined && object.told?.value !== null) {
-          message.told = { $case: "recordPart", value: RecordPart.fromPartial(object.told.value) };
+        if (object.content?.value !== undefined && object.content?.value !== null) {
+          message.content = { $case: "recordPart", value: RecordPart.fromPartial(object.content.value) };
         }
         break;
       }
       case "keyring": {
-        if (object.told?.value !== undefined && object.told?.value !== null) {
-          message.told = { $case: "keyring", value: Keyring.fromPartial(object.told.value) };
+        if (object.content?.value !== undefined && object.content?.value !== null) {
+          message.content = { $case: "keyring", value: Keyring.fromPartial(object.content.value) };
         }
         break;
       }
       case "epoch": {
-        if (object.told?.value !== undefined && object.told?.value !== null) {
-          message.told = { $case: "epoch", value: Epoch.fromPartial(object.told.value) };
+        if (object.content?.value !== undefined && object.content?.value !== null) {
+          message.content = { $case: "epoch", value: Epoch.fromPartial(object.content.value) };
         }
         break;
       }
       case "heartbeat": {
-        if (object.told?.value !== undefined && object.told?.value !== null) {
-          message.told = { $case: "heartbeat", value: HeartbeatAnswer.fromPartial(object.told.value) };
+        if (object.content?.value !== undefined && object.content?.value !== null) {
+          message.content = { $case: "heartbeat", value: HeartbeatAnswer.fromPartial(object.content.value) };
         }
         break;
       }
       case "forward": {
-        if (object.told?.value !== undefined && object.told?.value !== null) {
-          message.told = { $case: "forward", value: ForwardAnswer.fromPartial(object.told.value) };
+        if (object.content?.value !== undefined && object.content?.value !== null) {
+          message.content = { $case: "forward", value: ForwardAnswer.fromPartial(object.content.value) };
         }
         break;
       }
       case "filter": {
-        if (object.told?.value !== undefined && object.told?.value !== null) {
-          message.told = { $case: "filter", value: Filter.fromPartial(object.told.value) };
+        if (object.content?.value !== undefined && object.content?.value !== null) {
+          message.content = { $case: "filter", value: Filter.fromPartial(object.content.value) };
         }
         break;
       }
       case "forwardRest": {
-        if (object.told?.value !== undefined && object.told?.value !== null) {
-          message.told = { $case: "forwardRest", value: ForwardRest.fromPartial(object.told.value) };
+        if (object.content?.value !== undefined && object.content?.value !== null) {
+          message.content = { $case: "forwardRest", value: ForwardRest.fromPartial(object.content.value) };
         }
         break;
       }
       case "subpages": {
-        if (object.told?.value !== undefined && object.told?.value !== null) {
-          message.told = { $case: "subpages", value: Subpages.fromPartial(object.told.value) };
+        if (object.content?.value !== undefined && object.content?.value !== null) {
+          message.content = { $case: "subpages", value: Subpages.fromPartial(object.content.value) };
         }
         break;
       }
@@ -1096,7 +1096,7 @@ export const PositionQuestion: MessageFns<PositionQuestion> = {
 };
 
 function createBasePosition(): Position {
-  return { logId: "", walSequence: 0n, streamSequence: 0n, epoch: 0n, leftOut: [], primaryVersion: "" };
+  return { logId: "", walSequence: 0n, streamSequence: 0n, epoch: 0n, withheldGroups: [], primaryVersion: "" };
 }
 
 export const Position: MessageFns<Position> = {
@@ -1122,7 +1122,7 @@ export const Position: MessageFns<Position> = {
       }
       writer.uint32(32).uint64(message.epoch);
     }
-    for (const v of message.leftOut) {
+    for (const v of message.withheldGroups) {
       writer.uint32(42).string(v!);
     }
     if (message.primaryVersion !== "") {
@@ -1181,7 +1181,7 @@ export const Position: MessageFns<Position> = {
               break;
             }
 
-            message.leftOut.push(reader.string());
+            message.withheldGroups.push(reader.string());
             continue;
           }
           case 6: {
@@ -1217,7 +1217,7 @@ export const Position: MessageFns<Position> = {
       ? BigInt(object.streamSequence)
       : 0n;
     message.epoch = (object.epoch !== undefined && object.epoch !== null) ? BigInt(object.epoch) : 0n;
-    message.leftOut = object.leftOut?.map((e) => e) || [];
+    message.withheldGroups = object.withheldGroups?.map((e) => e) || [];
     message.primaryVersion = object.primaryVersion ?? "";
     return message;
   },

@@ -111,7 +111,7 @@ export interface ReplicationFilter {
   /** Changes when a group changes sides. */
   generation: string;
   /** The requested groups that do not cross. */
-  leftOut: string[];
+  withheldGroups: string[];
 }
 
 export interface ListFilteredRequest {
@@ -222,14 +222,14 @@ export interface CheckMerkleResponse {
   corrupted: boolean;
 }
 
-/** Both roles are taken up together. Empty: no role of this kind. */
-export interface TakeUpRolesRequest {
+/** Both roles are applied together. Empty: no role of this kind. */
+export interface ApplyRolesRequest {
   performanceGeneration: string;
   drGeneration: string;
 }
 
-export interface TakeUpRolesResponse {
-  takenUp: boolean;
+export interface ApplyRolesResponse {
+  applied: boolean;
 }
 
 export interface FinishPublishingRequest {
@@ -1351,7 +1351,7 @@ export const FindFilterRequest: MessageFns<FindFilterRequest> = {
 };
 
 function createBaseReplicationFilter(): ReplicationFilter {
-  return { generation: "", leftOut: [] };
+  return { generation: "", withheldGroups: [] };
 }
 
 export const ReplicationFilter: MessageFns<ReplicationFilter> = {
@@ -1359,7 +1359,7 @@ export const ReplicationFilter: MessageFns<ReplicationFilter> = {
     if (message.generation !== "") {
       writer.uint32(10).string(message.generation);
     }
-    for (const v of message.leftOut) {
+    for (const v of message.withheldGroups) {
       writer.uint32(18).string(v!);
     }
     return writer;
@@ -1391,7 +1391,7 @@ export const ReplicationFilter: MessageFns<ReplicationFilter> = {
               break;
             }
 
-            message.leftOut.push(reader.string());
+            message.withheldGroups.push(reader.string());
             continue;
           }
         }
@@ -1412,7 +1412,7 @@ export const ReplicationFilter: MessageFns<ReplicationFilter> = {
   fromPartial<I extends Exact<DeepPartial<ReplicationFilter>, I>>(object: I): ReplicationFilter {
     const message = createBaseReplicationFilter();
     message.generation = object.generation ?? "";
-    message.leftOut = object.leftOut?.map((e) => e) || [];
+    message.withheldGroups = object.withheldGroups?.map((e) => e) || [];
     return message;
   },
 };
@@ -2709,12 +2709,12 @@ export const CheckMerkleResponse: MessageFns<CheckMerkleResponse> = {
   },
 };
 
-function createBaseTakeUpRolesRequest(): TakeUpRolesRequest {
+function createBaseApplyRolesRequest(): ApplyRolesRequest {
   return { performanceGeneration: "", drGeneration: "" };
 }
 
-export const TakeUpRolesRequest: MessageFns<TakeUpRolesRequest> = {
-  encode(message: TakeUpRolesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+export const ApplyRolesRequest: MessageFns<ApplyRolesRequest> = {
+  encode(message: ApplyRolesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.performanceGeneration !== "") {
       writer.uint32(10).string(message.performanceGeneration);
     }
@@ -2724,7 +2724,7 @@ export const TakeUpRolesRequest: MessageFns<TakeUpRolesRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): TakeUpRolesRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number): ApplyRolesRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -2733,7 +2733,7 @@ export const TakeUpRolesRequest: MessageFns<TakeUpRolesRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseTakeUpRolesRequest();
+      const message = createBaseApplyRolesRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -2765,30 +2765,30 @@ export const TakeUpRolesRequest: MessageFns<TakeUpRolesRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<TakeUpRolesRequest>, I>>(base?: I): TakeUpRolesRequest {
-    return TakeUpRolesRequest.fromPartial(base ?? ({} as any));
+  create<I extends Exact<DeepPartial<ApplyRolesRequest>, I>>(base?: I): ApplyRolesRequest {
+    return ApplyRolesRequest.fromPartial(base ?? ({} as any));
   },
-  fromPartial<I extends Exact<DeepPartial<TakeUpRolesRequest>, I>>(object: I): TakeUpRolesRequest {
-    const message = createBaseTakeUpRolesRequest();
+  fromPartial<I extends Exact<DeepPartial<ApplyRolesRequest>, I>>(object: I): ApplyRolesRequest {
+    const message = createBaseApplyRolesRequest();
     message.performanceGeneration = object.performanceGeneration ?? "";
     message.drGeneration = object.drGeneration ?? "";
     return message;
   },
 };
 
-function createBaseTakeUpRolesResponse(): TakeUpRolesResponse {
-  return { takenUp: false };
+function createBaseApplyRolesResponse(): ApplyRolesResponse {
+  return { applied: false };
 }
 
-export const TakeUpRolesResponse: MessageFns<TakeUpRolesResponse> = {
-  encode(message: TakeUpRolesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.takenUp !== false) {
-      writer.uint32(8).bool(message.takenUp);
+export const ApplyRolesResponse: MessageFns<ApplyRolesResponse> = {
+  encode(message: ApplyRolesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.applied !== false) {
+      writer.uint32(8).bool(message.applied);
     }
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): TakeUpRolesResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number): ApplyRolesResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -2797,7 +2797,7 @@ export const TakeUpRolesResponse: MessageFns<TakeUpRolesResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseTakeUpRolesResponse();
+      const message = createBaseApplyRolesResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -2806,7 +2806,7 @@ export const TakeUpRolesResponse: MessageFns<TakeUpRolesResponse> = {
               break;
             }
 
-            message.takenUp = reader.bool();
+            message.applied = reader.bool();
             continue;
           }
         }
@@ -2821,12 +2821,12 @@ export const TakeUpRolesResponse: MessageFns<TakeUpRolesResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<TakeUpRolesResponse>, I>>(base?: I): TakeUpRolesResponse {
-    return TakeUpRolesResponse.fromPartial(base ?? ({} as any));
+  create<I extends Exact<DeepPartial<ApplyRolesResponse>, I>>(base?: I): ApplyRolesResponse {
+    return ApplyRolesResponse.fromPartial(base ?? ({} as any));
   },
-  fromPartial<I extends Exact<DeepPartial<TakeUpRolesResponse>, I>>(object: I): TakeUpRolesResponse {
-    const message = createBaseTakeUpRolesResponse();
-    message.takenUp = object.takenUp ?? false;
+  fromPartial<I extends Exact<DeepPartial<ApplyRolesResponse>, I>>(object: I): ApplyRolesResponse {
+    const message = createBaseApplyRolesResponse();
+    message.applied = object.applied ?? false;
     return message;
   },
 };
@@ -3503,11 +3503,11 @@ export const ReplicationMemberDefinition = {
       options: {},
     },
     /** Returns when all live replicas of the service act in exactly these roles, or after a time limit. */
-    takeUpRoles: {
-      name: "TakeUpRoles",
-      requestType: TakeUpRolesRequest as typeof TakeUpRolesRequest,
+    applyRoles: {
+      name: "ApplyRoles",
+      requestType: ApplyRolesRequest as typeof ApplyRolesRequest,
       requestStream: false,
-      responseType: TakeUpRolesResponse as typeof TakeUpRolesResponse,
+      responseType: ApplyRolesResponse as typeof ApplyRolesResponse,
       responseStream: false,
       options: {},
     },

@@ -12,7 +12,7 @@ const at = (service: string, applied: number, given: Partial<Following> = {}): S
     lastKnownWal: applied,
     inStream: 0,
     isWhole: false,
-    heardAtMs: 400,
+    lastReportAtMs: 400,
     ...given,
   },
 });
@@ -21,7 +21,7 @@ const later: PromotionFacts = { ...facts, nowMs: 60_401 };
 const idle: ServicePosition = { service: 'pki', following: undefined };
 
 test('loses nothing known when everything the primary reported is here', () => {
-  expect(decidePromotion([at('sys', 7), at('pki', 9, { heardAtMs: 300 })], facts)).toEqual({
+  expect(decidePromotion([at('sys', 7), at('pki', 9, { lastReportAtMs: 300 })], facts)).toEqual({
     obstacle: undefined,
     isSafe: false,
     isWhole: false,
@@ -55,12 +55,12 @@ test('waits for a service that has not started to follow', () => {
 });
 
 test('a primary that one service never reached may have anything', () => {
-  const plan = decidePromotion([at('sys', 7), at('pki', 9, { heardAtMs: undefined })], facts);
+  const plan = decidePromotion([at('sys', 7), at('pki', 9, { lastReportAtMs: undefined })], facts);
   expect(plan).toMatchObject({ obstacle: 'unheard', missingEntries: 0, unheardMs: undefined });
 });
 
 test('a primary that was silent for more than a minute may have anything, even for a single service', () => {
-  const recent = at('sys', 7, { heardAtMs: 60_000 });
+  const recent = at('sys', 7, { lastReportAtMs: 60_000 });
   expect(decidePromotion([recent, at('pki', 9)], later)).toMatchObject({
     obstacle: 'unheard',
     unheardMs: 60_001,
@@ -71,7 +71,8 @@ test('a primary that was silent for more than a minute may have anything, even f
 });
 
 test('a heartbeat dated in the future proves nothing: the clock was set back', () => {
-  const plan = (heardAtMs: number) => decidePromotion([at('sys', 7, { heardAtMs })], facts);
+  const plan = (lastReportAtMs: number) =>
+    decidePromotion([at('sys', 7, { lastReportAtMs })], facts);
   expect(plan(600_000)).toMatchObject({ obstacle: 'unheard', unheardMs: undefined });
   expect(plan(1500)).toMatchObject({ obstacle: undefined, unheardMs: 0 });
 });
@@ -79,7 +80,7 @@ test('a heartbeat dated in the future proves nothing: the clock was set back', (
 test('a demoted primary has nothing else, however long ago that was', () => {
   const whole = [
     at('sys', 7, { isWhole: true }),
-    at('pki', 9, { isWhole: true, heardAtMs: undefined }),
+    at('pki', 9, { isWhole: true, lastReportAtMs: undefined }),
   ];
   expect(decidePromotion(whole, later)).toMatchObject({
     obstacle: undefined,

@@ -15,7 +15,7 @@ export interface ServicePosition {
         /** Whether the primary stepped back and its complete log has been applied here. */
         readonly isWhole: boolean;
         /** When the primary last reported its position, also to an earlier process; undefined: never. */
-        readonly heardAtMs: number | undefined;
+        readonly lastReportAtMs: number | undefined;
       }
     | undefined;
 }
@@ -77,14 +77,14 @@ const missingOf = ({ lastKnownWal, lastRemoteWal }: Following): number =>
 /** A heartbeat dated later than this was recorded before the clock was set back, so its age is unknown. */
 const CLOCK_TOLERANCE_MS = 1000;
 
-const sinceHeard = (heard: readonly Following[], nowMs: number): number | undefined => {
-  const ages = heard.map(({ heardAtMs }) =>
-    heardAtMs === undefined || heardAtMs > nowMs + CLOCK_TOLERANCE_MS
+const sinceLastReport = (followings: readonly Following[], nowMs: number): number | undefined => {
+  const ages = followings.map(({ lastReportAtMs }) =>
+    lastReportAtMs === undefined || lastReportAtMs > nowMs + CLOCK_TOLERANCE_MS
       ? Number.POSITIVE_INFINITY
-      : Math.max(0, nowMs - heardAtMs),
+      : Math.max(0, nowMs - lastReportAtMs),
   );
   const oldest = Math.max(...ages, 0);
-  return heard.length === 0 || oldest === Number.POSITIVE_INFINITY ? undefined : oldest;
+  return followings.length === 0 || oldest === Number.POSITIVE_INFINITY ? undefined : oldest;
 };
 
 export const decidePromotion = (
@@ -100,13 +100,13 @@ export const decidePromotion = (
   const known = positions.flatMap(({ following }) => following ?? []);
   const isComplete = known.length === positions.length;
   const isWhole = isComplete && known.every((one) => one.isWhole);
-  const unheardMs = sinceHeard(known, nowMs);
+  const unheardMs = sinceLastReport(known, nowMs);
   const obstacle = (): PromotionObstacle | undefined => {
     if (follows === 'itself') return undefined;
     if (follows === 'nobody') return 'unheard';
     if (!isComplete || missingEntries > 0 || !known.every(isCopied)) return 'catching_up';
     const unheard = known.filter((one) => !one.isWhole);
-    const silentMs = sinceHeard(unheard, nowMs) ?? Number.POSITIVE_INFINITY;
+    const silentMs = sinceLastReport(unheard, nowMs) ?? Number.POSITIVE_INFINITY;
     return unheard.length > 0 && silentMs > HEARD_WITHIN_MS ? 'unheard' : undefined;
   };
   const arrivingEntries = known.reduce((sum, { inStream }) => sum + inStream, 0);

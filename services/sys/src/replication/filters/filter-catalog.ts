@@ -116,33 +116,33 @@ export const createCatalog = ({ store, mounts, namespaces }: CatalogParts): Cata
       const filter = effectiveFilter(stored);
       return (await filterables()).filter((one) => !passes(filter, one.group, one));
     },
-    leftOut: async (stored, groups) => {
+    withheldGroups: async (stored, groups) => {
       const filter = effectiveFilter(stored);
       if (groups === undefined)
         return [...(await filterables()), ...(await former())]
           .filter((one) => !passes(filter, one.group, one))
           .map(({ group }) => group);
-      const leftOut: string[] = [];
-      for (const group of groups) if (!(await crosses(filter, group))) leftOut.push(group);
-      return leftOut;
+      const withheldGroups: string[] = [];
+      for (const group of groups) if (!(await crosses(filter, group))) withheldGroups.push(group);
+      return withheldGroups;
     },
   };
 };
 
 /** Part of the transaction that disables a mount. */
-export const noteFormerMount = async (tx: Transaction, mount: MountRecord): Promise<void> => {
+export const recordFormerMount = async (tx: Transaction, mount: MountRecord): Promise<void> => {
   const path = isFilterable(mount) ? fullPathOf(await loadNamespaceTable(tx), mount) : undefined;
   if (path !== undefined) formerMounts.write(tx, mount.uuid, { path });
 };
 
 /** Called before the records of a namespace are removed. */
-export const noteFormerNamespace = async (tx: Transaction, id: string): Promise<void> => {
+export const recordFormerNamespace = async (tx: Transaction, id: string): Promise<void> => {
   const table = await loadNamespaceTable(tx);
   const namespace = table.findById(id);
   if (namespace === undefined) return;
   formerNamespaces.write(tx, id, { path: namespace.path });
   for (const mount of (await loadMountIndex(tx)).all())
-    if (mount.namespaceId === id) await noteFormerMount(tx, mount);
+    if (mount.namespaceId === id) await recordFormerMount(tx, mount);
 };
 
 /** The filter after a mount was moved; undefined when it is unchanged. */

@@ -25,8 +25,8 @@ export interface FilterContext {
 /** A filter is sent to a secondary in one message. */
 const MAX_TOTAL_LENGTH = 64 * 1024;
 
-const toldFilters = jsonRecords<DynamicFilter>('node/replication/filter/');
-const TOLD = 'told';
+const receivedFilters = jsonRecords<DynamicFilter>('node/replication/filter/');
+const RECEIVED = 'received';
 const WORKSPACE_SERVICE = 'workspace';
 
 const refuse = (text: string): never => {
@@ -50,8 +50,8 @@ const resolveId = async (context: FilterContext, id: string): Promise<string> =>
   const admitted = await membership(context).knownSecondaries();
   if (admitted.includes(id)) return id;
   const run = context.member.runOf('performance');
-  const heard = run?.role === 'primary' ? await run.primary.secondaries() : [];
-  const found = heard.find(({ localClusterId }) => localClusterId === id)?.id;
+  const secondaries = run?.role === 'primary' ? await run.primary.secondaries() : [];
+  const found = secondaries.find(({ localClusterId }) => localClusterId === id)?.id;
   if (found !== undefined) return found;
   const [only, ...others] = admitted;
   if (id !== role.clusterId || only === undefined)
@@ -90,17 +90,19 @@ const toDynamic = ({ filteredMounts, filteredNamespaces }: Filter): DynamicFilte
 });
 
 /** On a secondary: asks the primary for the filter and stores the answer. */
-export const learnFilter = async ({ member, store }: FilterContext): Promise<void> => {
+export const fetchFilter = async ({ member, store }: FilterContext): Promise<void> => {
   const run = member.runOf('performance');
   if (run?.role !== 'secondary') return;
   // An unreachable primary is not waited for.
   if ((await run.secondary.sharedStatus()).connectionState !== 'ready') return;
-  const told = await run.secondary.loadFilter();
-  const known = await toldFilters.find(store, TOLD);
-  const next = told.mode === '' ? undefined : toDynamic(told);
+  const received = await run.secondary.loadFilter();
+  const known = await receivedFilters.find(store, RECEIVED);
+  const next = received.mode === '' ? undefined : toDynamic(received);
   if (JSON.stringify(next) === JSON.stringify(known)) return;
   await store.transact((tx) =>
-    next === undefined ? toldFilters.delete(tx, TOLD) : toldFilters.write(tx, TOLD, next),
+    next === undefined
+      ? receivedFilters.delete(tx, RECEIVED)
+      : receivedFilters.write(tx, RECEIVED, next),
   );
 };
 
@@ -112,21 +114,24 @@ const holdsWorkspaces = async ({ members }: FilterContext): Promise<boolean> => 
 };
 
 /** The last answer of the primary, without the entries that have arrived here through a later filter. */
-export const findKnownFilter = async (
+export const findReceivedFilter = async (
   context: FilterContext,
 ): Promise<DynamicFilter | undefined> => {
-  const told = await toldFilters.find(context.store, TOLD);
-  if (told === undefined) return undefined;
+  const received = await receivedFilters.find(context.store, RECEIVED);
+  if (received === undefined) return undefined;
   const found = await context.catalog.filterables();
   const here = new Set(found.map(({ type, path }) => `${type} ${path}`));
   // Every catalog lists the workspaces, whether or not they have data.
-  if (told.dynamic_filtered_mounts.includes(WORKSPACE_PATH) && !(await holdsWorkspaces(context)))
+  if (
+    received.dynamic_filtered_mounts.includes(WORKSPACE_PATH) &&
+    !(await holdsWorkspaces(context))
+  )
     here.delete(`mount ${WORKSPACE_PATH}`);
   return {
-    dynamic_filtered_mounts: told.dynamic_filtered_mounts.filter(
+    dynamic_filtered_mounts: received.dynamic_filtered_mounts.filter(
       (path) => !here.has(`mount ${path}`),
     ),
-    dynamic_filtered_namespaces: told.dynamic_filtered_namespaces.filter(
+    dynamic_filtered_namespaces: received.dynamic_filtered_namespaces.filter(
       (path) => !here.has(`namespace ${path}`),
     ),
   };
@@ -186,13 +191,13 @@ export const filteredFromHere = async (
   const own = [role.link?.secondaryId, role.clusterId, await context.localClusterId()];
   if (!own.includes(given)) refuse(`"${given}" is not the id of this secondary`);
   // While the primary cannot be reached, its last answer applies.
-  await learnFilter(context).catch(() => undefined);
-  return (await findKnownFilter(context)) ?? noFilter(given);
+  await fetchFilter(context).catch(() => undefined);
+  return (await findReceivedFilter(context)) ?? noFilter(given);
 };
 
 /** Called when this cluster no longer follows a primary. */
 export const forgetFilter = ({ store }: FilterContext): Promise<void> =>
-  store.transact((tx) => toldFilters.delete(tx, TOLD));
+  store.transact((tx) => receivedFilters.delete(tx, RECEIVED));
 
 /** Part of the transaction that moves a mount. */
 export const moveInFilters = async (
