@@ -51,7 +51,8 @@ export const storeCopyRpc = ({
 
 /**
  * The membership with a log of another id after each restoration of the store: positions in the log before
- * mean nothing any more, so secondaries compare their records with the restored ones.
+ * mean nothing any more, so secondaries compare their records with the restored ones. A full stop in an id
+ * would begin the generation of a paths filter.
  */
 export const afterRestoration = (membership: Membership, store: Store): Membership => ({
   identity: async () => {
@@ -59,7 +60,7 @@ export const afterRestoration = (membership: Membership, store: Store): Membersh
     const restoration = await loadRestoration(store);
     return restoration === undefined
       ? identity
-      : { ...identity, logId: `${identity.logId}.${restoration.id}` };
+      : { ...identity, logId: `${identity.logId}-${restoration.id}` };
   },
   currentEpoch: () => membership.currentEpoch(),
   findEpoch: (epoch) => membership.findEpoch(epoch),
