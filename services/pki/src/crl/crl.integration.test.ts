@@ -195,7 +195,7 @@ describe('the worker', () => {
         return answer?.status;
       })
       .toBe(200);
-    expect(answer?.json.warnings[0]).toContain('not rebuilt yet');
+    expect(answer?.json.warnings[0]).toContain('not been rebuilt yet');
     expect((await read('crl')).serials).toEqual([]);
 
     await held?.release();
