@@ -172,6 +172,46 @@ describe('a fetch', () => {
     );
   });
 
+  test('ends when the server goes on sending a little at a time', async () => {
+    server.beforeGit = (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/x-git-upload-pack-advertisement' });
+      const dripping = setInterval(() => response.write('0'), 20);
+      response.once('close', () => clearInterval(dripping));
+      return true;
+    };
+    const limits = { ...LIMITS, timeLimitMs: 1000 };
+    await expect(use('a/plain', (fetched) => fetched.lookUp(), { limits })).rejects.toThrow(
+      'took longer than the 1 seconds',
+    );
+  });
+
+  test('ends when the server sends a pack without an end', async () => {
+    await server.commit('a/endless', { 'main.tf': '' });
+    let posts = 0;
+    server.beforeGit = (request, response) => {
+      // The first one lists references.
+      if (request.method !== 'POST' || (posts += 1) === 1) return false;
+      request.resume();
+      response.writeHead(200, { 'content-type': 'application/x-git-upload-pack-result' });
+      // Progress messages (side band 2), of which a client takes any number.
+      const message = Buffer.from(`fff0\u0002${'.'.repeat(0xfff0 - 5)}`);
+      response.write('000dpackfile\n');
+      const send = (): void => {
+        while (!response.destroyed && response.write(message));
+        response.once('drain', send);
+      };
+      send();
+      return true;
+    };
+    const limits = { ...LIMITS, limitBytes: 5_000_000 };
+    const fetching = use(
+      'a/endless',
+      async (fetched) => fetched.fetch(await fetched.create(), fetched.cloneUrl, 'refs/heads/main'),
+      { limits },
+    );
+    await expect(fetching).rejects.toThrow('larger than the 5000000 bytes');
+  });
+
   test('ends when it transfers too much', async () => {
     const { randomBytes } = await import('node:crypto');
     await server.commit('a/large', { 'large.bin': randomBytes(1_500_000).toString('hex') });
