@@ -98,3 +98,21 @@ test('a damaged variable leaves the others in the list', async () => {
   await damage('variables', lost?.id);
   expect(await namesIn(vars, 'key')).toEqual(['kept']);
 });
+
+test('a variable that is only included: the workspace and the list are shown without it', async () => {
+  const workspace = ids['workspace kept'];
+  const [lost] = await Promise.all(
+    ['lost', 'kept'].map((key) =>
+      harness.create(`/workspaces/${workspace}/vars`, 'vars', {
+        key,
+        value: 'x',
+        category: 'terraform',
+      }),
+    ),
+  );
+  await damage('variables', lost?.id);
+  for (const path of [`/workspaces/${workspace}?include=vars`, `${O}/workspaces?include=vars`]) {
+    const { status, included } = await get(path);
+    expect([status, included.map(({ attributes }) => attributes['key'])]).toEqual([200, ['kept']]);
+  }
+});

@@ -1,7 +1,7 @@
 /** Resources that are included with workspaces. */
 import { type Resource, withLinkage } from '@keelson/jsonapi';
 import type { RequestHead } from '@keelson/proto/edge/v1/edge';
-import type { Reads } from '@keelson/storage';
+import { type Reads, readableOnly, unlessDamaged } from '@keelson/storage';
 import { findSitePolicy } from '../../base/retention/retention-records.ts';
 import { findVisibleTeam } from '../../identity/access/team-access.ts';
 import { userRecords } from '../../identity/model/user-records.ts';
@@ -78,7 +78,7 @@ export const WORKSPACE_INCLUDES: WorkspaceContribution = {
         ({ context }) =>
         async ({ permissions, workspace }) =>
           permissions.canReadVariable
-            ? (await loadVariables(context.store, workspace)).map(toVariableResource)
+            ? (await loadVariables(readableOnly(context.store), workspace)).map(toVariableResource)
             : [],
     },
     [EFFECTIVE_BINDINGS]: {
@@ -130,7 +130,7 @@ const prepareIncludes = (
       })),
   );
 
-/** The resources named in `include`, without duplicates. */
+/** The resources named in `include`, without duplicates and without those whose records are damaged. */
 export const loadIncluded = async (
   context: WorkspacesContext,
   head: Pick<RequestHead, 'baseUrl'>,
@@ -142,7 +142,7 @@ export const loadIncluded = async (
   for (const access of workspaces) {
     for (const { isOpenToRuns, load } of prepared) {
       if (access.standing.kind === 'run' && !isOpenToRuns) continue;
-      for (const resource of await load(access)) {
+      for (const resource of (await unlessDamaged(load(access))) ?? []) {
         found.set(`${resource.type} ${resource.id}`, resource);
       }
     }
