@@ -116,6 +116,31 @@ test.for([
   },
 );
 
+test.for([
+  ['config/urls', '/config/urls', { ocsp_servers: ['http://a.example.com/ocsp'] }],
+  ['config/cluster', '/config/cluster', { path: 'https://a.example.com/v1/pki' }],
+  ['config/crl', '/config/crl', { expiry: '100h' }],
+  ['config/issuers', '/config/defaults', { default: 'sound' }],
+  ['config/acme', '/config/acme', { max_ttl: 3600 }],
+  ['config/est', `/est/${uuid}/config`, { audit_fields: ['csr'] }],
+  ['config/auto-tidy', '/auto-tidy/settings', { interval_duration: 7200 }],
+  ['config/external-policy', '/external-policy', { group_jmespath: 'groups' }],
+] as const)('%s is repaired by writing it again', async ([at, end, body]) => {
+  await mounts.post(at, body);
+  const before = (await call('GET', at)).data;
+  const path = await damage(end);
+  await refusedFor(path, 'GET', at);
+  const written = await call('POST', at, body);
+  expect([written.status, written.json.warnings?.[0]]).toEqual([
+    200,
+    'the former settings cannot be decrypted and were replaced: fields that this request does not contain have their defaults',
+  ]);
+  const [field = ''] = Object.keys(body);
+  expect((await call('GET', at)).data[field]).toEqual(before[field]);
+  expect(await mounts.pki.service.edge.check()).toEqual([]);
+  expect((await issue('sound')).status).toBe(200);
+});
+
 test('a revocation stays on the lists, also when their table is built again', async () => {
   const { serial_number: serial } = (await issue('lost')).data;
   await mounts.post('revoke', { serial_number: serial });

@@ -1,9 +1,11 @@
 import { KeelsonError } from '@keelson/errors';
 import type { Store } from '@keelson/storage';
+import { settingsBefore } from '../mounts/damaged-settings.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import {
   loadClusterAddress,
   loadUrls,
+  NO_ADDRESS,
   writeClusterAddress,
   writeUrls,
 } from './authority-url-records.ts';
@@ -12,6 +14,7 @@ import {
   type ClusterAddress,
   checkUrls,
   isUrlWithHost,
+  NO_URLS,
   templateObstacle,
 } from './domain/authority-urls.ts';
 
@@ -22,14 +25,17 @@ export const updateUrls = (
   change: (before: AuthorityUrls) => AuthorityUrls,
 ): Promise<{ readonly urls: AuthorityUrls; readonly warnings: readonly string[] }> =>
   store.transact(async (tx) => {
-    const urls = change(await loadUrls(tx, mount));
+    const { before, warnings } = await settingsBefore(loadUrls(tx, mount), NO_URLS);
+    const urls = change(before);
     checkUrls(urls);
     writeUrls(tx, mount, urls);
     const obstacle = templateObstacle(urls, await loadClusterAddress(tx, mount));
     return {
       urls,
       warnings:
-        obstacle === undefined ? [] : [`issuance may fail until this is corrected: ${obstacle}`],
+        obstacle === undefined
+          ? warnings
+          : [...warnings, `issuance may fail until this is corrected: ${obstacle}`],
     };
   });
 
@@ -38,14 +44,15 @@ export const updateClusterAddress = (
   store: Store,
   mount: MountScope,
   change: (before: ClusterAddress) => ClusterAddress,
-): Promise<ClusterAddress> =>
+): Promise<{ readonly address: ClusterAddress; readonly warnings: readonly string[] }> =>
   store.transact(async (tx) => {
-    const address = change(await loadClusterAddress(tx, mount));
+    const { before, warnings } = await settingsBefore(loadClusterAddress(tx, mount), NO_ADDRESS);
+    const address = change(before);
     for (const url of [address.path, address.aiaPath])
       if (url !== '' && !isUrlWithHost(url))
         throw new KeelsonError('request.invalid', {
           text: `invalid, non-URL path given to cluster: ${url}`,
         });
     writeClusterAddress(tx, mount, address);
-    return address;
+    return { address, warnings };
   });

@@ -8,7 +8,7 @@ import { type AuthorityUrls, type ClusterAddress, NO_URLS } from './domain/autho
 
 const URLS = 'urls';
 const CLUSTER = 'cluster';
-const NO_ADDRESS: ClusterAddress = { path: '', aiaPath: '' };
+export const NO_ADDRESS: ClusterAddress = { path: '', aiaPath: '' };
 
 const urlsRecords = (mount: MountScope) => jsonRecords<AuthorityUrls>(sharedSettingsPrefix(mount));
 

@@ -65,11 +65,12 @@ export const authorityUrlRoutes = (store: Store): Route[] => [
         summary: "Change this cluster's addresses",
         handle: async (context) => {
           const { path, aia_path: aiaPath } = context.fields;
-          const address = await updateClusterAddress(store, requireMount(context), (before) => ({
+          const mount = requireMount(context);
+          const { address, warnings } = await updateClusterAddress(store, mount, (before) => ({
             path: path ?? before.path,
             aiaPath: aiaPath ?? before.aiaPath,
           }));
-          return { data: clusterDocument(address) };
+          return { data: clusterDocument(address), warnings };
         },
       },
     },

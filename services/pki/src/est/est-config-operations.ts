@@ -1,8 +1,9 @@
 import { KeelsonError } from '@keelson/errors';
 import { deriveView, type Store } from '@keelson/storage';
+import { settingsBefore } from '../mounts/damaged-settings.ts';
 import { EST_PREFIXES, type MountScope } from '../mounts/mount-records.ts';
 import { requireRole } from '../roles/role-operations.ts';
-import { checkEstConfig, type EstConfig, pathPoliciesOf } from './domain/est-config.ts';
+import { checkEstConfig, type EstConfig, NO_EST, pathPoliciesOf } from './domain/est-config.ts';
 import { loadEstConfig, loadEstConfigs, writeEstConfig } from './est-config-records.ts';
 
 /** Settings that two mounts may not share (reference §9.1). */
@@ -27,9 +28,10 @@ export const updateEstConfig = (
   mount: MountScope,
   change: (before: EstConfig) => EstConfig,
   nowMs: number,
-): Promise<EstConfig> =>
+): Promise<{ readonly config: EstConfig; readonly warnings: readonly string[] }> =>
   store.transact(async (tx) => {
-    const changed = checkEstConfig(change(await loadEstConfig(tx, mount)));
+    const { before, warnings } = await settingsBefore(loadEstConfig(tx, mount), NO_EST);
+    const changed = checkEstConfig(change(before));
     for (const policy of pathPoliciesOf(changed))
       if (policy.kind === 'role') await requireRole(tx, mount, policy.role);
     const all = await loadEstConfigs(tx);
@@ -39,7 +41,7 @@ export const updateEstConfig = (
     );
     const updated = { ...changed, updatedAtMs: nowMs };
     writeEstConfig(tx, mount, updated);
-    return updated;
+    return { config: updated, warnings };
   });
 
 /** Settings of all mounts by uuid, as of each call. */

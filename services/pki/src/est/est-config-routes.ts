@@ -127,7 +127,9 @@ export const estConfigRoutes = ({ store, clock }: EstConfigRouteParts): Route[] 
                 : readAuditFields(fields.audit_fields),
           });
           const mount = requireMount(context);
-          return { data: document(await updateEstConfig(store, mount, change, clock.nowMs())) };
+          const nowMs = clock.nowMs();
+          const { config, warnings } = await updateEstConfig(store, mount, change, nowMs);
+          return { data: document(config), warnings };
         },
       },
     },

@@ -1,6 +1,11 @@
 import type { Store } from '@keelson/storage';
+import { settingsBefore } from '../mounts/damaged-settings.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
-import { checkPolicyService, type PolicyService } from './domain/policy-service.ts';
+import {
+  checkPolicyService,
+  NO_POLICY_SERVICE,
+  type PolicyService,
+} from './domain/policy-service.ts';
 import { loadPolicyService, writePolicyService } from './policy-service-records.ts';
 import { checkExpression } from './requester-identity.ts';
 
@@ -14,13 +19,16 @@ export const updatePolicyService = (
   mount: MountScope,
   change: (before: PolicyService) => PolicyService,
   nowMs: number,
-): Promise<PolicyService> =>
+): Promise<{ readonly service: PolicyService; readonly warnings: readonly string[] }> =>
   store.transact(async (tx) => {
-    const before = await loadPolicyService(tx, mount);
+    const { before, warnings } = await settingsBefore(
+      loadPolicyService(tx, mount),
+      NO_POLICY_SERVICE,
+    );
     const changed = checkPolicyService(change(before));
     checkExpression('entity_jmespath', changed.entityExpression);
     checkExpression('group_jmespath', changed.groupExpression);
     const updated = { ...changed, updatedAtMs: Math.max(nowMs, before.updatedAtMs + 1) };
     writePolicyService(tx, mount, updated);
-    return updated;
+    return { service: updated, warnings };
   });

@@ -94,8 +94,9 @@ export const policyServiceRoutes = (parts: PolicyServiceRouteParts): Route[] =>
             groupExpression: fields.group_jmespath ?? before.groupExpression,
           });
           const { store, clock } = parts;
-          const updated = await updatePolicyService(store, mount, change, clock.nowMs());
-          return { data: document(parts, mount, updated) };
+          const nowMs = clock.nowMs();
+          const { service, warnings } = await updatePolicyService(store, mount, change, nowMs);
+          return { data: document(parts, mount, service), warnings };
         },
       },
     },

@@ -7,9 +7,11 @@ import { findCertificate } from '../certificates/certificate-records.ts';
 import { type ThisCluster, writeRevocation } from '../clusters/cluster-records.ts';
 import type { ListRebuilding } from '../crl-config/list-rebuilding.ts';
 import { keyRecords, writeDefaultKeyId } from '../keys/key-records.ts';
+import { settingsBefore } from '../mounts/damaged-settings.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import { checkFreeName, requireNewDefault } from '../mounts/reference-name.ts';
 import type { Authority, IssuerInUse } from './domain/authority.ts';
+import { NO_DEFAULTS } from './domain/defaults.ts';
 import { type Issuer, maySignCrls } from './domain/issuer.ts';
 import { describePublicKey } from './domain/public-key.ts';
 import {
@@ -209,7 +211,10 @@ export const chooseDefaultIssuer = async (
 ): Promise<DefaultIssuer> => {
   const { chosen, isNew } = await store.transact(async (tx) => {
     const authority = await loadAuthority(tx, mount);
-    const before = await loadDefaults(tx, mount);
+    const { before, warnings: replaced } = await settingsBefore(
+      loadDefaults(tx, mount),
+      NO_DEFAULTS,
+    );
     const { issuer, hasKey } = requireNewDefault(change.issuerRef, (reference) =>
       authority.findIssuer(reference),
     );
@@ -220,8 +225,8 @@ export const chooseDefaultIssuer = async (
     writeDefaults(tx, mount, next);
     noteIssuerChange(tx, mount, clock);
     const warnings = hasKey
-      ? []
-      : ['the chosen default issuer has no key: it cannot issue certificates'];
+      ? replaced
+      : [...replaced, 'the chosen default issuer has no key: it cannot issue certificates'];
     return { chosen: { ...next, warnings }, isNew: issuer.id !== before.issuerId };
   });
   if (!isNew) return chosen;

@@ -1,4 +1,4 @@
-/** Settings that are read together and fail one by one. */
+/** Settings whose records are damaged: each fails where it is used, and is repaired by writing it again. */
 import { isDamage } from '@keelson/storage';
 
 /**
@@ -13,6 +13,33 @@ export const whenUsed = async <T>(value: Promise<T>): Promise<() => T> => {
     if (!isDamage(error)) throw error;
     return () => {
       throw error;
+    };
+  }
+};
+
+/** The settings that a change starts from, and warnings for the answer to it. */
+export interface SettingsBefore<T> {
+  readonly before: T;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * The stored settings, or the defaults where these cannot be decrypted, so that writing the settings again
+ * repairs them.
+ */
+export const settingsBefore = async <T>(
+  stored: Promise<T>,
+  defaults: T,
+): Promise<SettingsBefore<T>> => {
+  try {
+    return { before: await stored, warnings: [] };
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return {
+      before: defaults,
+      warnings: [
+        'the former settings cannot be decrypted and were replaced: fields that this request does not contain have their defaults',
+      ],
     };
   }
 };

@@ -1,5 +1,6 @@
 import type { Store } from '@keelson/storage';
 import type { CertificateTables } from '../certificates/certificate-projections.ts';
+import { settingsBefore } from '../mounts/damaged-settings.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import { type AutoTidySettings, checkAutoTidy, DEFAULT_AUTO_TIDY } from './domain/tidy-settings.ts';
 import { AUTO_TIDY, autoTidyRecords, type TidyStatus } from './tidy-records.ts';
@@ -11,12 +12,15 @@ export const updateAutoTidy = (
   store: Store,
   mount: MountScope,
   change: (before: AutoTidySettings) => AutoTidySettings,
-): Promise<AutoTidySettings> =>
+): Promise<{ readonly settings: AutoTidySettings; readonly warnings: readonly string[] }> =>
   store.transact(async (tx) => {
-    const before = (await autoTidyRecords(mount).find(tx, AUTO_TIDY)) ?? DEFAULT_AUTO_TIDY;
-    const changed = checkAutoTidy(change(before));
+    const { before, warnings } = await settingsBefore(
+      autoTidyRecords(mount).find(tx, AUTO_TIDY),
+      DEFAULT_AUTO_TIDY,
+    );
+    const changed = checkAutoTidy(change(before ?? DEFAULT_AUTO_TIDY));
     autoTidyRecords(mount).write(tx, AUTO_TIDY, changed);
-    return changed;
+    return { settings: changed, warnings };
   });
 
 /** Whether an automatic run is to begin now; `backoff` is a share of the range, from 0 to 1. */

@@ -45,7 +45,8 @@ const autoTidyRoutes = (store: Store): Route[] =>
         summary: 'Change the settings of automatic tidying',
         handle: async (context) => {
           const { fields } = context;
-          const settings = await updateAutoTidy(store, requireMount(context), (before) => ({
+          const mount = requireMount(context);
+          const { settings, warnings } = await updateAutoTidy(store, mount, (before) => ({
             enabled: fields.enabled ?? before.enabled,
             intervalSeconds: fields.interval_duration ?? before.intervalSeconds,
             maintainsCounts: fields.maintain_stored_certificate_counts ?? before.maintainsCounts,
@@ -57,7 +58,7 @@ const autoTidyRoutes = (store: Store): Route[] =>
               fields.max_startup_backoff_duration ?? before.maxStartupBackoffSeconds,
             tidy: readTidySettings(fields, before.tidy),
           }));
-          return { data: autoTidyDocument(settings) };
+          return { data: autoTidyDocument(settings), warnings };
         },
       },
     },

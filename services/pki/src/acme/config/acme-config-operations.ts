@@ -1,6 +1,7 @@
 import { KeelsonError } from '@keelson/errors';
 import { deriveView, type Store } from '@keelson/storage';
 import { loadAuthority } from '../../issuers/issuer-records.ts';
+import { settingsBefore } from '../../mounts/damaged-settings.ts';
 import { type MountScope, sharedPrefix } from '../../mounts/mount-records.ts';
 import { findRole } from '../../roles/role-operations.ts';
 import { ACME_SETTING, acmeConfigRecords } from './acme-config-records.ts';
@@ -57,12 +58,14 @@ export interface ConfigChange {
 export const updateAcmeConfig = (
   store: Store,
   { mount, isPublicDisabled, change }: ConfigChange,
-): Promise<AcmeConfig> =>
+): Promise<{ readonly config: AcmeConfig; readonly warnings: readonly string[] }> =>
   store.transact(async (tx) => {
     const records = acmeConfigRecords(mount);
-    const config = checkAcmeConfig(
-      change((await records.find(tx, ACME_SETTING)) ?? DEFAULT_ACME_CONFIG),
+    const { before, warnings } = await settingsBefore(
+      records.find(tx, ACME_SETTING),
+      DEFAULT_ACME_CONFIG,
     );
+    const config = checkAcmeConfig(change(before ?? DEFAULT_ACME_CONFIG));
     if (config.enabled && isPublicDisabled && config.eabPolicy !== 'always-required')
       refuse(
         "SERVICE_DISABLE_PUBLIC_ACME env var is enabled, ACME EAB policy needs to be 'always-required' with ACME enabled",
@@ -88,5 +91,5 @@ export const updateAcmeConfig = (
         if (authority.findIssuer(reference) === undefined)
           refuse(`issuer ${reference} specified in allowed_issuers does not exist`);
     records.write(tx, ACME_SETTING, config);
-    return config;
+    return { config, warnings };
   });

@@ -77,7 +77,7 @@ export const acmeConfigRoutes = (parts: AcmeConfigRouteParts): Route[] => {
         summary: 'Change how ACME is served',
         handle: async (context) => {
           const { fields } = context;
-          const config = await updateAcmeConfig(store, {
+          const { config, warnings } = await updateAcmeConfig(store, {
             mount: requireMount(context),
             isPublicDisabled,
             change: (before) => ({
@@ -103,7 +103,7 @@ export const acmeConfigRoutes = (parts: AcmeConfigRouteParts): Route[] => {
                 fields.challenge_excluded_ip_ranges ?? before.challengeExcludedIpRanges,
             }),
           });
-          return { data: document(config) };
+          return { data: document(config), warnings };
         },
       },
     },
