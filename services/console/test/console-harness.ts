@@ -56,7 +56,11 @@ export const useConsole = ({ hasNats = false }: ConsoleOptions = {}): ConsoleUnd
     nats = hasNats ? await startNats({ jetstream: true }) : undefined;
     keelson = await startKeelson({
       dataFolder: directory.path,
-      ...(nats && { env: { KEELSON_NATS_URL: nats.url } }),
+      env: {
+        // The tests and the page share a token, and together exceed its 30 requests per second.
+        KEELSON_RATE_LIMIT: 'off',
+        ...(nats && { KEELSON_NATS_URL: nats.url }),
+      },
     });
     browser = await launchChromium();
   }, PATIENCE_MS);

@@ -217,7 +217,8 @@ const naive = (all: readonly Listed[], query: WorkspaceQuery) => {
 const toRecord = ({ run, tags, ...listed }: Listed) =>
   ({
     ...listed,
-    settings: { autoDestroyAtMs: null },
+    lock: null,
+    settings: { autoDestroyAtMs: null, inheritsProjectAutoDestroy: true },
     tagBindings: tags.map((tag) => ({ ...tag, id: 'tb-1', createdAtMs: 1 })),
     runs: { current: run && { id: 'run-1', ...run } },
     autoDestroyed: null,
