@@ -13,6 +13,7 @@ import {
   startRedis,
 } from '@keelson/testkit';
 import { type DistributedCluster, startDistributed } from '@keelson/testkit/distributed-cluster';
+import { until } from '@keelson/testkit/replication-cluster';
 import { crypto } from 'acme-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startBalancer } from './balancer.ts';
@@ -31,7 +32,11 @@ let url: string;
 const files = new Map<string, string>();
 
 const call = async (path: string, body: object): Promise<void> => {
-  const { status, body: answer } = await cluster.v1('POST', path, body);
+  // A replica that has just started has no keys yet, and says so.
+  const { status, body: answer } = await until(
+    () => cluster.v1('POST', path, body),
+    (one) => one.status !== 503,
+  );
   expect([path, status < 300, answer?.errors]).toEqual([path, true, undefined]);
 };
 

@@ -108,6 +108,10 @@ describe.runIf(GITEA !== undefined && hasTerraform)('Gitea', { timeout: SLOW_MS 
     const branchId = await connect('tagged');
     await expect.poll(async () => (await runsOf(branchId)).length, WAIT).toBe(1);
     const sha = await gitea.push('tagged', { 'main.tf': configuration('topic') }, 'topic');
+    // Gitea learns of a pushed branch in the background.
+    const branch = () =>
+      gitea.api('GET', '/repos/ada/tagged/branches/topic').catch(() => undefined);
+    await expect.poll(branch, WAIT).toBeDefined();
     await gitea.api('POST', '/repos/ada/tagged/pulls', {
       title: 'Another input',
       head: 'topic',

@@ -12,9 +12,11 @@ export const registerStoreMetrics = (
   ): Promise<void> => {
     await Promise.all(
       Object.entries(stores).map(async ([service, store]) => {
-        // A store that cannot answer is reported by keelson_edge_service_ready.
-        const value = await measure(store).catch(() => undefined);
-        if (value !== undefined) show(service, value);
+        try {
+          show(service, await measure(store));
+        } catch {
+          // A store that cannot answer is reported by keelson_edge_service_ready.
+        }
       }),
     );
   };

@@ -280,7 +280,7 @@ export class RecordStore implements Store {
     this.#reader.damaged.onFound = listener;
   }
 
-  sizeBytes(): Promise<number> {
+  async sizeBytes(): Promise<number> {
     this.#requireOpen();
     return this.#backend.sizeBytes();
   }

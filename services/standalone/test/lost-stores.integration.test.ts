@@ -41,7 +41,7 @@ const WRITES: Readonly<
 
 /** Responses of `sys/health` after the store of a service is lost. */
 const HEALTH = {
-  sys: { errors: [expect.stringContaining('restarted')] },
+  sys: { errors: [expect.stringContaining('restart Keelson')] },
   pki: expect.objectContaining({ sealed: false, unavailable_services: ['pki'] }),
   workspace: expect.objectContaining({ sealed: false, unavailable_services: ['workspace'] }),
 };
@@ -68,7 +68,7 @@ test.for(['sys', 'pki', 'workspace'] as const)(
     const refused = await write(keelson, 'after');
     expect([refused.status, JSON.stringify(refused.body)]).toEqual([
       503,
-      expect.stringContaining('restarted'),
+      expect.stringContaining('restart Keelson'),
     ]);
 
     expect(await get(keelson, '/healthz')).toEqual({

@@ -62,7 +62,7 @@ const LISTS = [
   ['/teams/:team/authentication-tokens', 'description', OLDEST_FIRST],
   ['/agent-pools/:pool/authentication-tokens', 'description', OLDEST_FIRST],
   // The first one is created with the users of the tests.
-  ['/users/:user/authentication-tokens', 'description', ['', ...OLDEST_FIRST]],
+  ['/users/:user/authentication-tokens', 'description', [null, ...OLDEST_FIRST]],
   [`${O}/team-tokens`, 'description', OLDEST_FIRST],
   ['/team-workspaces?filter[workspace][id]=:workspace', 'access', ['read', 'read', 'read']],
   ['/team-projects?filter[project][id]=:project', 'access', ['read', 'read', 'read']],
