@@ -44,10 +44,14 @@ test('values that cannot be read are not shown, and do not hide others', async (
   registerSampled(
     registry,
     clock,
-    { t_value: { help: 'Value.' }, t_unknown: { help: 'Unknown.' } },
+    {
+      t_value: { help: 'Value.' },
+      t_unknown: { help: 'Unknown.' },
+      t_labelled: { help: 'Labelled.', label: 'status' },
+    },
     async () => {
       if (isSealed) throw new Error('sealed');
-      return { t_value: 0, t_unknown: undefined };
+      return { t_value: 0, t_unknown: undefined, t_labelled: undefined };
     },
   );
   expect(linesOf(await registry.metrics(), 't_')).toEqual([]);

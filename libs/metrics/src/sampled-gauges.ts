@@ -49,10 +49,10 @@ export const registerSampled = <Name extends string>(
         const value = (await sample()).get(name);
         this.reset();
         // A gauge without a label is 0 after a reset, which would be wrong for an unknown value.
-        if (value === undefined) this.remove();
+        if (label === undefined && value === undefined) this.remove();
         else if (typeof value === 'number') this.set(value);
         else if (label !== undefined)
-          for (const [key, one] of value) this.set({ [label]: key }, one);
+          for (const [key, one] of value ?? []) this.set({ [label]: key }, one);
       },
     });
 };
