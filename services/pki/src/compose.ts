@@ -288,7 +288,7 @@ export const composePki = (parts: PkiParts): PkiService => {
   const policy = { ...shared, policyCalls, isPerformanceSecondary };
   const tidy = createTidyRunner({ ...shared, stopping: stopping.signal });
   let mounts: readonly Mount[] = [];
-  registerExpiryMetrics(parts.registry, { ...shared, mounts: () => mounts });
+  registerExpiryMetrics(parts.registry, { ...shared, barrier, mounts: () => mounts });
   const upkeepWakeup = new Wakeup();
   const acme = createAcmeService({
     ...shared,

@@ -1,7 +1,8 @@
 /** Gauges of what expires: certificates, issuers, revocation lists. */
 import type { Clock } from '@keelson/clock';
+import { KeelsonError } from '@keelson/errors';
 import { type MetricsRegistry, registerSampled } from '@keelson/metrics';
-import type { Store } from '@keelson/storage';
+import type { Barrier, Store } from '@keelson/storage';
 import { countExpiring } from './certificates/expiring-certificates.ts';
 import { crlRecords } from './crl/crl-records.ts';
 import type { Authorities } from './issuers/issuer-records.ts';
@@ -10,6 +11,7 @@ import type { MountScope } from './mounts/mount-records.ts';
 export interface ExpiryParts {
   readonly store: Store;
   readonly authorities: Authorities;
+  readonly barrier: Pick<Barrier, 'isSealed'>;
   readonly clock: Clock;
   /** Mounts as of now; none while sealed. */
   readonly mounts: () => readonly MountScope[];
@@ -24,7 +26,8 @@ const toSeconds = (timeMs: number): number => Math.floor(timeMs / 1000);
 const earliest = (timesMs: readonly number[]): number | undefined =>
   timesMs.length === 0 ? undefined : toSeconds(timesMs.reduce((a, b) => Math.min(a, b)));
 
-const readExpiries = async ({ store, authorities, clock, mounts }: ExpiryParts) => {
+const readExpiries = async ({ store, authorities, barrier, clock, mounts }: ExpiryParts) => {
+  if (barrier.isSealed) throw new KeelsonError('sys.sealed');
   const nowMs = clock.nowMs();
   const expiring = new Map(WITHIN_DAYS.map((days) => [String(days), 0]));
   const issuers: number[] = [];

@@ -178,6 +178,11 @@ test('a sealed system says so in each API, and can be unsealed', async () => {
     status: 503,
     text: '{"errors":["Keelson is sealed"]}',
   });
+  const metrics = await ask({ path: '/metrics' });
+  expect([metrics.status, metrics.text]).toEqual([
+    200,
+    expect.stringContaining('\nkeelson_sealed 1\n'),
+  ]);
   const api = await ask({ path: ORGANIZATIONS });
   expect([api.status, JSON.parse(api.text)]).toEqual([
     503,
