@@ -25,7 +25,9 @@ export interface CopyRows {
   /** Runs `work` while no replica can commit. The caller keeps this process from committing. */
   holdCommits(work: () => Promise<void>): Promise<void>;
   openCopy(): Promise<OpenCopy>;
-  /** Keeps rows beside the records, where nothing reads them; those of other names are removed. */
+  /** Removes rows that were staged under other names. Reads all staged rows. */
+  discardStagedExcept(restoration: string): Promise<void>;
+  /** Keeps rows beside the records, where nothing reads them. */
   stage(restoration: string, rows: readonly StagedRow[]): Promise<void>;
   countStaged(restoration: string): Promise<number>;
   /** In one database transaction, which also empties the log, the trees and the versions of projections. */

@@ -93,44 +93,54 @@ export const storeCopies = ({
   exclusively,
   head,
   onReplaced,
-}: StoreCopiesOptions): StoreCopies => ({
-  take: async (whileHeld) => {
-    let taken: StoreCopy | undefined;
-    await exclusively(() =>
-      rows.holdCommits(async () => {
-        const copy = await rows.openCopy();
-        try {
-          await whileHeld?.();
-        } catch (error) {
-          await copy.close();
-          throw error;
-        }
-        taken = {
-          sequence: copy.headSequence,
-          pages: pagesOf(copy),
-          close: () => copy.close(),
-        };
-      }),
-    );
-    if (taken === undefined) throw new KeelsonError('storage.unavailable');
-    return taken;
-  },
-  stage: async (restoration, page) => rows.stage(restoration, parsePage(page)),
-  replace: async (restoration, { records, sequence }) => {
-    await exclusively(async () => {
-      // Beside the records of the copy: nothing else tells that the log was interrupted.
-      const mark = Buffer.from(
-        JSON.stringify({ id: restoration, atMs: clock.nowMs() } satisfies Restoration),
+}: StoreCopiesOptions): StoreCopies => {
+  /** The restoration whose pages this process received last. */
+  let staging: string | undefined;
+  return {
+    take: async (whileHeld) => {
+      let taken: StoreCopy | undefined;
+      await exclusively(() =>
+        rows.holdCommits(async () => {
+          const copy = await rows.openCopy();
+          try {
+            await whileHeld?.();
+          } catch (error) {
+            await copy.close();
+            throw error;
+          }
+          taken = {
+            sequence: copy.headSequence,
+            pages: pagesOf(copy),
+            close: () => copy.close(),
+          };
+        }),
       );
-      const staged = await rows.countStaged(restoration);
-      if (staged !== records) throw new KeelsonError('storage.damaged_copy');
-      await rows.stage(restoration, [
-        { path: restorations.path(RESTORATION_KEY), stored: mark, digest: undefined },
-      ]);
-      // One further, so that a follower of the former log finds an entry missing and starts again.
-      const headSequence = Math.max(await head(), sequence) + 2;
-      await rows.replaceRecords({ restoration, headSequence });
-      await onReplaced(headSequence);
-    });
-  },
-});
+      if (taken === undefined) throw new KeelsonError('storage.unavailable');
+      return taken;
+    },
+    stage: async (restoration, page) => {
+      const staged = parsePage(page);
+      // Only once, because the rows of an interrupted restoration are found by reading all.
+      if (restoration !== staging) await rows.discardStagedExcept(restoration);
+      staging = restoration;
+      await rows.stage(restoration, staged);
+    },
+    replace: async (restoration, { records, sequence }) => {
+      await exclusively(async () => {
+        // Beside the records of the copy: nothing else tells that the log was interrupted.
+        const mark = Buffer.from(
+          JSON.stringify({ id: restoration, atMs: clock.nowMs() } satisfies Restoration),
+        );
+        const staged = await rows.countStaged(restoration);
+        if (staged !== records) throw new KeelsonError('storage.damaged_copy');
+        await rows.stage(restoration, [
+          { path: restorations.path(RESTORATION_KEY), stored: mark, digest: undefined },
+        ]);
+        // One further, so that a follower of the former log finds an entry missing and starts again.
+        const headSequence = Math.max(await head(), sequence) + 2;
+        await rows.replaceRecords({ restoration, headSequence });
+        await onReplaced(headSequence);
+      });
+    },
+  };
+};

@@ -171,12 +171,12 @@ export class PostgresBackend implements Backend {
     }
   }
 
+  async discardStagedExcept(restoration: string): Promise<void> {
+    await this.#query('DELETE FROM staged_record WHERE restoration <> $1', [restoration]);
+  }
+
   async stage(restoration: string, rows: readonly StagedRow[]): Promise<void> {
-    await this.#withClient(async (client) => {
-      await client.query('BEGIN');
-      await stageRecords(client, restoration, rows);
-      await client.query('COMMIT');
-    });
+    await this.#withClient((client) => stageRecords(client, restoration, rows));
   }
 
   async countStaged(restoration: string): Promise<number> {

@@ -54,7 +54,6 @@ export const stageRecords = async (
   restoration: string,
   rows: readonly StagedRow[],
 ): Promise<void> => {
-  await client.query('DELETE FROM staged_record WHERE restoration <> $1', [restoration]);
   await client.query(
     `INSERT INTO staged_record (path, restoration, subpage, leaf, stored)
      SELECT path, $1, subpage, leaf, stored

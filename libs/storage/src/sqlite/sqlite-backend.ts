@@ -32,7 +32,12 @@ import type { PartQuery, SubpageIndex, WalEntry } from '../store.ts';
 import type { WalMark } from '../wal/prune.ts';
 import { decodeOperations, encodeOperations } from '../wal/wal-codec.ts';
 import type { FileLock } from './file-lock.ts';
-import { openSqliteCopy, replaceRecords, stageRecords } from './sqlite-copy.ts';
+import {
+  discardStagedExcept,
+  openSqliteCopy,
+  replaceRecords,
+  stageRecords,
+} from './sqlite-copy.ts';
 import { guarded } from './sqlite-errors.ts';
 import { restoreRecord, SqliteRecords, writeRecords } from './sqlite-records.ts';
 import { prepareStatements } from './sqlite-statements.ts';
@@ -131,6 +136,10 @@ export class SqliteBackend implements Backend {
 
   async openCopy(): Promise<OpenCopy> {
     return guarded(() => openSqliteCopy(this.#file));
+  }
+
+  async discardStagedExcept(restoration: string): Promise<void> {
+    await this.#writer.run(discardStagedExcept(restoration));
   }
 
   async stage(restoration: string, rows: readonly StagedRow[]): Promise<void> {

@@ -29,11 +29,14 @@ export const openSqliteCopy = (file: string): OpenCopy => {
   }
 };
 
+export const discardStagedExcept = (restoration: string): readonly WriteStatement[] => [
+  { sql: 'DELETE FROM staged_record WHERE restoration <> ?', rows: [[restoration]] },
+];
+
 export const stageRecords = (
   restoration: string,
   rows: readonly StagedRow[],
 ): readonly WriteStatement[] => [
-  { sql: 'DELETE FROM staged_record WHERE restoration <> ?', rows: [[restoration]] },
   {
     sql: `INSERT INTO staged_record (path, restoration, subpage, leaf, stored)
           VALUES (?, ?, ?, ?, ?)
