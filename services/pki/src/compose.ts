@@ -183,7 +183,7 @@ const outboxCarrier =
     try {
       await forwardOutbox(member, store, mount);
     } catch (err) {
-      // It stays where it is; the upkeep worker comes again.
+      // The outbox is kept; the upkeep worker retries.
       logger.warn({ err, mount: mount.uuid }, 'the outbox could not be sent to the primary');
     }
   };

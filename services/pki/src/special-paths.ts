@@ -33,7 +33,7 @@ export const PKI_ENGINE: EngineDescription = {
     'issuer/+/unified-crl/*',
     'unified-ocsp',
     'unified-ocsp/*',
-    // RFC 7030 §4.1.2, §4.5.1; what comes by certificate proves itself by that.
+    // RFC 7030 §4.1.2, §4.5.1; requests with a client certificate are authenticated by it.
     'est/cacerts',
     'est/csrattrs',
     'roles/+/est/cacerts',

@@ -180,7 +180,7 @@ export class AcmeClient {
     return (await this.get('new-nonce', 'HEAD')).header('replay-nonce') ?? '';
   }
 
-  /** Sends what may be no JWS at all. */
+  /** Sends any text, even one that is no JWS. */
   send(resource: string, body: unknown, contentType?: string): Promise<AcmeAnswer> {
     const bytes = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
     return sendToPki(this.#pki, 'POST', this.url(resource), bytes, contentType, this.#mount);

@@ -61,7 +61,7 @@ export const openAcme = async (
     for (;;) {
       const answer = await client.post(url);
       if (!states.includes(answer.json.status)) return answer;
-      // Nothing of this loop waits for I/O: what does has its turn here.
+      // This loop does not wait for I/O, so it yields to pending I/O here.
       await setImmediate();
     }
   };

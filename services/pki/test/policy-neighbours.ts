@@ -74,7 +74,7 @@ export interface Scripted {
   readonly body: unknown;
 }
 
-/** Answers with what `say` makes of the question; keeps every question. */
+/** Answers each request with the result of `say`, and records every request. */
 export const openScriptedService = async (
   trust: Trust,
   say: { current: (question: Document) => Promise<Scripted> | Scripted },

@@ -60,7 +60,7 @@ export type Packaging =
 const FRIENDLY_NAME = /^[^\p{Cc}]{0,255}$/u;
 
 /**
- * The packaging that a request asks for. It is read before anything is signed: a refusal afterwards would
+ * The requested packaging. It is read before anything is signed: a refusal afterwards would
  * leave a certificate behind.
  * @throws KeelsonError `request.invalid`
  */

@@ -29,18 +29,17 @@ export const rawAnswer = (
         isStillValid,
       );
 
-/** Headers of a request, which name the version that the client already has, and its time. */
+/** Headers of a request, which tell the version that the client already has, and the time of the request. */
 export interface Freshness {
   readonly headers: Readonly<Record<string, string>>;
   readonly nowMs: number;
-  /** For an answer that shows when it was modified; one that does not yet will do so later. */
+  /** Not passed on for an answer without `Last-Modified`, because the next one will have it. */
   readonly isStillValid?: IsStillValid;
 }
 
 /**
- * The `Last-Modified` for a change at this time: the end of that second, so that all
- * changes of a second are older than what clients got after it. undefined: not known, or the second is
- * not over.
+ * The `Last-Modified` for a change at this time: the end of its second, so that no change within that second
+ * is hidden from a client that asks later. undefined: the time is unknown, or the second is not over.
  */
 const lastModifiedMs = (modifiedAtMs: number | undefined, nowMs: number): number | undefined => {
   if (modifiedAtMs === undefined) return undefined;

@@ -198,7 +198,7 @@ export const issueUnderPolicy = async (
   request: PolicyIssuing,
   key: KeyAlgorithm,
 ): Promise<IssuedCertificate> => {
-  // Before a key of up to 8192 bits is generated.
+  // Checked before generating a key of up to 8192 bits.
   await requireEnabled(parts, request);
   const keyPair = await createKeyPair(key);
   const decided = await decideCertificate(parts, {

@@ -55,7 +55,7 @@ export const entityDocument = (
 /**
  * The requester's entity comes from its token: there is no identity store, so there are no groups
  * (docs/divergences/pki.md).
- * @returns undefined for root tokens and where nobody asks
+ * @returns undefined for root tokens and for work without a requester
  */
 export const identityOf = (
   caller: Caller | undefined,

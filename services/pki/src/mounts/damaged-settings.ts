@@ -2,7 +2,7 @@
 import { isDamage } from '@keelson/storage';
 
 /**
- * A value that is wanted later: a damaged record is an error where the value is used, and nowhere else.
+ * A value that is read later: a damaged record is an error where the value is used, and nowhere else.
  * @returns a function that gives the value, or throws KeelsonError `barrier.damaged_value`
  */
 export const whenUsed = async <T>(value: Promise<T>): Promise<() => T> => {

@@ -6,7 +6,7 @@
 /** The parts of a mount that decide where its records are stored. */
 export interface MountScope {
   readonly uuid: string;
-  /** Nothing of a local mount leaves the cluster. */
+  /** No record of a local mount leaves the cluster. */
   readonly local: boolean;
 }
 
@@ -44,7 +44,7 @@ export const bulkPrefix = (kind: keyof typeof BULK, { uuid }: MountScope): strin
 export const acmePrefix = (mount: MountScope, kind: string): string =>
   `${bulkPrefix('acme', mount)}${kind}/`;
 
-/** EST settings: those of all mounts are looked at together. */
+/** EST settings; those of all mounts are searched together. */
 export const EST_PREFIXES = { shared: 'shared/est/', local: 'local/est/' } as const;
 
 /** Areas of records that a paths filter of replication can withhold from a secondary, by mount. */

@@ -53,7 +53,7 @@ const answerFresh = async (parts: OcspParts, exchange: Exchange): Promise<Uint8A
   const statuses: [CertId, CertificateStatus][] = [];
   for (const certId of request.certIds) {
     const named = findIssuers(authority, certId);
-    // One signature answers for one issuer: for certificates of others it would not count.
+    // A response has one signature, which is valid for certificates of one issuer only.
     const own = named[0] === issuers[0] ? named : [];
     statuses.push([certId, await findStatus(parts.store, exchange, own, certId.serialNumber)]);
   }

@@ -20,7 +20,7 @@ const fulfil = async (
     const request = { mount, serialNumber: serialKey, certificate: '' };
     if ((await revokeCertificate(parts, request)).kind !== 'revoked') return;
   } catch (error) {
-    // One that may not be revoked (an issuer) stays unconfirmed, and keeps no other from its turn.
+    // A certificate that may not be revoked (an issuer's) stays unconfirmed and does not block the others.
     if (!hasCode(error, 'request.invalid')) throw error;
     return;
   }

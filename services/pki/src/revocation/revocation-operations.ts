@@ -36,14 +36,14 @@ export interface RevokeRequest {
   readonly certificate: string;
   /** PEM, where the request proves possession; undefined on the privileged path. */
   readonly privateKey?: string;
-  /** undefined: none is given. */
+  /** undefined: the request gives none. */
   readonly reason?: RevocationReason | undefined;
 }
 
 export type RevokeOutcome =
   | { readonly kind: 'revoked'; readonly revokedAtMs: number; readonly warnings: readonly string[] }
   | { readonly kind: 'expired'; readonly serialHex: string; readonly notAfterMs: number }
-  /** Another cluster is asked to. */
+  /** Another cluster was asked to revoke it. */
   | { readonly kind: 'pending'; readonly serialHex: string };
 
 const refuse = (text: string): never => {
@@ -140,7 +140,7 @@ const checkPossession = (certificate: ParsedCertificate, privateKeyPem: string):
     // Checks that the private part belongs to the public one, because the public part alone is not secret.
     publicKeyDer = parsePrivateKey(onlyKeyIn(privateKeyPem)).publicKeyDer;
   } catch {
-    // The cause may quote the input, which is a secret: it goes no further.
+    // The cause is dropped, because it may quote the input, which is secret.
     return refuse('provided key PEM block contained no data or failed to parse');
   }
   if (isSamePublicKey(publicKeyDer, certificate.publicKeyDer)) return;
@@ -234,7 +234,7 @@ export const revokeCertificate = async (
   return { kind: 'revoked', revokedAtMs, warnings };
 };
 
-/** Revokes the certificate of an ended lease. What is unknown, expired or an issuer's counts as done. */
+/** Revokes the certificate of an ended lease. An unknown or expired certificate, or one of an issuer, counts as done. */
 export const revokeLeasedCertificate = async (
   parts: RevocationParts,
   mount: MountScope,

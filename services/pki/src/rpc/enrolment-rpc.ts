@@ -15,7 +15,7 @@ import { followEstConfigs } from '../est/est-config-operations.ts';
 const isPublic = (operation: string): boolean =>
   operation === 'cacerts' || operation === 'csrattrs';
 
-/** The path that policies of sys are about: that of what decides. */
+/** The path that the caller's policies must allow: that of the role or policy that decides. */
 const pathOf = (policy: PathPolicy, label: string): string => {
   if (label === '') return 'est';
   return policy.kind === 'role' ? `roles/${policy.role}/est` : 'sign-verbatim/est';

@@ -23,7 +23,7 @@ export interface PooledWork<Job, Result> {
   readonly messagesAtATime: number;
 }
 
-/** Garbage of a job is collected soon: by default V8 lets it grow to 128 MB first. */
+/** Collects the garbage of jobs early: by default V8 lets it grow to 128 MB first. */
 const MAX_YOUNG_MEGABYTES = 32;
 
 interface Waiting<Job, Result> extends PromiseWithResolvers<Result> {

@@ -1,5 +1,5 @@
 /**
- * Tidying what ACME clients left: orders, then accounts without any, then unused bindings (reference
+ * Tidying what ACME clients left behind: orders, then accounts without any, then unused bindings (reference
  * §7.13).
  */
 
@@ -116,7 +116,7 @@ const tidyAccount = async (
   return { ...total, acmeAccountsDeleted: 1 };
 };
 
-/** Removes what no client can have a use for any more. */
+/** Removes what no client can use any more. */
 export const tidyAcme = async (parts: AcmeTidyParts, run: AcmeTidyRun): Promise<void> => {
   const { mount, settings } = run;
   const { store, clock } = parts;

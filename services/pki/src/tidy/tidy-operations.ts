@@ -208,7 +208,7 @@ const deleteExpiredClusterRevocations = async (parts: TidyParts, run: TidyRun): 
   if (isListChanged) await parts.crlBuilder.rebuild(mount);
 };
 
-/** Requests between clusters, answered or not. */
+/** Requests between clusters, whether answered or not. */
 const deleteOldRequests = async (parts: TidyParts, run: TidyRun): Promise<void> => {
   if (parts.cluster().isSecondary) return;
   const { store, clock } = parts;
@@ -254,7 +254,7 @@ const WORK: Readonly<Partial<Record<TidyOperation, Work>>> = {
   tidy_cross_cluster_revoked_certs: deleteExpiredClusterRevocations,
 };
 
-/** Does all that the settings ask for. */
+/** Runs all operations that the settings enable. */
 export const tidyMount = async (parts: TidyParts, run: TidyRun): Promise<void> => {
   for (const [operation, work] of Object.entries(WORK))
     if (run.settings.operations.includes(operation as TidyOperation)) await work(parts, run);

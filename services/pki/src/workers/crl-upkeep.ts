@@ -31,7 +31,7 @@ export interface CrlUpkeep {
   readonly clock: Clock;
   readonly cluster: () => ThisCluster;
   readonly carry: (mount: MountScope) => Promise<void>;
-  /** Whether there are other clusters that may announce something. */
+  /** Whether there are other clusters, which may announce revocations. */
   readonly isInSet: () => boolean;
   /** Rung when roles, seal or mounts of the cluster changed. */
   readonly wakeup: Wakeup;
@@ -49,7 +49,7 @@ const findDue = async (upkeep: CrlUpkeep, mount: MountScope): Promise<Due> => {
   const authority = await authorities.of(mount);
   const { crl: config } = authority.settings;
   const nowMs = clock.nowMs();
-  // Left by a request that could not have the lease.
+  // Left by a request that could not acquire the lease.
   const isLeft = async (records: RecordCollection<unknown>): Promise<boolean> =>
     (await records.keys(store, { limit: 1 })).length > 0;
   if (!config.autoRebuild && (await isLeft(pendingRecords(mount)))) return 'complete';
@@ -86,7 +86,7 @@ export const renewDueCrls = async (upkeep: CrlUpkeep): Promise<void> => {
     }
 };
 
-/** Whether something for the primary is left: it could not be reached, or not yet. */
+/** Whether the outbox still has records for the primary, which could not be reached yet. */
 const hasLeft = async ({ store, cluster, mounts }: CrlUpkeep): Promise<boolean> => {
   if (!cluster().isSecondary) return false;
   for (const mount of mounts())

@@ -122,10 +122,10 @@ const freshestExtension = (
 };
 
 /**
- * The number of the newest list. Those of this cluster and of all clusters may be served on one path, so
- * they share a sequence, which only grows (RFC 5280 §5.2.3). Where the store was restored from an older copy,
- * lists were published that it does not know: it goes on above the seconds of that time, which no number has
- * reached by counting.
+ * The number of the newest list. The lists of this cluster and of all clusters may be served on one path, so
+ * they share a sequence, which only grows (RFC 5280 §5.2.3). A store restored from an older copy does not know
+ * the lists published since that copy, so its numbers continue from the Unix time of the restoration, which no
+ * count of lists can have reached.
  */
 const lastNumber = async ({ store, mount }: CrlBuild, group: CrlGroup): Promise<number> => {
   const records = await Promise.all([
@@ -139,7 +139,7 @@ const lastNumber = async ({ store, mount }: CrlBuild, group: CrlGroup): Promise<
 
 /**
  * A complete list and, if enabled, its delta list. `pending` are revocations that are
- * not certain to be on the complete list. Returns warnings.
+ * possibly missing from the complete list. Returns warnings.
  */
 export const buildComplete = async (
   build: CrlBuild,

@@ -98,7 +98,7 @@ const underLease = async (
     const warnings = await work({ ...build, scope: 'own' });
     if (!authority.settings.crl.unifiedCrl) return warnings;
     await announceRevocations(parts, mount);
-    // The list of all clusters is one, made by the primary.
+    // The primary builds the single list of all clusters.
     if (parts.cluster().isSecondary) return warnings;
     return [...new Set([...warnings, ...(await work({ ...build, scope: 'all' }))])];
   } finally {

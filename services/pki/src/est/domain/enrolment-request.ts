@@ -44,8 +44,8 @@ const subjectText = ({ subject }: Named): string =>
   JSON.stringify(parseName(subject).map((set) => set.map(({ type, value }) => [type, value])));
 
 /**
- * The alternative names, the common name among them: a role repeats it there, and a client need not ask
- * for that again.
+ * The alternative names, including the common name: a role repeats it there, so that a client need not
+ * request it again.
  */
 const namesOf = ({ subject, extensions }: Named): ReadonlySet<string> => {
   const extension = findExtension(extensions, EXTENSION.subjectAltName);

@@ -53,7 +53,7 @@ const unsupportedForm = (name: GeneralName): string | undefined => {
   }
 };
 
-/** The names a request asks for. */
+/** The requested names. */
 export const namesOfCsr = (csr: CsrFields): CsrNames => {
   const subject = parseName(csr.subject);
   const extension = findExtension(csr.extensions, EXTENSION.subjectAltName);

@@ -20,9 +20,9 @@ export const checkCsrKey = (role: Role, key: KeyAlgorithm): void => {
 
 /** A key as a request describes it. */
 export interface KeyRequest {
-  /** "": not asked for. */
+  /** "": not requested. */
   readonly type: string;
-  /** 0: not asked for. */
+  /** 0: not requested. */
   readonly bits: number;
 }
 

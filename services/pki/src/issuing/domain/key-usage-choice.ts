@@ -1,4 +1,4 @@
-/** The key usages of a leaf: those that are asked for, or what its key can be used for. */
+/** The key usages of a leaf: the requested ones, or those that suit its key. */
 import { type KeyAlgorithm, type KeyUsage, publicKeyType } from '@keelson/x509';
 
 /**

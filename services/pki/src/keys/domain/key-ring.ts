@@ -1,4 +1,4 @@
-/** The keys of a mount, and which one requests mean that name none. */
+/** The keys of a mount, and the default for requests that name none. */
 import { KeelsonError } from '@keelson/errors';
 import { type DamagedReferences, NO_DAMAGE } from './damaged-references.ts';
 

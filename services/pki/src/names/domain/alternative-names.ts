@@ -1,4 +1,4 @@
-/** Alternative names as requests give them: sorted by kind, without duplicates, and what cannot be one. */
+/** Requested alternative names, sorted by kind and without duplicates, and descriptions of the invalid ones. */
 import { KeelsonError } from '@keelson/errors';
 import { formatIpAddress, type GeneralName, parseIpAddress } from '@keelson/x509';
 import { isHostname, isRelaxedHostname, toAsciiHostname } from './hostname.ts';
@@ -102,7 +102,7 @@ export const readAlternativeNames = (
   };
 };
 
-/** The kind of alternative name that repeats a common name; none for one that is a mere description. */
+/** The kind of alternative name that repeats a common name; none for a common name that is only a description. */
 const repeatCommonName = (
   commonName: string,
   { addressCommonName }: NameRules,
@@ -153,7 +153,7 @@ export const withCommonName = (
   };
 };
 
-/** More are counted and not named: a request may have a thousand. */
+/** Further ones are only counted, because a request may have a thousand. */
 const MAX_NAMED = 10;
 
 /**

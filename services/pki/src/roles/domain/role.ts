@@ -1,4 +1,4 @@
-/** A role: what may be asked of the mount under its name. Reference §3.1. */
+/** A role: the rules for certificates issued under its name. Reference §3.1. */
 import { KeelsonError } from '@keelson/errors';
 import {
   type CertificatePolicy,

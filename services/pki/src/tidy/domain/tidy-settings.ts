@@ -32,7 +32,7 @@ export interface TidySettings {
   readonly pageSize: number;
 }
 
-/** Records of one step, which is one commit and may be followed by a pause: with pauses one at a time. */
+/** Records of one step, which is one commit: a single record if a pause follows each step. */
 export const stepSize = ({ pauseMs, pageSize }: TidySettings): number =>
   pauseMs > 0 ? 1 : pageSize;
 

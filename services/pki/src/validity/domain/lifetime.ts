@@ -13,9 +13,9 @@ export type LeafNotAfterBehavior = (typeof LEAF_NOT_AFTER_BEHAVIORS)[number];
 /** The requested lifetime, the time of the request, and the limits of the mount. */
 export interface RequestedLifetime {
   readonly nowMs: number;
-  /** 0: not asked for. */
+  /** 0: not requested. */
   readonly ttlSeconds: number;
-  /** Absolute end; undefined: not asked for. */
+  /** Absolute end; undefined: not requested. */
   readonly notAfterMs: number | undefined;
   readonly mountDefaultTtlSeconds: number;
   readonly mountMaxTtlSeconds: number;
@@ -76,7 +76,7 @@ const decideTtl = (request: LifetimeRequest): { seconds: number; warnings: reado
 };
 
 /**
- * The validity asked for, within the maximum of role and mount; an absolute end is bound by neither.
+ * The requested validity, within the maximum of role and mount; an absolute end is bound by neither.
  * @throws KeelsonError `request.invalid`
  */
 export const decideLifetime = (request: LifetimeRequest): Lifetime => {
@@ -182,7 +182,7 @@ export const lifetimeUnderRules = (
   if (Number.isNaN(roleEndMs)) refuse("the role's not_after is not a time");
   const lifetime = decideLifetime({
     ...asked,
-    // The role's own end takes effect before anything a request asks for.
+    // The role's own end takes precedence over everything in a request.
     ttlSeconds: roleEndMs === undefined ? asked.ttlSeconds : 0,
     notAfterMs: roleEndMs ?? asked.notAfterMs,
     notBeforeDurationSeconds: rules.notBeforeDurationSeconds,

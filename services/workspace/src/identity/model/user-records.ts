@@ -37,7 +37,7 @@ export const storeUser = (tx: Transaction, user: User, before: User | undefined)
   userEmails.write(tx, [toEmailKey(user.email), user.id], {});
 };
 
-/** Removes an account; what belongs to it is the caller's concern. */
+/** Removes an account. The caller removes everything that belongs to it. */
 export const removeUser = (tx: Transaction, user: User): void => {
   userRecords.delete(tx, user.id);
   usernames.delete(tx, user.username.toLowerCase());

@@ -9,7 +9,7 @@ type Turns = Readonly<Record<string, number>>;
 const runnerTurns = keyedRecords<Turns>('shared/runner-turns/');
 const KEY = 'organizations';
 
-/** An organization without a turn for this long is as far ahead as one that never had any. */
+/** After this long without a turn, an organization ranks like one that never had any. */
 const REMEMBERED_MS = 3_600_000;
 
 /** Organizations that have had no turn lately come first, then those whose turn was longest ago. */
@@ -27,7 +27,7 @@ export const noteTurn = async (
   nowMs: number,
 ): Promise<void> => {
   const turns = Object.entries((await runnerTurns.find(tx, KEY)) ?? {});
-  // Two turns of one millisecond, or of clocks that differ, have an order too.
+  // Orders turns of the same millisecond, or from clocks that differ.
   const turn = Math.max(nowMs, ...turns.map(([, last]) => last + 1));
   const kept = turns.filter(([id, last]) => id !== organizationId && last > turn - REMEMBERED_MS);
   runnerTurns.write(tx, [KEY], Object.fromEntries([...kept, [organizationId, turn]]));

@@ -170,7 +170,7 @@ const toCounts = (counts: ChangeCounts | null) => ({
 
 const toExecutionDetails = ({ agentId, agentPoolId }: Run) => {
   if (agentId === null) return null;
-  // The built-in runner: its agents are nobody's to look at.
+  // The agents of the built-in runner are not shown to anyone.
   if (agentPoolId === null) return { mode: 'remote' };
   return { mode: 'agent', 'agent-id': agentId, 'agent-pool-id': agentPoolId };
 };

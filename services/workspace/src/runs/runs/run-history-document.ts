@@ -17,7 +17,7 @@ export const toCommentResource = (comment: RunComment): Resource => ({
 const eventIdOf = (runId: string, what: string): string =>
   `${runId.replace('run-', 're-')}-${what.replaceAll('_', '-')}`;
 
-/** The event that a comment accompanies, or is. */
+/** The event that a comment accompanies; a comment made alone is an event itself. */
 const commentEventIdOf = ({ id, runId, event }: RunComment): string =>
   eventIdOf(runId, event ?? `commented-${id.replace('wsc-', '')}`);
 

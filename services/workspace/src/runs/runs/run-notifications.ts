@@ -12,7 +12,7 @@ interface Told {
   readonly message: string;
 }
 
-/** A discarded run ended as a person decided: neither an error nor something to attend to. */
+/** A discarded run ended by a person's decision, so it is neither an error nor needs attention. */
 const OF_STATUS: { readonly [S in RunStatus]?: Told } = {
   pending: { trigger: 'run:created', message: 'Run Created' },
   planning: { trigger: 'run:planning', message: 'Run Planning' },

@@ -24,7 +24,7 @@ export interface GitOptions {
   readonly signal: AbortSignal;
 }
 
-/** Kept of what git says about a failure. */
+/** Length of the part of git's error output that is kept. */
 const MAX_MESSAGE_LENGTH = 500;
 
 const configuration = ({ proxyUrl, credentials }: GitOptions): readonly [string, string][] => {
@@ -75,7 +75,7 @@ export interface RunningGit {
   readonly ended: Promise<void>;
 }
 
-/** The last thing that git calls fatal, without the credentials. */
+/** The last message that git calls fatal, without the credentials. */
 const toMessage = (stderr: string, { credentials: { password } }: GitOptions): string => {
   const lines = stderr.split('\n').filter((line) => line.trim() !== '');
   const told = lines.findLast((line) => /^(?:fatal|error): /.test(line)) ?? lines.at(-1) ?? '';
@@ -91,7 +91,7 @@ const killGroup = (child: ChildProcessByStdio<null, Readable, Readable>): void =
   try {
     process.kill(-child.pid, 'SIGKILL');
   } catch {
-    // It has just ended.
+    // The program has just ended.
   }
 };
 

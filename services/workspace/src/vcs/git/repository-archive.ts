@@ -16,7 +16,7 @@ const MAX_FILES = 100_000;
 const MAX_SUBMODULES = 50;
 const MAX_DEPTH = 5;
 
-/** The rest of the limits that a repository and its submodules have together. */
+/** Remainder of the limits shared by a repository and its submodules. */
 interface Room {
   bytes: number;
   files: number;
@@ -178,7 +178,7 @@ export const archiveCommit = async function* (
       if (withSubmodules) await addSubmodules(repository, place, room, packed);
       packed.finalize();
     } catch (error) {
-      // The reader learns of it from here; `packed` ends with its pipeline.
+      // The reader gets the error from here; `packed` ends with its pipeline.
       zipped.destroy(error instanceof Error ? error : new Error('unknown error'));
     }
   };

@@ -1,4 +1,4 @@
-/** Deliveries of webhooks: checked, remembered, and queued as work. */
+/** Deliveries of webhooks: verified, recorded, and queued as work. */
 import { createHash } from 'node:crypto';
 import { JSON_API_LIMITS, parseJson } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
@@ -34,7 +34,7 @@ const PAYLOAD_LIMITS = {
 const MAX_KEPT_LENGTH = 200;
 
 /**
- * Takes a delivery: what it reports is queued as work when this returns. A provider whose repository the
+ * Accepts a delivery: its events are queued as work when this returns. A provider whose repository the
  * webhook is for has signed it, and it has not arrived before.
  * @throws KeelsonError `workspace.not_found` for an unknown webhook, `workspace.delivery_not_authentic`,
  *   `workspace.delivery_replayed`, `request.invalid`

@@ -1,4 +1,4 @@
-/** The newest deliveries to a webhook: what became of them, and which would be replays. */
+/** The newest deliveries to a webhook with their outcomes, used to recognize replays. */
 import type { Reads, Transaction } from '@keelson/storage';
 import { keyedRecords } from '../../base/keyed-records.ts';
 
@@ -7,7 +7,7 @@ export type DeliveryOutcome = 'queued' | 'done' | 'ignored' | 'retried' | 'faile
 /** The effect of a delivery on one workspace. */
 export interface DeliveryEffect {
   readonly workspaceId: string;
-  /** A run, a configuration without a run, or why there is neither. */
+  /** A run, a configuration without a run, or the reason why there is neither. */
   readonly text: string;
 }
 
@@ -22,7 +22,7 @@ export interface StoredDelivery {
   /** Why it is ignored or failed. */
   readonly detail: string | null;
   readonly effects: readonly DeliveryEffect[];
-  /** Digests under which it is found again. */
+  /** Digests by which it is looked up. */
   readonly digests: readonly string[];
 }
 
@@ -41,7 +41,7 @@ const removeDelivery = async (tx: Transaction, hookId: string, key: string): Pro
   repositoryDeliveries.delete(tx, hookId, key);
 };
 
-/** Writes a delivery, and forgets the oldest where there are more than are kept. */
+/** Writes a delivery, and deletes the oldest ones above the limit. */
 export const storeDelivery = async (
   tx: Transaction,
   hookId: string,
@@ -56,7 +56,7 @@ export const storeDelivery = async (
   return key;
 };
 
-/** Notes what became of a delivery, unless it has been forgotten. */
+/** Records the outcome of a delivery, unless it has been deleted. */
 export const noteDelivery = async (
   tx: Transaction,
   hookId: string,

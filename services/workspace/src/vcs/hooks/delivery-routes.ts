@@ -13,7 +13,7 @@ import type { VcsContext } from '../seams/vcs-context.ts';
 import { listWorkspaceDeliveries, receiveDelivery } from './delivery-operations.ts';
 import type { StoredDelivery } from './delivery-records.ts';
 
-/** @param workspaceId what the delivery led to in other workspaces is not shown */
+/** @param workspaceId effects on other workspaces are not shown */
 const toDeliveryResource = (delivery: StoredDelivery, workspaceId: string): Resource => ({
   id: delivery.id,
   type: 'repository-deliveries',

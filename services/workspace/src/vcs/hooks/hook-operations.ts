@@ -1,4 +1,4 @@
-/** Webhooks at providers: wanted with the first workspace of a repository, removed with the last. */
+/** Webhooks at providers: registered for the first workspace of a repository, removed after the last. */
 import { randomBytes } from 'node:crypto';
 import { newResourceId } from '@keelson/jsonapi';
 import type { Transaction, TransactOptions } from '@keelson/storage';
@@ -151,7 +151,7 @@ export const removeHooksOf = async (
   for (const hook of await listRepositoryHooks(tx, tokenId)) await removeHook(tx, hook, nowMs);
 };
 
-/** Another token may have the rights that the one before had not. */
+/** Another token may have rights that the previous one lacked. */
 export const retryRegistrations = async (
   tx: Transaction,
   { tokenId }: OAuthClient,

@@ -253,7 +253,7 @@ const hasCommit = async (
   return version?.ingress?.commitSha === commitSha && version.ingress.tag === null;
 };
 
-/** Gives one workspace the files of a commit. @returns what became of it */
+/** Gives one workspace the files of a commit. @returns the outcome */
 const ingest = async (
   context: VcsContext,
   tx: Transaction,
@@ -324,7 +324,7 @@ export const fetchRepository = async (
   }, options);
 };
 
-/** Leaves an errored configuration, and an errored run that says why, in the workspaces that wait for an event. */
+/** Creates an errored configuration, and an errored run with the reason, in the workspaces that wait for an event. */
 export const giveUpFetch = async (
   context: VcsContext,
   tx: Transaction,
@@ -362,7 +362,7 @@ export const giveUpFetch = async (
   }
 };
 
-/** Shows on the workspaces of a repository what could not be reached. */
+/** Records on the workspaces of a repository what could not be reached. */
 export const noteFetchProblem = async (
   tx: Transaction,
   { hookId, deliveryKey }: FetchWork,

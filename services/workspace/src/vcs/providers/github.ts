@@ -94,7 +94,7 @@ const PLANNED_ACTIONS: ReadonlySet<string> = new Set([
 const toPullRequest = (payload: unknown): readonly DeliveredEvent[] => {
   const { action, number, pull_request: pull, sender } = requirePayload(PULL_REQUEST, payload);
   if (!PLANNED_ACTIONS.has(action)) return [];
-  // A fork may be anybody's, and a plan runs its code with the workspace's secrets.
+  // Anyone may own a fork, and a plan would run its code with the workspace's secrets.
   if (pull.head.repo?.full_name !== pull.base.repo?.full_name) return [];
   return [
     {

@@ -110,7 +110,7 @@ const toHeaders = ({ connection }: RemoteRepository) => ({
 export const GITLAB: Provider = {
   source: 'gitlab',
   username: 'oauth2',
-  // The secret is sent along, and signs nothing.
+  // The secret is sent with the request and signs nothing.
   signsBody: false,
   isAuthentic: ({ headers }, secret) => isSameSecret(headers['x-gitlab-token'], secret),
   // The latter is the same when a delivery is sent again.

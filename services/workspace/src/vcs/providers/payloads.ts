@@ -7,7 +7,7 @@ const MAX_SHOWN_LENGTH = 4096;
 
 /** A full commit hash of either kind. */
 export const COMMIT = Type.String({ pattern: '^[0-9a-f]{40}(?:[0-9a-f]{24})?$' });
-/** The name of a branch or tag that git accepts and that ends no argument. */
+/** The name of a branch or tag, without the characters that git forbids. */
 export const REF_NAME = Type.String({
   minLength: 1,
   maxLength: 255,
@@ -40,7 +40,7 @@ export const splitRef = (
   return undefined;
 };
 
-/** An address of the provider's, without a slash at its end. */
+/** An address of the provider, without a trailing slash. */
 export const trimUrl = (url: string): string => url.replace(/(?<!\/)\/+$/, '');
 
 /** `:org/:repo` with each part encoded for a path. */

@@ -3,7 +3,7 @@ import { type Outbound, outboundFailure, readBeginning } from '@keelson/outbound
 import { RepositoryFailure } from '../model/repository-failure.ts';
 import type { ProviderRequest } from './provider.ts';
 
-/** Larger than any answer that is read; of a longer one the beginning is no JSON. */
+/** Larger than any expected answer; a longer one is cut, so it is not valid JSON. */
 const MAX_ANSWER_BYTES = 256 * 1024;
 const MAX_SHOWN_LENGTH = 200;
 const TIME_LIMIT_MS = 30_000;

@@ -20,11 +20,11 @@ import { RepositoryFailure } from '../model/repository-failure.ts';
 import type { VcsContext } from '../seams/vcs-context.ts';
 import { pauseAfterMs } from './retry.ts';
 
-/** Pieces of work under way in one replica. */
+/** Tasks in progress in one replica. */
 const AT_ONCE = 4;
-/** Looked through for organizations that have nothing under way. */
+/** Due entries searched for organizations that have no work in progress. */
 const LOOKED_AT = 500;
-/** While work is under way, other work may become due. */
+/** Other work may become due while this is in progress. */
 const LOOK_AGAIN_MS = 1000;
 
 const perform = (

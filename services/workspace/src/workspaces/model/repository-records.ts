@@ -75,7 +75,7 @@ export interface ProviderConnection
 export type RepositoryWork =
   | { readonly kind: 'register'; readonly hookId: string }
   | {
-      /** Holds what the provider is reached with, since the hook and its connection are gone. */
+      /** Contains the provider's address and credentials, because the hook and its connection are deleted. */
       readonly kind: 'unregister';
       readonly connection: ProviderConnection;
       readonly identifier: string;

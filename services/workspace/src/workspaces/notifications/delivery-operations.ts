@@ -110,7 +110,7 @@ const post = async (
   }
 };
 
-/** Members that left the organization get no more mail. */
+/** Users who left the organization get no more mail. */
 const loadRecipients = async (
   reads: Reads,
   { organizationId, userIds, emailAddresses }: NotificationConfiguration,
@@ -152,7 +152,7 @@ export const send = (
     ? mail(context, configuration, event)
     : post(context, configuration, event);
 
-/** Notes what came of the first event that waits: it goes, or is tried again later. */
+/** Records the outcome of the first waiting event, which is removed or scheduled for a retry. */
 const settle = (
   { store, clock }: WorkspacesContext,
   id: string,
@@ -176,7 +176,7 @@ const settle = (
     else notificationQueues.write(tx, [id], { ...queue, first, attempts: 0, dueAtMs: 0 });
   }, options);
 
-/** The first event that waits and has to be sent now; older ones than allowed are passed over. */
+/** The first waiting event that is due; events older than `MAX_AGE_MS` are skipped. */
 const findDue = async (
   { store, clock }: WorkspacesContext,
   id: string,
@@ -217,7 +217,7 @@ const deliverNext = async (
   return true;
 };
 
-/** Sends the first event that waits for each configuration. @returns true when more may be due */
+/** Sends the first waiting event of each configuration. @returns true when more may be due */
 export const deliverNotifications = async (
   context: WorkspacesContext,
   options: TransactOptions,

@@ -171,7 +171,7 @@ export const createNotification = async (
   });
 };
 
-/** The part of a configuration that a verification proves. */
+/** The part of a configuration that a verification covers. */
 const destinationOf = ({ url, token, userIds, emailAddresses }: NotificationConfiguration) => ({
   url,
   token,

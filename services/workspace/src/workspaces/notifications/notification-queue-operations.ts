@@ -1,4 +1,4 @@
-/** Events that wait to be sent, written in the transaction in which they happen. */
+/** Events waiting to be sent, written in the transaction in which they happen. */
 import { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads, Transaction } from '@keelson/storage';
 import { findStanding } from '../../identity/access/organization-access-operations.ts';
@@ -18,7 +18,7 @@ import {
   notificationQueues,
 } from './notification-records.ts';
 
-/** Whether the runs of the workspace concern the team, by the rights that it has now. */
+/** Whether the team may currently read the runs of the workspace. */
 const concerns = async (
   reads: Reads,
   { subscribable }: NotificationConfiguration,

@@ -16,17 +16,17 @@ export const notificationSubscriptions = keyedRecords<Record<never, never>>(
   'shared/notification-subscriptions/',
 );
 
-/** `nc-…` with reminders of destruction -> the time of destruction that was reminded of last. */
+/** `nc-…` with destruction reminders -> the time of destruction in the latest reminder. */
 export const notificationReminders = keyedRecords<{ readonly remindedOfMs: number }>(
   'shared/notification-reminders/',
 );
 
-/** `nc-…` -> what came of the newest notifications, newest first. */
+/** `nc-…` -> responses to the latest notifications, newest first. */
 const notificationResponses = keyedRecords<{ readonly responses: readonly DeliveryResponse[] }>(
   'shared/notification-responses/',
 );
 
-/** `nc-…` -> the events that wait: from number `first` to before `next`. Absent when none waits. */
+/** `nc-…` -> the waiting events, from number `first` up to but excluding `next`. Absent if there are none. */
 export const notificationQueues = keyedRecords<{
   readonly first: number;
   readonly next: number;
@@ -61,7 +61,7 @@ export const storeNotification = async (
   }
 };
 
-/** Removes what waits for a configuration. */
+/** Removes the waiting events of a configuration. */
 export const removeQueue = async (tx: Transaction, id: string): Promise<void> => {
   const queue = await notificationQueues.find(tx, id);
   if (queue === undefined) return;
@@ -95,7 +95,7 @@ export const loadNotifications = async (
     .toSorted((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
 };
 
-/** With the workspace, project or team that they are about. */
+/** Called when the workspace, project or team is deleted. */
 export const removeNotificationsOf = async (tx: Transaction, ownerId: string): Promise<void> => {
   for (const configuration of await loadNotifications(tx, ownerId)) {
     await removeNotification(tx, configuration);

@@ -1,4 +1,4 @@
-/** Removal of configurations with the workspace or project that they are about. */
+/** Removes configurations when their workspace or project is deleted. */
 import type { WorkspaceSteps } from '../seams/workspace-steps.ts';
 import { removeNotificationsOf } from './notification-records.ts';
 

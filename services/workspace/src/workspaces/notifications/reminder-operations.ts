@@ -8,7 +8,7 @@ import { REMINDER_TRIGGER } from './domain/notification.ts';
 import { queueNotificationFor } from './notification-queue-operations.ts';
 import { notificationRecords, notificationReminders } from './notification-records.ts';
 
-/** Before the destruction. */
+/** Time before the destruction. */
 const REMIND_MS = 24 * 3600 * 1000;
 
 const remind = (
@@ -43,7 +43,7 @@ const remind = (
     notificationReminders.write(tx, [id], { remindedOfMs: atMs });
   }, options);
 
-/** Each time of destruction is reminded of once. */
+/** There is one reminder for each time of destruction. */
 export const remindOfDestruction = async (
   context: WorkspacesContext,
   options: TransactOptions,

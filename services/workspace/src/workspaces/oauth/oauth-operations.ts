@@ -181,7 +181,7 @@ export const changeClientProjects = (
     oauthClientRecords.write(tx, [client.id], { ...client, projectIds: next });
   });
 
-/** Removes a client with its token; workspaces lose the repository that they reach with it. */
+/** Removes a client with its token; workspaces connected through it lose their repository. */
 export const removeOAuthClient = async (
   { workspaceSteps }: WorkspacesContext,
   tx: Transaction,

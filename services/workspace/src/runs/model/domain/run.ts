@@ -93,7 +93,7 @@ export interface Run {
   readonly forcedUnlocks?: readonly ForcedUnlock[];
   /** `user-…` who brought the run to each status, if a user did; absent before the first. */
   readonly actorIds?: { readonly [S in RunStatus]?: string };
-  /** The commit on whose account the run was queued, and whose status follows it; absent for others. */
+  /** The commit that started the run and whose status follows it; absent for other runs. */
   readonly commitSha?: string;
   readonly createdAtMs: number;
 }

@@ -41,7 +41,7 @@ export const findDisregard = (
   }
 };
 
-/** Whether it depends on the changed files that an event starts a run. */
+/** Whether the changed files decide if an event starts a run. */
 export const dependsOnFiles = (
   { fileTriggersEnabled, triggerPatterns, triggerPrefixes, workingDirectory }: WorkspaceSettings,
   event: RepositoryEvent,
@@ -65,6 +65,6 @@ export const concernsFiles = (
     : isBelow(changed, [...triggerPrefixes, ...(workingDirectory ? [workingDirectory] : [])]);
 };
 
-/** Runs from a repository begin after the first that somebody asked for, unless `queue-all-runs` is set. */
+/** Without `queue-all-runs`, pushes start runs only after a person has started the first one. */
 export const queuesRuns = ({ settings, runs }: Pick<Workspace, 'settings' | 'runs'>): boolean =>
   settings.queueAllRuns || runs.newestNumber > 0;

@@ -7,7 +7,7 @@ import {
   type WorkspaceRights,
 } from './workspace-rights.ts';
 
-/** The rights on every workspace that follow from the caller's rights in the organization. */
+/** The rights on every workspace that the caller's organization rights imply. */
 export const toOrganizationRights = ({ kind, isOwner, access }: Standing): WorkspaceRights => {
   if (kind === 'organization') return ORGANIZATION_TOKEN_RIGHTS;
   if (isOwner || access.manageProjects) return FULL_RIGHTS;

@@ -9,7 +9,7 @@ export interface LinearExpression {
   matches(text: string): boolean;
 }
 
-/** @returns undefined for a text that is no such expression */
+/** @returns undefined for a text that is not a valid expression */
 export const compileExpression = (text: string): LinearExpression | undefined => {
   try {
     const expression = RE2JS.compile(text);

@@ -8,7 +8,7 @@ export interface Sender {
 }
 
 interface Sent {
-  /** Full commit hash; null where the provider does not say it. */
+  /** Full commit hash; null if the provider does not send it. */
   readonly commitSha: string | null;
   readonly sender: Sender | null;
 }
@@ -19,7 +19,7 @@ export type RepositoryEvent =
   | (Sent & {
       readonly kind: 'push';
       readonly branch: string;
-      /** The branch's commit before; null for a new branch. */
+      /** The branch's previous commit; null for a new branch. */
       readonly baseSha: string | null;
       readonly compareUrl: string | null;
     })
@@ -32,7 +32,7 @@ export type RepositoryEvent =
       readonly url: string | null;
       readonly sourceBranch: string;
       readonly targetBranch: string;
-      /** Where the branches part, or the target's commit; null where the provider does not say it. */
+      /** The merge base, or the target's commit; null if the provider does not send it. */
       readonly baseSha: string | null;
     });
 

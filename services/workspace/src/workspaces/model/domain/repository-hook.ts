@@ -14,9 +14,9 @@ export interface RepositoryHook {
   readonly providerId: string | null;
   /** Value at the latest fetch of the repository; null before the first. */
   readonly defaultBranch: string | null;
-  /** Why the webhook is not registered; null: it is, or nobody has tried yet. */
+  /** Why the webhook is not registered; null: it is, or registration has not been tried yet. */
   readonly hookProblem: string | null;
-  /** Why the repository could not be fetched the last time; null: it could. */
+  /** Why the latest fetch of the repository failed; null: it did not. */
   readonly fetchProblem: string | null;
 }
 

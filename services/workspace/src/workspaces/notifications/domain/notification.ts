@@ -28,7 +28,7 @@ export const TRIGGERS = [
 ] as const;
 export type NotificationTrigger = (typeof TRIGGERS)[number];
 
-/** Triggers of the vendor for things that do not exist here. */
+/** The vendor's triggers for features that do not exist here. */
 const WITHOUT_EVENTS: Readonly<Record<string, string>> = {
   'assessment:check_failure': 'health assessments evaluate no checks',
   'change_request:created': 'there are no change requests',
@@ -57,7 +57,7 @@ export interface NotificationConfiguration {
   /** `user-…` of the organization who get mail. */
   readonly userIds: readonly string[];
   readonly emailAddresses: readonly string[];
-  /** As the client reached the service that wrote it: links in notifications begin with it. */
+  /** Address at which the writing client reached the service; links in notifications begin with it. */
   readonly baseUrl: string;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
@@ -134,7 +134,7 @@ export const checkNotification = (
   ...checkDestination(settings),
 ];
 
-/** An event of a workspace, as it was when it happened. */
+/** An event of a workspace, with values from the time it happened. */
 export interface NotificationEvent {
   readonly trigger: NotificationTrigger;
   /** "Run Errored". */
@@ -149,17 +149,17 @@ export interface NotificationEvent {
     readonly message: string;
     readonly status: string;
     readonly createdAtMs: number;
-    /** Names of users; null where the service or a team did it. */
+    /** Names of users; null if the service or a team acted. */
     readonly createdBy: string | null;
     readonly updatedBy: string | null;
   } | null;
 }
 
-/** A notification that was sent, and what came of it. */
+/** A notification that was sent, and the response. */
 export interface DeliveryResponse {
   /** Address, or the recipients of a mail. */
   readonly url: string;
-  /** Its beginning. */
+  /** The beginning of the text. */
   readonly body: string;
   /** HTTP status or the code of the error; "ECONNREFUSED". */
   readonly code: string;
@@ -168,10 +168,10 @@ export interface DeliveryResponse {
   readonly successful: boolean;
 }
 
-/** Responses that are kept of a configuration. */
+/** Number of responses that are kept for a configuration. */
 export const MAX_RESPONSES = 10;
 
-/** Events that wait for one destination; further ones are not sent. */
+/** Maximum number of events that wait for one destination; further ones are not sent. */
 export const MAX_WAITING = 1000;
 
 /** Older events are no longer sent. */
