@@ -9,6 +9,7 @@ export {
 } from './edge-service.ts';
 export { parseJson } from './json-text.ts';
 export { allowHeader, type EdgeMethod, isEdgeMethod, methodRefused } from './methods.ts';
+export { type OpenApiDocument, toOpenApiDocument } from './openapi-document.ts';
 export { JSON_API_LIMITS, SECRETS_LIMITS } from './request-limits.ts';
 export { decodePath } from './request-path.ts';
 export { type CacheableResponse, createResponseCache } from './response-cache.ts';

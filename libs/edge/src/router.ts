@@ -70,8 +70,17 @@ export interface EdgeServiceOptions {
   /** "/api/v2", "/v1", "/v1/{mount}". */
   readonly pathPrefix: string;
   readonly routes: readonly Route[];
-  /** OpenAPI component schemas that the routes refer to. */
-  readonly schemas?: Readonly<Record<string, unknown>>;
+  /** Title of the OpenAPI document, such as "Keelson workspaces". */
+  readonly title?: string;
+  /** Description in the OpenAPI document. */
+  readonly text?: string;
+  /** OpenAPI Components Object with what the operations refer to, and the security schemes. */
+  readonly components?: Readonly<Record<string, unknown>>;
+  /**
+   * Whether a path needs no credentials.
+   * @param path with `+` in place of each parameter
+   */
+  readonly isPublic?: (path: string) => boolean;
   /** See `EdgeService.check`. Absent: nothing is ever impaired. */
   readonly check?: () => Promise<readonly string[]>;
   /** Converts an error thrown by a handler to an error document of the service. */
@@ -82,13 +91,20 @@ export interface EdgeServiceOptions {
 const toOpenApiPath = (path: string): string =>
   path.replaceAll(/:(\w+)(\([^)]*\))?/g, '{$1}').replace('*', '{path}');
 
-const toOpenApiPaths = (routes: readonly Route[]): Record<string, Record<string, unknown>> => {
+const toOpenApiPaths = ({
+  routes,
+  isPublic,
+}: EdgeServiceOptions): Record<string, Record<string, unknown>> => {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
-    // OpenAPI 3.1 has no LIST method. It is written as the extension `x-list`; GET ?list=true does the same.
+    // OpenAPI 3.1 has no LIST method.
     const key = route.method === 'LIST' ? 'x-list' : route.method.toLowerCase();
     const path = toOpenApiPath(route.path);
-    paths[path] = { ...paths[path], [key]: route.operation };
+    const needsNothing = isPublic?.(path.replaceAll(/\{\w+\}/g, '+')) === true;
+    paths[path] = {
+      ...paths[path],
+      [key]: needsNothing ? { ...route.operation, security: [] } : route.operation,
+    };
   }
   return paths;
 };
@@ -202,8 +218,10 @@ export const createEdgeService = (options: EdgeServiceOptions): EdgeService => {
         service: options.service,
         version: options.version,
         pathPrefix: options.pathPrefix,
-        pathsJson: JSON.stringify(toOpenApiPaths(options.routes)),
-        schemasJson: JSON.stringify(options.schemas ?? {}),
+        pathsJson: JSON.stringify(toOpenApiPaths(options)),
+        componentsJson: JSON.stringify(options.components ?? {}),
+        title: options.title ?? '',
+        text: options.text ?? '',
       }),
   };
 };

@@ -27,6 +27,7 @@ export {
 } from './error-document.ts';
 export { isResourceId, newResourceId } from './identifiers.ts';
 export { parseInclude } from './include.ts';
+export { jsonApiComponents } from './openapi.ts';
 export { itemsOn, type Page, parsePage, toPaginatedDocument } from './pagination.ts';
 export { parseQuery, type QueryParameters } from './query.ts';
 export {

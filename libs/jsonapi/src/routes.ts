@@ -13,6 +13,7 @@ import { metaWarnings } from './added-warning.ts';
 import type { JsonApiDocument } from './document.ts';
 import type { Endpoint } from './endpoint.ts';
 import { JSON_API_MEDIA_TYPE } from './error-document.ts';
+import { describeEndpoint } from './openapi.ts';
 import { parseQuery } from './query.ts';
 import { type BodyDecoder, createBodyDecoder, requireSameId } from './request-body.ts';
 import { parseFields, withFields } from './sparse-fields.ts';
@@ -43,53 +44,6 @@ const readBody = async (
   return decoder.decode(parseJson(bytes, JSON_API_LIMITS.json));
 };
 
-const STANDARD_ANSWERS = {
-  401: { description: 'No valid token.' },
-  404: { description: 'Absent, or the caller is not authorized.' },
-} as const;
-
-const toOperation = (tag: string, definition: Endpoint): Record<string, unknown> => {
-  const { method, path, summary, body, success = 200 } = definition;
-  const parameters = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema: { type: 'string' },
-  }));
-  const words = `${method.toLowerCase()}${path}`
-    .split(/[^A-Za-z0-9]+/)
-    .filter((word) => word !== '');
-  return {
-    operationId: words.join('_'),
-    tags: [tag],
-    summary,
-    ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined
-      ? {}
-      : {
-          requestBody: {
-            required: body.optional !== true,
-            content: { [JSON_API_MEDIA_TYPE]: { schema: body.schema } },
-          },
-        }),
-    responses: {
-      [success]: {
-        description: 'Success.',
-        ...(success === 204
-          ? {}
-          : { content: { [JSON_API_MEDIA_TYPE]: { schema: { type: 'object' } } } }),
-      },
-      ...STANDARD_ANSWERS,
-      ...(body === undefined
-        ? {}
-        : {
-            415: { description: 'Wrong content type.' },
-            422: { description: 'A field is invalid; source.pointer names it.' },
-          }),
-    },
-  };
-};
-
 /** The path parameter with the id of the resource that a request changes; undefined if its path has none. */
 const changedIdParameter = ({ method, path }: Endpoint): string | undefined =>
   method === 'PATCH' || method === 'PUT' ? /:(\w+_id)$/.exec(path)?.[1] : undefined;
@@ -111,7 +65,7 @@ const toRoute = (tag: string, definition: Endpoint): Route => {
   return {
     method: definition.method,
     path: definition.path,
-    operation: toOperation(tag, definition),
+    operation: describeEndpoint(tag, definition),
     handle: async (exchange): Promise<EdgeResponse> => {
       const principal = exchange.head.principal;
       if (principal === undefined) throw new KeelsonError('jsonapi.unauthorized');

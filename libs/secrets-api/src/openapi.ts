@@ -1,4 +1,4 @@
-/** OpenAPI 3.1 Operation Objects from declared fields. */
+/** OpenAPI 3.1 operations from declared fields, and the components that they refer to. */
 import type { EdgeMethod } from '@keelson/edge';
 import type { Fields } from './fields.ts';
 
@@ -10,6 +10,68 @@ export interface DescribedOperation {
   readonly summary: string;
   readonly description?: string | undefined;
 }
+
+const json = (schema: object) => ({ content: { 'application/json': { schema } } });
+const schemaOf = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+const refused = (description: string) => ({ description, ...json(schemaOf('Errors')) });
+
+const RESPONSES = {
+  Denied: refused('There is no valid token, or its policies do not allow this.'),
+  NotFound: refused('There is nothing at this path, or the list is empty.'),
+  Refused: refused('The request was refused; `errors` say why.'),
+} as const;
+
+const object = { type: 'object', additionalProperties: true } as const;
+
+/** For `createEdgeService`: what the operations of `secretsRoutes` refer to. */
+export const secretsComponents = {
+  schemas: {
+    Envelope: {
+      type: 'object',
+      required: ['request_id', 'lease_id', 'renewable', 'lease_duration', 'data', 'warnings'],
+      properties: {
+        request_id: { type: 'string' },
+        lease_id: { type: 'string' },
+        renewable: { type: 'boolean' },
+        lease_duration: { type: 'integer', description: 'In seconds.' },
+        data: { type: ['object', 'null'], additionalProperties: true },
+        wrap_info: { type: ['object', 'null'], additionalProperties: true },
+        warnings: { type: ['array', 'null'], items: { type: 'string' } },
+        auth: { type: ['object', 'null'], additionalProperties: true },
+        mount_type: { type: 'string', description: 'Absent if no mount answers.' },
+      },
+    },
+    Keys: {
+      type: 'object',
+      required: ['data'],
+      properties: {
+        data: {
+          ...object,
+          required: ['keys'],
+          properties: { keys: { type: 'array', items: { type: 'string' } } },
+        },
+      },
+    },
+    Errors: {
+      type: 'object',
+      required: ['errors'],
+      properties: { errors: { type: 'array', items: { type: 'string' } } },
+    },
+  },
+  responses: RESPONSES,
+  securitySchemes: {
+    token: {
+      type: 'apiKey',
+      in: 'header',
+      name: 'X-Service-Token',
+      description: 'A token of `auth/token`; `X-Vault-Token` is the same.',
+    },
+    bearer: { type: 'http', scheme: 'bearer', description: 'The same token.' },
+  },
+} as const;
+
+const responseOf = (name: keyof typeof RESPONSES) => ({ $ref: `#/components/responses/${name}` });
 
 const parameterNames = (path: string): readonly string[] =>
   [...path.matchAll(/:(\w+)/g)].map(([, name]) => name ?? '');
@@ -60,8 +122,18 @@ export const describeOperation = (operation: DescribedOperation): Record<string,
         }
       : {}),
     responses: {
-      '200': { description: 'The answer in the envelope.' },
-      ...(method === 'GET' || method === 'LIST' ? {} : { '204': { description: 'Done.' } }),
+      200: {
+        description: 'The answer.',
+        ...json(
+          method === 'LIST'
+            ? { allOf: [schemaOf('Envelope'), schemaOf('Keys')] }
+            : schemaOf('Envelope'),
+        ),
+      },
+      ...(method === 'GET' || method === 'LIST' ? {} : { 204: { description: 'Done.' } }),
+      403: responseOf('Denied'),
+      404: responseOf('NotFound'),
+      default: responseOf('Refused'),
     },
   };
 };

@@ -22,6 +22,7 @@ export {
   readFields,
 } from './fields.ts';
 export { mergePatch, mergePatchObject } from './merge-patch.ts';
+export { secretsComponents } from './openapi.ts';
 export type { Operation, OperationContext, Operations, Result } from './operations.ts';
 export { readBody, readQuery } from './request-data.ts';
 export { type SecretsRoutes, secretsRoutes } from './routes.ts';

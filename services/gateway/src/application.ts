@@ -42,7 +42,8 @@ export interface ApplicationParts {
   readonly metrics: RequestMetrics;
   readonly exchanges: ExchangeRules;
   readonly heads: HeadRules;
-  readonly services: readonly EdgeService[];
+  /** By name. */
+  readonly services: Readonly<Record<string, EdgeService>>;
   readonly serveV1: ServeExchange;
   readonly apiV2: ApiV2PluginParts;
   readonly live: LivePluginParts;
@@ -123,7 +124,7 @@ export const createApplication = (parts: ApplicationParts): FastifyInstance => {
     const version = VERSION;
     void scope.register(probesPlugin, { readiness, needsRestart, metrics, version });
     void scope.register(discoveryPlugin);
-    void scope.register(openApiPlugin, { services, version });
+    void scope.register(openApiPlugin, { services });
     void scope.register(consolePlugin);
     scope.setNotFoundHandler(() => {
       const text = 'unsupported path; the APIs are below /v1 and /api/v2 and described at /docs';

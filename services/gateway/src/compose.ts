@@ -149,7 +149,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
       publicUrl: config.publicUrl,
       clientAddress: createClientAddress(config.trustedProxies),
     },
-    services: Object.values(services),
+    services,
     serveV1,
     apiV2: { serveApiV2, rateLimit },
     live: {

@@ -285,7 +285,7 @@ describe('responses of the gateway itself', () => {
     ['/healthz', 'alive'],
     ['/readyz', 'ready'],
     ['/metrics', 'keelson_http_requests_total'],
-    ['/openapi.json', '/v1/{mount}/echo'],
+    ['/openapi/pki.json', '/{mount}/echo'],
     ['/docs', '<code>/api/v2/echo</code>'],
     ['/app/settings/tokens?source=terraform-login', '<!doctype html>'],
     ['/app/acme/web/runs/run-CZcmD7eagjhyX0vN', '<!doctype html>'],

@@ -25,6 +25,7 @@ import {
   createSecretsErrorRenderer,
   envelopeWarnings,
   renderSecretsError,
+  secretsComponents,
 } from '@keelson/secrets-api';
 import type { Barrier, Store } from '@keelson/storage';
 import { type AcmeService, createAcmeService } from './acme/acme-service.ts';
@@ -75,7 +76,7 @@ import { rolesNaming } from './roles/role-operations.ts';
 import { roleRoutes } from './roles/role-routes.ts';
 import { createEngine } from './rpc/engine-rpc.ts';
 import { createEnrolment } from './rpc/enrolment-rpc.ts';
-import { PKI_ENGINE } from './special-paths.ts';
+import { isUnauthenticated, PKI_ENGINE } from './special-paths.ts';
 import { tidyRoutes } from './tidy/tidy-routes.ts';
 import { createTidyRunner, type TidyRunner } from './tidy/tidy-runner.ts';
 import { runAutoTidy } from './workers/auto-tidy.ts';
@@ -198,6 +199,10 @@ const pkiEdge = (
     service: 'pki',
     version: VERSION,
     pathPrefix: '/v1/{mount}',
+    title: 'Keelson certificate authority',
+    text: 'Issuers, keys, roles, certificates, revocation, CRLs, OCSP, ACME, EST and external policy of one mount. PUT is the same as POST.',
+    components: secretsComponents,
+    isPublic: isUnauthenticated,
     check: async () => {
       await store.position();
       return member.impaired();

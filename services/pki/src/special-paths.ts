@@ -47,3 +47,9 @@ export const PKI_ENGINE: EngineDescription = {
   ],
   rootPaths: ['root', 'root/sign-self-issued'],
 };
+
+/** @param path of a route, with `+` in place of each parameter */
+export const isUnauthenticated = (path: string): boolean =>
+  PKI_ENGINE.unauthenticatedPaths.some((pattern) =>
+    pattern.endsWith('*') ? path.startsWith(`/${pattern.slice(0, -1)}`) : path === `/${pattern}`,
+  );

@@ -99,7 +99,6 @@ POST /sign-verbatim/est/simpleenroll · POST /sign-verbatim/est/simplereenroll`
     return path === '' ? [] : methods.split(',').map((method) => `${method} ${path}`);
   });
 
-const METHODS: Readonly<Record<string, string>> = { 'x-list': 'LIST' };
 const READS = ['GET', 'LIST', 'HEAD'];
 const EVERYTHING = '"create", "read", "update", "patch", "delete", "list"';
 
@@ -110,7 +109,9 @@ interface Row {
 }
 
 interface ApiDescription {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly paths: Readonly<
+    Record<string, Readonly<Record<string, { readonly 'x-methods'?: readonly string[] }>>>
+  >;
 }
 
 let folder: TemporaryDirectory;
@@ -177,18 +178,12 @@ beforeAll(async () => {
   // Its only second passes while it is asked.
   const expiring = tokens.get('expired') ?? '';
   while (await isLetIn(expiring));
-  const answer = await fetch(`${keelson.http}/openapi.json`);
+  const answer = await fetch(`${keelson.http}/openapi/pki.json`);
   const { paths } = (await answer.json()) as ApiDescription;
-  const PREFIX = '/v1/{mount}/';
   rows = Object.entries(paths).flatMap(([path, operations]) =>
-    path.startsWith(PREFIX)
-      ? Object.keys(operations)
-          .filter((key) => /^(x-list|get|head|post|put|patch|delete)$/.test(key))
-          .map((key) => ({
-            method: METHODS[key] ?? key.toUpperCase(),
-            path: path.slice(PREFIX.length - 1),
-          }))
-      : [],
+    Object.entries(operations).flatMap(([name, { 'x-methods': methods = [name.toUpperCase()] }]) =>
+      methods.map((method) => ({ method, path: path.slice('/{mount}'.length) })),
+    ),
   );
 });
 afterAll(async () => {

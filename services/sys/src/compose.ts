@@ -13,9 +13,14 @@ import type { ClusterDefinition, LeasesDefinition } from '@keelson/proto/sys/v1/
 import type { ReplicationSetsDefinition } from '@keelson/proto/sys/v1/replication';
 import type { RpcService } from '@keelson/rpc';
 import { VERSION } from '@keelson/runtime';
-import { createSecretsErrorRenderer, envelopeWarnings } from '@keelson/secrets-api';
+import {
+  createSecretsErrorRenderer,
+  envelopeWarnings,
+  secretsComponents,
+} from '@keelson/secrets-api';
 import { accessRpc } from './access/access-rpc.ts';
 import type { DecisionStates } from './access/decision-state.ts';
+import { UNAUTHENTICATED_PATHS } from './access/domain/special-paths.ts';
 import { composeContext, type SysContext, type SysParts } from './compose-context.ts';
 import { leaseRpc } from './leases/lease-rpc.ts';
 import { registerSysMetrics } from './metrics/sys-metrics.ts';
@@ -85,6 +90,10 @@ const sysEdge = (context: SysContext, routes: readonly Route[]): EdgeService =>
     service: 'sys',
     version: VERSION,
     pathPrefix: '/v1',
+    title: 'Keelson administration',
+    text: 'Seal, tokens, policies, namespaces, mounts, leases, audit, wrapping, messages and replication. PUT is the same as POST.',
+    components: secretsComponents,
+    isPublic: (path) => UNAUTHENTICATED_PATHS.has(path.slice(1)),
     check: async () => {
       await context.store.position();
       return context.member.impaired();

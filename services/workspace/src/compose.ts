@@ -15,7 +15,7 @@ import {
   type Route,
 } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
-import { createErrorRenderer, metaWarnings } from '@keelson/jsonapi';
+import { createErrorRenderer, jsonApiComponents, metaWarnings } from '@keelson/jsonapi';
 import { type LeaseStore, type PeriodicWork, runPeriodically } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
 import type { MetricsRegistry } from '@keelson/metrics';
@@ -241,6 +241,9 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
       service: 'workspace',
       version: VERSION,
       pathPrefix: '/api/v2',
+      title: 'Keelson workspaces',
+      text: 'Organizations, projects, teams, workspaces, variables, states, runs and agents, as JSON:API documents.',
+      components: jsonApiComponents,
       check: async () => {
         if (barrier.isSealed) throw new KeelsonError('sys.sealed');
         await store.position();

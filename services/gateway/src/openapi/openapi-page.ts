@@ -1,6 +1,6 @@
-/** The composed document as an HTML page. */
+/** An OpenAPI document as HTML. */
+import type { OpenApiDocument } from '@keelson/edge';
 import { escapeHtml } from '../pages/html-page.ts';
-import type { OpenApiDocument } from './composed-openapi.ts';
 
 interface Operation {
   readonly tags?: readonly string[];
@@ -11,22 +11,24 @@ interface Operation {
 
 const operationHtml = (path: string, method: string, operation: Operation): string => {
   const { tags: _tags, summary, description, ...rest } = operation;
-  const verb = method === 'x-list' ? 'LIST' : method.toUpperCase();
-  return `<details><summary><span class="m">${escapeHtml(verb)}</span> <code>${escapeHtml(path)}</code> ${escapeHtml(summary)}</summary>
+  return `<details><summary><span class="m">${escapeHtml(method.toUpperCase())}</span> <code>${escapeHtml(path)}</code> ${escapeHtml(summary)}</summary>
 <p>${escapeHtml(description)}</p><pre>${escapeHtml(JSON.stringify(rest, null, 2))}</pre></details>`;
 };
 
-/** HTML, without the heading. */
-export const renderOpenApi = (document: OpenApiDocument): string => {
+/** @param address of the document as JSON */
+export const renderOpenApi = (address: string, document: OpenApiDocument): string => {
   const groups = new Map<string, string[]>();
+  const prefix = document.servers[0]?.url ?? '';
   for (const [path, operations] of Object.entries(document.paths))
-    for (const [method, operation] of Object.entries(operations as Record<string, Operation>)) {
+    for (const [method, operation] of Object.entries<Operation>(operations)) {
       const tag = operation.tags?.[0] ?? 'other';
-      groups.set(tag, [...(groups.get(tag) ?? []), operationHtml(path, method, operation)]);
+      const html = operationHtml(prefix + path, method, operation);
+      groups.set(tag, [...(groups.get(tag) ?? []), html]);
     }
   const sections = [...groups].map(
-    ([tag, operations]) => `<h2>${escapeHtml(tag)}</h2>\n${operations.join('\n')}`,
+    ([tag, operations]) => `<h3>${escapeHtml(tag)}</h3>\n${operations.join('\n')}`,
   );
-  return `<p>${escapeHtml(document.info['description'])} The same as JSON: <a href="/openapi.json">/openapi.json</a>.</p>
+  return `<h2>${escapeHtml(document.info['title'])}</h2>
+<p>${escapeHtml(document.info['description'])} As JSON: <a href="${escapeHtml(address)}">${escapeHtml(address)}</a>.</p>
 ${sections.join('\n')}`;
 };

@@ -36,7 +36,7 @@ const PATHS = [
   '/healthz',
   '/readyz',
   '/metrics',
-  '/openapi.json',
+  '/openapi/pki.json',
   '/docs',
   '/ui/',
   '/app/settings/tokens',

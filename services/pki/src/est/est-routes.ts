@@ -34,16 +34,13 @@ import { loadEstConfig } from './est-config-records.ts';
 
 const MAX_BODY_BYTES = 256 * 1024;
 
-const describe = (path: string, summary: string) => ({
+const describe = (summary: string) => ({
   summary,
   tags: ['EST'],
-  parameters: [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema: { type: 'string' },
-  })),
-  responses: { 200: { description: 'DER in base64.' } },
+  responses: {
+    200: { description: 'DER in base64.' },
+    '4XX': { description: 'The reason in plain text.', content: { 'text/plain': {} } },
+  },
 });
 
 /**
@@ -177,7 +174,7 @@ export const estRoutes = (parts: IssuingParts): Route[] => {
   ): Route => ({
     method,
     path,
-    operation: describe(path, summary),
+    operation: describe(summary),
     handle: inPlainText(handle),
     refuse: (error) => Promise.resolve(refusalInPlainText(error)),
   });

@@ -83,6 +83,7 @@ const operation = (summary: string) => ({
   summary,
   responses: {
     200: { description: 'OCSPResponse, DER.', content: { [HEADERS['content-type']]: {} } },
+    '4XX': { description: 'There is no such mount.' },
   },
 });
 

@@ -8,6 +8,8 @@ const MEDIA_TYPE = 'application/gzip';
 
 const binary = { schema: { type: 'string', contentMediaType: MEDIA_TYPE } };
 
+const REFUSED = { $ref: '#/components/responses/Refused' };
+
 const restoreRoutes = (snapshots: Snapshots, path: string, isForced: boolean): Route[] =>
   (['POST', 'PUT'] as const).map((method) => ({
     method,
@@ -19,9 +21,8 @@ const restoreRoutes = (snapshots: Snapshots, path: string, isForced: boolean): R
       description:
         'The whole snapshot is verified before anything is replaced. The cluster is sealed afterwards and is opened with the keys of the snapshot.',
       tags: [TAG],
-      parameters: [],
       requestBody: { required: true, content: { [MEDIA_TYPE]: binary } },
-      responses: { 204: { description: 'Everything was replaced.' } },
+      responses: { 204: { description: 'Everything was replaced.' }, '4XX': REFUSED },
     },
     handle: async ({ body }) => {
       await snapshots.restore({ chunks: body.chunks(), isForced });
@@ -36,9 +37,9 @@ export const snapshotRoutes = (snapshots: Snapshots): Route[] => [
     operation: {
       summary: 'A snapshot of all services of the cluster',
       tags: [TAG],
-      parameters: [],
       responses: {
         200: { description: 'A tar archive under gzip.', content: { [MEDIA_TYPE]: binary } },
+        '4XX': REFUSED,
       },
     },
     handle: async ({ head, signal }) => {

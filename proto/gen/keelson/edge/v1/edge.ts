@@ -252,11 +252,18 @@ export interface ServiceDescription {
   /** "workspace", "pki", "sys". */
   service: string;
   version: string;
-  /** OpenAPI 3.1 `paths` and `components.schemas` objects, as JSON. Paths are relative to `path_prefix`. */
+  /**
+   * The operations by path and method, as JSON: the `paths` object of OpenAPI 3.1 with `x-list` for
+   * LIST. Paths are relative to `path_prefix`.
+   */
   pathsJson: string;
-  schemasJson: string;
+  /** The `components` object of OpenAPI 3.1, as JSON. */
+  componentsJson: string;
   /** "/api/v2", "/v1", or "/v1/{mount}" for engines. */
   pathPrefix: string;
+  /** Title and description of the API in its OpenAPI document. */
+  title: string;
+  text: string;
 }
 
 function createBaseClientFrames(): ClientFrames {
@@ -2546,7 +2553,7 @@ export const CheckResponse: MessageFns<CheckResponse> = {
 };
 
 function createBaseServiceDescription(): ServiceDescription {
-  return { service: "", version: "", pathsJson: "", schemasJson: "", pathPrefix: "" };
+  return { service: "", version: "", pathsJson: "", componentsJson: "", pathPrefix: "", title: "", text: "" };
 }
 
 export const ServiceDescription: MessageFns<ServiceDescription> = {
@@ -2560,11 +2567,17 @@ export const ServiceDescription: MessageFns<ServiceDescription> = {
     if (message.pathsJson !== "") {
       writer.uint32(26).string(message.pathsJson);
     }
-    if (message.schemasJson !== "") {
-      writer.uint32(34).string(message.schemasJson);
+    if (message.componentsJson !== "") {
+      writer.uint32(34).string(message.componentsJson);
     }
     if (message.pathPrefix !== "") {
       writer.uint32(42).string(message.pathPrefix);
+    }
+    if (message.title !== "") {
+      writer.uint32(50).string(message.title);
+    }
+    if (message.text !== "") {
+      writer.uint32(58).string(message.text);
     }
     return writer;
   },
@@ -2611,7 +2624,7 @@ export const ServiceDescription: MessageFns<ServiceDescription> = {
               break;
             }
 
-            message.schemasJson = reader.string();
+            message.componentsJson = reader.string();
             continue;
           }
           case 5: {
@@ -2620,6 +2633,22 @@ export const ServiceDescription: MessageFns<ServiceDescription> = {
             }
 
             message.pathPrefix = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.title = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.text = reader.string();
             continue;
           }
         }
@@ -2642,8 +2671,10 @@ export const ServiceDescription: MessageFns<ServiceDescription> = {
     message.service = object.service ?? "";
     message.version = object.version ?? "";
     message.pathsJson = object.pathsJson ?? "";
-    message.schemasJson = object.schemasJson ?? "";
+    message.componentsJson = object.componentsJson ?? "";
     message.pathPrefix = object.pathPrefix ?? "";
+    message.title = object.title ?? "";
+    message.text = object.text ?? "";
     return message;
   },
 };

@@ -52,7 +52,7 @@ const information = (key: ExternalAccountKey) => ({
 const newKeyRoutes = ({ store, clock }: ExternalAccountParts, form: DirectoryForm): Route[] =>
   secretsRoutes({
     path: `${form.route}/new-eab`,
-    tag: 'acme',
+    tag: 'ACME',
     fields: {},
     operations: {
       update: {
@@ -83,7 +83,7 @@ export const externalAccountRoutes = (parts: ExternalAccountParts): Route[] => [
   ...DIRECTORY_FORMS.flatMap((form) => newKeyRoutes(parts, form)),
   ...secretsRoutes({
     path: '/eab',
-    tag: 'acme',
+    tag: 'ACME',
     fields: PAGE_FIELDS,
     operations: {
       list: {
@@ -104,7 +104,7 @@ export const externalAccountRoutes = (parts: ExternalAccountParts): Route[] => [
   }),
   ...secretsRoutes({
     path: '/eab/:key_id',
-    tag: 'acme',
+    tag: 'ACME',
     fields: { key_id: field.string({ default: '', description: 'Id of the key.' }) },
     operations: {
       delete: {

@@ -58,7 +58,11 @@ const directoryMount = (mount: Mount): DirectoryMount => ({
 
 const describe = (summary: string): Readonly<Record<string, unknown>> => ({
   summary,
-  tags: ['acme'],
+  tags: ['ACME'],
+  responses: {
+    '2XX': { description: 'The resource as RFC 8555 describes it.' },
+    '4XX': { description: 'A problem document.', content: { 'application/problem+json': {} } },
+  },
 });
 
 /**

@@ -1,5 +1,5 @@
 /** The OpenAPI document of this service, at the path where client generators look for it. */
-import { type EdgeService, edgeResponse, type Route } from '@keelson/edge';
+import { type EdgeService, edgeResponse, type Route, toOpenApiDocument } from '@keelson/edge';
 
 const NAMES = ['stable', 'prerelease'] as const;
 
@@ -13,17 +13,8 @@ export const apiDescriptionRoutes = (
 ): Route[] => {
   // The HTTP date format has a resolution of one second.
   const changedAtMs = Math.floor(sinceMs / 1000) * 1000;
-  const load = async (): Promise<Uint8Array> => {
-    const { pathsJson, schemasJson, pathPrefix, version } = await describe();
-    const document = {
-      openapi: '3.1.0',
-      info: { title: 'Keelson workspace API', version },
-      servers: [{ url: pathPrefix }],
-      paths: JSON.parse(pathsJson) as unknown,
-      components: { schemas: JSON.parse(schemasJson) as unknown },
-    };
-    return Buffer.from(JSON.stringify(document));
-  };
+  const load = async (): Promise<Uint8Array> =>
+    Buffer.from(JSON.stringify(toOpenApiDocument(await describe())));
   let loaded: Promise<Uint8Array> | undefined;
   return NAMES.map((name) => ({
     method: 'GET',
@@ -35,6 +26,7 @@ export const apiDescriptionRoutes = (
       responses: {
         200: { description: 'The document.', content: { 'application/json': {} } },
         304: { description: 'It is as it was at If-Modified-Since.' },
+        '4XX': { $ref: '#/components/responses/Refused' },
       },
     },
     handle: async ({ head }) => {

@@ -29,12 +29,6 @@ export const signedRoute = (
     tags: [tag],
     summary,
     security: [],
-    parameters: [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
-      name,
-      in: 'path',
-      required: true,
-      schema: { type: 'string' },
-    })),
     responses: {
       [method === 'PUT' ? 204 : 200]: { description: 'Success.' },
       403: { description: 'The address has no valid signature, or it has expired.' },

@@ -56,7 +56,6 @@ export const webhookRoutes = (context: VcsContext): Route[] => [
       tags: ['repositories'],
       summary: 'Deliver what happened in a repository, as its provider does',
       security: [],
-      parameters: [{ name: 'hook_id', in: 'path', required: true, schema: { type: 'string' } }],
       responses: {
         202: { description: 'Stored; it will be carried out.' },
         403: { description: 'The signature or token is not that of the webhook.' },

@@ -1,0 +1,135 @@
+/**
+ * The OpenAPI document of one API, made from what its service says about its routes. Everything that holds
+ * for every operation is added here, once: ids, path parameters, the LIST method, security.
+ */
+import type { ServiceDescription } from '@keelson/proto/edge/v1/edge';
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+interface Parameter extends JsonObject {
+  readonly name: string;
+  readonly in: string;
+}
+
+interface Operation extends JsonObject {
+  readonly tags?: readonly string[];
+  readonly parameters?: readonly Parameter[];
+}
+
+/** Operations by method. */
+type PathItem = Readonly<Record<string, Operation>>;
+
+export interface OpenApiDocument {
+  readonly openapi: '3.1.0';
+  readonly info: JsonObject;
+  readonly servers: readonly { readonly url: string }[];
+  readonly security: readonly JsonObject[];
+  readonly tags: readonly { readonly name: string }[];
+  readonly paths: Readonly<Record<string, PathItem>>;
+  readonly components: JsonObject;
+}
+
+const LIST = 'x-list';
+
+const wordsOf = (text: string): readonly string[] =>
+  text.split(/[^A-Za-z0-9]+/).filter((word) => word !== '');
+
+/** `list_roles` for LIST /roles. */
+const operationId = (method: string, path: string): string =>
+  [...wordsOf(method.replace(LIST, 'list')), ...wordsOf(path)].join('_');
+
+const pathParameters = (path: string, declared: readonly Parameter[]): readonly Parameter[] =>
+  [...path.matchAll(/\{(\w+)\}/g)].map(
+    ([, name = '']) =>
+      declared.find((one) => one.in === 'path' && one.name === name) ?? {
+        name,
+        in: 'path',
+        required: true,
+        schema: { type: 'string' },
+      },
+  );
+
+const listQuery = (required: boolean): Parameter => ({
+  name: 'list',
+  in: 'query',
+  required,
+  description: 'Asks for the list, as the method LIST does.',
+  schema: { type: 'string', enum: ['true'] },
+});
+
+const described = (
+  method: string,
+  path: string,
+  { parameters: declared = [], ...others }: Operation,
+  query: readonly Parameter[],
+): Operation => {
+  const parameters = [
+    ...pathParameters(path, declared),
+    ...query,
+    ...declared.filter((one) => one.in !== 'path'),
+  ];
+  return {
+    operationId: operationId(method, path),
+    ...others,
+    ...(parameters.length === 0 ? {} : { parameters }),
+  };
+};
+
+const isSame = (one: Operation, other: Operation | undefined): boolean =>
+  JSON.stringify(one) === JSON.stringify(other);
+
+/**
+ * One operation for methods that OpenAPI does not know or that mean the same: LIST is `GET ?list=true`, and
+ * PUT is left out where it is the same as POST; `x-methods` names them. Preflights are left out.
+ */
+const documented = (path: string, item: PathItem): PathItem => {
+  const { [LIST]: list, options: _preflight, put, ...others } = item;
+  const isPutSame =
+    put !== undefined && others['post'] !== undefined && isSame(put, others['post']);
+  const methods = isPutSame || put === undefined ? others : { ...others, put };
+  const operations: Record<string, Operation> = {};
+  for (const [method, operation] of Object.entries(methods))
+    operations[method] = described(method, path, operation, []);
+  if (isPutSame) operations['post'] = { ...operations['post'], 'x-methods': ['POST', 'PUT'] };
+  if (list === undefined) return operations;
+  const { get } = others;
+  operations['get'] =
+    get === undefined
+      ? { ...described(LIST, path, list, [listQuery(true)]), 'x-methods': ['LIST'] }
+      : { ...described('get', path, get, [listQuery(false)]), 'x-methods': ['GET', 'LIST'] };
+  return operations;
+};
+
+/** Paths are relative to the server, which is the part of the service's prefix without parameters. */
+export const toOpenApiDocument = (description: ServiceDescription): OpenApiDocument => {
+  const [server = '', ...parameters] = description.pathPrefix.split(/(?=\/\{)/);
+  const routes = Object.entries(JSON.parse(description.pathsJson) as Record<string, PathItem>);
+  const paths = Object.fromEntries(
+    routes.map(([route, item]) => {
+      const path = parameters.join('') + route;
+      return [path, documented(path, item)] as const;
+    }),
+  );
+  const components = JSON.parse(description.componentsJson) as {
+    readonly securitySchemes?: JsonObject;
+  };
+  const tags = new Set(
+    Object.values(paths).flatMap((item) =>
+      Object.values(item).flatMap(({ tags: own = [] }) => own),
+    ),
+  );
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: description.title,
+      version: description.version,
+      description: description.text,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: server }],
+    security: Object.keys(components.securitySchemes ?? {}).map((name) => ({ [name]: [] })),
+    tags: [...tags].toSorted().map((name) => ({ name })),
+    paths,
+    components,
+  };
+};
