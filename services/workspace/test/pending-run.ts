@@ -29,6 +29,7 @@ export const pendingRun = (given: Partial<Run> = {}): Run => ({
   agentId: null,
   stateVersionIds: [],
   createdById: null,
+  requestedWith: null,
   createdAtMs: 0,
   ...given,
 });

@@ -1,33 +1,12 @@
 /** An upload URL carries the rights of its announcer, and stops working when these are lost. */
 import { afterAll, describe, expect, test } from 'vitest';
 import { archiveOf } from './configuration-archive.ts';
+import { ENDS, narrow, teamWith } from './ended-rights.ts';
 import { startRunHarness } from './run-harness.ts';
 import { md5, stateText, url } from './state-uploads.ts';
 
-const O = '/organizations/acme';
 const { harness, makeWorkspace, claim, finish, statusOf, act } = await startRunHarness();
 afterAll(() => harness[Symbol.asyncDispose]());
-
-let serial = 0;
-
-/** A team with this access to the workspace; callers are its member and the team itself. */
-const teamWith = async (workspaceId: string, attributes: object) => {
-  serial += 1;
-  const team = await harness.create(`${O}/teams`, 'teams', { name: `team-${serial}` });
-  const grant = await harness.create('/team-workspaces', 'team-workspaces', attributes, {
-    relationships: {
-      team: { data: { type: 'teams', id: team.id } },
-      workspace: { data: { type: 'workspaces', id: workspaceId } },
-    },
-  });
-  const member = await harness.addUser(`member-${serial}`, team.id);
-  const path = `/teams/${team.id}/authentication-token`;
-  const made = await harness.create(path, 'authentication-tokens', {});
-  const tokens = { member: member.token, team: String(made.attributes['token']) };
-  return { teamId: team.id, grantId: grant.id, memberId: member.id, tokens };
-};
-
-type Team = Awaited<ReturnType<typeof teamWith>>;
 
 const announce = async (workspaceId: string, token: string, attributes: object = {}) => {
   const { status, data } = await harness.call(
@@ -44,26 +23,6 @@ const put = async (address: string) =>
 const runsOf = async (workspaceId: string) =>
   (await harness.call('GET', `/workspaces/${workspaceId}/runs`)).list;
 
-/** Ways in which a right ends between the announcement and the upload. */
-const ENDS = {
-  'the grant is removed': ({ grantId }: Team) =>
-    harness.call('DELETE', `/team-workspaces/${grantId}`),
-  'the grant is narrowed to reading': ({ grantId }: Team) =>
-    harness.call('PATCH', `/team-workspaces/${grantId}`, {
-      data: { type: 'team-workspaces', attributes: { access: 'read' } },
-    }),
-  'the token is deleted': async ({ memberId }: Team) => {
-    const path = `/users/${memberId}/authentication-tokens`;
-    for (const { id } of (await harness.call('GET', path)).list) {
-      await harness.call('DELETE', `/authentication-tokens/${id}`);
-    }
-  },
-  'the member leaves the team': ({ teamId, memberId }: Team) =>
-    harness.call('DELETE', `/teams/${teamId}/relationships/users`, {
-      data: [{ type: 'users', id: memberId }],
-    }),
-} as const;
-
 describe('a configuration for a workspace with auto-apply', () => {
   test.for([
     ['member', { access: 'plan' }, false],
@@ -74,7 +33,7 @@ describe('a configuration for a workspace with auto-apply', () => {
   ] as const)('of the %s with %j is applied automatically: %s', async (row) => {
     const [caller, access, applies] = row;
     const workspaceId = await makeWorkspace({ 'auto-apply': true });
-    const { tokens } = await teamWith(workspaceId, access);
+    const { tokens } = await teamWith(harness, workspaceId, access);
     expect(await put((await announce(workspaceId, tokens[caller])).url)).toBe(204);
     const [run] = await runsOf(workspaceId);
     expect(run?.attributes['auto-apply']).toBe(applies);
@@ -86,10 +45,9 @@ describe('a configuration for a workspace with auto-apply', () => {
 
   test('waits for confirmation if the right to apply was revoked before the upload', async () => {
     const workspaceId = await makeWorkspace({ 'auto-apply': true });
-    const { tokens, grantId } = await teamWith(workspaceId, { access: 'write' });
-    const { url: address } = await announce(workspaceId, tokens.member);
-    const narrowed = { data: { type: 'team-workspaces', attributes: { access: 'plan' } } };
-    await harness.call('PATCH', `/team-workspaces/${grantId}`, narrowed);
+    const team = await teamWith(harness, workspaceId, { access: 'write' });
+    const { url: address } = await announce(workspaceId, team.tokens.member);
+    await narrow(harness, team, 'plan');
     expect(await put(address)).toBe(204);
     const [run] = await runsOf(workspaceId);
     expect(run?.attributes['auto-apply']).toBe(false);
@@ -103,9 +61,9 @@ describe.for(Object.entries(ENDS))('once %s', ([, end]) => {
     async (attributes) => {
       const workspaceId = await makeWorkspace({ 'auto-apply': true });
       const current = (await harness.call('GET', `/workspaces/${workspaceId}`)).data.relationships;
-      const team = await teamWith(workspaceId, { access: 'write' });
+      const team = await teamWith(harness, workspaceId, { access: 'write' });
       const { id, url: address } = await announce(workspaceId, team.tokens.member, attributes);
-      await end(team);
+      await end(harness, team);
       expect(await put(address)).toBe(404);
       expect(await runsOf(workspaceId)).toEqual([]);
       const version = await harness.call('GET', `/configuration-versions/${id}`);
@@ -119,7 +77,7 @@ describe.for(Object.entries(ENDS))('once %s', ([, end]) => {
 
   test('a state announced earlier is refused', async () => {
     const workspaceId = await makeWorkspace();
-    const team = await teamWith(workspaceId, { access: 'write' });
+    const team = await teamWith(harness, workspaceId, { access: 'write' });
     await harness.call('POST', `/workspaces/${workspaceId}/actions/lock`, {}, team.tokens.member);
     const text = stateText(1);
     const announced = await harness.call(
@@ -129,7 +87,7 @@ describe.for(Object.entries(ENDS))('once %s', ([, end]) => {
       team.tokens.member,
     );
     expect(announced.status).toBe(201);
-    await end(team);
+    await end(harness, team);
     for (const kind of ['state-upload', 'json-state-upload']) {
       const address = url(announced.data, kind);
       const { status } = await harness.transfer('PUT', address, Buffer.from(text));

@@ -240,6 +240,34 @@ describe('a workspace with a repository', () => {
 });
 
 describe('a push', () => {
+  test.for([
+    [true, 'confirmed', null],
+    [false, 'planned', 'waits for a confirmation: auto-apply of the workspace was switched off'],
+  ] as const)(
+    'with auto-apply %s at the end of its plan leads to a run that is %s',
+    async ([isAutomatic, status, description]) => {
+      const { id, identifier, first } = await connect({
+        'queue-all-runs': true,
+        'auto-apply': true,
+      });
+      await harness.runUpkeep();
+      await discardAll(id);
+      const sha = await server.commit(identifier, { 'main.tf': '2' });
+      await deliver(id, pushed('refs/heads/main', sha, first));
+      await harness.runUpkeep();
+      const runId = (await runsOf(id))[0]?.id ?? '';
+      await runs.claim();
+      await harness.call('PATCH', `/workspaces/${id}`, {
+        data: { type: 'workspaces', attributes: { 'auto-apply': isAutomatic } },
+      });
+      await runs.finish(runId);
+      expect(await runs.statusOf(runId)).toBe(status);
+      const { list } = await harness.call('GET', `/runs/${runId}/run-events`);
+      expect(list.at(-1)?.attributes).toMatchObject({ action: status, description });
+      await runs.act(runId, isAutomatic ? 'cancel' : 'discard');
+    },
+  );
+
   test('starts a run, whose progress is reported as status of the commit', async () => {
     const { id, identifier, first } = await connect({ 'queue-all-runs': true });
     await harness.runUpkeep();

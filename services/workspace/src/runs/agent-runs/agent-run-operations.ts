@@ -15,8 +15,9 @@ import { executes } from '../executors/run-executor-operations.ts';
 import { agentRecords } from '../model/agent-records.ts';
 import type { Agent } from '../model/domain/agent.ts';
 import type { ChangeCounts, Run, RunEvent } from '../model/domain/run.ts';
-import { type RunPhase, runRecords, toPhase, toPhaseId } from '../model/run-records.ts';
+import { runRecords, toPhase, toPhaseId } from '../model/run-records.ts';
 import { queueTriggeredRuns } from '../run-triggers/triggered-run-operations.ts';
+import { findReasonToWait } from '../runs/auto-apply-operations.ts';
 import { changeRun, startPhase } from '../runs/run-changes.ts';
 import { appendLog, startLog } from '../runs/run-log-operations.ts';
 import type { RunTables } from '../runs/run-projections.ts';
@@ -187,13 +188,18 @@ export type PhaseReport =
   | { readonly kind: 'errored' }
   | { readonly kind: 'canceled' };
 
-const toEvent = (report: PhaseReport, phase: RunPhase): RunEvent => {
+const toEvent = async (
+  context: RunsContext,
+  reads: Reads,
+  run: Run,
+  report: PhaseReport,
+): Promise<RunEvent> => {
   switch (report.kind) {
     case 'finished': {
       const { counts, hasChanges } = report;
-      return phase === 'plan'
-        ? { kind: 'plan_finished', counts, hasChanges }
-        : { kind: 'apply_finished', counts };
+      if (toPhase(run) === 'apply') return { kind: 'apply_finished', counts };
+      const waitsBecause = await findReasonToWait(context, reads, run);
+      return { kind: 'plan_finished', counts, hasChanges, waitsBecause };
     }
     case 'errored':
       return { kind: 'fail' };
@@ -214,7 +220,7 @@ export const reportPhase = (
 ): Promise<Run> =>
   context.store.transact(async (tx) => {
     const run = await requireOwnRun(tx, principal, runId);
-    const event = toEvent(report, toPhase(run));
+    const event = await toEvent(context, tx, run, report);
     const next = await changeRun(tx, runId, event, context.clock.nowMs());
     if (next.status === 'applied') await queueTriggeredRuns(context, tx, next);
     return next;

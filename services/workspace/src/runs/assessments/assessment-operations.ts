@@ -112,6 +112,7 @@ const assessOne = (
       {
         source: ASSESSMENT_SOURCE,
         createdById: null,
+        requestedWith: null,
         mayApply: false,
         nowMs,
         order: context.nextRunOrder(),

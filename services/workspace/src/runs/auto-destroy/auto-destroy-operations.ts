@@ -85,6 +85,7 @@ const destroyOne = (
       const origin = {
         source: AUTO_DESTROY_SOURCE,
         createdById: null,
+        requestedWith: null,
         mayApply: true,
         nowMs,
         order: context.nextRunOrder(),

@@ -3,7 +3,7 @@ import type { Transaction } from '@keelson/storage';
 import { configurationVersionRecords } from '../../state/configuration-versions/configuration-version-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import { hasRuns } from '../executors/run-executor-operations.ts';
-import type { Run } from '../model/domain/run.ts';
+import { RUN_TRIGGER_SOURCE, type Run } from '../model/domain/run.ts';
 import { queueInternalRun } from '../runs/run-creation.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
 import { loadRunTriggers } from './run-trigger-records.ts';
@@ -30,8 +30,9 @@ export const queueTriggeredRuns = async (
       autoApply: workspace.settings.autoApplyRunTrigger,
     };
     const origin = {
-      source: 'tfe-run-trigger',
+      source: RUN_TRIGGER_SOURCE,
       createdById: null,
+      requestedWith: null,
       // An administrator of the workspace set this option, so that the apply may start automatically.
       mayApply: true,
       nowMs: clock.nowMs(),

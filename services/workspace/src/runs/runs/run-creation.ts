@@ -43,6 +43,8 @@ const isCli = (source: string): boolean => source === 'terraform' || source === 
 export interface RunOrigin {
   readonly source: string;
   readonly createdById: string | null;
+  /** `at-…`; null for a run that no request asked for. */
+  readonly requestedWith: string | null;
   /** Whether the requester may apply; if not, the run is never applied automatically. */
   readonly mayApply: boolean;
   readonly nowMs: number;
@@ -62,7 +64,7 @@ export const queueRun = async (
   workspace: Workspace,
   version: Pick<ConfigurationVersion, 'id' | 'speculative'>,
   given: GivenRun,
-  { source, createdById, mayApply, nowMs, order }: RunOrigin,
+  { source, createdById, requestedWith, mayApply, nowMs, order }: RunOrigin,
 ): Promise<Run> => {
   await noteRunOf(tx, version.id);
   return storeRun(tx, workspace, {
@@ -96,6 +98,7 @@ export const queueRun = async (
     agentId: null,
     stateVersionIds: [],
     createdById,
+    requestedWith,
     createdAtMs: nowMs,
   });
 };
@@ -140,5 +143,10 @@ export const queueUploadedRun = (
       savePlan: version.provisional && !version.speculative,
       ...(version.ingress && toCommitted(version.ingress)),
     },
-    { source: 'tfe-configuration-version', createdById: version.createdById, ...origin },
+    {
+      source: 'tfe-configuration-version',
+      createdById: version.createdById,
+      requestedWith: version.announcedWith,
+      ...origin,
+    },
   );

@@ -56,7 +56,7 @@ export const listRunEvents = (
     ...statuses.map(([status, atMs]) => ({
       id: eventIdOf(run.id, status),
       action: status === 'pending' ? 'queued' : status,
-      description: null,
+      description: status === 'planned' ? (run.waitsBecause ?? null) : null,
       atMs,
       actorId: actorOf(run, status),
       comment: comments.findLast(({ event }) => event === status) ?? null,

@@ -124,6 +124,7 @@ export const createRun = (
     const origin = {
       source,
       createdById: principal.kind === 'user' ? principal.id : null,
+      requestedWith: principal.tokenId,
       mayApply: permissions.canQueueApply,
       nowMs: context.clock.nowMs(),
       order: context.nextRunOrder(),

@@ -232,7 +232,7 @@ const newVersion = (
   archive: null,
   createdById: null,
   hasRun: false,
-  announcedWith: '',
+  announcedWith: null,
   createdAtMs: nowMs,
 });
 
@@ -352,6 +352,7 @@ export const giveUpFetch = async (
     const origin = {
       source: 'tfe-configuration-version',
       createdById: null,
+      requestedWith: null,
       mayApply: false,
       nowMs,
       order: nextRunOrder(),

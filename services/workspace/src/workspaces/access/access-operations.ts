@@ -8,11 +8,13 @@ import type { Reads } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import { type Standing } from '../../identity/access/domain/standing.ts';
 import {
+  findStanding,
   type OrganizationAccessResult,
   requireOrganization,
   requireOrganizationOf,
 } from '../../identity/access/organization-access-operations.ts';
 import type { Organization } from '../../identity/model/domain/organization.ts';
+import { organizationRecords } from '../../identity/model/organization-records.ts';
 import type { OAuthClient } from '../model/domain/oauth-client.ts';
 import type { Project } from '../model/domain/project.ts';
 import type { RepositoryHook } from '../model/domain/repository-hook.ts';
@@ -166,6 +168,19 @@ export const loadWorkspaceAccess = async (
     allowDestroyPlan: workspace.settings.allowDestroyPlan,
   });
   return { organization, standing, project, workspace, permissions, ...connection };
+};
+
+/** Permissions of a principal that need not be the caller; undefined without a part in the organization. */
+export const findWorkspacePermissions = async (
+  reads: Reads,
+  principal: Principal,
+  workspace: Workspace,
+): Promise<WorkspacePermissions | undefined> => {
+  const organization = await organizationRecords.find(reads, workspace.organizationId);
+  const standing = organization && (await findStanding(reads, principal, organization));
+  if (organization === undefined || standing === undefined) return undefined;
+  const access = await loadWorkspaceAccess(reads, { organization, standing }, workspace);
+  return access.permissions;
 };
 
 /** Both forms in which a workspace is addressed. */

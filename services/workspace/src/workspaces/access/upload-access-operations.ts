@@ -12,8 +12,8 @@ import type { WorkspacePermission } from './domain/workspace-permissions.ts';
 /** An upload for which a signed URL was issued. */
 export interface Announced {
   readonly workspaceId: string;
-  /** `at-…`. */
-  readonly announcedWith: string;
+  /** `at-…`; null if no request announced it, and no upload can follow. */
+  readonly announcedWith: string | null;
 }
 
 /**
@@ -26,7 +26,8 @@ export const requireAnnouncer = async (
   { workspaceId, announcedWith }: Announced,
   permission: WorkspacePermission,
 ): Promise<WorkspaceAccessResult> => {
-  const principal = await findPrincipalOf(tokenOwners, reads, announcedWith, clock.nowMs());
+  const tokenId = announcedWith ?? '';
+  const principal = await findPrincipalOf(tokenOwners, reads, tokenId, clock.nowMs());
   if (principal === undefined) throw notFound('workspace');
   return requireWorkspace(reads, principal, { workspaceId }, permission);
 };

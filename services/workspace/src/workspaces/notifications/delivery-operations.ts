@@ -11,6 +11,7 @@ import { mailFailure } from '../../base/mail/mailer.ts';
 import { pauseAfter } from '../../base/retries.ts';
 import { membershipRecords } from '../../identity/model/team-records.ts';
 import { userRecords } from '../../identity/model/user-records.ts';
+import { workspaceRecords } from '../model/workspace-records.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
 import {
   type DeliveryResponse,
@@ -25,6 +26,7 @@ import {
   toTeamsPayload,
   toText,
 } from './notification-message.ts';
+import { mayReadRuns, type RunReader } from './notification-queue-operations.ts';
 import {
   addResponse,
   notificationEvents,
@@ -110,16 +112,30 @@ const post = async (
   }
 };
 
-/** Users who left the organization get no more mail. */
+/** Looked up when an event is sent, which may be hours after it happened. */
+const mayReadRunsOf = async (
+  reads: Reads,
+  reader: RunReader,
+  { workspaceId }: NotificationEvent,
+): Promise<boolean> => {
+  const workspace = await workspaceRecords.find(reads, workspaceId);
+  return workspace !== undefined && mayReadRuns(reads, reader, workspace);
+};
+
+/** Users who left the organization, or may no longer read the runs of the event's workspace, get no mail. */
 const loadRecipients = async (
   reads: Reads,
   { organizationId, userIds, emailAddresses }: NotificationConfiguration,
+  event: NotificationEvent | undefined,
 ): Promise<readonly string[]> => {
+  const mayRead = (id: string): Promise<boolean> =>
+    event === undefined
+      ? membershipRecords.find(reads, organizationId, id).then((found) => found !== undefined)
+      : mayReadRunsOf(reads, { kind: 'user', id }, event);
   const ofUsers = await Promise.all(
-    userIds.map(async (id) => {
-      const membership = await membershipRecords.find(reads, organizationId, id);
-      return membership && (await userRecords.find(reads, id))?.email;
-    }),
+    userIds.map(async (id) =>
+      (await mayRead(id)) ? (await userRecords.find(reads, id))?.email : undefined,
+    ),
   );
   return [...new Set([...emailAddresses, ...ofUsers.filter((address) => address !== undefined)])];
 };
@@ -129,7 +145,7 @@ const mail = async (
   configuration: NotificationConfiguration,
   event: NotificationEvent | undefined,
 ): Promise<Outcome> => {
-  const to = await loadRecipients(store, configuration);
+  const to = await loadRecipients(store, configuration, event);
   const sent = { url: to.join(', '), body: '', headers: {}, sentAtMs: clock.nowMs() };
   const text = toText(configuration, event);
   try {
@@ -187,6 +203,17 @@ const findDue = async (
   return event && { number: queue.first, event };
 };
 
+const findReasonNotToSend = async (
+  { store, clock }: WorkspacesContext,
+  { subscribable: { kind, id } }: NotificationConfiguration,
+  event: NotificationEvent,
+): Promise<string | undefined> => {
+  if (event.atMs + MAX_AGE_MS < clock.nowMs()) return 'not sent within a day';
+  return kind !== 'teams' || (await mayReadRunsOf(store, { kind: 'team', id }, event))
+    ? undefined
+    : 'not sent: the team may no longer read the runs of the workspace';
+};
+
 const deliverNext = async (
   context: WorkspacesContext,
   id: string,
@@ -200,19 +227,21 @@ const deliverNext = async (
     await store.transact((tx) => removeQueue(tx, id), options);
     return false;
   }
-  const isLate = due.event.atMs + MAX_AGE_MS < clock.nowMs();
-  const tooLate: Outcome = {
-    mayRetry: false,
-    response: {
-      url: configuration.url ?? '',
-      body: '',
-      code: 'not sent within a day',
-      headers: {},
-      sentAtMs: clock.nowMs(),
-      successful: false,
-    },
-  };
-  const outcome = isLate ? tooLate : await send(context, configuration, due.event);
+  const code = await findReasonNotToSend(context, configuration, due.event);
+  const outcome: Outcome =
+    code === undefined
+      ? await send(context, configuration, due.event)
+      : {
+          mayRetry: false,
+          response: {
+            url: configuration.url ?? '',
+            body: '',
+            code,
+            headers: {},
+            sentAtMs: clock.nowMs(),
+            successful: false,
+          },
+        };
   await settle(context, id, due.number, outcome, options);
   return true;
 };

@@ -1,10 +1,9 @@
 /** Events waiting to be sent, written in the transaction in which they happen. */
 import { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads, Transaction } from '@keelson/storage';
-import { findStanding } from '../../identity/access/organization-access-operations.ts';
 import type { Organization } from '../../identity/model/domain/organization.ts';
 import { organizationRecords } from '../../identity/model/organization-records.ts';
-import { loadWorkspaceAccess } from '../access/access-operations.ts';
+import { findWorkspacePermissions } from '../access/access-operations.ts';
 import type { Workspace } from '../model/domain/workspace.ts';
 import {
   MAX_WAITING,
@@ -18,18 +17,19 @@ import {
   notificationQueues,
 } from './notification-records.ts';
 
-/** Whether the team may currently read the runs of the workspace. */
-const concerns = async (
+export interface RunReader {
+  readonly kind: 'user' | 'team';
+  readonly id: string;
+}
+
+/** Whether a user or a team may currently read the runs of the workspace. */
+export const mayReadRuns = async (
   reads: Reads,
-  { subscribable }: NotificationConfiguration,
-  organization: Organization,
+  reader: RunReader,
   workspace: Workspace,
 ): Promise<boolean> => {
-  const team = Principal.fromPartial({ kind: 'team', id: subscribable.id });
-  const standing = await findStanding(reads, team, organization);
-  if (standing === undefined) return false;
-  const { permissions } = await loadWorkspaceAccess(reads, { organization, standing }, workspace);
-  return permissions.canReadRun;
+  const principal = Principal.fromPartial(reader);
+  return (await findWorkspacePermissions(reads, principal, workspace))?.canReadRun === true;
 };
 
 const enqueue = async (
@@ -97,7 +97,7 @@ export const queueNotification = async (
   const event = toEvent({ ...(await describe()), trigger }, workspace, organization);
   for (const configuration of own) await enqueue(tx, configuration, event);
   for (const configuration of ofTeams) {
-    if (await concerns(tx, configuration, organization, workspace)) {
+    if (await mayReadRuns(tx, { kind: 'team', id: configuration.subscribable.id }, workspace)) {
       await enqueue(tx, configuration, event);
     }
   }

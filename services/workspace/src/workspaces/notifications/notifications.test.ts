@@ -15,6 +15,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type MailServer, startMailServer } from '@keelson/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { teamWith } from '../../../test/ended-rights.ts';
 import { startRunHarness } from '../../../test/run-harness.ts';
 import type { Harness } from '../../../test/workspace-harness.ts';
 
@@ -404,6 +405,50 @@ describe('destinations for people', () => {
       /^From: keelson@keelson.example\r\nTo: ops@keelson.example, \S+@\S+\r\n/m,
     );
     expect(mail.mails[0]).toMatch(/^Subject: Run Created in acme\/app-\d+\r$/m);
+    await runs.act(runId, 'discard');
+  });
+});
+
+describe('an event that waits to be sent', () => {
+  test('is mailed to the users who may still read the runs', async () => {
+    const workspaceId = await runs.makeWorkspace();
+    const [reader, former, left] = await Promise.all(
+      [1, 2, 3].map(() => teamWith(harness, workspaceId, { access: 'read' })),
+    );
+    await configure(
+      `/workspaces/${workspaceId}`,
+      { 'destination-type': 'email', url: null, triggers: ['run:created'] },
+      {
+        users: {
+          data: [reader, former, left].map((team) => ({ type: 'users', id: team?.memberId })),
+        },
+      },
+    );
+    const runId = await runs.queue(workspaceId);
+    await harness.call('DELETE', `/team-workspaces/${former?.grantId}`);
+    await harness.call('DELETE', `/teams/${left?.teamId}/relationships/users`, {
+      data: [{ type: 'users', id: left?.memberId }],
+    });
+    await harness.runUpkeep();
+    expect(mail.mails).toHaveLength(1);
+    const { username } = (await harness.call('GET', `/users/${reader?.memberId}`)).data.attributes;
+    expect(mail.mails[0]).toContain(`\nTo: ${String(username)}@keelson.example\r\n`);
+    await runs.act(runId, 'discard');
+  });
+
+  test('is not sent to a team that may no longer read the runs', async () => {
+    const workspaceId = await runs.makeWorkspace();
+    const team = await teamWith(harness, workspaceId, { access: 'read' });
+    const id = await configure(`/teams/${team.teamId}`, { triggers: ['run:created'] });
+    const runId = await runs.queue(workspaceId);
+    await harness.call('DELETE', `/team-workspaces/${team.grantId}`);
+    await harness.runUpkeep();
+    expect(received).toEqual([]);
+    expect(await responsesOf(id)).toContainEqual(
+      expect.objectContaining({
+        code: 'not sent: the team may no longer read the runs of the workspace',
+      }),
+    );
     await runs.act(runId, 'discard');
   });
 });

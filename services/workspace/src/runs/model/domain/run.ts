@@ -89,6 +89,10 @@ export interface Run {
   readonly stateVersionIds: readonly string[];
   /** `user-…`, null for a team or the service itself. */
   readonly createdById: string | null;
+  /** `at-…` with which the run was requested; null for a run that no request asked for. */
+  readonly requestedWith: string | null;
+  /** Why the run waits for a confirmation although it was to be applied automatically; absent for others. */
+  readonly waitsBecause?: string;
   /** Times at which the lock that the run held was removed by force; absent before the first. */
   readonly forcedUnlocks?: readonly ForcedUnlock[];
   /** `user-…` who brought the run to each status, if a user did; absent before the first. */
@@ -111,6 +115,8 @@ export type RunEvent =
       readonly kind: 'plan_finished';
       readonly counts: ChangeCounts;
       readonly hasChanges: boolean;
+      /** Why the run may not be applied automatically any more; undefined if it may. */
+      readonly waitsBecause?: string | undefined;
     }
   | ({ readonly kind: 'confirm' } & ByUser)
   | { readonly kind: 'start_apply' }
@@ -121,12 +127,14 @@ export type RunEvent =
   | ({ readonly kind: 'force_cancel' } & ByUser)
   | ({ readonly kind: 'discard' } & ByUser);
 
-const statusAfterPlan = (run: Run, hasChanges: boolean): RunStatus => {
+type PlanFinished = Extract<RunEvent, { readonly kind: 'plan_finished' }>;
+
+const statusAfterPlan = (run: Run, { hasChanges, waitsBecause }: PlanFinished): RunStatus => {
   // The plan finished before the agent saw the request to cancel. The run ends here.
   if (run.cancelRequestedAtMs !== null) return 'canceled';
   if (run.planOnly || (!hasChanges && !run.allowEmptyApply)) return 'planned_and_finished';
   if (run.savePlan) return 'planned_and_saved';
-  return run.autoApply ? 'confirmed' : 'planned';
+  return run.autoApply && waitsBecause === undefined ? 'confirmed' : 'planned';
 };
 
 /** Time from which the run may be cancelled by force; null when no cancellation was requested. */
@@ -150,7 +158,7 @@ const decideStatus = (run: Run, event: RunEvent, nowMs: number): RunStatus | und
     case 'start_plan':
       return when(status === 'pending', 'planning');
     case 'plan_finished':
-      return when(status === 'planning', statusAfterPlan(run, event.hasChanges));
+      return when(status === 'planning', statusAfterPlan(run, event));
     case 'confirm':
       return when(isConfirmable(status), 'confirmed');
     case 'start_apply':
@@ -186,6 +194,12 @@ const withActor = ({ actorIds }: Run, event: RunEvent): Run['actorIds'] =>
     ? { ...actorIds, [STATUS_AFTER[event.kind]]: event.userId }
     : actorIds;
 
+/** A run that waits for a confirmation will not be applied automatically, and says why. */
+const withWaiting = (event: RunEvent, status: RunStatus): Partial<Run> =>
+  event.kind === 'plan_finished' && event.waitsBecause !== undefined && status === 'planned'
+    ? { autoApply: false, waitsBecause: event.waitsBecause }
+    : {};
+
 /** The run after an event; undefined when the event is not allowed in its status. */
 export const nextRun = (run: Run, event: RunEvent, nowMs: number): Run | undefined => {
   const status = decideStatus(run, event, nowMs);
@@ -194,6 +208,7 @@ export const nextRun = (run: Run, event: RunEvent, nowMs: number): Run | undefin
   return {
     ...run,
     ...(actorIds && { actorIds }),
+    ...withWaiting(event, status),
     status,
     statusTimesMs:
       status === run.status ? run.statusTimesMs : { ...run.statusTimesMs, [status]: nowMs },
@@ -221,6 +236,9 @@ type RunOperation =
 
 /** Source of runs that destroy a workspace at its time. */
 export const AUTO_DESTROY_SOURCE = 'auto-destroy';
+
+/** Source of runs that the apply of another workspace queues. */
+export const RUN_TRIGGER_SOURCE = 'tfe-run-trigger';
 
 /** Source of runs that are health assessments. */
 export const ASSESSMENT_SOURCE = 'assessment';

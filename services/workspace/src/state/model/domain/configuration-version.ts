@@ -57,8 +57,11 @@ export interface ConfigurationVersion {
   readonly createdById: string | null;
   /** Whether a run uses it. Its files can then no longer be replaced. */
   readonly hasRun: boolean;
-  /** `at-…`, the token of the announcement: an upload may do what this token may do when it arrives. "": none. */
-  readonly announcedWith: string;
+  /**
+   * `at-…`, the token of the announcement: an upload may do what this token may do when it arrives. null for a
+   * configuration from a repository.
+   */
+  readonly announcedWith: string | null;
   readonly createdAtMs: number;
 }
 
