@@ -1,15 +1,26 @@
 # Every target runs the project's pinned Node 24 (npm package `node`) through npm.
 .PHONY: up console test check demo-replication
 
-NPM_INSTALLED := node_modules/.package-lock.json
+# What a running Keelson and the build of its console need. Packages for development are kept once they are there.
+INSTALLED := node_modules/.package-lock.json
+# Also what the checks and tests need.
+INSTALLED_FOR_DEVELOPMENT := node_modules/.installed-for-development
 CONSOLE := services/console/dist/index.html
+MANIFESTS := package.json package-lock.json $(wildcard libs/*/package.json services/*/package.json)
+NPM_INSTALL := npm install --no-save --no-audit --no-fund --loglevel=error
 
-$(NPM_INSTALLED): package.json package-lock.json $(wildcard libs/*/package.json services/*/package.json)
-	@echo 'installing npm packages'
-	@npm install --no-save --no-audit --no-fund --loglevel=error
+$(INSTALLED): $(MANIFESTS)
+	@echo 'Installing the npm packages that Keelson runs with.'
+	@$(NPM_INSTALL) $(if $(wildcard node_modules/vitest),,--omit=dev)
 	@touch $@
 
-$(CONSOLE): $(NPM_INSTALLED) services/console/vite.config.ts $(shell find services/console/src/browser -type f)
+$(INSTALLED_FOR_DEVELOPMENT): $(MANIFESTS)
+	@echo 'Installing the npm packages, with those for development.'
+	@$(NPM_INSTALL)
+	@touch $@ $(INSTALLED)
+
+$(CONSOLE): $(INSTALLED) services/console/vite.config.ts $(shell find services/console/src/browser -type f)
+	@echo 'Building the web console.'
 	@npm run --silent build -w services/console
 	@touch $@
 
@@ -20,19 +31,20 @@ console: $(CONSOLE)
 # glibc backs large blocks with pages of 2 MiB where the system has them (10 % less CPU), and returns freed blocks
 # to the system instead of keeping ever larger ones.
 # Compiled code is kept between starts, so that a start does not load the compiler that strips types.
-up: $(NPM_INSTALLED) $(CONSOLE)
+up: $(INSTALLED) $(CONSOLE)
+	@echo 'Starting Keelson.'
 	@NODE_COMPILE_CACHE=node_modules/.cache/compiled GLIBC_TUNABLES=glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=131072 exec node_modules/node/bin/node services/standalone/src/main.ts
 
 # Installs what a Debian machine lacks (as root; elsewhere says what is missing), then the whole suite.
 test:
 	@deploy/machine/prepare.sh
-	@$(MAKE) --silent $(NPM_INSTALLED)
+	@$(MAKE) --silent $(INSTALLED_FOR_DEVELOPMENT)
 	@.ci/suite
 
 # The static checks and the unit tests: per package what changed and what depends on it; the rest is cached.
-check: $(NPM_INSTALLED)
+check: $(INSTALLED_FOR_DEVELOPMENT)
 	@npx turbo run typecheck lint test:unit //#imports //#format:check //#deadcode --output-logs=errors-only
 
 # Three clusters that replicate, a partition, a failover and a failback (ARGS=--keep: they stay up). Needs nats-server.
-demo-replication: $(NPM_INSTALLED) $(CONSOLE)
+demo-replication: $(INSTALLED) $(CONSOLE)
 	@exec node_modules/node/bin/node deploy/demo-replication/src/main.ts $(ARGS)

@@ -9,11 +9,11 @@ context=$(mktemp -d)
 trap 'rm -rf "$context"' EXIT
 
 git ls-files -z --cached --others --exclude-standard -- package.json package-lock.json libs services proto deploy/agent deploy/policy-service deploy/demo-replication \
-  | grep -zvE '\.test\.ts$|/testdata/|^libs/testkit/src/|^libs/testcontainers/' \
+  | grep -zvE '\.test\.ts$|/testdata/|^libs/testkit/src/|^libs/testcontainers/|^services/console/' \
   | xargs -0 cp --parents -t "$context"
 # Modules that the demo shares with the tests; neither starts a process.
 cp --parents -t "$context" libs/testkit/src/addressed-cluster.ts libs/testkit/src/fault-proxy.ts
-# Built here: the image has no packages for it.
+# Only the built pages of the console: the image has no packages to build them.
 make --silent console
 cp -r --parents -t "$context" services/console/dist
 (

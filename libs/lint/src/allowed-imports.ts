@@ -18,8 +18,8 @@ export const allowedImports: AllowedImports = {
     'cluster-member',
   ],
 
-  // The gateway serves the pages of the console; standalone composes the services.
-  services: ['console', 'gateway pki runner sys workspace', 'standalone', 'cli'],
+  // Standalone composes the services.
+  services: ['console gateway pki runner sys workspace', 'standalone', 'cli'],
 
   'services/cli/src': ['client', 'commands'],
 

@@ -1,5 +1,6 @@
 /**
- * A real standalone control plane as a child process, on ports chosen by the system, started as by `make up`.
+ * A real standalone control plane as a child process, on ports chosen by the system, started as by `make up`
+ * or with a command of the caller, such as one that an installed package provides.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -27,13 +28,19 @@ export interface KeelsonOptions {
   readonly dataFolder: string;
   /** Additional KEELSON_* variables. Without `KEELSON_RUNNER` the built-in runner is off, as few tests have runs. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Starts it instead of `node services/standalone/src/main.ts`. */
+  readonly command?: readonly [program: string, ...given: string[]];
+  /** Where the command runs. */
+  readonly folder?: string;
 }
 
 const MAIN = fileURLToPath(new URL('../../../services/standalone/src/main.ts', import.meta.url));
 
 /** Resolves when the process has printed its greeting. Rejects with its output if it ends earlier. */
 export const startKeelson = async (options: KeelsonOptions): Promise<KeelsonProcess> => {
-  const child: ChildProcess = spawn(process.execPath, [MAIN], {
+  const [program, ...given] = options.command ?? [process.execPath, MAIN];
+  const child: ChildProcess = spawn(program, given, {
+    ...(options.folder === undefined ? {} : { cwd: options.folder }),
     env: {
       ...process.env,
       KEELSON_HTTP_PORT: '0',

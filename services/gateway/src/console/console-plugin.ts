@@ -3,13 +3,13 @@
  * Provisioning clients send people to addresses below `/app/`: `terraform login` to
  * `/app/settings/tokens`, the page of a run is `/app/<organization>/<workspace>/runs/<id>`.
  */
+import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
 import {
   type Console,
   type ConsoleFile,
   type ContentEncoding,
   loadConsole,
-} from '@keelson/console';
-import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
+} from './built-console.ts';
 
 const PAGE = 'index.html';
 const YEAR_SECONDS = 365 * 24 * 60 * 60;

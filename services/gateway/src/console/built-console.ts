@@ -26,7 +26,8 @@ export interface Console {
   readonly contentSecurityPolicy: string;
 }
 
-const DIST_FOLDER = join(import.meta.dirname, '..', 'dist');
+/** Files, not an import: the packages that build them are not those that a server runs with. */
+const DIST_FOLDER = join(import.meta.dirname, '..', '..', '..', 'console', 'dist');
 
 const TYPES: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',
