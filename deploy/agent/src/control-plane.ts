@@ -44,6 +44,8 @@ export interface PhaseAttributes {
   readonly 'json-schema-upload-url'?: string;
   readonly 'errored-state-upload-url'?: string;
   readonly token?: string;
+  /** Private key of the workspace for modules in repositories; only in the answer to a claim. */
+  readonly 'ssh-private-key'?: string;
 }
 
 export interface Phase {

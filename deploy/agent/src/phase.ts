@@ -8,6 +8,7 @@ import { type ControlPlane, isGone, type Phase, type PhaseEnd, upload } from './
 import { LogStream } from './log-stream.ts';
 import { countChanges, hasDrift, readApplyCounts, type ShownPlan } from './plan-summary.ts';
 import { type JsonFields, redactPlan } from './redacted-plan.ts';
+import { withSshKey } from './ssh-key.ts';
 import { StateKeeper } from './state-keeper.ts';
 import {
   findBinary,
@@ -71,7 +72,11 @@ interface Execution {
   /** File name of the binary. */
   readonly toolName: string;
   /** Runs the tool; its output goes to the log when `isLogged`. */
-  readonly tool: (args: readonly string[], isLogged?: boolean) => Promise<Outcome>;
+  readonly tool: (
+    args: readonly string[],
+    isLogged?: boolean,
+    moreEnvironment?: NodeJS.ProcessEnv,
+  ) => Promise<Outcome>;
   /** Runs the tool even when the phase has to stop, for steps that must still be done. */
   readonly lastTool: (args: readonly string[]) => Promise<Outcome>;
 }
@@ -95,9 +100,10 @@ const need = async (
   execution: Execution,
   args: readonly string[],
   isLogged = false,
+  moreEnvironment: NodeJS.ProcessEnv = {},
 ): Promise<Outcome> => {
   const { tool } = execution;
-  const outcome = await tool(args, isLogged);
+  const outcome = await tool(args, isLogged, moreEnvironment);
   if (outcome.code === 0) return outcome;
   if (!isLogged) tell(execution, outcome.output);
   throw new StepFailed(`terraform ${args[0]} ended with ${outcome.code}`);
@@ -210,9 +216,12 @@ const greeting = async (execution: Execution): Promise<void> => {
 };
 
 const execute = async (execution: Execution): Promise<PhaseEnd> => {
+  const { phase, folder } = execution;
   await greeting(execution);
-  await need(execution, ['init', '-input=false', '-no-color']);
-  return execution.phase.attributes.phase === 'plan' ? plan(execution) : apply(execution);
+  await withSshKey(folder.root, phase.attributes['ssh-private-key'], (environment) =>
+    need(execution, ['init', '-input=false', '-no-color'], false, environment),
+  );
+  return phase.attributes.phase === 'plan' ? plan(execution) : apply(execution);
 };
 
 const reportEnd = async (
@@ -273,8 +282,13 @@ export const performPhase = async (
         TFC_WORKSPACE_NAME: attributes['workspace-name'],
       },
     };
-    const tool: Execution['tool'] = (args, isLogged = false) =>
-      runTool(place, args, interruption, isLogged ? (text) => log.write(text) : undefined);
+    const tool: Execution['tool'] = (args, isLogged = false, moreEnvironment = {}) =>
+      runTool(
+        { ...place, environment: { ...place.environment, ...moreEnvironment } },
+        args,
+        interruption,
+        isLogged ? (text) => log.write(text) : undefined,
+      );
     const lastTool: Execution['lastTool'] = (args) => runTool(place, args, new Interruption());
     const toolName = basename(place.binary);
     end = await execute({ phase, folder, log, controlPlane, toolName, tool, lastTool });

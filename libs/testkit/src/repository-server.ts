@@ -21,6 +21,8 @@ export interface ApiCall {
 export interface RepositoryServer extends AsyncDisposable {
   /** Scheme and authority. */
   readonly url: string;
+  /** Folder of the bare repositories. */
+  readonly folder: string;
   readonly calls: ApiCall[];
   /** Answers of the API; a test may replace it. */
   answer: (call: ApiCall) => { readonly status: number; readonly body?: unknown };
@@ -133,6 +135,7 @@ export const startRepositoryServer = async (): Promise<RepositoryServer> => {
   };
   const server: RepositoryServer = {
     url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
+    folder: root,
     calls,
     answer: () => ({ status: 201, body: { id: 7 } }),
     beforeGit: () => false,

@@ -28,6 +28,7 @@ export { type RedisOptions, type RedisServer, startRedis } from './redis.ts';
 export { type ApiCall, type RepositoryServer, startRepositoryServer } from './repository-server.ts';
 export { ServerProcess } from './server-process.ts';
 export { shiftedClock } from './shifted-clock.ts';
+export { type SshServer, startSshServer } from './ssh-server.ts';
 export { stubService } from './stub-service.ts';
 export { type TemporaryDirectory, temporaryDirectory } from './temporary-directory.ts';
 export {

@@ -28,6 +28,7 @@ const VARIABLES_TEST = 'src/workspaces/variables/variables.test.ts';
 const SETS_TEST = 'src/workspaces/variable-sets/variable-sets.test.ts';
 const TAGS_TEST = 'src/workspaces/tags/tags.test.ts';
 const MEMBERS_TEST = 'src/identity/teams/organization-memberships.test.ts';
+const AGENTS_TEST = 'src/runs/agents/agents.test.ts';
 const POOLS_TEST = 'src/workspaces/agent-pools/agent-pools.test.ts';
 
 const bindings = (file = TAGS_TEST) => ({
@@ -310,7 +311,7 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
     triedOn: ['create', 'update'],
     fields: {
       name: shown('another key'),
-      value: warned('secret'),
+      value: elsewhere(AGENTS_TEST),
     },
   },
   'assignment of SSH keys': {

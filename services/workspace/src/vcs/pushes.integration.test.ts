@@ -9,7 +9,7 @@
  * | GET /configuration-versions/:id/ingress-attributes | 200 | 404 |
  */
 import { createHmac } from 'node:crypto';
-import { type RepositoryServer, startRepositoryServer } from '@keelson/testkit';
+import { type RepositoryServer, startRepositoryServer, startSshServer } from '@keelson/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startRunHarness } from '../../test/run-harness.ts';
 import type { Harness, Identified } from '../../test/workspace-harness.ts';
@@ -236,6 +236,42 @@ describe('a workspace with a repository', () => {
       error: 'fetch_failed',
       'error-message': expect.stringContaining('ssh://'),
     });
+  });
+});
+
+describe('a submodule at an SSH address', () => {
+  test('is fetched with the SSH key of the OAuth token, once it has one', async () => {
+    await using ssh = await startSshServer(server.folder);
+    const client = await createClient('token-with-a-key');
+    const inner = await server.commit('acme/inner', { 'inner.tf': '' });
+    const identifier = `acme/repo-${(serial += 1)}`;
+    const url = `ssh://git@${ssh.authority}/acme/inner.git`;
+    await server.commit(identifier, {
+      '.gitmodules': `[submodule "m"]\n\tpath = m\n\turl = ${url}\n`,
+    });
+    await server.git(identifier, 'update-index', '--add', '--cacheinfo', `160000,${inner},m`);
+    await server.git(identifier, 'commit', '--quiet', '--message=link');
+    await server.git(identifier, 'push', '--quiet', 'origin', 'main');
+    const repository = { 'oauth-token-id': client.tokenId, 'ingress-submodules': true };
+    const keyless = await createWorkspace('keyless', identifier, {}, repository);
+    await harness.runUpkeep();
+    expect((await repositoryOf(keyless))['problem']).toContain(
+      'over SSH where the OAuth token has an SSH key',
+    );
+    const given = { name: 'submodules', value: ssh.privateKey };
+    const key = await harness.create(`${O}/ssh-keys`, 'ssh-keys', given);
+    const assigned = await harness.call('PATCH', `/oauth-tokens/${client.tokenId}`, {
+      data: {
+        type: 'oauth-tokens',
+        relationships: { 'ssh-key': { data: { type: 'ssh-keys', id: key.id } } },
+      },
+    });
+    expect([assigned.status, assigned.meta]).toEqual([200, undefined]);
+    const id = await createWorkspace('with-key', identifier, {}, repository);
+    await harness.runUpkeep();
+    expect((await repositoryOf(id))['problem']).toBeNull();
+    expect((await versionsOf(id)).list[0]?.attributes['status']).toBe('uploaded');
+    expect(ssh.commands).toContain("git-upload-pack '/acme/inner.git'");
   });
 });
 

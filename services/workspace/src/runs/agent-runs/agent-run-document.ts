@@ -5,7 +5,7 @@ import { downloadPath } from '../../state/states/state-version-document.ts';
 import { isAssessment } from '../model/domain/run.ts';
 import { type RunFileKind, toPhase, toPhaseId } from '../model/run-records.ts';
 import { runFilePath } from '../runs/run-file-paths.ts';
-import type { AgentRun } from './agent-run-operations.ts';
+import type { AgentRun, ClaimedRun } from './agent-run-operations.ts';
 
 /** Command-line variables override all others except those of priority sets. */
 const toVariables = ({ run, variables }: AgentRun) => {
@@ -32,11 +32,11 @@ const toVariables = ({ run, variables }: AgentRun) => {
 
 /** @param runtimeVersion the release that satisfies the run's constraint, null when there is none */
 export const toAgentRunResource = (
-  claimed: AgentRun & { readonly token?: string },
+  claimed: AgentRun & Partial<Pick<ClaimedRun, 'token' | 'sshKey'>>,
   runtimeVersion: string | null,
   sign: SignUrl,
 ): Resource => {
-  const { run, workspace, organizationName, token } = claimed;
+  const { run, workspace, organizationName, token, sshKey } = claimed;
   const { settings, state } = workspace;
   const phase = toPhase(run);
   const planId = toPhaseId(run.id, 'plan');
@@ -82,6 +82,7 @@ export const toAgentRunResource = (
             'errored-state-upload-url': upload('errored-state'),
           }),
       ...(token === undefined ? {} : { token }),
+      ...(sshKey === undefined ? {} : { 'ssh-private-key': sshKey }),
     },
     relationships: { agent: toOne('agents', run.agentId) },
   };

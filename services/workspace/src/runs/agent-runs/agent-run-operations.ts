@@ -7,6 +7,7 @@ import { notFound } from '../../base/not-found.ts';
 import { organizationRecords } from '../../identity/model/organization-records.ts';
 import { issueToken } from '../../identity/tokens/token-operations.ts';
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
+import { sshKeyRecords } from '../../workspaces/model/ssh-key-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import type { EffectiveVariable } from '../../workspaces/variable-sets/domain/precedence.ts';
 import { loadEffectiveVariables } from '../../workspaces/variable-sets/effective-variable-operations.ts';
@@ -81,9 +82,12 @@ export interface AgentRun {
   readonly variables: readonly EffectiveVariable[];
 }
 
-/** A phase with the text of its token, which is not stored anywhere. */
+/** A phase with what only its agent receives, and only once. */
 export interface ClaimedRun extends AgentRun {
+  /** Not stored anywhere. */
   readonly token: string;
+  /** Private key of the workspace for modules in repositories. */
+  readonly sshKey: string | undefined;
 }
 
 const loadAgentRun = async (reads: Reads, run: Run): Promise<AgentRun> => {
@@ -119,7 +123,8 @@ export const takePhase = async (
   startLog(tx, toPhaseId(runId, toPhase(started)));
   const given = { description: toPhase(started), expiresAtMs: nowMs + TOKEN_LIFETIME_MS };
   const { text } = issueToken(tx, { kind: 'run', id: runId }, given, null, nowMs);
-  return { ...(await loadAgentRun(tx, started)), token: text };
+  const key = await sshKeyRecords.find(tx, workspace.sshKeyId ?? '');
+  return { ...(await loadAgentRun(tx, started)), token: text, sshKey: key?.value };
 };
 
 const claim = async (

@@ -226,6 +226,55 @@ describe('an agent', () => {
   });
 });
 
+describe('the SSH key of a workspace', () => {
+  const privateKey = '-----BEGIN OPENSSH PRIVATE KEY-----';
+  const KEYS = `${O}/ssh-keys`;
+  const makeKey = async () =>
+    (await harness.create(KEYS, 'ssh-keys', { name: 'modules', value: privateKey })).id;
+  const assign = (workspaceId: string, id: string | null) =>
+    harness.call('PATCH', `/workspaces/${workspaceId}/relationships/ssh-key`, {
+      data: { type: 'workspaces', attributes: { id } },
+    });
+
+  test('reaches the agent with each phase, once, and nobody else', async () => {
+    const workspaceId = await makeWorkspace();
+    const assigned = await assign(workspaceId, await makeKey());
+    expect(assigned.meta).toBeUndefined();
+    const runId = await queue(workspaceId);
+    for (const phase of ['plan', 'apply']) {
+      const claimed = await claim();
+      expect(claimed?.attributes).toMatchObject({ phase, 'ssh-private-key': privateKey });
+      // The run's own code can use its token.
+      const again = await asRun(runId, 'GET', `/agent-runs/${runId}`);
+      expect(again.status).toBe(200);
+      expect(JSON.stringify(again)).not.toContain(privateKey);
+      await finish(runId);
+      await act(runId, 'apply');
+    }
+    expect(await statusOf(runId)).toBe('applied');
+  });
+
+  test('is the one of the workspace, and not given out once it is taken away or deleted', async () => {
+    const keyId = await makeKey();
+    const [without, taken, deleted] = [
+      await makeWorkspace(),
+      await makeWorkspace(),
+      await makeWorkspace(),
+    ];
+    for (const id of [taken, deleted]) await assign(id, keyId);
+    await assign(taken, null);
+    await harness.call('DELETE', `/ssh-keys/${keyId}`);
+    for (const id of [without, taken, deleted]) {
+      const runId = await queue(id, { 'plan-only': true });
+      const agentId = await registerAgent('keyless');
+      const claimed = await claimAs(agentId);
+      expect(claimed.data.id).toBe(runId);
+      expect(claimed.data.attributes).not.toHaveProperty('ssh-private-key');
+      await ping(agentId, { status: 'exited' });
+    }
+  });
+});
+
 const md5 = (text: string) => createHash('md5').update(text).digest('hex');
 const stateText = (serial: number) =>
   JSON.stringify({ version: 4, serial, lineage: 'l-1', outputs: {}, resources: [] });

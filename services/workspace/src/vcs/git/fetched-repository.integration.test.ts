@@ -4,7 +4,7 @@ import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { createOutbound } from '@keelson/outbound';
 import { createPublicAddressPolicy } from '@keelson/outbound/addresses';
-import { type RepositoryServer, startRepositoryServer } from '@keelson/testkit';
+import { type RepositoryServer, startRepositoryServer, startSshServer } from '@keelson/testkit';
 import { extract } from 'tar-stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { FetchedRepository, type FetchLimits } from './fetched-repository.ts';
@@ -38,7 +38,11 @@ const unpack = async (pieces: AsyncIterable<Uint8Array>): Promise<Record<string,
 const use = async <T>(
   repository: string,
   work: (fetched: FetchedRepository) => Promise<T>,
-  { ranges = ['127.0.0.1'], limits = LIMITS }: { ranges?: string[]; limits?: FetchLimits } = {},
+  {
+    ranges = ['127.0.0.1'],
+    limits = LIMITS,
+    sshKey,
+  }: { ranges?: string[]; limits?: FetchLimits; sshKey?: string } = {},
 ): Promise<T> => {
   const outbound = createOutbound({
     policy: createPublicAddressPolicy(ranges),
@@ -46,19 +50,38 @@ const use = async <T>(
   });
   const cloneUrl = `${server.url}/${repository}.git`;
   try {
-    const source = { cloneUrl, username: 'u', token: TOKEN };
+    const source = { cloneUrl, username: 'u', token: TOKEN, sshKey };
     return await FetchedRepository.use(source, limits, outbound, work);
   } finally {
     await outbound.close();
   }
 };
 
-const filesOf = (repository: string, ref = 'refs/heads/main', withSubmodules = false) =>
-  use(repository, async (fetched) => {
-    const folder = await fetched.create();
-    const sha = await fetched.fetch(folder, fetched.cloneUrl, ref);
-    return unpack(archiveCommit(fetched, folder, sha, withSubmodules));
+const filesOf = (
+  repository: string,
+  ref = 'refs/heads/main',
+  withSubmodules = false,
+  options: Parameters<typeof use>[2] = {},
+) =>
+  use(
+    repository,
+    async (fetched) => {
+      const folder = await fetched.create();
+      const sha = await fetched.fetch(folder, fetched.cloneUrl, ref);
+      return unpack(archiveCommit(fetched, folder, sha, withSubmodules));
+    },
+    options,
+  );
+
+/** Links a commit as the submodule at "m". */
+const link = async (repository: string, url: string, sha: string) => {
+  await server.commit(repository, {
+    '.gitmodules': `[submodule "m"]\n\tpath = m\n\turl = ${url}\n`,
   });
+  await server.git(repository, 'update-index', '--add', '--cacheinfo', `160000,${sha},m`);
+  await server.git(repository, 'commit', '--quiet', '--allow-empty', '--message=link');
+  await server.git(repository, 'push', '--quiet', 'origin', 'main');
+};
 
 describe('a fetch', () => {
   test('contains all files of one commit, regardless of the attributes of the repository', async () => {
@@ -129,13 +152,53 @@ describe('a fetch', () => {
     ['http://[::1]:1/a/b.git', 'the address policy permits no address of ::1'],
   ] as const)('refuses a submodule at %s', async ([url, reason]) => {
     const inner = await server.commit('a/inner', { [`${Math.abs(url.length)}.tf`]: url });
-    await server.commit('a/bad', {
-      '.gitmodules': `[submodule "m"]\n\tpath = m\n\turl = ${url}\n`,
-    });
-    await server.git('a/bad', 'update-index', '--add', '--cacheinfo', `160000,${inner},m`);
-    await server.git('a/bad', 'commit', '--quiet', '--allow-empty', '--message=link');
-    await server.git('a/bad', 'push', '--quiet', 'origin', 'main');
+    await link('a/bad', url, inner);
     await expect(filesOf('a/bad', 'refs/heads/main', true)).rejects.toThrow(reason);
+  });
+
+  test('contains submodules at SSH addresses, fetched with the key and through the proxy', async () => {
+    await using ssh = await startSshServer(server.folder);
+    const nested = await server.commit('ssh/nested', { 'nested.tf': 'deep' });
+    await server.commit('ssh/inner', { 'inner.tf': 'inside' });
+    // Relative to an address of SSH.
+    await link('ssh/inner', '../nested.git', nested);
+    const inner = await server.git('ssh/inner', 'rev-parse', 'HEAD');
+    await link('ssh/outer', `ssh://git@${ssh.authority}/ssh/inner.git`, inner);
+    const fetch = (options: Parameters<typeof use>[2]) =>
+      filesOf('ssh/outer', 'refs/heads/main', true, options);
+    expect(await fetch({ sshKey: ssh.privateKey })).toMatchObject({
+      'm/inner.tf': 'inside',
+      'm/m/nested.tf': 'deep',
+    });
+    expect(ssh.commands).toEqual([
+      "git-upload-pack '/ssh/inner.git'",
+      "git-upload-pack '/ssh/nested.git'",
+    ]);
+    await expect(fetch({})).rejects.toThrow('over SSH where the OAuth token has an SSH key');
+    await using other = await startSshServer(server.folder);
+    await expect(fetch({ sshKey: other.privateKey })).rejects.toThrow(
+      /the submodule m: git: git@127\.0\.0\.1: Permission denied \(publickey\)/,
+    );
+    await expect(fetch({ sshKey: 'no-key' })).rejects.toThrow('Permission denied');
+    expect(ssh.commands).toHaveLength(2);
+  });
+
+  test.for([
+    ['ssh://git@[::1]:1/a/b.git', 'the submodule m is at'],
+    ['ssh://git@10.0.0.1:22/a/b.git', 'the address policy permits no address of 10.0.0.1'],
+    ['git@10.0.0.1:a/b.git', 'the address policy permits no address of 10.0.0.1'],
+    ['ssh://git@-oProxyCommand=x/a/b.git', 'the submodule m is at'],
+    ['ssh://-oProxyCommand=x@127.0.0.1/a/b.git', 'the submodule m is at'],
+    ['ssh://git@`touch${IFS}x`/a/b.git', 'the submodule m is at'],
+    ['ssh://git:password@127.0.0.1/a/b.git', 'the submodule m is at'],
+    ['file:///etc', 'the submodule m is at'],
+    ['ext::sh -c true', 'the submodule m is at'],
+  ] as const)('with an SSH key refuses a submodule at %s', async ([url, reason]) => {
+    await using ssh = await startSshServer(server.folder);
+    const inner = await server.commit('a/unreached', { [`${url.length}.tf`]: url });
+    await link('a/refused', url, inner);
+    const fetching = filesOf('a/refused', 'refs/heads/main', true, { sshKey: ssh.privateKey });
+    await expect(fetching).rejects.toThrow(reason);
   });
 
   test('sends the token only to its server, and shows it in no error', async () => {

@@ -2,6 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { prepareSsh, shellQuoted } from '@keelson/agent';
 import type { Outbound } from '@keelson/outbound';
 import { RepositoryFailure } from '../model/repository-failure.ts';
 import { openEgressProxy } from './egress-proxy.ts';
@@ -17,6 +19,8 @@ export interface FetchSource {
   readonly cloneUrl: string;
   readonly username: string;
   readonly token: string;
+  /** Private key for submodules; undefined: none is fetched over SSH. */
+  readonly sshKey: string | undefined;
 }
 
 export interface Commit {
@@ -28,6 +32,18 @@ export interface Commit {
 /** Above this number of changed files, the paths are treated as unknown. */
 const MAX_CHANGED = 5000;
 const MAX_MESSAGE_LENGTH = 4096;
+
+const SSH_PROXY = fileURLToPath(new URL('./ssh-proxy.ts', import.meta.url));
+
+/** ssh connects through the proxy of the fetch. */
+const toSshCommand = async (folder: string, key: string): Promise<string> => {
+  // A percent sign would begin one of the names that ssh replaces.
+  const program = [process.execPath, SSH_PROXY].map((word) =>
+    shellQuoted(word).replaceAll('%', '%%'),
+  );
+  const proxied = `ProxyCommand=${program.join(' ')} %h %p`;
+  return (await prepareSsh(folder, key, [proxied])).command;
+};
 
 export class FetchedRepository implements AsyncDisposable {
   readonly cloneUrl: string;
@@ -42,7 +58,7 @@ export class FetchedRepository implements AsyncDisposable {
 
   /** Runs work on a repository, and removes all that it has stored. @throws RepositoryFailure */
   static async use<T>(
-    { cloneUrl, username, token }: FetchSource,
+    { cloneUrl, username, token, sshKey }: FetchSource,
     { timeLimitMs, limitBytes }: FetchLimits,
     outbound: Pick<Outbound, 'addressesOf'>,
     work: (repository: FetchedRepository) => Promise<T>,
@@ -51,7 +67,8 @@ export class FetchedRepository implements AsyncDisposable {
     const signal = AbortSignal.timeout(timeLimitMs);
     await using proxy = await openEgressProxy({ outbound, limitBytes });
     const credentials = { origin: new URL(cloneUrl).origin, username, password: token };
-    const git = { folder, proxyUrl: proxy.url, credentials, signal };
+    const sshCommand = sshKey === undefined ? undefined : await toSshCommand(folder, sshKey);
+    const git = { folder, proxyUrl: proxy.url, credentials, sshCommand, signal };
     await using repository = new FetchedRepository(cloneUrl, git);
     try {
       return await work(repository);

@@ -1,7 +1,7 @@
 /**
  * The `git` program, as it is started here: in a folder of its own, with nothing of this process's environment
- * but the search path, without hooks, prompts or configuration of the machine, over HTTP and HTTPS only, and
- * through the proxy of the fetch. Credentials are in its environment, never in an argument.
+ * but the search path, without hooks, prompts or configuration of the machine, over HTTP and HTTPS, with a key
+ * also over SSH, and through the proxy of the fetch. Credentials are in its environment, never in an argument.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,6 +20,8 @@ export interface GitOptions {
     readonly username: string;
     readonly password: string;
   };
+  /** The program for SSH; undefined: nothing is fetched over SSH. */
+  readonly sshCommand: string | undefined;
   /** Ends the program. */
   readonly signal: AbortSignal;
 }
@@ -54,7 +56,12 @@ const environment = (options: GitOptions): Record<string, string> => {
     PATH: process.env['PATH'] ?? '',
     HOME: options.folder,
     LC_ALL: 'C',
-    GIT_ALLOW_PROTOCOL: 'http:https',
+    GIT_ALLOW_PROTOCOL: options.sshCommand === undefined ? 'http:https' : 'http:https:ssh',
+    ...(options.sshCommand !== undefined && {
+      GIT_SSH_COMMAND: options.sshCommand,
+      GIT_SSH_VARIANT: 'ssh',
+      KEELSON_EGRESS_PROXY: options.proxyUrl,
+    }),
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_TERMINAL_PROMPT: '0',
@@ -75,10 +82,14 @@ export interface RunningGit {
   readonly ended: Promise<void>;
 }
 
+/** Follows in git's output where ssh has said why. */
+const AFTER_SSH = 'fatal: Could not read from remote repository.';
+
 /** The last message that git calls fatal, without the credentials. */
 const toMessage = (stderr: string, { credentials: { password } }: GitOptions): string => {
-  const lines = stderr.split('\n').filter((line) => line.trim() !== '');
-  const told = lines.findLast((line) => /^(?:fatal|error): /.test(line)) ?? lines.at(-1) ?? '';
+  const lines = stderr.split(/\r?\n/).filter((line) => line.trim() !== '');
+  const at = lines.findLastIndex((line) => /^(?:fatal|error): /.test(line));
+  const told = (lines[at] === AFTER_SSH && lines[at - 1]) || (lines.at(at) ?? '');
   return told
     .replace(/^(?:fatal|error): /, '')
     .replaceAll(password, '…')

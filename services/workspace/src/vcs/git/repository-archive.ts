@@ -3,7 +3,7 @@
  * writes them from its objects: nothing of the repository is checked out here.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { pipeline } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { extract, type Pack, pack } from 'tar-stream';
@@ -100,17 +100,43 @@ const readSettings = async (
   return urls;
 };
 
+/** "git@host:path", which git knows as another form of an address of SSH. */
+const SCP_FORM = /^([\w.-]+@[\w.-]+:)(?!\/\/)(.+)$/;
+
+/** ssh puts both into the command line of a shell. */
+const SSH_NAME = /^\w[\w.-]*$/;
+
+const isFetched = (url: string, withSsh: boolean): boolean => {
+  if (!URL.canParse(url)) return false;
+  const { protocol, username, password, hostname } = new URL(url);
+  if (password !== '') return false;
+  if (protocol === 'http:' || protocol === 'https:') return username === '';
+  return (
+    withSsh && protocol === 'ssh:' && SSH_NAME.test(hostname) && /^(?:\w[\w.-]*)?$/.test(username)
+  );
+};
+
+const resolveRelative = (base: string, url: string): string => {
+  const [, host, path] = SCP_FORM.exec(base) ?? [];
+  return host === undefined || path === undefined
+    ? new URL(url, `${base}/`).href
+    : host + posix.join(path, url);
+};
+
 /** A submodule's address, which may be relative to that of the repository. */
-const resolveUrl = (base: string, url: string, path: string): string => {
+const resolveUrl = (
+  { git }: FetchedRepository,
+  base: string,
+  { url, path }: Pick<Submodule, 'url' | 'path'>,
+): string => {
   const isRelative = url.startsWith('./') || url.startsWith('../');
-  const resolved = isRelative ? new URL(url, `${base}/`).href : url;
-  if (URL.canParse(resolved)) {
-    const { protocol, username, password } = new URL(resolved);
-    if (['http:', 'https:'].includes(protocol) && username === '' && password === '')
-      return resolved;
-  }
+  const resolved = isRelative ? resolveRelative(base, url) : url;
+  const withSsh = git.sshCommand !== undefined;
+  const [, host, place] = SCP_FORM.exec(resolved) ?? [];
+  if (isFetched(host === undefined ? resolved : `ssh://${host.slice(0, -1)}/${place}`, withSsh))
+    return resolved;
   throw new RepositoryFailure(
-    `the submodule ${path} is at ${resolved.slice(0, 200)}: submodules are fetched over http and https, with the credentials of the connection for its own server and none for others`,
+    `the submodule ${path} is at ${resolved.slice(0, 200)}: submodules are fetched over http and https, with the credentials of the connection for its own server and none for others, and over SSH where the OAuth token has an SSH key`,
     { isFinal: true },
   );
 };
@@ -134,7 +160,8 @@ const listSubmodules = async (
   return links.flatMap((link) => {
     const given = urls.get(link.path);
     // Git itself leaves a link alone that .gitmodules does not name.
-    return given === undefined ? [] : [{ ...link, url: resolveUrl(url, given, link.path) }];
+    if (given === undefined) return [];
+    return [{ ...link, url: resolveUrl(repository, url, { url: given, path: link.path }) }];
   });
 };
 

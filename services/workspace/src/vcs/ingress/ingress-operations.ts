@@ -142,7 +142,7 @@ const withSubmodulesOf = ({ settings }: Workspace): boolean =>
 /** Fetches what an event is about. @throws RepositoryFailure */
 const fetchEvent = (
   context: VcsContext,
-  { provider, repository: remote }: LoadedRepository,
+  { provider, repository: remote, sshKey }: LoadedRepository,
   workspaces: readonly Workspace[],
   event: RepositoryEvent,
 ): Promise<Fetched> => {
@@ -150,6 +150,7 @@ const fetchEvent = (
     cloneUrl: provider.cloneUrl(remote),
     username: provider.username,
     token: remote.connection.token,
+    sshKey,
   };
   return FetchedRepository.use(source, context.fetchLimits, context.outbound, async (fetched) => {
     const { defaultBranch } = await fetched.lookUp();

@@ -1,12 +1,15 @@
 import type { Reads } from '@keelson/storage';
 import type { RepositoryHook } from '../../workspaces/model/domain/repository-hook.ts';
 import { oauthClientRecords, oauthTokenRecords } from '../../workspaces/model/oauth-records.ts';
+import { sshKeyRecords } from '../../workspaces/model/ssh-key-records.ts';
 import type { Provider, RemoteRepository } from './provider.ts';
 import { findProvider } from './providers.ts';
 
 export interface LoadedRepository {
   readonly provider: Provider;
   readonly repository: RemoteRepository;
+  /** Private key for submodules. */
+  readonly sshKey: string | undefined;
 }
 
 /**
@@ -21,7 +24,8 @@ export const loadRepository = async (
   const client = token && (await oauthClientRecords.find(reads, token.clientId));
   const provider = client && findProvider(client.serviceProvider);
   if (token === undefined || client === undefined || provider === undefined) return undefined;
+  const key = await sshKeyRecords.find(reads, token.sshKeyId ?? '');
   const { serviceProvider, httpUrl, apiUrl } = client;
   const connection = { serviceProvider, httpUrl, apiUrl, token: token.token };
-  return { provider, repository: { connection, identifier } };
+  return { provider, repository: { connection, identifier }, sshKey: key?.value };
 };

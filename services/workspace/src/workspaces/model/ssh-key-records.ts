@@ -16,6 +16,3 @@ export const sshKeyRecords = keyedRecords<SshKey>('shared/ssh-keys/');
 export const organizationSshKeys = keyedRecords<Record<never, never>>(
   'shared/organization-ssh-keys/',
 );
-
-/** The warning about keys, which are stored and assigned as the API documents say, but not used. */
-export const NO_SSH = 'runs and repositories are not given SSH keys; use tokens over HTTPS';

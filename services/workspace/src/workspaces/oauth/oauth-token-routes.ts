@@ -10,7 +10,6 @@ import {
   toPaginatedDocument,
 } from '@keelson/jsonapi';
 import { Type } from 'typebox';
-import { NO_SSH } from '../model/ssh-key-records.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
 import { toOAuthTokenResource } from './oauth-document.ts';
 import {
@@ -82,7 +81,7 @@ export const oauthTokenRoutes = (context: WorkspacesContext): Route[] => {
       method: 'PATCH',
       path: ONE,
       summary: 'Give an OAuth token an SSH key, or none',
-      body: { schema: UPDATE, withoutEffect: { 'relationships/ssh-key/data': NO_SSH } },
+      body: { schema: UPDATE },
       handle: async ({ principal, params, body }) => {
         const id = params['oauth_token_id'] ?? '';
         if (body.data.attributes['ssh-key']) {

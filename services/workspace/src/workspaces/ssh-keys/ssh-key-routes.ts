@@ -9,7 +9,7 @@ import {
   resourceBody,
 } from '@keelson/jsonapi';
 import { type Static, Type } from 'typebox';
-import { NO_SSH, type SshKey } from '../model/ssh-key-records.ts';
+import type { SshKey } from '../model/ssh-key-records.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
 import { answerWorkspace } from '../workspaces/workspace-routes.ts';
 import {
@@ -67,7 +67,7 @@ export const sshKeyRoutes = (context: WorkspacesContext): Route[] =>
       method: 'POST',
       path: COLLECTION,
       summary: 'Create an SSH key',
-      body: { schema: CREATE, withoutEffect: { 'attributes/value': NO_SSH } },
+      body: { schema: CREATE },
       success: 201,
       handle: async ({ principal, params, body }) => {
         const organizationName = params['organization_name'] ?? '';
@@ -118,7 +118,7 @@ export const sshKeyRoutes = (context: WorkspacesContext): Route[] =>
       method: 'PATCH',
       path: '/workspaces/:workspace_id/relationships/ssh-key',
       summary: 'Assign an SSH key to a workspace, or take it away',
-      body: { schema: ASSIGNMENT, withoutEffect: { id: NO_SSH, 'attributes/id': NO_SSH } },
+      body: { schema: ASSIGNMENT },
       handle: async (exchange) => {
         const { principal, params, body } = exchange;
         const { data } = body;

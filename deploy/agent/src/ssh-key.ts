@@ -1,0 +1,66 @@
+/** The SSH key of a workspace, with which modules are downloaded from repositories. */
+import { rm, writeFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+
+const hasName = (): boolean => {
+  try {
+    return userInfo().username !== '';
+  } catch {
+    return false;
+  }
+};
+
+/** A text as one word of a shell. */
+export const shellQuoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+/**
+ * Writes a key into a folder for the program that git starts over SSH (`GIT_SSH_COMMAND`). The configuration and
+ * the keys of the machine's users are not read, so that the key is the only one that is used. Hosts in
+ * /etc/ssh/ssh_known_hosts must have the keys named there; others are trusted, because the hosts of modules are
+ * not known beforehand.
+ * @param moreOptions further ones of ssh
+ */
+export const prepareSsh = async (
+  folder: string,
+  key: string,
+  moreOptions: readonly string[] = [],
+): Promise<{ readonly command: string; readonly keyFile: string }> => {
+  const keyFile = join(folder, 'ssh-key');
+  // ssh reads no key whose last line does not end.
+  await writeFile(keyFile, `${key.replaceAll('\r\n', '\n').trim()}\n`, { mode: 0o600 });
+  // ssh refuses a user who has no name in the system, as the built-in runner's may be; in a user namespace it
+  // is another.
+  const prefix = hasName() ? [] : ['unshare', '--user', '--map-root-user', '--'];
+  const options = [
+    'BatchMode=yes',
+    'LogLevel=ERROR',
+    'IdentitiesOnly=yes',
+    'IdentityAgent=none',
+    'StrictHostKeyChecking=accept-new',
+    `UserKnownHostsFile="${join(folder, 'ssh-known-hosts')}"`,
+    ...moreOptions,
+  ];
+  const args = options.flatMap((option) => ['-o', option]);
+  const words = [...prefix, 'ssh', '-F', 'none', '-i', keyFile, ...args];
+  return { command: words.map(shellQuoted).join(' '), keyFile };
+};
+
+/**
+ * Does work for which git has the key, and removes the key: the code of the run is executed later, without it.
+ * @param key undefined: there is none, and git is started as the environment says
+ * @param work receives the environment variables for git
+ */
+export const withSshKey = async <T>(
+  folder: string,
+  key: string | undefined,
+  work: (environment: NodeJS.ProcessEnv) => Promise<T>,
+): Promise<T> => {
+  if (key === undefined) return work({});
+  const { command, keyFile } = await prepareSsh(folder, key);
+  try {
+    return await work({ GIT_SSH_COMMAND: command });
+  } finally {
+    await rm(keyFile, { force: true });
+  }
+};
