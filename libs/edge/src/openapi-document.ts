@@ -100,13 +100,20 @@ const documented = (path: string, item: PathItem): PathItem => {
   return operations;
 };
 
-/** Paths are relative to the server, which is the part of the service's prefix without parameters. */
-export const toOpenApiDocument = (description: ServiceDescription): OpenApiDocument => {
+/**
+ * Paths are relative to the server, which is the part of the service's prefix without parameters.
+ * @param below takes the place of the part with parameters, such as `/pki` for `/{mount}`
+ */
+export const toOpenApiDocument = (
+  description: ServiceDescription,
+  below?: string,
+): OpenApiDocument => {
   const [server = '', ...parameters] = description.pathPrefix.split(/(?=\/\{)/);
+  const prefix = below ?? parameters.join('');
   const routes = Object.entries(JSON.parse(description.pathsJson) as Record<string, PathItem>);
   const paths = Object.fromEntries(
     routes.map(([route, item]) => {
-      const path = parameters.join('') + route;
+      const path = prefix + route;
       return [path, documented(path, item)] as const;
     }),
   );

@@ -25,9 +25,9 @@ export const allowedImports: AllowedImports = {
 
   'services/gateway/src': [
     'access limits pages tls',
-    'openapi request server',
+    'request server',
     'answers',
-    'audit est metrics',
+    'audit est metrics openapi',
     'api-v2 hooks live probes v1',
   ],
 

@@ -17,8 +17,9 @@ import { limitConnections } from './limits/client-connections.ts';
 import { createLivePlaces } from './limits/live-places.ts';
 import { createRateLimit } from './limits/rate-limit.ts';
 import type { SharedCount } from './limits/shared-count.ts';
-import { createMetrics } from './metrics/metrics.ts';
+import { createMetrics, type RequestMetrics } from './metrics/metrics.ts';
 import { withSysMetrics } from './metrics/sys-metrics.ts';
+import { withVendorDocument } from './openapi/vendor-document.ts';
 import { createReadiness } from './probes/readiness.ts';
 import { withServiceHealth } from './probes/service-health.ts';
 import type { BodyLimits } from './request/body-rules.ts';
@@ -83,6 +84,10 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
+/** sys with what only the gateway can add to its answers. */
+const withOwnParts = (services: GatewayParts['services'], metrics: RequestMetrics): EdgeService =>
+  withServiceHealth(withVendorDocument(withSysMetrics(services.sys, metrics), services), services);
+
 export const composeGateway = (parts: GatewayParts): Gateway => {
   const { config, clock, services, access, identity, tls } = parts;
   const logger = parts.logger.child({ service: 'gateway' });
@@ -118,7 +123,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     access,
     services: {
       ...services,
-      sys: withServiceHealth(withSysMetrics(services.sys, metrics), services),
+      sys: withOwnParts(services, metrics),
     },
     audit,
     bodies,

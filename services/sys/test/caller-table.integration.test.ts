@@ -13,6 +13,7 @@ const UNAUTHENTICATED = [
   /^\/sys\/rekey(-recovery-key)?\/(init|update|verify)$/,
   /^\/sys\/wrapping\/(lookup|unwrap|rewrap|pubkey)$/,
   /^\/sys\/internal\/ui\/(mounts|mounts\/.*|namespaces|(un)?authenticated-messages)$/,
+  /^\/sys\/internal\/specs\/openapi$/,
   /^\/sys\/replication\/((performance|dr)\/)?status$/,
   // Authorised by a DR operation token in the body, or by key shares.
   /^\/sys\/replication\/dr\/secondary\/(promote|disable|recover|update-primary)$/,

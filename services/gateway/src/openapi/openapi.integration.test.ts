@@ -6,6 +6,15 @@
  * | `/openapi/workspace.json` | the workspace API         | `/api/v2` |
  * | `/openapi/pki.json`       | the certificate authority | `/v1`     |
  * | `/openapi/sys.json`       | the administration        | `/v1`     |
+ *
+ * `GET /v1/sys/internal/specs/openapi` is the same for tools of the vendor: one OpenAPI 3.0 document.
+ *
+ * | caller                         | mounts it describes                                |
+ * | ------------------------------ | -------------------------------------------------- |
+ * | none                           | those with `listing_visibility` `unauth`           |
+ * | a token                        | those that its policies reach                      |
+ * | root                           | all, by their paths                                |
+ * | root, `?generic_mount_paths=1` | one path parameter in place of the mounts of a type |
  */
 import { join } from 'node:path';
 import {
@@ -94,4 +103,79 @@ test('methods that mean the same are one operation', async () => {
   });
   expect(Object.keys(paths['/{mount}/issue/{name}'] ?? {})).toEqual(['post']);
   expect(paths['/{mount}/issue/{name}']?.['post']?.['x-methods']).toEqual(['POST', 'PUT']);
+});
+
+describe('the document for tools of the vendor', () => {
+  const administer = async (path: string, body: object) => {
+    const answer = await fetch(`${keelson.http}/v1/${path}`, {
+      method: 'POST',
+      headers: { 'x-service-token': keelson.rootToken },
+      body: JSON.stringify(body),
+    });
+    expect(answer.ok).toBe(true);
+    const content = await answer.text();
+    return content === '' ? undefined : (JSON.parse(content) as { auth: { client_token: string } });
+  };
+  const described = async (token: string, query = '') => {
+    const answer = await fetch(`${keelson.http}/v1/sys/internal/specs/openapi${query}`, {
+      headers: token === '' ? {} : { 'x-vault-token': token },
+    });
+    expect(answer.status).toBe(200);
+    const source = await answer.text();
+    return { source, ...(JSON.parse(source) as Document & { openapi: string }) };
+  };
+
+  beforeAll(async () => {
+    await administer('sys/mounts/shown', {
+      type: 'pki',
+      config: { listing_visibility: 'unauth' },
+    });
+    await administer('sys/mounts/deep/hidden', { type: 'pki' });
+  });
+
+  test('is OpenAPI 3.0 without a fault', async () => {
+    const { openapi, source } = await described(keelson.rootToken);
+    expect(openapi).toBe('3.0.2');
+    const config = await createConfig({ extends: ['recommended'] });
+    const errors = (await lintFromString({ source, config })).filter(
+      ({ severity }) => severity === 'error',
+    );
+    expect(errors.map(({ ruleId, message }) => [ruleId, message])).toEqual([]);
+  });
+
+  test('describes to root every mount by its path', async () => {
+    const { paths } = await described(keelson.rootToken);
+    expect(Object.keys(paths)).toEqual(
+      expect.arrayContaining([
+        '/sys/mounts',
+        '/auth/token/create',
+        '/cubbyhole/{path}',
+        '/shown/roles/{name}',
+        '/deep/hidden/roles/{name}',
+      ]),
+    );
+    expect(paths['/deep/hidden/roles']?.['get']?.operationId).toBe('list_deep_hidden_roles');
+  });
+
+  test('has a parameter in place of the mounts if asked for', async () => {
+    const { paths } = await described(keelson.rootToken, '?generic_mount_paths=true');
+    expect(paths).toHaveProperty(['/{pki_mount_path}/roles/{name}']);
+    expect(paths).not.toHaveProperty(['/shown/roles/{name}']);
+  });
+
+  test('describes to others what they reach', async () => {
+    const { paths: shown } = await described('');
+    expect(Object.keys(shown).every((path) => path.startsWith('/shown/'))).toBe(true);
+    expect(shown).toHaveProperty(['/shown/issue/{name}']);
+    await administer('sys/policies/acl/deep', {
+      policy: 'path "deep/*" { capabilities = ["read"] }',
+    });
+    const made = await administer('auth/token/create', {
+      policies: ['deep'],
+      no_default_policy: true,
+    });
+    const { paths: reached } = await described(made?.auth.client_token ?? '');
+    expect(reached).toHaveProperty(['/deep/hidden/issue/{name}']);
+    expect(reached).not.toHaveProperty(['/sys/mounts']);
+  });
 });

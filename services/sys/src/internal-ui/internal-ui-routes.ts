@@ -1,7 +1,7 @@
 import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import type { Caller, Namespace } from '@keelson/proto/edge/v1/edge';
-import { field, secretsRoutes } from '@keelson/secrets-api';
+import { field, secretsRoutes, topLevel } from '@keelson/secrets-api';
 import type { MountRecord } from '../mounts/domain/mount.ts';
 import type { MountIndex } from '../mounts/domain/mount-index.ts';
 import { mountDocument } from '../mounts/mount-document.ts';
@@ -28,8 +28,8 @@ const publicDocument = ({ type, description, options }: MountRecord) => ({
   options: Object.keys(options).length === 0 ? null : options,
 });
 
-/** `sys/internal/ui`: what the console requests before it knows the rights of the user. */
-export const internalUiRoutes = (dependencies: InternalUiDependencies): Route[] => {
+/** The mounts and namespaces that a caller may see. */
+const createVisibility = (dependencies: InternalUiDependencies) => {
   /** Whether the caller's policies grant anything at or below a path of `namespace`. */
   const reachOf = async (caller: Caller | undefined, namespace: Namespace): Promise<Reaches> => {
     const home = caller?.namespace ?? { id: 'root', path: '' };
@@ -47,14 +47,56 @@ export const internalUiRoutes = (dependencies: InternalUiDependencies): Route[] 
     table: 'auth' | 'secret',
   ) => {
     const reaches = await reachOf(caller, namespace);
-    const shown = (await dependencies.mounts()).of(namespace.id, table).flatMap((mount) => {
-      if (reaches(pathOf(mount))) return [[mount.path, mountDocument(mount)] as const];
-      return mount.config.listingVisibility === 'unauth'
-        ? [[mount.path, publicDocument(mount)] as const]
-        : [];
+    return (await dependencies.mounts()).of(namespace.id, table).flatMap((mount) => {
+      const isReached = reaches(pathOf(mount));
+      return isReached || mount.config.listingVisibility === 'unauth' ? [{ mount, isReached }] : [];
     });
-    return Object.fromEntries(shown);
   };
+
+  return { reachOf, visibleMounts };
+};
+
+/** The operations of `/v1` for tools that ask for them there. */
+const specificationRoutes = ({ visibleMounts }: ReturnType<typeof createVisibility>): Route[] =>
+  secretsRoutes({
+    path: '/sys/internal/specs/openapi',
+    tag: 'console',
+    fields: {
+      generic_mount_paths: field.bool({
+        description: 'Whether paths have a parameter in place of the mounts.',
+        default: false,
+      }),
+    },
+    operations: {
+      read: {
+        summary: 'The operations at the mounts the caller can reach, as an OpenAPI 3.0 document.',
+        // The gateway, which knows the operations of every engine, makes the document from this.
+        handle: async ({ namespace, caller, fields }) => {
+          const visible = [
+            ...(await visibleMounts(namespace, caller, 'secret')),
+            ...(await visibleMounts(namespace, caller, 'auth')),
+          ];
+          return topLevel({
+            generic_mount_paths: fields.generic_mount_paths,
+            mounts: visible.map(({ mount }) => ({ path: pathOf(mount), type: mount.type })),
+          });
+        },
+      },
+    },
+  });
+
+/** `sys/internal/ui`: what the console requests before it knows the rights of the user. */
+export const internalUiRoutes = (dependencies: InternalUiDependencies): Route[] => {
+  const visibility = createVisibility(dependencies);
+  const { reachOf, visibleMounts } = visibility;
+
+  const visibleDocuments = async (...asked: Parameters<typeof visibleMounts>) =>
+    Object.fromEntries(
+      (await visibleMounts(...asked)).map(({ mount, isReached }) => [
+        mount.path,
+        isReached ? mountDocument(mount) : publicDocument(mount),
+      ]),
+    );
 
   return [
     ...secretsRoutes({
@@ -66,8 +108,8 @@ export const internalUiRoutes = (dependencies: InternalUiDependencies): Route[] 
           summary: 'Mounts the caller can reach, and those visible to everyone.',
           handle: async ({ namespace, caller }) => ({
             data: {
-              auth: await visibleMounts(namespace, caller, 'auth'),
-              secret: await visibleMounts(namespace, caller, 'secret'),
+              auth: await visibleDocuments(namespace, caller, 'auth'),
+              secret: await visibleDocuments(namespace, caller, 'secret'),
             },
           }),
         },
@@ -95,6 +137,7 @@ export const internalUiRoutes = (dependencies: InternalUiDependencies): Route[] 
         },
       },
     }),
+    ...specificationRoutes(visibility),
     ...secretsRoutes({
       path: '/sys/internal/ui/namespaces',
       tag: 'console',
