@@ -11,6 +11,7 @@ import {
   requirePayload,
   SHOWN,
   shown,
+  shownUrl,
   trimUrl,
 } from './payloads.ts';
 import type { CommitState, Provider, RemoteRepository } from './provider.ts';
@@ -70,8 +71,8 @@ const toSender = (actor: Actor | undefined): Sender | null => {
   if (!username) return null;
   return {
     username: shown(username),
-    avatarUrl: actor?.links?.avatar?.href ?? null,
-    htmlUrl: actor?.links?.html?.href ?? null,
+    avatarUrl: shownUrl(actor?.links?.avatar?.href),
+    htmlUrl: shownUrl(actor?.links?.html?.href),
   };
 };
 
@@ -88,7 +89,7 @@ const toPushes = (payload: unknown): readonly DeliveredEvent[] => {
         branch: name,
         commitSha: target.hash,
         baseSha: change.old?.target.hash ?? null,
-        compareUrl: change.links?.html?.href ?? null,
+        compareUrl: shownUrl(change.links?.html?.href),
         sender,
       },
     ];
@@ -106,7 +107,7 @@ const toPullRequest = (payload: unknown): readonly DeliveredEvent[] => {
       number: pull.id,
       title: shown(pull.title),
       body: shown(pull.description),
-      url: pull.links?.html?.href ?? null,
+      url: shownUrl(pull.links?.html?.href),
       sourceBranch: pull.source.branch.name,
       targetBranch: pull.destination.branch.name,
       baseSha: null,

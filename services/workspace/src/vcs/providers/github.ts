@@ -14,6 +14,7 @@ import {
   requirePayload,
   SHOWN,
   shown,
+  shownUrl,
   splitRef,
   trimUrl,
 } from './payloads.ts';
@@ -59,8 +60,8 @@ const toSender = (
     ? null
     : {
         username: shown(sender.login),
-        avatarUrl: sender.avatar_url ?? null,
-        htmlUrl: sender.html_url ?? null,
+        avatarUrl: shownUrl(sender.avatar_url),
+        htmlUrl: shownUrl(sender.html_url),
       };
 
 const toPush = (payload: unknown): readonly DeliveredEvent[] => {
@@ -79,7 +80,7 @@ const toPush = (payload: unknown): readonly DeliveredEvent[] => {
           kind: 'push',
           branch: ref.name,
           baseSha: commitOrNone(push.before),
-          compareUrl: push.compare ?? push.compare_url ?? null,
+          compareUrl: shownUrl(push.compare ?? push.compare_url),
         },
       ];
 };
@@ -104,7 +105,7 @@ const toPullRequest = (payload: unknown): readonly DeliveredEvent[] => {
       number,
       title: shown(pull.title),
       body: shown(pull.body),
-      url: pull.html_url ?? null,
+      url: shownUrl(pull.html_url),
       sourceBranch: pull.head.ref,
       targetBranch: pull.base.ref,
       baseSha: commitOrNone(pull.merge_base ?? pull.base.sha),

@@ -2,6 +2,7 @@
 import { KeelsonError } from '@keelson/errors';
 import { type Static, type TSchema, Type } from 'typebox';
 import { Check } from 'typebox/schema';
+import { isWebUrl } from '../../base/validation/domain/web-url.ts';
 
 const MAX_SHOWN_LENGTH = 4096;
 
@@ -26,6 +27,12 @@ export const requirePayload = <S extends TSchema>(schema: S, payload: unknown): 
 /** The beginning of a text that people wrote. */
 export const shown = (text: string | null | undefined): string =>
   (text ?? '').slice(0, MAX_SHOWN_LENGTH);
+
+const MAX_URL_LENGTH = 2048;
+
+/** A link to a page of the provider; null for anything but an http or https address, and for a longer one. */
+export const shownUrl = (text: string | null | undefined): string | null =>
+  text && text.length <= MAX_URL_LENGTH && isWebUrl(text) ? new URL(text).href : null;
 
 /** Null for the hash of zeros, which stands for no commit. */
 export const commitOrNone = (hash: string | null | undefined): string | null =>

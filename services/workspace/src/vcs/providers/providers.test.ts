@@ -69,13 +69,13 @@ const PUSHES: readonly (readonly [ServiceProvider, string, object, object])[] = 
     'github',
     'push',
     { ref: 'refs/heads/a/b', before: A, after: B, compare: 'https://c' },
-    { compareUrl: 'https://c' },
+    { compareUrl: 'https://c/' },
   ],
   [
     'gitea',
     'push',
     { ref: 'refs/heads/a/b', before: A, after: B, compare_url: 'https://c' },
-    { compareUrl: 'https://c' },
+    { compareUrl: 'https://c/' },
   ],
   [
     'gitlab_hosted',
@@ -243,6 +243,127 @@ const PULL_REQUESTS: readonly (readonly [ServiceProvider, string, (from: string)
     }),
   ],
 ];
+
+describe('a link in a delivery', () => {
+  /** A push and a pull request of each provider, with this as every link in them. */
+  const WITH_LINKS: readonly (readonly [ServiceProvider, string, (link: string) => object])[] = [
+    [
+      'github',
+      'push',
+      (link) => ({
+        ref: 'refs/heads/a',
+        before: A,
+        after: B,
+        compare: link,
+        sender: { login: 'ada', avatar_url: link, html_url: link },
+      }),
+    ],
+    [
+      'gitea',
+      'push',
+      (link) => ({
+        ref: 'refs/heads/a',
+        before: A,
+        after: B,
+        compare_url: link,
+        sender: { login: 'ada', avatar_url: link, html_url: link },
+      }),
+    ],
+    [
+      'github',
+      'pull_request',
+      (link) => ({
+        action: 'opened',
+        number: 5,
+        pull_request: {
+          html_url: link,
+          head: { ref: 'topic', sha: B },
+          base: { ref: 'main', sha: A },
+        },
+        sender: { login: 'ada', avatar_url: link, html_url: link },
+      }),
+    ],
+    [
+      'gitlab_hosted',
+      'Merge Request Hook',
+      (link) => ({
+        user: { username: 'ada', avatar_url: link },
+        object_attributes: {
+          iid: 5,
+          action: 'open',
+          url: link,
+          source_branch: 'topic',
+          target_branch: 'main',
+          source_project_id: 1,
+          target_project_id: 1,
+          last_commit: { id: B },
+        },
+      }),
+    ],
+    [
+      'gitlab_hosted',
+      'Push Hook',
+      (link) => ({
+        ref: 'refs/heads/a',
+        before: A,
+        after: B,
+        checkout_sha: B,
+        user_username: 'ada',
+        user_avatar: link,
+      }),
+    ],
+    [
+      'bitbucket_hosted',
+      'repo:push',
+      (link) => ({
+        actor: { nickname: 'ada', links: { html: { href: link }, avatar: { href: link } } },
+        push: {
+          changes: [
+            {
+              new: { type: 'branch', name: 'a', target: { hash: B } },
+              old: null,
+              links: { html: { href: link } },
+            },
+          ],
+        },
+      }),
+    ],
+    [
+      'bitbucket_hosted',
+      'pullrequest:created',
+      (link) => ({
+        actor: { nickname: 'ada', links: { html: { href: link }, avatar: { href: link } } },
+        pullrequest: {
+          id: 5,
+          title: 'T',
+          links: { html: { href: link } },
+          source: { branch: { name: 'topic' }, repository: { full_name: 'a/b' } },
+          destination: { branch: { name: 'main' }, repository: { full_name: 'a/b' } },
+        },
+      }),
+    ],
+  ];
+  test.for(WITH_LINKS)('of %s (%s) is kept if it leads to a web page', ([name, event, payload]) => {
+    const links = (link: string) => {
+      const [reported] = provide(name).toEvents(event, payload(link));
+      return JSON.stringify(reported);
+    };
+    const good = 'https://git.example/page?of=it';
+    expect(links(good)).toContain(good);
+    for (const bad of [
+      'javascript:alert(1)',
+      'data:text/html,x',
+      'file:///etc/passwd',
+      '//git.example/page',
+      'https://user:secret@git.example',
+      `https://git.example/${'x'.repeat(2048)}`,
+      '',
+    ]) {
+      const kept = links(bad);
+      expect(kept).not.toMatch(/javascript:|data:|file:|git\.example|xxxx/);
+    }
+  });
+});
 
 describe('a pull request', () => {
   test.for(PULL_REQUESTS)('of %s is reported', ([name, event, payload]) =>
