@@ -246,8 +246,9 @@ export const createBodyDecoder = <S extends TSchema>(
           pointer: toGivenPointer(pointer, givenNames),
           text,
         }));
-        const named = new Set(found.map(({ pointer }) => pointer));
-        refuseInvalid([...found, ...unsupported.filter(({ pointer }) => !named.has(pointer))]);
+        // The reason tells more than the schema does.
+        const named = new Set(unsupported.map(({ pointer }) => pointer));
+        refuseInvalid([...found.filter(({ pointer }) => !named.has(pointer)), ...unsupported]);
       }
       if (givenNames.size > 0 && isObject(document)) namesOf.set(document, givenNames);
       return document as Static<S>;

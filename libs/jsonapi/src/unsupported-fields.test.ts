@@ -20,6 +20,15 @@ describe('a field that is not supported', () => {
     expect(findUnsupported(attributes({ 'manage-modules': value }), REASONS)).toEqual([]);
   });
 
+  test('is found with the value that is not supported alone', () => {
+    const reasons = { 'attributes/access/mode=fast': 'there is one speed' };
+    expect(findUnsupported(attributes({ mode: 'fast' }), reasons)).toEqual([
+      { pointer: '/data/attributes/access/mode', text: 'there is one speed' },
+    ]);
+    for (const mode of ['slow', 'fas', '', null, undefined, ['fast'], true])
+      expect(findUnsupported(attributes({ mode }), reasons)).toEqual([]);
+  });
+
   test('is named as the request names it', () => {
     expect(findUnsupported(attributes({ manage_modules: true }), REASONS)).toMatchObject([
       { pointer: '/data/attributes/access/manage_modules' },

@@ -3,7 +3,8 @@ import type { Violation } from './error-document.ts';
 
 /**
  * Fields of a resource and the reasons why they are not supported. A field is written as its path below `data`:
- * `{ 'attributes/hyok-enabled': 'there are no keys of your own' }`.
+ * `{ 'attributes/hyok-enabled': 'there are no keys of your own' }`. With `=` and a text, only that value is not
+ * supported: `{ 'attributes/mode=fast': 'there is one speed' }`.
  */
 export type UnsupportedFields = Readonly<Record<string, string>>;
 
@@ -35,8 +36,10 @@ export const findUnsupported = (
   fields: UnsupportedFields = {},
 ): readonly Violation[] =>
   Object.entries(fields).flatMap(([path, reason]) => {
-    const { pointer, value } = findAt(document, path);
-    return asksForSomething(value) ? [{ pointer, text: reason }] : [];
+    const [name = '', only] = path.split('=', 2);
+    const { pointer, value } = findAt(document, name);
+    const isUnsupported = only === undefined ? asksForSomething(value) : value === only;
+    return isUnsupported ? [{ pointer, text: reason }] : [];
   });
 
 /** Warnings about the fields of a document that are accepted although they have no effect. */

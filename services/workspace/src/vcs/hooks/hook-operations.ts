@@ -18,9 +18,8 @@ import {
   writeRepositoryHook,
 } from '../../workspaces/model/repository-records.ts';
 import type { WorkspaceChange } from '../../workspaces/seams/workspace-steps.ts';
-import { RepositoryFailure } from '../model/repository-failure.ts';
 import { sendToProvider } from '../providers/provider-requests.ts';
-import { findProvider } from '../providers/providers.ts';
+import { PROVIDERS } from '../providers/providers.ts';
 import { loadRepository } from '../providers/remote-repository-operations.ts';
 import type { VcsContext } from '../seams/vcs-context.ts';
 import { removeDeliveriesOf } from './delivery-records.ts';
@@ -193,8 +192,7 @@ export const unregisterHook = async (
   options: TransactOptions,
 ): Promise<void> => {
   const { connection, identifier, providerId } = work;
-  const provider = findProvider(connection.serviceProvider);
-  if (provider === undefined) throw new RepositoryFailure('no such provider', { isFinal: true });
+  const provider = PROVIDERS[connection.serviceProvider];
   // It may have been removed there, with its repository or by hand.
   const request = provider.deleteHook({ connection, identifier }, providerId);
   await sendToProvider(outbound, request, [404, 410]);

@@ -3,17 +3,13 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { ServiceProvider } from '../../workspaces/model/domain/oauth-client.ts';
 import type { Provider, RemoteRepository } from './provider.ts';
-import { findProvider } from './providers.ts';
+import { PROVIDERS } from './providers.ts';
 
 const A = 'a'.repeat(40);
 const B = 'b'.repeat(40);
 const ZERO = '0'.repeat(40);
 
-const provide = (name: ServiceProvider): Provider => {
-  const provider = findProvider(name);
-  if (provider === undefined) throw new Error(`no ${name}`);
-  return provider;
-};
+const provide = (name: ServiceProvider): Provider => PROVIDERS[name];
 const repositoryAt = (
   serviceProvider: ServiceProvider,
   identifier = 'acme/infra',

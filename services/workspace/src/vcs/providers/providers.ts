@@ -5,8 +5,7 @@ import { FORGEJO, GITEA, GITHUB } from './github.ts';
 import { GITLAB } from './gitlab.ts';
 import type { Provider } from './provider.ts';
 
-/** Connections to Azure DevOps are refused where a workspace names them. */
-const PROVIDERS: Readonly<Partial<Record<ServiceProvider, Provider>>> = {
+export const PROVIDERS: Readonly<Record<ServiceProvider, Provider>> = {
   bitbucket_data_center: BITBUCKET_SERVER,
   bitbucket_hosted: BITBUCKET_CLOUD,
   bitbucket_server: BITBUCKET_SERVER,
@@ -18,7 +17,3 @@ const PROVIDERS: Readonly<Partial<Record<ServiceProvider, Provider>>> = {
   gitlab_enterprise_edition: GITLAB,
   gitlab_hosted: GITLAB,
 };
-
-/** undefined for a provider whose repositories are not served. */
-export const findProvider = (serviceProvider: ServiceProvider): Provider | undefined =>
-  PROVIDERS[serviceProvider];

@@ -3,7 +3,7 @@ import type { RepositoryHook } from '../../workspaces/model/domain/repository-ho
 import { oauthClientRecords, oauthTokenRecords } from '../../workspaces/model/oauth-records.ts';
 import { sshKeyRecords } from '../../workspaces/model/ssh-key-records.ts';
 import type { Provider, RemoteRepository } from './provider.ts';
-import { findProvider } from './providers.ts';
+import { PROVIDERS } from './providers.ts';
 
 export interface LoadedRepository {
   readonly provider: Provider;
@@ -22,10 +22,10 @@ export const loadRepository = async (
 ): Promise<LoadedRepository | undefined> => {
   const token = await oauthTokenRecords.find(reads, tokenId);
   const client = token && (await oauthClientRecords.find(reads, token.clientId));
-  const provider = client && findProvider(client.serviceProvider);
-  if (token === undefined || client === undefined || provider === undefined) return undefined;
+  if (token === undefined || client === undefined) return undefined;
   const key = await sshKeyRecords.find(reads, token.sshKeyId ?? '');
   const { serviceProvider, httpUrl, apiUrl } = client;
   const connection = { serviceProvider, httpUrl, apiUrl, token: token.token };
+  const provider = PROVIDERS[serviceProvider];
   return { provider, repository: { connection, identifier }, sshKey: key?.value };
 };

@@ -2,7 +2,7 @@
 import { refuseInvalid } from '@keelson/jsonapi';
 import type { Reads } from '@keelson/storage';
 import { attributeViolation } from '../../base/validation/domain/violation.ts';
-import { isOpenToProject, isServed } from '../model/domain/oauth-client.ts';
+import { isOpenToProject } from '../model/domain/oauth-client.ts';
 import type { Workspace } from '../model/domain/workspace.ts';
 import { oauthClientRecords, oauthTokenRecords } from '../model/oauth-records.ts';
 
@@ -24,7 +24,5 @@ export const requireConnection = async (
   if (client?.organizationId !== organizationId) refuse('OAuth token not found');
   else if (!isOpenToProject(client, projectId)) {
     refuse("the OAuth client is not open to the workspace's project");
-  } else if (!isServed(client.serviceProvider)) {
-    refuse('repositories at Azure DevOps are not fetched: upload configurations instead');
   }
 };

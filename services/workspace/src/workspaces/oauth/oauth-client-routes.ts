@@ -72,6 +72,17 @@ const WITHOUT_EFFECT: UnsupportedFields = {
 const NOT_OFFERED: UnsupportedFields = {
   'relationships/agent-pool/data': 'repositories are not reached through agents',
 };
+const NO_AZURE =
+  'repositories at Azure DevOps are not served: upload configurations from its pipelines instead';
+/** The hosted service knows these providers in addition. */
+const PROVIDERS_NOT_OFFERED: UnsupportedFields = {
+  'attributes/service-provider=ado_server': NO_AZURE,
+  'attributes/service-provider=ado_services': NO_AZURE,
+  'attributes/service-provider=bitbucket_server_legacy':
+    'Bitbucket Server before 5.4 does not sign webhooks: update it, and name it bitbucket_server or bitbucket_data_center',
+  'attributes/service-provider=github_app':
+    'there are no installations of applications: name github or github_enterprise, with a token',
+};
 
 const INCLUDES: ReadonlySet<string> = new Set(['oauth_tokens', 'projects']);
 
@@ -128,7 +139,11 @@ export const oauthClientRoutes = (context: WorkspacesContext): Route[] => {
       method: 'POST',
       path: COLLECTION,
       summary: 'Create an OAuth client with its token',
-      body: { schema: CREATE, withoutEffect: WITHOUT_EFFECT, notOffered: NOT_OFFERED },
+      body: {
+        schema: CREATE,
+        withoutEffect: WITHOUT_EFFECT,
+        notOffered: { ...NOT_OFFERED, ...PROVIDERS_NOT_OFFERED },
+      },
       success: 201,
       handle: async ({ principal, params, body }) => {
         const { attributes, relationships } = body.data;

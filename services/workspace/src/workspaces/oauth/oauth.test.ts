@@ -168,6 +168,41 @@ describe('an OAuth client', () => {
     expect(errors[0]?.source?.pointer).toBe(pointer);
   });
 
+  test.for([
+    ['ado_server', 'upload configurations from its pipelines instead'],
+    ['ado_services', 'upload configurations from its pipelines instead'],
+    ['bitbucket_server_legacy', 'name it bitbucket_server or bitbucket_data_center'],
+    ['github_app', 'name github or github_enterprise, with a token'],
+    ['cvs', 'is not one of the allowed values: bitbucket_data_center, bitbucket_hosted,'],
+  ] as const)('of %s is refused with a text', async ([name, text]) => {
+    const { status, errors } = await harness.call('POST', `${O}/oauth-clients`, {
+      data: { type: 'oauth-clients', attributes: { ...CONNECTION, 'service-provider': name } },
+    });
+    expect(status).toBe(422);
+    expect(errors[0]).toMatchObject({
+      detail: expect.stringContaining(text) as string,
+      source: { pointer: '/data/attributes/service-provider' },
+    });
+  });
+
+  test.for([
+    'bitbucket_data_center',
+    'bitbucket_hosted',
+    'bitbucket_server',
+    'forgejo',
+    'gitea',
+    'github',
+    'github_enterprise',
+    'gitlab_community_edition',
+    'gitlab_enterprise_edition',
+    'gitlab_hosted',
+  ])('of %s connects workspaces', async (name) => {
+    const attributes = { ...CONNECTION, 'service-provider': name };
+    const client = await harness.create(`${O}/oauth-clients`, 'oauth-clients', attributes);
+    const tokens = client.relationships['oauth-tokens']?.data as { id: string }[] | undefined;
+    expect((await withRepository(name, tokens?.[0]?.id ?? '')).status).toBe(201);
+  });
+
   test('accepts an SSH key of its organization', async () => {
     const { tokenId } = await connect();
     const text = { data: { type: 'oauth-tokens', attributes: { 'ssh-key': 'PRIVATE KEY' } } };

@@ -1,7 +1,5 @@
 /** A connection to a version control provider, and the token used for it. */
 export const SERVICE_PROVIDERS = {
-  ado_server: 'Azure DevOps Server',
-  ado_services: 'Azure DevOps Services',
   bitbucket_data_center: 'Bitbucket Data Center',
   bitbucket_hosted: 'Bitbucket Cloud',
   bitbucket_server: 'Bitbucket Server',
@@ -15,10 +13,6 @@ export const SERVICE_PROVIDERS = {
 } as const;
 
 export type ServiceProvider = keyof typeof SERVICE_PROVIDERS;
-
-/** Providers whose repositories workspaces can be connected to. */
-export const isServed = (provider: ServiceProvider): boolean =>
-  provider !== 'ado_server' && provider !== 'ado_services';
 
 export interface OAuthClient {
   /** `oc-…`. */
