@@ -298,8 +298,15 @@ export class RecordStore implements Store {
     if (run.paths.length > 0) {
       if (run.paths.some((path) => this.#projector.isConcernedBy(path)))
         await this.#prepareProjections();
+      const { gaps } = this.#reader;
       const operations = run.operations((path, value) => this.#barrier.encrypt(path, value));
-      return this.#queue.commit({ transaction: run, operations, values: run.writes, refusals });
+      return this.#queue.commit({
+        transaction: run,
+        operations,
+        values: run.writes,
+        gaps,
+        refusals,
+      });
     }
     return this.#isStillCurrent(run);
   }

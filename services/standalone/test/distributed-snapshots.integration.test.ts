@@ -127,3 +127,50 @@ test('goes from PostgreSQL to SQLite and back, with all services and the keys of
     cluster.token,
   );
 });
+
+test('is followed by the other replicas of each service, which forget newer keys', async () => {
+  const replicated = await startDistributed({
+    postgres,
+    redisUrl: `${redis.url}/1`,
+    name: 'replicas',
+    replicas: { sys: 2, pki: 2, workspace: 2, gateway: 2 },
+  });
+  try {
+    const [url = '', otherUrl = ''] = replicated.urls;
+    const { token } = replicated;
+    await until(
+      () => replicated.v1('POST', 'sys/mounts/pki', { type: 'pki' }),
+      ({ status }) => status === 204,
+    );
+    await untilServed(() => call(url, token, 'LIST', 'pki/roles'));
+    await createRole(url, token, 'before');
+    const snapshot = await take(url, token);
+    // Keys that the snapshot does not have.
+    expect((await call(url, token, 'POST', 'sys/rotate')).status).toBe(204);
+    const names = Array.from({ length: 8 }, (_, at) => `after-${at}`);
+    for (const name of names) await createRole(url, token, name);
+    for (const at of [url, otherUrl]) expect(await findRole(at, token, 'after-0')).toBe(200);
+
+    expect((await call(url, token, 'POST', SNAPSHOT, snapshot)).status).toBe(204);
+    // The replicas take turns, so that each writes some of these.
+    const again = Array.from({ length: 16 }, (_, at) => `again-${at}`);
+    for (const [at, name] of again.entries()) {
+      const made = await untilServed(() =>
+        call(at % 2 === 0 ? url : otherUrl, token, 'POST', `pki/roles/${name}`, {
+          allow_any_name: true,
+        }),
+      );
+      expect(made.status).toBe(200);
+    }
+    for (const replicas of [replicated.processes.sys, replicated.processes.pki])
+      for (const replica of replicas) {
+        await replica.kill();
+        await replica.start();
+      }
+    for (const name of again) expect(await findRole(url, token, name)).toBe(200);
+    expect(await findRole(url, token, 'before')).toBe(200);
+    expect(await findRole(otherUrl, token, 'after-0')).toBe(404);
+  } finally {
+    await replicated.stop();
+  }
+});

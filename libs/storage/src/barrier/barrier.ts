@@ -2,12 +2,12 @@
  * The encryption barrier between a store and its disk. While sealed, it has no key and decrypts
  * nothing.
  *
- * The keyring changes only through `adopt`, with bytes that are already on disk: a value must never
+ * The keyring changes only to bytes that are already on disk (`adopt`, `replaceKeyring`): a value must never
  * be encrypted under a key that a crash could lose. `open-barrier.ts` ensures that order.
  */
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { type Clock, systemClock } from '@keelson/clock';
-import { KeelsonError } from '@keelson/errors';
+import { hasCode, KeelsonError } from '@keelson/errors';
 import {
   type Keyring,
   newestOf,
@@ -65,6 +65,11 @@ export interface Barrier {
    * ignored.
    */
   adopt(wrappedKeyring: Uint8Array, counted?: EncryptionCount): void;
+  /**
+   * Uses the keyring of records that replaced the former ones, even if it is older: no value may be encrypted
+   * under a key that is not on disk any more. Seals when the root key does not open it. No effect while sealed.
+   */
+  replaceKeyring(wrappedKeyring: Uint8Array): void;
 }
 
 interface OpenState {
@@ -197,6 +202,16 @@ class KeyringBarrier implements Barrier {
       const left = (this.#uncounted.get(term) ?? 0) - count;
       if (left > 0) this.#uncounted.set(term, left);
       else this.#uncounted.delete(term);
+    }
+  }
+
+  replaceKeyring(wrappedKeyring: Uint8Array): void {
+    if (this.#open === undefined) return;
+    try {
+      this.unseal(Uint8Array.from(this.#open.rootKey), wrappedKeyring);
+    } catch (error) {
+      if (!hasCode(error, 'barrier.wrong_root_key')) throw error;
+      this.seal();
     }
   }
 }

@@ -50,6 +50,55 @@ export const registerReplicatedStoreContract = (createPlace: () => Promise<Store
       expect(await get(first, 'shared/a')).toBeUndefined();
     });
 
+    describe('after the other restored a copy', () => {
+      /** Restores a copy of `first` from before a rotation of the barrier that both have followed. */
+      const restoreOlder = async (): Promise<void> => {
+        await put(first, 'shared/a', 'before');
+        const scans = await Promise.all(
+          ['shared/', 'local/', 'node/'].map((scope) => first.scan(scope)),
+        );
+        const copy = await first.copies.take();
+        for await (const page of copy.pages) await first.copies.stage('one', page);
+        await copy.close();
+        for (const { store, barrier } of stores) await rotateBarrier(store, barrier, 2);
+        await put(second, 'shared/a', 'after');
+        await first.copies.replace('one', {
+          records: scans.flat().length,
+          sequence: copy.sequence,
+        });
+      };
+      const openAgain = async (rootKey: Uint8Array): Promise<Barrier> => {
+        const barrier = createBarrier();
+        const store = await place.open(barrier);
+        stores.push({ store, barrier });
+        await openBarrierFor(store, barrier, rootKey);
+        return barrier;
+      };
+
+      test('write under keys that are on disk, also when they read nothing first', async () => {
+        await restoreOlder();
+        await put(second, 'shared/b', 'next');
+        await openAgain(ROOT_KEY);
+        const third = (stores.at(-1) as (typeof stores)[number]).store;
+        expect(await get(third, 'shared/a')).toBe('before');
+        expect(await get(third, 'shared/b')).toBe('next');
+        expect(await get(second, 'shared/a')).toBe('before');
+      });
+
+      test('are sealed when the copy has another root key', async () => {
+        await restoreOlder();
+        const otherRootKey = new Uint8Array(32).fill(4);
+        const other = createBarrier();
+        const wrapped = other.initialize(otherRootKey);
+        // As in a copy of another cluster.
+        await first.transact((tx) => tx.write('node/core/keyring', wrapped));
+        await expect(put(second, 'shared/b', 'next')).rejects.toThrow(
+          expect.objectContaining({ code: 'storage.sealed' }),
+        );
+        expect(stores[1]?.barrier.isSealed).toBe(true);
+      });
+    });
+
     test('process more commits of the other than they would read one by one', async () => {
       await put(second, 'shared/0', 'old');
       await Promise.all(

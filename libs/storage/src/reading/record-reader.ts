@@ -31,6 +31,7 @@ export class RecordReader {
   readonly #cache: RecordCache;
   readonly #lists: ListCache;
   #position: number;
+  #gaps = 0;
   #catchingUp: Promise<void> = Promise.resolve();
 
   constructor(
@@ -50,6 +51,14 @@ export class RecordReader {
   /** Newest commit this replica has applied, which is on disk. */
   get position(): number {
     return this.#position;
+  }
+
+  /**
+   * Number of times that entries of other replicas could not be followed one by one. The records may have been
+   * replaced then, so a value encrypted before must not be written.
+   */
+  get gaps(): number {
+    return this.#gaps;
   }
 
   /** Brings this replica to the head and returns the position; reads after it are linearizable. */
@@ -78,9 +87,17 @@ export class RecordReader {
       this.#cache.clear();
       this.damaged.forgetAll();
       this.changes.reset(headSequence);
+      await this.#reloadKeyring();
+      this.#gaps += 1;
       this.onGap();
     }
     this.#position = headSequence;
+  }
+
+  /** The records may be those of a restored copy, whose keyring is another or an older one. */
+  async #reloadKeyring(): Promise<void> {
+    const keyring = await this.#backend.findRow(KEYRING_PATH);
+    if (keyring !== undefined) this.#barrier.replaceKeyring(keyring.stored);
   }
 
   #forgetChanged(entry: WalEntry): void {

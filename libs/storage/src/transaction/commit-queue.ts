@@ -25,6 +25,8 @@ export interface CommitRequest {
   readonly operations: readonly WalOperation[];
   /** The decrypted values of `operations`, as far as they are known. */
   readonly values: ReadonlyMap<string, Uint8Array | undefined>;
+  /** `RecordReader.gaps` when the writes were encrypted. */
+  readonly gaps: number;
   /** Number of earlier refusals. */
   readonly refusals: number;
 }
@@ -133,7 +135,8 @@ export class CommitQueue {
     const accepted: Accepted[] = [];
     const changed = new Set<string>();
     for (const waiting of group) {
-      const { transaction, operations } = waiting;
+      const { transaction, operations, gaps } = waiting;
+      if (gaps !== this.#options.reader.gaps) continue;
       if (!transaction.isCurrent() || transaction.hasReadAny(changed)) continue;
       const sequence = head + accepted.length + 1;
       for (const { path } of operations) {

@@ -18,7 +18,7 @@ const adoptShares = async (store: Store, seal: Seal): Promise<void> => {
   seal.resetShares();
 };
 
-/** Runs until `signal` aborts. */
+/** Runs until `signal` aborts. @throws KeelsonError `storage.wal_pruned` when a restored copy replaced the records */
 export const followRoles = async (
   store: Store,
   seal: Seal,
@@ -32,6 +32,8 @@ export const followRoles = async (
     return performance?.role === 'secondary' || dr?.role === 'secondary';
   };
   const position = await store.wal.headSequence();
+  // The log of the former records has ended, so that this worker starts again.
+  await seal.followRestoration();
   // Shares may have arrived before this replica started to follow.
   if (!seal.isSealed && (await isSecondary())) await adoptShares(store, seal);
   for await (const { operations } of store.wal.follow(position, signal)) {

@@ -7,6 +7,7 @@ import { hasCode, KeelsonError } from '@keelson/errors';
 import {
   type Barrier,
   countEncryptions,
+  loadRestoration,
   openBarrierFor,
   refreshBarrier,
   type Store,
@@ -51,6 +52,8 @@ export class Seal {
   readonly #barrier: Barrier;
   readonly #loadUnsealKey: SealOptions['loadUnsealKey'];
   #rootKey: Uint8Array | undefined;
+  /** Id of the restored copy that the records were when the seal was opened; undefined: of none. */
+  #restorationId: string | undefined;
   #given: Uint8Array[] = [];
   #nonce = '';
   readonly #listeners = new Set<() => void>();
@@ -113,6 +116,7 @@ export class Seal {
   /** Opens the seal with the root key itself: at the first start, and once the shares have yielded it. */
   async open(rootKey: Uint8Array): Promise<void> {
     await openBarrierFor(this.#store, this.#barrier, rootKey);
+    this.#restorationId = (await loadRestoration(this.#store))?.id;
     this.#forgetShares();
     // Concurrent calls may open the seal; it changes only once.
     if (this.#rootKey !== undefined && timingSafeEqual(this.#rootKey, rootKey)) return;
@@ -200,10 +204,11 @@ export class Seal {
   }
 
   /**
-   * Forgets all keys when the records are those of a restored copy, which has keys of its own. A static seal is
-   * opened again if its key file is that of the copy.
+   * Forgets all keys when the records were replaced by those of a copy, which has keys of its own, by this or
+   * another replica. A static seal is opened again if its key file is that of the copy.
    */
-  async startAgain(): Promise<void> {
+  async followRestoration(): Promise<void> {
+    if (this.isSealed || (await loadRestoration(this.#store))?.id === this.#restorationId) return;
     this.#forgetShares();
     this.#close();
     try {

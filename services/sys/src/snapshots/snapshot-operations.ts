@@ -353,7 +353,7 @@ export const createSnapshots = (context: SnapshotContext): Snapshots => {
         const members = new Map([['sys', context.own], ...context.others()]);
         const staged = await stageSnapshot(context, members, restoration, request);
         await replaceAll(members, restoration, staged);
-        await context.seal.startAgain();
+        await context.seal.followRestoration();
       } finally {
         isRestoring = false;
       }
