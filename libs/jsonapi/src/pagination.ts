@@ -1,5 +1,10 @@
 import type { RequestHead } from '@keelson/proto/edge/v1/edge';
-import type { IncludedResources, JsonApiDocument, Resource } from './document.ts';
+import {
+  type IncludedResources,
+  type JsonApiDocument,
+  type Resource,
+  withWarnings,
+} from './document.ts';
 import { API_PREFIX } from './endpoint.ts';
 import type { QueryParameters } from './query.ts';
 
@@ -39,11 +44,26 @@ export interface PaginatedListing {
   readonly meta?: Readonly<Record<string, unknown>>;
 }
 
+/** How many items of a page are counted, but not shown: records that are damaged, or were just deleted. */
+const countMissing = ({ data, page, totalCount }: PaginatedListing): number => {
+  const left = Math.max(totalCount - (page.number - 1) * page.size, 0);
+  return Math.max(Math.min(left, page.size) - data.length, 0);
+};
+
+/** A warning if the total counts more than the page shows; without them, the pages would shift. */
+const toWarnings = (listing: PaginatedListing): readonly string[] => {
+  const missing = countMissing(listing);
+  return missing === 0
+    ? []
+    : [`${missing} of the items that total-count includes cannot be read and are not on this page`];
+};
+
 /** A list with `links` (absolute; null at the ends) and `meta.pagination`. */
 export const toPaginatedDocument = (
   head: RequestHead,
-  { data, page, totalCount, included, meta }: PaginatedListing,
+  listing: PaginatedListing,
 ): JsonApiDocument => {
+  const { data, page, totalCount, included, meta } = listing;
   const totalPages = Math.ceil(totalCount / page.size);
   const previous = page.number > 1 ? page.number - 1 : null;
   const next = page.number < totalPages ? page.number + 1 : null;
@@ -66,6 +86,7 @@ export const toPaginatedDocument = (
     },
     meta: {
       ...meta,
+      ...withWarnings(toWarnings(listing)).meta,
       pagination: {
         'current-page': page.number,
         'page-size': page.size,

@@ -20,6 +20,7 @@ import {
   toDefaultPoolId,
 } from '../../base/execution/default-pool-request.ts';
 import { EXECUTION_MODES } from '../../base/execution/domain/execution.ts';
+import { IncludedResources } from '../../base/included-resources.ts';
 import { findSitePolicy } from '../../base/retention/retention-records.ts';
 import { toCamelKeys } from '../../base/validation/attribute-names.ts';
 import { attributeViolation } from '../../base/validation/domain/violation.ts';
@@ -167,11 +168,10 @@ const loadIncluded = async (
   const contributed = context.organizationContributions.flatMap(({ includes = {} }) =>
     Object.entries(includes).flatMap(([name, load]) => (include.has(name) ? [load] : [])),
   );
-  const found = await Promise.all(contributed.map((load) => load(context.store, access)));
-  return [
-    ...found.flat(),
-    ...(include.has(ENTITLEMENT_SET) ? [await loadEntitlementSet(context, access)] : []),
-  ];
+  const included = new IncludedResources();
+  for (const load of contributed) await included.add(load(context.store, access));
+  if (include.has(ENTITLEMENT_SET)) await included.add(loadEntitlementSet(context, access));
+  return included.all;
 };
 
 const ONE = '/organizations/:organization_name';

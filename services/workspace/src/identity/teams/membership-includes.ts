@@ -1,6 +1,7 @@
 import type { Resource } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads } from '@keelson/storage';
+import { IncludedResources } from '../../base/included-resources.ts';
 import { requireTeam } from '../access/team-access.ts';
 import { toUserResource } from '../users/user-document.ts';
 import type { MembershipView } from './membership-list-operations.ts';
@@ -17,15 +18,14 @@ export const loadMembershipIncluded = async (
   include: ReadonlySet<string>,
   views: readonly MembershipView[],
 ): Promise<readonly Resource[]> => {
-  const found = new Map<string, Resource>();
+  const included = new IncludedResources();
+  const loadTeam = async (teamId: string): Promise<Resource> =>
+    toTeamResource(reads, await requireTeam(reads, principal, teamId));
+  const teamIds = new Set<string>();
   for (const { membership, user } of views) {
-    if (include.has('user')) found.set(user.id, toUserResource(user, false));
-    if (!include.has('teams')) continue;
-    for (const teamId of membership.teamIds) {
-      if (found.has(teamId)) continue;
-      const access = await requireTeam(reads, principal, teamId);
-      found.set(teamId, await toTeamResource(reads, access));
-    }
+    if (include.has('user')) await included.add(Promise.resolve(toUserResource(user, false)));
+    for (const teamId of include.has('teams') ? membership.teamIds : []) teamIds.add(teamId);
   }
-  return [...found.values()];
+  for (const teamId of teamIds) await included.add(loadTeam(teamId));
+  return included.all;
 };

@@ -16,6 +16,7 @@ import {
 } from '@keelson/jsonapi';
 import type { Reads } from '@keelson/storage';
 import { type Static, Type } from 'typebox';
+import { IncludedResources } from '../../base/included-resources.ts';
 import { notFound } from '../../base/not-found.ts';
 import { toCamelKeys, toKebabKeys } from '../../base/validation/attribute-names.ts';
 import { requireTeam, type TeamAccessResult } from '../access/team-access.ts';
@@ -29,7 +30,7 @@ import {
   addTeamMembers,
   byMembership,
   byUserName,
-  findTeamMembers,
+  findMemberIds,
   removeTeamMembers,
 } from './membership-operations.ts';
 import { toTeamResource } from './team-document.ts';
@@ -93,21 +94,19 @@ const loadIncluded = async (
   include: ReadonlySet<string>,
   teams: readonly TeamAccessResult[],
 ): Promise<readonly Resource[]> => {
-  const found = new Map<string, Resource>();
+  const included = new IncludedResources();
+  const loadUser = async (id: string): Promise<Resource | undefined> => {
+    const user = await userRecords.find(reads, id);
+    return user && toUserResource(user, false);
+  };
   for (const access of teams) {
-    if (include.has('users')) {
-      for (const { userId } of await findTeamMembers(reads, access.team)) {
-        const user = await userRecords.find(reads, userId);
-        if (user !== undefined) found.set(user.id, toUserResource(user, false));
-      }
-    }
+    if (include.has('users')) await included.addEach(findMemberIds(reads, access.team), loadUser);
     if (include.has('organization_memberships')) {
-      for (const view of (await listTeamMemberships(reads, access)) ?? []) {
-        found.set(view.membership.id, toMembershipResource(view));
-      }
+      const memberships = listTeamMemberships(reads, access);
+      await included.add(memberships.then((views) => views?.map(toMembershipResource)));
     }
   }
-  return [...found.values()];
+  return included.all;
 };
 
 const fromAttributes = (given: Static<typeof UPDATE_ATTRIBUTES>): GivenTeam => {

@@ -3,7 +3,7 @@
 import { KeelsonError } from '@keelson/errors';
 import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import type { Reads } from '@keelson/storage';
+import { type Reads, unlessDamaged } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import {
   type OrganizationAccessResult,
@@ -115,13 +115,17 @@ export const listRunTriggers = async (
 ): Promise<readonly RunTriggerAccess[]> => {
   const own = await requireWorkspace(store, principal, { workspaceId }, 'canReadRun');
   const triggers = await loadRunTriggers(store, workspaceId, direction);
-  return Promise.all(
-    triggers.map(async (trigger) =>
-      direction === 'inbound'
-        ? { trigger, workspace: own, source: await loadOther(store, own, trigger.sourceId) }
-        : { trigger, source: own, workspace: await loadOther(store, own, trigger.workspaceId) },
-    ),
+  const found = await Promise.all(
+    triggers.map(async (trigger) => {
+      const otherId = direction === 'inbound' ? trigger.sourceId : trigger.workspaceId;
+      const other = await unlessDamaged(loadOther(store, own, otherId));
+      if (other === undefined) return [];
+      return direction === 'inbound'
+        ? [{ trigger, workspace: own, source: other }]
+        : [{ trigger, source: own, workspace: other }];
+    }),
   );
+  return found.flat();
 };
 
 /**

@@ -1,4 +1,4 @@
-import type { Reads, Transaction } from '@keelson/storage';
+import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
 import { keyedRecords } from '../../base/keyed-records.ts';
 import type { RunTrigger } from './domain/run-trigger.ts';
 
@@ -34,7 +34,7 @@ export const removeRunTrigger = (
 /** `inbound` triggers queue runs in the workspace, `outbound` ones in other workspaces after it applies. */
 export type RunTriggerDirection = 'inbound' | 'outbound';
 
-/** Triggers of a workspace, in order of creation. */
+/** Triggers of a workspace that can be read, in order of creation. */
 export const loadRunTriggers = async (
   reads: Reads,
   workspaceId: string,
@@ -44,8 +44,8 @@ export const loadRunTriggers = async (
   const others = await places.keys(reads, [workspaceId]);
   const found = await Promise.all(
     others.map(async (other) => {
-      const place = await places.find(reads, workspaceId, other);
-      return place && runTriggerRecords.find(reads, place.id);
+      const place = await places.find(readableOnly(reads), workspaceId, other);
+      return place && runTriggerRecords.find(readableOnly(reads), place.id);
     }),
   );
   return found

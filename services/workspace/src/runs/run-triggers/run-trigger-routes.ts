@@ -11,8 +11,8 @@ import {
   toPaginatedDocument,
 } from '@keelson/jsonapi';
 import { Type } from 'typebox';
-import { findSitePolicyFor } from '../../base/retention/retention-records.ts';
-import { toWorkspaceResource } from '../../workspaces/workspaces/workspace-document.ts';
+import { IncludedResources } from '../../base/included-resources.ts';
+import { toRelatedWorkspace } from '../../workspaces/workspaces/related-workspace.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
 import { toRunTriggerResource } from './run-trigger-document.ts';
 import {
@@ -56,24 +56,19 @@ const COLLECTION = '/workspaces/:workspace_id/run-triggers';
 const ONE = '/run-triggers/:run_trigger_id';
 
 export const runTriggerRoutes = (context: RunsContext): Route[] => {
-  const { store, workspaceContributions } = context;
+  const { store } = context;
 
   /** The included workspaces, limited to those that the caller may read. */
   const loadIncluded = async (
     include: ReadonlySet<string>,
     triggers: readonly RunTriggerAccess[],
   ): Promise<readonly Resource[]> => {
-    const related = triggers
-      .flatMap(({ workspace, source }) => [
-        ...(include.has('workspace') ? [workspace] : []),
-        ...(include.has('sourceable') ? [source] : []),
-      ])
-      .filter(({ permissions }) => permissions.canReadSettings);
-    const each = new Map(related.map((access) => [access.workspace.id, access]));
-    const sitePolicy = await findSitePolicyFor(store, [...each.values()]);
-    return [...each.values()].map((access) =>
-      toWorkspaceResource(workspaceContributions, access, sitePolicy),
-    );
+    const included = new IncludedResources();
+    for (const { workspace, source } of triggers) {
+      if (include.has('workspace')) await included.add(toRelatedWorkspace(context, workspace));
+      if (include.has('sourceable')) await included.add(toRelatedWorkspace(context, source));
+    }
+    return included.all;
   };
 
   return jsonApiRoutes('run triggers', [

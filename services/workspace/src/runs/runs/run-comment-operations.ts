@@ -1,7 +1,7 @@
 import { KeelsonError } from '@keelson/errors';
 import { newResourceId } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import type { Reads, Transaction } from '@keelson/storage';
+import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import type { RunComment } from '../model/domain/run-comment.ts';
 import { commentPlaces, runComments } from '../model/run-records.ts';
@@ -36,10 +36,12 @@ export const addComment = async (
   return comment;
 };
 
-/** Comments on a run, oldest first. */
+/** Comments on a run that can be read, oldest first. */
 export const loadComments = async (reads: Reads, runId: string): Promise<readonly RunComment[]> => {
   const numbers = await runComments.keys(reads, [runId]);
-  const found = await Promise.all(numbers.map((number) => runComments.find(reads, runId, number)));
+  const found = await Promise.all(
+    numbers.map((number) => runComments.find(readableOnly(reads), runId, number)),
+  );
   return found.filter((comment) => comment !== undefined);
 };
 

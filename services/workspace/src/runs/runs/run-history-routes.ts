@@ -12,6 +12,7 @@ import {
 } from '@keelson/jsonapi';
 import type { Reads } from '@keelson/storage';
 import { Type } from 'typebox';
+import { IncludedResources } from '../../base/included-resources.ts';
 import { notFound } from '../../base/not-found.ts';
 import { userRecords } from '../../identity/model/user-records.ts';
 import { toUserResource } from '../../identity/users/user-document.ts';
@@ -39,14 +40,18 @@ const loadEventIncludes = async (
   include: ReadonlySet<string>,
   events: readonly RunEventFacts[],
 ): Promise<readonly Resource[]> => {
-  const actorIds = include.has('actor') ? new Set(events.map(({ actorId }) => actorId ?? '')) : [];
-  const actors = await Promise.all([...actorIds].map((id) => userRecords.find(reads, id)));
-  return [
-    ...actors.filter((user) => user !== undefined).map((user) => toUserResource(user, false)),
-    ...(include.has('comment') ? events : []).flatMap(({ comment }) =>
-      comment === null ? [] : [toCommentResource(comment)],
-    ),
-  ];
+  const included = new IncludedResources();
+  const loadActor = async (id: string): Promise<Resource | undefined> => {
+    const user = await userRecords.find(reads, id);
+    return user && toUserResource(user, false);
+  };
+  for (const { actorId, comment } of events) {
+    if (include.has('actor')) await included.add(loadActor(actorId ?? ''));
+    if (include.has('comment') && comment !== null) {
+      await included.add(Promise.resolve(toCommentResource(comment)));
+    }
+  }
+  return included.all;
 };
 
 const COMMENTS = '/runs/:run_id/comments';

@@ -11,18 +11,17 @@ import {
   type Resource,
   toPaginatedDocument,
 } from '@keelson/jsonapi';
-import { readableOnly, unlessDamaged } from '@keelson/storage';
+import { unlessDamaged } from '@keelson/storage';
 import { Type } from 'typebox';
+import { IncludedResources } from '../../base/included-resources.ts';
 import { notFound } from '../../base/not-found.ts';
-import { findSitePolicyFor } from '../../base/retention/retention-records.ts';
 import { userRecords } from '../../identity/model/user-records.ts';
 import { toUserResource } from '../../identity/users/user-document.ts';
 import {
-  toConfigurationVersionResource,
-  toIngressResource,
-} from '../../state/configuration-versions/configuration-version-document.ts';
-import { configurationVersionRecords } from '../../state/configuration-versions/configuration-version-records.ts';
-import { toWorkspaceResource } from '../../workspaces/workspaces/workspace-document.ts';
+  loadConfigurationVersion,
+  loadIngress,
+} from '../../state/configuration-versions/workspace-configuration-contribution.ts';
+import { toRelatedWorkspace } from '../../workspaces/workspaces/related-workspace.ts';
 import type { Run } from '../model/domain/run.ts';
 import { MAX_COMMENT_LENGTH } from '../model/domain/run-comment.ts';
 import { type RunPhase, toRunId } from '../model/run-records.ts';
@@ -79,46 +78,52 @@ const toPosition = (before: number, running: number): number => (before <= runni
 const logUrl = async (context: RunsContext, { head }: Exchange, run: Run, phase: RunPhase) =>
   (await loadLogUrl(context, head.baseUrl))(run, phase);
 
+const addIncludedOf = async (
+  context: RunsContext,
+  exchange: Exchange,
+  include: ReadonlySet<string>,
+  { run, ...access }: RunAccess,
+  included: IncludedResources,
+): Promise<void> => {
+  const { store } = context;
+  const loadPhase = async (phase: RunPhase): Promise<Resource> => {
+    const url = await logUrl(context, exchange, run, phase);
+    return phase === 'plan'
+      ? toPlanResource(run, url)
+      : toApplyResource(run, url, access.permissions);
+  };
+  const loadCreator = async (): Promise<Resource | undefined> => {
+    const user = await userRecords.find(store, run.createdById ?? '');
+    return user && toUserResource(user, false);
+  };
+  const { configurationVersionId: versionId } = run;
+  if (include.has('plan')) await included.add(loadPhase('plan'));
+  if (include.has('apply') && !run.planOnly) await included.add(loadPhase('apply'));
+  if (include.has('workspace')) await included.add(toRelatedWorkspace(context, access));
+  if (include.has('created_by')) await included.add(loadCreator());
+  if (include.has('configuration_version')) {
+    await included.add(loadConfigurationVersion(store, versionId));
+  }
+  if (include.has('configuration_version.ingress_attributes')) {
+    await included.add(loadIngress(store, versionId));
+  }
+  if (include.has('run_events')) {
+    const comments = loadComments(store, run.id);
+    await included.add(comments.then((all) => listRunEvents(run, all).map(toRunEventResource)));
+  }
+};
+
 const loadIncluded = async (
   context: RunsContext,
   exchange: Exchange,
   accesses: readonly RunAccess[],
 ): Promise<readonly Resource[]> => {
   const include = parseInclude(exchange.query, INCLUDES);
-  const found = new Map<string, Resource>();
-  const add = (resource: Resource | undefined): void => {
-    if (resource !== undefined) found.set(`${resource.type} ${resource.id}`, resource);
-  };
-  const sitePolicy = include.has('workspace')
-    ? await findSitePolicyFor(context.store, accesses)
-    : null;
-  for (const { run, ...access } of include.size === 0 ? [] : accesses) {
-    if (include.has('plan')) add(toPlanResource(run, await logUrl(context, exchange, run, 'plan')));
-    if (include.has('apply') && !run.planOnly) {
-      const url = await logUrl(context, exchange, run, 'apply');
-      add(toApplyResource(run, url, access.permissions));
-    }
-    if (include.has('workspace'))
-      add(toWorkspaceResource(context.workspaceContributions, access, sitePolicy));
-    if (include.has('created_by')) {
-      const user = await userRecords.find(context.store, run.createdById ?? '');
-      add(user && toUserResource(user, false));
-    }
-    if ([...include].some((name) => name.startsWith('configuration_version'))) {
-      const version = await configurationVersionRecords.find(
-        context.store,
-        run.configurationVersionId,
-      );
-      add(version && toConfigurationVersionResource(version, null));
-      if (include.has('configuration_version.ingress_attributes'))
-        add(version && toIngressResource(version));
-    }
-    if (include.has('run_events')) {
-      const events = listRunEvents(run, await loadComments(context.store, run.id));
-      events.map(toRunEventResource).forEach(add);
-    }
+  const included = new IncludedResources();
+  for (const access of include.size === 0 ? [] : accesses) {
+    await addIncludedOf(context, exchange, include, access, included);
   }
-  return [...found.values()];
+  return included.all;
 };
 
 const answer = async (context: RunsContext, exchange: Exchange, access: RunAccess) => {
@@ -143,7 +148,7 @@ const answerPage = async (
   const data = await Promise.all(
     readable.map(async (access) => {
       const { run, permissions } = access;
-      const comments = await loadComments(readableOnly(context.store), run.id);
+      const comments = await loadComments(context.store, run.id);
       return toRunResource(run, comments, permissions, positionOf(accesses.indexOf(access)));
     }),
   );

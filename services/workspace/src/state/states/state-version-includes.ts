@@ -1,6 +1,7 @@
 /** State versions as their readers see them, with the resources that `include` adds. */
 import type { Resource } from '@keelson/jsonapi';
 import type { Reads } from '@keelson/storage';
+import { IncludedResources } from '../../base/included-resources.ts';
 import type { SignUrl } from '../../base/signed-urls/signed-url-operations.ts';
 import { userRecords } from '../../identity/model/user-records.ts';
 import { toUserResource } from '../../identity/users/user-document.ts';
@@ -30,41 +31,30 @@ export const loadStateVersionResource = async (
   return toStateVersionResource(shown, summary?.resources ?? [], sign);
 };
 
-const loadIncludedOf = async (
-  { store: reads, stateContributions }: StateContext,
-  include: ReadonlySet<string>,
-  access: StateAccess,
-): Promise<readonly Resource[]> => {
-  const { id, createdBy } = access.version;
-  const outputs = include.has(OUTPUTS) ? (await stateSummaries.find(reads, id))?.outputs : [];
-  const user =
-    include.has(CREATED_BY) && createdBy.kind === 'user'
-      ? await userRecords.find(reads, createdBy.id)
-      : undefined;
-  const contributed = await Promise.all(
-    stateContributions
-      .flatMap((part) => Object.entries(part))
-      .filter(([name]) => include.has(name))
-      .map(([, load]) => load(reads, access)),
-  );
-  return [
-    ...(outputs ?? []).map((output, index) => toOutputResource(id, index, output)),
-    ...(user === undefined ? [] : [toUserResource(user, false)]),
-    ...contributed.flat(),
-  ];
-};
-
 /** The resources named in `include`, without duplicates. */
 export const loadStateIncluded = async (
   context: StateContext,
   include: ReadonlySet<string>,
   versions: readonly StateAccess[],
 ): Promise<readonly Resource[]> => {
-  const found = new Map<string, Resource>();
-  for (const access of include.size === 0 ? [] : versions) {
-    for (const resource of await loadIncludedOf(context, include, access)) {
-      found.set(`${resource.type} ${resource.id}`, resource);
-    }
+  const { store: reads, stateContributions } = context;
+  const included = new IncludedResources();
+  const loadOutputs = async ({ version: { id } }: StateAccess): Promise<readonly Resource[]> => {
+    const outputs = (await stateSummaries.find(reads, id))?.outputs ?? [];
+    return outputs.map((output, index) => toOutputResource(id, index, output));
+  };
+  const loadCreator = async ({ version }: StateAccess): Promise<Resource | undefined> => {
+    const { kind, id } = version.createdBy;
+    const user = kind === 'user' ? await userRecords.find(reads, id) : undefined;
+    return user && toUserResource(user, false);
+  };
+  const contributed = stateContributions
+    .flatMap((part) => Object.entries(part))
+    .flatMap(([name, load]) => (include.has(name) ? [load] : []));
+  for (const access of versions) {
+    if (include.has(OUTPUTS)) await included.add(loadOutputs(access));
+    if (include.has(CREATED_BY)) await included.add(loadCreator(access));
+    for (const load of contributed) await included.add(load(reads, access));
   }
-  return [...found.values()];
+  return included.all;
 };

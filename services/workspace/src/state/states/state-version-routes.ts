@@ -10,6 +10,7 @@ import {
   parsePage,
   toPaginatedDocument,
 } from '@keelson/jsonapi';
+import { readableOnly } from '@keelson/storage';
 import { loadUrlSigner } from '../../base/signed-urls/signed-url-operations.ts';
 import { STATE_STATUSES } from '../model/domain/state-version.ts';
 import type { BackingDataAction } from '../retention/domain/backing-data.ts';
@@ -140,7 +141,7 @@ export const stateVersionRoutes = (context: StateContext): Route[] => {
         );
         const sign = await loadUrlSigner(context, head.baseUrl);
         const data = await Promise.all(
-          versions.map((access) => loadStateVersionResource(store, access, sign)),
+          versions.map((access) => loadStateVersionResource(readableOnly(store), access, sign)),
         );
         const included = await loadStateIncluded(context, include, versions);
         return { document: toPaginatedDocument(head, { data, included, page, totalCount }) };

@@ -1,7 +1,7 @@
 import { KeelsonError } from '@keelson/errors';
 import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import type { Reads, Transaction } from '@keelson/storage';
+import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import { attributeViolation, type Violation } from '../../base/validation/domain/violation.ts';
 import { decideOrganizationPermissions } from '../../identity/access/domain/organization-permissions.ts';
@@ -280,8 +280,8 @@ export const listAgentPools = async (
   const canManage = mayManage(owner);
   const results: AgentPoolAccessResult[] = [];
   for (const name of matching) {
-    const found = await agentPoolNames.find(store, owner.organization.id, name);
-    const pool = found && (await agentPoolRecords.find(store, found.id));
+    const found = await agentPoolNames.find(readableOnly(store), owner.organization.id, name);
+    const pool = found && (await agentPoolRecords.find(readableOnly(store), found.id));
     if (pool !== undefined && users.every((user) => isOpenTo(pool, user))) {
       results.push({ ...owner, pool, canManage });
     }
@@ -309,7 +309,7 @@ export const loadVisiblePool = async (
   const workspaceIds = await loadPoolWorkspaceIds(reads, pool);
   if (seesWholeOrganization(owner.standing)) return { pool, workspaceIds };
   const projects = await Promise.all(
-    pool.allowedProjectIds.map((id) => findReadableProject(reads, owner, id)),
+    pool.allowedProjectIds.map((id) => findReadableProject(readableOnly(reads), owner, id)),
   );
   return {
     pool: {

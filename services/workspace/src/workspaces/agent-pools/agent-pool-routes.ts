@@ -12,13 +12,11 @@ import {
   toPaginatedDocument,
 } from '@keelson/jsonapi';
 import { type Static, Type } from 'typebox';
-import { findSitePolicyFor } from '../../base/retention/retention-records.ts';
+import { IncludedResources } from '../../base/included-resources.ts';
 import { ownedTokenEndpoints, ownerInPath } from '../../identity/tokens/token-routes.ts';
-import { loadWorkspaceAccess, type WorkspaceAccessResult } from '../access/access-operations.ts';
 import { registeredAgents } from '../model/agent-pool-records.ts';
-import { workspaceRecords } from '../model/workspace-records.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
-import { toWorkspaceResource } from '../workspaces/workspace-document.ts';
+import { loadRelatedWorkspace } from '../workspaces/related-workspace.ts';
 import { toAgentPoolResource } from './agent-pool-document.ts';
 import {
   AGENT_POOL_SORTS,
@@ -81,21 +79,17 @@ const INCLUDES: ReadonlySet<string> = new Set(['workspaces', 'hyok_configuration
 
 /** The workspaces of a pool that the caller may read. */
 const loadIncluded = async (
-  { store: reads, workspaceContributions }: WorkspacesContext,
+  context: WorkspacesContext,
   include: ReadonlySet<string>,
   pools: readonly AgentPoolAccessResult[],
 ): Promise<readonly Resource[]> => {
-  if (!include.has('workspaces')) return [];
-  const accesses: WorkspaceAccessResult[] = [];
-  for (const owner of pools) {
-    for (const id of await loadPoolWorkspaceIds(reads, owner.pool)) {
-      const workspace = await workspaceRecords.find(reads, id);
-      const access = workspace && (await loadWorkspaceAccess(reads, owner, workspace));
-      if (access?.permissions.canReadSettings) accesses.push(access);
-    }
+  const included = new IncludedResources();
+  for (const owner of include.has('workspaces') ? pools : []) {
+    await included.addEach(loadPoolWorkspaceIds(context.store, owner.pool), (id) =>
+      loadRelatedWorkspace(context, owner, id),
+    );
   }
-  const sitePolicy = await findSitePolicyFor(reads, accesses);
-  return accesses.map((access) => toWorkspaceResource(workspaceContributions, access, sitePolicy));
+  return included.all;
 };
 
 const COLLECTION = '/organizations/:organization_name/agent-pools';

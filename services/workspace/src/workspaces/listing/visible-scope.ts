@@ -1,5 +1,5 @@
 /** The workspaces and projects that a caller may see, as the limit of its lists. */
-import type { Reads } from '@keelson/storage';
+import { type Reads, readableOnly } from '@keelson/storage';
 import { type Standing, seesWholeOrganization } from '../../identity/access/domain/standing.ts';
 import type { OrganizationAccessResult } from '../../identity/access/organization-access-operations.ts';
 import { teamProjectGrants, teamWorkspaceGrants } from '../access/grant-records.ts';
@@ -29,14 +29,14 @@ export const loadScope = async (
   visible: await loadVisible(reads, standing),
 });
 
-/** Those of the given workspaces that the caller may see. */
+/** Those of the given workspaces that the caller may see and that can be read. */
 export const findVisibleIds = async (
   reads: Reads,
   owner: OrganizationAccessResult,
   ids: readonly string[],
 ): Promise<readonly string[]> => {
   const { organizationId, visible } = await loadScope(reads, owner);
-  const found = await Promise.all(ids.map((id) => workspaceRecords.find(reads, id)));
+  const found = await Promise.all(ids.map((id) => workspaceRecords.find(readableOnly(reads), id)));
   return found.flatMap((workspace) => {
     if (workspace?.organizationId !== organizationId) return [];
     const isVisible =

@@ -1,4 +1,4 @@
-import type { Reads, Transaction } from '@keelson/storage';
+import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
 import { keyedRecords } from '../../base/keyed-records.ts';
 import {
   type DeliveryResponse,
@@ -83,13 +83,18 @@ export const removeNotification = async (
   notificationRecords.delete(tx, id);
 };
 
-/** Configurations of a workspace, project or team, in order of creation; of an organization those of its teams. */
+/**
+ * Configurations of a workspace, project or team that can be read, in order of creation; of an organization those
+ * of its teams.
+ */
 export const loadNotifications = async (
   reads: Reads,
   ownerId: string,
 ): Promise<readonly NotificationConfiguration[]> => {
   const ids = await notificationSubscriptions.keys(reads, [ownerId]);
-  const found = await Promise.all(ids.map((id) => notificationRecords.find(reads, id)));
+  const found = await Promise.all(
+    ids.map((id) => notificationRecords.find(readableOnly(reads), id)),
+  );
   return found
     .filter((configuration) => configuration !== undefined)
     .toSorted((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));

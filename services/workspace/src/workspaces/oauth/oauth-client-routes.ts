@@ -12,13 +12,14 @@ import {
   toPaginatedDocument,
   type UnsupportedFields,
 } from '@keelson/jsonapi';
-import type { Reads } from '@keelson/storage';
+import { type Reads, readableOnly } from '@keelson/storage';
 import { Type } from 'typebox';
+import { IncludedResources } from '../../base/included-resources.ts';
 import { toCamelKeys } from '../../base/validation/attribute-names.ts';
 import { findReadableProject } from '../access/access-operations.ts';
 import { SERVICE_PROVIDERS, type ServiceProvider } from '../model/domain/oauth-client.ts';
 import { oauthTokenRecords } from '../model/oauth-records.ts';
-import { toProjectResource } from '../projects/project-document.ts';
+import { loadRelatedProject } from '../projects/related-project.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
 import { toOAuthClientResource, toOAuthTokenResource } from './oauth-document.ts';
 import {
@@ -90,7 +91,7 @@ const INCLUDES: ReadonlySet<string> = new Set(['oauth_tokens', 'projects']);
 const loadResource = async (reads: Reads, access: OAuthClientAccess): Promise<Resource> => {
   const { client } = access;
   const seen = await Promise.all(
-    client.projectIds.map((id) => findReadableProject(reads, access, id)),
+    client.projectIds.map((id) => findReadableProject(readableOnly(reads), access, id)),
   );
   const projectIds = seen.flatMap((project) => project?.id ?? []);
   return toOAuthClientResource({ ...access, client: { ...client, projectIds } });
@@ -101,19 +102,19 @@ const loadIncluded = async (
   include: ReadonlySet<string>,
   accesses: readonly OAuthClientAccess[],
 ): Promise<readonly Resource[]> => {
-  const found = new Map<string, Resource>();
+  const included = new IncludedResources();
+  const loadToken = async (id: string): Promise<Resource | undefined> => {
+    const token = await oauthTokenRecords.find(reads, id);
+    return token && toOAuthTokenResource(token);
+  };
   for (const access of accesses) {
-    const { client, organization } = access;
-    const token = include.has('oauth_tokens')
-      ? await oauthTokenRecords.find(reads, client.tokenId)
-      : undefined;
-    if (token !== undefined) found.set(token.id, toOAuthTokenResource(token));
-    for (const id of include.has('projects') ? client.projectIds : []) {
-      const project = await findReadableProject(reads, access, id);
-      if (project !== undefined) found.set(id, toProjectResource({ project, organization }));
+    const { tokenId, projectIds } = access.client;
+    if (include.has('oauth_tokens')) await included.add(loadToken(tokenId));
+    for (const id of include.has('projects') ? projectIds : []) {
+      await included.add(loadRelatedProject(reads, access, id));
     }
   }
-  return [...found.values()];
+  return included.all;
 };
 
 const COLLECTION = '/organizations/:organization_name/oauth-clients';

@@ -9,6 +9,7 @@ import {
   resourceBody,
   toPaginatedDocument,
 } from '@keelson/jsonapi';
+import { unlessDamaged } from '@keelson/storage';
 import { Type } from 'typebox';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
 import { toOAuthTokenResource } from './oauth-document.ts';
@@ -61,10 +62,10 @@ export const oauthTokenRoutes = (context: WorkspacesContext): Route[] => {
         const page = parsePage(query);
         const tokens = await Promise.all(
           itemsOn(page, all).map(({ client }) =>
-            requireOAuthToken(store, principal, client.tokenId),
+            unlessDamaged(requireOAuthToken(store, principal, client.tokenId)),
           ),
         );
-        const data = tokens.map(toOAuthTokenResource);
+        const data = tokens.filter((token) => token !== undefined).map(toOAuthTokenResource);
         return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };
       },
     }),

@@ -1,6 +1,6 @@
 import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import type { Reads, Transaction } from '@keelson/storage';
+import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import { attributeViolation } from '../../base/validation/domain/violation.ts';
 import { decideOrganizationPermissions } from '../../identity/access/domain/organization-permissions.ts';
@@ -126,5 +126,5 @@ export const listReservedKeys = async (
   organizationName: string,
 ): Promise<readonly ReservedKey[]> => {
   const { organization } = await requireOrganization(store, principal, organizationName);
-  return loadReservedKeys(store, organization.id);
+  return loadReservedKeys(readableOnly(store), organization.id);
 };

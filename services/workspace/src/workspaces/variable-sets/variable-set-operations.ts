@@ -240,7 +240,7 @@ export const listProjectVariableSets = async (
   const access = await requireProject(reads, principal, projectId, 'canReadVarsets');
   return toAccesses(
     access,
-    await loadSetsAppliedTo(reads, [access.organization.id, projectId]),
+    await loadSetsAppliedTo(readableOnly(reads), [access.organization.id, projectId]),
     search,
   );
 };
@@ -254,7 +254,8 @@ export const listWorkspaceVariableSets = async (
 ): Promise<readonly VariableSetAccess[]> => {
   const access = await requireWorkspace(reads, principal, { workspaceId }, 'canReadVariable');
   const { organization, workspace } = access;
-  const sets = await loadSetsAppliedTo(reads, [organization.id, workspace.projectId, workspaceId]);
+  const targetIds = [organization.id, workspace.projectId, workspaceId];
+  const sets = await loadSetsAppliedTo(readableOnly(reads), targetIds);
   const reaching = sets.filter((set) => findScope(set, workspace) !== undefined);
   return toAccesses(access, reaching, search);
 };

@@ -1,7 +1,7 @@
 /** The variables of a set. */
 import { newResourceId } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import type { Reads, Transaction } from '@keelson/storage';
+import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import type { ServiceContext } from '../../base/service-context.ts';
 import type { GivenVariable } from '../variables/domain/variable.ts';
@@ -18,7 +18,7 @@ export const listSetVariables = async (
   setId: string,
 ): Promise<readonly SetVariable[]> => {
   const { set } = await requireVariableSet(reads, principal, setId, 'read');
-  return loadSetVariables(reads, set);
+  return loadSetVariables(readableOnly(reads), set);
 };
 
 /** A set's variable, as a request addresses it. */

@@ -1,7 +1,8 @@
 /** Resources that are included with workspaces. */
 import { type Resource, withLinkage } from '@keelson/jsonapi';
 import type { RequestHead } from '@keelson/proto/edge/v1/edge';
-import { type Reads, readableOnly, unlessDamaged } from '@keelson/storage';
+import { type Reads, readableOnly } from '@keelson/storage';
+import { IncludedResources } from '../../base/included-resources.ts';
 import { findSitePolicy } from '../../base/retention/retention-records.ts';
 import { findVisibleTeam } from '../../identity/access/team-access.ts';
 import { userRecords } from '../../identity/model/user-records.ts';
@@ -130,7 +131,7 @@ const prepareIncludes = (
       })),
   );
 
-/** The resources named in `include`, without duplicates and without those whose records are damaged. */
+/** The resources named in `include`. */
 export const loadIncluded = async (
   context: WorkspacesContext,
   head: Pick<RequestHead, 'baseUrl'>,
@@ -138,14 +139,12 @@ export const loadIncluded = async (
   workspaces: readonly WorkspaceAccessResult[],
 ): Promise<readonly Resource[]> => {
   const prepared = await prepareIncludes(context, head, include);
-  const found = new Map<string, Resource>();
+  const included = new IncludedResources();
   for (const access of workspaces) {
     for (const { isOpenToRuns, load } of prepared) {
       if (access.standing.kind === 'run' && !isOpenToRuns) continue;
-      for (const resource of (await unlessDamaged(load(access))) ?? []) {
-        found.set(`${resource.type} ${resource.id}`, resource);
-      }
+      await included.add(load(access));
     }
   }
-  return [...found.values()];
+  return included.all;
 };
