@@ -49,6 +49,9 @@ export const toInteger: Coercion<number> = (raw, refuse) => {
     : refuse('expected an integer');
 };
 
+/** 292 years: what 64 bits of nanoseconds hold, so that clients in other languages can read each duration. */
+const MAX_DURATION_SECONDS = 9_223_372_036;
+
 export const toDurationSeconds: Coercion<number> = (raw, refuse) => {
   let seconds: number | undefined;
   if (typeof raw === 'number') seconds = parseDurationSeconds(`${raw}s`);
@@ -57,7 +60,10 @@ export const toDurationSeconds: Coercion<number> = (raw, refuse) => {
     return refuse(
       'expected a number of seconds or a duration of at least a second such as "30s", "5m" or "2h"',
     );
-  return seconds < 0 ? refuse('the duration must not be negative') : seconds;
+  if (seconds < 0) return refuse('the duration must not be negative');
+  return seconds > MAX_DURATION_SECONDS
+    ? refuse(`a duration has at most ${MAX_DURATION_SECONDS} seconds`)
+    : seconds;
 };
 
 const trimmed = (elements: readonly string[]): readonly string[] =>

@@ -29,12 +29,16 @@ export interface FieldOptions<T> {
   readonly invalidText?: (reason: string) => string;
   /** A rule for the value; returns the text of the error if it is broken. */
   readonly check?: (value: T) => string | undefined;
+  /** Limit in characters: of a text, of all elements of a list, or of an object as JSON. */
+  readonly maxLength?: number;
 }
 
 export interface Field<out T> {
   readonly description: string;
   readonly schema: JsonObject;
   readonly required: boolean;
+  /** The declared members of an object. */
+  readonly members?: Fields;
   /**
    * Parses the parameter `name`; undefined if it was not sent.
    * @throws KeelsonError `request.invalid`
@@ -57,6 +61,19 @@ type FieldOf<T, O> = O extends { readonly default: unknown } | { readonly requir
 
 const refused = (text: string): KeelsonError => new KeelsonError('request.invalid', { text });
 
+const lengthOf = (value: unknown): number => {
+  if (typeof value === 'string') return value.length;
+  return Array.isArray(value)
+    ? value.reduce((sum: number, element) => sum + lengthOf(element), 0)
+    : JSON.stringify(value).length;
+};
+
+/** JSON Schema limits the length of a text, but not that of a whole list or object. */
+const lengthLimit = (schema: JsonObject, maxLength: number | undefined): JsonObject =>
+  maxLength === undefined
+    ? {}
+    : { [schema['type'] === 'string' ? 'maxLength' : 'x-max-length']: maxLength };
+
 const kind =
   <T>(schema: JsonObject, coerce: Coercion<T>) =>
   <const O extends FieldOptions<T>>(options: O): FieldOf<T, O> => {
@@ -74,18 +91,47 @@ const kind =
             `Field validation failed: error converting input for field "${name}": ${reason}`,
         );
       });
+      if (options.maxLength !== undefined && lengthOf(value) > options.maxLength) {
+        const limit = `at most ${options.maxLength} characters`;
+        throw refused(options.invalidText?.(`expected ${limit}`) ?? `${name} has ${limit}`);
+      }
       const complaint = options.check?.(value);
       if (complaint !== undefined) throw refused(complaint);
       return value;
     };
     return {
       description: options.description,
-      schema:
-        options.default === undefined ? schema : { ...schema, default: options.default as unknown },
+      schema: {
+        ...schema,
+        ...lengthLimit(schema, options.maxLength),
+        ...(options.default !== undefined && { default: options.default as unknown }),
+      },
       required: options.required !== undefined,
       read,
     } as FieldOf<T, O>;
   };
+
+/** JSON Schema of the members of an object. */
+export const propertiesOf = (fields: Fields): JsonObject =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, { schema, description }]) => [
+      name,
+      { ...schema, description },
+    ]),
+  );
+
+/** An object whose members are declared; absent, it is one without any of them. */
+const objectOf = <const F extends Fields>(options: {
+  readonly description: string;
+  readonly members: F;
+}): Field<FieldValues<F>> => ({
+  ...options,
+  schema: { type: 'object', properties: propertiesOf(options.members) },
+  required: false,
+  read: (name, raw) => readFields(options.members, mapField.read(name, raw)),
+});
+
+const mapField = kind<JsonObject>({ type: 'object' }, toMap)({ description: '', default: {} });
 
 /** The kinds of parameters; each takes options and returns a typed `Field`. */
 export const field = {
@@ -108,6 +154,7 @@ export const field = {
     toStringMap,
   ),
   map: kind<JsonObject>({ type: 'object' }, toMap),
+  objectOf,
   time: kind<Timestamp>({ type: 'string', format: 'date-time' }, toTimestamp),
 } as const;
 

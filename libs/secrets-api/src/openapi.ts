@@ -1,6 +1,6 @@
 /** OpenAPI 3.1 operations from declared fields, and the components that they refer to. */
 import type { EdgeMethod } from '@keelson/edge';
-import type { Fields } from './fields.ts';
+import { type Fields, propertiesOf } from './fields.ts';
 
 export interface DescribedOperation {
   readonly method: EdgeMethod;
@@ -73,8 +73,10 @@ export const secretsComponents = {
 
 const responseOf = (name: keyof typeof RESPONSES) => ({ $ref: `#/components/responses/${name}` });
 
-const parameterNames = (path: string): readonly string[] =>
-  [...path.matchAll(/:(\w+)/g)].map(([, name]) => name ?? '');
+const parameterNames = (path: string): readonly string[] => [
+  ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => name ?? ''),
+  ...(path.includes('*') ? ['path'] : []),
+];
 
 const isRequired = (fields: Fields, name: string): boolean => fields[name]?.required === true;
 
@@ -83,6 +85,9 @@ export const describeOperation = (operation: DescribedOperation): Record<string,
   const { method, path, fields } = operation;
   const captured = parameterNames(path);
   const others = Object.keys(fields).filter((name) => !captured.includes(name));
+  const bodyFields = Object.fromEntries(
+    Object.entries(fields).filter(([name]) => others.includes(name)),
+  );
   const writes = method === 'POST' || method === 'PUT' || method === 'PATCH';
   const parameter = (name: string, place: 'path' | 'query') => ({
     name,
@@ -98,7 +103,6 @@ export const describeOperation = (operation: DescribedOperation): Record<string,
     tags: [operation.tag],
     parameters: [
       ...captured.map((name) => parameter(name, 'path')),
-      ...(path.includes('*') ? [{ ...parameter('path', 'path') }] : []),
       ...(writes ? [] : others.map((name) => parameter(name, 'query'))),
     ],
     ...(writes && others.length > 0
@@ -108,12 +112,7 @@ export const describeOperation = (operation: DescribedOperation): Record<string,
               [method === 'PATCH' ? 'application/merge-patch+json' : 'application/json']: {
                 schema: {
                   type: 'object',
-                  properties: Object.fromEntries(
-                    others.map((name) => [
-                      name,
-                      { ...fields[name]?.schema, description: fields[name]?.description },
-                    ]),
-                  ),
+                  properties: propertiesOf(bodyFields),
                   ...(required.length > 0 && method !== 'PATCH' ? { required } : {}),
                 },
               },

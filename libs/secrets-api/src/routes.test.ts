@@ -118,7 +118,10 @@ describe('answers', () => {
 
   test('an empty answer is 204, a read without a result 404', async () => {
     expect(await answer(things, { body: '{"size":0}' })).toEqual([204, undefined]);
-    expect(await answer(things, { body: '{"size":0,"what":1}' })).toEqual([204, undefined]);
+    expect(await answer(things, { body: '{"size":0,"what":null,"name":"web"}' })).toEqual([
+      204,
+      undefined,
+    ]);
     expect(await answer(things, { method: 'DELETE' })).toEqual([204, undefined]);
     expect(await answer(things, { method: 'GET', path: '/things/none' })).toEqual([
       404,
@@ -167,6 +170,13 @@ test('warns of unknown parameters and of those the path replaced', async () => {
       'Endpoint ignored these unrecognized parameters: [a z]',
       "Endpoint replaced the value of these parameters with the values captured from the endpoint's path: [name]",
     ]),
+  ]);
+});
+
+test('an answer without content carries the warnings, too', async () => {
+  expect(await answer(things, { body: '{"size":0,"sise":1}' })).toEqual([
+    200,
+    envelope(null, ['Endpoint ignored these unrecognized parameters: [sise]']),
   ]);
 });
 

@@ -5,7 +5,7 @@
 import type { EdgeMethod, EdgeResponse, Route, RouteExchange } from '@keelson/edge';
 import type { Namespace } from '@keelson/proto/edge/v1/edge';
 import { isEmptyList, nothingFound, renderAnswer } from './answers.ts';
-import type { JsonObject } from './coercions.ts';
+import { isJsonObject, type JsonObject } from './coercions.ts';
 import { type Fields, readFields, readPatchFields } from './fields.ts';
 import { describeOperation } from './openapi.ts';
 import {
@@ -35,6 +35,17 @@ const readData = async (method: EdgeMethod, exchange: RouteExchange): Promise<Js
   return method === 'DELETE' ? { ...(await readBody(exchange)), ...query } : query;
 };
 
+/** Names that are not declared, those in objects with a dot. Null means that a parameter is not given. */
+const undeclared = (sent: JsonObject, fields: Fields): string[] =>
+  Object.entries(sent).flatMap(([name, value]) => {
+    if (value === null) return [];
+    const declared = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (declared === undefined) return [name];
+    return declared.members !== undefined && isJsonObject(value)
+      ? undeclared(value, declared.members).map((member) => `${name}.${member}`)
+      : [];
+  });
+
 /** Warnings about parameters that had no effect; names sorted. */
 const parameterWarnings = (
   sent: JsonObject,
@@ -45,10 +56,12 @@ const parameterWarnings = (
   const names = Object.keys(sent);
   if (names.length === 0) return [];
   const warnings: string[] = [];
-  const replaced = names.filter((name) => Object.hasOwn(params, name));
+  const replaced = names.filter(
+    (name) => Object.hasOwn(params, name) && sent[name] !== params[name],
+  );
   const unknown = anyParameters
     ? []
-    : names.filter((name) => !Object.hasOwn(fields, name) && !Object.hasOwn(params, name));
+    : undeclared(sent, fields).filter((name) => !Object.hasOwn(params, name));
   if (unknown.length > 0)
     warnings.push(`Endpoint ignored these unrecognized parameters: [${unknown.sort().join(' ')}]`);
   if (replaced.length > 0)
@@ -110,12 +123,7 @@ const toRoute = <F extends Fields>(
       if (result === undefined) return nothingFound();
       if (method === 'LIST' && warnings.length === 0 && isEmptyList(result)) return nothingFound();
     }
-    // Ignored fields are reported only in answers with content, so that a 204 stays a 204.
-    return renderAnswer(
-      result,
-      exchange,
-      result === undefined ? warnings : [...warnings, ...ignored],
-    );
+    return renderAnswer(result, exchange, [...warnings, ...ignored]);
   },
 });
 

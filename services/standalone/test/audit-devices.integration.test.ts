@@ -21,10 +21,15 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const call = async (method: string, path: string, body?: object) => {
+const call = async (
+  method: string,
+  path: string,
+  body?: object,
+  token: string = keelson.rootToken,
+) => {
   const response = await fetch(`${keelson.http}/v1/${path}`, {
     method,
-    headers: { 'x-service-token': keelson.rootToken },
+    headers: { 'x-service-token': token },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await response.text();
@@ -112,6 +117,14 @@ test('a device starts with its test entry', async () => {
     .split('\n')
     .map((line) => (JSON.parse(line) as { request: { path: string } }).request.path);
   expect(paths).toEqual(['sys/audit/test', 'auth/token/lookup-self', 'auth/token/lookup-self']);
+});
+
+test('an entry names the caller by the display_name of its token', async () => {
+  const created = await call('POST', 'auth/token/create', { display_name: 'ci 7' });
+  await call('GET', 'auth/token/lookup-self', undefined, created.body.auth.client_token);
+  const entries = readFileSync(join(folder, 'audit.log'), 'utf8').trim().split('\n');
+  const { auth } = JSON.parse(entries.at(-1) ?? '') as { auth: object };
+  expect(auth).toMatchObject({ display_name: 'token-ci-7', policies: ['root'] });
 });
 
 test('warnings of /v1 and /api/v2 are readable in their audit entries', async () => {

@@ -183,8 +183,8 @@ const resolveV1 = async (
   audit.mountType = target.mount?.type ?? 'system';
   audit.mountPath = target.mount?.path ?? `${target.path.decoded.split('/', 1)[0] ?? ''}/`;
   audit.mountAccessor = target.mount?.accessor ?? '';
-  audit.nonHmacRequestKeys = [...(target.mount?.config.auditNonHmacRequestKeys ?? [])];
-  audit.nonHmacResponseKeys = [...(target.mount?.config.auditNonHmacResponseKeys ?? [])];
+  audit.nonHmacRequestKeys = [...(target.tuning?.auditNonHmacRequestKeys ?? [])];
+  audit.nonHmacResponseKeys = [...(target.tuning?.auditNonHmacResponseKeys ?? [])];
   // The cluster must not sign data that a caller made up.
   if (request.wrapFormat === 'jwt' && target.path.decoded === 'sys/wrapping/wrap')
     return refuse('request.invalid', { text: 'JWT wrapping tokens are not made of given data' });

@@ -60,7 +60,7 @@ export const capabilityRoutes = (
     ...secretsRoutes({
       path: '/sys/capabilities-self',
       tag: TAG,
-      fields: { ...PATHS, token: field.string({ description: 'Ignored.', default: '' }) },
+      fields: PATHS,
       operations: {
         update: {
           summary: 'Capabilities of the token of the request',

@@ -2,7 +2,7 @@
 import { type ErrorCode, type ErrorParams, KeelsonError } from '@keelson/errors';
 import type { Mount, Namespace } from '@keelson/proto/edge/v1/edge';
 import type { ResolveRequest } from '@keelson/proto/sys/v1/access';
-import type { MountRecord } from '../mounts/domain/mount.ts';
+import type { MountConfig, MountRecord } from '../mounts/domain/mount.ts';
 import type { EngineType } from '../mounts/engine-type-records.ts';
 import type { NamespaceRecord } from '../namespaces/domain/namespace.ts';
 import type { AccessContext } from './access-context.ts';
@@ -34,6 +34,8 @@ export interface Target {
   readonly namespace: NamespaceRecord;
   readonly mount: MountRecord | undefined;
   readonly edgeMount: Mount | undefined;
+  /** The tuning of `mount` or, for paths of sys, of the built-in mount; undefined while sealed. */
+  readonly tuning: MountConfig | undefined;
   readonly isUnauthenticated: boolean;
   readonly isRootProtected: boolean;
 }
@@ -73,10 +75,20 @@ export const refuseSealed = async ({ seal }: AccessContext): Promise<never> => {
   return refuse((await seal.record()) === undefined ? 'sys.not_initialized' : 'sys.sealed');
 };
 
+const builtInMount = (
+  { mounts }: DecisionState,
+  namespace: NamespaceRecord,
+  path: string,
+): MountRecord | undefined =>
+  path.startsWith('auth/')
+    ? mounts.findAt(namespace.id, 'auth', 'token/')
+    : mounts.findServing(namespace.id, path);
+
 const sysTarget = (
   namespace: NamespaceRecord,
   given: RequestPath,
   operation: Operation,
+  state: DecisionState | undefined,
 ): Target => {
   // Once decoded, it would be two segments to a handler and one to a policy.
   if (/%2f/i.test(given.raw)) refuse('request.invalid', { text: 'the path has an encoded slash' });
@@ -89,6 +101,7 @@ const sysTarget = (
     namespace,
     mount: undefined,
     edgeMount: undefined,
+    tuning: state && builtInMount(state, namespace, path.decoded)?.config,
     isUnauthenticated: UNAUTHENTICATED_PATHS.has(path.decoded),
     isRootProtected: isRootProtected(path.decoded, operation),
   };
@@ -117,6 +130,7 @@ const engineTarget = (
     edgeMount: state.edgeMount(mount, (record) =>
       context.toEdgeMount(record, toNamespace(namespace), context.systemTtls),
     ),
+    tuning: mount.config,
     isUnauthenticated: unauthenticated.has(below),
     isRootProtected: rootProtected.has(below),
   };
@@ -133,7 +147,7 @@ export const findTarget = async (
   if (state === undefined) {
     if (!SERVED_WHILE_SEALED.has(whole.decoded)) return refuseSealed(context);
     if (request.namespace !== '') refuse('request.unsupported_path');
-    return sysTarget({ ...ROOT, customMetadata: {}, isDeleting: false }, whole, operation);
+    return sysTarget({ ...ROOT, customMetadata: {}, isDeleting: false }, whole, operation, state);
   }
   if (state.isDrSecondary && !SERVED_BY_DR_SECONDARY.has(whole.decoded))
     refuse('replication.dr_secondary');
@@ -147,6 +161,6 @@ export const findTarget = async (
     refuse('sys.namespace_locked', { namespace: locked.path });
   }
   return isForSys(path.decoded)
-    ? sysTarget(namespace, path, operation)
+    ? sysTarget(namespace, path, operation, state)
     : engineTarget(context, state, namespace, path);
 };

@@ -4,9 +4,13 @@ import type { EnableAuditDevice } from './audit-operations.ts';
 /** Parameters of `sys/audit/:path`. */
 export const AUDIT_DEVICE_FIELDS = {
   path: field.string({ description: 'Name of the device.', required: true }),
-  type: field.string({ description: '"file" or "socket".', default: '' }),
-  description: field.string({ description: 'For people.', default: '' }),
-  options: field.stringMap({ description: 'Options of the type.', default: {} }),
+  type: field.string({ description: '"file" or "socket".', default: '', maxLength: 16 }),
+  description: field.string({
+    description: 'For people: returned only.',
+    default: '',
+    maxLength: 4096,
+  }),
+  options: field.stringMap({ description: 'Options of the type.', default: {}, maxLength: 16_384 }),
   local: field.bool({ description: 'Not replicated to secondaries.', default: false }),
 } as const;
 

@@ -63,6 +63,19 @@ test('the generation changes with every change', async () => {
   expect((await harness.sys.access.auditDevices({})).generation).toBe(seen.at(-1));
 });
 
+test.for([
+  ['sys/mounts/pki', 'pki/root'],
+  ['sys/mounts/sys', 'sys/policies/acl/web'],
+  ['sys/mounts/cubbyhole', 'cubbyhole/mine'],
+  ['sys/auth/token', 'auth/token/create'],
+] as const)('keys tuned on %s are logged in clear for %s', async ([mount, path]) => {
+  await harness.asRoot('POST', 'sys/mounts/pki', { body: { type: 'sample' } });
+  const body = { audit_non_hmac_request_keys: 'name', audit_non_hmac_response_keys: ['serial'] };
+  expect((await harness.asRoot('POST', `${mount}/tune`, { body })).status).toBe(204);
+  const { audit } = await harness.resolve('POST', path);
+  expect([audit?.nonHmacRequestKeys, audit?.nonHmacResponseKeys]).toEqual([['name'], ['serial']]);
+});
+
 test('a hash is the one that the device writes for the text', async () => {
   await enable('file', FILE);
   const { body } = await harness.asRoot('POST', 'sys/audit-hash/file', {

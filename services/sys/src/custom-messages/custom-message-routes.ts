@@ -28,7 +28,11 @@ const required = <const N extends string>(name: N) => ({
 
 // The order of the fields decides which of several mistakes is reported.
 const CONTENT = {
-  title: field.string({ description: 'Title.', ...required('title') }),
+  title: field.string({
+    description: 'Title: returned only.',
+    maxLength: 1024,
+    ...required('title'),
+  }),
   authenticated: field.bool({
     description: 'Shown after login (true) or before (false).',
     default: true,
@@ -40,7 +44,8 @@ const CONTENT = {
     ...ownTexts('type'),
   }),
   message: field.string({
-    description: 'Text of the message, base64.',
+    description: 'Text of the message, base64: returned only.',
+    maxLength: 65_536,
     ...required('message'),
     check: (text) =>
       isBase64(text) ? undefined : 'invalid message parameter value, must be base64 encoded',
@@ -51,14 +56,19 @@ const CONTENT = {
     ...ownTexts('end_time'),
   }),
   link: field.map({
-    description: 'One member: title and URL.',
+    description: 'One member, title and URL: returned only.',
+    maxLength: 4096,
     ...ownTexts('link'),
     check: (link) => {
       const parsed = parseLink(link);
       return 'refused' in parsed ? parsed.refused : undefined;
     },
   }),
-  options: field.map({ description: 'Free properties for the console.', ...ownTexts('options') }),
+  options: field.map({
+    description: 'Free properties for clients: returned only.',
+    maxLength: 16_384,
+    ...ownTexts('options'),
+  }),
 } as const;
 
 const toDraft = (values: FieldValues<typeof CONTENT>): MessageDraft => {

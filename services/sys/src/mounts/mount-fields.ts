@@ -47,6 +47,9 @@ const unsupportedText = (name: keyof typeof UNSUPPORTED) =>
     check: (value) => unsupported(name, value !== ''),
   });
 
+/** A list that each request to the mount is compared with. */
+const listOf = (description: string) => field.commaList({ description, maxLength: 16_384 });
+
 const CONFIG_FIELDS = {
   default_lease_ttl: leaseTtl('Default lifetime of leases; 0 or "system": the system’s.'),
   max_lease_ttl: leaseTtl('Longest lifetime of leases; 0 or "system": the system’s.'),
@@ -56,69 +59,68 @@ const CONFIG_FIELDS = {
     check: (value) =>
       VISIBILITIES.includes(value) ? undefined : 'listing_visibility must be "hidden" or "unauth"',
   }),
-  audit_non_hmac_request_keys: field.commaList({
-    description: 'Request keys that audit devices log in clear.',
-  }),
-  audit_non_hmac_response_keys: field.commaList({
-    description: 'Response keys that audit devices log in clear.',
-  }),
-  passthrough_request_headers: field.commaList({
-    description: 'Request headers the engine may see.',
-  }),
-  allowed_response_headers: field.commaList({
-    description: 'Response headers the engine may set.',
-  }),
+  audit_non_hmac_request_keys: listOf('Request keys that audit devices log in clear.'),
+  audit_non_hmac_response_keys: listOf('Response keys that audit devices log in clear.'),
+  passthrough_request_headers: listOf('Request headers the engine may see.'),
+  allowed_response_headers: listOf('Response headers the engine may set.'),
   allowed_managed_keys: field.commaList({
     description: 'Not supported; an empty list is accepted.',
     check: (value) => unsupported('allowed_managed_keys', value.length > 0),
   }),
-  delegated_auth_accessors: field.commaList({
-    description:
-      'Auth mounts the engine may delegate to; recorded with a warning, since config/est says who may enrol.',
-  }),
+  delegated_auth_accessors: listOf(
+    'Auth mounts the engine may delegate to; recorded with a warning, since config/est says who may enrol.',
+  ),
   identity_token_key: unsupportedText('identity_token_key'),
 } as const;
 
-/** Fields of `config` when a mount is enabled. */
-export const MOUNT_CONFIG_FIELDS = {
+const MOUNT_CONFIG_FIELDS = {
   ...CONFIG_FIELDS,
   plugin_version: unsupportedText('plugin_version'),
 } as const;
 
+const DESCRIPTION = { description: 'For people: returned only.', maxLength: 4096 } as const;
+const OPTIONS = {
+  description: 'Options of the engine; recorded with a warning, since no engine has any.',
+  maxLength: 16_384,
+} as const;
+
 export const ENABLE_FIELDS = {
   path: field.string({ description: 'Where to mount.', required: true }),
-  type: field.string({ description: 'Engine type.', default: '' }),
-  description: field.string({ description: 'For people.', default: '' }),
-  config: field.map({ description: 'Tuning from the start.', default: {} }),
-  options: field.stringMap({ description: 'Options of the engine.', default: {} }),
+  type: field.string({ description: 'Engine type.', default: '', maxLength: 128 }),
+  description: field.string({ ...DESCRIPTION, default: '' }),
+  config: field.objectOf({ description: 'Tuning from the start.', members: MOUNT_CONFIG_FIELDS }),
+  options: field.stringMap({ ...OPTIONS, default: {} }),
   local: field.bool({ description: 'Not replicated to performance secondaries.', default: false }),
   seal_wrap: unsupportedFlag('seal_wrap'),
   external_entropy_access: unsupportedFlag('external_entropy_access'),
-  plugin_name: field.string({ description: 'Older name of type.' }),
+  plugin_name: field.string({ description: 'Older name of type.', maxLength: 128 }),
   plugin_version: unsupportedText('plugin_version'),
 } as const;
 
 export const TUNE_FIELDS = {
   path: ENABLE_FIELDS.path,
-  description: field.string({ description: 'For people.' }),
+  description: field.string(DESCRIPTION),
   ...MOUNT_CONFIG_FIELDS,
   token_type: unsupportedText('token_type'),
-  options: field.stringMap({ description: 'Options to set; others keep their values.' }),
+  options: field.stringMap(OPTIONS),
   user_lockout_config: field.map({
     description: 'Not supported; an empty object is accepted.',
     check: (value) => unsupported('user_lockout_config', Object.keys(value).length > 0),
   }),
 } as const;
 
-/** Warns a caller who sets `delegated_auth_accessors`, which has no effect. */
+/** Warns a caller of settings that are recorded, but have no effect. */
 export const mountWarnings = ({
-  delegatedAuthAccessors = [],
-}: MountConfigChanges): readonly string[] =>
-  delegatedAuthAccessors.length === 0
+  options = {},
+  config: { delegatedAuthAccessors = [] },
+}: Pick<TuneMount, 'options' | 'config'>): readonly string[] => [
+  ...(Object.keys(options).length === 0 ? [] : ['options has no effect: no engine has options']),
+  ...(delegatedAuthAccessors.length === 0
     ? []
     : [
         'delegated_auth_accessors has no effect: the authenticators of config/est say who may enrol, and need no tuning of the mount',
-      ];
+      ]),
+];
 
 /** Undefined when no setting was given. */
 export const toMountConfig = (values: FieldValues<typeof CONFIG_FIELDS>): MountConfigChanges => ({

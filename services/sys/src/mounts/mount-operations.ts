@@ -100,6 +100,20 @@ const toSite = (
     : { namespaceId: namespace.id, table: 'secret', path };
 };
 
+/** No engine serves a built-in mount, and only tokens have lifetimes. */
+const requireEffectOnBuiltIn = ({ path, type }: MountRecord, { config }: TuneMount): void => {
+  const settings = {
+    passthrough_request_headers: config.passthroughRequestHeaders?.length,
+    allowed_response_headers: config.allowedResponseHeaders?.length,
+    ...(type !== 'token' && {
+      default_lease_ttl: config.defaultLeaseTtlSeconds,
+      max_lease_ttl: config.maxLeaseTtlSeconds,
+    }),
+  };
+  for (const [name, value = 0] of Object.entries(settings))
+    if (value !== 0) refuse(`${name} has no effect on the built-in mount ${path}`);
+};
+
 const setsAuditKeys = ({ config }: TuneMount): boolean =>
   config.auditNonHmacRequestKeys !== undefined || config.auditNonHmacResponseKeys !== undefined;
 
@@ -183,6 +197,7 @@ export const tuneMount = (
   store.transact(async (tx) => {
     const mount = await findStored(tx, site);
     if (mount === undefined) return absent(site);
+    if (isBuiltIn(mount)) requireEffectOnBuiltIn(mount, changes);
     const { defaultLeaseTtlSeconds, maxLeaseTtlSeconds } = changes.config;
     const ttls = requireTunableTtls(
       mount.config,

@@ -1,12 +1,11 @@
 import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
-import { field, mirrored, readFields, secretsRoutes } from '@keelson/secrets-api';
+import { field, mirrored, secretsRoutes } from '@keelson/secrets-api';
 import type { MountRecord, MountTable } from './domain/mount.ts';
 import { findConflict, toMountPath } from './domain/mount-path.ts';
 import { mountDocument, tuneDocument } from './mount-document.ts';
 import {
   ENABLE_FIELDS,
-  MOUNT_CONFIG_FIELDS,
   mountWarnings,
   TUNE_FIELDS,
   toMountConfig,
@@ -92,10 +91,13 @@ const tableRoutes = (
         update: {
           summary: `Enable a ${noun}.`,
           handle: async ({ fields, namespace, warnings }) => {
-            const type = fields.type || (fields.plugin_name ?? '');
+            const older = fields.plugin_name ?? '';
+            const type = fields.type || older;
+            if (older !== '' && older !== type)
+              refuse('plugin_name is the older name of type; only one of them may be given');
             if (type === '') refuse('backend type must be specified as a string');
             const path = toMountPath(fields.path);
-            const config = toMountConfig(readFields(MOUNT_CONFIG_FIELDS, fields.config));
+            const config = toMountConfig(fields.config);
             const keptBack = fields.local ? await context.keptBackPaths() : [];
             const hidden = findConflict(`${namespace.path}${path}`, keptBack);
             await enableMount(
@@ -109,7 +111,7 @@ const tableRoutes = (
                 config,
               },
             );
-            warnings.push(...mountWarnings(config));
+            warnings.push(...mountWarnings({ options: fields.options, config }));
             if (hidden !== undefined)
               warnings.push(
                 `the primary has a mount at ${hidden}, which a paths filter keeps from this cluster; it stays out of reach here while this mount is there, with or without the filter`,
@@ -143,7 +145,7 @@ const tableRoutes = (
           handle: async ({ fields, namespace, warnings }) => {
             const changes = toTuneMount(fields);
             await tuneMount(context, toSite(table, namespace.id, fields.path), changes);
-            warnings.push(...mountWarnings(changes.config));
+            warnings.push(...mountWarnings(changes));
             return undefined;
           },
         },

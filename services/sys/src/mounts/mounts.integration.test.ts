@@ -89,6 +89,27 @@ describe('enabling', () => {
     expect([refused.status, refused.body.errors[0]]).toEqual([400, expect.stringMatching(text)]);
   });
 
+  test('knows the type by its older name, too', async () => {
+    const enableAs = (path: string, body: object) =>
+      harness.asRoot('POST', `sys/mounts/${path}`, { body });
+    expect((await enableAs('older', { plugin_name: 'sample' })).status).toBe(204);
+    expect((await enableAs('both', { type: 'sample', plugin_name: 'sample' })).status).toBe(204);
+    expect(await enableAs('other', { type: 'sample', plugin_name: 'pki' })).toEqual(
+      refusal('plugin_name is the older name of type; only one of them may be given'),
+    );
+  });
+
+  test('warns of settings that it does not know, also inside of config', async () => {
+    const { status, body } = await enable('pki', {
+      seal_wraps: true,
+      config: { max_lease_tl: '1h', options: null },
+    });
+    expect([status, body.warnings]).toEqual([
+      200,
+      ['Endpoint ignored these unrecognized parameters: [config.max_lease_tl seal_wraps]'],
+    ]);
+  });
+
   test('accepts what clients send for settings that are off, and warns about unnecessary ones', async () => {
     const off = {
       seal_wrap: false,
@@ -197,6 +218,20 @@ describe('tuning', () => {
     const { body } = await harness.asRoot('GET', 'sys/mounts/auth/token/tune');
     expect(body.data).toMatchObject({ max_lease_ttl: 3600, default_lease_ttl: 3600 });
     expect(Object.keys((await harness.asRoot('GET', 'sys/auth')).body.data)).toEqual(['token/']);
+  });
+
+  test.for([
+    ['sys/mounts/sys', { passthrough_request_headers: ['A'] }],
+    ['sys/auth/token', { allowed_response_headers: ['A'] }],
+    ['sys/mounts/cubbyhole', { default_lease_ttl: '1h' }],
+    ['sys/mounts/sys', { max_lease_ttl: '1h' }],
+  ] as const)('refuses what has no effect on %s: %j', async ([path, body]) => {
+    const [name] = Object.keys(body);
+    const { status, body: answer } = await harness.asRoot('POST', `${path}/tune`, { body });
+    expect([status, answer.errors[0]]).toEqual([
+      400,
+      expect.stringMatching(`^${name} has no effect on the built-in mount `),
+    ]);
   });
 
   test('of keys that are logged in clear changes the audit generation', async () => {

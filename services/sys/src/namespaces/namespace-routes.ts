@@ -17,7 +17,9 @@ const path = field.string({
   description: 'Path of the namespace, relative to the caller’s.',
   required: true,
 });
-const customMetadata = field.stringMap({ description: 'Metadata of the namespace, text by text.' });
+const customMetadata = field.stringMap({
+  description: 'Metadata of the namespace, text by text: returned only.',
+});
 
 const document = (namespace: NamespaceRecord) => ({
   id: namespace.id,
@@ -98,7 +100,9 @@ const recordRoutes = (context: NamespaceContext): Route[] => [
     tag: 'namespaces',
     fields: {
       path,
-      custom_metadata: field.map({ description: 'Merge patch of the metadata; null removes.' }),
+      custom_metadata: field.map({
+        description: 'Merge patch of the metadata, which is returned only; null removes.',
+      }),
     },
     operations: {
       patch: {

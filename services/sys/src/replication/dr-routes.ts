@@ -7,7 +7,13 @@ import {
   secretsRoutes,
   topLevel,
 } from '@keelson/secrets-api';
-import { cancelling, progressFor, SHARE_FIELDS } from '../seal/ceremony-routes.ts';
+import {
+  ATTEMPT_FIELDS,
+  CANCEL_FIELDS,
+  cancelling,
+  progressFor,
+  SHARE_FIELDS,
+} from '../seal/ceremony-routes.ts';
 import { toTokenCeremony } from '../seal/seal-document.ts';
 import {
   cancelTokenCeremony,
@@ -36,19 +42,8 @@ const ceremonyRoutes = ({
   ...secretsRoutes({
     path: `${BASE}/generate-operation-token/attempt`,
     tag: TAG,
-    fields: {
-      otp: field.string({ description: 'One-time password of the client.', default: '' }),
-      pgp_key: field.string({ description: 'PGP key for the token, base64.', default: '' }),
-      nonce: field.string({ description: 'Nonce of the attempt, to cancel it.', default: '' }),
-    },
+    fields: ATTEMPT_FIELDS,
     operations: {
-      read: {
-        summary: 'Progress of the attempt',
-        handle: async (context) => {
-          await requireDrSecondary();
-          return progressFor(context, toTokenCeremony(await tokenCeremonyProgress(ceremony)));
-        },
-      },
       update: {
         summary: 'Start an attempt',
         handle: async ({ fields: { otp, pgp_key: pgpKey } }) => {
@@ -56,6 +51,20 @@ const ceremonyRoutes = ({
           const started = await startTokenCeremony(ceremony, { otp, pgpKey });
           const drawn = otp === '' ? started.attempt?.purpose.password : '';
           return topLevel(toTokenCeremony(started, drawn));
+        },
+      },
+    },
+  }),
+  ...secretsRoutes({
+    path: `${BASE}/generate-operation-token/attempt`,
+    tag: TAG,
+    fields: CANCEL_FIELDS,
+    operations: {
+      read: {
+        summary: 'Progress of the attempt',
+        handle: async (context) => {
+          await requireDrSecondary();
+          return progressFor(context, toTokenCeremony(await tokenCeremonyProgress(ceremony)));
         },
       },
       delete: {

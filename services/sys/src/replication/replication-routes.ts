@@ -345,6 +345,10 @@ const followingRoutes = (kind: ReplicationKind, replication: Replication): Route
             throw new KeelsonError('request.invalid', {
               text: 'token and update_primary_addrs are mutually exclusive',
             });
+          if (addresses !== undefined && rest.primary_api_addr !== '')
+            throw new KeelsonError('request.invalid', {
+              text: 'primary_api_addr is used with a token only, not with update_primary_addrs',
+            });
           if (addresses !== undefined)
             await followAddresses(replication.context, kind, addresses, {
               caFile: rest.ca_file,

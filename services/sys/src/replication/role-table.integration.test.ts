@@ -62,7 +62,7 @@ describe.for(['performance', 'dr'] as const)(
     const post = (suffix: string, body: Document = {}) =>
       cluster.call('POST', `${base}/${suffix}`, {
         token,
-        body: { ...body, dr_operation_token: operation },
+        body: suffix.startsWith('secondary/') ? { ...body, dr_operation_token: operation } : body,
       });
     const status = async (): Promise<Document> => {
       const { body } = await cluster.call('GET', `${base}/status`);

@@ -236,6 +236,30 @@ describe('rekey', () => {
     ).toBe(400);
   });
 
+  test('the first root token is encrypted to root_token_pgp_key', async () => {
+    const { generateKey, readMessage, readPrivateKey, decrypt } = await import('openpgp');
+    const { privateKey, publicKey } = await generateKey({
+      userIDs: [{ name: 'holder' }],
+      format: 'binary',
+    });
+    const fresh = await openSysHarness();
+    const { body } = await fresh.call('POST', 'sys/init', {
+      body: {
+        secret_shares: 1,
+        secret_threshold: 1,
+        root_token_pgp_key: Buffer.from(publicKey).toString('base64'),
+      },
+    });
+    const { data: token } = await decrypt({
+      message: await readMessage({ binaryMessage: Buffer.from(body.root_token, 'base64') }),
+      decryptionKeys: await readPrivateKey({ binaryKey: privateKey }),
+    });
+    expect((await fresh.call('GET', 'auth/token/lookup-self', { token: `${token}` })).status).toBe(
+      200,
+    );
+    await fresh.close();
+  });
+
   test('shares and backup are encrypted to the holders’ PGP keys', async () => {
     const { generateKey, readMessage, readPrivateKey, decrypt } = await import('openpgp');
     const { privateKey, publicKey } = await generateKey({

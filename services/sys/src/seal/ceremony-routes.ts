@@ -21,9 +21,13 @@ import {
 
 const TAG = 'seal';
 
-const ATTEMPT_FIELDS = {
+/** For the start of an attempt that makes a token. */
+export const ATTEMPT_FIELDS = {
   otp: field.string({ description: 'One-time password of the client (deprecated).', default: '' }),
   pgp_key: field.string({ description: 'PGP key for the token, base64.', default: '' }),
+} as const;
+
+export const CANCEL_FIELDS = {
   nonce: field.string({ description: 'Nonce of the attempt, to cancel it.', default: '' }),
 } as const;
 
@@ -32,13 +36,14 @@ export const SHARE_FIELDS = {
   nonce: field.string({ description: 'Nonce of the attempt.', default: '' }),
 } as const;
 
-type CeremonyContext = OperationContext<{ readonly nonce: string }>;
+type CeremonyContext = OperationContext<unknown>;
+type CancelContext = OperationContext<{ readonly nonce: string }>;
 
 const hasSudo = ({ caller }: CeremonyContext): boolean =>
   caller?.root === true || caller?.sudo === true;
 
 /** The authority of a caller to cancel: the nonce (body or query), or a token with sudo. */
-export const cancelling = (context: CeremonyContext): { nonce: string; isSudo: boolean } => ({
+export const cancelling = (context: CancelContext): { nonce: string; isSudo: boolean } => ({
   nonce: context.fields.nonce,
   isSudo: hasSudo(context),
 });
@@ -53,11 +58,6 @@ export const generateRootRoutes = (ceremony: TokenCeremonyContext): Route[] => [
     tag: TAG,
     fields: ATTEMPT_FIELDS,
     operations: {
-      read: {
-        summary: 'Progress of the attempt',
-        handle: async (context) =>
-          progressFor(context, toTokenCeremony(await tokenCeremonyProgress(ceremony))),
-      },
       update: {
         summary: 'Start an attempt',
         handle: async ({ fields: { otp, pgp_key: pgpKey } }) => {
@@ -66,6 +66,18 @@ export const generateRootRoutes = (ceremony: TokenCeremonyContext): Route[] => [
           const drawn = otp === '' ? started.attempt?.purpose.password : '';
           return topLevel(toTokenCeremony(started, drawn));
         },
+      },
+    },
+  }),
+  ...secretsRoutes({
+    path: '/sys/generate-root/attempt',
+    tag: TAG,
+    fields: CANCEL_FIELDS,
+    operations: {
+      read: {
+        summary: 'Progress of the attempt',
+        handle: async (context) =>
+          progressFor(context, toTokenCeremony(await tokenCeremonyProgress(ceremony))),
       },
       delete: {
         summary: 'Cancel the attempt',

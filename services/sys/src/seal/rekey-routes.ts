@@ -2,7 +2,7 @@
 import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { field, secretsRoutes, topLevel } from '@keelson/secrets-api';
-import { cancelling, progressFor, SHARE_FIELDS } from './ceremony-routes.ts';
+import { CANCEL_FIELDS, cancelling, progressFor, SHARE_FIELDS } from './ceremony-routes.ts';
 import {
   cancelRekey,
   deleteRekeyBackup,
@@ -28,7 +28,6 @@ const INIT_FIELDS = {
     description: 'The new shares take effect only when they were given back once.',
     default: false,
   }),
-  nonce: field.string({ description: 'Nonce of the attempt, to cancel it.', default: '' }),
 } as const;
 
 const missing = (): never => {
@@ -46,14 +45,6 @@ export const rekeyRoutes = (
       tag: TAG,
       fields: INIT_FIELDS,
       operations: {
-        read: {
-          summary: 'Progress of the attempt',
-          handle: async (context) =>
-            progressFor(
-              context,
-              toRekeyStatus(await findRekey(rekey), await requiredShares(rekey)),
-            ),
-        },
         update: {
           summary: 'Start an attempt',
           handle: async ({ fields }) => {
@@ -66,6 +57,21 @@ export const rekeyRoutes = (
             });
             return topLevel(toRekeyStatus(attempt, attempt.required));
           },
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: `${base}/init`,
+      tag: TAG,
+      fields: CANCEL_FIELDS,
+      operations: {
+        read: {
+          summary: 'Progress of the attempt',
+          handle: async (context) =>
+            progressFor(
+              context,
+              toRekeyStatus(await findRekey(rekey), await requiredShares(rekey)),
+            ),
         },
         delete: {
           summary: 'Cancel the attempt',

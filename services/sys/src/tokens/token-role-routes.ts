@@ -13,28 +13,56 @@ import { deleteRole, findRole, listRoles, putRole } from './token-role-operation
 const TAG = 'tokens';
 
 const FIELDS = {
-  name: field.string({ description: 'Name of the role.', default: '' }),
-  allowed_policies: field.commaList({ description: 'Policies its tokens may have.' }),
-  allowed_policies_glob: field.commaList({ description: 'The same with globs.' }),
-  disallowed_policies: field.commaList({ description: 'Policies its tokens may not have.' }),
-  disallowed_policies_glob: field.commaList({ description: 'The same with globs.' }),
+  name: field.string({ description: 'Name of the role.', default: '', maxLength: 256 }),
+  allowed_policies: field.commaList({
+    description: 'Policies its tokens may have.',
+    maxLength: 16_384,
+  }),
+  allowed_policies_glob: field.commaList({
+    description: 'The same with globs.',
+    maxLength: 16_384,
+  }),
+  disallowed_policies: field.commaList({
+    description: 'Policies its tokens may not have.',
+    maxLength: 16_384,
+  }),
+  disallowed_policies_glob: field.commaList({
+    description: 'The same with globs.',
+    maxLength: 16_384,
+  }),
   orphan: field.bool({ description: 'Its tokens have no parent.' }),
   renewable: field.bool({ description: 'Its tokens can be renewed (default true).' }),
   period: field.durationSeconds({ description: 'Older name of token_period.' }),
   token_period: field.durationSeconds({ description: 'Period of its tokens.' }),
   explicit_max_ttl: field.durationSeconds({ description: 'Older name of token_explicit_max_ttl.' }),
   token_explicit_max_ttl: field.durationSeconds({ description: 'Absolute maximum.' }),
-  path_suffix: field.string({ description: 'Added to the path its tokens show.' }),
-  bound_cidrs: field.commaList({ description: 'Older name of token_bound_cidrs.' }),
-  token_bound_cidrs: field.commaList({ description: 'Networks its tokens may be used from.' }),
+  path_suffix: field.string({
+    description: 'Added to the path its tokens show.',
+    maxLength: 256,
+  }),
+  bound_cidrs: field.commaList({
+    description: 'Older name of token_bound_cidrs.',
+    maxLength: 16_384,
+  }),
+  token_bound_cidrs: field.commaList({
+    description: 'Networks its tokens may be used from.',
+    maxLength: 16_384,
+  }),
   token_no_default_policy: field.bool({ description: 'Leave the default policy out.' }),
-  token_num_uses: field.integer({ description: 'Requests its tokens serve.' }),
+  token_num_uses: field.integer({
+    description: 'Requests its tokens serve; 0: no limit.',
+    check: (uses) => (uses < 0 ? 'token_num_uses cannot be negative' : undefined),
+  }),
   token_type: field.string({
     description: 'service, batch, default-service or default-batch.',
     check: (value) =>
       TOKEN_TYPES.has(value) ? undefined : `invalid 'token_type' value "${value}"`,
   }),
-  allowed_entity_aliases: field.commaList({ description: 'Aliases its tokens may be bound to.' }),
+  allowed_entity_aliases: field.commaList({
+    description:
+      'Aliases its tokens may be bound to; without effect, because there are no entities.',
+    maxLength: 16_384,
+  }),
 } as const;
 
 const TOKEN_TYPES = new Set([
@@ -74,11 +102,15 @@ const requireConsistent = (role: TokenRole): TokenRole => {
         text: "'token_type' cannot be 'batch' when role is set to generate renewable tokens",
       });
     }
-    if (role.periodSeconds > 0) {
+    const limit = [
+      role.periodSeconds > 0 && 'periodic tokens',
+      role.explicitMaxTtlSeconds > 0 && 'tokens with an explicit max TTL',
+      role.numUses > 0 && 'tokens with limited use count',
+    ].find((text) => text !== false);
+    if (limit !== undefined)
       throw new KeelsonError('request.invalid', {
-        text: "'token_type' cannot be 'batch' when role is set to generate periodic tokens",
+        text: `'token_type' cannot be 'batch' when role is set to generate ${limit}`,
       });
-    }
   }
   if (!/^[\w.-]*$/.test(role.pathSuffix)) {
     throw new KeelsonError('request.invalid', {

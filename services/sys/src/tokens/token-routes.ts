@@ -22,21 +22,44 @@ import { findRole } from './token-role-operations.ts';
 const TAG = 'tokens';
 
 const CREATE_FIELDS = {
-  id: field.string({ description: 'Value of the token (root namespace, sudo only).', default: '' }),
-  role_name: field.string({ description: 'Role to create the token by.', default: '' }),
-  policies: field.commaList({ description: 'Policies; the parent’s when not given.' }),
-  meta: field.stringMap({ description: 'Metadata for the audit log.', default: {} }),
+  id: field.string({
+    description: 'Value of the token (root namespace, sudo only).',
+    default: '',
+    maxLength: 512,
+  }),
+  role_name: field.string({
+    description: 'Role to create the token by.',
+    default: '',
+    maxLength: 256,
+  }),
+  policies: field.commaList({
+    description: 'Policies; the parent’s when not given.',
+    maxLength: 16_384,
+  }),
+  meta: field.stringMap({ description: 'Metadata: returned only.', default: {} }),
   no_parent: field.bool({ description: 'Make an orphan (sudo only).', default: false }),
   no_default_policy: field.bool({ description: 'Leave the default policy out.', default: false }),
   renewable: field.bool({ description: 'Whether it can be renewed.', default: true }),
   ttl: field.durationSeconds({ description: 'Time to live.' }),
   lease: field.durationSeconds({ description: 'Older name of ttl.' }),
-  type: field.string({ description: '"service" or "batch".', default: '' }),
+  type: field.string({ description: '"service" or "batch".', default: '', maxLength: 16 }),
   explicit_max_ttl: field.durationSeconds({ description: 'Absolute maximum.', default: 0 }),
-  display_name: field.string({ description: 'Name in the audit log.', default: '' }),
-  num_uses: field.integer({ description: 'Requests it serves; 0: no limit.', default: 0 }),
+  display_name: field.string({
+    description: 'Name in the audit log.',
+    default: '',
+    maxLength: 512,
+  }),
+  num_uses: field.integer({
+    description: 'Requests it serves; 0: no limit.',
+    default: 0,
+    check: (uses) => (uses < 0 ? 'num_uses cannot be negative' : undefined),
+  }),
   period: field.durationSeconds({ description: 'Period of renewal (sudo only).', default: 0 }),
-  entity_alias: field.string({ description: 'Alias to bind to (with a role).', default: '' }),
+  entity_alias: field.string({
+    description: 'Not supported, because there are no entities; empty text is accepted.',
+    default: '',
+    maxLength: 256,
+  }),
 } as const;
 
 const TOKEN_FIELD = { token: field.string({ description: 'The token.', default: '' }) } as const;
@@ -190,7 +213,7 @@ const lookUpRoutes = (context: TokenContext): Route[] => [
   ...secretsRoutes({
     path: '/auth/token/lookup-self',
     tag: TAG,
-    fields: TOKEN_FIELD,
+    fields: {},
     operations: {
       read: {
         summary: 'Look up the token of the request',
@@ -252,7 +275,7 @@ const renewalRoutes = (context: TokenContext): Route[] => [
   ...secretsRoutes({
     path: '/auth/token/renew-self',
     tag: TAG,
-    fields: { ...TOKEN_FIELD, ...INCREMENT_FIELD },
+    fields: INCREMENT_FIELD,
     operations: {
       update: {
         summary: 'Renew the token of the request',

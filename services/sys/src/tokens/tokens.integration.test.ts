@@ -219,10 +219,12 @@ describe('the life of tokens', () => {
       body: { accessor: made.accessor, increment: '5m' },
     });
     expect(byAccessor.body.auth).toMatchObject({ client_token: '', lease_duration: 300 });
-    expect(await refusal('auth/token/renew', { token: root })).toEqual([
-      400,
-      'lease is not renewable',
-    ]);
+    const fixed = await create({ policies: ['default'], renewable: false });
+    for (const given of [root, fixed.client_token])
+      expect(await refusal('auth/token/renew', { token: given })).toEqual([
+        400,
+        'lease is not renewable',
+      ]);
     expect(await refusal('auth/token/renew', { token: 'hvs.none' })).toEqual([
       400,
       'token not found',
@@ -265,6 +267,16 @@ describe('the life of tokens', () => {
     }
     harness.clock.advance(3_600_001);
     expect(await works(token)).toBe(false);
+  });
+
+  test('no lifetime is longer than its token can show', async () => {
+    const longest = await create({ policies: ['default'], period: 9_223_372_036 });
+    const { body } = await call('GET', 'auth/token/lookup-self', { token: longest.client_token });
+    expect(body.data.expire_time).toMatch(/^2322-/);
+    expect(await refusal('auth/token/create', { period: '9007199254740991' })).toEqual([
+      400,
+      expect.stringContaining('"period": a duration has at most 9223372036 seconds'),
+    ]);
   });
 
   test('a use limit ends the token after exactly that many requests', async () => {

@@ -39,7 +39,14 @@ const RANDOM_FIELDS = {
       return count > MAX_RANDOM_BYTES ? `"bytes" should be at most ${MAX_RANDOM_BYTES}` : undefined;
     },
   }),
-  source: field.string({ description: 'Source of randomness; there is one.', default: 'platform' }),
+  source: field.string({
+    description: 'Source of randomness: "platform".',
+    default: 'platform',
+    check: (source) =>
+      source === 'platform'
+        ? undefined
+        : `unsupported entropy source "${source}"; must be "platform"`,
+  }),
   format: format('base64'),
 } as const;
 

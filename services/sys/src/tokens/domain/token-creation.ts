@@ -96,10 +96,14 @@ const decideType = (request: CreationRequest, role: TokenRole | undefined): Toke
     : refuse(`invalid 'token_type' value "${request.type}"`);
 };
 
-const checkBatch = (request: CreationRequest, policies: readonly string[]): void => {
-  if (request.explicitMaxTtlSeconds > 0) refuse('batch tokens cannot have "explicit_max_ttl" set');
-  if (request.numUses > 0) refuse('batch tokens cannot have "num_uses" set');
-  if (request.periodSeconds > 0) refuse('batch tokens cannot have "period" set');
+/** @param limits of the request and its role together: a batch token is not stored, so nothing could count or end it */
+const checkBatch = (
+  limits: Pick<TokenPlan, 'explicitMaxTtlSeconds' | 'usesLeft' | 'periodSeconds'>,
+  policies: readonly string[],
+): void => {
+  if (limits.explicitMaxTtlSeconds > 0) refuse('batch tokens cannot have "explicit_max_ttl" set');
+  if (limits.usesLeft > 0) refuse('batch tokens cannot have "num_uses" set');
+  if (limits.periodSeconds > 0) refuse('batch tokens cannot have "period" set');
   if (policies.includes('root')) refuse('batch tokens cannot be root tokens');
 };
 
@@ -112,11 +116,10 @@ const checkId = (request: CreationRequest, context: CreationContext): void => {
     refuse("custom token ID cannot have the 'hvs.' or 's.' prefix");
   }
   if (request.id.includes('.')) refuse("custom token ID cannot have a '.' in the value");
-  if (request.id.length > 512) refuse('custom token ID is too long');
 };
 
 const toDisplayName = (given: string): string =>
-  given === '' ? 'token' : `token-${given.slice(0, 512).replaceAll(/[^a-zA-Z0-9-]/g, '-')}`;
+  given === '' ? 'token' : `token-${given.replaceAll(/[^a-zA-Z0-9-]/g, '-')}`;
 
 const smallestNonZero = (...values: readonly number[]): number => {
   const set = values.filter((value) => value > 0);
@@ -134,7 +137,6 @@ export const decideCreation = (
   const { parent, role, isSudo, nowMs } = context;
   if (parent.type === 'batch') refuse('batch tokens cannot create more tokens');
   if (parent.usesLeft !== 0) refuse('restricted use token cannot generate child tokens');
-  if (request.numUses < 0) refuse('number of uses cannot be negative');
   if (request.entityAlias !== '') {
     refuse(
       role === undefined
@@ -157,16 +159,17 @@ export const decideCreation = (
   }
   checkId(request, context);
   requireMetadata('meta', request.meta);
-  if (type === 'batch') checkBatch(request, policies);
   const isOrphan = role?.orphan === true || context.isOrphanPath || request.noParent;
   if (request.noParent && !context.isOrphanPath && role?.orphan !== true && !isSudo) {
     refuse('root or sudo privileges required to create orphan token');
   }
-  const periodSeconds = type === 'batch' ? 0 : role?.periodSeconds || request.periodSeconds;
-  const explicitMaxTtlSeconds =
-    type === 'batch'
-      ? 0
-      : smallestNonZero(request.explicitMaxTtlSeconds, role?.explicitMaxTtlSeconds ?? 0);
+  const periodSeconds = role?.periodSeconds || request.periodSeconds;
+  const explicitMaxTtlSeconds = smallestNonZero(
+    request.explicitMaxTtlSeconds,
+    role?.explicitMaxTtlSeconds ?? 0,
+  );
+  const usesLeft = smallestNonZero(request.numUses, role?.numUses ?? 0);
+  if (type === 'batch') checkBatch({ explicitMaxTtlSeconds, usesLeft, periodSeconds }, policies);
   const neverExpires =
     isRoot && request.ttlSeconds === 0 && periodSeconds === 0 && explicitMaxTtlSeconds === 0;
   if (neverExpires && parent.expiresAtMs !== undefined) {
@@ -207,7 +210,7 @@ export const decideCreation = (
       renewable:
         type === 'service' && !neverExpires && (role?.renewable ?? true) && request.renewable,
       lastRenewalMs: undefined,
-      usesLeft: type === 'batch' ? 0 : smallestNonZero(request.numUses, role?.numUses ?? 0),
+      usesLeft,
       boundCidrs: role?.boundCidrs ?? [],
     },
     warnings: allWarnings,
