@@ -159,7 +159,7 @@ export const composeAdministration = (parts: AdministrationParts): Administratio
       ...wrappingRoutes(tokens),
       ...leaseRoutes(leases),
       ...auditRoutes({ store, devices: auditDevices }),
-      ...cubbyholeRoutes(store),
+      ...cubbyholeRoutes({ store }),
       ...toolRoutes(),
       ...customMessageRoutes({ store, clock, namespaces }),
       ...internalUiRoutes({ mounts, namespaces, policies }),

@@ -54,7 +54,7 @@ export const sysRoutes = (
     ...rekeyRoutes('/sys/rekey-recovery-key', { ...rekey, kind: 'recovery' }),
     ...tokenRoutes(tokens),
     ...tokenRoleRoutes(tokens),
-    ...policyRoutes({ store }, policies),
+    ...policyRoutes({ store, policies }),
     ...capabilityRoutes(tokens, policies),
     ...context.administration.routes,
     ...withFormerPaths(replicationRoutes(replication)),

@@ -1,8 +1,7 @@
 /** The private storage of each token, removed with the token. */
 import { jsonRecords, type Reads, type Transaction } from '@keelson/storage';
 import type { TokenRef } from '../tokens/token-records.ts';
-
-type Secret = Readonly<Record<string, unknown>>;
+import { MAX_SECRETS, type Secret } from './domain/cubbyhole.ts';
 
 const PREFIX = 'local/cubbyhole/';
 
@@ -24,3 +23,7 @@ export const listCubbyhole = (
   token: TokenRef,
   path: string,
 ): Promise<readonly string[]> => reads.list(`${cubbyholeOf(token).prefix}${path}`);
+
+/** Number of secrets of a token, counted up to the most that there may be. */
+export const countSecrets = async (reads: Reads, token: TokenRef): Promise<number> =>
+  (await reads.scan(cubbyholeOf(token).prefix, { limit: MAX_SECRETS })).length;

@@ -2,41 +2,30 @@ import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import type { Caller } from '@keelson/proto/edge/v1/edge';
 import { field, secretsRoutes } from '@keelson/secrets-api';
-import type { Store } from '@keelson/storage';
 import type { TokenRef } from '../tokens/token-records.ts';
-import { cubbyholeOf, listCubbyhole } from './cubbyhole-records.ts';
-
-const MAX_PATH_LENGTH = 512;
-const MAX_ENTRIES = 1000;
-
-const refuse = (text: string): never => {
-  throw new KeelsonError('request.invalid', { text });
-};
+import {
+  type CubbyholeContext,
+  deleteSecret,
+  listSecrets,
+  readSecret,
+  writeSecret,
+} from './cubbyhole-operations.ts';
 
 const requireOwner = (caller: Caller | undefined): TokenRef => {
   if (caller === undefined) throw new KeelsonError('sys.permission_denied');
   if (caller.tokenType !== 'service')
-    refuse('cubbyhole operations are only supported by "service" type tokens');
+    throw new KeelsonError('request.invalid', {
+      text: 'cubbyhole operations are only supported by "service" type tokens',
+    });
   return { namespaceId: caller.namespace?.id ?? 'root', hash: caller.tokenHash };
 };
 
-const requirePath = (path: string): string => {
-  const normal = path
-    .split('/')
-    .filter((segment) => segment !== '')
-    .join('/');
-  if (normal.length > MAX_PATH_LENGTH) refuse(`a path has at most ${MAX_PATH_LENGTH} characters`);
-  return normal;
-};
-
 /** `cubbyhole/*`: private storage for every service token. */
-export const cubbyholeRoutes = (store: Store): Route[] => {
+export const cubbyholeRoutes = (context: CubbyholeContext): Route[] => {
   const path = field.string({ description: 'Path of the secret.', default: '' });
-  const list = async (caller: Caller | undefined, given: string) => {
-    const below = requirePath(given);
-    const prefix = below === '' ? '' : `${below}/`;
-    return { data: { keys: await listCubbyhole(store, requireOwner(caller), prefix) } };
-  };
+  const list = async (caller: Caller | undefined, below: string) => ({
+    data: { keys: await listSecrets(context, requireOwner(caller), below) },
+  });
 
   return [
     ...secretsRoutes({
@@ -59,8 +48,7 @@ export const cubbyholeRoutes = (store: Store): Route[] => {
         read: {
           summary: 'Read a secret of the calling token.',
           handle: async ({ caller, fields }) => {
-            const secrets = cubbyholeOf(requireOwner(caller));
-            const data = await secrets.find(store, requirePath(fields.path));
+            const data = await readSecret(context, requireOwner(caller), fields.path);
             return data && { data };
           },
         },
@@ -68,25 +56,15 @@ export const cubbyholeRoutes = (store: Store): Route[] => {
           summary: 'Write a secret of the calling token.',
           anyParameters: true,
           handle: async ({ caller, fields, data }) => {
-            const owner = requireOwner(caller);
             const { path: _, ...secret } = data;
-            const key = requirePath(fields.path);
-            if (Object.keys(secret).length === 0) refuse('missing data fields');
-            const secrets = cubbyholeOf(owner);
-            await store.transact(async (tx) => {
-              const entries = await tx.scan(secrets.prefix, { limit: MAX_ENTRIES });
-              if (entries.length >= MAX_ENTRIES && !(await secrets.find(tx, key)))
-                refuse(`a cubbyhole holds at most ${MAX_ENTRIES} secrets`);
-              secrets.write(tx, key, secret);
-            });
+            await writeSecret(context, requireOwner(caller), fields.path, secret);
             return undefined;
           },
         },
         delete: {
           summary: 'Delete a secret of the calling token.',
           handle: async ({ caller, fields }) => {
-            const secrets = cubbyholeOf(requireOwner(caller));
-            await store.transact((tx) => secrets.delete(tx, requirePath(fields.path)));
+            await deleteSecret(context, requireOwner(caller), fields.path);
             return undefined;
           },
         },

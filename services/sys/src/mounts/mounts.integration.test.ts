@@ -290,37 +290,3 @@ test('a move keeps uuid and tuning, and reports its success', async () => {
     await harness.asRoot('POST', 'sys/remount', { body: { from: 'old/pki', to: 'new' } }),
   ).toEqual(refusal('no matching mount at "old/pki/"'));
 });
-
-describe('the view of the console', () => {
-  test('contains only visible mounts, reduced, for anonymous callers', async () => {
-    await enable('open', { config: { listing_visibility: 'unauth' } });
-    await enable('closed');
-    const { body } = await harness.call('GET', 'sys/internal/ui/mounts');
-    expect(body.data).toEqual({
-      auth: {},
-      secret: { 'open/': { type: 'sample', description: '', options: null } },
-    });
-  });
-
-  test('contains the mounts that the policies of a token reach', async () => {
-    await enable('open');
-    const token = await harness.createToken(['default']);
-    const full = (await harness.asRoot('GET', 'sys/internal/ui/mounts')).body.data;
-    expect(Object.keys(full.secret)).toEqual(['cubbyhole/', 'open/', 'sys/']);
-    expect(Object.keys(full.auth)).toEqual(['token/']);
-    const little = (await harness.call('GET', 'sys/internal/ui/mounts', { token })).body.data;
-    expect(Object.keys(little.secret)).toEqual(['cubbyhole/', 'sys/']);
-    expect((await harness.asRoot('GET', 'sys/internal/ui/mounts/open/x')).body.data).toMatchObject({
-      path: 'open/',
-    });
-    for (const path of ['open', 'absent'])
-      expect(await harness.call('GET', `sys/internal/ui/mounts/${path}`, { token })).toEqual({
-        status: 403,
-        body: {
-          errors: [
-            `preflight capability check returned 403, please ensure client's policies grant access to path "${path}/"`,
-          ],
-        },
-      });
-  });
-});

@@ -1,15 +1,19 @@
-/** `sys/policies/acl` and its older form `sys/policy`. */
 import type { Route } from '@keelson/edge';
 import { field, mirrored, type OperationContext, secretsRoutes } from '@keelson/secrets-api';
-import type { PolicyBook } from './policy-book.ts';
+import {
+  olderPolicyDocument,
+  olderPolicyListDocument,
+  policyDocument,
+  policyListDocument,
+} from './policy-document.ts';
 import {
   deletePolicy,
-  findPolicyText,
+  findPolicy,
   listPolicies,
   type PolicyContext,
+  type PolicyNames,
   writePolicy,
 } from './policy-operations.ts';
-import { policyKey } from './policy-records.ts';
 
 const TAG = 'policies';
 
@@ -25,30 +29,24 @@ const OLDER_FIELDS = {
 
 type Exchange = OperationContext<{ readonly name: string; readonly policy: string }>;
 
-export const policyRoutes = (
-  context: PolicyContext,
-  policies: () => Promise<PolicyBook>,
-): Route[] => {
+/** `sys/policies/acl`, and its older form `sys/policy`. */
+export const policyRoutes = (context: PolicyContext): Route[] => {
   const write = async ({ namespace, fields }: Exchange): Promise<undefined> => {
     await writePolicy(context, namespace.id, fields.name, fields.policy);
   };
   const remove = async ({ namespace, fields }: Exchange): Promise<undefined> => {
     await deletePolicy(context, namespace.id, fields.name);
   };
-  const list = async ({ namespace, warnings }: OperationContext<unknown>): Promise<string[]> => {
-    const keys = await listPolicies(context, namespace.id);
-    const { damaged } = await policies();
-    for (const name of keys)
-      if (damaged.has(policyKey(namespace.id, name)))
-        warnings.push(
-          `the policy "${name}" is damaged and cannot be read: tokens with it may do nothing until it is written again`,
-        );
-    return keys;
+  const list = async ({ namespace, warnings }: OperationContext<unknown>): Promise<PolicyNames> => {
+    const found = await listPolicies(context, namespace.id);
+    for (const name of found.damaged)
+      warnings.push(
+        `the policy "${name}" is damaged and cannot be read: tokens with it may do nothing until it is written again`,
+      );
+    return found;
   };
-  const oldList = async (exchange: OperationContext<unknown>) => {
-    const keys = await list(exchange);
-    return mirrored({ keys, policies: keys });
-  };
+  const oldList = async (exchange: OperationContext<unknown>) =>
+    mirrored(olderPolicyListDocument(await list(exchange)));
 
   return [
     ...secretsRoutes({
@@ -58,7 +56,7 @@ export const policyRoutes = (
       operations: {
         list: {
           summary: 'List policies',
-          handle: async (exchange) => ({ data: { keys: await list(exchange) } }),
+          handle: async (exchange) => ({ data: policyListDocument(await list(exchange)) }),
         },
       },
     }),
@@ -70,9 +68,8 @@ export const policyRoutes = (
         read: {
           summary: 'Read a policy',
           handle: async ({ namespace, fields }) => {
-            const name = fields.name.toLowerCase();
-            const policy = await findPolicyText(context, namespace.id, name);
-            return policy === undefined ? undefined : { data: { name, policy } };
+            const policy = await findPolicy(context, namespace.id, fields.name);
+            return policy && { data: policyDocument(policy) };
           },
         },
         update: { summary: 'Create or replace a policy', handle: write },
@@ -96,9 +93,8 @@ export const policyRoutes = (
         read: {
           summary: 'Read a policy (older form)',
           handle: async ({ namespace, fields }) => {
-            const name = fields.name.toLowerCase();
-            const rules = await findPolicyText(context, namespace.id, name);
-            return rules === undefined ? undefined : mirrored({ name, policy: rules, rules });
+            const policy = await findPolicy(context, namespace.id, fields.name);
+            return policy && mirrored(olderPolicyDocument(policy));
           },
         },
         update: {

@@ -146,7 +146,7 @@ const create =
       },
     );
     warnings.push(...planWarnings);
-    for (const name of await findMissingPolicies(context, namespace.id, plan.policies)) {
+    for (const name of await findMissingPolicies(context.store, namespace.id, plan.policies)) {
       warnings.push(`Policy "${name}" does not exist`);
     }
     const { token, entry } = await issueToken(context, plan, fields.id || undefined);

@@ -1,26 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto';
 import type { Route } from '@keelson/edge';
-import { KeelsonError } from '@keelson/errors';
 import { field, secretsRoutes } from '@keelson/secrets-api';
+import { digestOf, type Encoding, isAlgorithm } from './domain/digest.ts';
+import { MAX_RANDOM_BYTES, randomText } from './tool-operations.ts';
 
-const MAX_RANDOM_BYTES = 128 * 1024;
-
-const DIGESTS: Readonly<Record<string, string>> = {
-  'sha2-224': 'sha224',
-  'sha2-256': 'sha256',
-  'sha2-384': 'sha384',
-  'sha2-512': 'sha512',
-  'sha3-224': 'sha3-224',
-  'sha3-256': 'sha3-256',
-  'sha3-384': 'sha3-384',
-  'sha3-512': 'sha3-512',
-};
-
-const refuse = (text: string): never => {
-  throw new KeelsonError('request.invalid', { text });
-};
-
-const format = (byDefault: 'base64' | 'hex') =>
+const format = (byDefault: Encoding) =>
   field.string({
     description: 'Encoding of the answer: "hex" or "base64".',
     default: byDefault,
@@ -54,16 +37,11 @@ const HASH_FIELDS = {
   algorithm: field.string({
     description: 'sha2-224 to sha2-512, sha3-224 to sha3-512.',
     default: 'sha2-256',
-    check: (name) => (Object.hasOwn(DIGESTS, name) ? undefined : `unsupported algorithm ${name}`),
+    check: (name) => (isAlgorithm(name) ? undefined : `unsupported algorithm ${name}`),
   }),
   input: field.string({ description: 'Base64 of what to hash.', required: 'missing input' }),
   format: format('hex'),
 } as const;
-
-const decodeBase64 = (text: string): Buffer =>
-  /^[A-Za-z0-9+/]*={0,2}$/.test(text) && text.length % 4 === 0
-    ? Buffer.from(text, 'base64')
-    : refuse('unable to decode input as base64');
 
 /** `sys/tools`: random bytes and digests. */
 export const toolRoutes = (): Route[] => [
@@ -77,9 +55,7 @@ export const toolRoutes = (): Route[] => [
           update: {
             summary: 'Random bytes.',
             handle: ({ fields }) => ({
-              data: {
-                random_bytes: randomBytes(fields.bytes).toString(fields.format as 'hex' | 'base64'),
-              },
+              data: { random_bytes: randomText(fields.bytes, fields.format as Encoding) },
             }),
           },
         },
@@ -93,12 +69,8 @@ export const toolRoutes = (): Route[] => [
       operations: {
         update: {
           summary: 'Digest of the input.',
-          handle: ({ fields }) => ({
-            data: {
-              sum: createHash(DIGESTS[fields.algorithm] ?? '')
-                .update(decodeBase64(fields.input))
-                .digest(fields.format as 'hex' | 'base64'),
-            },
+          handle: ({ fields: { algorithm, input, format: encoding } }) => ({
+            data: { sum: digestOf(algorithm, input, encoding as Encoding) },
           }),
         },
       },
