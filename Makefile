@@ -1,5 +1,5 @@
 # Every target runs the project's pinned Node 24 (npm package `node`) through npm.
-.PHONY: up console test check demo-replication
+.PHONY: up console test check release demo-replication
 
 # What a running Keelson and the build of its console need. Packages for development are kept once they are there.
 INSTALLED := node_modules/.package-lock.json
@@ -48,3 +48,7 @@ check: $(INSTALLED_FOR_DEVELOPMENT)
 # Three clusters that replicate, a partition, a failover and a failback (ARGS=--keep: they stay up). Needs nats-server.
 demo-replication: $(INSTALLED) $(CONSOLE)
 	@exec node_modules/node/bin/node deploy/demo-replication/src/main.ts $(ARGS)
+
+# The npm package and its checksums, in dist/ (docs/releasing.md).
+release: $(INSTALLED_FOR_DEVELOPMENT) $(CONSOLE)
+	@exec node_modules/node/bin/node deploy/release/src/main.ts

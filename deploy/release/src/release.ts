@@ -1,0 +1,32 @@
+/** All files of a release. */
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { packPackage, stagePackage } from './npm-package.ts';
+
+const digestsOf = async (folder: string): Promise<readonly string[]> =>
+  Promise.all(
+    (await readdir(folder)).toSorted().map(async (name) => {
+      const digest = createHash('sha256').update(await readFile(join(folder, name)));
+      return `${digest.digest('hex')}  ${name}`;
+    }),
+  );
+
+/**
+ * @param folder an empty one
+ * @returns a line of SHA256SUMS for every file
+ */
+export const release = async (folder: string): Promise<readonly string[]> => {
+  const work = await mkdtemp(join(tmpdir(), 'keelson-release-'));
+  try {
+    const staged = join(work, 'package');
+    await stagePackage(staged);
+    await packPackage(staged, folder);
+    const digests = await digestsOf(folder);
+    await writeFile(join(folder, 'SHA256SUMS'), `${digests.join('\n')}\n`);
+    return digests;
+  } finally {
+    await rm(work, { recursive: true });
+  }
+};

@@ -1,0 +1,23 @@
+/** One version: of every package, of the processes, and at the head of the changelog. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { REPOSITORY, rootManifest, workspaceManifests } from './src/repository.ts';
+
+const { version } = rootManifest();
+const textOf = (file: string): string => readFileSync(join(REPOSITORY, file), 'utf8');
+
+test('every package has the version of the repository', () => {
+  const others = workspaceManifests().filter((manifest) => manifest.version !== version);
+  expect(others.map(({ name }) => name)).toEqual([]);
+});
+
+test('the processes name the version', () => {
+  expect(textOf('libs/runtime/src/version.ts')).toContain(`VERSION = '${version}'`);
+});
+
+test('the changelog has a section for the version, or says that it becomes the version', () => {
+  const changelog = textOf('CHANGELOG.md');
+  const isReleased = changelog.includes(`\n## ${version}`);
+  expect(isReleased || changelog.includes(`everything below becomes ${version}.`)).toBe(true);
+});
