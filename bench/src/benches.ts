@@ -1,6 +1,7 @@
 import { acmeOrder } from './acme-order/acme-order.ts';
 import type { Bench } from './bench.ts';
 import { distributedHop } from './distributed-hop/distributed-hop.ts';
+import { distributedPostgres } from './distributed-postgres/distributed-postgres.ts';
 import { edgeHop } from './edge-hop/edge-hop.ts';
 import { growth } from './growth/growth.ts';
 import { pkiCrl } from './pki-crl/pki-crl.ts';
@@ -35,5 +36,6 @@ export const BENCHES: readonly Bench[] = [
   workspaces,
   workspaceDashboard,
   workspaceHttp,
+  distributedPostgres,
   growth,
 ];

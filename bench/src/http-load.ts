@@ -12,7 +12,8 @@ export interface HttpLoad {
   readonly headers?: Readonly<Record<string, string>>;
   /** GET when absent. */
   readonly method?: 'GET' | 'POST';
-  readonly body?: string;
+  /** The same for all requests, or made for each from its number. */
+  readonly body?: string | ((turn: number) => string);
 }
 
 /** Requests the paths in turn, for a time or a number of times; all requests must succeed. */
@@ -29,9 +30,16 @@ export const askInTurn = async (
     requests: [
       {
         method,
-        ...(body !== undefined && { body }),
+        ...(typeof body === 'string' && { body }),
         path: '/',
-        setupRequest: (request) => ({ ...request, path: paths[next++ % paths.length] ?? '/' }),
+        setupRequest: (request) => {
+          const turn = next++;
+          return {
+            ...request,
+            path: paths[turn % paths.length] ?? '/',
+            ...(typeof body === 'function' && { body: body(turn) }),
+          };
+        },
       },
     ],
   });

@@ -18,7 +18,8 @@ export interface MeasuredServer extends AsyncDisposable {
 
 const JSON_TYPE = { 'content-type': 'application/json' } as const;
 
-const headersOf = (
+/** Headers with the credentials of both APIs, in the dialect of the bench. */
+export const headersOf = (
   { dialect }: BenchContext,
   { v1, api }: { readonly v1: string; readonly api: string },
 ): Pick<MeasuredServer, 'v1Headers' | 'apiHeaders'> => ({
@@ -57,7 +58,7 @@ export const openMeasuredServer = async (
 
 /** A request to /v1. @throws Error unless it succeeds */
 export const askV1 = async (
-  { url, v1Headers }: MeasuredServer,
+  { url, v1Headers }: Pick<MeasuredServer, 'url' | 'v1Headers'>,
   method: string,
   path: string,
   body?: unknown,
@@ -69,4 +70,20 @@ export const askV1 = async (
   });
   if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
   return answer;
+};
+
+/** Creates a resource by the API of workspaces, and returns its id. @throws Error unless it succeeds */
+export const createResource = async (
+  { url, apiHeaders }: Pick<MeasuredServer, 'url' | 'apiHeaders'>,
+  path: string,
+  type: string,
+  attributes: object,
+): Promise<string> => {
+  const answer = await fetch(`${url}/api/v2/${path}`, {
+    method: 'POST',
+    headers: { ...apiHeaders, 'content-type': 'application/vnd.api+json' },
+    body: JSON.stringify({ data: { type, attributes } }),
+  });
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  return ((await answer.json()) as { readonly data: { readonly id: string } }).data.id;
 };

@@ -1,11 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Bench } from '../bench.ts';
 import { askInTurn, measureBareFastify, measureRate } from '../http-load.ts';
-import { openMeasuredServer } from '../measured-server.ts';
-
-interface Created {
-  readonly data: { readonly id: string };
-}
+import { createResource, openMeasuredServer } from '../measured-server.ts';
 
 export const workspaceHttp: Bench = {
   name: 'workspace-http',
@@ -18,15 +14,7 @@ export const workspaceHttp: Bench = {
     const seconds = quick ? 0.3 : 10;
     await using server = await openMeasuredServer(context, { KEELSON_RATE_LIMIT: 'off' });
     const { url, apiHeaders: headers, pid } = server;
-    const create = async (path: string, type: string, attributes: object): Promise<string> => {
-      const answer = await fetch(`${url}/api/v2/${path}`, {
-        method: 'POST',
-        headers: { ...headers, 'content-type': 'application/vnd.api+json' },
-        body: JSON.stringify({ data: { type, attributes } }),
-      });
-      if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-      return ((await answer.json()) as Created).data.id;
-    };
+    const create = createResource.bind(undefined, server);
     const organization = `bench-${randomBytes(4).toString('hex')}`;
     const described = { name: organization, email: 'bench@example.com' };
     await create('organizations', 'organizations', described);

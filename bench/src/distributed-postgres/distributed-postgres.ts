@@ -1,0 +1,172 @@
+import { randomBytes } from 'node:crypto';
+import { startPostgres, startRedis } from '@keelson/testkit';
+import { startDistributed } from '@keelson/testkit/distributed-cluster';
+import { until } from '@keelson/testkit/replication-cluster';
+import type { Bench, BenchContext, Figure } from '../bench.ts';
+import { processUsage } from '../child-process.ts';
+import { askInTurn, type HttpLoad, measureRate } from '../http-load.ts';
+import {
+  askV1,
+  createResource,
+  headersOf,
+  type MeasuredServer,
+  openMeasuredServer,
+} from '../measured-server.ts';
+
+type Side = Pick<MeasuredServer, 'url' | 'v1Headers' | 'apiHeaders'>;
+
+const JSON_API = { 'content-type': 'application/vnd.api+json' } as const;
+
+/** The loads of P18 by name, on a server that has what they read. */
+const prepareLoads = async (
+  side: Side,
+  workspaces: number,
+): Promise<Readonly<Record<string, Omit<HttpLoad, 'url'>>>> => {
+  const run = randomBytes(4).toString('hex');
+  const mount = `bench-${run}`;
+  await askV1(side, 'POST', `sys/mounts/${mount}`, { type: 'pki' });
+  const authority = { common_name: 'Bench', key_type: 'ec' };
+  await askV1(side, 'POST', `${mount}/root/generate/internal`, authority);
+  await askV1(side, 'POST', `${mount}/roles/bench`, { allow_any_name: true, key_type: 'ec' });
+  const organization = `bench-${run}`;
+  const described = { name: organization, email: 'bench@example.com' };
+  await createResource(side, 'organizations', 'organizations', described);
+  const collection = `organizations/${organization}/workspaces`;
+  const shown: string[] = [];
+  for (let turn = 0; turn < workspaces; turn += 1)
+    shown.push(await createResource(side, collection, 'workspaces', { name: `shown-${turn}` }));
+  const { v1Headers, apiHeaders } = side;
+  return {
+    'create a workspace': {
+      method: 'POST',
+      headers: { ...apiHeaders, ...JSON_API },
+      paths: [`/api/v2/${collection}`],
+      body: (turn) =>
+        JSON.stringify({
+          data: {
+            type: 'workspaces',
+            attributes: { name: `made-${turn}-${randomBytes(4).toString('hex')}` },
+          },
+        }),
+    },
+    'issue a certificate': {
+      method: 'POST',
+      headers: v1Headers,
+      paths: [`/v1/${mount}/issue/bench`],
+      body: JSON.stringify({ common_name: 'a.example.com', ttl: '1h' }),
+    },
+    'read a role': { headers: v1Headers, paths: [`/v1/${mount}/roles/bench`] },
+    'show a workspace': {
+      headers: apiHeaders,
+      paths: shown.map((id) => `/api/v2/workspaces/${id}`),
+    },
+    'list 20 workspaces': {
+      headers: apiHeaders,
+      paths: [`/api/v2/${collection}?page[size]=20`],
+    },
+  };
+};
+
+/** CPU time of processes by the name of their part, for every request of a load. */
+const measureParts = async (
+  parts: ReadonlyMap<string, () => readonly number[]>,
+  load: HttpLoad,
+  seconds: number,
+): Promise<{ readonly value: number; readonly cost: string; readonly cpu: number }> => {
+  const spent = (): Map<string, number> =>
+    new Map(
+      Array.from(parts, ([name, pids]) => [
+        name,
+        pids().reduce((sum, pid) => sum + processUsage(pid).cpuMicroseconds, 0),
+      ]),
+    );
+  const before = spent();
+  const { perSecond, total } = await askInTurn(load, { duration: seconds });
+  const each = Array.from(spent(), ([name, after]): [string, number] => [
+    name,
+    (after - (before.get(name) ?? 0)) / total,
+  ]);
+  return {
+    value: perSecond,
+    cost: each.map(([name, microseconds]) => `${name} ${microseconds.toFixed(0)} µs`).join(', '),
+    cpu: each.reduce((sum, [, microseconds]) => sum + microseconds, 0),
+  };
+};
+
+const measureStandalone = async (
+  context: BenchContext,
+  workspaces: number,
+  seconds: number,
+): Promise<ReadonlyMap<string, number>> => {
+  await using server = await openMeasuredServer(context, { KEELSON_RATE_LIMIT: 'off' });
+  const rates = new Map<string, number>();
+  for (const [name, load] of Object.entries(await prepareLoads(server, workspaces))) {
+    context.say(`standalone: ${name}`);
+    const whole = { url: server.url, ...load };
+    await askInTurn(whole, { duration: seconds / 4 });
+    rates.set(name, (await measureRate(whole, seconds, server.pid)).value);
+  }
+  return rates;
+};
+
+export const distributedPostgres: Bench = {
+  name: 'distributed-postgres',
+  claim:
+    'P18: gateway, sys, pki and workspace on PostgreSQL: reads at >= half of standalone; create and issue as fast as a peer',
+  method:
+    'One of each service in its own process, PostgreSQL with fsync, Redis; over HTTP from 64 connections. ' +
+    'The limit is the standalone process on SQLite, in the same run. CPU/op is that of the services.',
+  run: async (context) => {
+    const { quick, say } = context;
+    const seconds = quick ? 0.3 : 10;
+    const workspaces = quick ? 20 : 1000;
+    const limits = await measureStandalone(context, workspaces, seconds);
+    await using postgres = await startPostgres({
+      settings: { fsync: 'on', shared_buffers: '256MB' },
+    });
+    await using redis = await startRedis();
+    const cluster = await startDistributed({
+      postgres,
+      redisUrl: redis.url,
+      name: 'bench',
+    });
+    try {
+      // Until pki has joined and serves its mounts.
+      await until(
+        () => cluster.v1('POST', 'sys/mounts/ready', { type: 'pki' }),
+        ({ status }) => status === 204,
+      );
+      await until(
+        () => cluster.v1('GET', 'ready/config/urls'),
+        ({ status }) => status === 200,
+      );
+      const side: Side = {
+        url: cluster.urls[0] ?? '',
+        ...headersOf(context, { v1: cluster.token, api: cluster.apiToken }),
+      };
+      const parts = new Map(
+        Object.entries(cluster.processes).map(([name, processes]) => [
+          name,
+          () => processes.flatMap(({ pid }) => (pid === undefined ? [] : [pid])),
+        ]),
+      );
+      const figures: Figure[] = [];
+      for (const [name, load] of Object.entries(await prepareLoads(side, workspaces))) {
+        const whole = { url: side.url, ...load };
+        await askInTurn(whole, { duration: seconds / 4 });
+        const { value, cost, cpu } = await measureParts(parts, whole, seconds);
+        say(`${name}: ${cost}`);
+        figures.push({
+          name,
+          value,
+          unit: '/s',
+          limit: { name: 'standalone', value: limits.get(name) ?? 0 },
+          cpuMicrosecondsPerOperation: cpu,
+        });
+      }
+      return figures;
+    } finally {
+      await cluster.stop();
+    }
+  },
+};
