@@ -164,14 +164,14 @@ describe('a CSR with a form of name that no role allows', () => {
 });
 
 describe('repeated names', () => {
-  test('are in the certificate once, host names in any case, addresses in any notation', async () => {
+  test('are in the certificate once, hosts in any case, addresses in any notation', async () => {
     const { data } = await mounts.post('issue/any', {
       common_name: 'A.b.example',
-      alt_names: 'a.B.example,c.example,C.example,me@example.com,me@example.com',
+      alt_names: 'a.B.example,c.example,C.example,me@example.com,me@Example.com,Me@example.com',
       ip_sans: '10.0.0.1,::1,10.0.0.1,0:0:0:0:0:0:0:1',
     });
     expect(namesOf(data.certificate)).toBe(
-      'DNS:a.B.example, DNS:c.example, email:me@example.com, IP Address:10.0.0.1, IP Address:0:0:0:0:0:0:0:1',
+      'DNS:a.B.example, DNS:c.example, email:me@example.com, email:Me@example.com, IP Address:10.0.0.1, IP Address:0:0:0:0:0:0:0:1',
     );
   });
 

@@ -130,11 +130,17 @@ const addressKey = (text: string): string => {
   return (octets && formatIpAddress(octets)) ?? text;
 };
 
+/** The mailbox distinguishes case, its host does not (RFC 5280 §7.5). */
+const emailKey = (address: string): string => {
+  const host = address.indexOf('@');
+  return address.slice(0, host) + address.slice(host).toLowerCase();
+};
+
 const asIs = (value: string): string => value;
 
 /**
- * Adds the common name, and removes duplicates. Host names are the same in any case (RFC 4343),
- * addresses in any spelling.
+ * Adds the common name, and removes duplicates. Hosts are the same in any case (RFC 4343),
+ * IP addresses in any spelling.
  */
 export const withCommonName = (
   names: AlternativeNames,
@@ -146,7 +152,7 @@ export const withCommonName = (
   const { dns = [], emails = [], ips = [] } = repeated;
   return {
     dns: uniqueBy([...names.dns, ...dns], (name) => name.toLowerCase()),
-    emails: uniqueBy([...names.emails, ...emails], asIs),
+    emails: uniqueBy([...names.emails, ...emails], emailKey),
     ips: uniqueBy([...names.ips, ...ips], addressKey),
     uris: uniqueBy(names.uris, asIs),
     others: uniqueBy(names.others, ({ oid, value }) => `${oid};${value}`),
