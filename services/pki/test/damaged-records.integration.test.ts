@@ -1,7 +1,7 @@
 /** Records that a disk has damaged: each takes down what depends on it, and nothing else. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openAcme } from './open-acme.ts';
-import { leafRole, type Mounts, openMounts } from './open-mounts.ts';
+import { leafRole, type Mounts, openMounts, other } from './open-mounts.ts';
 import { aMount, type OpenPki } from './open-pki.ts';
 
 const { uuid } = aMount();
@@ -139,6 +139,85 @@ test.for([
   expect((await call('GET', at)).data[field]).toEqual(before[field]);
   expect(await mounts.pki.service.edge.check()).toEqual([]);
   expect((await issue('sound')).status).toBe(200);
+});
+
+describe('the settings of EST', () => {
+  beforeEach(async () => {
+    await mounts.post('config/est', {
+      enabled: true,
+      default_mount: true,
+      default_path_policy: 'role:lost',
+      label_to_path_policy: { lost: 'role:lost' },
+    });
+    await mounts.root('Other', other);
+    await mounts.post('roles/other', leafRole, other);
+    const labels = { label_to_path_policy: { other: 'role:other' } };
+    await mounts.post('config/est', { enabled: true, ...labels }, other);
+    await mounts.pki.join({
+      initialized: true,
+      sealed: false,
+      serviceKey: Buffer.alloc(32, 7),
+      keyringTerm: 0,
+      clusterId: 'cluster',
+      clusterName: 'cluster',
+      mounts: [mounts.pki.mount, other],
+      unreadableMountUuids: [],
+      replicationRoles: [],
+    });
+  });
+  const locate = (label: string, operation = 'cacerts') =>
+    mounts.pki.service.enrolment.locate({ label, operation });
+
+  test('the mount serves no EST, and everything else; other mounts serve EST', async () => {
+    expect(await locate('lost')).toMatchObject({ path: 'pki/roles/lost/est/cacerts' });
+    const path = await damage(`/est/${uuid}/config`);
+    for (const at of ['est/cacerts', 'roles/lost/est/csrattrs']) await refusedFor(path, 'GET', at);
+    for (const at of ['est/simpleenroll', 'est/by-certificate/lost/simpleenroll'])
+      await refusedFor(path, 'POST', at);
+    expect((await issue('lost')).status).toBe(200);
+    expect(await locate('other')).toMatchObject({ path: 'other/roles/other/est/cacerts' });
+    const served = await mounts.pki.call('GET', 'roles/other/est/cacerts', undefined, {
+      mount: other,
+    });
+    expect(served.status).toBe(200);
+    const relabelled = { label_to_path_policy: { another: 'role:other' } };
+    await mounts.post('config/est', relabelled, other);
+    expect((await locate('another')).path).toBe('other/roles/other/est/cacerts');
+  });
+
+  test('a label that the mount may have is not said to be unknown, nor EST to be disabled', async () => {
+    const path = await damage(`/est/${uuid}/config`);
+    const refusal = { code: 'barrier.damaged_value', message: told(path).errors[0] };
+    for (const label of ['lost', '', 'unknown'])
+      await expect(locate(label)).rejects.toMatchObject(refusal);
+    await mounts.post('config/est', { enabled: false }, other);
+    await expect(locate('lost')).rejects.toMatchObject(refusal);
+    await expect(locate('', 'fullcmc')).rejects.toMatchObject({
+      code: 'pki.est_unknown_operation',
+    });
+    await mounts.post('config/est', { enabled: false });
+    await expect(locate('lost')).rejects.toMatchObject({ code: 'pki.est_disabled' });
+  });
+});
+
+test.for([
+  ['config/acme', 'GET acme/directory', '/config/acme', { enabled: false }],
+  ['config/acme', 'POST roles/sound/acme/new-account', '/config/acme', { enabled: false }],
+  [
+    'config/external-policy',
+    'POST external-policy/issue',
+    '/external-policy',
+    { group_jmespath: 'groups' },
+  ],
+] as const)('%s: %s is refused', async ([at, request, end, body]) => {
+  await mounts.post(at, body);
+  const path = await damage(end);
+  const [method = '', dependent = ''] = request.split(' ');
+  const refused = await call(method, dependent, { common_name: 'a.example.com' });
+  expect(refused.status).toBe(500);
+  expect(refused.bytes.toString()).toContain(told(path).errors[0]);
+  expect((await issue('sound')).status).toBe(200);
+  expect((await call('GET', 'crl/rotate')).data.success).toBe(true);
 });
 
 test('a revocation stays on the lists, also when their table is built again', async () => {

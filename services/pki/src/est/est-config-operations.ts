@@ -4,7 +4,12 @@ import { settingsBefore } from '../mounts/damaged-settings.ts';
 import { EST_PREFIXES, type MountScope } from '../mounts/mount-records.ts';
 import { requireRole } from '../roles/role-operations.ts';
 import { checkEstConfig, type EstConfig, NO_EST, pathPoliciesOf } from './domain/est-config.ts';
-import { loadEstConfig, loadEstConfigs, writeEstConfig } from './est-config-records.ts';
+import {
+  type EstConfigs,
+  loadEstConfig,
+  loadEstConfigs,
+  writeEstConfig,
+} from './est-config-records.ts';
 
 /** Settings that two mounts may not share (reference §9.1). */
 const checkUnique = (config: EstConfig, others: readonly EstConfig[]): void => {
@@ -34,16 +39,16 @@ export const updateEstConfig = (
     const changed = checkEstConfig(change(before));
     for (const policy of pathPoliciesOf(changed))
       if (policy.kind === 'role') await requireRole(tx, mount, policy.role);
-    const all = await loadEstConfigs(tx);
+    const { readable } = await loadEstConfigs(tx);
     checkUnique(
       changed,
-      [...all].flatMap(([uuid, config]) => (uuid === mount.uuid ? [] : [config])),
+      [...readable].flatMap(([uuid, config]) => (uuid === mount.uuid ? [] : [config])),
     );
     const updated = { ...changed, updatedAtMs: nowMs };
     writeEstConfig(tx, mount, updated);
     return { config: updated, warnings };
   });
 
-/** Settings of all mounts by uuid, as of each call. */
-export const followEstConfigs = (store: Store): (() => Promise<ReadonlyMap<string, EstConfig>>) =>
+/** Settings of all mounts, as of each call. */
+export const followEstConfigs = (store: Store): (() => Promise<EstConfigs>) =>
   deriveView(store, Object.values(EST_PREFIXES), loadEstConfigs);

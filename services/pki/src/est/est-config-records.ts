@@ -1,11 +1,5 @@
 /** EST settings of all mounts, below one prefix: labels are searched over all of them. */
-import {
-  jsonRecords,
-  type Reads,
-  type RecordCollection,
-  readableOnly,
-  type Transaction,
-} from '@keelson/storage';
+import { jsonRecords, type Reads, type RecordCollection, type Transaction } from '@keelson/storage';
 import { EST_PREFIXES, type MountScope } from '../mounts/mount-records.ts';
 import { type EstConfig, NO_EST } from './domain/est-config.ts';
 
@@ -22,10 +16,23 @@ export const loadEstConfig = async (reads: Reads, mount: MountScope): Promise<Es
 export const writeEstConfig = (tx: Transaction, mount: MountScope, config: EstConfig): void =>
   recordsOf(mount).write(tx, keyOf(mount), config);
 
-/** By the uuid of the mount; the settings of a mount that cannot be decrypted are left out. */
-export const loadEstConfigs = async (reads: Reads): Promise<ReadonlyMap<string, EstConfig>> => {
-  const entries = await Promise.all(
-    Object.values(EST_PREFIXES).map((prefix) => recordsBelow(prefix).entries(readableOnly(reads))),
-  );
-  return new Map(entries.flat().map(([key, config]) => [key.replace(/\/config$/, ''), config]));
+/** The settings of all mounts, by the uuid of the mount. */
+export interface EstConfigs {
+  readonly readable: ReadonlyMap<string, EstConfig>;
+  /** Paths of the records that cannot be decrypted. */
+  readonly damaged: ReadonlyMap<string, string>;
+}
+
+const mountOf = (key: string): string => key.replace(/\/config$/, '');
+
+export const loadEstConfigs = async (reads: Reads): Promise<EstConfigs> => {
+  const readable = new Map<string, EstConfig>();
+  const damaged = new Map<string, string>();
+  for (const prefix of Object.values(EST_PREFIXES)) {
+    const records = recordsBelow(prefix);
+    const found = await records.readableEntries(reads);
+    for (const [key, config] of found.entries) readable.set(mountOf(key), config);
+    for (const key of found.damaged) damaged.set(mountOf(key), records.path(key));
+  }
+  return { readable, damaged };
 };

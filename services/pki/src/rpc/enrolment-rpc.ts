@@ -32,13 +32,14 @@ export const createEnrolment = (
   const configs = followEstConfigs(store);
   return {
     locate: async ({ label, operation }) => {
-      const all = await configs();
-      const serving = mounts().filter(({ uuid }) => all.get(uuid)?.enabled);
-      if (serving.length === 0) throw new KeelsonError('pki.est_disabled');
+      const { readable, damaged } = await configs();
+      const [lost] = mounts().flatMap(({ uuid }) => damaged.get(uuid) ?? []);
+      const serving = mounts().filter(({ uuid }) => readable.get(uuid)?.enabled);
+      if (serving.length === 0 && lost === undefined) throw new KeelsonError('pki.est_disabled');
       if (!EST_OPERATIONS.some((known) => known === operation))
         throw new KeelsonError('pki.est_unknown_operation', { operation });
       for (const mount of serving) {
-        const config = all.get(mount.uuid);
+        const config = readable.get(mount.uuid);
         if (config === undefined || !ownsLabel(config, label)) continue;
         const policy = findPathPolicy(config, label);
         if (policy === undefined) continue;
@@ -54,6 +55,8 @@ export const createEnrolment = (
           acceptsBasic: config.basic !== undefined,
         };
       }
+      // The mount whose settings cannot be decrypted may serve the label.
+      if (lost !== undefined) throw new KeelsonError('barrier.damaged_value', { path: lost });
       throw noPathPolicy(label);
     },
   };
