@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { teamWith } from './ended-rights.ts';
+import { furnish } from './furnished-workspace.ts';
 import { startRunHarness } from './run-harness.ts';
-import { md5, stateText } from './state-uploads.ts';
 import type { Harness, Reply } from './workspace-harness.ts';
 
 const O = '/organizations/acme';
@@ -17,45 +17,6 @@ let callerId = '';
 const refer = (type: string, ...ids: readonly string[]) => ({
   data: ids.map((id) => ({ type, id })),
 });
-
-/** A workspace with a state that an apply stored, with a run that waits, a run trigger and variables. */
-const furnish = async (workspaceId: string, sourceId: string) => {
-  const path = `/workspaces/${workspaceId}`;
-  await harness.create(`${path}/vars`, 'vars', { key: 'k', value: 'x', category: 'terraform' });
-  const applied = await runs.queue(workspaceId, { 'auto-apply': true });
-  await runs.claim();
-  await runs.finish(applied);
-  await runs.claim();
-  const state = stateText(1);
-  await runs.asRun(applied, 'POST', `${path}/state-versions`, {
-    data: {
-      type: 'state-versions',
-      attributes: { serial: 1, md5: md5(state), state: Buffer.from(state).toString('base64') },
-    },
-  });
-  await runs.finish(applied);
-  const waiting = await runs.queue(workspaceId);
-  await harness.create(`/runs/${waiting}/comments`, 'comments', { body: 'soon' });
-  await runs.claim();
-  await runs.finish(waiting);
-  await harness.call('POST', `${path}/relationships/tags`, {
-    data: [{ type: 'tags', attributes: { name: 'tagged' } }],
-  });
-  await harness.create(
-    `${path}/run-triggers`,
-    'run-triggers',
-    {},
-    { relationships: { sourceable: { data: { type: 'workspaces', id: sourceId } } } },
-  );
-  await harness.create(`${path}/notification-configurations`, 'notification-configurations', {
-    name: 'hook',
-    'destination-type': 'generic',
-    enabled: false,
-    url: 'https://hooks.example',
-    triggers: [],
-  });
-  return { applied, waiting };
-};
 
 beforeAll(async () => {
   runs = await startRunHarness();
@@ -76,7 +37,7 @@ beforeAll(async () => {
       },
     },
   );
-  const { applied } = await furnish(workspaceId, source);
+  const { applied } = await furnish(runs, workspaceId, source);
   const set = await harness.create(
     `${O}/varsets`,
     'varsets',

@@ -1,5 +1,5 @@
 /** Steps of this module when workspaces, agent pools, states and configurations change. */
-import type { Reads } from '@keelson/storage';
+import { type Reads, readableOnly } from '@keelson/storage';
 import type { StateSteps } from '../state/seams/state-steps.ts';
 import type { WorkspaceSteps } from '../workspaces/seams/workspace-steps.ts';
 import { removeAgentsOf } from './agents/agent-removal-operations.ts';
@@ -25,7 +25,7 @@ const findOpenRunOf = async (
   versionId: string,
 ): Promise<string | undefined> => {
   for (const runId of await openRuns.keys(reads, [workspaceId])) {
-    const run = await runRecords.find(reads, runId);
+    const run = await runRecords.find(readableOnly(reads), runId);
     if (run?.configurationVersionId === versionId) return runId;
   }
   return undefined;
@@ -41,7 +41,7 @@ export const runsStateSteps = (context: () => RunsContext): StateSteps => ({
   },
   // The run whose apply wrote the state lists it.
   onStateStored: async (tx, version) => {
-    const run = await runRecords.find(tx, version.runId ?? '');
+    const run = await runRecords.find(readableOnly(tx), version.runId ?? '');
     if (run?.workspaceId !== version.workspaceId) return;
     const stateVersionIds = [...run.stateVersionIds, version.id];
     runRecords.write(tx, [run.id], { ...run, stateVersionIds });

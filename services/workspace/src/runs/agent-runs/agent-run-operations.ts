@@ -1,7 +1,7 @@
 /** The work of an agent: it claims a phase of a run, writes its log, and reports the result. */
 import { KeelsonError } from '@keelson/errors';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import type { Reads, Transaction } from '@keelson/storage';
+import { type Reads, type Transaction, unlessDamaged } from '@keelson/storage';
 import type { Kysely } from 'kysely';
 import { notFound } from '../../base/not-found.ts';
 import { organizationRecords } from '../../identity/model/organization-records.ts';
@@ -159,8 +159,9 @@ export const claimRun = async (
   const { store, clock } = context;
   const { pool } = await requireIdleAgent(store, principal, agentId);
   for await (const runId of findWaiting(context, pool.organizationId)) {
-    const claimed = await store.transact((tx) =>
-      claim(tx, principal, agentId, runId, clock.nowMs()),
+    // A run that needs a damaged record waits until it is repaired; the others do not wait for it.
+    const claimed = await unlessDamaged(
+      store.transact((tx) => claim(tx, principal, agentId, runId, clock.nowMs())),
     );
     if (claimed !== undefined) return claimed;
   }

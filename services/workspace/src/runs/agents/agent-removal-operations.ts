@@ -1,5 +1,5 @@
 /** Ends the phase of an agent that leaves, and removes the agents of a deleted pool. */
-import type { Transaction } from '@keelson/storage';
+import { readableOnly, type Transaction } from '@keelson/storage';
 import { registeredAgents } from '../../workspaces/model/agent-pool-records.ts';
 import type { AgentPool } from '../../workspaces/model/domain/agent-pool.ts';
 import { agentRecords } from '../model/agent-records.ts';
@@ -30,7 +30,7 @@ export const removeAgentsOf = async (
   nowMs: number,
 ): Promise<void> => {
   for (const id of await registeredAgents.keys(tx, [pool.organizationId, pool.id])) {
-    const agent = await agentRecords.find(tx, id);
+    const agent = await agentRecords.find(readableOnly(tx), id);
     if (agent === undefined) continue;
     await abandonPhase(tx, agent, 'The agent pool was deleted.', nowMs);
     removeAgent(tx, agent);

@@ -1,6 +1,6 @@
 import { KeelsonError } from '@keelson/errors';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import type { Transaction } from '@keelson/storage';
+import { readableOnly, type Transaction } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import {
   withoutPendingState,
@@ -23,14 +23,15 @@ const toForcer = ({ kind, id }: Principal): ForcedUnlock['by'] => {
   return { kind, id };
 };
 
-/** Records the forced unlock on the run that held the lock; undefined when no run held it. */
+/** Records the forced unlock on the run that held the lock; undefined when no run that can be read held it. */
 const noteForcedUnlock = async (
   tx: Transaction,
   { holder }: Lock,
   by: ForcedUnlock['by'],
   atMs: number,
 ): Promise<Run | undefined> => {
-  const run = holder.kind === 'run' ? await runRecords.find(tx, holder.id) : undefined;
+  const run =
+    holder.kind === 'run' ? await runRecords.find(readableOnly(tx), holder.id) : undefined;
   if (run === undefined) return undefined;
   const forced = { ...run, forcedUnlocks: [...(run.forcedUnlocks ?? []), { atMs, by }] };
   runRecords.write(tx, [run.id], forced);

@@ -1,4 +1,4 @@
-import type { Reads, Transaction } from '@keelson/storage';
+import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
 import { keyedRecords } from '../../base/keyed-records.ts';
 import type { StoredContent } from '../../state/contents/domain/stored-content.ts';
 import { releaseContent } from '../../state/contents/state-content-operations.ts';
@@ -73,7 +73,7 @@ export const commentPlaces = keyedRecords<{ readonly runId: string; readonly num
 
 const removeCommentsOf = async (tx: Transaction, runId: string): Promise<void> => {
   for (const number of await runComments.keys(tx, [runId])) {
-    const comment = await runComments.find(tx, runId, number);
+    const comment = await runComments.find(readableOnly(tx), runId, number);
     if (comment !== undefined) commentPlaces.delete(tx, comment.id);
     runComments.delete(tx, runId, number);
   }
@@ -81,15 +81,14 @@ const removeCommentsOf = async (tx: Transaction, runId: string): Promise<void> =
 
 /** @returns whether the phase had a log */
 const removeTextOf = async (tx: Transaction, phaseId: string): Promise<boolean> => {
-  const log = await runLogs.find(tx, phaseId);
-  for (let index = 0; index < (log?.chunkCount ?? 0); index += 1) {
-    runLogChunks.delete(tx, phaseId, String(index));
+  for (const number of await runLogChunks.keys(tx, [phaseId])) {
+    runLogChunks.delete(tx, phaseId, number);
   }
-  return log !== undefined;
+  return (await runLogs.find(readableOnly(tx), phaseId)) !== undefined;
 };
 
 const removeFileOf = async (tx: Transaction, phaseId: string, kind: RunFileKind): Promise<void> => {
-  await releaseContent(tx, (await runFiles.find(tx, phaseId, kind)) ?? null);
+  await releaseContent(tx, (await runFiles.find(readableOnly(tx), phaseId, kind)) ?? null);
   runFiles.delete(tx, phaseId, kind);
 };
 

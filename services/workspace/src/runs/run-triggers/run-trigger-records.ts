@@ -53,11 +53,17 @@ export const loadRunTriggers = async (
     .toSorted((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
 };
 
-/** Removes the run triggers of a deleted workspace, in both directions. */
-export const removeRunTriggersOf = async (tx: Transaction, workspaceId: string): Promise<void> => {
-  for (const direction of ['inbound', 'outbound'] as const) {
-    for (const trigger of await loadRunTriggers(tx, workspaceId, direction)) {
-      removeRunTrigger(tx, trigger);
-    }
-  }
+/** Removes the run triggers of a deleted workspace, in both directions, also those that cannot be read. */
+export const removeRunTriggersOf = async (tx: Transaction, removedId: string): Promise<void> => {
+  const reads = readableOnly(tx);
+  const remove = async (workspaceId: string, sourceId: string): Promise<void> => {
+    const place =
+      (await inboundRunTriggers.find(reads, workspaceId, sourceId)) ??
+      (await outboundRunTriggers.find(reads, sourceId, workspaceId));
+    inboundRunTriggers.delete(tx, workspaceId, sourceId);
+    outboundRunTriggers.delete(tx, sourceId, workspaceId);
+    if (place !== undefined) runTriggerRecords.delete(tx, place.id);
+  };
+  for (const id of await inboundRunTriggers.keys(tx, [removedId])) await remove(removedId, id);
+  for (const id of await outboundRunTriggers.keys(tx, [removedId])) await remove(id, removedId);
 };

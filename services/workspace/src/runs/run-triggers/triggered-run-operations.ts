@@ -1,5 +1,5 @@
 /** The runs that an apply queues in other workspaces. */
-import type { Transaction } from '@keelson/storage';
+import { readableOnly, type Transaction, unlessDamaged } from '@keelson/storage';
 import { configurationVersionRecords } from '../../state/configuration-versions/configuration-version-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import { hasRuns } from '../executors/run-executor-operations.ts';
@@ -10,7 +10,8 @@ import { loadRunTriggers } from './run-trigger-records.ts';
 
 /**
  * Queues a run in each workspace whose source is the run's workspace. Workspaces without an uploaded
- * configuration or in execution mode `local` have nothing to run and are skipped.
+ * configuration or in execution mode `local` have nothing to run and are skipped, as are those whose
+ * records cannot be read.
  * @param run the applied run
  */
 export const queueTriggeredRuns = async (
@@ -18,13 +19,14 @@ export const queueTriggeredRuns = async (
   tx: Transaction,
   run: Run,
 ): Promise<void> => {
-  const source = await workspaceRecords.find(tx, run.workspaceId);
+  const reads = readableOnly(tx);
+  const source = await workspaceRecords.find(reads, run.workspaceId);
   for (const { workspaceId } of await loadRunTriggers(tx, run.workspaceId, 'outbound')) {
-    const workspace = await workspaceRecords.find(tx, workspaceId);
+    const workspace = await workspaceRecords.find(reads, workspaceId);
     const versionId = workspace?.currentConfigurationVersionId ?? '';
-    const version = await configurationVersionRecords.find(tx, versionId);
+    const version = await configurationVersionRecords.find(reads, versionId);
     if (workspace === undefined || version?.status !== 'uploaded') continue;
-    if (!(await hasRuns(tx, workspace))) continue;
+    if ((await unlessDamaged(hasRuns(tx, workspace))) !== true) continue;
     const given = {
       message: `Triggered by the apply of ${run.id} in workspace ${source?.name ?? run.workspaceId}`,
       autoApply: workspace.settings.autoApplyRunTrigger,

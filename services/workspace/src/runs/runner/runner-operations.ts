@@ -1,6 +1,7 @@
 /** Phases of runs that the built-in runner takes, of every organization. */
 import { newResourceId } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
+import { unlessDamaged } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import { isRunner } from '../../identity/tokens/runner-identity.ts';
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
@@ -49,7 +50,7 @@ export const claimForRunner = async (
     });
   for (const organizationId of await inTurn(store, await listWaitingOrganizations(context))) {
     for await (const runId of findWaiting(context, organizationId)) {
-      const claimed = await claim(runId);
+      const claimed = await unlessDamaged(claim(runId));
       if (claimed !== undefined) return claimed;
     }
   }

@@ -1,5 +1,5 @@
 /** The turns of organizations at the built-in runner, so that one with many runs does not keep others waiting. */
-import type { Reads, Transaction } from '@keelson/storage';
+import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
 import { keyedRecords } from '../../base/keyed-records.ts';
 
 /** Organization id -> its last turn; a later turn is a larger number. */
@@ -17,7 +17,7 @@ export const inTurn = async (
   reads: Reads,
   organizationIds: readonly string[],
 ): Promise<readonly string[]> => {
-  const turns = new Map(Object.entries((await runnerTurns.find(reads, KEY)) ?? {}));
+  const turns = new Map(Object.entries((await runnerTurns.find(readableOnly(reads), KEY)) ?? {}));
   return organizationIds.toSorted((a, b) => (turns.get(a) ?? 0) - (turns.get(b) ?? 0));
 };
 
@@ -26,7 +26,7 @@ export const noteTurn = async (
   organizationId: string,
   nowMs: number,
 ): Promise<void> => {
-  const turns = Object.entries((await runnerTurns.find(tx, KEY)) ?? {});
+  const turns = Object.entries((await runnerTurns.find(readableOnly(tx), KEY)) ?? {});
   // Orders turns of the same millisecond, or from clocks that differ.
   const turn = Math.max(nowMs, ...turns.map(([, last]) => last + 1));
   const kept = turns.filter(([id, last]) => id !== organizationId && last > turn - REMEMBERED_MS);

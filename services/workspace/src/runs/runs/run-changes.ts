@@ -1,6 +1,6 @@
 /** Stores a run and updates its workspace: lock, current run and performance figures. */
 import { KeelsonError } from '@keelson/errors';
-import type { Transaction } from '@keelson/storage';
+import { readableOnly, type Transaction } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import { deleteTokensOf } from '../../identity/tokens/token-operations.ts';
 import { withAppliedConfiguration } from '../../state/configuration-versions/configuration-adoption.ts';
@@ -92,10 +92,10 @@ const statusConflict = (run: Run, event: RunEvent): KeelsonError =>
   });
 
 /** Releases the agent of a run, and revokes the run's token and its access. */
-const releaseAgent = async (tx: Transaction, run: Run): Promise<void> => {
+const releaseAgent = async (tx: Transaction, run: Pick<Run, 'id' | 'agentId'>): Promise<void> => {
   await deleteTokensOf(tx, run.id);
   runGrants.delete(tx, run.id);
-  const agent = await agentRecords.find(tx, run.agentId ?? '');
+  const agent = await agentRecords.find(readableOnly(tx), run.agentId ?? '');
   if (agent?.runId !== run.id) return;
   // The built-in runner has an agent for each phase.
   if (agent.poolId === null) agentRecords.delete(tx, agent.id);
@@ -110,8 +110,8 @@ const endPhase = async (tx: Transaction, run: Run, lastWords?: string): Promise<
 /** Removes the runs of a deleted workspace, including those that agents are executing. */
 export const removeRuns = async (tx: Transaction, workspaceId: string): Promise<void> => {
   for (const id of await openRuns.keys(tx, [workspaceId])) {
-    const run = await runRecords.find(tx, id);
-    if (run !== undefined) await releaseAgent(tx, run);
+    const run = await runRecords.find(readableOnly(tx), id);
+    await releaseAgent(tx, run ?? { id, agentId: null });
   }
   await removeRunsOf(tx, workspaceId);
 };
@@ -156,7 +156,7 @@ export const failRunOf = async (
   lastWords: string,
   nowMs: number,
 ): Promise<void> => {
-  const run = await runRecords.find(tx, runId);
+  const run = await runRecords.find(readableOnly(tx), runId);
   if (run === undefined || !isExecuting(run.status)) return;
   await changeRun(tx, runId, { kind: 'fail' }, nowMs, `\n${lastWords}\n`);
 };

@@ -1,6 +1,6 @@
 /** The log of a phase, in the chunks in which its agent sends it. */
 import { KeelsonError } from '@keelson/errors';
-import type { Transaction } from '@keelson/storage';
+import { readableOnly, type Transaction } from '@keelson/storage';
 import { runLogChunks, runLogs } from '../model/run-records.ts';
 
 /** Largest log of one phase, in bytes. */
@@ -30,7 +30,7 @@ export const completeLog = async (
   phaseId: string,
   lastWords?: string,
 ): Promise<void> => {
-  const log = await runLogs.find(tx, phaseId);
+  const log = await runLogs.find(readableOnly(tx), phaseId);
   if (log === undefined || log.isComplete) return;
   if (lastWords !== undefined && log.lengthBytes + lastWords.length < MAX_LOG_BYTES) {
     await appendLog(tx, phaseId, lastWords);

@@ -1,5 +1,5 @@
 /** Queues notifications about the runs of a workspace. */
-import type { Transaction } from '@keelson/storage';
+import { readableOnly, type Transaction } from '@keelson/storage';
 import type { RunStatus } from '../../base/run-status.ts';
 import { userRecords } from '../../identity/model/user-records.ts';
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
@@ -54,7 +54,7 @@ const toldOf = (run: Run): readonly Told[] => {
 };
 
 const findUsername = async (tx: Transaction, userId: string | null): Promise<string | null> =>
-  (await userRecords.find(tx, userId ?? ''))?.username ?? null;
+  (await userRecords.find(readableOnly(tx), userId ?? ''))?.username ?? null;
 
 /** Queues the notifications of a run that has come to another status, in the same transaction. */
 export const notifyOfRun = async (

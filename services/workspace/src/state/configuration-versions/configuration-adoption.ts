@@ -1,4 +1,4 @@
-import type { Transaction } from '@keelson/storage';
+import { readableOnly, type Transaction } from '@keelson/storage';
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
 import { configurationVersionRecords, workspaceReadmes } from './configuration-version-records.ts';
 
@@ -9,8 +9,10 @@ export const withAppliedConfiguration = async (
   id: string,
 ): Promise<Workspace> => {
   if (id === workspace.currentConfigurationVersionId) return workspace;
-  if ((await configurationVersionRecords.find(tx, id))?.provisional !== true) return workspace;
-  const readme = await workspaceReadmes.find(tx, id);
+  // A run ends whether or not the records of its configuration can be read.
+  const reads = readableOnly(tx);
+  if ((await configurationVersionRecords.find(reads, id))?.provisional !== true) return workspace;
+  const readme = await workspaceReadmes.find(reads, id);
   workspaceReadmes.delete(tx, id);
   if (readme === undefined) workspaceReadmes.delete(tx, workspace.id);
   else workspaceReadmes.write(tx, [workspace.id], readme);

@@ -1,4 +1,4 @@
-import type { Transaction } from '@keelson/storage';
+import { readableOnly, type Transaction } from '@keelson/storage';
 import { keyedRecords } from '../../base/keyed-records.ts';
 import { releaseContent } from '../contents/state-content-operations.ts';
 import type { ConfigurationVersion } from '../model/domain/configuration-version.ts';
@@ -27,7 +27,7 @@ export const removeConfigurationVersionsOf = async (
 ): Promise<void> => {
   workspaceReadmes.delete(tx, workspaceId);
   for (const id of await workspaceConfigurationVersions.keys(tx, [workspaceId])) {
-    const version = await configurationVersionRecords.find(tx, id);
+    const version = await configurationVersionRecords.find(readableOnly(tx), id);
     await releaseContent(tx, version?.archive ?? null);
     configurationVersionRecords.delete(tx, id);
     workspaceReadmes.delete(tx, id);

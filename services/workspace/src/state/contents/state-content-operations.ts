@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
 import { newResourceId } from '@keelson/jsonapi';
-import type { Store, Transaction, TransactOptions } from '@keelson/storage';
+import { readableOnly, type Store, type Transaction, type TransactOptions } from '@keelson/storage';
 import type { ServiceContext } from '../../base/service-context.ts';
 import { SIGNED_URL_LIFETIME_SECONDS } from '../../base/signed-urls/domain/url-signature.ts';
 import type { StoredContent } from './domain/stored-content.ts';
@@ -93,12 +93,15 @@ export const shareContent = async (tx: Transaction, content: StoredContent | nul
   return content;
 };
 
-/** Counts one version less that shares these bytes. After the last one they are removed in the background. */
+/**
+ * Counts one version less that shares these bytes. After the last one they are removed in the
+ * background. Where the count is damaged, they stay.
+ */
 export const releaseContent = async (
   tx: Transaction,
   content: StoredContent | null,
 ): Promise<void> => {
-  const found = content && (await stateContents.find(tx, content.id));
+  const found = content && (await stateContents.find(readableOnly(tx), content.id));
   if (!content || !found) return;
   if (found.references > 1) {
     stateContents.write(tx, [content.id], { ...found, references: found.references - 1 });

@@ -1,4 +1,4 @@
-import type { Reads, Transaction } from '@keelson/storage';
+import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
 import { decideModifiers, digestAddress, type InstanceDigest } from './domain/instance-changes.ts';
 import { stateInstances } from './state-version-records.ts';
 
@@ -9,7 +9,7 @@ export const noteInstances = async (
   found: readonly InstanceDigest[],
   id: string,
 ): Promise<void> => {
-  const before = (await stateInstances.find(tx, beforeId ?? ''))?.instances ?? [];
+  const before = (await stateInstances.find(readableOnly(tx), beforeId ?? ''))?.instances ?? [];
   const instances = decideModifiers(before, found, id);
   if (instances.length > 0) stateInstances.write(tx, [id], { instances });
 };

@@ -3,7 +3,7 @@
 import { KeelsonError } from '@keelson/errors';
 import { newResourceId } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import type { Reads, Transaction } from '@keelson/storage';
+import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import type { ServiceContext } from '../../base/service-context.ts';
 import {
@@ -71,7 +71,8 @@ const requireWriter = ({ lock, unlockedRunId }: Workspace, principal: Principal)
 
 /** Discards a version that will never get its bytes. */
 const discardPending = async (tx: Transaction, { state }: Workspace): Promise<void> => {
-  const pending = state.pendingId && (await stateVersionRecords.find(tx, state.pendingId));
+  const pending =
+    state.pendingId && (await stateVersionRecords.find(readableOnly(tx), state.pendingId));
   if (!pending || pending.status !== 'pending') return;
   stateVersionRecords.write(tx, [pending.id], { ...pending, status: 'discarded' });
 };
@@ -95,7 +96,8 @@ export const withoutPendingStateOf = async (
   runId: string,
 ): Promise<Workspace> => {
   const { pendingId } = workspace.state;
-  const pending = pendingId === null ? undefined : await stateVersionRecords.find(tx, pendingId);
+  const pending =
+    pendingId === null ? undefined : await stateVersionRecords.find(readableOnly(tx), pendingId);
   return pending?.createdBy.id === runId ? withoutPendingState(tx, workspace) : workspace;
 };
 
@@ -105,7 +107,7 @@ export const withPromotedState = async (reads: Reads, workspace: Workspace): Pro
   const newest =
     newestId === null || newestId === currentId
       ? undefined
-      : await stateVersionRecords.find(reads, newestId);
+      : await stateVersionRecords.find(readableOnly(reads), newestId);
   if (newest === undefined) return workspace;
   return {
     ...workspace,
@@ -144,8 +146,11 @@ export const requireSuccession = async (
   { state }: Workspace,
   next: AnnouncedState,
 ): Promise<void> => {
+  // A forced state follows any other, also one that cannot be read.
   const newest =
-    state.newestId === null ? undefined : await stateVersionRecords.find(reads, state.newestId);
+    state.newestId === null || next.isForced
+      ? undefined
+      : await stateVersionRecords.find(reads, state.newestId);
   switch (decideSuccession(newest, next)) {
     case 'lineage_differs':
       throw new KeelsonError('workspace.state_lineage_conflict');

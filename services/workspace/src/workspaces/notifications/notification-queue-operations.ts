@@ -1,6 +1,6 @@
 /** Events waiting to be sent, written in the transaction in which they happen. */
 import { Principal } from '@keelson/proto/edge/v1/edge';
-import type { Reads, Transaction } from '@keelson/storage';
+import { type Reads, readableOnly, type Transaction, unlessDamaged } from '@keelson/storage';
 import type { Organization } from '../../identity/model/domain/organization.ts';
 import { organizationRecords } from '../../identity/model/organization-records.ts';
 import { findWorkspacePermissions } from '../access/access-operations.ts';
@@ -37,7 +37,7 @@ const enqueue = async (
   { id }: NotificationConfiguration,
   event: NotificationEvent,
 ): Promise<void> => {
-  const queue = (await notificationQueues.find(tx, id)) ?? {
+  const queue = (await notificationQueues.find(readableOnly(tx), id)) ?? {
     first: 0,
     next: 0,
     attempts: 0,
@@ -97,7 +97,11 @@ export const queueNotification = async (
   const event = toEvent({ ...(await describe()), trigger }, workspace, organization);
   for (const configuration of own) await enqueue(tx, configuration, event);
   for (const configuration of ofTeams) {
-    if (await mayReadRuns(tx, { kind: 'team', id: configuration.subscribable.id }, workspace)) {
+    if (
+      await unlessDamaged(
+        mayReadRuns(tx, { kind: 'team', id: configuration.subscribable.id }, workspace),
+      )
+    ) {
       await enqueue(tx, configuration, event);
     }
   }

@@ -63,24 +63,25 @@ export const storeNotification = async (
 
 /** Removes the waiting events of a configuration. */
 export const removeQueue = async (tx: Transaction, id: string): Promise<void> => {
-  const queue = await notificationQueues.find(tx, id);
-  if (queue === undefined) return;
-  for (let number = queue.first; number < queue.next; number += 1) {
-    notificationEvents.delete(tx, id, String(number));
+  for (const number of await notificationEvents.keys(tx, [id])) {
+    notificationEvents.delete(tx, id, number);
   }
   notificationQueues.delete(tx, id);
+};
+
+const removeById = async (tx: Transaction, id: string): Promise<void> => {
+  notificationReminders.delete(tx, id);
+  notificationResponses.delete(tx, id);
+  await removeQueue(tx, id);
+  notificationRecords.delete(tx, id);
 };
 
 export const removeNotification = async (
   tx: Transaction,
   configuration: NotificationConfiguration,
 ): Promise<void> => {
-  const { id } = configuration;
   for (const place of placesOf(configuration)) notificationSubscriptions.delete(tx, ...place);
-  notificationReminders.delete(tx, id);
-  notificationResponses.delete(tx, id);
-  await removeQueue(tx, id);
-  notificationRecords.delete(tx, id);
+  await removeById(tx, configuration.id);
 };
 
 /**
@@ -100,10 +101,14 @@ export const loadNotifications = async (
     .toSorted((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
 };
 
-/** Called when the workspace, project or team is deleted. */
+/** Called when the workspace, project or team is deleted; removes also those that cannot be read. */
 export const removeNotificationsOf = async (tx: Transaction, ownerId: string): Promise<void> => {
   for (const configuration of await loadNotifications(tx, ownerId)) {
     await removeNotification(tx, configuration);
+  }
+  for (const id of await notificationSubscriptions.keys(tx, [ownerId])) {
+    notificationSubscriptions.delete(tx, ownerId, id);
+    await removeById(tx, id);
   }
 };
 
