@@ -11,15 +11,16 @@ import {
 import { requireMount } from '../mounts/request-mount.ts';
 import { signIntermediate, signSelfIssued } from './ca-signing-operations.ts';
 import { issuedDocument } from './issuing-document.ts';
-import { CSR_FIELD, ENFORCE_FIELD, SCHEME_FIELDS, VALIDITY_FIELDS } from './issuing-parameters.ts';
+import {
+  CSR_FIELD,
+  ENFORCE_FIELD,
+  fieldsOfPath,
+  SCHEME_FIELDS,
+  VALIDITY_FIELDS,
+} from './issuing-parameters.ts';
 import type { IssuingParts } from './signing-operations.ts';
 
-const ISSUER_FIELD = {
-  issuer_ref: field.string({ default: 'default', description: 'Id or name of an issuer.' }),
-};
-
 const INTERMEDIATE_FIELDS = {
-  ...ISSUER_FIELD,
   ...CA_SUBJECT_FIELDS,
   ...CSR_FIELD,
   ...VALIDITY_FIELDS,
@@ -64,7 +65,7 @@ const intermediateRoutes = (parts: IssuingParts, path: string): Route[] =>
   secretsRoutes({
     path,
     tag: 'issuing',
-    fields: INTERMEDIATE_FIELDS,
+    fields: fieldsOfPath(path, INTERMEDIATE_FIELDS),
     operations: {
       update: {
         summary: 'Sign the CSR of an intermediate',
@@ -107,7 +108,6 @@ const intermediateRoutes = (parts: IssuingParts, path: string): Route[] =>
   });
 
 const SELF_ISSUED_FIELDS = {
-  ...ISSUER_FIELD,
   certificate: field.string({ default: '', description: 'PEM of the certificate.' }),
   require_matching_certificate_algorithms: field.bool({
     default: false,
@@ -119,7 +119,7 @@ const selfIssuedRoutes = (parts: IssuingParts, path: string): Route[] =>
   secretsRoutes({
     path,
     tag: 'issuing',
-    fields: SELF_ISSUED_FIELDS,
+    fields: fieldsOfPath(path, SELF_ISSUED_FIELDS),
     operations: {
       update: {
         summary: 'Sign a self-issued certificate of another authority',

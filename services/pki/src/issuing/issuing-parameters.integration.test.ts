@@ -131,6 +131,25 @@ describe('the issuer', () => {
     expect(issuerOf(verbatim.data.certificate)).toBe(plain);
   });
 
+  // The path is what policies allow; elsewhere the role decides, or the default.
+  test.for([
+    'issue/leaf',
+    'sign/leaf',
+    'sign-verbatim',
+    'sign-verbatim/leaf',
+    'root/sign-intermediate',
+    'root/sign-self-issued',
+  ])('is not chosen by the body of %s, and a warning says so', async (path) => {
+    const { certificate } = await mounts.root('Self-issued', other);
+    const body = { csr, ...NAME, certificate };
+    const { data, json } = await mounts.post(path, { ...body, issuer_ref: 'second' });
+    expect(issuerOf(data.certificate)).toBe('CN=Root');
+    const ignored = /ignored these unrecognized parameters: \[.*\bissuer_ref\b/;
+    expect(json.warnings).toContainEqual(expect.stringMatching(ignored));
+    const below = await mounts.post(`issuer/second/${path.replace('root/', '')}`, body);
+    expect(issuerOf(below.data.certificate)).toBe('CN=Second');
+  });
+
   test('of RSA signs with the requested scheme, others with that of their key', async () => {
     const { post, textOf } = mounts;
     const asked = { csr, signature_bits: 512, use_pss: true };

@@ -1,15 +1,25 @@
 /** Parameters of the issuing endpoints. */
-import { field } from '@keelson/secrets-api';
+import { type Fields, field } from '@keelson/secrets-api';
 import { PACKAGING_FIELDS } from '../certificates/packaging.ts';
 import { DEFAULT_KEY_USAGE } from '../roles/domain/role.ts';
 
 const text = (description: string) => field.string({ default: '', description });
 const list = (description: string) => field.commaList({ default: [], description });
 
-export const PATH_FIELDS = {
-  name: text('Role.'),
+export const ROLE_FIELD = { name: text('Role.') };
+
+const ISSUER_FIELD = {
   issuer_ref: field.string({ description: 'Id or name of an issuer, or `default`.' }),
 };
+
+/**
+ * The fields of a path. Only the path chooses the issuer, because policies allow paths: in the body of
+ * another path, `issuer_ref` is an unrecognized parameter.
+ */
+export const fieldsOfPath = <F extends Fields>(path: string, fields: F): F => ({
+  ...(path.includes(':issuer_ref') && ISSUER_FIELD),
+  ...fields,
+});
 
 export const VALIDITY_FIELDS = {
   ttl: field.durationSeconds({ default: 0, description: 'Lifetime.' }),
@@ -42,7 +52,7 @@ export const NAME_FIELDS = {
 };
 
 export const ISSUE_FIELDS = {
-  ...PATH_FIELDS,
+  ...ROLE_FIELD,
   ...NAME_FIELDS,
   ...LIFETIME_FIELDS,
   private_key_format: field.string({ default: 'der', description: 'der, pem or pkcs8.' }),
@@ -51,7 +61,7 @@ export const ISSUE_FIELDS = {
 };
 
 export const CSR_FIELD = { csr: field.string({ default: '', description: 'PEM of the request.' }) };
-export const SIGN_FIELDS = { ...PATH_FIELDS, ...NAME_FIELDS, ...LIFETIME_FIELDS, ...CSR_FIELD };
+export const SIGN_FIELDS = { ...ROLE_FIELD, ...NAME_FIELDS, ...LIFETIME_FIELDS, ...CSR_FIELD };
 
 export const SCHEME_FIELDS = {
   signature_bits: field.integer({ default: 0, description: 'Hash size of RSA signatures.' }),
@@ -66,7 +76,7 @@ export const ENFORCE_FIELD = {
 };
 
 export const VERBATIM_FIELDS = {
-  ...PATH_FIELDS,
+  ...ROLE_FIELD,
   ...LIFETIME_FIELDS,
   ...CSR_FIELD,
   key_usage: field.commaList({

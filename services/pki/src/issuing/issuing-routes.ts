@@ -18,16 +18,17 @@ import type { TemplateValues } from '../roles/domain/name-acceptance.ts';
 import { issuedDocument } from './issuing-document.ts';
 import { issueCertificate, signCsr, signVerbatim } from './issuing-operations.ts';
 import {
+  fieldsOfPath,
   ISSUE_FIELDS,
   type LIFETIME_FIELDS,
   type NAME_FIELDS,
-  type PATH_FIELDS,
+  type ROLE_FIELD,
   SIGN_FIELDS,
   VERBATIM_FIELDS,
 } from './issuing-parameters.ts';
 import type { IssuedCertificate, IssuingParts, IssuingRequest } from './signing-operations.ts';
 
-type Common = FieldValues<typeof PATH_FIELDS & typeof LIFETIME_FIELDS>;
+type Common = FieldValues<typeof ROLE_FIELD & typeof LIFETIME_FIELDS>;
 
 const templateValuesOf = (caller: Caller | undefined): TemplateValues | undefined =>
   caller === undefined || caller.entityId === ''
@@ -143,7 +144,7 @@ export const issuingRoutes = (parts: IssuingRouteParts): Route[] => [
     secretsRoutes({
       path,
       tag: 'issuing',
-      fields: ISSUE_FIELDS,
+      fields: fieldsOfPath(path, ISSUE_FIELDS),
       operations: {
         update: {
           summary: 'Issue a certificate and its private key',
@@ -162,7 +163,7 @@ export const issuingRoutes = (parts: IssuingRouteParts): Route[] => [
     secretsRoutes({
       path,
       tag: 'issuing',
-      fields: SIGN_FIELDS,
+      fields: fieldsOfPath(path, SIGN_FIELDS),
       operations: {
         update: {
           summary: 'Sign a CSR under a role',
@@ -178,7 +179,7 @@ export const issuingRoutes = (parts: IssuingRouteParts): Route[] => [
     secretsRoutes({
       path,
       tag: 'issuing',
-      fields: VERBATIM_FIELDS,
+      fields: fieldsOfPath(path, VERBATIM_FIELDS),
       operations: {
         update: {
           summary: 'Sign a CSR verbatim',
