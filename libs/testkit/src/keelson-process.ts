@@ -2,12 +2,12 @@
  * A real standalone control plane as a child process, on ports chosen by the system, started as by `make up`
  * or with a command of the caller, such as one that an installed package provides.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { spawnEndingWithUs } from './ending-child.ts';
 
 export interface KeelsonProcess {
   readonly pid: number;
@@ -39,7 +39,7 @@ const MAIN = fileURLToPath(new URL('../../../services/standalone/src/main.ts', i
 /** Resolves when the process has printed its greeting. Rejects with its output if it ends earlier. */
 export const startKeelson = async (options: KeelsonOptions): Promise<KeelsonProcess> => {
   const [program, ...given] = options.command ?? [process.execPath, MAIN];
-  const child: ChildProcess = spawn(program, given, {
+  const child = await spawnEndingWithUs(program, given, {
     ...(options.folder === undefined ? {} : { cwd: options.folder }),
     env: {
       ...process.env,
@@ -49,21 +49,19 @@ export const startKeelson = async (options: KeelsonOptions): Promise<KeelsonProc
       KEELSON_RUNNER: 'false',
       ...options.env,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
   });
   const lines: string[] = [];
   const addresses: string[] = [];
   const exited = once(child, 'exit') as Promise<[number | null]>;
   const ready = new Promise<void>((resolve) => {
     for (const stream of [child.stdout, child.stderr])
-      if (stream !== null)
-        createInterface({ input: stream }).on('line', (line) => {
-          lines.push(line);
-          const api = /^ {2}API {10}(.+)$/.exec(line)?.[1];
-          if (api !== undefined) addresses.push(...api.split(/\s+/));
-          // The greeting's last line.
-          if (line.includes('Ctrl-C stops')) resolve();
-        });
+      createInterface({ input: stream }).on('line', (line) => {
+        lines.push(line);
+        const api = /^ {2}API {10}(.+)$/.exec(line)?.[1];
+        if (api !== undefined) addresses.push(...api.split(/\s+/));
+        // The greeting's last line.
+        if (line.includes('Ctrl-C stops')) resolve();
+      });
   });
   const ended = exited.then(([code]) => {
     throw new Error(`Keelson ended with ${code} before it was up:\n${lines.join('\n')}`);

@@ -2,9 +2,8 @@
  * A real server as a child process: ready when its log says so, and gone when its output is closed, which is
  * after the last of its own children has ended. Nothing here waits for a fixed time.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { findBinary } from './find-binary.ts';
+import { type EndingChild, spawnEndingWithUs } from './ending-child.ts';
 
 export interface ServerCommand {
   readonly file: string;
@@ -20,23 +19,9 @@ export interface ServerCommand {
 /** Enough to show why a server did not start. */
 const KEPT_LOG_CHARACTERS = 4000;
 
-const running = new Set<ChildProcess>();
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
-
-/**
- * On Linux the kernel ends the server together with this process in every case, because no `exit` handler
- * runs after a kill.
- */
-const endingWithUs = async (file: string, args: readonly string[]): Promise<[string, string[]]> =>
-  process.platform === 'linux'
-    ? [await findBinary('setpriv', 'util-linux'), ['--pdeathsig', 'KILL', '--', file, ...args]]
-    : [file, [...args]];
-
 export class ServerProcess {
   readonly #command: ServerCommand;
-  #child: ChildProcess | undefined;
+  #child: EndingChild | undefined;
   #closed: Promise<unknown> = Promise.resolve();
   #log = '';
 
@@ -61,14 +46,9 @@ export class ServerProcess {
   async start(): Promise<void> {
     if (this.#child !== undefined) return;
     const { file, args, ready, user } = this.#command;
-    const child = spawn(...(await endingWithUs(file, args)), {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      ...user,
-    });
-    running.add(child);
+    const child = await spawnEndingWithUs(file, args, user);
     this.#child = child;
     this.#closed = once(child, 'close').finally(() => {
-      running.delete(child);
       if (this.#child === child) this.#child = undefined;
     });
     this.#log = '';

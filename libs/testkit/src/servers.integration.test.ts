@@ -19,6 +19,20 @@ const ask = async (port: number, line: string): Promise<string> => {
   return answer.toString();
 };
 
+/** Whether anything comes back, such as the error that HTTP and Redis give for this text. */
+const answers = async (port: number): Promise<boolean> => {
+  const socket = connect(port, '127.0.0.1');
+  const result = Promise.withResolvers<boolean>();
+  socket
+    .on('data', () => result.resolve(true))
+    .on('error', () => undefined)
+    .on('close', () => result.resolve(false));
+  socket.write('PING\r\n\r\n');
+  const isAnswered = await result.promise;
+  socket.destroy();
+  return isAnswered;
+};
+
 const refused = (port: number) =>
   expect(once(connect(port, '127.0.0.1'), 'connect')).rejects.toMatchObject({
     code: 'ECONNREFUSED',
@@ -78,27 +92,39 @@ describe('postgres', () => {
   });
 });
 
-test('a server ends with the process that started it, even if that is killed', async () => {
-  const module = new URL('./redis.ts', import.meta.url).href;
-  const starter = spawn(process.execPath, [
-    '--input-type=module',
-    '--eval',
-    `const { startRedis } = await import('${module}');
-     const redis = await startRedis();
-     process.stdout.write(String(redis.port));
+test.for([
+  ['a server', './redis.ts', 'String((await module.startRedis()).port)'],
+  [
+    'a control plane',
+    './keelson-process.ts',
+    'new URL((await module.startKeelson({ dataFolder })).http).port',
+  ],
+] as const)(
+  '%s ends with the process that started it, even if that is killed',
+  async ([, file, started]) => {
+    await using directory = await temporaryDirectory();
+    const module = new URL(file, import.meta.url).href;
+    const starter = spawn(process.execPath, [
+      '--input-type=module',
+      '--eval',
+      `const module = await import('${module}');
+     const dataFolder = '${directory.path}';
+     process.stdout.write(${started});
      setInterval(() => undefined, 60_000);`,
-  ]);
-  const [port] = (await once(starter.stdout, 'data')) as [Buffer];
-  const connection = connect(Number(port), '127.0.0.1');
-  await once(connection, 'connect');
-  const closed = Promise.withResolvers<void>();
-  // A server that is killed too may reset the connection instead of ending it.
-  connection.on('error', () => undefined).on('close', () => closed.resolve());
-  connection.resume();
-  starter.kill('SIGKILL');
-  await closed.promise;
-  expect(connection.destroyed).toBe(true);
-});
+    ]);
+    const [port] = (await once(starter.stdout, 'data')) as [Buffer];
+    const connection = connect(Number(port), '127.0.0.1');
+    await once(connection, 'connect');
+    const closed = Promise.withResolvers<void>();
+    // A server that is killed too may reset the connection instead of ending it.
+    connection.on('error', () => undefined).on('close', () => closed.resolve());
+    connection.resume();
+    starter.kill('SIGKILL');
+    await closed.promise;
+    // A server that still runs would have closed the idle connection, too.
+    expect(await answers(Number(port))).toBe(false);
+  },
+);
 
 test('a missing binary is reported with its Debian package', async () => {
   await expect(findBinary('no-such-server', 'no-such-package')).rejects.toThrow(
