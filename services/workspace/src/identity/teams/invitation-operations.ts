@@ -5,7 +5,7 @@ import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Transaction, TransactOptions } from '@keelson/storage';
 import type { Mail } from '../../base/mail/mailer.ts';
 import { notFound } from '../../base/not-found.ts';
-import { pauseAfter } from '../../base/retries.ts';
+import { MESSAGE_RETRIES, pauseAfter } from '../../base/retries.ts';
 import { attributeViolation } from '../../base/validation/domain/violation.ts';
 import { decideOrganizationPermissions } from '../access/domain/organization-permissions.ts';
 import { requireOrganization } from '../access/organization-access-operations.ts';
@@ -144,7 +144,7 @@ const sendOne = async (
     if (!isSent) await removeToken(tx, issued.userId, issued.tokenId);
     if (current === undefined) return;
     const attempts = current.attempts + 1;
-    const pauseMs = isSent ? undefined : pauseAfter(attempts);
+    const pauseMs = isSent ? undefined : pauseAfter(MESSAGE_RETRIES, attempts);
     if (pauseMs === undefined) {
       invitationMails.delete(tx, membershipId);
       return;

@@ -5,6 +5,7 @@
 import { pause } from '@keelson/clock';
 import type { RoundOptions } from '@keelson/locks';
 import type { Transaction } from '@keelson/storage';
+import { pauseAfter, REPOSITORY_RETRIES } from '../../base/retries.ts';
 import {
   dueAtMsOf,
   findRepositoryHookById,
@@ -18,7 +19,6 @@ import { registerHook, unregisterHook } from '../hooks/hook-operations.ts';
 import { fetchRepository, giveUpFetch, noteFetchProblem } from '../ingress/ingress-operations.ts';
 import { RepositoryFailure } from '../model/repository-failure.ts';
 import type { VcsContext } from '../seams/vcs-context.ts';
-import { pauseAfterMs } from './retry.ts';
 
 /** Tasks in progress in one replica. */
 const AT_ONCE = 4;
@@ -76,7 +76,7 @@ const postpone = (
     const queued = await repositoryWork.find(tx, key);
     if (queued === undefined) return;
     const attempts = queued.attempts + 1;
-    const pauseMs = failure.isFinal ? undefined : pauseAfterMs(attempts);
+    const pauseMs = failure.isFinal ? undefined : pauseAfter(REPOSITORY_RETRIES, attempts);
     repositoryWork.delete(tx, key);
     if (pauseMs !== undefined) {
       const dueAtMs = context.clock.nowMs() + pauseMs;

@@ -8,7 +8,7 @@ import { createHmac } from 'node:crypto';
 import { outboundFailure, readBeginning } from '@keelson/outbound';
 import type { Reads, TransactOptions } from '@keelson/storage';
 import { mailFailure } from '../../base/mail/mailer.ts';
-import { pauseAfter } from '../../base/retries.ts';
+import { MESSAGE_RETRIES, pauseAfter } from '../../base/retries.ts';
 import { membershipRecords } from '../../identity/model/team-records.ts';
 import { userRecords } from '../../identity/model/user-records.ts';
 import { workspaceRecords } from '../model/workspace-records.ts';
@@ -181,7 +181,8 @@ const settle = (
     if (queue?.first !== number) return;
     await addResponse(tx, id, response);
     const attempts = queue.attempts + 1;
-    const pauseMs = response.successful || !mayRetry ? undefined : pauseAfter(attempts);
+    const pauseMs =
+      response.successful || !mayRetry ? undefined : pauseAfter(MESSAGE_RETRIES, attempts);
     if (pauseMs !== undefined) {
       notificationQueues.write(tx, [id], { ...queue, attempts, dueAtMs: clock.nowMs() + pauseMs });
       return;
