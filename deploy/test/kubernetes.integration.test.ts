@@ -11,6 +11,7 @@ import { findBinary, startKeelson, temporaryDirectory } from '@keelson/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { REPOSITORY } from './images.ts';
+import { buildStrictDecoder } from './strict-decoder.ts';
 
 const run = promisify(execFile);
 const FOLDER = join(REPOSITORY, 'deploy/kubernetes');
@@ -160,18 +161,7 @@ describe.runIf(kubectl !== undefined)('the manifests', () => {
   test.runIf(go !== undefined)(
     'match the schemas of Kubernetes and contain no unknown field',
     async () => {
-      const folder = join(import.meta.dirname, 'strict-manifests');
-      await using temporary = await temporaryDirectory();
-      const program = join(temporary.path, 'strict-manifests');
-      await run(go ?? 'go', ['build', '-o', program, '.'], { cwd: folder });
-      const decode = async (text: string): Promise<string> => {
-        const decoding = run(program);
-        decoding.child.stdin?.end(text);
-        return decoding.then(
-          ({ stdout }) => stdout,
-          (failed: { stdout: string }) => failed.stdout,
-        );
-      };
+      const decode = await buildStrictDecoder();
       for (const form of RENDERED)
         expect(await decode(rendered[form].text)).toBe(
           `${rendered[form].manifests.length} manifests\n`,

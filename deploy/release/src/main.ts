@@ -2,9 +2,10 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { release } from './release.ts';
-import { REPOSITORY } from './repository.ts';
+import { REPOSITORY, releaseTime } from './repository.ts';
 
 const folder = join(REPOSITORY, 'dist');
 await rm(folder, { recursive: true, force: true });
 await mkdir(folder);
-for (const line of await release(folder)) console.log(line);
+const time = await releaseTime(process.env['SOURCE_DATE_EPOCH']);
+for (const line of await release(folder, time)) console.log(line);

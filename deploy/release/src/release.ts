@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { packChart } from './chart.ts';
 import { packPackage, stagePackage } from './npm-package.ts';
 
 const digestsOf = async (folder: string): Promise<readonly string[]> =>
@@ -15,14 +16,16 @@ const digestsOf = async (folder: string): Promise<readonly string[]> =>
 
 /**
  * @param folder an empty one
+ * @param time seconds since 1970, of every file
  * @returns a line of SHA256SUMS for every file
  */
-export const release = async (folder: string): Promise<readonly string[]> => {
+export const release = async (folder: string, time: number): Promise<readonly string[]> => {
   const work = await mkdtemp(join(tmpdir(), 'keelson-release-'));
   try {
     const staged = join(work, 'package');
     await stagePackage(staged);
     await packPackage(staged, folder);
+    await packChart(folder, time);
     const digests = await digestsOf(folder);
     await writeFile(join(folder, 'SHA256SUMS'), `${digests.join('\n')}\n`);
     return digests;

@@ -1,6 +1,8 @@
 /** The packages of the workspace that a release is made of. */
+import { execFile } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 
 export const REPOSITORY = join(import.meta.dirname, '..', '..', '..');
 
@@ -24,3 +26,12 @@ export const workspaceManifests = (): readonly Manifest[] =>
     rootManifest().workspaces.map((pattern) => `${pattern}/package.json`),
     { cwd: REPOSITORY },
   ).map((file) => manifestOf(join(file, '..')));
+
+/** Seconds since 1970: when the commit was made, or `SOURCE_DATE_EPOCH`. It is the only time in a release. */
+export const releaseTime = async (given: string | undefined): Promise<number> => {
+  if (given !== undefined) return Number(given);
+  const { stdout } = await promisify(execFile)('git', ['log', '-1', '--format=%ct'], {
+    cwd: REPOSITORY,
+  });
+  return Number(stdout);
+};

@@ -10,26 +10,35 @@ import (
 	"io"
 	"os"
 
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/util/yaml"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 	strict "sigs.k8s.io/yaml"
 )
 
 // The kinds that the manifests use.
 var kinds = map[string]func() any{
-	"v1 ConfigMap":                       func() any { return &corev1.ConfigMap{} },
-	"v1 Namespace":                       func() any { return &corev1.Namespace{} },
-	"v1 PersistentVolumeClaim":           func() any { return &corev1.PersistentVolumeClaim{} },
-	"v1 Secret":                          func() any { return &corev1.Secret{} },
-	"v1 Service":                         func() any { return &corev1.Service{} },
-	"v1 ServiceAccount":                  func() any { return &corev1.ServiceAccount{} },
-	"apps/v1 Deployment":                 func() any { return &appsv1.Deployment{} },
-	"apps/v1 StatefulSet":                func() any { return &appsv1.StatefulSet{} },
-	"networking.k8s.io/v1 NetworkPolicy": func() any { return &networkingv1.NetworkPolicy{} },
-	"policy/v1 PodDisruptionBudget":      func() any { return &policyv1.PodDisruptionBudget{} },
+	"v1 ConfigMap":                            func() any { return &corev1.ConfigMap{} },
+	"v1 Namespace":                            func() any { return &corev1.Namespace{} },
+	"v1 PersistentVolumeClaim":                func() any { return &corev1.PersistentVolumeClaim{} },
+	"v1 Secret":                               func() any { return &corev1.Secret{} },
+	"v1 Service":                              func() any { return &corev1.Service{} },
+	"v1 ServiceAccount":                       func() any { return &corev1.ServiceAccount{} },
+	"apps/v1 Deployment":                      func() any { return &appsv1.Deployment{} },
+	"apps/v1 StatefulSet":                     func() any { return &appsv1.StatefulSet{} },
+	"autoscaling/v2 HorizontalPodAutoscaler":  func() any { return &autoscalingv2.HorizontalPodAutoscaler{} },
+	"batch/v1 CronJob":                        func() any { return &batchv1.CronJob{} },
+	"gateway.networking.k8s.io/v1 HTTPRoute":  func() any { return &gatewayv1.HTTPRoute{} },
+	"monitoring.coreos.com/v1 ServiceMonitor": func() any { return &monitoringv1.ServiceMonitor{} },
+	"networking.k8s.io/v1 Ingress":            func() any { return &networkingv1.Ingress{} },
+	"networking.k8s.io/v1 NetworkPolicy":      func() any { return &networkingv1.NetworkPolicy{} },
+	"policy/v1 PodDisruptionBudget":           func() any { return &policyv1.PodDisruptionBudget{} },
 }
 
 type head struct {

@@ -1,0 +1,177 @@
+/**
+ * The chart, rendered by the real `helm`.
+ *
+ * | what                                 | expected                                                             |
+ * | ------------------------------------ | -------------------------------------------------------------------- |
+ * | `helm lint --strict`                 | no warning                                                           |
+ * | both modes with default values       | the objects of deploy/kubernetes, except for Helm's labels           |
+ * | every value, changed                 | another text, in which every object matches its type in Kubernetes   |
+ * | a value that the chart does not have | refused, and named                                                   |
+ * | versions                             | that of the repository                                               |
+ * | the archive of a release             | the same bytes twice, and the same manifests                         |
+ */
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { buildGoTool, findBinary, temporaryDirectory } from '@keelson/testkit';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { parse, parseAllDocuments, stringify } from 'yaml';
+import { packChart } from '../../release/src/chart.ts';
+import { REPOSITORY } from '../../test/images.ts';
+import { buildStrictDecoder } from '../../test/strict-decoder.ts';
+import { VARIATIONS } from './variations.ts';
+
+const run = promisify(execFile);
+const CHART = join(REPOSITORY, 'deploy/helm/keelson');
+const kubectl = await findBinary('kubectl', 'kubectl').catch(() => undefined);
+const helm = await buildGoTool(join(import.meta.dirname, 'helm'));
+if (kubectl === undefined)
+  process.stderr.write('\n*** NOT TESTED: kubectl is not in PATH, the chart is not compared\n\n');
+
+type Values = Readonly<Record<string, unknown>>;
+
+const render = async (values: Values, chart = CHART): Promise<string> => {
+  const rendering = run(helm ?? 'helm', [
+    'template',
+    'keelson',
+    chart,
+    '--namespace=keelson',
+    '--kube-version=1.30.0',
+    '--values=-',
+  ]);
+  rendering.child.stdin?.end(stringify(values));
+  return (await rendering).stdout;
+};
+
+interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+}
+
+const OF_HELM = [
+  'app.kubernetes.io/instance',
+  'app.kubernetes.io/managed-by',
+  'app.kubernetes.io/version',
+  'helm.sh/chart',
+];
+
+const nameOf = (entry: unknown): string =>
+  typeof entry === 'object' && entry !== null && 'name' in entry ? String(entry.name) : '';
+
+/** Without what Helm adds; named entries of lists in the order of their names. */
+const normal = (value: unknown): unknown => {
+  if (Array.isArray(value))
+    return value.map(normal).toSorted((a, b) => nameOf(a).localeCompare(nameOf(b)));
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value)
+    .filter(([key]) => !OF_HELM.includes(key) && key !== 'namespace')
+    .map(([key, entry]) => [key, normal(entry)] as const)
+    .filter(([key, entry]) => key !== 'labels' || Object.keys(entry as object).length > 0);
+  return Object.fromEntries(entries);
+};
+
+const objectsIn = (text: string): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    parseAllDocuments(text, { version: '1.1' })
+      .map((document) => document.toJS() as Manifest)
+      .filter(({ kind }) => kind !== 'Namespace')
+      .map((manifest) => [`${manifest.kind} ${manifest.metadata.name}`, normal(manifest)]),
+  );
+
+/** Paths of the values without further values in them: `pki.resources`, `image.tag`. */
+const pathsIn = (values: Values, prefix = ''): readonly string[] =>
+  Object.entries(values).flatMap(([key, value]) => {
+    const isGroup =
+      typeof value === 'object' &&
+      value !== null &&
+      !Array.isArray(value) &&
+      key !== 'resources' &&
+      Object.keys(value).length > 0;
+    return isGroup ? pathsIn(value as Values, `${prefix}${key}.`) : [`${prefix}${key}`];
+  });
+
+const atPath = (path: string, value: unknown): Values =>
+  path.split('.').reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as Values;
+
+const merged = (first: Values, second: Values): Values =>
+  Object.fromEntries(
+    [...new Set([...Object.keys(first), ...Object.keys(second)])].map((key) => {
+      const [one, other] = [first[key], second[key]];
+      const areGroups =
+        typeof one === 'object' && typeof other === 'object' && !Array.isArray(other);
+      if (areGroups) return [key, merged(one as Values, other as Values)];
+      return [key, key in second ? other : one];
+    }),
+  );
+
+describe.runIf(helm !== undefined)('the chart', () => {
+  let decode: (text: string) => Promise<string>;
+  beforeAll(async () => {
+    decode = await buildStrictDecoder();
+  }, 600_000);
+
+  test('has no fault that helm lint finds', async () => {
+    const { stdout } = await run(helm ?? 'helm', [
+      'lint',
+      '--strict',
+      '--kube-version=1.30.0',
+      CHART,
+    ]);
+    expect(stdout).toContain('1 chart(s) linted, 0 chart(s) failed');
+  });
+
+  test('has the version of the repository', () => {
+    const { version } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8'));
+    const chart = parse(readFileSync(join(CHART, 'Chart.yaml'), 'utf8'));
+    expect([chart.version, chart.appVersion]).toEqual([version, version]);
+  });
+
+  test('is the same archive twice, which helm renders', async () => {
+    await using folder = await temporaryDirectory();
+    const first = await readFile(await packChart(folder.path, 1_700_000_000));
+    const archive = await packChart(folder.path, 1_700_000_000);
+    expect(first.equals(await readFile(archive))).toBe(true);
+    expect(await render({}, archive)).toBe(await render({}));
+  });
+
+  test.runIf(kubectl !== undefined).for(['standalone', 'distributed'])(
+    'renders the objects of deploy/kubernetes/%s',
+    async (mode) => {
+      const form = join(REPOSITORY, 'deploy/kubernetes', mode);
+      const { stdout } = await run(kubectl ?? 'kubectl', ['kustomize', form]);
+      expect(objectsIn(await render({ mode, image: { tag: 'dev' } }))).toEqual(objectsIn(stdout));
+    },
+  );
+
+  test('has every value in the table of variations', () => {
+    const values = parse(readFileSync(join(CHART, 'values.yaml'), 'utf8')) as Values;
+    expect(Object.keys(VARIATIONS).toSorted()).toEqual(pathsIn(values).toSorted());
+  });
+
+  test.for(Object.entries(VARIATIONS))(
+    'heeds %s',
+    async ([path, { value, within = {}, shows }]) => {
+      const [before, after] = [
+        await render(within),
+        await render(merged(within, atPath(path, value))),
+      ];
+      expect(after).not.toBe(before);
+      expect(after).toMatch(shows);
+      expect(before).not.toMatch(shows);
+      expect(await decode(after)).toMatch(/^\d+ manifests\n$/);
+    },
+  );
+
+  test.for([
+    [{ modes: 'standalone' }, 'modes'],
+    [{ mode: 'both' }, 'mode'],
+    [{ settings: { PORT: '1' } }, 'PORT'],
+    [{ pki: { replicas: 0 } }, 'replicas'],
+    [{ standalone: { persistence: { size: 'large' } } }, 'size'],
+    [{ httpRoute: { enabled: true } }, 'parentRefs'],
+  ] as const)('refuses %j', async ([values, named]) => {
+    await expect(render(values)).rejects.toThrow(named);
+  });
+});
