@@ -11,7 +11,7 @@ import {
 } from '../model/domain/organization-access.ts';
 import { findOrganizationByName, organizationRecords } from '../model/organization-records.ts';
 import { membershipRecords, teamRecords } from '../model/team-records.ts';
-import type { Standing } from './domain/standing.ts';
+import type { CallerAccess } from './domain/caller-access.ts';
 
 const present = <T>(value: T | undefined): value is T => value !== undefined;
 
@@ -29,11 +29,11 @@ const findTeamIds = async (
 };
 
 /** The caller's rights in the organization; undefined when it has none. */
-export const findStanding = async (
+export const findCallerAccess = async (
   reads: Reads,
   principal: Principal,
   organization: Organization,
-): Promise<Standing | undefined> => {
+): Promise<CallerAccess | undefined> => {
   if (principal.kind === 'organization') {
     return principal.id === organization.name
       ? { kind: 'organization', isOwner: false, access: ORGANIZATION_TOKEN_ACCESS, teamIds: [] }
@@ -62,7 +62,7 @@ export const findStanding = async (
 
 export interface OrganizationAccessResult {
   readonly organization: Organization;
-  readonly standing: Standing;
+  readonly caller: CallerAccess;
 }
 
 /**
@@ -75,9 +75,9 @@ export const requireOrganization = async (
   name: string,
 ): Promise<OrganizationAccessResult> => {
   const organization = await findOrganizationByName(reads, name);
-  const standing = organization && (await findStanding(reads, principal, organization));
-  if (organization === undefined || standing === undefined) throw notFound('organization');
-  return { organization, standing };
+  const caller = organization && (await findCallerAccess(reads, principal, organization));
+  if (organization === undefined || caller === undefined) throw notFound('organization');
+  return { organization, caller };
 };
 
 /** @throws KeelsonError `workspace.not_found` for `resource`, which belongs to the organization */
@@ -88,7 +88,7 @@ export const requireOrganizationOf = async (
   resource: string,
 ): Promise<OrganizationAccessResult> => {
   const organization = await organizationRecords.find(reads, organizationId);
-  const standing = organization && (await findStanding(reads, principal, organization));
-  if (organization === undefined || standing === undefined) throw notFound(resource);
-  return { organization, standing };
+  const caller = organization && (await findCallerAccess(reads, principal, organization));
+  if (organization === undefined || caller === undefined) throw notFound(resource);
+  return { organization, caller };
 };

@@ -4,8 +4,11 @@ import { notFound } from '../../base/not-found.ts';
 import { OWNERS_TEAM_NAME, type Team } from '../model/domain/team.ts';
 import { organizationRecords } from '../model/organization-records.ts';
 import { teamRecords } from '../model/team-records.ts';
-import type { Standing } from './domain/standing.ts';
-import { findStanding, type OrganizationAccessResult } from './organization-access-operations.ts';
+import type { CallerAccess } from './domain/caller-access.ts';
+import {
+  findCallerAccess,
+  type OrganizationAccessResult,
+} from './organization-access-operations.ts';
 
 export interface TeamAccessResult extends OrganizationAccessResult {
   readonly team: Team;
@@ -14,7 +17,7 @@ export interface TeamAccessResult extends OrganizationAccessResult {
   readonly canManageTokens: boolean;
 }
 
-const isVisible = (team: Team, { isOwner, access, teamIds }: Standing): boolean =>
+const isVisible = (team: Team, { isOwner, access, teamIds }: CallerAccess): boolean =>
   isOwner ||
   access.manageMembership ||
   access.accessSecretTeams ||
@@ -26,9 +29,9 @@ export const decideTeamAccess = (
   owner: OrganizationAccessResult,
   team: Team,
 ): TeamAccessResult | undefined => {
-  const { standing } = owner;
-  if (!isVisible(team, standing)) return undefined;
-  const { isOwner, access, teamIds } = standing;
+  const { caller } = owner;
+  if (!isVisible(team, caller)) return undefined;
+  const { isOwner, access, teamIds } = caller;
   // A caller who could change the owners team could make itself an owner.
   const isOwnersTeam = team.name === OWNERS_TEAM_NAME;
   const isMember = teamIds.includes(team.id) && team.allowMemberTokenManagement;
@@ -60,11 +63,11 @@ export const requireTeam = async (
 ): Promise<TeamAccessResult> => {
   const team = await teamRecords.find(reads, teamId);
   const organization = team && (await organizationRecords.find(reads, team.organizationId));
-  const standing = organization && (await findStanding(reads, principal, organization));
-  if (team === undefined || organization === undefined || standing === undefined) {
+  const caller = organization && (await findCallerAccess(reads, principal, organization));
+  if (team === undefined || organization === undefined || caller === undefined) {
     throw notFound('team');
   }
-  const access = decideTeamAccess({ organization, standing }, team);
+  const access = decideTeamAccess({ organization, caller }, team);
   if (access === undefined) throw notFound('team');
   return access;
 };

@@ -7,7 +7,7 @@ import type { OrganizationAccessResult } from '../access/organization-access-ope
 
 /** @param sitePolicy retention policy that applies when the organization sets none */
 export const toOrganizationResource = (
-  { organization, standing }: OrganizationAccessResult,
+  { organization, caller }: OrganizationAccessResult,
   sitePolicy: RetentionPolicy | null,
 ): Resource => {
   const self = `${API_PREFIX}/organizations/${organization.name}`;
@@ -29,7 +29,7 @@ export const toOrganizationResource = (
       'saml-enabled': false,
       'stacks-enabled': false,
       'two-factor-conformant': true,
-      permissions: toKebabKeys(decideOrganizationPermissions(standing)),
+      permissions: toKebabKeys(decideOrganizationPermissions(caller)),
     },
     relationships: {
       'default-agent-pool': toOne('agent-pools', agentPoolId),

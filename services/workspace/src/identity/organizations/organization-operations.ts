@@ -13,7 +13,7 @@ import { noteRunDataPolicy } from '../../base/retention/retention-records.ts';
 import { attributeViolation, type Violation } from '../../base/validation/domain/violation.ts';
 import { decideOrganizationPermissions } from '../access/domain/organization-permissions.ts';
 import {
-  findStanding,
+  findCallerAccess,
   type OrganizationAccessResult,
   requireOrganization,
 } from '../access/organization-access-operations.ts';
@@ -112,9 +112,9 @@ export const createOrganization = (
     teamNames.write(tx, [organization.id, OWNERS_TEAM_NAME], { id: organization.ownersTeamId });
     await joinTeam(tx, organization.id, organization.ownersTeamId, principal.id, createdAtMs);
     for (const step of organizationSteps) await step.onOrganizationCreated?.(tx, organization);
-    const standing = await findStanding(tx, principal, organization);
-    if (standing === undefined) throw notFound('organization');
-    return { organization, standing };
+    const caller = await findCallerAccess(tx, principal, organization);
+    if (caller === undefined) throw notFound('organization');
+    return { organization, caller };
   });
 
 export const updateOrganization = (
@@ -124,8 +124,8 @@ export const updateOrganization = (
   given: GivenOrganization,
 ): Promise<OrganizationAccessResult> =>
   store.transact(async (tx) => {
-    const { organization, standing } = await requireOrganization(tx, principal, currentName);
-    if (!decideOrganizationPermissions(standing).canUpdate) throw notFound('organization');
+    const { organization, caller } = await requireOrganization(tx, principal, currentName);
+    if (!decideOrganizationPermissions(caller).canUpdate) throw notFound('organization');
     refuseInvalid([
       ...checkOrganization(given),
       ...checkExecution(given.execution, organization.defaultExecution, DEFAULT_EXECUTION_NAMES),
@@ -146,7 +146,7 @@ export const updateOrganization = (
     for (const step of organizationSteps) {
       await step.onOrganizationUpdated?.(tx, organization, next);
     }
-    return { organization: next, standing };
+    return { organization: next, caller };
   });
 
 const requireDestroyable = async (
@@ -154,8 +154,8 @@ const requireDestroyable = async (
   principal: Principal,
   name: string,
 ): Promise<Organization> => {
-  const { organization, standing } = await requireOrganization(reads, principal, name);
-  if (!decideOrganizationPermissions(standing).canDestroy) throw notFound('organization');
+  const { organization, caller } = await requireOrganization(reads, principal, name);
+  if (!decideOrganizationPermissions(caller).canDestroy) throw notFound('organization');
   return organization;
 };
 
@@ -213,10 +213,10 @@ export const listOrganizations = async (
     const matches = [name, settings.email].some((text) =>
       text.toLowerCase().includes(wanted ?? ''),
     );
-    const standing = matches
-      ? await unlessDamaged(findStanding(store, principal, organization))
+    const caller = matches
+      ? await unlessDamaged(findCallerAccess(store, principal, organization))
       : undefined;
-    if (standing !== undefined) results.push({ organization, standing });
+    if (caller !== undefined) results.push({ organization, caller });
   }
   return results.sort((a, b) => (a.organization.name < b.organization.name ? -1 : 1));
 };

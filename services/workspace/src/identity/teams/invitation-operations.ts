@@ -52,8 +52,8 @@ export const inviteMember = (
   baseUrl: string,
 ): Promise<MembershipView> =>
   store.transact(async (tx) => {
-    const { organization, standing } = await requireOrganization(tx, principal, organizationName);
-    if (!decideOrganizationPermissions(standing).canManageUsers) throw notFound('organization');
+    const { organization, caller } = await requireOrganization(tx, principal, organizationName);
+    if (!decideOrganizationPermissions(caller).canManageUsers) throw notFound('organization');
     const nowMs = clock.nowMs();
     const user = await requireInvitee(tx, email, nowMs);
     if ((await membershipRecords.find(tx, organization.id, user.id)) !== undefined) {

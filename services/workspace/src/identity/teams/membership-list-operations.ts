@@ -5,7 +5,7 @@ import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import type { ServiceContext } from '../../base/service-context.ts';
 import { decideOrganizationPermissions } from '../access/domain/organization-permissions.ts';
-import { findStanding, requireOrganization } from '../access/organization-access-operations.ts';
+import { findCallerAccess, requireOrganization } from '../access/organization-access-operations.ts';
 import type { TeamAccessResult } from '../access/team-access.ts';
 import type { Organization } from '../model/domain/organization.ts';
 import { organizationRecords } from '../model/organization-records.ts';
@@ -53,8 +53,8 @@ export const listMemberships = async (
     readonly statuses: readonly string[];
   },
 ): Promise<readonly MembershipView[]> => {
-  const { organization, standing } = await requireOrganization(store, principal, organizationName);
-  if (!decideOrganizationPermissions(standing).canManageUsers) throw notFound('organization');
+  const { organization, caller } = await requireOrganization(store, principal, organizationName);
+  if (!decideOrganizationPermissions(caller).canManageUsers) throw notFound('organization');
   const userIds = await membershipRecords.keys(store, [organization.id]);
   const views = await Promise.all(
     userIds.map((id) => loadMembershipView(readableOnly(store), organization, id)),
@@ -78,9 +78,9 @@ export const listMemberships = async (
  */
 export const listTeamMemberships = async (
   reads: Reads,
-  { team, organization, standing }: TeamAccessResult,
+  { team, organization, caller }: TeamAccessResult,
 ): Promise<readonly MembershipView[] | undefined> => {
-  if (!decideOrganizationPermissions(standing).canManageUsers) return undefined;
+  if (!decideOrganizationPermissions(caller).canManageUsers) return undefined;
   const userIds = await findMemberIds(reads, team);
   const views = await Promise.all(
     userIds.map((id) => loadMembershipView(readableOnly(reads), organization, id)),
@@ -116,12 +116,12 @@ export const requireMembership = async (
 ): Promise<MembershipView> => {
   const place = await membershipPlaces.find(reads, membershipId);
   const organization = place && (await organizationRecords.find(reads, place.organizationId));
-  const standing = organization && (await findStanding(reads, principal, organization));
+  const caller = organization && (await findCallerAccess(reads, principal, organization));
   const view =
     place && organization && (await loadMembershipView(reads, organization, place.userId));
-  if (standing === undefined || view === undefined) throw notFound('organization membership');
+  if (caller === undefined || view === undefined) throw notFound('organization membership');
   const isOwn = principal.kind === 'user' && principal.id === view.user.id;
-  if (!decideOrganizationPermissions(standing).canManageUsers && !(isOwn && needs === 'canRead')) {
+  if (!decideOrganizationPermissions(caller).canManageUsers && !(isOwn && needs === 'canRead')) {
     throw notFound('organization membership');
   }
   return view;
@@ -149,8 +149,8 @@ export const deleteMembership = (
       membershipId,
       'canManage',
     );
-    const standing = await findStanding(tx, principal, organization);
-    if (membership.teamIds.includes(organization.ownersTeamId) && standing?.isOwner !== true) {
+    const caller = await findCallerAccess(tx, principal, organization);
+    if (membership.teamIds.includes(organization.ownersTeamId) && caller?.isOwner !== true) {
       throw notFound('organization membership');
     }
     await endMembership(tx, organization.id, user.id);

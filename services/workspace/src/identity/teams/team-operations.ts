@@ -53,9 +53,9 @@ export const checkTeam = (given: GivenTeam, held?: OrganizationAccess): readonly
 };
 
 /** Granting organization access to a team requires a caller who could grant everything anyway. */
-const requireMayGrant = (given: GivenTeam, { standing }: Pick<TeamAccessResult, 'standing'>) => {
+const requireMayGrant = (given: GivenTeam, { caller }: Pick<TeamAccessResult, 'caller'>) => {
   const grants = Object.values(given.organizationAccess ?? {}).includes(true);
-  if (grants && !standing.isOwner && !standing.access.manageOrganizationAccess) {
+  if (grants && !caller.isOwner && !caller.access.manageOrganizationAccess) {
     throw notFound('organization');
   }
 };
@@ -74,8 +74,8 @@ export const createTeam = (
 ): Promise<TeamAccessResult> =>
   store.transact(async (tx) => {
     const owner = await requireOrganization(tx, principal, organizationName);
-    const { organization, standing } = owner;
-    if (!decideOrganizationPermissions(standing).canCreateTeam) throw notFound('organization');
+    const { organization, caller } = owner;
+    if (!decideOrganizationPermissions(caller).canCreateTeam) throw notFound('organization');
     refuseInvalid(checkTeam(given));
     requireMayGrant(given, owner);
     await requireFreeName(tx, organization.id, given.name);

@@ -82,7 +82,7 @@ const organization: TokenOwnerRules = {
   },
   requireManager: async (reads, principal, ownerId) => {
     const owner = await requireOrganizationOf(reads, principal, ownerId, 'organization');
-    if (!decideOrganizationPermissions(owner.standing).canUpdateApiToken) {
+    if (!decideOrganizationPermissions(owner.caller).canUpdateApiToken) {
       throw notFound('organization');
     }
   },

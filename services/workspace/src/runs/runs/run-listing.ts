@@ -149,8 +149,8 @@ export const listOrganizationRuns = async (
   page: Page,
 ): Promise<RunPage> => {
   const { store } = context;
-  const { organization, standing } = await requireOrganization(store, principal, organizationName);
-  const visible = await loadVisible(store, standing);
+  const { organization, caller } = await requireOrganization(store, principal, organizationName);
+  const visible = await loadVisible(store, caller);
   const filter = await resolveFilter(context, organization.id, given);
   const select = (tables: Kysely<Tables>) =>
     matching(
@@ -195,8 +195,8 @@ export const listRunQueue = async (
   organizationName: string,
   page: Page,
 ): Promise<RunPage> => {
-  const { organization, standing } = await requireOrganization(store, principal, organizationName);
-  const visible = await loadVisible(store, standing);
+  const { organization, caller } = await requireOrganization(store, principal, organizationName);
+  const visible = await loadVisible(store, caller);
   const select = (tables: Kysely<Tables>) =>
     selectVisible(tables, organization.id, visible, [...RUNNING, ...WAITING]);
   return loadPage(store, select, 'queue', page);
@@ -214,8 +214,8 @@ export const countCapacity = async (
   principal: Principal,
   organizationName: string,
 ): Promise<Capacity> => {
-  const { organization, standing } = await requireOrganization(store, principal, organizationName);
-  const visible = await loadVisible(store, standing);
+  const { organization, caller } = await requireOrganization(store, principal, organizationName);
+  const visible = await loadVisible(store, caller);
   const count = (statuses: readonly string[]) =>
     countRuns(store, (tables) => selectVisible(tables, organization.id, visible, statuses));
   return {

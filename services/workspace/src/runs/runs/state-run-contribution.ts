@@ -12,10 +12,10 @@ import { toRunResource } from './run-document.ts';
 /** A writer may name any run; the permissions checked are those on the workspace of the state. */
 const findRun = async (
   reads: Reads,
-  { version, permissions, standing }: StateAccess,
+  { version, permissions, caller }: StateAccess,
 ): Promise<Run | undefined> => {
   // The token of a run reads states but not runs.
-  if (!permissions.canReadRun || standing.kind === 'run') return undefined;
+  if (!permissions.canReadRun || caller.kind === 'run') return undefined;
   const run = await runRecords.find(reads, version.runId ?? '');
   return run?.workspaceId === version.workspaceId ? run : undefined;
 };

@@ -102,12 +102,12 @@ const requirePlace = async (
       findInherited: () => findInheritedFrom(reads, organization),
     };
   }
-  const { organization, standing } = await requireOrganization(
+  const { organization, caller } = await requireOrganization(
     reads,
     principal,
     target.organizationName,
   );
-  if (isChange && !decideOrganizationPermissions(standing).canUpdate) {
+  if (isChange && !decideOrganizationPermissions(caller).canUpdate) {
     throw notFound('organization');
   }
   return {

@@ -6,9 +6,9 @@
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
-import { type Standing } from '../../identity/access/domain/standing.ts';
+import { type CallerAccess } from '../../identity/access/domain/caller-access.ts';
 import {
-  findStanding,
+  findCallerAccess,
   type OrganizationAccessResult,
   requireOrganization,
   requireOrganizationOf,
@@ -54,15 +54,13 @@ const loadProjectGrants = async (reads: Reads, teamIds: readonly string[], proje
 /** The caller's rights on a workspace from its organization and project. */
 export const loadProjectPermissions = async (
   reads: Reads,
-  standing: Standing,
+  caller: CallerAccess,
   organization: Organization,
   projectId: string,
 ): Promise<ProjectPermissions> => {
-  const grants = standing.isOwner
-    ? []
-    : await loadProjectGrants(reads, standing.teamIds, projectId);
+  const grants = caller.isOwner ? [] : await loadProjectGrants(reads, caller.teamIds, projectId);
   return decideProjectPermissions({
-    standing,
+    caller,
     grants: grants.map(({ grant }) => grant),
     isDefaultProject: organization.defaultProjectId === projectId,
   });
@@ -83,8 +81,8 @@ export const requireProject = async (
   const project = await projectRecords.find(reads, projectId);
   if (project === undefined) throw notFound('project');
   const owner = await requireOrganizationOf(reads, principal, project.organizationId, 'project');
-  const { standing, organization } = owner;
-  const permissions = await loadProjectPermissions(reads, standing, organization, project.id);
+  const { caller, organization } = owner;
+  const permissions = await loadProjectPermissions(reads, caller, organization, project.id);
   if (!permissions.canRead || !permissions[permission]) throw notFound('project');
   return { ...owner, project, permissions };
 };
@@ -92,10 +90,10 @@ export const requireProject = async (
 /** Undefined where the caller may not know of it. */
 export const findReadableProject = async (
   reads: Reads,
-  { organization, standing }: OrganizationAccessResult,
+  { organization, caller }: OrganizationAccessResult,
   projectId: string,
 ): Promise<Project | undefined> => {
-  const { canRead } = await loadProjectPermissions(reads, standing, organization, projectId);
+  const { canRead } = await loadProjectPermissions(reads, caller, organization, projectId);
   return canRead ? projectRecords.find(reads, projectId) : undefined;
 };
 
@@ -137,7 +135,7 @@ const loadConnection = async (reads: Reads, workspace: Workspace): Promise<Conne
 /** The caller's permissions on a workspace of an organization it has a part in. */
 export const loadWorkspaceAccess = async (
   reads: Reads,
-  { organization, standing }: OrganizationAccessResult,
+  { organization, caller }: OrganizationAccessResult,
   stored: Workspace,
 ): Promise<WorkspaceAccessResult> => {
   const { workspace, ...connection } = await loadConnection(
@@ -146,12 +144,12 @@ export const loadWorkspaceAccess = async (
   );
   const project = await projectRecords.find(reads, workspace.projectId);
   if (project === undefined) throw new Error(`${workspace.id} is in a project that is gone`);
-  const rights = [toOrganizationRights(standing)];
-  if (!standing.isOwner) {
+  const rights = [toOrganizationRights(caller)];
+  if (!caller.isOwner) {
     const [projectGrants, workspaceGrants] = await Promise.all([
-      loadProjectGrants(reads, standing.teamIds, workspace.projectId),
+      loadProjectGrants(reads, caller.teamIds, workspace.projectId),
       Promise.all(
-        standing.teamIds.map((teamId) => teamWorkspaceGrants.find(reads, teamId, workspace.id)),
+        caller.teamIds.map((teamId) => teamWorkspaceGrants.find(reads, teamId, workspace.id)),
       ),
     ]);
     rights.push(
@@ -163,11 +161,11 @@ export const loadWorkspaceAccess = async (
   }
   const permissions = decideWorkspacePermissions({
     rights: uniteRights(rights),
-    isOwner: standing.isOwner,
+    isOwner: caller.isOwner,
     adminsMayForceDelete: organization.settings.allowForceDeleteWorkspaces,
     allowDestroyPlan: workspace.settings.allowDestroyPlan,
   });
-  return { organization, standing, project, workspace, permissions, ...connection };
+  return { organization, caller, project, workspace, permissions, ...connection };
 };
 
 /** Permissions of a principal that need not be the caller; undefined without a part in the organization. */
@@ -177,9 +175,9 @@ export const findWorkspacePermissions = async (
   workspace: Workspace,
 ): Promise<WorkspacePermissions | undefined> => {
   const organization = await organizationRecords.find(reads, workspace.organizationId);
-  const standing = organization && (await findStanding(reads, principal, organization));
-  if (organization === undefined || standing === undefined) return undefined;
-  const access = await loadWorkspaceAccess(reads, { organization, standing }, workspace);
+  const caller = organization && (await findCallerAccess(reads, principal, organization));
+  if (organization === undefined || caller === undefined) return undefined;
+  const access = await loadWorkspaceAccess(reads, { organization, caller }, workspace);
   return access.permissions;
 };
 

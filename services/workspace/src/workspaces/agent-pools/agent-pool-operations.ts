@@ -4,10 +4,10 @@ import type { Principal } from '@keelson/proto/edge/v1/edge';
 import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import { attributeViolation, type Violation } from '../../base/validation/domain/violation.ts';
+import { seesWholeOrganization } from '../../identity/access/domain/caller-access.ts';
 import { decideOrganizationPermissions } from '../../identity/access/domain/organization-permissions.ts';
-import { seesWholeOrganization } from '../../identity/access/domain/standing.ts';
 import {
-  findStanding,
+  findCallerAccess,
   type OrganizationAccessResult,
   requireOrganization,
 } from '../../identity/access/organization-access-operations.ts';
@@ -53,8 +53,8 @@ export interface AgentPoolAccessResult extends OrganizationAccessResult {
   readonly canManage: boolean;
 }
 
-const mayManage = ({ standing }: OrganizationAccessResult): boolean =>
-  decideOrganizationPermissions(standing).canUpdateAgentPools;
+const mayManage = ({ caller }: OrganizationAccessResult): boolean =>
+  decideOrganizationPermissions(caller).canUpdateAgentPools;
 
 /**
  * Every member of the organization may see its pools.
@@ -68,13 +68,13 @@ export const requireAgentPool = async (
 ): Promise<AgentPoolAccessResult> => {
   const pool = await agentPoolRecords.find(reads, poolId);
   const organization = pool && (await organizationRecords.find(reads, pool.organizationId));
-  const standing = organization && (await findStanding(reads, principal, organization));
-  if (pool === undefined || organization === undefined || standing === undefined) {
+  const caller = organization && (await findCallerAccess(reads, principal, organization));
+  if (pool === undefined || organization === undefined || caller === undefined) {
     throw notFound('agent pool');
   }
-  const canManage = mayManage({ organization, standing });
+  const canManage = mayManage({ organization, caller });
   if (needs === 'canManage' && !canManage) throw notFound('agent pool');
-  return { organization, standing, pool, canManage };
+  return { organization, caller, pool, canManage };
 };
 
 /** Checks that the workspaces and projects in a request exist. */
@@ -258,7 +258,7 @@ const findNamedUsers = async (
     const found = await projectNames.find(reads, organizationId, projectName);
     if (found === undefined) return undefined;
     const { id } = found;
-    const permissions = await loadProjectPermissions(reads, owner.standing, owner.organization, id);
+    const permissions = await loadProjectPermissions(reads, owner.caller, owner.organization, id);
     if (!permissions.canRead) return undefined;
     users.push({ kind: 'project', id, organizationId });
   }
@@ -307,7 +307,7 @@ export const loadVisiblePool = async (
   pool: AgentPool,
 ): Promise<{ readonly pool: AgentPool; readonly workspaceIds: readonly string[] }> => {
   const workspaceIds = await loadPoolWorkspaceIds(reads, pool);
-  if (seesWholeOrganization(owner.standing)) return { pool, workspaceIds };
+  if (seesWholeOrganization(owner.caller)) return { pool, workspaceIds };
   const projects = await Promise.all(
     pool.allowedProjectIds.map((id) => findReadableProject(readableOnly(reads), owner, id)),
   );

@@ -1,6 +1,9 @@
 /** The workspaces and projects that a caller may see, as the limit of its lists. */
 import { type Reads, readableOnly } from '@keelson/storage';
-import { type Standing, seesWholeOrganization } from '../../identity/access/domain/standing.ts';
+import {
+  type CallerAccess,
+  seesWholeOrganization,
+} from '../../identity/access/domain/caller-access.ts';
 import type { OrganizationAccessResult } from '../../identity/access/organization-access-operations.ts';
 import { teamProjectGrants, teamWorkspaceGrants } from '../access/grant-records.ts';
 import { workspaceRecords } from '../model/workspace-records.ts';
@@ -9,10 +12,10 @@ import type { WorkspaceQuery } from './workspace-listing.ts';
 /** The projects and workspaces granted to the caller's teams; undefined: the caller may see everything. */
 export const loadVisible = async (
   reads: Reads,
-  standing: Standing,
+  caller: CallerAccess,
 ): Promise<WorkspaceQuery['visible']> => {
-  if (seesWholeOrganization(standing)) return undefined;
-  const below = standing.teamIds;
+  if (seesWholeOrganization(caller)) return undefined;
+  const below = caller.teamIds;
   const [projectIds, workspaceIds] = await Promise.all([
     Promise.all(below.map((teamId) => teamProjectGrants.keys(reads, [teamId]))),
     Promise.all(below.map((teamId) => teamWorkspaceGrants.keys(reads, [teamId]))),
@@ -23,10 +26,10 @@ export const loadVisible = async (
 /** The limit of the caller's lists in one organization. */
 export const loadScope = async (
   reads: Reads,
-  { organization, standing }: OrganizationAccessResult,
+  { organization, caller }: OrganizationAccessResult,
 ): Promise<Pick<WorkspaceQuery, 'organizationId' | 'visible'>> => ({
   organizationId: organization.id,
-  visible: await loadVisible(reads, standing),
+  visible: await loadVisible(reads, caller),
 });
 
 /** Those of the given workspaces that the caller may see and that can be read. */

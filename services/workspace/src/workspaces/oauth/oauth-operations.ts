@@ -7,7 +7,7 @@ import { attributeViolation } from '../../base/validation/domain/violation.ts';
 import { isWebUrl } from '../../base/validation/domain/web-url.ts';
 import { decideOrganizationPermissions } from '../../identity/access/domain/organization-permissions.ts';
 import {
-  findStanding,
+  findCallerAccess,
   type OrganizationAccessResult,
   requireOrganization,
 } from '../../identity/access/organization-access-operations.ts';
@@ -40,8 +40,8 @@ export interface OAuthClientAccess extends OrganizationAccessResult {
   readonly client: OAuthClient;
 }
 
-const mayManage = ({ standing }: OrganizationAccessResult): boolean =>
-  decideOrganizationPermissions(standing).canUpdateOauth;
+const mayManage = ({ caller }: OrganizationAccessResult): boolean =>
+  decideOrganizationPermissions(caller).canUpdateOauth;
 
 const requireManagerOf = async (
   reads: Reads,
@@ -50,9 +50,9 @@ const requireManagerOf = async (
   resource: string,
 ): Promise<OrganizationAccessResult> => {
   const organization = await organizationRecords.find(reads, organizationId ?? '');
-  const standing = organization && (await findStanding(reads, principal, organization));
-  if (organization === undefined || standing === undefined) throw notFound(resource);
-  const access = { organization, standing };
+  const caller = organization && (await findCallerAccess(reads, principal, organization));
+  if (organization === undefined || caller === undefined) throw notFound(resource);
+  const access = { organization, caller };
   if (!mayManage(access)) throw notFound(resource);
   return access;
 };

@@ -10,8 +10,8 @@ import {
 } from '../../base/execution/domain/execution.ts';
 import { notFound } from '../../base/not-found.ts';
 import { attributeViolation, type Violation } from '../../base/validation/domain/violation.ts';
+import { seesWholeOrganization } from '../../identity/access/domain/caller-access.ts';
 import { decideOrganizationPermissions } from '../../identity/access/domain/organization-permissions.ts';
-import { seesWholeOrganization } from '../../identity/access/domain/standing.ts';
 import type { OrganizationAccessResult } from '../../identity/access/organization-access-operations.ts';
 import { requireOrganization } from '../../identity/access/organization-access-operations.ts';
 import {
@@ -112,8 +112,8 @@ export const createProject = (
 ): Promise<ProjectAccessResult> =>
   store.transact(async (tx) => {
     const owner = await requireOrganization(tx, principal, organizationName);
-    const { organization, standing } = owner;
-    if (!decideOrganizationPermissions(standing).canCreateProject) throw notFound('organization');
+    const { organization, caller } = owner;
+    if (!decideOrganizationPermissions(caller).canCreateProject) throw notFound('organization');
     refuseInvalid([
       ...checkProject(given),
       ...checkExecution(given.execution, undefined, DEFAULT_EXECUTION_NAMES),
@@ -134,7 +134,7 @@ export const createProject = (
       createdAtMs,
     );
     await storeProject(tx, project, undefined);
-    const permissions = await loadProjectPermissions(tx, standing, organization, project.id);
+    const permissions = await loadProjectPermissions(tx, caller, organization, project.id);
     return { ...owner, project, permissions };
   });
 
@@ -201,11 +201,11 @@ export interface ProjectPage {
 /** Projects that the caller may see; undefined: all of the organization. */
 const loadVisibleIds = async (
   reads: Reads,
-  { standing }: OrganizationAccessResult,
+  { caller }: OrganizationAccessResult,
 ): Promise<readonly string[] | undefined> => {
-  if (seesWholeOrganization(standing)) return undefined;
+  if (seesWholeOrganization(caller)) return undefined;
   const granted = await Promise.all(
-    standing.teamIds.map((teamId) => teamProjectGrants.keys(reads, [teamId])),
+    caller.teamIds.map((teamId) => teamProjectGrants.keys(reads, [teamId])),
   );
   return [...new Set(granted.flat())];
 };
@@ -213,21 +213,21 @@ const loadVisibleIds = async (
 /** Projects in a list limited to those on which the caller has permissions; undefined: all. */
 const loadPermittedIds = async (
   reads: Reads,
-  { standing, organization }: OrganizationAccessResult,
+  { caller, organization }: OrganizationAccessResult,
   visible: readonly string[] | undefined,
   permissions: ProjectFilter['permissions'],
 ): Promise<readonly string[] | undefined> => {
-  if (permissions.length === 0 || standing.isOwner || standing.access.manageProjects) {
+  if (permissions.length === 0 || caller.isOwner || caller.access.manageProjects) {
     return visible;
   }
   // Other callers have permissions through grants, and on the default project.
   const { defaultProjectId } = organization;
   const granted = await Promise.all(
-    standing.teamIds.map((teamId) => teamProjectGrants.keys(reads, [teamId])),
+    caller.teamIds.map((teamId) => teamProjectGrants.keys(reads, [teamId])),
   );
   const candidates = [...new Set([...granted.flat(), defaultProjectId])];
   const held = await Promise.all(
-    candidates.map((id) => loadProjectPermissions(reads, standing, organization, id)),
+    candidates.map((id) => loadProjectPermissions(reads, caller, organization, id)),
   );
   return candidates.filter(
     (_, at) => held[at]?.canRead && permissions.every((name) => held[at]?.[name]),
@@ -262,7 +262,7 @@ export const listProjects = async (
         project,
         permissions: await loadProjectPermissions(
           store,
-          owner.standing,
+          owner.caller,
           owner.organization,
           project.id,
         ),

@@ -3,10 +3,10 @@ import type { Principal } from '@keelson/proto/edge/v1/edge';
 import { type Reads, readableOnly } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import { attributeViolation } from '../../base/validation/domain/violation.ts';
+import type { CallerAccess } from '../../identity/access/domain/caller-access.ts';
 import { decideOrganizationPermissions } from '../../identity/access/domain/organization-permissions.ts';
-import type { Standing } from '../../identity/access/domain/standing.ts';
 import {
-  findStanding,
+  findCallerAccess,
   requireOrganization,
 } from '../../identity/access/organization-access-operations.ts';
 import { organizationRecords } from '../../identity/model/organization-records.ts';
@@ -20,8 +20,8 @@ import {
 import { organizationSshKeys, type SshKey, sshKeyRecords } from '../model/ssh-key-records.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
 
-const mayManage = (standing: Standing): boolean =>
-  decideOrganizationPermissions(standing).canUpdateSshKeys;
+const mayManage = (caller: CallerAccess): boolean =>
+  decideOrganizationPermissions(caller).canUpdateSshKeys;
 
 /** @throws KeelsonError `workspace.not_found` */
 export const requireSshKey = async (
@@ -31,8 +31,8 @@ export const requireSshKey = async (
 ): Promise<SshKey> => {
   const key = await sshKeyRecords.find(reads, keyId);
   const organization = key && (await organizationRecords.find(reads, key.organizationId));
-  const standing = organization && (await findStanding(reads, principal, organization));
-  if (key === undefined || standing === undefined || !mayManage(standing)) {
+  const caller = organization && (await findCallerAccess(reads, principal, organization));
+  if (key === undefined || caller === undefined || !mayManage(caller)) {
     throw notFound('SSH key');
   }
   return key;
@@ -49,8 +49,8 @@ export const createSshKey = (
   given: { readonly name: string; readonly value: string },
 ): Promise<SshKey> =>
   store.transact(async (tx) => {
-    const { organization, standing } = await requireOrganization(tx, principal, organizationName);
-    if (!mayManage(standing)) throw notFound('organization');
+    const { organization, caller } = await requireOrganization(tx, principal, organizationName);
+    if (!mayManage(caller)) throw notFound('organization');
     requireName(given.name);
     if (given.value.trim() === '') {
       refuseInvalid([attributeViolation('value', "Value can't be blank")]);
@@ -106,8 +106,8 @@ export const listSshKeys = async (
   principal: Principal,
   organizationName: string,
 ): Promise<readonly SshKey[]> => {
-  const { organization, standing } = await requireOrganization(store, principal, organizationName);
-  if (!mayManage(standing)) throw notFound('organization');
+  const { organization, caller } = await requireOrganization(store, principal, organizationName);
+  if (!mayManage(caller)) throw notFound('organization');
   const ids = await organizationSshKeys.keys(store, [organization.id]);
   const keys = await Promise.all(ids.map((id) => sshKeyRecords.find(readableOnly(store), id)));
   return keys
@@ -125,9 +125,9 @@ export const assignSshKey = (
   changeWorkspace(
     context,
     (tx) => requireWorkspace(tx, principal, { workspaceId }, 'canUpdate'),
-    async ({ workspace, standing }, tx) => {
+    async ({ workspace, caller }, tx) => {
       // An organization token may not see keys, so that it may not remove one either.
-      if (standing.kind === 'organization') throw notFound('workspace');
+      if (caller.kind === 'organization') throw notFound('workspace');
       if (sshKeyId !== null) {
         const key = await sshKeyRecords.find(tx, sshKeyId);
         if (key?.organizationId !== workspace.organizationId) throw notFound('SSH key');

@@ -61,7 +61,7 @@ export const replaceConsumers = (
 ): Promise<void> =>
   store.transact(async (tx) => {
     const producer = await requireWorkspace(tx, principal, { workspaceId }, 'canUpdate');
-    const { isOwner, access } = producer.standing;
+    const { isOwner, access } = producer.caller;
     if (!isOwner && !access.manageWorkspaces) throw notFound('workspace');
     requireSelective(producer);
     await requireConsumers(tx, principal, producer, ids);
@@ -111,7 +111,7 @@ export const listConsumers = async (
   if ((settings.globalRemoteState || settings.projectRemoteState) && !onlyConfigured) {
     const { ids, totalCount } = await listing.find({
       organizationId: producer.organization.id,
-      visible: await loadVisible(store, producer.standing),
+      visible: await loadVisible(store, producer.caller),
       projectId: settings.projectRemoteState ? projectId : undefined,
       exceptId: workspaceId,
       tags: [],

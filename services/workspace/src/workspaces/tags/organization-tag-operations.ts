@@ -37,8 +37,8 @@ export const deleteOrganizationTags = async (
   tagIds: readonly string[],
 ): Promise<void> => {
   const owner = await requireOrganization(store, principal, organizationName);
-  const { organization, standing } = owner;
-  if (!decideOrganizationPermissions(standing).canManageTags) throw notFound('organization');
+  const { organization, caller } = owner;
+  if (!decideOrganizationPermissions(caller).canManageTags) throw notFound('organization');
   const scope = await loadScope(store, owner);
   const found = await Promise.all(tagIds.map((id) => listing.findTagById(scope, id)));
   const names = found.map((tag) => {

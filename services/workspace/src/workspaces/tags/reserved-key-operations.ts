@@ -5,7 +5,7 @@ import { notFound } from '../../base/not-found.ts';
 import { attributeViolation } from '../../base/validation/domain/violation.ts';
 import { decideOrganizationPermissions } from '../../identity/access/domain/organization-permissions.ts';
 import {
-  findStanding,
+  findCallerAccess,
   type OrganizationAccessResult,
   requireOrganization,
 } from '../../identity/access/organization-access-operations.ts';
@@ -19,8 +19,8 @@ import { loadReservedKeys, reservedKeyPlaces, reservedKeys } from './reserved-ke
 
 export type GivenReservedKey = Partial<Pick<ReservedKey, 'key' | 'disableOverrides'>>;
 
-const mayReserve = ({ standing }: Pick<OrganizationAccessResult, 'standing'>): boolean =>
-  decideOrganizationPermissions(standing).canUpdate;
+const mayReserve = ({ caller }: Pick<OrganizationAccessResult, 'caller'>): boolean =>
+  decideOrganizationPermissions(caller).canUpdate;
 
 const requireReservedKey = async (
   reads: Reads,
@@ -30,8 +30,8 @@ const requireReservedKey = async (
   const place = await reservedKeyPlaces.find(reads, id);
   const reserved = place && (await reservedKeys.find(reads, place.organizationId, id));
   const organization = place && (await organizationRecords.find(reads, place.organizationId));
-  const standing = organization && (await findStanding(reads, principal, organization));
-  if (reserved === undefined || standing === undefined || !mayReserve({ standing })) {
+  const caller = organization && (await findCallerAccess(reads, principal, organization));
+  if (reserved === undefined || caller === undefined || !mayReserve({ caller })) {
     throw notFound('reserved tag key');
   }
   return reserved;

@@ -72,8 +72,8 @@ export const PROJECT_GRANTS: GrantKind<TeamProjectGrant> = {
   records: teamProjectGrants,
   requireReader: (reads, principal, projectId) =>
     requireProject(reads, principal, projectId, 'canReadTeams'),
-  mayRead: async (reads, { organization, standing }, projectId) =>
-    (await loadProjectPermissions(reads, standing, organization, projectId)).canReadTeams,
+  mayRead: async (reads, { organization, caller }, projectId) =>
+    (await loadProjectPermissions(reads, caller, organization, projectId)).canReadTeams,
   requireManager: (reads, principal, projectId) =>
     requireProject(reads, principal, projectId, 'canManageTeams'),
 };

@@ -7,8 +7,11 @@
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
+import {
+  type CallerAccess,
+  seesWholeOrganization,
+} from '../../identity/access/domain/caller-access.ts';
 import { decideOrganizationPermissions } from '../../identity/access/domain/organization-permissions.ts';
-import { type Standing, seesWholeOrganization } from '../../identity/access/domain/standing.ts';
 import {
   type OrganizationAccessResult,
   requireOrganizationOf,
@@ -34,7 +37,7 @@ interface Reach {
   readonly setProjectIds: ReadonlySet<string>;
 }
 
-const loadReach = async (reads: Reads, { teamIds }: Standing): Promise<Reach> => {
+const loadReach = async (reads: Reads, { teamIds }: CallerAccess): Promise<Reach> => {
   const workspaces: Workspace[] = [];
   const variableProjectIds = new Set<string>();
   const setProjectIds = new Set<string>();
@@ -73,24 +76,23 @@ const isReached = async (reads: Reads, set: VariableSet, reach: Reach): Promise<
 /** Those of the given sets of one organization that the caller may see. */
 export const filterVisibleSets = async (
   reads: Reads,
-  { standing }: OrganizationAccessResult,
+  { caller }: OrganizationAccessResult,
   sets: readonly VariableSet[],
 ): Promise<readonly VariableSet[]> => {
-  if (seesWholeOrganization(standing)) return sets;
-  const reach = await loadReach(reads, standing);
+  if (seesWholeOrganization(caller)) return sets;
+  const reach = await loadReach(reads, caller);
   const seen = await Promise.all(sets.map((set) => isReached(reads, set, reach)));
   return sets.filter((_, at) => seen[at]);
 };
 
 const mayManage = async (
   reads: Reads,
-  { standing, organization }: OrganizationAccessResult,
+  { caller, organization }: OrganizationAccessResult,
   { ownerProjectId }: VariableSet,
 ): Promise<boolean> =>
   ownerProjectId === null
-    ? decideOrganizationPermissions(standing).canManageVarsets
-    : (await loadProjectPermissions(reads, standing, organization, ownerProjectId))
-        .canManageVarsets;
+    ? decideOrganizationPermissions(caller).canManageVarsets
+    : (await loadProjectPermissions(reads, caller, organization, ownerProjectId)).canManageVarsets;
 
 /**
  * @param need `manage` for every change of the set, its variables and its targets

@@ -2,7 +2,7 @@
 import type { Resource } from '@keelson/jsonapi';
 import { readableOnly } from '@keelson/storage';
 import { IncludedResources } from '../../base/included-resources.ts';
-import { seesWholeOrganization } from '../../identity/access/domain/standing.ts';
+import { seesWholeOrganization } from '../../identity/access/domain/caller-access.ts';
 import { findReadableProject } from '../access/access-operations.ts';
 import { findVisibleIds } from '../listing/visible-scope.ts';
 import { loadRelatedProject } from '../projects/related-project.ts';
@@ -28,9 +28,9 @@ const loadView = async (
   { store }: WorkspacesContext,
   access: VariableSetAccess,
 ): Promise<VariableSetView> => {
-  const { set, organization, standing } = access;
+  const { set, organization, caller } = access;
   const { workspaceIds, projectIds } = set;
-  if (seesWholeOrganization(standing)) return { set, organization, workspaceIds, projectIds };
+  if (seesWholeOrganization(caller)) return { set, organization, workspaceIds, projectIds };
   const projects = await Promise.all(
     projectIds.map((id) => findReadableProject(readableOnly(store), access, id)),
   );

@@ -114,11 +114,11 @@ export const createVariableSet = (
 ): Promise<VariableSetAccess> =>
   store.transact(async (tx) => {
     const owner = await requireOrganization(tx, principal, organizationName);
-    const { organization, standing } = owner;
+    const { organization, caller } = owner;
     if (ownerProjectId !== undefined) {
       const { project } = await requireProject(tx, principal, ownerProjectId, 'canManageVarsets');
       if (project.organizationId !== organization.id) throw notFound('project');
-    } else if (!decideOrganizationPermissions(standing).canManageVarsets) {
+    } else if (!decideOrganizationPermissions(caller).canManageVarsets) {
       throw notFound('organization');
     }
     const others = await organizationVariableSets.keys(tx, [organization.id], {
@@ -212,7 +212,7 @@ const toAccesses = (
   sets
     .filter(({ name }) => name.toLowerCase().includes(search?.toLowerCase() ?? ''))
     .toSorted((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)) || (a.id < b.id ? -1 : 1))
-    .map((set) => ({ organization: owner.organization, standing: owner.standing, set }));
+    .map((set) => ({ organization: owner.organization, caller: owner.caller, set }));
 
 /**
  * Sets of the organization that the caller may see, by name.

@@ -102,9 +102,9 @@ export const toIncludeNames = (
 export const withIncludedLinkage = (
   resource: Resource,
   include: ReadonlySet<string>,
-  { workspace, project, standing }: WorkspaceAccessResult,
+  { workspace, project, caller }: WorkspaceAccessResult,
 ): Resource => {
-  if (!include.has(EFFECTIVE_BINDINGS) || standing.kind === 'run') return resource;
+  if (!include.has(EFFECTIVE_BINDINGS) || caller.kind === 'run') return resource;
   const ids = toEffectiveBindingResources(workspace.tagBindings, project).map(({ id }) => id);
   return withLinkage(resource, 'effective-tag-bindings', ids);
 };
@@ -142,7 +142,7 @@ export const loadIncluded = async (
   const included = new IncludedResources();
   for (const access of workspaces) {
     for (const { isOpenToRuns, load } of prepared) {
-      if (access.standing.kind === 'run' && !isOpenToRuns) continue;
+      if (access.caller.kind === 'run' && !isOpenToRuns) continue;
       await included.add(load(access));
     }
   }

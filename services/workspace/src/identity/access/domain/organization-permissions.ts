@@ -1,4 +1,4 @@
-import { type Standing, seesWholeOrganization } from './standing.ts';
+import { type CallerAccess, seesWholeOrganization } from './caller-access.ts';
 
 export interface OrganizationPermissions {
   readonly canUpdate: boolean;
@@ -19,8 +19,8 @@ export interface OrganizationPermissions {
   readonly canTraverse: boolean;
 }
 
-export const decideOrganizationPermissions = (standing: Standing): OrganizationPermissions => {
-  const { isOwner, access, kind } = standing;
+export const decideOrganizationPermissions = (caller: CallerAccess): OrganizationPermissions => {
+  const { isOwner, access, kind } = caller;
   return {
     canUpdate: isOwner || kind === 'organization',
     canDestroy: isOwner,
@@ -37,6 +37,6 @@ export const decideOrganizationPermissions = (standing: Standing): OrganizationP
     canUpdateApiToken: isOwner,
     canUpdateOauth: isOwner || access.manageVcsSettings,
     canUpdateSshKeys: isOwner || access.manageVcsSettings,
-    canTraverse: seesWholeOrganization(standing) || standing.teamIds.length > 0,
+    canTraverse: seesWholeOrganization(caller) || caller.teamIds.length > 0,
   };
 };

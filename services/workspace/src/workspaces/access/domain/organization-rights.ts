@@ -1,4 +1,4 @@
-import type { Standing } from '../../../identity/access/domain/standing.ts';
+import type { CallerAccess } from '../../../identity/access/domain/caller-access.ts';
 import {
   FULL_RIGHTS,
   NO_RIGHTS,
@@ -8,7 +8,7 @@ import {
 } from './workspace-rights.ts';
 
 /** The rights on every workspace that the caller's organization rights imply. */
-export const toOrganizationRights = ({ kind, isOwner, access }: Standing): WorkspaceRights => {
+export const toOrganizationRights = ({ kind, isOwner, access }: CallerAccess): WorkspaceRights => {
   if (kind === 'organization') return ORGANIZATION_TOKEN_RIGHTS;
   if (isOwner || access.manageProjects) return FULL_RIGHTS;
   if (access.manageWorkspaces) return { ...FULL_RIGHTS, canMove: false };

@@ -1,4 +1,7 @@
-import { type Standing, seesWholeOrganization } from '../../../identity/access/domain/standing.ts';
+import {
+  type CallerAccess,
+  seesWholeOrganization,
+} from '../../../identity/access/domain/caller-access.ts';
 import type { ProjectGrant } from './team-grants.ts';
 
 export interface ProjectPermissions {
@@ -16,22 +19,22 @@ export interface ProjectPermissions {
 export type ProjectPermission = keyof ProjectPermissions;
 
 export interface ProjectPermissionFacts {
-  readonly standing: Standing;
+  readonly caller: CallerAccess;
   /** Grants of the caller's teams on this project. */
   readonly grants: readonly ProjectGrant[];
   readonly isDefaultProject: boolean;
 }
 
 export const decideProjectPermissions = ({
-  standing,
+  caller,
   grants,
   isDefaultProject,
 }: ProjectPermissionFacts): ProjectPermissions => {
-  const { isOwner, access } = standing;
+  const { isOwner, access } = caller;
   const managesAll = isOwner || access.manageProjects;
   const some = (holds: (grant: ProjectGrant) => boolean) => grants.some(holds);
   return {
-    canRead: seesWholeOrganization(standing) || grants.length > 0,
+    canRead: seesWholeOrganization(caller) || grants.length > 0,
     canUpdate: managesAll || some(({ projectAccess }) => projectAccess.settings !== 'read'),
     canDestroy:
       !isDefaultProject &&
@@ -44,7 +47,7 @@ export const decideProjectPermissions = ({
     canReadTeams: managesAll || some(({ projectAccess }) => projectAccess.teams !== 'none'),
     canManageTeams: managesAll || some(({ projectAccess }) => projectAccess.teams === 'manage'),
     canReadVarsets:
-      seesWholeOrganization(standing) ||
+      seesWholeOrganization(caller) ||
       some(({ projectAccess }) => projectAccess.variableSets !== 'none'),
     canManageVarsets:
       isOwner ||

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { type CallerAccess } from '../../../identity/access/domain/caller-access.ts';
 import { decideOrganizationPermissions } from '../../../identity/access/domain/organization-permissions.ts';
-import { type Standing } from '../../../identity/access/domain/standing.ts';
 import {
   NO_ORGANIZATION_ACCESS,
   ORGANIZATION_TOKEN_ACCESS,
@@ -103,7 +103,7 @@ describe('access to a workspace', () => {
   });
 });
 
-const standing = (access: Partial<OrganizationAccess> = {}): Standing => ({
+const callerWith = (access: Partial<OrganizationAccess> = {}): CallerAccess => ({
   kind: 'user',
   isOwner: false,
   access: uniteOrganizationAccess([{ ...NO_ORGANIZATION_ACCESS, ...access }]),
@@ -133,7 +133,7 @@ describe('access to a project', () => {
   ] as const)('at level %s grants what that level has', ([level, rights, permissions]) => {
     const grant = toProjectGrant(level, LEAST_CUSTOM_PROJECT_GRANT);
     expect(toRightsInProject(level, grant)).toEqual(rights);
-    const facts = { standing: standing(), grants: [grant], isDefaultProject: false };
+    const facts = { caller: callerWith(), grants: [grant], isDefaultProject: false };
     expect(held(decideProjectPermissions(facts)).toSorted()).toEqual([...permissions].toSorted());
   });
 
@@ -160,7 +160,7 @@ describe('access to a project', () => {
       workspaceAccess: { ...workspaceAccess, ...given.workspaceAccess },
     });
     expect(toRightsInProject('custom', grant)).toEqual({ ...NO_RIGHTS, runs: 'read', ...rights });
-    const facts = { standing: standing(), grants: [grant], isDefaultProject: false };
+    const facts = { caller: callerWith(), grants: [grant], isDefaultProject: false };
     expect(held(decideProjectPermissions(facts)).toSorted()).toEqual(
       ['canRead', ...permissions].toSorted(),
     );
@@ -178,7 +178,7 @@ describe('access to an organization', () => {
     ['manageTeams', ['manageMembership']],
     ['manageMembership', []],
   ] as const)('by %s grants %j', ([flag, implied]) => {
-    expect(held(standing({ [flag]: true }).access).toSorted()).toEqual(
+    expect(held(callerWith({ [flag]: true }).access).toSorted()).toEqual(
       [flag, ...implied].toSorted(),
     );
   });
@@ -205,7 +205,7 @@ describe('access to an organization', () => {
     ['manageTeams', ['canAccessViaTeams', 'canCreateTeam', 'canManageUsers']],
     ['manageRunTasks', ['canManageRunTasks', 'canReadRunTasks']],
   ] as const)('by %s is %j', ([flag, permissions]) => {
-    const decided = decideOrganizationPermissions(standing({ [flag]: true }));
+    const decided = decideOrganizationPermissions(callerWith({ [flag]: true }));
     expect(held(decided).toSorted()).toEqual(permissions);
   });
 
@@ -215,20 +215,20 @@ describe('access to an organization', () => {
     [{ manageWorkspaces: true }, ADMIN_RIGHTS, MAINTAIN, [...READ_PROJECT, 'canManageVarsets']],
     [{ manageProjects: true }, FULL_RIGHTS, STAYING, EVERYTHING],
   ] as const)('with %j reaches every workspace and project', ([access, rights, own, others]) => {
-    const caller = standing(access);
+    const caller = callerWith(access);
     expect(toOrganizationRights(caller)).toEqual(rights);
     for (const [isDefaultProject, permissions] of [
       [true, own],
       [false, others],
     ] as const) {
-      const facts = { standing: caller, grants: [], isDefaultProject };
+      const facts = { caller, grants: [], isDefaultProject };
       expect(held(decideProjectPermissions(facts)).toSorted()).toEqual([...permissions].toSorted());
     }
   });
 
   test('by its own token allows administration, but no runs, states or locks', () => {
-    const caller: Standing = {
-      ...standing(),
+    const caller: CallerAccess = {
+      ...callerWith(),
       kind: 'organization',
       access: ORGANIZATION_TOKEN_ACCESS,
     };
