@@ -1,6 +1,7 @@
 /** OpenAPI 3.1 operations from declared fields, and the components that they refer to. */
 import type { EdgeMethod } from '@keelson/edge';
 import { type Fields, propertiesOf } from './fields.ts';
+import type { DescribedAnswer } from './operations.ts';
 
 export interface DescribedOperation {
   readonly method: EdgeMethod;
@@ -9,6 +10,7 @@ export interface DescribedOperation {
   readonly fields: Fields;
   readonly summary: string;
   readonly description?: string | undefined;
+  readonly answer?: DescribedAnswer | undefined;
 }
 
 const json = (schema: object) => ({ content: { 'application/json': { schema } } });
@@ -22,35 +24,21 @@ const RESPONSES = {
   Refused: refused('The request was refused; `errors` say why.'),
 } as const;
 
-const object = { type: 'object', additionalProperties: true } as const;
-
 /** For `createEdgeService`: what the operations of `secretsRoutes` refer to. */
 export const secretsComponents = {
   schemas: {
     Envelope: {
       type: 'object',
-      required: ['request_id', 'lease_id', 'renewable', 'lease_duration', 'data', 'warnings'],
+      required: ['request_id', 'lease_id', 'renewable', 'lease_duration', 'warnings'],
       properties: {
         request_id: { type: 'string' },
         lease_id: { type: 'string' },
         renewable: { type: 'boolean' },
         lease_duration: { type: 'integer', description: 'In seconds.' },
-        data: { type: ['object', 'null'], additionalProperties: true },
         wrap_info: { type: ['object', 'null'], additionalProperties: true },
         warnings: { type: ['array', 'null'], items: { type: 'string' } },
         auth: { type: ['object', 'null'], additionalProperties: true },
         mount_type: { type: 'string', description: 'Absent if no mount answers.' },
-      },
-    },
-    Keys: {
-      type: 'object',
-      required: ['data'],
-      properties: {
-        data: {
-          ...object,
-          required: ['keys'],
-          properties: { keys: { type: 'array', items: { type: 'string' } } },
-        },
       },
     },
     Errors: {
@@ -79,6 +67,54 @@ const parameterNames = (path: string): readonly string[] => [
 ];
 
 const isRequired = (fields: Fields, name: string): boolean => fields[name]?.required === true;
+
+const members = (properties: object) => ({ type: 'object', properties });
+
+const withData = (data: object) =>
+  json({ allOf: [schemaOf('Envelope'), { ...members({ data }), required: ['data'] }] });
+
+const ANYTHING = { type: ['object', 'null'], additionalProperties: true } as const;
+
+const withMirrored = (mirrored: object) => {
+  const areNamed = Object.keys(mirrored).length > 0;
+  const top = members({ ...mirrored, data: areNamed ? members(mirrored) : ANYTHING });
+  return json({
+    allOf: [
+      schemaOf('Envelope'),
+      { ...top, required: ['data'], ...(areNamed ? {} : { additionalProperties: true }) },
+    ],
+  });
+};
+
+const KEYS = {
+  type: 'object',
+  required: ['keys'],
+  properties: {
+    keys: { type: 'array', items: { type: 'string' } },
+    key_info: { type: 'object', additionalProperties: true },
+  },
+} as const;
+
+const contentOf = ({ method, answer }: DescribedOperation) => {
+  if (answer === undefined) return withData(method === 'LIST' ? KEYS : ANYTHING);
+  if ('mediaType' in answer) return { content: { [answer.mediaType]: {} } };
+  if ('mirrored' in answer) return withMirrored(answer.mirrored);
+  return 'data' in answer ? withData(members(answer.data)) : json(members(answer.document));
+};
+
+const successOf = (operation: DescribedOperation) => {
+  const { method, answer } = operation;
+  const isRead = method === 'GET' || method === 'LIST';
+  const isBytes = answer !== undefined && 'mediaType' in answer;
+  return {
+    200: { description: 'The answer.', ...contentOf(operation) },
+    ...(isBytes
+      ? { 204: { description: 'There is nothing to show.' } }
+      : isRead
+        ? {}
+        : { 204: { description: 'Done.' } }),
+  };
+};
 
 /** Path parameters come from the path, the others from the body of writes and the query of the rest. */
 export const describeOperation = (operation: DescribedOperation): Record<string, unknown> => {
@@ -121,15 +157,7 @@ export const describeOperation = (operation: DescribedOperation): Record<string,
         }
       : {}),
     responses: {
-      200: {
-        description: 'The answer.',
-        ...json(
-          method === 'LIST'
-            ? { allOf: [schemaOf('Envelope'), schemaOf('Keys')] }
-            : schemaOf('Envelope'),
-        ),
-      },
-      ...(method === 'GET' || method === 'LIST' ? {} : { 204: { description: 'Done.' } }),
+      ...successOf(operation),
       403: responseOf('Denied'),
       404: responseOf('NotFound'),
       default: responseOf('Refused'),

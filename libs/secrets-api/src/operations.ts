@@ -26,9 +26,22 @@ export interface OperationContext<Values> {
 
 export type Result = Answer | FinalAnswer | undefined;
 
+/**
+ * The answer of an operation in the OpenAPI document: bytes of a media type, members of `data` in the
+ * envelope (`mirrored`: at the top level too, none if their names are not known), or members of a document
+ * without envelope. Members are JSON Schemas by name.
+ */
+export type DescribedAnswer =
+  | { readonly mediaType: string }
+  | { readonly data: JsonObject }
+  | { readonly mirrored: JsonObject }
+  | { readonly document: JsonObject };
+
 export interface Operation<Values> {
   readonly summary: string;
   readonly description?: string;
+  /** An envelope with any data when omitted. */
+  readonly answer?: DescribedAnswer;
   /**
    * Whether other parameters than the declared fields are part of the request, so that they cause no warning.
    */

@@ -92,6 +92,7 @@ const toRoute = <F extends Fields>(
     fields: declared.fields,
     summary: operation.summary,
     description: operation.description,
+    answer: operation.answer,
   }),
   handle: async (exchange): Promise<EdgeResponse> => {
     const { head, params } = exchange;

@@ -19,10 +19,17 @@ export {
   type FieldValues,
   field,
   type PartialFieldValues,
+  propertiesOf,
   readFields,
 } from './fields.ts';
 export { mergePatch, mergePatchObject } from './merge-patch.ts';
 export { secretsComponents } from './openapi.ts';
-export type { Operation, OperationContext, Operations, Result } from './operations.ts';
+export type {
+  DescribedAnswer,
+  Operation,
+  OperationContext,
+  Operations,
+  Result,
+} from './operations.ts';
 export { readBody, readQuery } from './request-data.ts';
 export { type SecretsRoutes, secretsRoutes } from './routes.ts';

@@ -1,5 +1,5 @@
 import type { Route } from '@keelson/edge';
-import { field, secretsRoutes } from '@keelson/secrets-api';
+import { field, propertiesOf, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
 import { requireMount } from '../mounts/request-mount.ts';
 import { clusterDocument, urlsDocument } from './authority-url-document.ts';
@@ -29,6 +29,7 @@ export const authorityUrlRoutes = (store: Store): Route[] => [
     operations: {
       read: {
         summary: 'Read the URLs written into certificates',
+        answer: { data: propertiesOf(URL_FIELDS) },
         handle: async (context) => ({
           data: urlsDocument(await loadUrls(store, requireMount(context))),
         }),
@@ -57,6 +58,7 @@ export const authorityUrlRoutes = (store: Store): Route[] => [
     operations: {
       read: {
         summary: "Read this cluster's addresses",
+        answer: { data: propertiesOf(CLUSTER_FIELDS) },
         handle: async (context) => ({
           data: clusterDocument(await loadClusterAddress(store, requireMount(context))),
         }),

@@ -1,13 +1,13 @@
 /** Fetching stored certificates, without a token (reference §5.6). */
 import type { Route } from '@keelson/edge';
-import { field, type Result, secretsRoutes } from '@keelson/secrets-api';
+import { type DescribedAnswer, field, type Result, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
 import { encodePem, parseSerialText, toSerialKey } from '@keelson/x509';
 import type { MountScope } from '../mounts/mount-records.ts';
 import { requireMount } from '../mounts/request-mount.ts';
 import { formatTime } from '../validity/domain/lifetime.ts';
 import { findCertificate } from './certificate-records.ts';
-import { CERTIFICATE_TYPE, CHAIN_TYPE, rawAnswer } from './raw-answer.ts';
+import { CERTIFICATE_TYPE, CHAIN_TYPE, rawAnswer, STORED_CERTIFICATE } from './raw-answer.ts';
 import { revocationRecords } from './revocation-records.ts';
 
 const SERIAL_FIELD = {
@@ -49,6 +49,7 @@ export const certificateRoutes = (store: Store): Route[] => {
   const read = (
     path: string,
     summary: string,
+    described: DescribedAnswer,
     answer: (mount: MountScope, found: StoredCertificate | undefined) => Promise<Result> | Result,
   ): Route[] =>
     secretsRoutes({
@@ -58,6 +59,7 @@ export const certificateRoutes = (store: Store): Route[] => {
       operations: {
         read: {
           summary,
+          answer: described,
           handle: async (context) => {
             const mount = requireMount(context);
             return answer(mount, await findBySerial(store, mount, context.params['serial'] ?? ''));
@@ -69,13 +71,20 @@ export const certificateRoutes = (store: Store): Route[] => {
     ...read(
       '/cert/:serial',
       'Read a certificate',
+      STORED_CERTIFICATE,
       (mount, found) => found && certificateAnswer(store, mount, found),
     ),
-    ...read('/cert/:serial/raw', 'Read a certificate, DER', (_, found) =>
-      rawAnswer(CERTIFICATE_TYPE, found?.der),
+    ...read(
+      '/cert/:serial/raw',
+      'Read a certificate, DER',
+      { mediaType: CERTIFICATE_TYPE },
+      (_, found) => rawAnswer(CERTIFICATE_TYPE, found?.der),
     ),
-    ...read('/cert/:serial/raw/pem', 'Read a certificate, PEM', (_, found) =>
-      rawAnswer(CHAIN_TYPE, found && encodePem('CERTIFICATE', found.der)),
+    ...read(
+      '/cert/:serial/raw/pem',
+      'Read a certificate, PEM',
+      { mediaType: CHAIN_TYPE },
+      (_, found) => rawAnswer(CHAIN_TYPE, found && encodePem('CERTIFICATE', found.der)),
     ),
   ];
 };

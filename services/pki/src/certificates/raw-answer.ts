@@ -4,6 +4,16 @@ import { type FinalAnswer, rawResponse } from '@keelson/secrets-api';
 export const CERTIFICATE_TYPE = 'application/pkix-cert';
 export const CHAIN_TYPE = 'application/pem-certificate-chain';
 
+/** The description of the answer to a read of one certificate. */
+export const STORED_CERTIFICATE = {
+  data: {
+    certificate: { type: 'string', description: 'PEM.' },
+    revocation_time: { type: 'number', description: 'Unix time, or 0.' },
+    revocation_time_rfc3339: { type: 'string' },
+    issuer_id: { type: 'string' },
+  },
+} as const;
+
 const NOTHING = new Uint8Array(0);
 
 /**

@@ -1,6 +1,6 @@
 import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
-import { field, parseDurationSeconds, secretsRoutes } from '@keelson/secrets-api';
+import { field, parseDurationSeconds, propertiesOf, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
 import { requireMount } from '../mounts/request-mount.ts';
 import { crlConfigDocument } from './crl-config-document.ts';
@@ -49,6 +49,7 @@ export const crlConfigRoutes = ({ store, crlBuilder }: CrlConfigParts): Route[] 
     operations: {
       read: {
         summary: 'Read how lists are made',
+        answer: { data: propertiesOf(FIELDS) },
         handle: async (context) => ({
           data: crlConfigDocument(await loadCrlConfig(store, requireMount(context))),
         }),

@@ -29,6 +29,7 @@ const rotation = (
     operations: {
       read: {
         summary,
+        answer: { data: { success: { type: 'boolean' } } },
         handle: async (context) => ({
           warnings: await rotate(requireMount(context)),
           data: { success: true },

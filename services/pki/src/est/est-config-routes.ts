@@ -1,7 +1,13 @@
 import type { Clock } from '@keelson/clock';
 import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
-import { field, isJsonObject, type JsonObject, secretsRoutes } from '@keelson/secrets-api';
+import {
+  field,
+  isJsonObject,
+  type JsonObject,
+  propertiesOf,
+  secretsRoutes,
+} from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
 import { requireMount } from '../mounts/request-mount.ts';
 import { AUDIT_FIELDS, type AuditField, type EstConfig } from './domain/est-config.ts';
@@ -105,6 +111,7 @@ export const estConfigRoutes = ({ store, clock }: EstConfigRouteParts): Route[] 
     operations: {
       read: {
         summary: 'Read how EST is served',
+        answer: { data: { ...propertiesOf(FIELDS), last_updated: { type: 'string' } } },
         handle: async (context) => ({
           data: document(await loadEstConfig(store, requireMount(context))),
         }),

@@ -34,11 +34,15 @@ import { loadEstConfig } from './est-config-records.ts';
 
 const MAX_BODY_BYTES = 256 * 1024;
 
+const PKCS7 = 'application/pkcs7-mime';
+const ATTRIBUTES = 'application/csrattrs';
+
 const describe = (summary: string) => ({
   summary,
   tags: ['EST'],
   responses: {
-    200: { description: 'DER in base64.' },
+    200: { description: 'DER in base64.', content: { [PKCS7]: {}, [ATTRIBUTES]: {} } },
+    204: { description: 'Requests may have any attributes.' },
     '4XX': { description: 'The reason in plain text.', content: { 'text/plain': {} } },
   },
 });
@@ -63,7 +67,6 @@ const base64Answer = (
     ),
   );
 
-const PKCS7 = 'application/pkcs7-mime';
 const CERTS_ONLY = `${PKCS7}; smime-type=certs-only`;
 
 /** Which configuration and policy a request is under. */
@@ -138,9 +141,7 @@ export const estRoutes = (parts: IssuingParts): Route[] => {
 
   const readAttributes = async (enrolment: Enrolment): Promise<EdgeResponse> => {
     const attributes = await csrAttributes(parts, enrolment);
-    return attributes === undefined
-      ? edgeResponse(204)
-      : base64Answer('application/csrattrs', attributes);
+    return attributes === undefined ? edgeResponse(204) : base64Answer(ATTRIBUTES, attributes);
   };
 
   /** @param isByCertificate no token is required: the client's certificate authenticates it */

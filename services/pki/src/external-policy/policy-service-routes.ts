@@ -1,6 +1,6 @@
 import type { Clock } from '@keelson/clock';
 import type { Route } from '@keelson/edge';
-import { field, type JsonObject, secretsRoutes } from '@keelson/secrets-api';
+import { field, type JsonObject, propertiesOf, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
 import type { MountScope } from '../mounts/mount-records.ts';
 import { requireMount } from '../mounts/request-mount.ts';
@@ -64,6 +64,16 @@ const document = (
   };
 };
 
+const text = { type: 'string' } as const;
+const HEALTH_MEMBERS = {
+  vault_client_cert_bundle_no_keys: text,
+  external_service_last_updated: text,
+  external_service_validated: { type: 'boolean' },
+  last_successful_request: text,
+  last_failed_request: text,
+  last_failure: text,
+} as const;
+
 export const policyServiceRoutes = (parts: PolicyServiceRouteParts): Route[] =>
   secretsRoutes({
     path: '/config/external-policy',
@@ -72,6 +82,7 @@ export const policyServiceRoutes = (parts: PolicyServiceRouteParts): Route[] =>
     operations: {
       read: {
         summary: 'Read how the external policy service is reached, and how it does',
+        answer: { data: { ...propertiesOf(FIELDS), ...HEALTH_MEMBERS } },
         handle: async (context) => {
           const mount = requireMount(context);
           return { data: document(parts, mount, await loadPolicyService(parts.store, mount)) };

@@ -2,7 +2,7 @@
 import type { Clock } from '@keelson/clock';
 import type { Route } from '@keelson/edge';
 import type { RequestHead } from '@keelson/proto/edge/v1/edge';
-import { field, type Result, secretsRoutes } from '@keelson/secrets-api';
+import { type DescribedAnswer, field, type Result, secretsRoutes } from '@keelson/secrets-api';
 import { encodeCertsOnly } from '@keelson/x509';
 import {
   CERTIFICATE_TYPE,
@@ -10,6 +10,7 @@ import {
   type Freshness,
   rawAnswer,
   rawUnlessUnmodified,
+  STORED_CERTIFICATE,
   unmodifiedAnswer,
 } from '../certificates/raw-answer.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
@@ -30,6 +31,22 @@ interface Fetch {
 
 /** Media type of `.p7b` files, which Windows and browsers offer to install. */
 const CERTS_ONLY_TYPE = 'application/x-pkcs7-certificates';
+
+const DER = { mediaType: CERTIFICATE_TYPE } as const;
+const PEM = { mediaType: CHAIN_TYPE } as const;
+const CERTS_ONLY = { mediaType: CERTS_ONLY_TYPE } as const;
+
+const text = { type: 'string' } as const;
+const CHAIN = { data: { certificate: text, ca_chain: text } } as const;
+const ISSUER = {
+  data: {
+    ca_chain: { type: 'array', items: text },
+    certificate: text,
+    issuer_id: text,
+    issuer_name: text,
+    revocation_time: { type: 'number' },
+  },
+} as const;
 
 const startFetch = async (
   { authorities, clock }: IssuerFetchParts,
@@ -66,6 +83,7 @@ const defaultIssuerRoutes = (parts: IssuerFetchParts): Route[] => {
   const readDefault = (
     path: string,
     summary: string,
+    answer: DescribedAnswer,
     handle: (fetch: Fetch) => Promise<Result>,
   ): Route[] =>
     secretsRoutes({
@@ -75,6 +93,7 @@ const defaultIssuerRoutes = (parts: IssuerFetchParts): Route[] => {
       operations: {
         read: {
           summary,
+          answer,
           handle: async (context) =>
             handle(await startFetch(parts, requireMount(context), context.head)),
         },
@@ -83,38 +102,52 @@ const defaultIssuerRoutes = (parts: IssuerFetchParts): Route[] => {
   const chainPems = (authority: Authority): string | undefined =>
     authority.defaultIssuer && joinPems(authority.chainOf(authority.defaultIssuer));
   return [
-    ...readDefault('/ca', 'Default issuer, DER', (fetch) =>
+    ...readDefault('/ca', 'Default issuer, DER', DER, (fetch) =>
       issuerAnswer(fetch, CERTIFICATE_TYPE, fetch.authority.defaultIssuer?.certificate.der),
     ),
-    ...readDefault('/ca/pem', 'Default issuer, PEM', (fetch) =>
+    ...readDefault('/ca/pem', 'Default issuer, PEM', PEM, (fetch) =>
       issuerAnswer(fetch, CHAIN_TYPE, fetch.authority.defaultIssuer?.pem),
     ),
-    ...readDefault('/ca/p7b', 'Default issuer and those above it, PKCS #7', (fetch) => {
+    ...readDefault('/ca/p7b', 'Default issuer and those above it, PKCS #7', CERTS_ONLY, (fetch) => {
       const { defaultIssuer } = fetch.authority;
       const chain = defaultIssuer && toCertsOnly(fetch.authority.chainOf(defaultIssuer));
       return issuerAnswer(fetch, CERTS_ONLY_TYPE, chain);
     }),
     // The content type is an old mistake that clients have come to expect.
-    ...readDefault('/ca_chain', 'Default issuer and those above it, PEM', (fetch) =>
+    ...readDefault('/ca_chain', 'Default issuer and those above it, PEM', DER, (fetch) =>
       issuerAnswer(fetch, CERTIFICATE_TYPE, chainPems(fetch.authority)),
     ),
-    ...readDefault('/cert/ca', 'Default issuer', async ({ authority: { defaultIssuer } }) => {
-      return (
-        defaultIssuer && {
-          data: { certificate: defaultIssuer.pem, revocation_time: 0, revocation_time_rfc3339: '' },
-        }
-      );
-    }),
-    ...readDefault('/cert/ca/raw', 'Default issuer, DER', (fetch) =>
+    ...readDefault(
+      '/cert/ca',
+      'Default issuer',
+      STORED_CERTIFICATE,
+      async ({ authority: { defaultIssuer } }) => {
+        return (
+          defaultIssuer && {
+            data: {
+              certificate: defaultIssuer.pem,
+              revocation_time: 0,
+              revocation_time_rfc3339: '',
+            },
+          }
+        );
+      },
+    ),
+    ...readDefault('/cert/ca/raw', 'Default issuer, DER', DER, (fetch) =>
       issuerAnswer(fetch, CERTIFICATE_TYPE, fetch.authority.defaultIssuer?.certificate.der),
     ),
-    ...readDefault('/cert/ca/raw/pem', 'Default issuer, PEM', (fetch) =>
+    ...readDefault('/cert/ca/raw/pem', 'Default issuer, PEM', PEM, (fetch) =>
       issuerAnswer(fetch, CHAIN_TYPE, fetch.authority.defaultIssuer?.pem),
     ),
-    ...readDefault('/cert/ca_chain', 'Default issuer and those above it', async ({ authority }) => {
-      const chain = chainPems(authority);
-      return chain === undefined ? undefined : { data: { certificate: chain, ca_chain: chain } };
-    }),
+    ...readDefault(
+      '/cert/ca_chain',
+      'Default issuer and those above it',
+      CHAIN,
+      async ({ authority }) => {
+        const chain = chainPems(authority);
+        return chain === undefined ? undefined : { data: { certificate: chain, ca_chain: chain } };
+      },
+    ),
   ];
 };
 
@@ -126,6 +159,7 @@ const namedIssuerRoutes = (parts: IssuerFetchParts): Route[] => {
   const read = (
     suffix: string,
     summary: string,
+    answer: DescribedAnswer,
     handle: (issuer: IssuerInUse, fetch: Fetch) => Promise<Result>,
   ): Route[] =>
     secretsRoutes({
@@ -135,6 +169,7 @@ const namedIssuerRoutes = (parts: IssuerFetchParts): Route[] => {
       operations: {
         read: {
           summary,
+          answer,
           handle: async (context) => {
             const fetch = await startFetch(parts, requireMount(context), context.head);
             return handle(fetch.authority.requireIssuer(context.fields.issuer_ref), fetch);
@@ -143,7 +178,7 @@ const namedIssuerRoutes = (parts: IssuerFetchParts): Route[] => {
       },
     });
   return [
-    ...read('/json', 'Certificate and chain of an issuer', async (found, fetch) => {
+    ...read('/json', 'Certificate and chain of an issuer', ISSUER, async (found, fetch) => {
       const { authority, freshness } = fetch;
       return (
         unmodifiedAnswer(freshness, authority.settings.issuersChangedAtMs) ?? {
@@ -157,13 +192,13 @@ const namedIssuerRoutes = (parts: IssuerFetchParts): Route[] => {
         }
       );
     }),
-    ...read('/der', 'Certificate of an issuer, DER', (found, fetch) =>
+    ...read('/der', 'Certificate of an issuer, DER', DER, (found, fetch) =>
       issuerAnswer(fetch, CERTIFICATE_TYPE, found.certificate.der),
     ),
-    ...read('/pem', 'Certificate of an issuer, PEM', (found, fetch) =>
+    ...read('/pem', 'Certificate of an issuer, PEM', PEM, (found, fetch) =>
       issuerAnswer(fetch, CHAIN_TYPE, found.pem),
     ),
-    ...read('/p7b', 'An issuer and those above it, PKCS #7', (found, fetch) =>
+    ...read('/p7b', 'An issuer and those above it, PKCS #7', CERTS_ONLY, (found, fetch) =>
       issuerAnswer(fetch, CERTS_ONLY_TYPE, toCertsOnly(fetch.authority.chainOf(found))),
     ),
   ];

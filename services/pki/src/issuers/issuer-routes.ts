@@ -5,6 +5,7 @@ import {
   field,
   type OperationContext,
   type PartialFieldValues,
+  propertiesOf,
   secretsRoutes,
 } from '@keelson/secrets-api';
 import { type AuthorityUrls, hasUrls, NO_URLS } from '../authority-urls/domain/authority-urls.ts';
@@ -246,6 +247,7 @@ const defaultsRoutes = (parts: IssuerParts): Route[] => [
     operations: {
       read: {
         summary: 'Read which issuer is the default',
+        answer: { data: propertiesOf(DEFAULTS_FIELDS) },
         handle: async (context) => {
           const { settings } = await parts.authorities.of(requireMount(context));
           return {

@@ -10,7 +10,7 @@ import {
 } from '../issuers/ca-subject-parameters.ts';
 import { requireMount } from '../mounts/request-mount.ts';
 import { signIntermediate, signSelfIssued } from './ca-signing-operations.ts';
-import { issuedDocument } from './issuing-document.ts';
+import { ISSUED, issuedDocument } from './issuing-document.ts';
 import {
   CSR_FIELD,
   ENFORCE_FIELD,
@@ -69,6 +69,7 @@ const intermediateRoutes = (parts: IssuingParts, path: string): Route[] =>
     operations: {
       update: {
         summary: 'Sign the CSR of an intermediate',
+        answer: ISSUED,
         handle: async (context) => {
           const { fields, dialect } = context;
           const rules = dialectRules(dialect);

@@ -27,6 +27,21 @@ export interface DocumentOptions {
   readonly dialect: Dialect;
 }
 
+const text = { type: 'string' } as const;
+
+/** The description of an answer with `issuedDocument`. */
+export const ISSUED = {
+  data: {
+    certificate: text,
+    issuing_ca: text,
+    ca_chain: { type: 'array', items: text },
+    serial_number: text,
+    expiration: { type: ['string', 'integer'], description: 'Unix time.' },
+    private_key: { ...text, description: 'Absent if the request brought its own key.' },
+    private_key_type: text,
+  },
+} as const;
+
 export const issuedDocument = async (
   { der, serialNumber, notAfterMs, issuer, chain, keyPair }: IssuedCertificate,
   options: DocumentOptions,

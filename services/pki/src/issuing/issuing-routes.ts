@@ -15,7 +15,7 @@ import { readPackaging } from '../certificates/packaging.ts';
 import { requirePrivateKeyFormat } from '../keys/private-key-text.ts';
 import { requireMount } from '../mounts/request-mount.ts';
 import type { TemplateValues } from '../roles/domain/name-acceptance.ts';
-import { issuedDocument } from './issuing-document.ts';
+import { ISSUED, issuedDocument } from './issuing-document.ts';
 import { issueCertificate, signCsr, signVerbatim } from './issuing-operations.ts';
 import {
   fieldsOfPath,
@@ -148,6 +148,7 @@ export const issuingRoutes = (parts: IssuingRouteParts): Route[] => [
       operations: {
         update: {
           summary: 'Issue a certificate and its private key',
+          answer: ISSUED,
           handle: (context) =>
             answerWith(parts, context, () =>
               issueCertificate(parts, {
@@ -167,6 +168,7 @@ export const issuingRoutes = (parts: IssuingRouteParts): Route[] => [
       operations: {
         update: {
           summary: 'Sign a CSR under a role',
+          answer: ISSUED,
           handle: (context) =>
             answerWith(parts, context, () =>
               signCsr(parts, { ...toNamedRequest(context), csr: context.fields.csr }),

@@ -83,7 +83,10 @@ const operation = (summary: string) => ({
   summary,
   responses: {
     200: { description: 'OCSPResponse, DER.', content: { [HEADERS['content-type']]: {} } },
-    '4XX': { description: 'There is no such mount.' },
+    '4XX': {
+      description: 'The request is malformed, or there is no such mount.',
+      content: { [HEADERS['content-type']]: {}, 'application/json': {} },
+    },
   },
 });
 

@@ -1,6 +1,6 @@
 import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
-import { secretsRoutes } from '@keelson/secrets-api';
+import { propertiesOf, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
 import { PAGE_FIELDS, pageOf } from '../mounts/list-page.ts';
 import { NAME_FIELD, requireName } from '../mounts/reference-name.ts';
@@ -51,6 +51,9 @@ export const roleRoutes = (store: Store): Route[] => [
     operations: {
       read: {
         summary: 'Read a role',
+        answer: {
+          data: { ...propertiesOf(ROLE_FIELDS), allow_token_displayname: { type: 'boolean' } },
+        },
         handle: async (context) => {
           const role = await findRole(store, requireMount(context), context.fields.name);
           return role && { data: roleDocument(role, context.dialect) };

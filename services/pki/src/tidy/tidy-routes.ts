@@ -1,6 +1,6 @@
 /** Reference §6.3–6.5. */
 import type { Route } from '@keelson/edge';
-import { type Answer, field, secretsRoutes } from '@keelson/secrets-api';
+import { type Answer, field, propertiesOf, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
 import type { MountScope } from '../mounts/mount-records.ts';
 import { requireMount } from '../mounts/request-mount.ts';
@@ -37,6 +37,7 @@ const autoTidyRoutes = (store: Store): Route[] =>
     operations: {
       read: {
         summary: 'Read the settings of automatic tidying',
+        answer: { data: propertiesOf(AUTO_FIELDS) },
         handle: async (context) => ({
           data: autoTidyDocument(await findAutoTidy(store, requireMount(context))),
         }),

@@ -49,6 +49,7 @@ export const capabilityRoutes = (
       operations: {
         update: {
           summary: 'Capabilities of a token',
+          answer: { mirrored: {} },
           handle: async (exchange) => {
             const { token } = exchange.fields;
             if (token === '') refuse('token must be supplied');
@@ -64,6 +65,7 @@ export const capabilityRoutes = (
       operations: {
         update: {
           summary: 'Capabilities of the token of the request',
+          answer: { mirrored: {} },
           handle: async (exchange) => {
             const { caller } = exchange;
             if (caller === undefined) throw new KeelsonError('sys.permission_denied');
@@ -80,6 +82,7 @@ export const capabilityRoutes = (
       operations: {
         update: {
           summary: 'Capabilities of a token named by its accessor',
+          answer: { mirrored: {} },
           handle: async (exchange) => {
             const { accessor } = exchange.fields;
             if (accessor === '') refuse('accessor must be supplied');

@@ -17,6 +17,7 @@ export const auditRoutes = (context: AuditDeviceContext): Route[] => [
     operations: {
       read: {
         summary: 'List the audit devices.',
+        answer: { mirrored: {} },
         handle: async ({ warnings }) => {
           const { devices, damaged } = await context.devices();
           for (const { path } of damaged)

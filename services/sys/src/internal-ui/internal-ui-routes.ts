@@ -14,6 +14,16 @@ import {
   requireServingMount,
 } from './internal-ui-operations.ts';
 
+const part = { type: 'object', additionalProperties: true } as const;
+const OPENAPI_MEMBERS = {
+  openapi: { type: 'string' },
+  info: part,
+  servers: { type: 'array', items: part },
+  security: { type: 'array', items: part },
+  paths: part,
+  components: part,
+} as const;
+
 /** The operations of `/v1` for tools that ask for them there. */
 const specificationRoutes = (context: InternalUiContext): Route[] =>
   secretsRoutes({
@@ -28,6 +38,7 @@ const specificationRoutes = (context: InternalUiContext): Route[] =>
     operations: {
       read: {
         summary: 'The operations at the mounts the caller can reach, as an OpenAPI 3.0 document.',
+        answer: { document: OPENAPI_MEMBERS },
         // The gateway, which knows the operations of every engine, makes the document from this.
         handle: async ({ namespace, caller, fields }) => {
           const secret = await listVisibleMounts(context, namespace, caller, 'secret');

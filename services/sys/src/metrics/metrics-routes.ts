@@ -28,6 +28,7 @@ export const metricsRoutes = ({
     operations: {
       read: {
         summary: 'Metrics of damaged records and replication; the gateway adds its own',
+        answer: { mediaType: 'text/plain' },
         handle: async () => {
           const text = [
             toDamageMetrics(await countDamage()),

@@ -61,6 +61,7 @@ const tableRoutes = (
       operations: {
         read: {
           summary: `List every ${noun} of the namespace.`,
+          answer: { mirrored: {} },
           handle: async ({ namespace, warnings }) => {
             const listed = await listMounts(context, namespace.id, table);
             for (const { uuid } of await listDamagedMounts(context, namespace.id))
@@ -85,6 +86,7 @@ const tableRoutes = (
       operations: {
         read: {
           summary: `Read one ${noun}.`,
+          answer: { mirrored: {} },
           handle: async ({ fields, namespace }) =>
             mirrored(mountDocument(await requireMount(namespace.id, fields.path))),
         },
@@ -135,6 +137,7 @@ const tableRoutes = (
       operations: {
         read: {
           summary: 'Read the tuning in force.',
+          answer: { mirrored: {} },
           handle: async ({ fields, namespace }) =>
             mirrored(
               tuneDocument(await requireMount(namespace.id, fields.path), context.systemTtls),

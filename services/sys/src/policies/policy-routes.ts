@@ -1,5 +1,11 @@
 import type { Route } from '@keelson/edge';
-import { field, mirrored, type OperationContext, secretsRoutes } from '@keelson/secrets-api';
+import {
+  field,
+  mirrored,
+  type OperationContext,
+  propertiesOf,
+  secretsRoutes,
+} from '@keelson/secrets-api';
 import {
   olderPolicyDocument,
   olderPolicyListDocument,
@@ -28,6 +34,10 @@ const OLDER_FIELDS = {
 } as const;
 
 type Exchange = OperationContext<{ readonly name: string; readonly policy: string }>;
+
+const TEXT = { type: 'string' } as const;
+const TEXTS = { type: 'array', items: TEXT } as const;
+const OLDER_LIST = { mirrored: { keys: TEXTS, policies: TEXTS } } as const;
 
 /** `sys/policies/acl`, and its older form `sys/policy`. */
 export const policyRoutes = (context: PolicyContext): Route[] => {
@@ -67,6 +77,7 @@ export const policyRoutes = (context: PolicyContext): Route[] => {
       operations: {
         read: {
           summary: 'Read a policy',
+          answer: { data: propertiesOf(FIELDS) },
           handle: async ({ namespace, fields }) => {
             const policy = await findPolicy(context, namespace.id, fields.name);
             return policy && { data: policyDocument(policy) };
@@ -81,8 +92,8 @@ export const policyRoutes = (context: PolicyContext): Route[] => {
       tag: TAG,
       fields: {},
       operations: {
-        read: { summary: 'List policies (older form)', handle: oldList },
-        list: { summary: 'List policies (older form)', handle: oldList },
+        read: { summary: 'List policies (older form)', answer: OLDER_LIST, handle: oldList },
+        list: { summary: 'List policies (older form)', answer: OLDER_LIST, handle: oldList },
       },
     }),
     ...secretsRoutes({
@@ -92,6 +103,9 @@ export const policyRoutes = (context: PolicyContext): Route[] => {
       operations: {
         read: {
           summary: 'Read a policy (older form)',
+          answer: {
+            mirrored: { name: TEXT, policy: TEXT, rules: TEXT },
+          },
           handle: async ({ namespace, fields }) => {
             const policy = await findPolicy(context, namespace.id, fields.name);
             return policy && mirrored(olderPolicyDocument(policy));

@@ -14,7 +14,7 @@ import {
   progressFor,
   SHARE_FIELDS,
 } from '../seal/ceremony-routes.ts';
-import { toTokenCeremony } from '../seal/seal-document.ts';
+import { TOKEN_CEREMONY, toTokenCeremony } from '../seal/seal-document.ts';
 import {
   cancelTokenCeremony,
   giveTokenCeremonyShare,
@@ -46,6 +46,7 @@ const ceremonyRoutes = ({
     operations: {
       update: {
         summary: 'Start an attempt',
+        answer: TOKEN_CEREMONY,
         handle: async ({ fields: { otp, pgp_key: pgpKey } }) => {
           await requireDrSecondary();
           const started = await startTokenCeremony(ceremony, { otp, pgpKey });
@@ -62,6 +63,7 @@ const ceremonyRoutes = ({
     operations: {
       read: {
         summary: 'Progress of the attempt',
+        answer: TOKEN_CEREMONY,
         handle: async (context) => {
           await requireDrSecondary();
           return progressFor(context, toTokenCeremony(await tokenCeremonyProgress(ceremony)));
@@ -84,6 +86,7 @@ const ceremonyRoutes = ({
     operations: {
       update: {
         summary: 'Give a key share',
+        answer: TOKEN_CEREMONY,
         handle: async ({ fields }) => {
           await requireDrSecondary();
           return topLevel(toTokenCeremony(await giveTokenCeremonyShare(ceremony, fields)));

@@ -10,7 +10,7 @@ import {
   topLevel,
 } from '@keelson/secrets-api';
 import { decodeToken } from './domain/one-time-password.ts';
-import { toTokenCeremony, withoutNonces } from './seal-document.ts';
+import { TOKEN_CEREMONY, toTokenCeremony, withoutNonces } from './seal-document.ts';
 import {
   cancelTokenCeremony,
   giveTokenCeremonyShare,
@@ -60,6 +60,7 @@ export const generateRootRoutes = (ceremony: TokenCeremonyContext): Route[] => [
     operations: {
       update: {
         summary: 'Start an attempt',
+        answer: TOKEN_CEREMONY,
         handle: async ({ fields: { otp, pgp_key: pgpKey } }) => {
           const started = await startTokenCeremony(ceremony, { otp, pgpKey });
           // A password that the client sent is not echoed.
@@ -76,6 +77,7 @@ export const generateRootRoutes = (ceremony: TokenCeremonyContext): Route[] => [
     operations: {
       read: {
         summary: 'Progress of the attempt',
+        answer: TOKEN_CEREMONY,
         handle: async (context) =>
           progressFor(context, toTokenCeremony(await tokenCeremonyProgress(ceremony))),
       },
@@ -95,6 +97,7 @@ export const generateRootRoutes = (ceremony: TokenCeremonyContext): Route[] => [
     operations: {
       update: {
         summary: 'Give a key share',
+        answer: TOKEN_CEREMONY,
         handle: async ({ fields }) =>
           topLevel(toTokenCeremony(await giveTokenCeremonyShare(ceremony, fields))),
       },

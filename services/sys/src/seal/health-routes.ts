@@ -66,6 +66,43 @@ const FIELDS = {
 /** Names of services that cannot serve requests, separated by commas; set by the gateway. */
 const UNAVAILABLE_SERVICES = 'x-unavailable-services';
 
+const text = { type: 'string' } as const;
+const flag = { type: 'boolean' } as const;
+const count = { type: 'integer' } as const;
+
+const HEALTH = {
+  document: {
+    initialized: flag,
+    sealed: flag,
+    standby: flag,
+    performance_standby: flag,
+    replication_performance_mode: text,
+    replication_dr_mode: text,
+    server_time_utc: { ...count, description: 'Unix time.' },
+    version: text,
+    cluster_name: text,
+    cluster_id: text,
+    enterprise: flag,
+    echo_duration_ms: { type: 'number' },
+    clock_skew_ms: { type: 'number' },
+    replication_primary_canary_age_ms: { type: 'number' },
+    unavailable_services: { type: 'array', items: text },
+    damaged_records: { type: 'object', additionalProperties: count },
+  },
+} as const;
+
+const LEADER = {
+  document: {
+    ha_enabled: flag,
+    is_self: flag,
+    active_time: text,
+    leader_address: text,
+    leader_cluster_address: text,
+    performance_standby: flag,
+    performance_standby_last_remote_wal: count,
+  },
+} as const;
+
 export const healthRoutes = (options: HealthRouteOptions): Route[] => {
   const { seal, build, clock } = options;
   const health = async (overrides: HealthOverrides, head: RequestHead) => {
@@ -112,6 +149,7 @@ export const healthRoutes = (options: HealthRouteOptions): Route[] => {
     operations: {
       read: {
         summary: 'Health of this process',
+        answer: HEALTH,
         handle: ({ fields, head }) => health(fields, head),
       },
     },
@@ -136,6 +174,7 @@ export const healthRoutes = (options: HealthRouteOptions): Route[] => {
       operations: {
         read: {
           summary: 'Who leads (every replica serves)',
+          answer: LEADER,
           handle: () =>
             topLevel({
               ha_enabled: false,

@@ -15,7 +15,7 @@ import {
   startRekey,
   verifyRekey,
 } from './rekey-operations.ts';
-import { toRekeyOutcome, toRekeyStatus, toVerification } from './seal-document.ts';
+import { REKEY_STATUS, toRekeyOutcome, toRekeyStatus, toVerification } from './seal-document.ts';
 
 const TAG = 'seal';
 
@@ -47,6 +47,7 @@ export const rekeyRoutes = (
       operations: {
         update: {
           summary: 'Start an attempt',
+          answer: REKEY_STATUS,
           handle: async ({ fields }) => {
             const attempt = await startRekey(rekey, {
               shares: fields.secret_shares,
@@ -67,6 +68,7 @@ export const rekeyRoutes = (
       operations: {
         read: {
           summary: 'Progress of the attempt',
+          answer: REKEY_STATUS,
           handle: async (context) =>
             progressFor(
               context,

@@ -19,6 +19,13 @@ export const rotationRoutes = (context: RotationContext): Route[] => [
     operations: {
       read: {
         summary: 'Newest key of the barrier',
+        answer: {
+          mirrored: {
+            term: { type: 'integer' },
+            install_time: { type: 'string' },
+            encryptions: { type: 'integer' },
+          },
+        },
         handle: async () => {
           await currentKeyringTerm(context);
           const { term, installedAtMs, encryptions } = context.barrier.keyStatus();

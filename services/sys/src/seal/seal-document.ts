@@ -12,6 +12,31 @@ export interface Build {
   readonly storageType: string;
 }
 
+const text = { type: 'string' } as const;
+const flag = { type: 'boolean' } as const;
+const count = { type: 'integer' } as const;
+
+/** The description of an answer with `toSealStatus`. */
+export const SEAL_STATUS = {
+  document: {
+    type: { ...text, description: '`static` or `shamir`.' },
+    initialized: flag,
+    sealed: flag,
+    t: { ...count, description: 'Shares needed.' },
+    n: { ...count, description: 'Shares made.' },
+    progress: { ...count, description: 'Shares given so far.' },
+    nonce: text,
+    version: text,
+    build_date: text,
+    migration: flag,
+    cluster_name: text,
+    cluster_id: text,
+    recovery_seal: flag,
+    recovery_seal_type: text,
+    storage_type: text,
+  },
+} as const;
+
 export const toSealStatus = (
   status: SealStatus,
   { versions, storageType }: Build,
@@ -49,6 +74,22 @@ export const withoutNonces = (status: JsonObject): JsonObject =>
     Object.entries(status).map(([name, value]) => [name, WITHHELD.includes(name) ? '' : value]),
   );
 
+/** The description of an answer with `toTokenCeremony`. */
+export const TOKEN_CEREMONY = {
+  document: {
+    started: flag,
+    nonce: text,
+    progress: count,
+    required: count,
+    complete: flag,
+    encoded_token: text,
+    encoded_root_token: text,
+    pgp_fingerprint: text,
+    otp: text,
+    otp_length: count,
+  },
+} as const;
+
 export const toTokenCeremony = (
   { attempt, required, encodedToken }: TokenCeremonyProgress,
   shownPassword = '',
@@ -64,6 +105,22 @@ export const toTokenCeremony = (
   otp: shownPassword,
   otp_length: TOKEN_LENGTH,
 });
+
+/** The description of an answer with `toRekeyStatus`. */
+export const REKEY_STATUS = {
+  document: {
+    nonce: text,
+    started: flag,
+    t: count,
+    n: count,
+    progress: count,
+    required: count,
+    pgp_fingerprints: { type: ['array', 'null'], items: text },
+    backup: flag,
+    verification_required: flag,
+    verification_nonce: text,
+  },
+} as const;
 
 export const toRekeyStatus = (attempt: RekeyAttempt | undefined, required: number): JsonObject => ({
   nonce: attempt?.nonce ?? '',

@@ -10,7 +10,7 @@ import {
 } from '@keelson/secrets-api';
 import type { InitializationRequest, Initialized } from './initialization-operations.ts';
 import type { Seal } from './seal.ts';
-import { type Build, toHandedShares, toSealStatus } from './seal-document.ts';
+import { type Build, SEAL_STATUS, toHandedShares, toSealStatus } from './seal-document.ts';
 
 const TAG = 'seal';
 
@@ -60,6 +60,17 @@ const requireFieldsOf = (type: Seal['configuredType'], fields: InitFields): void
   });
 };
 
+const texts = { type: 'array', items: { type: 'string' } } as const;
+const INITIALIZED = {
+  document: {
+    keys: texts,
+    keys_base64: texts,
+    recovery_keys: texts,
+    recovery_keys_base64: texts,
+    root_token: { type: 'string' },
+  },
+} as const;
+
 export const sealRoutes = ({ seal, build, initialize }: SealRouteOptions): Route[] => {
   const status = async ({ dialect }: OperationContext<unknown>) =>
     topLevel(toSealStatus(await seal.status(), build, dialect));
@@ -71,10 +82,12 @@ export const sealRoutes = ({ seal, build, initialize }: SealRouteOptions): Route
       operations: {
         read: {
           summary: 'Whether the cluster is initialized',
+          answer: { document: { initialized: { type: 'boolean' } } },
           handle: async () => topLevel({ initialized: (await seal.status()).initialized }),
         },
         update: {
           summary: 'Initialize the cluster',
+          answer: INITIALIZED,
           handle: async ({ fields }) => {
             const type = seal.configuredType;
             const isStatic = type === 'static';
@@ -100,7 +113,7 @@ export const sealRoutes = ({ seal, build, initialize }: SealRouteOptions): Route
       path: '/sys/seal-status',
       tag: TAG,
       fields: {},
-      operations: { read: { summary: 'State of the seal', handle: status } },
+      operations: { read: { summary: 'State of the seal', answer: SEAL_STATUS, handle: status } },
     }),
     ...secretsRoutes({
       path: '/sys/unseal',
@@ -117,6 +130,7 @@ export const sealRoutes = ({ seal, build, initialize }: SealRouteOptions): Route
       operations: {
         update: {
           summary: 'Give a key share',
+          answer: SEAL_STATUS,
           handle: async (context) => {
             if (context.fields.reset) seal.resetShares();
             else await seal.giveShare(context.fields.key);

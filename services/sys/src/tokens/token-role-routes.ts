@@ -3,7 +3,7 @@
 import type { Route } from '@keelson/edge';
 import { createNetworks } from '@keelson/edge/networks';
 import { KeelsonError } from '@keelson/errors';
-import { field, secretsRoutes } from '@keelson/secrets-api';
+import { field, propertiesOf, secretsRoutes } from '@keelson/secrets-api';
 import { normalizePolicies } from './domain/token-creation.ts';
 import type { TokenRole } from './domain/token-role.ts';
 import type { TokenContext } from './token-context.ts';
@@ -142,6 +142,7 @@ export const tokenRoleRoutes = (context: TokenContext): Route[] => [
     operations: {
       read: {
         summary: 'Read a role',
+        answer: { data: propertiesOf(FIELDS) },
         handle: async ({ namespace, fields }) => {
           const role = await findRole(context, namespace.id, fields.name);
           return role && { data: toRoleData(role) };

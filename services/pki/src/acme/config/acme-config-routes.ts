@@ -1,5 +1,5 @@
 import type { Route } from '@keelson/edge';
-import { field, type JsonObject, secretsRoutes } from '@keelson/secrets-api';
+import { field, type JsonObject, propertiesOf, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
 import type { Authorities } from '../../issuers/issuer-records.ts';
 import { requireMount } from '../../mounts/request-mount.ts';
@@ -62,6 +62,7 @@ export const acmeConfigRoutes = (parts: AcmeConfigRouteParts): Route[] => {
     operations: {
       read: {
         summary: 'Read how ACME is served',
+        answer: { data: propertiesOf(FIELDS) },
         handle: async (context) => {
           const mount = requireMount(context);
           const config = await configs.of(mount);

@@ -60,8 +60,15 @@ const describe = (summary: string): Readonly<Record<string, unknown>> => ({
   summary,
   tags: ['ACME'],
   responses: {
-    '2XX': { description: 'The resource as RFC 8555 describes it.' },
-    '4XX': { description: 'A problem document.', content: { 'application/problem+json': {} } },
+    204: { description: 'A nonce in `Replay-Nonce`.' },
+    '2XX': {
+      description: 'The resource as RFC 8555 describes it.',
+      content: { 'application/json': {}, 'application/pem-certificate-chain': {} },
+    },
+    '4XX': {
+      description: 'A problem document; JSON of /v1 if the mount has no ACME.',
+      content: { 'application/problem+json': {}, 'application/json': {} },
+    },
   },
 });
 

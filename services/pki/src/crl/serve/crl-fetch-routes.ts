@@ -2,12 +2,13 @@
 
 import type { Clock } from '@keelson/clock';
 import type { Route } from '@keelson/edge';
-import { field, type Result, secretsRoutes } from '@keelson/secrets-api';
+import { type DescribedAnswer, field, type Result, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
 import {
   type Freshness,
   rawAnswer,
   rawUnlessUnmodified,
+  STORED_CERTIFICATE,
   unmodifiedAnswer,
 } from '../../certificates/raw-answer.ts';
 import type { Authority, IssuerInUse } from '../../issuers/domain/authority.ts';
@@ -125,6 +126,11 @@ const fetchCrl = async (
   );
 };
 
+const answerOf = ({ form, path }: Place): DescribedAnswer => {
+  if (form !== 'json') return { mediaType: form === 'der' ? DER_TYPE : PEM_TYPE };
+  return path.startsWith('/cert/') ? STORED_CERTIFICATE : { data: { crl: { type: 'string' } } };
+};
+
 const summaryOf = ({ kind, form, unified }: Place): string =>
   `${unified ? 'Unified list' : 'List'}${kind === 'delta' ? ', delta' : ''}, ${form.toUpperCase()}`;
 
@@ -141,6 +147,7 @@ export const crlFetchRoutes = (parts: CrlFetchParts): Route[] => [
       operations: {
         read: {
           summary: `${summaryOf(place)}, of the default issuer`,
+          answer: answerOf(place),
           handle: async (context) => {
             const mount = requireMount(context);
             const { headers } = context.head;
@@ -159,6 +166,7 @@ export const crlFetchRoutes = (parts: CrlFetchParts): Route[] => [
       operations: {
         read: {
           summary: `${summaryOf(place)}, of an issuer`,
+          answer: answerOf(place),
           handle: async (context) => {
             const mount = requireMount(context);
             const { headers } = context.head;

@@ -36,6 +36,7 @@ export const filterRoutes = (context: FilterContext): Route[] => [
     operations: {
       read: {
         summary: 'What a secondary is given',
+        answer: { mirrored: {} },
         handle: async ({ fields }) => {
           const { mode, paths } = await readFilter(context, fields.id);
           return mirrored({ mode, paths: [...paths] });
@@ -68,6 +69,7 @@ export const filterRoutes = (context: FilterContext): Route[] => [
     operations: {
       read: {
         summary: 'The mounts and namespaces that are kept from a secondary',
+        answer: { mirrored: {} },
         handle: async ({ fields }) =>
           mirrored({ ...(await filteredForSecondary(context, fields.id)) }),
       },
@@ -81,6 +83,7 @@ export const filterRoutes = (context: FilterContext): Route[] => [
       read: {
         summary:
           'The mounts and namespaces that are kept from this cluster, as far as it has none of them',
+        answer: { mirrored: {} },
         handle: async ({ fields }) => mirrored({ ...(await filteredFromHere(context, fields.id)) }),
       },
     },

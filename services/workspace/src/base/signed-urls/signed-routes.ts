@@ -31,7 +31,8 @@ export const signedRoute = (
     security: [],
     responses: {
       [method === 'PUT' ? 204 : 200]: { description: 'Success.' },
-      403: { description: 'The address has no valid signature, or it has expired.' },
+      403: { $ref: '#/components/responses/Refused' },
+      default: { $ref: '#/components/responses/Refused' },
     },
   },
   handle: async (exchange) => {
