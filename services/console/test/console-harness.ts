@@ -33,8 +33,13 @@ export interface ConsoleUnderTest {
   ) => Promise<JsonObject>;
   /** Opens a page in a new profile; closed after the test. */
   readonly open: (path?: string) => Promise<WatchedPage>;
-  /** Opens a page with both tokens given. */
-  readonly openSignedIn: (path: string) => Promise<WatchedPage>;
+  /** Opens a page with both tokens given, those of the first user unless others are named. */
+  readonly openSignedIn: (
+    path: string,
+    tokens?: { readonly secrets?: string; readonly workspaces?: string },
+  ) => Promise<WatchedPage>;
+  /** Creates a user, adds it to the team, and returns a token of the user. */
+  readonly addUser: (username: string, teamId: string) => Promise<string>;
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- answers of many shapes, judged by the tests
@@ -43,10 +48,15 @@ export type JsonObject = any;
 export interface ConsoleOptions {
   /** Whether the control plane has a nats-server, which replication needs. */
   readonly hasNats?: boolean;
+  /** Further settings of the control plane. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Starts everything before the tests of the file and stops it afterwards. */
-export const useConsole = ({ hasNats = false }: ConsoleOptions = {}): ConsoleUnderTest => {
+export const useConsole = ({
+  hasNats = false,
+  env = {},
+}: ConsoleOptions = {}): ConsoleUnderTest => {
   let nats: NatsServer | undefined;
   let keelson: Awaited<ReturnType<typeof startKeelson>>;
   let browser: Browser;
@@ -60,6 +70,7 @@ export const useConsole = ({ hasNats = false }: ConsoleOptions = {}): ConsoleUnd
         // The tests and the page share a token, and together exceed its 30 requests per second.
         KEELSON_RATE_LIMIT: 'off',
         ...(nats && { KEELSON_NATS_URL: nats.url }),
+        ...env,
       },
     });
     browser = await launchChromium();
@@ -82,6 +93,20 @@ export const useConsole = ({ hasNats = false }: ConsoleOptions = {}): ConsoleUnd
     onTestFinished(() => opened.page.context().close());
     return opened;
   };
+  const workspaces: ConsoleUnderTest['workspaces'] = (
+    method,
+    path,
+    body,
+    token = keelson.apiToken,
+  ) =>
+    call(`/api/v2/${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/vnd.api+json',
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
   return {
     origin: () => keelson.http,
     rootToken: () => keelson.rootToken,
@@ -100,24 +125,28 @@ export const useConsole = ({ hasNats = false }: ConsoleOptions = {}): ConsoleUnd
         },
         body: JSON.stringify(body),
       }),
-    workspaces: (method, path, body, token = keelson.apiToken) =>
-      call(`/api/v2/${path}`, {
-        method,
-        headers: {
-          authorization: `Bearer ${token}`,
-          'content-type': 'application/vnd.api+json',
-        },
-        ...(body && { body: JSON.stringify(body) }),
-      }),
-    open,
-    openSignedIn: async (path) => {
-      const opened = await open('/ui/');
-      await signIn(opened.page, keelson.rootToken);
-      const kept = JSON.stringify({
-        secrets: keelson.rootToken,
-        workspaces: keelson.apiToken,
-        namespace: '',
+    workspaces,
+    addUser: async (username, teamId) => {
+      const email = `${username}@b.example`;
+      const { data: user } = await workspaces('POST', 'admin/users', {
+        data: { type: 'users', attributes: { username, email } },
       });
+      await workspaces('POST', `teams/${teamId}/relationships/users`, {
+        data: [{ type: 'users', id: username }],
+      });
+      const { data: token } = await workspaces('POST', `users/${user.id}/authentication-tokens`, {
+        data: { type: 'authentication-tokens', attributes: { description: 'test' } },
+      });
+      return token.attributes.token;
+    },
+    open,
+    openSignedIn: async (
+      path,
+      { secrets = keelson.rootToken, workspaces: apiToken = keelson.apiToken } = {},
+    ) => {
+      const opened = await open('/ui/');
+      await signIn(opened.page, secrets);
+      const kept = JSON.stringify({ secrets, workspaces: apiToken, namespace: '' });
       await opened.page.evaluate(
         `sessionStorage.setItem('keelson-session', ${JSON.stringify(kept)})`,
       );

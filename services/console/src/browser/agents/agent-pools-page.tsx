@@ -1,25 +1,22 @@
 /** Agent pools: the tokens with which agents join, and the current state of the agents. */
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useDocument } from '../api/queries.ts';
-import {
-  callWorkspaces,
-  type ListDocument,
-  type OneDocument,
-  type Resource,
-} from '../api/workspaces-api.ts';
+import { callWorkspaces, type OneDocument, type Resource } from '../api/workspaces-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
 import { shownDistance, shownTime } from '../components/format.ts';
-import { Loaded } from '../components/loaded.tsx';
-import { Card, Empty, Page } from '../components/page.tsx';
+import { Card, Page } from '../components/page.tsx';
+import { PagedList } from '../components/paged-list.tsx';
 import { Pill, type Tone } from '../components/pill.tsx';
+import { useOrganizationPermissions } from '../organizations/organization-permissions.ts';
 
 const route = getRouteApi('/app/$organization/agent-pools');
 const REFRESH_MS = 5_000;
+/** Each pool reads its agents and tokens. */
+const POOLS_SHOWN = 20;
 
 interface Pool {
   readonly name: string;
@@ -45,45 +42,41 @@ const TONES: Readonly<Record<string, Tone>> = { idle: 'good', busy: 'busy', erro
 
 const Agents = ({ pool }: { pool: Resource<Pool> }) => {
   const path = `agent-pools/${pool.id}/agents`;
-  const query = useDocument<ListDocument<Agent>>(`${path}?page[size]=100`, {
-    everyMs: REFRESH_MS,
-    isLive: true,
-  });
   return (
     <>
       <h3>Agents</h3>
-      <Loaded query={query}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <Empty>No agent has joined: start one with a token of this pool.</Empty>
-          ) : (
-            <DataTable
-              label={`Agents of ${pool.attributes.name}`}
-              rows={data}
-              keyOf={({ id }) => id}
-              columns={[
-                {
-                  title: 'Name',
-                  isName: true,
-                  cell: ({ id, attributes }) => attributes.name || id,
-                },
-                {
-                  title: 'State',
-                  cell: ({ attributes: { status } }) => (
-                    <Pill tone={TONES[status] ?? 'plain'}>{status}</Pill>
-                  ),
-                },
-                { title: 'Address', cell: ({ attributes }) => attributes['ip-address'] ?? '–' },
-                { title: 'Version', cell: ({ attributes }) => attributes.version ?? '–' },
-                {
-                  title: 'Heard of',
-                  cell: ({ attributes }) => shownDistance(attributes['last-ping-at'], Date.now()),
-                },
-              ]}
-            />
-          )
-        }
-      </Loaded>
+      <PagedList<Agent>
+        path={path}
+        live={{ everyMs: REFRESH_MS, isLive: true }}
+        empty="No agent has joined: start one with a token of this pool."
+      >
+        {({ data }) => (
+          <DataTable
+            label={`Agents of ${pool.attributes.name}`}
+            rows={data}
+            keyOf={({ id }) => id}
+            columns={[
+              {
+                title: 'Name',
+                isName: true,
+                cell: ({ id, attributes }) => attributes.name || id,
+              },
+              {
+                title: 'State',
+                cell: ({ attributes: { status } }) => (
+                  <Pill tone={TONES[status] ?? 'plain'}>{status}</Pill>
+                ),
+              },
+              { title: 'Address', cell: ({ attributes }) => attributes['ip-address'] ?? '–' },
+              { title: 'Version', cell: ({ attributes }) => attributes.version ?? '–' },
+              {
+                title: 'Heard of',
+                cell: ({ attributes }) => shownDistance(attributes['last-ping-at'], Date.now()),
+              },
+            ]}
+          />
+        )}
+      </PagedList>
       <Commands commands={[workspacesCurl('GET', path)]} />
     </>
   );
@@ -95,7 +88,6 @@ const tokenBody = (description: string): object => ({
 
 const Tokens = ({ pool }: { pool: Resource<Pool> }) => {
   const path = `agent-pools/${pool.id}/authentication-tokens`;
-  const query = useDocument<ListDocument<Token>>(`${path}?page[size]=100`);
   const [made, setMade] = useState<string>();
   const { name } = pool.attributes;
   return (
@@ -108,43 +100,38 @@ const Tokens = ({ pool }: { pool: Resource<Pool> }) => {
           <CopyButton text={made} label="Copy the new token" />
         </div>
       )}
-      <Loaded query={query}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <Empty>There is no token: no agent can join.</Empty>
-          ) : (
-            <DataTable
-              label={`Tokens of ${name}`}
-              rows={data}
-              keyOf={({ id }) => id}
-              columns={[
-                {
-                  title: 'For',
-                  isName: true,
-                  cell: ({ id, attributes }) => attributes.description || id,
-                },
-                { title: 'Made', cell: (one) => shownTime(one.attributes['created-at']) },
-                { title: 'Last used', cell: (one) => shownTime(one.attributes['last-used-at']) },
-                {
-                  title: 'Actions',
-                  isActions: true,
-                  cell: ({ id, attributes }) => (
-                    <DeleteButton
-                      label="Revoke"
-                      what={`the token ${attributes.description || id}`}
-                      name={`Revoke ${attributes.description || id}`}
-                      path={`authentication-tokens/${id}`}
-                    >
-                      Agents that use it are refused at once; what they are executing ends as
-                      failed.
-                    </DeleteButton>
-                  ),
-                },
-              ]}
-            />
-          )
-        }
-      </Loaded>
+      <PagedList<Token> path={path} empty="There is no token: no agent can join.">
+        {({ data }) => (
+          <DataTable
+            label={`Tokens of ${name}`}
+            rows={data}
+            keyOf={({ id }) => id}
+            columns={[
+              {
+                title: 'For',
+                isName: true,
+                cell: ({ id, attributes }) => attributes.description || id,
+              },
+              { title: 'Made', cell: (one) => shownTime(one.attributes['created-at']) },
+              { title: 'Last used', cell: (one) => shownTime(one.attributes['last-used-at']) },
+              {
+                title: 'Actions',
+                isActions: true,
+                cell: ({ id, attributes }) => (
+                  <DeleteButton
+                    label="Revoke"
+                    what={`the token ${attributes.description || id}`}
+                    name={`Revoke ${attributes.description || id}`}
+                    path={`authentication-tokens/${id}`}
+                  >
+                    Agents that use it are refused at once; what they are executing ends as failed.
+                  </DeleteButton>
+                ),
+              },
+            ]}
+          />
+        )}
+      </PagedList>
       <div className="form-actions">
         <ActionButton
           label="Make a token"
@@ -175,41 +162,43 @@ const poolBody = (name: string): object => ({
 
 export const AgentPoolsPage = () => {
   const { organization } = route.useParams();
-  const owner = `organizations/${encodeURIComponent(organization)}`;
-  const path = `${owner}/agent-pools`;
-  const list = `${path}?page[size]=100`;
-  const query = useDocument<ListDocument<Pool>>(list);
+  const path = `organizations/${encodeURIComponent(organization)}/agent-pools`;
+  const mayManage = useOrganizationPermissions(organization)('can-update-agent-pools');
   return (
     <Page
       title="Agent pools"
       windowTitle={`Agent pools of ${organization}`}
       lead={`in ${organization}: agents on your machines execute the runs of workspaces in agent mode.`}
       actions={
-        <ActionButton
-          label="Create agent pool"
-          title={`Create an agent pool in ${organization}`}
-          confirm="Create"
-          tone="primary"
-          act={({ text }) => callWorkspaces('POST', path, { body: poolBody(text('name')) })}
-          commands={[workspacesCurl('POST', path, poolBody('…'))]}
-        >
-          <label>
-            Name
-            <input name="name" required autoComplete="off" />
-          </label>
-        </ActionButton>
+        mayManage && (
+          <ActionButton
+            label="Create agent pool"
+            title={`Create an agent pool in ${organization}`}
+            confirm="Create"
+            tone="primary"
+            act={({ text }) => callWorkspaces('POST', path, { body: poolBody(text('name')) })}
+            commands={[workspacesCurl('POST', path, poolBody('…'))]}
+          >
+            <label>
+              Name
+              <input name="name" required autoComplete="off" />
+            </label>
+          </ActionButton>
+        )
       }
     >
-      <Loaded query={query}>
+      <PagedList<Pool>
+        path={path}
+        size={POOLS_SHOWN}
+        empty="There is no agent pool in this organization."
+      >
         {({ data }) =>
-          data.length === 0 ? (
-            <Empty>There is no agent pool in this organization.</Empty>
-          ) : (
-            data.map((pool) => (
-              <Card
-                key={pool.id}
-                title={pool.attributes.name}
-                actions={
+          data.map((pool) => (
+            <Card
+              key={pool.id}
+              title={pool.attributes.name}
+              actions={
+                mayManage && (
                   <DeleteButton
                     what={`the agent pool ${pool.attributes.name}`}
                     name={`Delete ${pool.attributes.name}`}
@@ -218,16 +207,16 @@ export const AgentPoolsPage = () => {
                   >
                     Its agents and tokens are gone with it. It is refused while a workspace uses it.
                   </DeleteButton>
-                }
-              >
-                <Agents pool={pool} />
-                <Tokens pool={pool} />
-              </Card>
-            ))
-          )
+                )
+              }
+            >
+              <Agents pool={pool} />
+              {mayManage && <Tokens pool={pool} />}
+            </Card>
+          ))
         }
-      </Loaded>
-      <Commands commands={[workspacesCurl('GET', list)]} />
+      </PagedList>
+      <Commands commands={[workspacesCurl('GET', path)]} />
     </Page>
   );
 };

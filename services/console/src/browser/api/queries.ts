@@ -174,10 +174,13 @@ export const useAction = <Input = void, Output = unknown>(
 
 export type Capability = 'create' | 'read' | 'update' | 'delete' | 'list' | 'sudo';
 
-/** Reads the token's capabilities on these paths; pages offer only the actions that these allow. */
+/**
+ * Reads the token's capabilities on these paths; pages offer only the actions that these allow.
+ * @returns whether all the named capabilities are granted on one of the paths
+ */
 export const useCapabilities = (
   paths: readonly string[],
-): ((path: string, capability: Capability) => boolean) => {
+): ((path: string, ...capabilities: readonly Capability[]) => boolean) => {
   const { namespace, secrets } = useSession();
   const { data } = useQuery({
     queryKey: ['capabilities', secrets, namespace, ...paths],
@@ -191,8 +194,8 @@ export const useCapabilities = (
         )
       ).data,
   });
-  return (path, capability) => {
+  return (path, ...capabilities) => {
     const granted = data?.[path] ?? [];
-    return granted.includes('root') || granted.includes(capability);
+    return granted.includes('root') || capabilities.every((one) => granted.includes(one));
   };
 };

@@ -31,6 +31,8 @@ const endIfTokenIsGone = async (token: string): Promise<void> => {
   const answer = await request('/v1/auth/token/lookup-self', {
     headers: headersFor(token, readSession().namespace),
   });
+  // An unread body would keep the request open.
+  await answer.body?.cancel();
   if (answer.status === 403 && readSession().secrets === token)
     endSession('secrets', 'The token has expired or was revoked. Sign in again to go on.');
 };

@@ -56,7 +56,7 @@ export const AuditPage = () => {
     <Page
       title="Audit devices"
       lead="Secrets are recorded as keyed hashes."
-      actions={may(NEW_DEVICE, 'update') && <CreateDevice />}
+      actions={may(NEW_DEVICE, 'update', 'sudo') && <CreateDevice />}
     >
       <Loaded query={query}>
         {(devices) => {
@@ -82,7 +82,7 @@ export const AuditPage = () => {
                   title: 'Actions',
                   isActions: true,
                   cell: ([path]) =>
-                    may(NEW_DEVICE, 'delete') && (
+                    may(NEW_DEVICE, 'delete', 'sudo') && (
                       <ActionButton
                         label="Remove"
                         name={`Remove ${path}`}

@@ -33,7 +33,7 @@ const Seal = () => {
           {health?.sealed === false ? 'unsealed' : 'unknown'}
         </Pill>
       </p>
-      {may('sys/seal', 'update') && (
+      {may('sys/seal', 'update', 'sudo') && (
         <ActionButton
           label="Seal"
           className="small danger"

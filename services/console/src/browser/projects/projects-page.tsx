@@ -2,7 +2,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useDocument } from '../api/queries.ts';
-import { callWorkspaces, type ListDocument, type OneDocument } from '../api/workspaces-api.ts';
+import { callWorkspaces, type ListDocument } from '../api/workspaces-api.ts';
 import { ActionButton, type Fields } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
@@ -11,6 +11,7 @@ import { shownTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Empty, Page } from '../components/page.tsx';
 import { Pager } from '../components/pager.tsx';
+import { useOrganizationPermissions } from '../organizations/organization-permissions.ts';
 
 const route = getRouteApi('/app/$organization/projects');
 
@@ -46,19 +47,17 @@ const ProjectFields = ({ project }: { project?: Project }) => (
 export const ProjectsPage = () => {
   const { organization } = route.useParams();
   const [page, setPage] = useState(1);
-  const owner = `organizations/${encodeURIComponent(organization)}`;
-  const path = `${owner}/projects`;
+  const path = `organizations/${encodeURIComponent(organization)}/projects`;
   const list = `${path}?page[size]=50&page[number]=${page}`;
   const query = useDocument<ListDocument<Project>>(list, { keepPrevious: true });
-  const { data: own } =
-    useDocument<OneDocument<{ permissions: { 'can-create-project': boolean } }>>(owner);
+  const may = useOrganizationPermissions(organization);
   return (
     <Page
       title="Projects"
       windowTitle={`Projects of ${organization}`}
       lead={`in ${organization}: a project groups workspaces, and teams get rights on all of them.`}
       actions={
-        own?.data.attributes.permissions['can-create-project'] === true && (
+        may('can-create-project') && (
           <ActionButton
             label="Create project"
             title={`Create a project in ${organization}`}

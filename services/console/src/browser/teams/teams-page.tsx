@@ -1,11 +1,9 @@
 /** Teams of an organization with their members, and all members of the organization. */
 import { getRouteApi } from '@tanstack/react-router';
-import { useDocument } from '../api/queries.ts';
 import {
   callWorkspaces,
   includedOne,
   type ListDocument,
-  type OneDocument,
   type Resource,
   type ResourceId,
 } from '../api/workspaces-api.ts';
@@ -14,8 +12,9 @@ import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
 import { counted, inWords, shownTime } from '../components/format.ts';
-import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty, Page } from '../components/page.tsx';
+import { PagedList } from '../components/paged-list.tsx';
+import { useOrganizationPermissions } from '../organizations/organization-permissions.ts';
 
 const route = getRouteApi('/app/$organization/teams');
 
@@ -187,11 +186,10 @@ interface Membership {
 }
 
 const Members = ({ organization }: { organization: string }) => {
-  const path = `organizations/${encodeURIComponent(organization)}/organization-memberships?include=user&page[size]=100`;
-  const query = useDocument<ListDocument<Membership>>(path);
+  const path = `organizations/${encodeURIComponent(organization)}/organization-memberships?include=user`;
   return (
     <Card title="Members of the organization">
-      <Loaded query={query}>
+      <PagedList<Membership> path={path} empty="There is no member.">
         {(document) => (
           <DataTable
             label="Members of the organization"
@@ -225,7 +223,7 @@ const Members = ({ organization }: { organization: string }) => {
             ]}
           />
         )}
-      </Loaded>
+      </PagedList>
       <Commands commands={[workspacesCurl('GET', path)]} />
     </Card>
   );
@@ -233,19 +231,16 @@ const Members = ({ organization }: { organization: string }) => {
 
 export const TeamsPage = () => {
   const { organization } = route.useParams();
-  const owner = `organizations/${encodeURIComponent(organization)}`;
-  const path = `${owner}/teams`;
-  const list = `${path}?include=users&page[size]=100`;
-  const query = useDocument<ListDocument<Team>>(list);
-  const { data: own } =
-    useDocument<OneDocument<{ permissions: { 'can-create-team': boolean } }>>(owner);
+  const path = `organizations/${encodeURIComponent(organization)}/teams`;
+  const list = `${path}?include=users`;
+  const may = useOrganizationPermissions(organization);
   return (
     <Page
       title="Teams"
       windowTitle={`Teams of ${organization}`}
       lead={`in ${organization}: rights are given to teams, and users get them as members.`}
       actions={
-        own?.data.attributes.permissions['can-create-team'] === true && (
+        may('can-create-team') && (
           <ActionButton
             label="Create team"
             title={`Create a team in ${organization}`}
@@ -265,15 +260,15 @@ export const TeamsPage = () => {
         )
       }
     >
-      <Loaded query={query}>
+      <PagedList<Team> path={list} empty="There is no team that this token may see.">
         {(document) =>
           document.data.map((team) => (
             <TeamCard key={team.id} team={team} members={membersOf(document, team)} />
           ))
         }
-      </Loaded>
+      </PagedList>
       <Commands commands={[workspacesCurl('GET', list)]} />
-      <Members organization={organization} />
+      {may('can-manage-users') && <Members organization={organization} />}
     </Page>
   );
 };

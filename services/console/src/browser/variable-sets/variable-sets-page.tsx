@@ -4,6 +4,7 @@ import { useDocument } from '../api/queries.ts';
 import {
   callWorkspaces,
   type ListDocument,
+  type OneDocument,
   type Resource,
   type ResourceId,
 } from '../api/workspaces-api.ts';
@@ -11,12 +12,15 @@ import { ActionButton, type Fields } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
 import { counted } from '../components/format.ts';
-import { Loaded } from '../components/loaded.tsx';
-import { Card, Empty, Page } from '../components/page.tsx';
+import { Card, Page } from '../components/page.tsx';
+import { PagedList } from '../components/paged-list.tsx';
 import { Pill } from '../components/pill.tsx';
+import { useOrganizationPermissions } from '../organizations/organization-permissions.ts';
 import { VariableList } from '../variables/variable-list.tsx';
 import { WorkspaceSelect } from '../workspaces/workspace-select.tsx';
 
+/** Each set reads its variables. */
+const SETS_SHOWN = 20;
 const route = getRouteApi('/app/$organization/variable-sets');
 
 interface VariableSet {
@@ -64,8 +68,30 @@ const SetFields = ({ set }: { set?: VariableSet }) => (
 
 const workspacesBody = (id: string): object => ({ data: [{ type: 'workspaces', id }] });
 
-const SetCard = ({ organization, set }: { organization: string; set: Resource<VariableSet> }) => {
+/** Whether the caller may change the set; one that a project owns may be changed through the project. */
+const useMayManage = (set: Resource<VariableSet>, mayManageAll: boolean): boolean => {
+  const owner = set.relationships?.['parent']?.data as ResourceId | undefined;
+  const isOfProject = owner?.type === 'projects';
+  const { data } = useDocument<
+    OneDocument<{ readonly permissions: { readonly 'can-manage-varsets': boolean } }>
+  >(`projects/${owner?.id ?? ''}`, { enabled: isOfProject });
+  return isOfProject
+    ? data?.data.attributes.permissions['can-manage-varsets'] === true
+    : mayManageAll;
+};
+
+const SetCard = ({
+  organization,
+  set,
+  mayManageAll,
+}: {
+  organization: string;
+  set: Resource<VariableSet>;
+  /** Whether the caller may change the sets that the organization owns. */
+  mayManageAll: boolean;
+}) => {
   const { id, attributes } = set;
+  const mayChange = useMayManage(set, mayManageAll);
   const path = `varsets/${id}`;
   const scope = `${path}/relationships/workspaces`;
   const applied = (set.relationships?.['workspaces']?.data ?? []) as readonly ResourceId[];
@@ -78,27 +104,29 @@ const SetCard = ({ organization, set }: { organization: string; set: Resource<Va
     <Card
       title={attributes.name}
       actions={
-        <span className="page-actions">
-          <ActionButton
-            label="Edit"
-            name={`Edit ${attributes.name}`}
-            className="small"
-            title={`Edit the variable set ${attributes.name}`}
-            confirm="Save"
-            act={(fields) => callWorkspaces('PATCH', path, { body: bodyOf(fields) })}
-            commands={[workspacesCurl('PATCH', path, EXAMPLE)]}
-          >
-            <SetFields set={attributes} />
-          </ActionButton>
-          <DeleteButton
-            what={`the variable set ${attributes.name}`}
-            name={`Delete ${attributes.name}`}
-            path={path}
-            typed={attributes.name}
-          >
-            Runs of every workspace that it reaches do without its variables from now on.
-          </DeleteButton>
-        </span>
+        mayChange && (
+          <span className="page-actions">
+            <ActionButton
+              label="Edit"
+              name={`Edit ${attributes.name}`}
+              className="small"
+              title={`Edit the variable set ${attributes.name}`}
+              confirm="Save"
+              act={(fields) => callWorkspaces('PATCH', path, { body: bodyOf(fields) })}
+              commands={[workspacesCurl('PATCH', path, EXAMPLE)]}
+            >
+              <SetFields set={attributes} />
+            </ActionButton>
+            <DeleteButton
+              what={`the variable set ${attributes.name}`}
+              name={`Delete ${attributes.name}`}
+              path={path}
+              typed={attributes.name}
+            >
+              Runs of every workspace that it reaches do without its variables from now on.
+            </DeleteButton>
+          </span>
+        )
       }
     >
       <p className="pills">
@@ -122,40 +150,48 @@ const SetCard = ({ organization, set }: { organization: string; set: Resource<Va
             {applied.map(({ id: workspaceId }) => (
               <li key={workspaceId} className="tag">
                 {nameOf(workspaceId)}{' '}
-                <DeleteButton
-                  label="Remove"
-                  what={`${nameOf(workspaceId)} from ${attributes.name}`}
-                  name={`Remove ${nameOf(workspaceId)} from ${attributes.name}`}
-                  path={scope}
-                  body={workspacesBody(workspaceId)}
-                >
-                  Its runs do without these variables from now on.
-                </DeleteButton>
+                {mayChange && (
+                  <DeleteButton
+                    label="Remove"
+                    what={`${nameOf(workspaceId)} from ${attributes.name}`}
+                    name={`Remove ${nameOf(workspaceId)} from ${attributes.name}`}
+                    path={scope}
+                    body={workspacesBody(workspaceId)}
+                  >
+                    Its runs do without these variables from now on.
+                  </DeleteButton>
+                )}
               </li>
             ))}
           </ul>
-          <div className="form-actions">
-            <ActionButton
-              label="Apply to a workspace"
-              name={`Apply to a workspace: ${attributes.name}`}
-              className="small"
-              title={`Apply ${attributes.name} to a workspace`}
-              confirm="Apply"
-              act={({ text }) =>
-                callWorkspaces('POST', scope, { body: workspacesBody(text('workspace')) })
-              }
-              commands={[workspacesCurl('POST', scope, workspacesBody('ws-…'))]}
-            >
-              <WorkspaceSelect
-                organization={organization}
-                without={applied.map((one) => one.id)}
-                label="Workspace"
-              />
-            </ActionButton>
-          </div>
+          {mayChange && (
+            <div className="form-actions">
+              <ActionButton
+                label="Apply to a workspace"
+                name={`Apply to a workspace: ${attributes.name}`}
+                className="small"
+                title={`Apply ${attributes.name} to a workspace`}
+                confirm="Apply"
+                act={({ text }) =>
+                  callWorkspaces('POST', scope, { body: workspacesBody(text('workspace')) })
+                }
+                commands={[workspacesCurl('POST', scope, workspacesBody('ws-…'))]}
+              >
+                <WorkspaceSelect
+                  organization={organization}
+                  without={applied.map((one) => one.id)}
+                  label="Workspace"
+                />
+              </ActionButton>
+            </div>
+          )}
         </>
       )}
-      <VariableList path={`${path}/relationships/vars`} owner={attributes.name} mayChange />
+      <VariableList
+        path={`${path}/relationships/vars`}
+        owner={attributes.name}
+        mayChange={mayChange}
+      />
     </Card>
   );
 };
@@ -163,36 +199,39 @@ const SetCard = ({ organization, set }: { organization: string; set: Resource<Va
 export const VariableSetsPage = () => {
   const { organization } = route.useParams();
   const path = `organizations/${encodeURIComponent(organization)}/varsets`;
-  const list = `${path}?page[size]=50`;
-  const query = useDocument<ListDocument<VariableSet>>(list);
+  const mayManage = useOrganizationPermissions(organization)('can-manage-varsets');
   return (
     <Page
       title="Variable sets"
       windowTitle={`Variable sets of ${organization}`}
       lead={`in ${organization}: variables that many workspaces share.`}
       actions={
-        <ActionButton
-          label="Create variable set"
-          title={`Create a variable set in ${organization}`}
-          confirm="Create"
-          tone="primary"
-          act={(fields) => callWorkspaces('POST', path, { body: bodyOf(fields) })}
-          commands={[workspacesCurl('POST', path, EXAMPLE)]}
-        >
-          <SetFields />
-        </ActionButton>
+        mayManage && (
+          <ActionButton
+            label="Create variable set"
+            title={`Create a variable set in ${organization}`}
+            confirm="Create"
+            tone="primary"
+            act={(fields) => callWorkspaces('POST', path, { body: bodyOf(fields) })}
+            commands={[workspacesCurl('POST', path, EXAMPLE)]}
+          >
+            <SetFields />
+          </ActionButton>
+        )
       }
     >
-      <Loaded query={query}>
+      <PagedList<VariableSet>
+        path={path}
+        size={SETS_SHOWN}
+        empty="There is no variable set in this organization that this token may see."
+      >
         {({ data }) =>
-          data.length === 0 ? (
-            <Empty>There is no variable set in this organization.</Empty>
-          ) : (
-            data.map((set) => <SetCard key={set.id} organization={organization} set={set} />)
-          )
+          data.map((set) => (
+            <SetCard key={set.id} organization={organization} set={set} mayManageAll={mayManage} />
+          ))
         }
-      </Loaded>
-      <Commands commands={[workspacesCurl('GET', list)]} />
+      </PagedList>
+      <Commands commands={[workspacesCurl('GET', path)]} />
     </Page>
   );
 };

@@ -63,7 +63,7 @@ export const SettingsTab = (props: CardProps) => {
       <TagsCard {...props} />
       <ConsumersCard {...props} />
       <RunTriggersCard {...props} />
-      <TeamAccessCard {...props} />
+      {workspace.attributes.permissions['can-update'] && <TeamAccessCard {...props} />}
       <Deletion {...props} />
     </>
   );

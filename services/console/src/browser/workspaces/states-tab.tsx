@@ -104,7 +104,9 @@ export const StatesTab = (props: {
                     title: 'Actions',
                     isActions: true,
                     cell: ({ id, attributes }) =>
-                      id === newest?.id || attributes.status !== 'finalized' ? null : (
+                      !permissions['can-create-state-versions'] ||
+                      id === newest?.id ||
+                      attributes.status !== 'finalized' ? null : (
                         <ActionButton
                           label="Go back to it"
                           name={`Go back to serial ${attributes.serial}`}

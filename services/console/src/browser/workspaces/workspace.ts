@@ -27,6 +27,7 @@ export interface WorkspaceAttributes {
     readonly 'can-update-variable': boolean;
     readonly 'can-read-state-versions': boolean;
     readonly 'can-read-state-outputs': boolean;
+    readonly 'can-create-state-versions': boolean;
     readonly 'can-destroy': boolean;
     readonly 'can-force-delete': boolean | null;
   };

@@ -5,7 +5,6 @@ import {
   callWorkspaces,
   includedOne,
   type ListDocument,
-  type OneDocument,
   type Resource,
 } from '../api/workspaces-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
@@ -16,6 +15,7 @@ import { Loaded } from '../components/loaded.tsx';
 import { Empty, Page } from '../components/page.tsx';
 import { Pager } from '../components/pager.tsx';
 import { Pill } from '../components/pill.tsx';
+import { useOrganizationPermissions } from '../organizations/organization-permissions.ts';
 import { type RunAttributes, runTone } from '../runs/run.ts';
 import type { WorkspaceAttributes } from './workspace.ts';
 import { SORTS, type Sort, toApiQuery, type WorkspaceSearch } from './workspace-search.ts';
@@ -224,14 +224,12 @@ export const WorkspacesPage = () => {
   const { organization } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const path = `organizations/${encodeURIComponent(organization)}`;
-  const listPath = `${path}/workspaces?${toApiQuery(search)}`;
+  const listPath = `organizations/${encodeURIComponent(organization)}/workspaces?${toApiQuery(search)}`;
   const query = useDocument<ListDocument<WorkspaceAttributes>>(listPath, {
     everyMs: REFRESH_MS,
     keepPrevious: true,
   });
-  const { data: own } =
-    useDocument<OneDocument<{ permissions: { 'can-create-workspace': boolean } }>>(path);
+  const may = useOrganizationPermissions(organization);
   const change = (next: WorkspaceSearch): void => void navigate({ search: next, replace: true });
   const isNarrowed = Object.keys(search).some((key) => key !== 'page' && key !== 'sort');
   return (
@@ -239,11 +237,7 @@ export const WorkspacesPage = () => {
       title="Workspaces"
       windowTitle={`Workspaces of ${organization}`}
       lead={`in ${organization}`}
-      actions={
-        own?.data.attributes.permissions['can-create-workspace'] === true && (
-          <CreateWorkspace organization={organization} />
-        )
-      }
+      actions={may('can-create-workspace') && <CreateWorkspace organization={organization} />}
     >
       <Selection search={search} onChange={change} />
       <Loaded query={query}>
