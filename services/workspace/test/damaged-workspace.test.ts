@@ -46,9 +46,13 @@ const kindOf = (path: string): string => path.split('/')[1] ?? '';
 /** The record of the workspace is needed to find what belongs to it. */
 const NEEDED: readonly string[] = ['workspaces', 'workspace-names'];
 
-/** A comment that cannot be read does not tell its id, under which its place is kept. */
-const isLost = (damagedKind: string, path: string): boolean =>
-  damagedKind === 'run-comments' && kindOf(path) === 'run-comment-places';
+/** Kinds of records that only a damaged one names, so that they stay; by its kind. */
+const LOST: Readonly<Record<string, readonly string[]>> = {
+  'run-comments': ['run-comment-places'],
+  'configuration-versions': ['state-contents', 'state-chunks'],
+  'state-versions': ['state-contents', 'state-chunks'],
+  'state-contents': ['state-contents', 'state-chunks'],
+};
 
 test('other runs are executed, and the workspace can be deleted', async () => {
   const failures: string[] = [];
@@ -75,13 +79,55 @@ test('other runs are executed, and the workspace can be deleted', async () => {
     const { status: deleted, errors } = await harness.call('DELETE', `/workspaces/${id}`);
     if (deleted !== 204) note('deletion', `${deleted} ${errors[0]?.detail}`);
     else {
-      // States are removed in the background.
+      // States and contents are removed in the background.
+      await harness.runUpkeep().catch((error: unknown) => note('removal', error));
       const left = (await pathsNow()).filter(
-        (path) => paths.includes(path) && !kindOf(path).startsWith('state-') && !isLost(kind, path),
+        (path) => paths.includes(path) && !LOST[kind]?.includes(kindOf(path)),
       );
       if (left.length > 0) note('left', left.join(' '));
     }
     await harness.store.applyRecords('repair', records);
+    await harness.call('DELETE', `/workspaces/${id}`);
+  }
+  expect(failures).toEqual([]);
+});
+
+/** The records of the run and of its workspace; without them it is unknown which run ends. */
+const NEEDED_TO_END: readonly string[] = [...NEEDED, 'runs'];
+
+test.for(['planning', 'applying'])('a run that is %s ends', async (phase) => {
+  const failures: string[] = [];
+  const start = async () => {
+    const before = new Set(await pathsNow());
+    const id = await runs.makeWorkspace();
+    await furnish(runs, id, sourceId);
+    const open = (await harness.call('GET', `/workspaces/${id}/runs`)).list[0]?.id ?? '';
+    await runs.act(open, 'discard');
+    const runId = await runs.queue(id, { 'auto-apply': true });
+    await runs.claim();
+    if (phase === 'applying') {
+      await runs.finish(runId);
+      await runs.claim();
+    }
+    expect(await runs.statusOf(runId)).toBe(phase);
+    const paths = (await pathsNow()).filter((path) => !before.has(path));
+    return { id, runId, paths };
+  };
+  const first = await start();
+  expect(await runs.finish(first.runId)).toBe(204);
+  await runs.act(first.runId, 'cancel');
+  const kinds = new Set(first.paths.map(kindOf));
+  for (const kind of [...NEEDED_TO_END, 'tokens']) kinds.delete(kind);
+  for (const kind of kinds) {
+    const { id, runId, paths } = await start();
+    const records = await harness.store.stored.read(paths.filter((path) => kindOf(path) === kind));
+    const damaged = records.map((record) => ({ ...record, stored: Buffer.from([0]) }));
+    await harness.store.applyRecords('damage', damaged);
+    const reported = await runs.report(runId, { status: 'finished', 'has-changes': true });
+    if (reported !== 204) failures.push(`${kind}: the report is answered with ${reported}`);
+    await harness.store.applyRecords('repair', records);
+    await runs.report(runId, { status: 'errored' });
+    await runs.act(runId, 'cancel');
     await harness.call('DELETE', `/workspaces/${id}`);
   }
   expect(failures).toEqual([]);

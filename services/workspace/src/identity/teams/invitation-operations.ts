@@ -2,7 +2,7 @@
 import { KeelsonError } from '@keelson/errors';
 import { refuseInvalid } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import type { Transaction, TransactOptions } from '@keelson/storage';
+import { type Transaction, type TransactOptions, unlessDamaged } from '@keelson/storage';
 import type { Mail } from '../../base/mail/mailer.ts';
 import { notFound } from '../../base/not-found.ts';
 import { MESSAGE_RETRIES, pauseAfter } from '../../base/retries.ts';
@@ -160,6 +160,6 @@ export const sendInvitations = async (
   options: TransactOptions,
 ): Promise<void> => {
   for (const id of await invitationMails.keys(context.store, [])) {
-    await sendOne(context, id, options);
+    await unlessDamaged(sendOne(context, id, options));
   }
 };

@@ -1,6 +1,6 @@
 /** Stores a run and updates its workspace: lock, current run and performance figures. */
 import { KeelsonError } from '@keelson/errors';
-import { readableOnly, type Transaction } from '@keelson/storage';
+import { readableOnly, type Transaction, unlessDamaged } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import { deleteTokensOf } from '../../identity/tokens/token-operations.ts';
 import { withAppliedConfiguration } from '../../state/configuration-versions/configuration-adoption.ts';
@@ -93,7 +93,8 @@ const statusConflict = (run: Run, event: RunEvent): KeelsonError =>
 
 /** Releases the agent of a run, and revokes the run's token and its access. */
 const releaseAgent = async (tx: Transaction, run: Pick<Run, 'id' | 'agentId'>): Promise<void> => {
-  await deleteTokensOf(tx, run.id);
+  // The token of a run that has ended authenticates nobody, even where it cannot be deleted.
+  await unlessDamaged(deleteTokensOf(tx, run.id));
   runGrants.delete(tx, run.id);
   const agent = await agentRecords.find(readableOnly(tx), run.agentId ?? '');
   if (agent?.runId !== run.id) return;

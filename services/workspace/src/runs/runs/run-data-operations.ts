@@ -1,7 +1,7 @@
 /** Withholds, restores and deletes the logs and files of ended runs, by policy or on request. */
 import { KeelsonError } from '@keelson/errors';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import type { Reads, Store, TransactOptions } from '@keelson/storage';
+import { type Reads, type Store, type TransactOptions, unlessDamaged } from '@keelson/storage';
 import type { Kysely } from 'kysely';
 import { notFound } from '../../base/not-found.ts';
 import { limitsOf } from '../../base/retention/domain/retention-policy.ts';
@@ -128,31 +128,41 @@ const countNewer = async (
   return newer.length;
 };
 
+/** Marks or deletes the data of a run if it is due. */
+const retainDataOf = async (
+  { store, clock }: RunsContext,
+  runId: string,
+  options: TransactOptions,
+): Promise<void> => {
+  const planId = toPhaseId(runId, 'plan');
+  if (await isEmptied(store, runId)) return;
+  const due = await findDue(store, runId, clock.nowMs());
+  if (due === undefined) return;
+  const { run, keepLatest } = due;
+  if (keepLatest !== null && (await countNewer(store, run, keepLatest)) < keepLatest) return;
+  await store.transact(async (tx) => {
+    // The pass may have started long ago; the week begins now.
+    const nowMs = clock.nowMs();
+    const log = await runLogs.find(tx, planId);
+    if (log === undefined || (await findDue(tx, runId, nowMs)) === undefined) return;
+    const { dueSinceMs = nowMs } = log;
+    if (nowMs >= dueSinceMs + GRACE_MS) await removeDataOf(tx, runId);
+    else if (log.dueSinceMs === undefined) runLogs.write(tx, [planId], { ...log, dueSinceMs });
+  }, options);
+};
+
 /**
  * One pass over all runs that still have data. Data that is due is marked first and deleted a week later, so
  * that a new policy deletes nothing immediately.
  */
 export const applyRunDataRetention = async (
-  { store, clock }: RunsContext,
+  context: RunsContext,
   options: TransactOptions,
 ): Promise<void> => {
+  const { store } = context;
   const [place] = await runDataPolicies.keys(store, [], { limit: 1 });
   if (place === undefined) return;
   for await (const runId of listRunsWithLogs(store)) {
-    const planId = toPhaseId(runId, 'plan');
-    if (await isEmptied(store, runId)) continue;
-    const due = await findDue(store, runId, clock.nowMs());
-    if (due === undefined) continue;
-    const { run, keepLatest } = due;
-    if (keepLatest !== null && (await countNewer(store, run, keepLatest)) < keepLatest) continue;
-    await store.transact(async (tx) => {
-      // The pass may have started long ago; the week begins now.
-      const nowMs = clock.nowMs();
-      const log = await runLogs.find(tx, planId);
-      if (log === undefined || (await findDue(tx, runId, nowMs)) === undefined) return;
-      const { dueSinceMs = nowMs } = log;
-      if (nowMs >= dueSinceMs + GRACE_MS) await removeDataOf(tx, runId);
-      else if (log.dueSinceMs === undefined) runLogs.write(tx, [planId], { ...log, dueSinceMs });
-    }, options);
+    await unlessDamaged(retainDataOf(context, runId, options));
   }
 };

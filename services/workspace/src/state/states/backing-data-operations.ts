@@ -1,7 +1,13 @@
 /** Withholds and deletes the bytes of states that are no longer current. */
 import { KeelsonError } from '@keelson/errors';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import type { Reads, Store, Transaction, TransactOptions } from '@keelson/storage';
+import {
+  type Reads,
+  readableOnly,
+  type Store,
+  type Transaction,
+  type TransactOptions,
+} from '@keelson/storage';
 import type { Kysely } from 'kysely';
 import { limitsOf } from '../../base/retention/domain/retention-policy.ts';
 import type { ServiceContext } from '../../base/service-context.ts';
@@ -125,10 +131,9 @@ export const removeStatesOfRemoved = async (
   const ids = await findStateIdsOf(store, workspaceId, REMOVED_AT_ONCE);
   await store.transact(async (tx) => {
     for (const id of ids) {
-      const version = await stateVersionRecords.find(tx, id);
-      if (version === undefined) continue;
-      await releaseContent(tx, version.state);
-      await releaseContent(tx, version.jsonState);
+      const version = await stateVersionRecords.find(readableOnly(tx), id);
+      await releaseContent(tx, version?.state ?? null);
+      await releaseContent(tx, version?.jsonState ?? null);
       deleteSummary(tx, id);
       stateVersionRecords.delete(tx, id);
     }

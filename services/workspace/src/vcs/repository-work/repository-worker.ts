@@ -4,7 +4,7 @@
  */
 import { pause } from '@keelson/clock';
 import type { RoundOptions } from '@keelson/locks';
-import type { Transaction } from '@keelson/storage';
+import { readableOnly, type Transaction } from '@keelson/storage';
 import { pauseAfter, REPOSITORY_RETRIES } from '../../base/retries.ts';
 import {
   dueAtMsOf,
@@ -126,7 +126,7 @@ export const createRepositoryWorker = (
   const startDue = async (options: RoundOptions): Promise<void> => {
     for (const key of await repositoryWork.keys(context.store, [], { limit: LOOKED_AT })) {
       if (underWay.size >= AT_ONCE || dueAtMsOf(key) > context.clock.nowMs()) return;
-      const queued = await repositoryWork.find(context.store, key);
+      const queued = await repositoryWork.find(readableOnly(context.store), key);
       if (queued === undefined || underWay.has(queued.organizationId)) continue;
       start(queued.organizationId, work(context, key, queued, options));
     }

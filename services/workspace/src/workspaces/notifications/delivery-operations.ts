@@ -6,7 +6,7 @@
  */
 import { createHmac } from 'node:crypto';
 import { outboundFailure, readBeginning } from '@keelson/outbound';
-import type { Reads, TransactOptions } from '@keelson/storage';
+import { type Reads, readableOnly, type TransactOptions, unlessDamaged } from '@keelson/storage';
 import { mailFailure } from '../../base/mail/mailer.ts';
 import { MESSAGE_RETRIES, pauseAfter } from '../../base/retries.ts';
 import { membershipRecords } from '../../identity/model/team-records.ts';
@@ -193,22 +193,28 @@ const settle = (
     else notificationQueues.write(tx, [id], { ...queue, first, attempts: 0, dueAtMs: 0 });
   }, options);
 
-/** The first waiting event that is due; events older than `MAX_AGE_MS` are skipped. */
+/** The first waiting event that is due; it is undefined if it cannot be read. */
 const findDue = async (
   { store, clock }: WorkspacesContext,
   id: string,
-): Promise<{ readonly number: number; readonly event: NotificationEvent } | undefined> => {
-  const queue = await notificationQueues.find(store, id);
+): Promise<
+  { readonly number: number; readonly event: NotificationEvent | undefined } | undefined
+> => {
+  const reads = readableOnly(store);
+  const queue = await notificationQueues.find(reads, id);
   if (queue === undefined || queue.dueAtMs > clock.nowMs()) return undefined;
-  const event = await notificationEvents.find(store, id, String(queue.first));
-  return event && { number: queue.first, event };
+  return {
+    number: queue.first,
+    event: await notificationEvents.find(reads, id, String(queue.first)),
+  };
 };
 
 const findReasonNotToSend = async (
   { store, clock }: WorkspacesContext,
   { subscribable: { kind, id } }: NotificationConfiguration,
-  event: NotificationEvent,
+  event: NotificationEvent | undefined,
 ): Promise<string | undefined> => {
+  if (event === undefined) return 'not sent: the event cannot be read';
   if (event.atMs + MAX_AGE_MS < clock.nowMs()) return 'not sent within a day';
   return kind !== 'teams' || (await mayReadRunsOf(store, { kind: 'team', id }, event))
     ? undefined
@@ -256,7 +262,9 @@ export const deliverNotifications = async (
   const results: boolean[] = [];
   const left = ids.values();
   const work = async (): Promise<void> => {
-    for (const id of left) results.push(await deliverNext(context, id, options));
+    for (const id of left) {
+      results.push((await unlessDamaged(deliverNext(context, id, options))) ?? false);
+    }
   };
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, ids.length) }, work));
   return results.includes(true);

@@ -410,6 +410,31 @@ describe('destinations for people', () => {
 });
 
 describe('an event that waits to be sent', () => {
+  test('and cannot be read is skipped, and the others are sent', async () => {
+    const places = [await makePlace(), await makePlace()];
+    const triggered = { triggers: ['run:created', 'run:errored'] };
+    const [lost, other] = [
+      await configure(places[0] ?? '', triggered),
+      await configure(places[1] ?? '', triggered),
+    ];
+    const waiting = await Promise.all(
+      places.map((place) => runs.queue(place.replace('/workspaces/', ''))),
+    );
+    const path = `shared/notification-events/${lost}/0`;
+    await harness.store.applyRecords('damage', [{ path, stored: Buffer.from([0]) }]);
+    for (const id of waiting) await runs.act(id, 'cancel');
+    await harness.runUpkeep();
+    const told = received.map(
+      ({ body }) => `${body.notification_configuration_id} ${body.notifications[0].trigger}`,
+    );
+    expect(new Set(told)).toEqual(
+      new Set([`${lost} run:errored`, `${other} run:created`, `${other} run:errored`]),
+    );
+    expect(await responsesOf(lost)).toContainEqual(
+      expect.objectContaining({ code: 'not sent: the event cannot be read' }),
+    );
+  });
+
   test('is mailed to the users who may still read the runs', async () => {
     const workspaceId = await runs.makeWorkspace();
     const [reader, former, left] = await Promise.all(

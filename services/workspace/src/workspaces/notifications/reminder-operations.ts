@@ -1,5 +1,5 @@
 /** Reminders of upcoming auto-destroys. */
-import type { TransactOptions } from '@keelson/storage';
+import { type TransactOptions, unlessDamaged } from '@keelson/storage';
 import { decideAutoDestroy } from '../model/domain/auto-destroy.ts';
 import { projectRecords } from '../model/project-records.ts';
 import { workspaceRecords } from '../model/workspace-records.ts';
@@ -49,6 +49,6 @@ export const remindOfDestruction = async (
   options: TransactOptions,
 ): Promise<void> => {
   for (const id of await notificationReminders.keys(context.store, [])) {
-    await remind(context, id, options);
+    await unlessDamaged(remind(context, id, options));
   }
 };
