@@ -14,16 +14,18 @@ const PRINCIPAL: Principal = {
 };
 
 let made: number;
+let size: number;
 let isStillValid: boolean | undefined;
 let edge: CachingService;
 
 beforeEach(() => {
   made = 0;
+  size = 0;
   isStillValid = true;
   edge = cacheResponses(
     serviceOf(() => {
       made += 1;
-      const response = edgeResponse(200, {}, Buffer.from(String(made)));
+      const response = edgeResponse(200, {}, Buffer.from(String(made).padEnd(size)));
       return Promise.resolve(
         isStillValid === undefined
           ? response
@@ -35,7 +37,9 @@ beforeEach(() => {
 
 const ask = async (given: Parameters<typeof edgeRequest>[0] = {}): Promise<string> => {
   const { body } = await edge.handle(edgeRequest({ path: '/a', principal: PRINCIPAL, ...given }));
-  return Buffer.from(body as Uint8Array).toString();
+  return Buffer.from(body as Uint8Array)
+    .toString()
+    .trimEnd();
 };
 
 const askTwice = async (): Promise<void> => {
@@ -48,6 +52,27 @@ test('a request that was last seen long ago counts as new', async () => {
   for (let index = 0; index < 40_000; index += 1) await ask({ path: `/other/${index}` });
   const again = await ask();
   expect(await ask()).not.toBe(again);
+});
+
+describe('the size of responses', () => {
+  test('decides how many are cached; the least recently used are evicted', async () => {
+    size = 900_000;
+    const paths = Array.from({ length: 200 }, (_, index) => `/${index}`);
+    for (const path of [...paths, ...paths]) await ask({ path });
+    const before = made;
+    // From the newest one on, so that requests for evicted ones evict only the oldest.
+    for (const path of paths.toReversed()) await ask({ path });
+    const cached = paths.length - (made - before);
+    expect(cached * size).toBeGreaterThan(120_000_000);
+    expect(cached * size).toBeLessThan(134_217_728);
+  });
+
+  test('is at most a megabyte', async () => {
+    size = 1_048_577;
+    await askTwice();
+    const again = await ask();
+    expect(await ask()).not.toBe(again);
+  });
 });
 
 describe('a response that is still valid', () => {

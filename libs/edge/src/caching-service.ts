@@ -1,12 +1,11 @@
 /**
- * Caches responses to identified callers while the service confirms that they are still valid (decision 0023,
- * which covers requests without credentials too). The caller of each request is resolved before the cache is
- * used, and everything that was resolved is part of the key.
+ * Caches responses to identified callers while the service confirms that they are still valid (decision 0023).
+ * The caller of each request is resolved before the cache is used, and everything that was resolved is part of
+ * the key.
  */
 import type { Principal, RequestHead } from '@keelson/proto/edge/v1/edge';
 import { LRUCache } from 'lru-cache';
-import type { EdgeService } from './edge-service.ts';
-import { type CacheableResponse, createResponseCache } from './response-cache.ts';
+import type { EdgeResponse, EdgeService } from './edge-service.ts';
 
 /** Headers on which no cacheable response depends. A request with any other header goes to the service. */
 const NEVER_MATTER: ReadonlySet<string> = new Set([
@@ -24,6 +23,10 @@ const NEVER_MATTER: ReadonlySet<string> = new Set([
  * measured.
  */
 const OVERHEAD_BYTES = 1750;
+
+const MAX_BYTES = 128 * 1024 * 1024;
+/** Largest response that is cached, including its key. */
+const LARGEST_BYTES = 1024 * 1024;
 
 /** Number of remembered requests, about 2 MB. */
 const MAX_ASKED = 32_768;
@@ -53,6 +56,20 @@ const isCacheable = ({ method, headers }: RequestHead): boolean => {
   return true;
 };
 
+/** A response with a check whether it is still valid. */
+type CacheableResponse = EdgeResponse & { readonly isStillValid: () => Promise<boolean> };
+
+const createAnswers = (): LRUCache<string, CacheableResponse> =>
+  new LRUCache({
+    maxSize: MAX_BYTES,
+    maxEntrySize: LARGEST_BYTES,
+    // Streamed bodies are not cached.
+    sizeCalculation: ({ body }, key) =>
+      body instanceof Uint8Array
+        ? key.length + body.byteLength + OVERHEAD_BYTES
+        : LARGEST_BYTES + 1,
+  });
+
 export interface CachingService extends EdgeService {
   /** Removes every entry. */
   forget(): void;
@@ -64,7 +81,7 @@ export interface CachingService extends EdgeService {
  * storing one costs as much as building it.
  */
 export const cacheResponses = (service: EdgeService): CachingService => {
-  const answers = createResponseCache<{ readonly response: CacheableResponse }>(OVERHEAD_BYTES);
+  const answers = createAnswers();
   const asked = new LRUCache<number, true>({ max: MAX_ASKED });
   const wasAsked = (key: string): boolean => {
     const digest = digestOf(key);
@@ -83,13 +100,13 @@ export const cacheResponses = (service: EdgeService): CachingService => {
       const key = keyOf(head, principal);
       const known = answers.get(key);
       if (known !== undefined) {
-        if (await known.response.isStillValid()) return known.response;
+        if (await known.isStillValid()) return known;
         answers.delete(key);
       }
       const response = await service.handle(request);
       const { isStillValid } = response;
       if (isStillValid !== undefined && wasAsked(key))
-        answers.set(key, { response: { ...response, isStillValid } });
+        answers.set(key, { ...response, isStillValid });
       return response;
     },
   };

@@ -12,7 +12,6 @@ export { allowHeader, type EdgeMethod, isEdgeMethod, methodRefused } from './met
 export { type OpenApiDocument, toOpenApiDocument } from './openapi-document.ts';
 export { JSON_API_LIMITS, SECRETS_LIMITS } from './request-limits.ts';
 export { decodePath } from './request-path.ts';
-export { type CacheableResponse, createResponseCache } from './response-cache.ts';
 export { retryHeader } from './retry-header.ts';
 export {
   createEdgeService,

@@ -42,25 +42,18 @@ const jsonResponse = (status: number, document: unknown): EdgeResponse => ({
   body: Buffer.from(JSON.stringify(document)),
 });
 
-/**
- * A response with these bytes, such as a certificate or CRL.
- * @param isStillValid see `EdgeResponse.isStillValid`
- */
+/** A response with these bytes, such as a certificate or CRL. */
 export const rawResponse = (
   status: number,
   contentType: string,
   body: Uint8Array,
   headers: Readonly<Record<string, string>> = {},
-  isStillValid?: EdgeResponse['isStillValid'],
 ): FinalAnswer => ({
-  [ANSWERED]: {
-    ...edgeResponse(
-      status,
-      contentType === '' ? headers : { 'content-type': contentType, ...headers },
-      body,
-    ),
-    ...(isStillValid && { isStillValid }),
-  },
+  [ANSWERED]: edgeResponse(
+    status,
+    contentType === '' ? headers : { 'content-type': contentType, ...headers },
+    body,
+  ),
 });
 
 /** An object without the envelope (`sys/health`, `sys/seal-status`, …). */

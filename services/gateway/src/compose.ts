@@ -27,7 +27,6 @@ import { createClientAddress } from './request/client-address.ts';
 import { createSecurityHeaders } from './request/security-headers.ts';
 import { createHttpServers } from './server/http-servers.ts';
 import type { CertificateSource } from './tls/self-issued-certificate.ts';
-import type { DecisionStates } from './v1/response-cache.ts';
 import { createServeV1 } from './v1/serve-v1.ts';
 
 export { type GatewayConfig, gatewayConfig } from './config.ts';
@@ -53,11 +52,6 @@ export interface GatewayParts {
   readonly identity: RpcService<typeof IdentityDefinition>;
   /** Service that answers EST requests; EST is not served when absent. */
   readonly enrolment?: RpcService<typeof EnrolmentDefinition>;
-  /**
-   * Present when sys runs in this process; allows the gateway to repeat responses that are still
-   * valid.
-   */
-  readonly decisionState?: DecisionStates;
   /**
    * Files and folders of this process that no audit device may write to, in addition to those in
    * `config`.
@@ -129,7 +123,6 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     bodies,
     transferTimeLimitMs: config.transferTimeLimitSeconds * 1000,
     publicUrl: config.publicUrl,
-    decisionState: parts.decisionState,
   });
   const rateLimit = createRateLimit(config.rateLimit, parts.sharedCount?.counting);
   const serveApiV2 = createServeApiV2({

@@ -49,16 +49,6 @@ const echo = (method: EdgeMethod, path = '/echo'): Route =>
 
 const METHODS: readonly EdgeMethod[] = ['GET', 'LIST', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** Its responses are numbered, and valid for as long as the state says so. */
-const numbered = (method: EdgeMethod, state: SystemState): Route =>
-  route(method, '/open/numbered', () => {
-    state.numbered += 1;
-    return Promise.resolve({
-      ...json(200, { data: { number: state.numbered } }),
-      isStillValid: () => Promise.resolve(state.isStillValid),
-    });
-  });
-
 /** A document of about 20 KB, as a client of the workspace API gets it. */
 const page = Buffer.from(
   JSON.stringify({ data: Array.from({ length: 1000 }, (_, id) => ({ id })) }),
@@ -84,13 +74,12 @@ const pageRoutes: readonly Route[] = [
   ),
 ];
 
-const secretRoutes = (state: SystemState): Route[] => [
+const secretRoutes: Route[] = [
   ...METHODS.map((method) => echo(method)),
   ...pageRoutes,
   echo('POST', '/open/echo'),
   echo('POST', '/webhooks/repositories/whk-1'),
   echo('GET', '/sys/health'),
-  ...(['GET', 'POST'] as const).map((method) => numbered(method, state)),
   route('GET', '/gone', () => Promise.resolve(json(404, { errors: [] }))),
   route('GET', '/break', () => Promise.reject(new Error('a bug with hvs.bugTOKENbugTOKENbug'))),
   route('POST', '/secret', () => Promise.resolve(json(200, { data: { password: 'pass-SECRET' } }))),
@@ -113,12 +102,12 @@ const secretRoutes = (state: SystemState): Route[] => [
   }),
 ];
 
-const edge = (service: string, pathPrefix: string, state: SystemState) =>
+const edge = (service: string, pathPrefix: string) =>
   createEdgeService({
     service,
     version: '1',
     pathPrefix,
-    routes: secretRoutes(state),
+    routes: secretRoutes,
     renderError: (service === 'workspace' ? createErrorRenderer : createSecretsErrorRenderer)(
       () => undefined,
     ),
@@ -128,11 +117,6 @@ export interface SystemState {
   isSealed: boolean;
   auditGeneration: number;
   devices: AuditDevice[];
-  /** Identity of the state behind access decisions: replaced when they may have changed. */
-  decisions: object;
-  /** Number of `open/numbered` responses so far; `isStillValid` decides whether they may be reused. */
-  numbered: number;
-  isStillValid: boolean;
   readonly wrapped: Map<string, WrapRequest>;
 }
 
@@ -223,9 +207,6 @@ export const startGateway = async (
     isSealed: false,
     auditGeneration: 0,
     devices: [],
-    decisions: {},
-    numbered: 0,
-    isStillValid: true,
     wrapped: new Map(),
   };
   const gateway = composeGateway({
@@ -243,14 +224,13 @@ export const startGateway = async (
       destination: { write: (line) => void lines.push(line) },
     }),
     services: {
-      sys: edge('sys', '/v1', state),
-      workspace: edge('workspace', '/api/v2', state),
-      pki: edge('pki', '/v1/{mount}', state),
+      sys: edge('sys', '/v1'),
+      workspace: edge('workspace', '/api/v2'),
+      pki: edge('pki', '/v1/{mount}'),
       ...others,
     },
     access: stubService<RpcService<typeof AccessDefinition>>(accessOf(state)),
     identity,
-    decisionState: () => Promise.resolve(state.isSealed ? undefined : state.decisions),
     tls,
   });
   const { addresses } = await gateway.start();

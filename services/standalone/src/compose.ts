@@ -153,7 +153,6 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
     logger,
     services: { sys: sys.edge, pki: pki.edge, workspace: workspace.edge },
     access: sys.access,
-    decisionState: sys.decisionState,
     identity: workspace.identity,
     enrolment: pki.enrolment,
     ownFiles: [folder.path, config.unsealKeyFile, config.logFile ?? ''].filter(

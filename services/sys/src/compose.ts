@@ -19,7 +19,6 @@ import {
   secretsComponents,
 } from '@keelson/secrets-api';
 import { accessRpc } from './access/access-rpc.ts';
-import type { DecisionStates } from './access/decision-state.ts';
 import { UNAUTHENTICATED_PATHS } from './access/domain/special-paths.ts';
 import { composeContext, type SysContext, type SysParts } from './compose-context.ts';
 import { leaseRpc } from './leases/lease-rpc.ts';
@@ -44,11 +43,6 @@ export { sysConfigSchema } from './config.ts';
 export interface SysService {
   readonly edge: EdgeService;
   readonly access: RpcService<typeof AccessDefinition>;
-  /**
-   * For a gateway in this process: determines which cached decisions are still valid
-   * (`DecisionState`).
-   */
-  readonly decisionState: DecisionStates;
   readonly cluster: RpcService<typeof ClusterDefinition>;
   readonly ledger: RpcService<typeof LeasesDefinition>;
   /** Membership of the replication sets that this cluster leads. */
@@ -166,7 +160,6 @@ export const composeSys = (parts: SysParts): SysService => {
   return {
     edge,
     ...sysRpc(context),
-    decisionState: context.decisionState,
     periodicWork,
     seal: {
       initialize: (request = {}) => initialize({ ...DEFAULT_SHARES, ...request }),

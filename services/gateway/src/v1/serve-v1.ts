@@ -1,6 +1,5 @@
 /** /v1: one decision of sys for each request, then the owning service. */
 import {
-  createResponseCache,
   type EdgeBody,
   type EdgeResponse,
   type EdgeService,
@@ -30,13 +29,6 @@ import {
   serviceHeader,
 } from '../request/header-names.ts';
 import { incomingBody } from '../request/incoming-body.ts';
-import {
-  answerKey,
-  type CachedAnswer,
-  type DecisionStates,
-  isCacheable,
-  OVERHEAD_BYTES,
-} from './response-cache.ts';
 import { parseWrapTtlSeconds, wrapResponse } from './wrapped-response.ts';
 
 const NOTHING = Buffer.alloc(0);
@@ -54,11 +46,6 @@ export interface V1Parts {
   readonly transferTimeLimitMs: number;
   /** Public base URL of this API, when one is configured. */
   readonly publicUrl: string | undefined;
-  /**
-   * Present when sys runs in this process; allows the gateway to repeat responses that are still
-   * valid.
-   */
-  readonly decisionState: DecisionStates | undefined;
 }
 
 /** Removes the headers that the mount may not answer with. */
@@ -126,12 +113,7 @@ const forward = async (
   return withAllowedHeaders(response, mount.allowedResponseHeaders);
 };
 
-/** @param body given when it has already been read */
-const decideAndServe = async (
-  parts: V1Parts,
-  exchange: Exchange,
-  readBody?: EdgeBody,
-): Promise<{ response: EdgeResponse; isAudited: boolean }> => {
+const decideAndServe = async (parts: V1Parts, exchange: Exchange): Promise<EdgeResponse> => {
   const { access, audit, bodies, publicUrl } = parts;
   const { head, request } = exchange;
   const question = toQuestion(exchange);
@@ -141,14 +123,12 @@ const decideAndServe = async (
   const isAnonymous = resolution.audit?.caller === undefined;
   const isTransfer = isSnapshot(question.path) && resolution.outcome?.$case === 'allowed';
   if (isTransfer) exchange.limitTo(parts.transferTimeLimitMs);
-  const body =
-    readBody ??
-    (await incomingBody(
-      request,
-      isTransfer
-        ? { limitBytes: Number.MAX_SAFE_INTEGER, isWhole: false }
-        : bodyRules(bodies, exchange, isAnonymous, isAudited || needsBody),
-    ));
+  const body = await incomingBody(
+    request,
+    isTransfer
+      ? { limitBytes: Number.MAX_SAFE_INTEGER, isWhole: false }
+      : bodyRules(bodies, exchange, isAnonymous, isAudited || needsBody),
+  );
   if (needsBody)
     resolution = await access.resolve(
       { ...question, body: Buffer.from(await body.bytes(bodies.bodyBytes)), hasBody: true },
@@ -171,8 +151,8 @@ const decideAndServe = async (
           requestId: head.requestId,
         });
   };
-  const response = isAudited
-    ? await audit.record(
+  return isAudited
+    ? audit.record(
         {
           exchange,
           path: question.path,
@@ -181,45 +161,12 @@ const decideAndServe = async (
         },
         serve,
       )
-    : await serve();
-  return { response, isAudited };
+    : serve();
 };
 
-export const createServeV1 = (parts: V1Parts): ServeExchange => {
-  const { bodies, decisionState } = parts;
-  const answers = createResponseCache<CachedAnswer>(OVERHEAD_BYTES);
-
-  /**
-   * The response to a request without credentials: a cached one that is still valid, else a new
-   * one.
-   */
-  const recallOrServe = async (
-    exchange: Exchange,
-    decisions: DecisionStates,
-  ): Promise<EdgeResponse> => {
-    const { head, request } = exchange;
-    const body = await incomingBody(request, bodyRules(bodies, exchange, true, false));
-    const key = answerKey(request.url ?? '/', head.method, body);
-    // Read before the decision, so that a change during it invalidates the cached answer.
-    const state = await decisions();
-    if (state === undefined) answers.clear();
-    const known = answers.get(key);
-    if (known !== undefined && known.state === state && (await known.response.isStillValid())) {
-      exchange.group = known.group;
-      return known.response;
-    }
-    const { response, isAudited } = await decideAndServe(parts, exchange, body);
-    const { isStillValid } = response;
-    if (state !== undefined && isStillValid !== undefined && !isAudited)
-      answers.set(key, { state, response: { ...response, isStillValid }, group: exchange.group });
-    return response;
+export const createServeV1 =
+  (parts: V1Parts): ServeExchange =>
+  async (exchange) => {
+    if (!isEdgeMethod(exchange.head.method)) throw methodRefused();
+    return decideAndServe(parts, exchange);
   };
-
-  return async (exchange) => {
-    const { head, request } = exchange;
-    if (!isEdgeMethod(head.method)) throw methodRefused();
-    return decisionState !== undefined && isCacheable(head.method, request)
-      ? recallOrServe(exchange, decisionState)
-      : (await decideAndServe(parts, exchange)).response;
-  };
-};

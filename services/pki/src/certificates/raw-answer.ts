@@ -16,18 +16,11 @@ export const STORED_CERTIFICATE = {
 
 const NOTHING = new Uint8Array(0);
 
-/**
- * Whether a response is still valid, because its inputs are unchanged. It is kept together with the response,
- * so that it must not reference keys.
- */
-export type IsStillValid = () => Promise<boolean>;
-
 /** Bytes with a media type; 204 where there is nothing to show. */
 export const rawAnswer = (
   contentType: string,
   content: Uint8Array | string | undefined,
   headers: Readonly<Record<string, string>> = {},
-  isStillValid?: IsStillValid,
 ): FinalAnswer =>
   content === undefined
     ? rawResponse(204, '', NOTHING)
@@ -36,15 +29,12 @@ export const rawAnswer = (
         contentType,
         typeof content === 'string' ? Buffer.from(content) : content,
         headers,
-        isStillValid,
       );
 
 /** Headers of a request, which tell the version that the client already has, and the time of the request. */
 export interface Freshness {
   readonly headers: Readonly<Record<string, string>>;
   readonly nowMs: number;
-  /** Not passed on for an answer without `Last-Modified`, because the next one will have it. */
-  readonly isStillValid?: IsStillValid;
 }
 
 /**
@@ -83,6 +73,5 @@ export const rawUnlessUnmodified = async (
     contentType,
     await content(),
     lastMs === undefined ? {} : { 'last-modified': new Date(lastMs).toUTCString() },
-    lastMs === undefined ? undefined : freshness.isStillValid,
   );
 };

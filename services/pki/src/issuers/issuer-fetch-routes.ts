@@ -16,7 +16,7 @@ import {
 import type { MountScope } from '../mounts/mount-records.ts';
 import { requireMount } from '../mounts/request-mount.ts';
 import type { Authority, IssuerInUse } from './domain/authority.ts';
-import { type Authorities, whileInForce } from './issuer-records.ts';
+import type { Authorities } from './issuer-records.ts';
 
 export interface IssuerFetchParts {
   readonly authorities: Authorities;
@@ -54,8 +54,7 @@ const startFetch = async (
   { headers }: RequestHead,
 ): Promise<Fetch> => {
   const authority = await authorities.of(mount);
-  const isStillValid = whileInForce(authorities, mount, authority);
-  return { authority, freshness: { headers, nowMs: clock.nowMs(), isStillValid } };
+  return { authority, freshness: { headers, nowMs: clock.nowMs() } };
 };
 
 const joinPems = (issuers: readonly IssuerInUse[]): string =>

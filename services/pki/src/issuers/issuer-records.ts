@@ -8,7 +8,6 @@ import {
   type Transaction,
 } from '@keelson/storage';
 import { loadClusterAddress, loadUrls } from '../authority-urls/authority-url-records.ts';
-import type { IsStillValid } from '../certificates/raw-answer.ts';
 import { loadCrlConfig } from '../crl-config/crl-config-records.ts';
 import { DamagedReferences } from '../keys/domain/damaged-references.ts';
 import { keyRecords, loadKeyRing } from '../keys/key-records.ts';
@@ -125,17 +124,4 @@ export const createAuthorities = (store: Store): Authorities => {
     },
     clear: () => views.clear(),
   };
-};
-
-/**
- * Whether a mount still has this very authority. The check lives as long as an answer, so it holds no
- * keys.
- */
-export const whileInForce = (
-  authorities: Authorities,
-  mount: MountScope,
-  authority: Authority,
-): IsStillValid => {
-  const held = new WeakRef(authority);
-  return async () => (await authorities.of(mount)) === held.deref();
 };

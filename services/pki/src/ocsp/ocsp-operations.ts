@@ -13,11 +13,11 @@ import type { IssuerInUse } from '../issuers/domain/authority.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import { findIssuers, findResponder } from './domain/certificate-issuers.ts';
 import { findStatus, type StatusScope } from './ocsp-status-operations.ts';
-import { type OcspAnswer, type OcspParts, PresignedAnswers } from './presigned-answers.ts';
+import { type OcspParts, PresignedAnswers } from './presigned-answers.ts';
 
 export interface OcspResponder {
-  /** A signed answer; undefined where this mount gives none (turned off, no issuer that may sign). */
-  answer(mount: MountScope, request: OcspRequest): Promise<OcspAnswer | undefined>;
+  /** A signed answer, DER; undefined where this mount gives none (turned off, no issuer that may sign). */
+  answer(mount: MountScope, request: OcspRequest): Promise<Uint8Array | undefined>;
   /** Forgets everything, references to keys included. */
   clear(): void;
 }
@@ -67,15 +67,16 @@ const answerPresigned = async (
   certId: CertId,
   // Position before the reads, so that a change during them counts as later.
   position: number,
-): Promise<OcspAnswer> => {
+): Promise<Uint8Array> => {
   const { mount, authority, hasUnstored, issuers } = exchange;
   const key = mount.uuid + Buffer.from(certId.der).toString('latin1');
   const known = await presigned.find(key);
   if (known !== undefined) return known;
   const nowMs = parts.clock.nowMs();
   const status = await findStatus(parts.store, exchange, issuers, certId.serialNumber);
-  return presigned.put(key, {
-    der: await sign(parts, exchange, [[certId, status]]),
+  const der = await sign(parts, exchange, [[certId, status]]);
+  presigned.put(key, {
+    der,
     mount: { uuid: mount.uuid, local: mount.local },
     serialKey: toSerialKey(certId.serialNumber),
     authority,
@@ -83,6 +84,7 @@ const answerPresigned = async (
     signAgainAtMs: nowMs + authority.settings.crl.ocspExpirySeconds * 500,
     position,
   });
+  return der;
 };
 
 export const createOcspResponder = (parts: OcspParts): OcspResponder => {
@@ -103,7 +105,7 @@ export const createOcspResponder = (parts: OcspParts): OcspResponder => {
       const exchange = { mount, authority, hasUnstored, request, issuers, responder };
       return request.nonce === undefined && request.certIds.length === 1 && issuers.length > 0
         ? answerPresigned(parts, presigned, exchange, certId, position)
-        : { der: await answerFresh(parts, exchange) };
+        : answerFresh(parts, exchange);
     },
     clear: () => presigned.clear(),
   };

@@ -63,12 +63,8 @@ const serve = async (
     const request = await readRequest(exchange, `${path}/`);
     // Where lists are unified, every answer includes the revocations of the other clusters.
     const isServed = !unified || (await authorities.of(mount)).settings.crl.unifiedCrl;
-    const answer = isServed ? await responder.answer(mount, request) : undefined;
-    if (answer === undefined) return failure('unauthorized');
-    const { der: body, isStillValid } = answer;
-    return isStillValid === undefined
-      ? { head: SUCCESS, body }
-      : { head: SUCCESS, body, isStillValid: isStillValid };
+    const body = isServed ? await responder.answer(mount, request) : undefined;
+    return body === undefined ? failure('unauthorized') : { head: SUCCESS, body };
   } catch (error) {
     if (hasCode(error, 'pki.malformed') || hasCode(error, 'request.too_large'))
       return failure('malformedRequest');

@@ -7,7 +7,6 @@ import type { Clock } from '@keelson/clock';
 import type { Store } from '@keelson/storage';
 import { LRUCache } from 'lru-cache';
 import { certificatesPrefix } from '../certificates/certificate-records.ts';
-import type { IsStillValid } from '../certificates/raw-answer.ts';
 import { revocationRecords } from '../certificates/revocation-records.ts';
 import { clusterRevocationsOf } from '../clusters/cluster-records.ts';
 import type { Authority } from '../issuers/domain/authority.ts';
@@ -20,12 +19,6 @@ export interface OcspParts {
   readonly clock: Clock;
   /** Whether the mount may have issued certificates that it did not store, as of now. */
   readonly mayHaveUnstored: (mount: MountScope) => Promise<boolean>;
-}
-
-export interface OcspAnswer {
-  readonly der: Uint8Array;
-  /** Absent where each answer is signed for its request. */
-  readonly isStillValid?: IsStillValid;
 }
 
 export interface PresignedAnswer {
@@ -57,29 +50,19 @@ export class PresignedAnswers {
     this.#parts = parts;
   }
 
-  /** The answer to a request, where there is one that is still valid. */
-  async find(key: string): Promise<OcspAnswer | undefined> {
+  /** The answer to a request, DER, if there is one that is still valid. */
+  async find(key: string): Promise<Uint8Array | undefined> {
     const known = this.#answers.get(key);
-    return known && (await this.#isStillValid(known)) ? this.#toAnswer(key, known) : undefined;
+    return known && (await this.#isStillValid(known)) ? known.der : undefined;
   }
 
-  put(key: string, answer: PresignedAnswer): OcspAnswer {
+  put(key: string, answer: PresignedAnswer): void {
     this.#answers.set(key, answer);
-    return this.#toAnswer(key, answer);
   }
 
   /** Answers refer to the authority, and so to its keys. */
   clear(): void {
     this.#answers.clear();
-  }
-
-  /** The check lives as long as the answer is kept elsewhere, so it refers to nothing that has keys. */
-  #toAnswer(key: string, { der }: PresignedAnswer): OcspAnswer {
-    const isStillValid = async (): Promise<boolean> => {
-      const known = this.#answers.get(key);
-      return known?.der === der && this.#isStillValid(known);
-    };
-    return { der, isStillValid };
   }
 
   async #isStillValid(answer: PresignedAnswer): Promise<boolean> {

@@ -20,11 +20,7 @@ export interface DecisionViews {
   readonly isSwitching: () => boolean;
 }
 
-/**
- * Immutable. A decision about a request without a token depends on this and the request only: while
- * `DecisionStates` returns the same object, the decision stays the same. Anything else that such decisions
- * come to depend on must become part of it.
- */
+/** Immutable. A decision about a request without a token depends on this and the request only. */
 export class DecisionState {
   readonly namespaces: NamespaceTable;
   readonly mounts: MountIndex;

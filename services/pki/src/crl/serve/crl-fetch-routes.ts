@@ -13,7 +13,6 @@ import {
 } from '../../certificates/raw-answer.ts';
 import type { Authority, IssuerInUse } from '../../issuers/domain/authority.ts';
 import type { Authorities } from '../../issuers/issuer-records.ts';
-import { whileInForce } from '../../issuers/issuer-records.ts';
 import type { MountScope } from '../../mounts/mount-records.ts';
 import { requireMount } from '../../mounts/request-mount.ts';
 import { type CrlKind, type CurrentCrl, findCrl } from './crl-operations.ts';
@@ -102,14 +101,7 @@ const fetchCrl = async (
   const { mount, place, headers } = fetch;
   const authority = await authorities.of(mount);
   const found = await find(store, fetch, authority);
-  const isInForce = whileInForce(authorities, mount, authority);
-  const freshness: Freshness = {
-    headers,
-    nowMs: clock.nowMs(),
-    // A list is the same object until it is replaced.
-    isStillValid: async () =>
-      (await isInForce()) && (await find(store, fetch, await authorities.of(mount))) === found,
-  };
+  const freshness: Freshness = { headers, nowMs: clock.nowMs() };
   if (place.form === 'json') {
     if (found === undefined) return undefined;
     const unmodified = unmodifiedAnswer(freshness, found.storedAtMs);

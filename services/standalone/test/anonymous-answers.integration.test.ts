@@ -1,4 +1,4 @@
-/** Every change shows in the very next response, although valid responses are reused. */
+/** Every change shows in the very next answer to callers without a token, although OCSP answers are signed in advance. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 let folder: string;
 let keelson: KeelsonProcess;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'keelson-remembered-'));
+  folder = mkdtempSync(join(tmpdir(), 'keelson-anonymous-'));
   keelson = await startKeelson({ dataFolder: join(folder, 'data') });
 }, 60_000);
 afterAll(async () => {
@@ -114,7 +114,7 @@ describe.for([
   ['in the path', get],
   ['in the body', post],
 ] as const)('a request for a status, %s,', ([, ask]) => {
-  test('is answered from the cache as long as nothing changes', async () => {
+  test('gets the same answer as long as nothing changes', async () => {
     const { status, bytes } = await ask(mount, certificate);
     expect([status, statusIn(bytes)]).toEqual([200, 'good']);
     expect((await ask(mount, certificate)).bytes).toEqual(bytes);
@@ -176,7 +176,7 @@ const fetchBytes = async (path: string) => {
   return { headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) };
 };
 
-/** From the second after its last change on, the answer says when that was, and is given again. */
+/** From the second after its last change on, the answer says when that was. */
 const untilSettled = async (path: string): Promise<Buffer> => {
   await expect
     .poll(async () => (await fetchBytes(path)).headers.get('last-modified'), { timeout: 30_000 })
@@ -208,7 +208,7 @@ test.for(['crl', 'issuer/default/crl/der'])('%s shows a revocation at once', asy
   expect(shown).toContain(certificate.serial.replaceAll(':', '').toUpperCase());
 });
 
-test('a locked namespace answers nothing from the cache', async () => {
+test('a locked namespace answers nothing', async () => {
   await administer('POST', 'sys/namespaces/team');
   const inTeam = 'team/pki';
   await administer('POST', `team/sys/mounts/pki`, { type: 'pki' });
@@ -225,7 +225,7 @@ test('a locked namespace answers nothing from the cache', async () => {
 });
 
 // Last: nothing is answered after it.
-test('a sealed system answers nothing from the cache', async () => {
+test('a sealed system answers nothing', async () => {
   await administer('POST', 'sys/seal');
   expect((await get(mount, certificate)).status).toBe(503);
   expect((await post(mount, certificate)).status).toBe(503);
