@@ -1,6 +1,7 @@
 /** OpenAPI 3.1 operations from declared fields, and the components that they refer to. */
 import type { EdgeMethod } from '@keelson/edge';
-import { type Fields, propertiesOf } from './fields.ts';
+import type { JsonObject } from './coercions.ts';
+import { type Field, type Fields, propertiesOf } from './fields.ts';
 import type { DescribedAnswer } from './operations.ts';
 
 export interface DescribedOperation {
@@ -116,6 +117,12 @@ const successOf = (operation: DescribedOperation) => {
   };
 };
 
+/** A parameter of the path is never absent, so that it has no default. */
+const schemaInPath = (declared: Field<unknown> | undefined): JsonObject => {
+  const { default: _default, ...schema } = declared?.schema ?? { type: 'string' };
+  return schema;
+};
+
 /** Path parameters come from the path, the others from the body of writes and the query of the rest. */
 export const describeOperation = (operation: DescribedOperation): Record<string, unknown> => {
   const { method, path, fields } = operation;
@@ -130,7 +137,7 @@ export const describeOperation = (operation: DescribedOperation): Record<string,
     in: place,
     required: place === 'path' || isRequired(fields, name),
     description: fields[name]?.description ?? '',
-    schema: fields[name]?.schema ?? { type: 'string' },
+    schema: place === 'path' ? schemaInPath(fields[name]) : fields[name]?.schema,
   });
   const required = others.filter((name) => isRequired(fields, name));
   return {

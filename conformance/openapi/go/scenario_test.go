@@ -1,0 +1,66 @@
+// Package generated runs a scenario with the client that oapi-codegen generates from
+// sys/internal/specs/openapi.
+package generated
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"testing"
+
+	"keelson.example/conformance/openapi/client"
+)
+
+// A root, a role and a certificate, which is then revoked.
+func TestCertificateIsIssuedAndRevoked(t *testing.T) {
+	ctx := context.Background()
+	identify := func(_ context.Context, request *http.Request) error {
+		request.Header.Set("X-Vault-Token", os.Getenv("SERVER_TOKEN"))
+		return nil
+	}
+	c, err := client.NewClientWithResponses(os.Getenv("SERVER_ADDRESS")+"/v1", client.WithRequestEditorFn(identify))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(value string) *string { return &value }
+	yes := true
+
+	root, err := c.PostPkiMountPathRootGenerateTypeWithResponse(ctx, "pki", "internal",
+		client.PostPkiMountPathRootGenerateTypeJSONRequestBody{CommonName: text("Generated Root"), KeyType: text("ec")})
+	if err != nil || root.StatusCode() != http.StatusOK {
+		t.Fatal(err, string(root.Body))
+	}
+	role, err := c.PostPkiMountPathRolesNameWithResponse(ctx, "pki", "web",
+		client.PostPkiMountPathRolesNameJSONRequestBody{AllowAnyName: &yes, KeyType: text("ec")})
+	if err != nil || role.StatusCode() >= http.StatusBadRequest {
+		t.Fatal(err, string(role.Body))
+	}
+
+	issued, err := c.PostPkiMountPathIssueNameWithResponse(ctx, "pki", "web",
+		client.PostPkiMountPathIssueNameJSONRequestBody{CommonName: text("www.example.com")})
+	if err != nil || issued.JSON200 == nil {
+		t.Fatal(err, string(issued.Body))
+	}
+	data := issued.JSON200.Data
+	if data.Certificate == nil || data.PrivateKey == nil || data.SerialNumber == nil {
+		t.Fatal(string(issued.Body))
+	}
+
+	revoked, err := c.PostPkiMountPathRevokeWithResponse(ctx, "pki",
+		client.PostPkiMountPathRevokeJSONRequestBody{SerialNumber: data.SerialNumber})
+	if err != nil || revoked.StatusCode() != http.StatusOK {
+		t.Fatal(err, string(revoked.Body))
+	}
+	read, err := c.GetPkiMountPathCertSerialWithResponse(ctx, "pki", *data.SerialNumber)
+	if err != nil || read.JSON200 == nil {
+		t.Fatal(err, string(read.Body))
+	}
+	if at := read.JSON200.Data.RevocationTime; at == nil || *at == 0 {
+		t.Fatal(string(read.Body))
+	}
+	refused, err := c.PostPkiMountPathIssueNameWithResponse(ctx, "pki", "absent",
+		client.PostPkiMountPathIssueNameJSONRequestBody{CommonName: text("www.example.com")})
+	if err != nil || refused.StatusCode() != http.StatusBadRequest || refused.JSONDefault == nil || len(refused.JSONDefault.Errors) == 0 {
+		t.Fatal(err, string(refused.Body))
+	}
+}
