@@ -1,6 +1,6 @@
 /** Records that a disk has damaged: each takes down what depends on it, and nothing else of its organization. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Harness, startHarnessOf } from './workspace-harness.ts';
+import { type Harness, type Reply, startHarnessOf } from './workspace-harness.ts';
 
 const O = '/organizations/acme';
 let harness: Harness;
@@ -54,6 +54,32 @@ test.for([
       'records that cannot be decrypted (the log names them): 1',
     ]);
     await harness.runUpkeep();
+  },
+);
+
+test.for([
+  ['workspaces', 'workspace', `${O}/workspaces`],
+  ['projects', 'project', `${O}/projects`],
+] as const)(
+  'the pages of %s keep their total, which includes damaged ones with a warning, and end',
+  async ([prefix, kind, list]) => {
+    const before = (await get(`${list}?page[size]=1`)).meta.pagination['total-count'] as number;
+    await damage(prefix, ids[`${kind} lost`]);
+    const shown: unknown[] = [];
+    const warnings: string[] = [];
+    let number: number | null | undefined = 1;
+    while (number !== null && number !== undefined) {
+      const page: Reply = await get(`${list}?page[size]=1&page[number]=${number}`);
+      expect(page.meta.pagination['total-count']).toBe(before);
+      shown.push(...page.list.map(({ attributes }) => attributes['name']));
+      warnings.push(...(page.meta.warnings ?? []));
+      number = page.meta.pagination['next-page'];
+    }
+    expect(shown).toHaveLength(before - 1);
+    expect(shown).not.toContain('lost');
+    expect(warnings).toEqual([
+      '1 of the items that total-count includes cannot be read and are not on this page',
+    ]);
   },
 );
 

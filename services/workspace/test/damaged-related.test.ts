@@ -156,7 +156,7 @@ const problemOf = (
     return isOwn && detail.includes(path) ? undefined : `${status} ${detail}`;
   }
   const total = meta?.pagination?.['total-count'];
-  const missing = Array.isArray(list) && typeof total === 'number' ? total - list.length : 0;
+  const missing = typeof total === 'number' && path !== 'intact' ? total - list.length : 0;
   const told = Number.parseInt(meta?.warnings?.[0] ?? '0', 10);
   return missing === told ? undefined : `${missing} missing, but the warning is of ${told}`;
 };

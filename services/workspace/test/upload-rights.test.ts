@@ -5,7 +5,8 @@ import { ENDS, narrow, teamWith } from './ended-rights.ts';
 import { startRunHarness } from './run-harness.ts';
 import { md5, stateText, url } from './state-uploads.ts';
 
-const { harness, makeWorkspace, claim, finish, statusOf, act } = await startRunHarness();
+const { harness, makeWorkspace, queue, claim, finish, report, asRun, wait, statusOf, act } =
+  await startRunHarness();
 afterAll(() => harness[Symbol.asyncDispose]());
 
 const announce = async (workspaceId: string, token: string, attributes: object = {}) => {
@@ -54,6 +55,47 @@ describe('a configuration for a workspace with auto-apply', () => {
     await act(run?.id ?? '', 'discard');
   });
 });
+
+/** Ways in which the apply of a run ends after somebody has asked to cancel it. */
+const RUN_ENDS = {
+  'its agent has stopped': (runId: string) => report(runId, { status: 'canceled' }),
+  'it has failed': (runId: string) => report(runId, { status: 'errored' }),
+  'it was canceled by force': async (runId: string) => {
+    await wait(60_000);
+    return act(runId, 'force-cancel');
+  },
+} as const;
+
+test.for(Object.entries(RUN_ENDS))(
+  'a canceled run stores its state until it ends, and not after %s',
+  async ([, end]) => {
+    const workspaceId = await makeWorkspace();
+    const runId = await queue(workspaceId, { 'auto-apply': true });
+    await claim();
+    await finish(runId);
+    await claim();
+    expect(await act(runId, 'cancel')).toBe(202);
+    const announceState = async (serial: number) => {
+      const text = stateText(serial);
+      const announced = await asRun(runId, 'POST', `/workspaces/${workspaceId}/state-versions`, {
+        data: { type: 'state-versions', attributes: { serial, md5: md5(text) } },
+      });
+      const upload = async () =>
+        (await harness.transfer('PUT', url(announced.data, 'state-upload'), Buffer.from(text)))
+          .status;
+      expect(announced.status).toBe(201);
+      return { upload };
+    };
+    expect(await (await announceState(1)).upload()).toBe(204);
+    const last = await announceState(2);
+    await end(runId);
+    expect(await last.upload()).toBe(404);
+    const path = `/workspaces/${workspaceId}/current-state-version`;
+    expect((await harness.call('GET', path)).data.attributes['serial']).toBe(1);
+    const again = await asRun(runId, 'GET', path);
+    expect(again.status).toBe(401);
+  },
+);
 
 describe.for(Object.entries(ENDS))('once %s', ([, end]) => {
   test.for([{}, { 'auto-queue-runs': false }])(

@@ -276,6 +276,27 @@ describe('a submodule at an SSH address', () => {
 });
 
 describe('a push', () => {
+  test('starts a run although other work at repositories cannot be read', async () => {
+    const [lost, other] = [await connect(), await connect()];
+    await harness.runUpkeep();
+    for (const { id, identifier, first } of [lost, other]) {
+      const sha = await server.commit(identifier, { 'main.tf': '2' });
+      await deliver(id, pushed('refs/heads/main', sha, first));
+      harness.clock.advance(1);
+    }
+    const prefix = 'shared/repository-work/';
+    const [path = ''] = await harness.store.stored.listPaths('replicated', prefix, 1);
+    expect(path).toContain(prefix);
+    const kept = await harness.store.stored.read([path]);
+    await harness.store.applyRecords('damage', [{ path, stored: Buffer.from([0]) }]);
+    await harness.runUpkeep();
+    const versions = async (id: string) => (await versionsOf(id)).list.length;
+    expect([await versions(lost.id), await versions(other.id)]).toEqual([1, 2]);
+    await harness.store.applyRecords('repair', kept);
+    await harness.runUpkeep();
+    expect(await versions(lost.id)).toBe(2);
+  });
+
   test.for([
     [true, 'confirmed', null],
     [false, 'planned', 'waits for a confirmation: auto-apply of the workspace was switched off'],
