@@ -49,6 +49,6 @@ check: $(INSTALLED_FOR_DEVELOPMENT)
 demo-replication: $(INSTALLED) $(CONSOLE)
 	@exec node_modules/node/bin/node deploy/demo-replication/src/main.ts $(ARGS)
 
-# The npm package and the chart with their checksums, in dist/ (docs/releasing.md).
+# The npm package, the Debian package and the chart with their checksums, in dist/ (docs/releasing.md). Needs dpkg-deb.
 release: $(INSTALLED_FOR_DEVELOPMENT) $(CONSOLE)
 	@exec node_modules/node/bin/node deploy/release/src/main.ts

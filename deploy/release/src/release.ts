@@ -4,6 +4,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packChart } from './chart.ts';
+import { packDebian } from './debian-package.ts';
 import { packPackage, stagePackage } from './npm-package.ts';
 
 const digestsOf = async (folder: string): Promise<readonly string[]> =>
@@ -26,6 +27,7 @@ export const release = async (folder: string, time: number): Promise<readonly st
     await stagePackage(staged);
     await packPackage(staged, folder);
     await packChart(folder, time);
+    await packDebian(staged, join(work, 'debian'), folder, time);
     const digests = await digestsOf(folder);
     await writeFile(join(folder, 'SHA256SUMS'), `${digests.join('\n')}\n`);
     return digests;

@@ -80,6 +80,7 @@ export const runConfiguredProcess = async <S extends ConfigSchema>({
   }
   await runProcess({
     name,
+    environment,
     start: async () => {
       if (argument !== undefined) throw new Error(unknownArgument(argument, schema));
       const config = parseConfig(schema, environment);

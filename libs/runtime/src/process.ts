@@ -1,6 +1,8 @@
 /** The life cycle of a process: start, wait for a signal, stop within a time limit. */
 import { isatty } from 'node:tty';
+import type { Environment } from '@keelson/config';
 import type { Logger } from '@keelson/logging';
+import { type ServiceState, tellServiceManager } from './service-manager.ts';
 
 export interface Stoppable {
   /** Finishes current work and frees all resources. */
@@ -12,6 +14,8 @@ export interface Stoppable {
 export interface ProcessOptions {
   /** Name such as "keelson-gateway", used when the start fails. */
   readonly name: string;
+  /** `process.env`, in which systemd names where it wants to be told of the start, reloads and the stop. */
+  readonly environment: Environment;
   readonly start: () => Promise<Stoppable & { readonly logger: Logger }>;
   /** Time after which the process ends even if work is unfinished. */
   readonly stopWithinMs?: number;
@@ -29,16 +33,16 @@ const nextSignal = (): Promise<NodeJS.Signals> =>
   });
 
 /** Runs reloads one after the other; ignores signals until the start is complete. */
-const reloadOnSignal = (): { begin(running: Stoppable): void } => {
+const reloadOnSignal = (): { begin(reload: () => Promise<void>): void } => {
   let under = Promise.resolve();
-  let running: Stoppable | undefined;
+  let reload: (() => Promise<void>) | undefined;
   if (!HAS_TERMINAL)
     process.on('SIGHUP', () => {
-      under = under.then(() => running?.reload?.());
+      under = under.then(() => reload?.());
     });
   return {
     begin: (started) => {
-      running = started;
+      reload = started;
     },
   };
 };
@@ -60,6 +64,7 @@ const stopWithin = async (running: Stoppable, limitMs: number): Promise<boolean>
  */
 export const runProcess = async ({
   name,
+  environment,
   start,
   stopWithinMs = 30_000,
 }: ProcessOptions): Promise<never> => {
@@ -76,8 +81,16 @@ export const runProcess = async ({
     );
     process.exit(1);
   }
-  reloads.begin(running);
   const { logger } = running;
+  const tell = (state: ServiceState): Promise<void> =>
+    tellServiceManager(environment, state).catch((error: unknown) =>
+      logger.warn({ err: error, state }, 'systemd was not told'),
+    );
+  reloads.begin(async () => {
+    await tell('RELOADING=1');
+    await running.reload?.();
+    await tell('READY=1');
+  });
   process.on('unhandledRejection', (reason) =>
     logger.error({ err: reason }, 'unhandled rejection'),
   );
@@ -86,10 +99,12 @@ export const runProcess = async ({
     process.exit(1);
   });
 
+  await tell('READY=1');
   const signal = await signalled;
   clearInterval(alive);
   for (const again of SIGNALS) process.once(again, () => process.exit(1));
   logger.info({ signal }, 'stopping');
+  await tell('STOPPING=1');
   try {
     const clean = await stopWithin(running, stopWithinMs);
     logger.info({ clean }, 'stopped');

@@ -5,6 +5,7 @@ import { runProcess } from '../runtime.ts';
 const behaviour = process.argv[2];
 await runProcess({
   name: 'sample',
+  environment: process.env,
   stopWithinMs: behaviour === 'hang' ? 1 : 30_000,
   start: async () => {
     if (behaviour === 'refuse') throw new Error('KEELSON_X must be set');

@@ -1,0 +1,105 @@
+/** The Debian package: the files of the npm package with Node itself, a systemd unit and its settings. */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import { REPOSITORY, rootManifest } from './repository.ts';
+
+const run = promisify(execFile);
+const SOURCES = join(REPOSITORY, 'deploy/release/debian');
+
+/** Names of Debian for the machines that Node is built for. */
+const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
+
+const PROGRAMS = ['usr/bin/keelson', 'usr/lib/keelson/bin/node'];
+const SCRIPTS = ['postinst', 'prerm', 'postrm'];
+const SETTINGS = 'etc/keelson/keelson.env';
+
+/** Where the sources of this folder are installed. */
+const INSTALLED: Readonly<Record<string, string>> = {
+  keelson: 'usr/bin/keelson',
+  'keelson.env': SETTINGS,
+  'keelson.service': 'usr/lib/systemd/system/keelson.service',
+};
+
+interface InstalledFile {
+  readonly path: string;
+  readonly content: Buffer;
+}
+
+const filesIn = async (root: string): Promise<readonly InstalledFile[]> => {
+  const entries = await readdir(root, { recursive: true, withFileTypes: true });
+  const paths = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    .toSorted();
+  const files: InstalledFile[] = [];
+  for (const path of paths) files.push({ path, content: await readFile(join(root, path)) });
+  return files;
+};
+
+const controlOf = (architecture: string, bytes: number): string =>
+  [
+    'Package: keelson',
+    `Version: ${rootManifest().version}`,
+    `Architecture: ${architecture}`,
+    'Maintainer: The Keelson authors <keelson@localhost>',
+    `Installed-Size: ${Math.ceil(bytes / 1024)}`,
+    'Depends: ca-certificates, libc6 (>= 2.28), libstdc++6, passwd',
+    'Recommends: git, systemd',
+    'Section: admin',
+    'Priority: optional',
+    'Description: control plane for workspaces, certificates and secrets',
+    ' One address for workspaces and runs of terraform, a certificate authority with',
+    ' ACME and EST, and the administration of secrets. Standalone, on SQLite.',
+    '',
+  ].join('\n');
+
+/**
+ * @param staged folder of `stagePackage`
+ * @param work an empty folder for the files of the package
+ * @param folder gets the package
+ * @param time seconds since 1970, of every file
+ * @returns the package
+ */
+export const packDebian = async (
+  staged: string,
+  work: string,
+  folder: string,
+  time: number,
+): Promise<string> => {
+  const architecture = ARCHITECTURES[process.arch];
+  if (architecture === undefined) throw new Error(`There is no Debian name for ${process.arch}.`);
+  const program = join(work, 'usr/lib/keelson');
+  await cp(staged, program, { recursive: true });
+  await cp(join(REPOSITORY, 'node_modules/node/bin/node'), join(program, 'bin/node'));
+  for (const [source, target] of Object.entries(INSTALLED))
+    await cp(join(SOURCES, source), join(work, target));
+  const documents = join(work, 'usr/share/doc/keelson');
+  await cp(join(REPOSITORY, 'LICENSE'), join(documents, 'copyright'));
+  await cp(join(staged, 'README.md'), join(documents, 'README.md'));
+
+  const files = await filesIn(work);
+  const control = join(work, 'DEBIAN');
+  await mkdir(control);
+  const bytes = files.reduce((sum, { content }) => sum + content.length, 0);
+  await writeFile(join(control, 'control'), controlOf(architecture, bytes));
+  await writeFile(join(control, 'conffiles'), `/${SETTINGS}\n`);
+  const sums = files
+    .filter(({ path }) => path !== SETTINGS)
+    .map(({ path, content }) => `${createHash('md5').update(content).digest('hex')}  ${path}\n`);
+  await writeFile(join(control, 'md5sums'), sums.join(''));
+  for (const script of SCRIPTS) await cp(join(SOURCES, script), join(control, script));
+
+  await run('chmod', ['--recursive', 'u=rwX,go=rX', work]);
+  await run('find', [work, '-type', 'f', '-exec', 'chmod', '0644', '{}', '+']);
+  const executable = [...PROGRAMS, ...SCRIPTS.map((script) => `DEBIAN/${script}`)];
+  await run('chmod', ['0755', ...executable], { cwd: work });
+  await run('chmod', ['0640', SETTINGS], { cwd: work });
+  const file = join(folder, `keelson_${rootManifest().version}_${architecture}.deb`);
+  await run('dpkg-deb', ['--root-owner-group', '-Zgzip', '--build', work, file], {
+    env: { ...process.env, SOURCE_DATE_EPOCH: String(time) },
+  });
+  return file;
+};
