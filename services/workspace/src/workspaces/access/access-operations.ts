@@ -4,7 +4,7 @@
  */
 
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import type { Reads } from '@keelson/storage';
+import { type Reads, readableOnly } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import { type CallerAccess } from '../../identity/access/domain/caller-access.ts';
 import {
@@ -42,9 +42,10 @@ import { loadRunPermissions } from './run-access-operations.ts';
 
 const present = <T>(value: T | undefined): value is T => value !== undefined;
 
+/** A damaged grant gives no rights. */
 const loadProjectGrants = async (reads: Reads, teamIds: readonly string[], projectId: string) => {
   const grants = await Promise.all(
-    teamIds.map((teamId) => teamProjectGrants.find(reads, teamId, projectId)),
+    teamIds.map((teamId) => teamProjectGrants.find(readableOnly(reads), teamId, projectId)),
   );
   return grants
     .filter(present)
@@ -149,7 +150,9 @@ export const loadWorkspaceAccess = async (
     const [projectGrants, workspaceGrants] = await Promise.all([
       loadProjectGrants(reads, caller.teamIds, workspace.projectId),
       Promise.all(
-        caller.teamIds.map((teamId) => teamWorkspaceGrants.find(reads, teamId, workspace.id)),
+        caller.teamIds.map((teamId) =>
+          teamWorkspaceGrants.find(readableOnly(reads), teamId, workspace.id),
+        ),
       ),
     ]);
     rights.push(

@@ -5,7 +5,7 @@
  * who may read the variables of a workspace that it reaches.
  */
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import type { Reads } from '@keelson/storage';
+import { type Reads, readableOnly } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import {
   type CallerAccess,
@@ -110,7 +110,7 @@ export const requireVariableSet = async (
   const isAllowed =
     need === 'manage'
       ? await mayManage(reads, owner, set)
-      : (await filterVisibleSets(reads, owner, [set])).length > 0;
+      : (await filterVisibleSets(readableOnly(reads), owner, [set])).length > 0;
   if (!isAllowed) throw notFound('variable set');
   return { ...owner, set };
 };
