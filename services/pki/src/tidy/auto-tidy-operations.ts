@@ -2,7 +2,12 @@ import type { Store } from '@keelson/storage';
 import type { CertificateTables } from '../certificates/certificate-projections.ts';
 import { settingsBefore } from '../mounts/damaged-settings.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
-import { type AutoTidySettings, checkAutoTidy, DEFAULT_AUTO_TIDY } from './domain/tidy-settings.ts';
+import {
+  type AutoTidySettings,
+  autoTidyWarnings,
+  checkAutoTidy,
+  DEFAULT_AUTO_TIDY,
+} from './domain/tidy-settings.ts';
 import { AUTO_TIDY, autoTidyRecords, type TidyStatus } from './tidy-records.ts';
 
 export const findAutoTidy = async (store: Store, mount: MountScope): Promise<AutoTidySettings> =>
@@ -20,7 +25,7 @@ export const updateAutoTidy = (
     );
     const changed = checkAutoTidy(change(before ?? DEFAULT_AUTO_TIDY));
     autoTidyRecords(mount).write(tx, AUTO_TIDY, changed);
-    return { settings: changed, warnings };
+    return { settings: changed, warnings: [...warnings, ...autoTidyWarnings(changed)] };
   });
 
 /** Whether an automatic run is to begin now; `backoff` is a share of the range, from 0 to 1. */

@@ -5,7 +5,12 @@ import type { Store } from '@keelson/storage';
 import type { MountScope } from '../mounts/mount-records.ts';
 import { requireMount } from '../mounts/request-mount.ts';
 import { countStored, findAutoTidy, updateAutoTidy } from './auto-tidy-operations.ts';
-import { checkTidySettings, DEFAULT_TIDY_SETTINGS, NO_OPERATIONS } from './domain/tidy-settings.ts';
+import {
+  checkTidySettings,
+  DEFAULT_TIDY_SETTINGS,
+  NO_OPERATIONS,
+  tidyWarnings,
+} from './domain/tidy-settings.ts';
 import { autoTidyDocument, tidyStatusDocument } from './tidy-document.ts';
 import { readTidySettings, TIDY_FIELDS } from './tidy-fields.ts';
 import type { TidyRunner } from './tidy-runner.ts';
@@ -21,7 +26,9 @@ const AUTO_FIELDS = {
     description: 'From the end of one run to the start of the next.',
   }),
   maintain_stored_certificate_counts: field.bool({ description: 'Show counts in tidy-status.' }),
-  publish_stored_certificate_count_metrics: field.bool({ description: 'Publish them as metrics.' }),
+  publish_stored_certificate_count_metrics: field.bool({
+    description: 'No effect: the counts are not among the metrics.',
+  }),
   min_startup_backoff_duration: field.durationSeconds({
     description: 'Minimum time between the start of the service and a run.',
   }),
@@ -87,7 +94,7 @@ export const tidyRoutes = ({ store, tidy }: TidyRouteParts): Route[] => {
             );
             if (settings.operations.length === 0) return { status: 202, warnings: [NO_OPERATIONS] };
             return (await tidy.start(requireMount(context), settings, 'manual'))
-              ? { status: 202, warnings: [STARTED] }
+              ? { status: 202, warnings: [STARTED, ...tidyWarnings(settings)] }
               : { warnings: ['Tidy operation already in progress.'] };
           },
         },

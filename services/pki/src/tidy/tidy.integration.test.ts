@@ -76,6 +76,19 @@ describe('tidying', () => {
     expect((await pki.call('LIST', 'issuers')).data.keys).toHaveLength(1);
   });
 
+  test('keeps issuers and revocations for the buffers that are given for them', async () => {
+    await pki.call('POST', 'root/generate/internal', { common_name: 'Short', ttl: '1h' });
+    await pki.call('POST', 'revoke', { serial_number: await issue() });
+    pki.clock.advance(4 * DAY_MS);
+    const run = { tidy_expired_issuers: true, tidy_revoked_certs: true, safety_buffer: '1h' };
+    await tidy({ ...run, issuer_safety_buffer: '120h', revoked_safety_buffer: '120h' });
+    expect((await pki.call('LIST', 'issuers')).data.keys).toHaveLength(2);
+    expect((await pki.call('LIST', 'certs/revoked')).data.keys).toHaveLength(1);
+    await tidy({ ...run, issuer_safety_buffer: '72h', revoked_safety_buffer: '72h' });
+    expect((await pki.call('LIST', 'issuers')).data.keys).toHaveLength(1);
+    expect((await pki.call('LIST', 'certs/revoked')).status).toBe(404);
+  });
+
   test('finds the issuer of revocations recorded under one that was deleted', async () => {
     const serial = await issue();
     await pki.call('POST', 'revoke', { serial_number: serial });
@@ -86,6 +99,21 @@ describe('tidying', () => {
     expect(done).toMatchObject({ state: 'Finished', missing_issuer_cert_count: 0 });
     const [issuer] = (await pki.call('LIST', 'issuers')).data.keys;
     expect((await pki.call('GET', `cert/${serial}`)).data.issuer_id).toBe(issuer);
+  });
+
+  test.for([
+    ['tidy_move_legacy_ca_bundle', 'no version of this service stored such a bundle'],
+    ['tidy_cmpv2_nonce_store', 'CMPv2 is not served'],
+    ['tidy_invalid_certs', 'certificates that cannot be parsed are not stored'],
+  ] as const)('%s is accepted with a warning that it does nothing', async ([operation, reason]) => {
+    const warning = `${operation} has no effect: ${reason}`;
+    const body = { tidy_cert_store: true, [operation]: true };
+    const started = await pki.call('POST', 'tidy', body);
+    expect(started.json.warnings).toEqual([expect.stringContaining('started'), warning]);
+    const set = await pki.call('POST', 'config/auto-tidy', body);
+    expect([set.data[operation], set.json.warnings]).toEqual([true, [warning]]);
+    const off = await pki.call('POST', 'config/auto-tidy', { [operation]: false });
+    expect(off.json.warnings).toBeNull();
   });
 
   test('reports what it cannot do', async () => {
@@ -156,6 +184,16 @@ describe('automatic tidying', () => {
     expect((await post({ enabled: true })).json.errors[0]).toContain('no tidy operations');
     const counts = { publish_stored_certificate_count_metrics: true };
     expect((await post(counts)).json.errors[0]).toContain('maintain_stored_certificate_counts');
+    const published = await post({ ...counts, maintain_stored_certificate_counts: true });
+    expect([
+      published.data.publish_stored_certificate_count_metrics,
+      published.json.warnings,
+    ]).toEqual([
+      true,
+      [
+        'publish_stored_certificate_count_metrics has no effect: the counts are in tidy-status, not among the metrics',
+      ],
+    ]);
     const set = await post({ enabled: true, tidy_cert_store: true, interval_duration: '6h' });
     expect(set.data).toMatchObject({
       enabled: true,

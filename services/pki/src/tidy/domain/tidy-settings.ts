@@ -32,6 +32,20 @@ export interface TidySettings {
   readonly pageSize: number;
 }
 
+/** Why operations that compatible products have find nothing here. */
+const IDLE_OPERATIONS: Partial<Readonly<Record<TidyOperation, string>>> = {
+  tidy_move_legacy_ca_bundle: 'no version of this service stored such a bundle',
+  tidy_cmpv2_nonce_store: 'CMPv2 is not served',
+  tidy_invalid_certs: 'certificates that cannot be parsed are not stored',
+};
+
+/** Warnings about requested operations that find nothing. */
+export const tidyWarnings = ({ operations }: TidySettings): readonly string[] =>
+  operations.flatMap((operation) => {
+    const reason = IDLE_OPERATIONS[operation];
+    return reason === undefined ? [] : [`${operation} has no effect: ${reason}`];
+  });
+
 /** Records of one step, which is one commit: a single record if a pause follows each step. */
 export const stepSize = ({ pauseMs, pageSize }: TidySettings): number =>
   pauseMs > 0 ? 1 : pageSize;
@@ -118,3 +132,16 @@ export const checkAutoTidy = (settings: AutoTidySettings): AutoTidySettings => {
     refuse('max_startup_backoff_duration must not be less than min_startup_backoff_duration');
   return settings;
 };
+
+/** Warnings about settings without effect. */
+export const autoTidyWarnings = ({
+  tidy,
+  publishesCounts,
+}: AutoTidySettings): readonly string[] => [
+  ...tidyWarnings(tidy),
+  ...(publishesCounts
+    ? [
+        'publish_stored_certificate_count_metrics has no effect: the counts are in tidy-status, not among the metrics',
+      ]
+    : []),
+];
