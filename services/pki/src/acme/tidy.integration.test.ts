@@ -59,3 +59,19 @@ test('orders are removed after their certificates, accounts after their orders, 
     await acme.close();
   }
 }, 60_000);
+
+test('accounts without orders are kept for the buffer that is given for them', async () => {
+  const acme = await openAcme();
+  const idle = acme.client();
+  await idle.register();
+  acme.pki.clock.advance(2 * DAY);
+  const deactivatedAfter = async (buffer: string): Promise<number> => {
+    const body = { tidy_acme: true, safety_buffer: '1h', acme_account_safety_buffer: buffer };
+    await acme.post('tidy', body);
+    const status = async () => (await acme.pki.call('GET', 'tidy-status')).data;
+    await expect.poll(async () => (await status()).state).toBe('Finished');
+    return (await status()).acme_account_revoked_count;
+  };
+  expect([await deactivatedAfter('72h'), await deactivatedAfter('24h')]).toEqual([0, 1]);
+  await acme.close();
+});

@@ -338,10 +338,14 @@ test('expired announcements between clusters are tidied by the primary', async (
   await revoke(primary, '0a:0b');
   await forward();
   primary.clock.advance(6 * 86_400_000);
-  const tidy = { tidy_revocation_queue: true, tidy_cross_cluster_revoked_certs: true };
-  expect((await primary.call('POST', 'tidy', tidy)).status).toBe(202);
   const status = async () => (await primary.call('GET', 'tidy-status')).data;
-  await expect.poll(async () => (await status()).state, { timeout: 60_000 }).toBe('Finished');
+  const run = async (body: object): Promise<void> => {
+    expect((await primary.call('POST', 'tidy', body)).status).toBe(202);
+    await expect.poll(async () => (await status()).state, { timeout: 60_000 }).toBe('Finished');
+  };
+  await run({ tidy_revocation_queue: true, revocation_queue_safety_buffer: '168h' });
+  expect((await status()).revocation_queue_deleted_count).toBe(0);
+  await run({ tidy_revocation_queue: true, tidy_cross_cluster_revoked_certs: true });
   expect(await status()).toMatchObject({
     revocation_queue_deleted_count: 1,
     cross_revoked_cert_deleted_count: 1,

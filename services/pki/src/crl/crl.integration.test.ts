@@ -290,9 +290,11 @@ describe('CRLs built on request', () => {
       crls,
       crl_number: 9,
       delta_crl_base_number: 4,
+      next_update: '5h',
       format: 'der',
     });
     const merged = parseCrl(Buffer.from(answer.data.crl, 'base64'));
+    expect(merged.nextUpdateMs - merged.thisUpdateMs).toBe(5 * 3_600_000);
     expect(
       merged.entries.map(({ serialNumber, revokedAtMs, extensions = [] }) => [
         toSerialHex(serialNumber),

@@ -13,6 +13,7 @@ import type { IssuedCertificate } from '../issuing/signing-operations.ts';
 import { requirePrivateKeyFormat } from '../keys/private-key-text.ts';
 import { requireName } from '../mounts/reference-name.ts';
 import { requireMount } from '../mounts/request-mount.ts';
+import { MAX_TEXT_LENGTH, textField } from '../mounts/text-fields.ts';
 import {
   issueUnderPolicy,
   type PolicyIssuing,
@@ -24,8 +25,11 @@ import { identityOf } from './requester-identity.ts';
 export type ExternalPolicyRouteParts = PolicyParts & IssuingRouteParts;
 
 const FORMAT_FIELDS = {
-  issuer_ref: field.string({ description: 'Id or name of an issuer, or `default`.' }),
-  policy: field.string({ default: '', description: 'What the service knows a policy by.' }),
+  issuer_ref: field.string({
+    description: 'Id or name of an issuer, or `default`.',
+    maxLength: MAX_TEXT_LENGTH,
+  }),
+  policy: textField('What the service knows a policy by.'),
   format: field.string({ default: 'pem', description: 'pem, der, pem_bundle or p7b (PKCS #7).' }),
   private_key_format: field.string({ default: 'der', description: 'der, pem or pkcs8.' }),
   remove_roots_from_chain: field.bool({

@@ -1,6 +1,7 @@
 /** Parameters that describe an authority: shared by roots, requests for intermediates and their signing. */
 import { type FieldValues, field } from '@keelson/secrets-api';
 import type { SubjectAttributes } from '@keelson/x509';
+import { listField, textField } from '../mounts/text-fields.ts';
 import {
   type AlternativeNames,
   judgeUnusable,
@@ -10,27 +11,24 @@ import {
 } from '../names/domain/alternative-names.ts';
 import type { CaSubject } from './domain/ca-certificate.ts';
 
-const text = (description: string) => field.string({ default: '', description });
-const list = (description: string) => field.commaList({ default: [], description });
-
 export const SUBJECT_FIELDS = {
-  common_name: text('Common name.'),
-  alt_names: list('Host names and e-mail addresses.'),
-  ip_sans: list('IP addresses.'),
-  uri_sans: list('URIs.'),
-  other_sans: list('Other names: <oid>;UTF8:<value>.'),
+  common_name: textField('Common name.'),
+  alt_names: listField('Host names and e-mail addresses.'),
+  ip_sans: listField('IP addresses.'),
+  uri_sans: listField('URIs.'),
+  other_sans: listField('Other names: <oid>;UTF8:<value>.'),
   exclude_cn_from_sans: field.bool({
     default: false,
     description: 'Keep the common name out of the alternative names.',
   }),
-  ou: list('Organizational units.'),
-  organization: list('Organizations.'),
-  country: list('Countries.'),
-  locality: list('Localities.'),
-  province: list('Provinces.'),
-  street_address: list('Street addresses.'),
-  postal_code: list('Postal codes.'),
-  serial_number: text("The subject's serial number; not the certificate's."),
+  ou: listField('Organizational units.'),
+  organization: listField('Organizations.'),
+  country: listField('Countries.'),
+  locality: listField('Localities.'),
+  province: listField('Provinces.'),
+  street_address: listField('Street addresses.'),
+  postal_code: listField('Postal codes.'),
+  serial_number: textField("The subject's serial number; not the certificate's."),
 };
 
 /** Parameters of a CA certificate; a CSR has no constraints. */
@@ -41,15 +39,15 @@ export const CA_SUBJECT_FIELDS = {
     description: 'CAs allowed below this one; -1: no limit except that of the signer.',
     check: (value) => (value < -1 ? 'max_path_length must not be less than -1' : undefined),
   }),
-  key_usage: list('DigitalSignature may be added to the usages of every CA.'),
-  permitted_dns_domains: list('Name constraints.'),
-  excluded_dns_domains: list('Name constraints.'),
-  permitted_ip_ranges: list('Name constraints, CIDR.'),
-  excluded_ip_ranges: list('Name constraints, CIDR.'),
-  permitted_email_addresses: list('Name constraints.'),
-  excluded_email_addresses: list('Name constraints.'),
-  permitted_uri_domains: list('Name constraints.'),
-  excluded_uri_domains: list('Name constraints.'),
+  key_usage: listField('DigitalSignature may be added to the usages of every CA.'),
+  permitted_dns_domains: listField('Name constraints.'),
+  excluded_dns_domains: listField('Name constraints.'),
+  permitted_ip_ranges: listField('Name constraints, CIDR.'),
+  excluded_ip_ranges: listField('Name constraints, CIDR.'),
+  permitted_email_addresses: listField('Name constraints.'),
+  excluded_email_addresses: listField('Name constraints.'),
+  permitted_uri_domains: listField('Name constraints.'),
+  excluded_uri_domains: listField('Name constraints.'),
 };
 
 export const toAttributes = (values: FieldValues<typeof SUBJECT_FIELDS>): SubjectAttributes => ({

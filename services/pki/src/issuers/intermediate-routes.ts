@@ -6,18 +6,29 @@ import { requireRequestFormat } from '../certificates/packaging.ts';
 import { KEY_FIELDS, toKeyChoice } from '../keys/key-parameters.ts';
 import { privateKeyText, requirePrivateKeyFormat } from '../keys/private-key-text.ts';
 import { requireMount } from '../mounts/request-mount.ts';
+import { MAX_LIST_LENGTH, MAX_TEXT_LENGTH } from '../mounts/text-fields.ts';
 import { SUBJECT_FIELDS, toAlternatives, toAttributes } from './ca-subject-parameters.ts';
 import { generateIntermediate, type IntermediateParts } from './intermediate-operations.ts';
 
+const TYPE_FIELD = {
+  type: field.string({
+    description: 'internal, exported or existing.',
+    maxLength: MAX_TEXT_LENGTH,
+  }),
+};
+
 const FIELDS = {
-  type: field.string({ default: 'existing', description: 'internal, exported or existing.' }),
   ...KEY_FIELDS,
   ...SUBJECT_FIELDS,
   add_basic_constraints: field.bool({
     default: false,
     description: 'Request a CA certificate expressly.',
   }),
-  key_usage: field.commaList({ default: [], description: 'Key usages to request.' }),
+  key_usage: field.commaList({
+    default: [],
+    description: 'Key usages to request.',
+    maxLength: MAX_LIST_LENGTH,
+  }),
   format: field.string({ default: 'pem', description: 'pem, der or pem_bundle.' }),
   private_key_format: field.string({ default: 'der', description: 'der, pem or pkcs8.' }),
 };
@@ -33,13 +44,13 @@ export const intermediateRoutes = (parts: IntermediateParts): Route[] =>
     secretsRoutes({
       path,
       tag: 'issuers',
-      fields: FIELDS,
+      // A body cannot choose: cross-signing always uses an existing key.
+      fields: { ...(path.endsWith(':type') && TYPE_FIELD), ...FIELDS },
       operations: {
         update: {
           summary,
           handle: async (context) => {
             const { fields, given, params } = context;
-            // Only the path contains the type: a cross-signing request always uses an existing key.
             const type = params['type'] ?? 'existing';
             const format = requireRequestFormat(fields.format);
             const privateKeyFormat = requirePrivateKeyFormat(fields.private_key_format);

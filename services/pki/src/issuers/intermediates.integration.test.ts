@@ -1,5 +1,6 @@
 /** Authorities signed by other authorities. */
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   leafRole,
@@ -75,6 +76,9 @@ describe('an intermediate', () => {
       expect(shown).toContain(part);
     }
     expect((await pki.call('LIST', 'issuers')).status).toBe(404);
+    const pkcs8 = { common_name: 'I', key_type: 'ec', private_key_format: 'pkcs8' };
+    const { private_key: key } = (await post(`intermediate/generate/${type}`, pkcs8)).data;
+    expect(key?.startsWith('-----BEGIN PRIVATE KEY')).toBe(isExported ? true : undefined);
     const crossed = await post('intermediate/cross-sign', {
       common_name: 'I',
       key_ref: answer.data.key_id,
@@ -201,6 +205,20 @@ describe('an intermediate', () => {
     await pki.call('PATCH', 'issuer/default', freed, { ...MERGE_PATCH, mount: other });
     const bad = (await leafOf(outside)).data;
     expect(verifies(certificate, [signed.data.certificate], bad.certificate)).toBe(false);
+  });
+
+  test('with an unknown critical extension issues only without the check for it', async () => {
+    const { pki, post, refusal, file, openssl } = mounts;
+    const [key, unknown] = [file('unknown.key', ''), '1.2.3.4=critical,ASN1:UTF8String:text'];
+    const ec = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', key];
+    const root = openssl('req', '-x509', ...ec, '-subj', '/CN=Unknown', '-addext', unknown);
+    await post('issuers/import/bundle', { pem_bundle: root + readFileSync(key, 'utf8') });
+    await post('roles/leaf', leafRole);
+    const leaf = { common_name: 'leaf.example.com', ttl: '1h' };
+    expect(await refusal('issue/leaf', leaf)).toContain('unhandled critical extension 1.2.3.4');
+    const freed = { disable_critical_extension_checks: true };
+    await pki.call('PATCH', 'issuer/default', freed, MERGE_PATCH);
+    await post('issue/leaf', leaf);
   });
 
   test('of an RSA issuer is signed as asked for', async () => {

@@ -12,6 +12,7 @@ import { type AuthorityUrls, hasUrls, NO_URLS } from '../authority-urls/domain/a
 import { PAGE_FIELDS, pageOf } from '../mounts/list-page.ts';
 import { checkGivenName } from '../mounts/reference-name.ts';
 import { requireMount } from '../mounts/request-mount.ts';
+import { listField, MAX_LIST_LENGTH, MAX_TEXT_LENGTH } from '../mounts/text-fields.ts';
 import { LEAF_NOT_AFTER_BEHAVIORS } from '../validity/domain/lifetime.ts';
 import { CHAIN_CHECKS, ISSUER_USAGES, type Issuer, requireOneOf } from './domain/issuer.ts';
 import { findScheme, issuerDocument } from './issuer-document.ts';
@@ -24,36 +25,45 @@ import {
   updateIssuer,
 } from './issuer-operations.ts';
 
-const list = (description: string) => field.commaList({ default: [], description });
-
 /** A parameter that disables one check of new certificates against the chain above them. */
 const freedom = (what: string) =>
   field.bool({ default: false, description: `Do not check new certificates for ${what}.` });
 
 const REFERENCE = {
-  issuer_ref: field.string({ default: '', description: 'Id or name of an issuer, or `default`.' }),
+  issuer_ref: field.string({
+    default: '',
+    description: 'Id or name of an issuer, or `default`.',
+    maxLength: MAX_TEXT_LENGTH,
+  }),
 };
 
 const ISSUER_FIELDS = {
   ...REFERENCE,
-  issuer_name: field.string({ default: '', description: 'Name of the issuer.' }),
+  issuer_name: field.string({
+    default: '',
+    description: 'Name of the issuer.',
+    maxLength: MAX_TEXT_LENGTH,
+  }),
   leaf_not_after_behavior: field.string({
     default: 'err',
     description: 'err, truncate, permit or always_enforce_err.',
+    maxLength: MAX_TEXT_LENGTH,
   }),
-  manual_chain: list('Chain to use instead of the one that is found; `self` first.'),
+  manual_chain: listField('Chain to use instead of the one that is found; `self` first.'),
   usage: field.commaList({
     default: [...ISSUER_USAGES],
     description: 'Permitted uses of the issuer.',
+    maxLength: MAX_LIST_LENGTH,
   }),
   revocation_signature_algorithm: field.string({
     default: '',
     description: 'Signature scheme of lists.',
+    maxLength: MAX_TEXT_LENGTH,
   }),
-  issuing_certificates: list('URLs of the issuer certificate.'),
-  crl_distribution_points: list('URLs of revocation lists.'),
-  delta_crl_distribution_points: list('URLs of delta lists.'),
-  ocsp_servers: list('URLs of OCSP responders.'),
+  issuing_certificates: listField('URLs of the issuer certificate.'),
+  crl_distribution_points: listField('URLs of revocation lists.'),
+  delta_crl_distribution_points: listField('URLs of delta lists.'),
+  ocsp_servers: listField('URLs of OCSP responders.'),
   enable_aia_url_templating: field.bool({
     default: false,
     description: 'Resolve templates in URLs.',
@@ -230,7 +240,10 @@ const listRoutes = (parts: IssuerParts): Route[] =>
   });
 
 const DEFAULTS_FIELDS = {
-  default: field.string({ description: 'Id or name of the default issuer.' }),
+  default: field.string({
+    description: 'Id or name of the default issuer.',
+    maxLength: MAX_TEXT_LENGTH,
+  }),
   default_follows_latest_issuer: field.bool({ description: 'A new issuer becomes the default.' }),
 };
 
@@ -285,7 +298,11 @@ const defaultsRoutes = (parts: IssuerParts): Route[] => [
     path: '/root/replace',
     tag: 'issuers',
     fields: {
-      default: field.string({ default: 'next', description: 'Id or name of the new default.' }),
+      default: field.string({
+        default: 'next',
+        description: 'Id or name of the new default.',
+        maxLength: MAX_TEXT_LENGTH,
+      }),
     },
     operations: {
       update: {

@@ -11,15 +11,14 @@ import { KEY_FIELDS, toKeyChoice } from '../keys/key-parameters.ts';
 import { privateKeyText, requirePrivateKeyFormat } from '../keys/private-key-text.ts';
 import { checkGivenName } from '../mounts/reference-name.ts';
 import { requireMount } from '../mounts/request-mount.ts';
+import { textField } from '../mounts/text-fields.ts';
 import { decideLifetime } from '../validity/domain/lifetime.ts';
 import { CA_SUBJECT_FIELDS, caSubjectWarnings, toCaSubject } from './ca-subject-parameters.ts';
 import { generateRoot, type RootParts } from './root-operations.ts';
 
-const text = (description: string) => field.string({ default: '', description });
-
 const ROOT_FIELDS = {
-  type: text('internal, exported or existing.'),
-  issuer_name: text('Name of the issuer.'),
+  type: textField('internal, exported or existing.'),
+  issuer_name: textField('Name of the issuer.'),
   ...KEY_FIELDS,
   ttl: field.durationSeconds({ default: 0, description: 'Lifetime.' }),
   not_after: field.time({ description: 'End of validity, instead of a lifetime.' }),

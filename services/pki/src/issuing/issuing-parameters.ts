@@ -1,15 +1,22 @@
 /** Parameters of the issuing endpoints. */
 import { type Fields, field } from '@keelson/secrets-api';
 import { PACKAGING_FIELDS } from '../certificates/packaging.ts';
+import { listField, MAX_LIST_LENGTH, MAX_TEXT_LENGTH, textField } from '../mounts/text-fields.ts';
 import { DEFAULT_KEY_USAGE } from '../roles/domain/role.ts';
 
-const text = (description: string) => field.string({ default: '', description });
-const list = (description: string) => field.commaList({ default: [], description });
+/** It is stored with every certificate. */
+const MAX_METADATA_LENGTH = 65_536;
 
-export const ROLE_FIELD = { name: text('Role.') };
+const metadataField = (description: string) =>
+  field.string({ default: '', description, maxLength: MAX_METADATA_LENGTH });
+
+export const ROLE_FIELD = { name: textField('Role.') };
 
 const ISSUER_FIELD = {
-  issuer_ref: field.string({ description: 'Id or name of an issuer, or `default`.' }),
+  issuer_ref: field.string({
+    description: 'Id or name of an issuer, or `default`.',
+    maxLength: MAX_TEXT_LENGTH,
+  }),
 };
 
 /**
@@ -33,18 +40,18 @@ export const LIFETIME_FIELDS = {
     default: false,
     description: 'Leave self-signed certificates out of ca_chain.',
   }),
-  user_ids: list('User ids of the subject.'),
-  metadata: text('Stored with the certificate.'),
-  cert_metadata: text('Older name of metadata.'),
+  user_ids: listField('User ids of the subject.'),
+  metadata: metadataField('Stored with the certificate.'),
+  cert_metadata: metadataField('Older name of metadata.'),
 };
 
 export const NAME_FIELDS = {
-  common_name: text('Common name.'),
-  alt_names: list('Host names and e-mail addresses.'),
-  ip_sans: list('IP addresses.'),
-  uri_sans: list('URIs.'),
-  other_sans: list('Other names: <oid>;UTF8:<value>.'),
-  serial_number: text("The subject's serial number; not the certificate's."),
+  common_name: textField('Common name.'),
+  alt_names: listField('Host names and e-mail addresses.'),
+  ip_sans: listField('IP addresses.'),
+  uri_sans: listField('URIs.'),
+  other_sans: listField('Other names: <oid>;UTF8:<value>.'),
+  serial_number: textField("The subject's serial number; not the certificate's."),
   exclude_cn_from_sans: field.bool({
     default: false,
     description: 'Keep the common name out of the alternative names.',
@@ -56,7 +63,7 @@ export const ISSUE_FIELDS = {
   ...NAME_FIELDS,
   ...LIFETIME_FIELDS,
   private_key_format: field.string({ default: 'der', description: 'der, pem or pkcs8.' }),
-  key_type: text('Type of the key, where the role leaves it open: rsa, ec or ed25519.'),
+  key_type: textField('Type of the key, where the role leaves it open: rsa, ec or ed25519.'),
   key_bits: field.integer({ default: 0, description: 'Its size; 0: usual size of the type.' }),
 };
 
@@ -81,9 +88,10 @@ export const VERBATIM_FIELDS = {
   ...CSR_FIELD,
   key_usage: field.commaList({
     description: `Key usages when the CSR names none; ${DEFAULT_KEY_USAGE.join(', ')} when not given, without those that the type of the key forbids.`,
+    maxLength: MAX_LIST_LENGTH,
   }),
-  ext_key_usage: list('Extended key usages when the CSR names none.'),
-  ext_key_usage_oids: list('The same by object identifier.'),
+  ext_key_usage: listField('Extended key usages when the CSR names none.'),
+  ext_key_usage_oids: listField('The same by object identifier.'),
   ...SCHEME_FIELDS,
   ...ENFORCE_FIELD,
 };

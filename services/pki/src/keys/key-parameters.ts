@@ -3,16 +3,29 @@ import { KeelsonError } from '@keelson/errors';
 import { type FieldValues, field } from '@keelson/secrets-api';
 import { toKeyAlgorithm } from '@keelson/x509';
 import { checkGivenName } from '../mounts/reference-name.ts';
+import { MAX_TEXT_LENGTH } from '../mounts/text-fields.ts';
 import type { KeyChoice } from './key-operations.ts';
 
 export const KEY_NAME_FIELD = {
-  key_name: field.string({ default: '', description: 'Name of the key.' }),
+  key_name: field.string({
+    default: '',
+    description: 'Name of the key.',
+    maxLength: MAX_TEXT_LENGTH,
+  }),
 };
 
 export const KEY_FIELDS = {
   ...KEY_NAME_FIELD,
-  key_ref: field.string({ default: 'default', description: 'Key, for type existing.' }),
-  key_type: field.string({ default: 'rsa', description: 'rsa, ec or ed25519.' }),
+  key_ref: field.string({
+    default: 'default',
+    description: 'Key, for type existing.',
+    maxLength: MAX_TEXT_LENGTH,
+  }),
+  key_type: field.string({
+    default: 'rsa',
+    description: 'rsa, ec or ed25519.',
+    maxLength: MAX_TEXT_LENGTH,
+  }),
   key_bits: field.integer({ default: 0, description: 'Key size; 0: usual size of the type.' }),
   signature_bits: field.integer({ default: 0, description: 'Hash size of RSA signatures.' }),
   use_pss: field.bool({ default: false, description: 'PSS where the key is RSA.' }),

@@ -5,6 +5,7 @@ import { keyIdentifierOf, toKeyAlgorithm, toSerialHex } from '@keelson/x509';
 import { PAGE_FIELDS, pageOf } from '../mounts/list-page.ts';
 import { checkGivenName } from '../mounts/reference-name.ts';
 import { requireMount } from '../mounts/request-mount.ts';
+import { MAX_TEXT_LENGTH } from '../mounts/text-fields.ts';
 import { keyDocument } from './key-document.ts';
 import {
   chooseDefaultKey,
@@ -18,13 +19,25 @@ import { loadKeyRing } from './key-records.ts';
 import { privateKeyText } from './private-key-text.ts';
 
 const REFERENCE = {
-  key_ref: field.string({ default: '', description: 'Id or name of a key, or `default`.' }),
+  key_ref: field.string({
+    default: '',
+    description: 'Id or name of a key, or `default`.',
+    maxLength: MAX_TEXT_LENGTH,
+  }),
 };
 
 const GENERATE_FIELDS = {
   ...KEY_NAME_FIELD,
-  type: field.string({ default: '', description: 'internal or exported.' }),
-  key_type: field.string({ default: 'rsa', description: 'rsa, ec or ed25519.' }),
+  type: field.string({
+    default: '',
+    description: 'internal or exported.',
+    maxLength: MAX_TEXT_LENGTH,
+  }),
+  key_type: field.string({
+    default: 'rsa',
+    description: 'rsa, ec or ed25519.',
+    maxLength: MAX_TEXT_LENGTH,
+  }),
   key_bits: field.integer({ default: 0, description: 'Key size; 0: usual size of the type.' }),
 };
 
@@ -122,7 +135,12 @@ export const keyRoutes = ({ store, issuerWithKey }: KeyUse): Route[] => [
   ...secretsRoutes({
     path: '/config/keys',
     tag: 'keys',
-    fields: { default: field.string({ description: 'Id or name of the default key.' }) },
+    fields: {
+      default: field.string({
+        description: 'Id or name of the default key.',
+        maxLength: MAX_TEXT_LENGTH,
+      }),
+    },
     operations: {
       read: {
         summary: 'Read which key is the default',

@@ -1,17 +1,21 @@
 /** A role's parameters on the wire: names, kinds, defaults, and their way into a `Role` and back. */
 import type { Dialect } from '@keelson/proto/edge/v1/edge';
 import { dialectRules, type FieldValues, field, type JsonObject } from '@keelson/secrets-api';
+import { listField, MAX_LIST_LENGTH, MAX_TEXT_LENGTH } from '../mounts/text-fields.ts';
 import { DEFAULT_KEY_USAGE, type Role } from './domain/role.ts';
 
 const flag = (value: boolean, description: string) => field.bool({ default: value, description });
-const list = (description: string) => field.commaList({ default: [], description });
 
 export const ROLE_FIELDS = {
-  issuer_ref: field.string({ default: 'default', description: 'Issuer of the certificates.' }),
+  issuer_ref: field.string({
+    default: 'default',
+    description: 'Issuer of the certificates.',
+    maxLength: MAX_TEXT_LENGTH,
+  }),
   ttl: field.durationSeconds({ default: 0, description: 'Lifetime when none is asked for.' }),
   max_ttl: field.durationSeconds({ default: 0, description: 'Longest lifetime.' }),
   allow_localhost: flag(true, 'Accept localhost.'),
-  allowed_domains: list('Domains that the allow_* parameters refer to.'),
+  allowed_domains: listField('Domains that the allow_* parameters refer to.'),
   allowed_domains_template: flag(false, 'Fill identity templates in allowed_domains.'),
   allow_bare_domains: flag(false, 'Accept the allowed domains themselves.'),
   allow_subdomains: flag(false, 'Accept names below the allowed domains, wildcards included.'),
@@ -20,38 +24,44 @@ export const ROLE_FIELDS = {
   allow_any_name: flag(false, 'Accept every name.'),
   enforce_hostnames: flag(true, 'Accept only well-formed host names.'),
   allow_ip_sans: flag(true, 'Accept IP addresses.'),
-  allowed_ip_sans_cidr: list('Ranges that IP addresses must be in; empty: any.'),
-  allowed_uri_sans: list('Globs of accepted URIs.'),
+  allowed_ip_sans_cidr: listField('Ranges that IP addresses must be in; empty: any.'),
+  allowed_uri_sans: listField('Globs of accepted URIs.'),
   allowed_uri_sans_template: flag(false, 'Fill identity templates in allowed_uri_sans.'),
-  allowed_other_sans: list('Accepted other names: <oid>;UTF8:<glob>, or *.'),
-  allowed_serial_numbers: list('Globs of accepted subject serial numbers.'),
-  allowed_user_ids: list('Globs of accepted user ids.'),
+  allowed_other_sans: listField('Accepted other names: <oid>;UTF8:<glob>, or *.'),
+  allowed_serial_numbers: listField('Globs of accepted subject serial numbers.'),
+  allowed_user_ids: listField('Globs of accepted user ids.'),
   serial_number_source: field.string({
     default: 'json-csr',
     description: 'json-csr: from the request or the CSR; json: from the request only.',
+    maxLength: MAX_TEXT_LENGTH,
   }),
   server_flag: flag(true, 'For server authentication.'),
   client_flag: flag(true, 'For client authentication.'),
   code_signing_flag: flag(false, 'For code signing.'),
   email_protection_flag: flag(false, 'For e-mail protection.'),
-  key_type: field.string({ default: 'rsa', description: 'rsa, ec, ed25519 or any.' }),
+  key_type: field.string({
+    default: 'rsa',
+    description: 'rsa, ec, ed25519 or any.',
+    maxLength: MAX_TEXT_LENGTH,
+  }),
   key_bits: field.integer({ default: 0, description: 'Key size; 0: usual size of the type.' }),
   signature_bits: field.integer({ default: 0, description: 'Hash size of RSA signatures.' }),
   use_pss: flag(false, 'Sign with PSS where the issuer has an RSA key.'),
   key_usage: field.commaList({
     description: `Key usages by name; ${DEFAULT_KEY_USAGE.join(', ')} when not given, without those that the type of the key forbids.`,
+    maxLength: MAX_LIST_LENGTH,
   }),
-  ext_key_usage: list('Extended key usages by name, besides the flags.'),
-  ext_key_usage_oids: list('Extended key usages by object identifier.'),
+  ext_key_usage: listField('Extended key usages by name, besides the flags.'),
+  ext_key_usage_oids: listField('Extended key usages by object identifier.'),
   use_csr_common_name: flag(true, 'Take the common name from a CSR that has one.'),
   use_csr_sans: flag(true, 'Take the alternative names from the CSR.'),
-  ou: list('Organizational units of the subject.'),
-  organization: list('Organizations of the subject.'),
-  country: list('Countries of the subject.'),
-  locality: list('Localities of the subject.'),
-  province: list('Provinces of the subject.'),
-  street_address: list('Street addresses of the subject.'),
-  postal_code: list('Postal codes of the subject.'),
+  ou: listField('Organizational units of the subject.'),
+  organization: listField('Organizations of the subject.'),
+  country: listField('Countries of the subject.'),
+  locality: listField('Localities of the subject.'),
+  province: listField('Provinces of the subject.'),
+  street_address: listField('Street addresses of the subject.'),
+  postal_code: listField('Postal codes of the subject.'),
   generate_lease: flag(false, 'Put each certificate under a lease.'),
   no_store: flag(false, 'Keep no copy of certificates.'),
   no_store_metadata: flag(false, 'Keep no metadata of certificates.'),
@@ -59,17 +69,23 @@ export const ROLE_FIELDS = {
   cn_validations: field.commaList({
     default: ['email', 'hostname'],
     description: 'Kinds of common names: email, hostname; or disabled.',
+    maxLength: MAX_LIST_LENGTH,
   }),
   policy_identifiers: field.objectList({
     default: [],
     description: 'Certificate policies: identifiers, or objects of `oid`, `cps` and `notice`.',
+    maxLength: MAX_LIST_LENGTH,
   }),
   basic_constraints_valid_for_non_ca: flag(false, 'Write basic constraints with CA false.'),
   not_before_duration: field.durationSeconds({
     default: 30,
     description: 'How far the start of validity is in the past.',
   }),
-  not_after: field.string({ default: '', description: 'End of validity of every certificate.' }),
+  not_after: field.string({
+    default: '',
+    description: 'End of validity of every certificate.',
+    maxLength: MAX_TEXT_LENGTH,
+  }),
 } as const;
 
 export type RoleParameters = FieldValues<typeof ROLE_FIELDS>;

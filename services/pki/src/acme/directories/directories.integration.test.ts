@@ -204,6 +204,21 @@ describe('config/acme', () => {
     expect(await read()).toEqual(before);
   });
 
+  test.for([
+    { challenge_permitted_ip_ranges: ['192.0.2.0/24'] },
+    { challenge_excluded_ip_ranges: ['127.0.0.0/8', '::1'] },
+  ])('keeps validation to addresses: %o', async (ranges) => {
+    await configure(ranges);
+    const client = acme.client();
+    await client.register();
+    const order = await client.order('localhost');
+    await acme.prove(client, order);
+    const url = order.header('location') ?? '';
+    expect((await acme.settle(client, url, ['pending'])).json.status).toBe('invalid');
+    const { json } = await client.post(order.json.authorizations[0]);
+    expect(JSON.stringify(json.challenges)).toContain('rejectedIdentifier');
+  });
+
   test('requires the address of the cluster, and warns when it is removed', async () => {
     await configure();
     await acme.post('config/cluster', { path: '' });
