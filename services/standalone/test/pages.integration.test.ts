@@ -56,3 +56,15 @@ test('certificate-authority.md', async () => {
     '1\nleaf-4.pem: OK\ncode 0',
   ]);
 });
+
+test('access.md', async () => {
+  expect(await paste('access.md')).toEqual([
+    'code 0',
+    '204\ncode 0',
+    '200\n403\n403\ncode 0',
+    '200\ncreate,update\ndeny\ncode 0',
+    'token-ci\n403\ncode 0',
+    '204\n2\nhashed\ncode 0',
+    'team-a/\n200\ncode 0',
+  ]);
+});
