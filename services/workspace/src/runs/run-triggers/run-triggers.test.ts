@@ -209,6 +209,32 @@ describe('an apply in the source', () => {
     }
   });
 
+  test('queues the other runs when a workspace, or a trigger, cannot be read', async () => {
+    const sourceId = await runs.makeWorkspace();
+    const [lost, disconnected, kept] = [
+      await runs.makeWorkspace(),
+      await runs.makeWorkspace(),
+      await runs.makeWorkspace(),
+    ];
+    const triggers: string[] = [];
+    for (const id of [lost, disconnected, kept]) {
+      triggers.push((await connect(id, sourceId)).data.id);
+    }
+    const paths = [`shared/workspaces/${lost}`, `shared/run-triggers/${triggers[1]}`];
+    const records = await harness.store.stored.read(paths);
+    await harness.store.applyRecords(
+      'damage',
+      paths.map((path) => ({ path, stored: Buffer.from([0]) })),
+    );
+    await apply(sourceId);
+    await harness.store.applyRecords('repair', records);
+    expect(await runsOf(lost)).toEqual([]);
+    expect(await runsOf(disconnected)).toEqual([]);
+    expect(await runsOf(kept)).toHaveLength(1);
+    const { list: queued } = await harness.call('GET', `/workspaces/${kept}/runs`);
+    await runs.act(queued[0]?.id ?? '', 'discard');
+  });
+
   test('that did not complete queues nothing', async () => {
     const [workspaceId, sourceId] = [await runs.makeWorkspace(), await runs.makeWorkspace()];
     await connect(workspaceId, sourceId);

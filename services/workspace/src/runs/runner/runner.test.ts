@@ -6,6 +6,7 @@
  * | claim, a run of mode remote waits                  | 200, with the newest release that satisfies it      |
  * | claim, runs of several organizations wait          | these take turns, so that none keeps others waiting |
  * | claim, none waits                                  | 204                                                 |
+ * | claim, a waiting run cannot be read                | 200 with the next one                               |
  * | claim by any other caller                          | 404; 401 without a token                            |
  * | claim, while an agent of the organization is there | 204; the agent takes it                             |
  * | the token of the runner on any other route         | 404                                                 |
@@ -76,6 +77,22 @@ const end = async (claimed: Awaited<ReturnType<typeof claim>>) => {
 };
 
 describe('the built-in runner', () => {
+  test('executes other runs while one, or the record of the turns, cannot be read', async () => {
+    const lost = await queue(await makeWorkspace(await makeOrganization()));
+    const kept = await queue(await makeWorkspace(await makeOrganization()));
+    const paths = [`shared/runs/${lost}`, 'shared/runner-turns/organizations'];
+    const records = await harness.store.stored.read(paths);
+    const damaged = paths.map((path) => ({ path, stored: Buffer.from([0]) }));
+    await harness.store.applyRecords('damage', damaged);
+    const claimed = await claim();
+    expect(claimed.data.id).toBe(kept);
+    await end(claimed);
+    expect((await claim()).status).toBe(204);
+    await harness.store.applyRecords('repair', records);
+    await end(await claim());
+    expect(await statusOf(lost)).toBe('errored');
+  });
+
   test('executes the runs of every organization, each with a separate agent', async () => {
     const one = await queue(await makeWorkspace(await makeOrganization()));
     const two = await queue(await makeWorkspace(await makeOrganization()));
