@@ -1,9 +1,9 @@
 import type { Route } from '@keelson/edge';
 import { dialectRules, field, secretsRoutes } from '@keelson/secrets-api';
 import { encodePem } from '@keelson/x509';
-import { toKeyUsages } from '../certificates/domain/usage-names.ts';
+import { toKeyUsages, usageWarnings } from '../certificates/domain/usage-names.ts';
 import { requireRequestFormat } from '../certificates/packaging.ts';
-import { KEY_FIELDS, toKeyChoice } from '../keys/key-parameters.ts';
+import { KEY_FIELDS, keyWarnings, toKeyChoice } from '../keys/key-parameters.ts';
 import { privateKeyText, requirePrivateKeyFormat } from '../keys/private-key-text.ts';
 import { requireMount } from '../mounts/request-mount.ts';
 import { MAX_LIST_LENGTH, MAX_TEXT_LENGTH } from '../mounts/text-fields.ts';
@@ -85,7 +85,11 @@ export const intermediateRoutes = (parts: IntermediateParts): Route[] =>
                   private_key_type: key.type,
                 }),
               },
-              warnings,
+              warnings: [
+                ...warnings,
+                ...keyWarnings(type, given),
+                ...usageWarnings(fields.key_usage),
+              ],
             };
           },
         },

@@ -374,3 +374,14 @@ describe('settings of an issuer', () => {
     expect((await root('Again')).issuer_id).toBeDefined();
   });
 });
+
+test.for(['root/generate/internal', 'intermediate/generate/internal'])(
+  '%s warns of a key_ref, because its key is new',
+  async (path) => {
+    const { key_id: id } = (await mounts.post('keys/generate/internal', { key_type: 'ec' })).data;
+    const body = { common_name: 'New', key_type: 'ec', key_ref: id };
+    const { data, json } = await mounts.post(path, body);
+    expect(data.key_id).not.toBe(id);
+    expect(json.warnings).toContain('key_ref has no effect: the key is a new one');
+  },
+);

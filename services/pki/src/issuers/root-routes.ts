@@ -7,7 +7,7 @@ import {
   parcelText,
   readPackaging,
 } from '../certificates/packaging.ts';
-import { KEY_FIELDS, toKeyChoice } from '../keys/key-parameters.ts';
+import { KEY_FIELDS, keyWarnings, toKeyChoice } from '../keys/key-parameters.ts';
 import { privateKeyText, requirePrivateKeyFormat } from '../keys/private-key-text.ts';
 import { checkGivenName } from '../mounts/reference-name.ts';
 import { requireMount } from '../mounts/request-mount.ts';
@@ -105,6 +105,7 @@ export const rootRoutes = (parts: RootParts): Route[] => {
               },
               warnings: [
                 ...caSubjectWarnings(fields, rules),
+                ...keyWarnings(fields.type, given),
                 ...lifetime.warnings,
                 ...root.warnings,
               ],

@@ -10,7 +10,11 @@ import {
   secretsRoutes,
   type Timestamp,
 } from '@keelson/secrets-api';
-import { toExtendedKeyUsageOids, toKeyUsages } from '../certificates/domain/usage-names.ts';
+import {
+  toExtendedKeyUsageOids,
+  toKeyUsages,
+  usageWarnings,
+} from '../certificates/domain/usage-names.ts';
 import { readPackaging } from '../certificates/packaging.ts';
 import { requirePrivateKeyFormat } from '../keys/private-key-text.ts';
 import { requireMount } from '../mounts/request-mount.ts';
@@ -187,6 +191,7 @@ export const issuingRoutes = (parts: IssuingRouteParts): Route[] => [
           summary: 'Sign a CSR verbatim',
           handle: (context) => {
             const { fields } = context;
+            context.warnings.push(...usageWarnings(fields.key_usage ?? [], fields.ext_key_usage));
             return answerWith(parts, context, () =>
               signVerbatim(parts, {
                 ...toIssuingRequest(context),

@@ -1,6 +1,12 @@
 /** Key usages of leaves: the defaults of each key type, and requested usages. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { MERGE_PATCH, type Mounts, openMounts } from '../../test/open-mounts.ts';
+import {
+  leafRole,
+  MERGE_PATCH,
+  type Mounts,
+  newRequest,
+  openMounts,
+} from '../../test/open-mounts.ts';
 
 let mounts: Mounts;
 beforeAll(async () => {
@@ -60,4 +66,21 @@ test('a role without key usages shows the default, and keeps it when it is patch
   expect(await issued()).toBe(ALL);
   expect((await patch({ key_usage: null })).data.key_usage).toEqual(DEFAULT);
   expect(await issued()).toBe('Digital Signature, Key Agreement');
+});
+
+test('a usage that is unknown is warned of wherever it is given', async () => {
+  const body = { key_usage: 'DigitalSignatur,CRLSign', ext_key_usage: 'ServerAuth,Servers' };
+  const warnings = [
+    'the key usage "DigitalSignatur" is unknown and has no effect',
+    'the extended key usage "Servers" is unknown and has no effect',
+  ];
+  const role = await mounts.post('roles/misspelt', { ...leafRole, ...body });
+  expect(role.json.warnings).toEqual(warnings);
+  const patch = await mounts.pki.call('PATCH', 'roles/misspelt', { ttl: '1h' }, MERGE_PATCH);
+  expect(patch.json.warnings).toEqual(warnings);
+  const csr = newRequest(mounts, '/CN=a.example.com');
+  expect((await mounts.post('sign-verbatim', { csr, ...body })).json.warnings).toEqual(warnings);
+  const request = { common_name: 'CA', key_type: 'ec', key_usage: 'CertSign,Sign' };
+  const made = await mounts.post('intermediate/generate/internal', request);
+  expect(made.json.warnings).toEqual(['the key usage "Sign" is unknown and has no effect']);
 });

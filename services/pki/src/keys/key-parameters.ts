@@ -56,3 +56,9 @@ export const toKeyChoice = (
     scheme: { signatureBits: fields.signature_bits, usePss: fields.use_pss },
   };
 };
+
+/** Warnings about parameters that have no effect on a key of this type. */
+export const keyWarnings = (type: string, given: ReadonlySet<string>): readonly string[] =>
+  type !== 'existing' && given.has('key_ref')
+    ? ['key_ref has no effect: the key is a new one']
+    : [];

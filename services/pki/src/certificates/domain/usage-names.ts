@@ -22,3 +22,16 @@ export const toExtendedKeyUsageOids = (names: readonly string[]): readonly strin
     const oid = EXTENDED_BY_NAME.get(withoutPrefix(name.trim(), 'extkeyusage').toLowerCase());
     return oid === undefined ? [] : [oid];
   });
+
+/** Warnings about names that no usage has: a misspelt one would otherwise be missed in the certificate only. */
+export const usageWarnings = (
+  keyUsages: readonly string[],
+  extendedKeyUsages: readonly string[] = [],
+): readonly string[] => [
+  ...keyUsages
+    .filter((name) => toKeyUsages([name]).length === 0)
+    .map((name) => `the key usage "${name}" is unknown and has no effect`),
+  ...extendedKeyUsages
+    .filter((name) => toExtendedKeyUsageOids([name]).length === 0)
+    .map((name) => `the extended key usage "${name}" is unknown and has no effect`),
+];

@@ -8,7 +8,7 @@ import {
   parseIpRange,
   toKeyAlgorithm,
 } from '@keelson/x509';
-import { toExtendedKeyUsageOids } from '../../certificates/domain/usage-names.ts';
+import { toExtendedKeyUsageOids, usageWarnings } from '../../certificates/domain/usage-names.ts';
 
 export interface Role {
   readonly issuerRef: string;
@@ -150,6 +150,7 @@ export const checkRole = (
   if (role.notAfter !== '' && Number.isNaN(Date.parse(role.notAfter)))
     refuse(`not_after: "${role.notAfter}" is not an RFC 3339 time`);
   parsePolicyIdentifiers(role.policyIdentifiers);
+  warnings.push(...usageWarnings(role.keyUsage ?? [], role.extKeyUsage));
   if (role.noStore && role.generateLease)
     warnings.push(
       'mutually exclusive values no_store=true and generate_lease=true were both specified; no_store=true takes priority',
