@@ -20,6 +20,7 @@ import {
   finishFirstStart,
   firstRunFile,
   prepareStart,
+  putBack,
   type StoreService,
   storeFile,
   unsealKeyFile,
@@ -61,7 +62,7 @@ export interface Standalone {
 const requireCluster = async ({ seal }: SysService, file: string): Promise<void> => {
   if ((await seal.status()).initialized) return;
   throw new Error(
-    `${file} holds no cluster, although the data folder is not new. Nothing was changed. Put it back, from a copy of the same moment as the rest.`,
+    `${file} holds no cluster, although the data folder is not new. ${putBack('the file')}`,
   );
 };
 
@@ -82,7 +83,7 @@ const startSys = async (
   } catch (cause) {
     await closeStores(stores);
     throw hasCode(cause, 'sys.wrong_unseal_key')
-      ? new Error(`${keyFile}: ${cause.message}`, { cause })
+      ? new Error(`${keyFile}: ${cause.message}. ${putBack('the key')}`, { cause })
       : cause;
   }
 };

@@ -9,6 +9,10 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { removeFileDurably, writeFileDurably } from '@keelson/runtime';
 import type { DataFolder } from './data-folder.ts';
 
+/** The end of a refusal to start: what an operator does about files that do not fit together. */
+export const putBack = (what: string): string =>
+  `Nothing was changed. Put back ${what}, from a copy of the same moment as the rest (docs/backup.md).`;
+
 const MARKER = 'first-start-unfinished';
 const FIRST_RUN = 'first-run.json';
 const UNSEAL_KEY = 'unseal.key';
@@ -60,7 +64,7 @@ export const prepareStart = (folder: DataFolder, keyFile: string): 'first' | 'la
   const missing = needed.filter(isEmpty);
   if (missing.length > 0)
     throw new Error(
-      `KEELSON_DATA_DIR: missing or empty: ${missing.join(', ')}. The data folder ${folder.path} holds a cluster (${present.join(', ')}), which is not complete without. Nothing was changed. Put back what is missing, from a copy of the same moment as the rest; for a new cluster choose a folder without these files.`,
+      `KEELSON_DATA_DIR: missing or empty: ${missing.join(', ')}. The data folder ${folder.path} holds a cluster (${present.join(', ')}), which is not complete without. ${putBack('what is missing')} For a new cluster, choose a folder without these files.`,
     );
   if (isMarked) removeFileDurably(folder.file(MARKER));
   return 'later';

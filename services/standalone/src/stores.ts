@@ -1,6 +1,7 @@
 /** The stores of the services: one SQLite file each, made and opened together or not at all. */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
+import { hasCode } from '@keelson/errors';
 import { createRegistry, type MetricsRegistry, registerStoreMetrics } from '@keelson/metrics';
 import { PKI_PROJECTIONS } from '@keelson/pki-service';
 import { VERSION } from '@keelson/runtime';
@@ -14,7 +15,7 @@ import {
 } from '@keelson/storage';
 import { WORKSPACE_PROJECTIONS } from '@keelson/workspace-service';
 import type { DataFolder } from './data-folder.ts';
-import { STORE_SERVICES, type StoreService, storeFile } from './first-start.ts';
+import { putBack, STORE_SERVICES, type StoreService, storeFile } from './first-start.ts';
 
 export interface OpenStore {
   readonly store: Store;
@@ -63,7 +64,7 @@ export const requireJoined = async (stores: Stores, folder: DataFolder): Promise
   for (const service of STORE_SERVICES)
     if ((await originOf(stores[service])) !== id)
       throw new Error(
-        `${storeFile(folder, service)} does not belong to ${storeFile(folder, 'sys')}: it is empty, or of another cluster. Nothing was changed. Put back the one that was here, from a copy of the same moment as the rest.`,
+        `${storeFile(folder, service)} does not belong to ${storeFile(folder, 'sys')}: it is empty, or of another cluster. ${putBack('the one that was here')}`,
       );
 };
 
@@ -90,7 +91,8 @@ export const openStores = async (options: StoresOptions): Promise<Stores> => {
     } catch (cause) {
       await closeStores(opened);
       const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new Error(`${storeFile(options.folder, service)}: ${reason}`, { cause });
+      const remedy = hasCode(cause, 'storage.corrupt') ? `. ${putBack('the file')}` : '';
+      throw new Error(`${storeFile(options.folder, service)}: ${reason}${remedy}`, { cause });
     }
   }
   return opened as Stores;

@@ -163,6 +163,7 @@ describe('a data folder in which', () => {
       const refusal = await refusalOf(folder);
       expect(refusal).toContain('keelson cannot start');
       expect(refusal).toContain(named);
+      expect(refusal).toContain('Nothing was changed. Put back ');
       expect(contentOf(folder)).toEqual(before);
     }
   });
