@@ -144,12 +144,13 @@ const forward = async (
 };
 
 /**
- * A request that is refused although the gate was open when it began coincided with a role change, so that it
- * may be retried.
+ * Work that is refused although the gate was open when it began coincided with a role change, so that the
+ * request may be repeated.
+ * @throws KeelsonError `replication.switching` in place of `replication.read_only`
  */
-const handleWhileOpen = async (route: Route, exchange: RouteExchange): Promise<EdgeResponse> => {
+export const retryableAtRoleChange = async <T>(work: () => Promise<T>): Promise<T> => {
   try {
-    return await route.handle(exchange);
+    return await work();
   } catch (error) {
     if (!hasCode(error, 'replication.read_only')) throw error;
     throw new KeelsonError('replication.switching', {}, { cause: error });
@@ -162,7 +163,7 @@ const writeOrForward = async (
   exchange: RouteExchange,
   warningPlace: WarningPlace,
 ): Promise<EdgeResponse> => {
-  if (member.gate.closed !== 'shared') return handleWhileOpen(route, exchange);
+  if (member.gate.closed !== 'shared') return retryableAtRoleChange(() => route.handle(exchange));
   const body = await exchange.body.bytes(FORWARDED_BYTES);
   try {
     return await route.handle(exchange.withBody(bufferedBody(body)));

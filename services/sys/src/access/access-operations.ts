@@ -4,6 +4,7 @@
  * mount takes effect with the next request.
  */
 
+import { retryableAtRoleChange } from '@keelson/cluster-member';
 import { bufferedBody, methodRefused } from '@keelson/edge';
 import { createNetworks } from '@keelson/edge/networks';
 import { hasCode, KeelsonError } from '@keelson/errors';
@@ -200,7 +201,8 @@ const resolveV1 = async (
     ? allowed(target, audit.caller)
     : await judge(context, request, target, token, operation, audit);
   const outcome = await withAuditTrial(context, request, target, operation, judged);
-  if (outcome?.$case === 'allowed' && !(await useToken(context.tokens, token))) {
+  const use = () => retryableAtRoleChange(() => useToken(context.tokens, token));
+  if (outcome?.$case === 'allowed' && !(await use())) {
     return refuse('sys.permission_denied');
   }
   return outcome;

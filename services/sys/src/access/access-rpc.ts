@@ -1,4 +1,5 @@
 /** The RPC service `Access`, which gateways call. */
+import { retryableAtRoleChange } from '@keelson/cluster-member';
 import type { AccessDefinition } from '@keelson/proto/sys/v1/access';
 import type { RpcService } from '@keelson/rpc';
 import { listDevicesForGateways } from '../audit/audit-operations.ts';
@@ -8,7 +9,7 @@ import { resolveAccess } from './access-operations.ts';
 
 export const accessRpc = (context: AccessContext): RpcService<typeof AccessDefinition> => ({
   resolve: (request) => resolveAccess(context, request),
-  wrap: (request) => wrapResponse(context.tokens, request),
+  wrap: (request) => retryableAtRoleChange(() => wrapResponse(context.tokens, request)),
   auditDevices: () =>
     listDevicesForGateways({ store: context.store, devices: context.auditDevices }),
 });
