@@ -40,6 +40,7 @@ const pages = new Map<string, string>([
   ['teams', '/app/acme/teams'],
   ['agent pools', '/app/acme/agent-pools'],
   ['variable sets', '/app/acme/variable-sets'],
+  ['version control', '/app/acme/version-control'],
 ]);
 
 beforeAll(async () => {

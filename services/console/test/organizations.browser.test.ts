@@ -1,7 +1,7 @@
 /** An organization in the console: settings of workspaces, states, projects, teams, agents, variable sets. */
 import { createHash } from 'node:crypto';
-import type { Page } from '@keelson/testkit/chromium';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { confirm } from './confirm.ts';
 import { PATIENCE_MS, useConsole } from './console-harness.ts';
 
 const site = useConsole();
@@ -40,20 +40,6 @@ const addState = async (workspaceId: string, serial: number, names: readonly str
       state: Buffer.from(state).toString('base64'),
     }),
   );
-};
-
-/** Opens a dialog by its button, fills it in, confirms, and waits until it has gone. */
-const confirm = async (
-  page: Page,
-  button: string,
-  label: string,
-  fill: (dialog: ReturnType<Page['getByRole']>) => Promise<unknown> = () => Promise.resolve(),
-): Promise<void> => {
-  await page.getByRole('button', { name: button, exact: true }).click();
-  const dialog = page.getByRole('dialog');
-  await fill(dialog);
-  await dialog.getByRole('button', { name: label, exact: true }).click();
-  await dialog.waitFor({ state: 'detached' });
 };
 
 beforeAll(async () => {

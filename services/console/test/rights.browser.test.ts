@@ -100,6 +100,7 @@ describe('what is offered', { timeout: PATIENCE_MS }, () => {
       '/app/acme/teams',
       '/app/acme/agent-pools',
       '/app/acme/variable-sets',
+      '/app/acme/version-control',
     ]) {
       const buttons = await offeredOn(page, settled, path);
       if (buttons.length > 0) offered[path] = buttons;

@@ -11,6 +11,7 @@ const PAGES = [
   ['/app/$organization/variable-sets', 'Variable sets'],
   ['/app/$organization/teams', 'Teams'],
   ['/app/$organization/agent-pools', 'Agent pools'],
+  ['/app/$organization/version-control', 'Version control'],
 ] as const;
 
 /** Links to the workspaces of the first organizations; the organizations page lists all. */

@@ -150,6 +150,14 @@ const variableSets = createRoute({
     'VariableSetsPage',
   ),
 });
+const versionControl = createRoute({
+  ...parent,
+  path: '/app/$organization/version-control',
+  component: lazyRouteComponent(
+    () => import('../version-control/oauth-clients-page.tsx'),
+    'OAuthClientsPage',
+  ),
+});
 // The URL of a run that provisioning clients print.
 const run = createRoute({
   ...parent,
@@ -180,6 +188,7 @@ export const router = createRouter({
     teams,
     agentPools,
     variableSets,
+    versionControl,
     run,
   ]),
   defaultPreload: 'intent',

@@ -16,6 +16,7 @@ import { LogView } from './log-view.tsx';
 import { PlanChangesView } from './plan-changes-view.tsx';
 import { hasEnded, type PhaseAttributes, type RunAttributes, runTone, shownCounts } from './run.ts';
 import { RunActions } from './run-actions.tsx';
+import { RunCommit } from './run-commit.tsx';
 import { RunComments, RunEvents } from './run-history.tsx';
 
 const route = getRouteApi('/app/$organization/$workspace/runs/$run');
@@ -110,6 +111,7 @@ const Run = ({ document }: { document: OneDocument<RunAttributes> }) => {
         />
         <Commands commands={[workspacesCurl('GET', `runs/${id}?include=plan,apply`)]} />
       </Card>
+      <RunCommit document={document} />
       {plan && (
         <Phase title="Plan" phase={plan}>
           {plan.attributes.status === 'finished' && <PlanChangesView planId={plan.id} />}
@@ -124,7 +126,7 @@ const Run = ({ document }: { document: OneDocument<RunAttributes> }) => {
 
 export const RunPage = () => {
   const { run: runId } = route.useParams();
-  const path = `runs/${encodeURIComponent(runId)}?include=plan,apply,workspace,created_by`;
+  const path = `runs/${encodeURIComponent(runId)}?include=plan,apply,workspace,created_by,configuration_version,configuration_version.ingress_attributes`;
   const query = useDocument<OneDocument<RunAttributes>>(path, {
     isLive: true,
     everyMs: (document) =>

@@ -4,6 +4,7 @@ import { callWorkspaces } from '../api/workspaces-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { workspacesCurl } from '../components/commands.tsx';
 import { Card } from '../components/page.tsx';
+import { DeliveriesCard, RepositoryCard } from './repository-card.tsx';
 import { SettingsForm } from './settings-form.tsx';
 import { type CardProps, ConsumersCard, RunTriggersCard, TagsCard } from './sharing-cards.tsx';
 import { TeamAccessCard } from './team-access-card.tsx';
@@ -60,6 +61,9 @@ export const SettingsTab = (props: CardProps) => {
           }
         />
       )}
+      <RepositoryCard {...props} />
+      {workspace.attributes['vcs-repo'] !== null &&
+        workspace.attributes.permissions['can-update'] && <DeliveriesCard {...props} />}
       <TagsCard {...props} />
       <ConsumersCard {...props} />
       <RunTriggersCard {...props} />

@@ -1,3 +1,15 @@
+export interface Repository {
+  /** `:org/:repo`. */
+  readonly identifier: string;
+  readonly branch: string | null;
+  readonly 'tags-regex': string | null;
+  readonly 'oauth-token-id': string;
+  readonly 'ingress-submodules': boolean;
+  readonly 'repository-http-url': string | null;
+  /** The repository or webhook that cannot be reached, and why. */
+  readonly problem: string | null;
+}
+
 /** A workspace as the workspace API returns it; members that the console does not use are left out. */
 export interface WorkspaceAttributes {
   readonly name: string;
@@ -7,6 +19,10 @@ export interface WorkspaceAttributes {
   readonly 'execution-mode': string;
   readonly 'terraform-version': string | null;
   readonly 'working-directory': string | null;
+  readonly 'file-triggers-enabled': boolean;
+  readonly 'trigger-patterns': readonly string[];
+  readonly 'trigger-prefixes': readonly string[];
+  readonly 'vcs-repo': Repository | null;
   readonly 'auto-apply': boolean;
   readonly 'global-remote-state': boolean;
   readonly 'resource-count': number;

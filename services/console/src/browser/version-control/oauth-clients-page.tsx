@@ -1,0 +1,104 @@
+/** Connections of an organization to version control providers. */
+import { getRouteApi } from '@tanstack/react-router';
+import { callWorkspaces } from '../api/workspaces-api.ts';
+import { ActionButton, type Fields } from '../components/action-button.tsx';
+import { Commands, workspacesCurl } from '../components/commands.tsx';
+import { DataTable } from '../components/data-table.tsx';
+import { DeleteButton } from '../components/delete-button.tsx';
+import { shownTime } from '../components/format.ts';
+import { Empty, Page } from '../components/page.tsx';
+import { PagedList } from '../components/paged-list.tsx';
+import { useOrganizationPermissions } from '../organizations/organization-permissions.ts';
+import { isProvider, type OAuthClient, PROVIDERS } from './oauth-client.ts';
+import { ProviderFields } from './provider-fields.tsx';
+
+const route = getRouteApi('/app/$organization/version-control');
+
+const bodyOf = ({ text }: Pick<Fields, 'text'>): object => ({
+  data: {
+    type: 'oauth-clients',
+    attributes: {
+      name: text('name'),
+      'service-provider': text('provider'),
+      'http-url': text('http-url'),
+      'api-url': text('api-url'),
+      'oauth-token-string': text('token'),
+    },
+  },
+});
+const EXAMPLE = bodyOf({ text: () => '…' });
+
+export const OAuthClientsPage = () => {
+  const { organization } = route.useParams();
+  const path = `organizations/${encodeURIComponent(organization)}/oauth-clients`;
+  const list = `${path}?include=oauth_tokens`;
+  const mayManage = useOrganizationPermissions(organization)('can-update-oauth');
+  return (
+    <Page
+      title="Version control"
+      windowTitle={`Version control of ${organization}`}
+      lead={`in ${organization}: providers whose repositories workspaces follow.`}
+      actions={
+        mayManage && (
+          <ActionButton
+            label="Connect a provider"
+            title={`Connect ${organization} to a provider`}
+            confirm="Connect"
+            tone="primary"
+            act={(fields) => callWorkspaces('POST', path, { body: bodyOf(fields) })}
+            commands={[workspacesCurl('POST', path, EXAMPLE)]}
+          >
+            <ProviderFields />
+          </ActionButton>
+        )
+      }
+    >
+      {mayManage ? (
+        <PagedList<OAuthClient>
+          path={list}
+          empty="No provider is connected: workspaces get their configurations by upload."
+        >
+          {({ data }) => (
+            <DataTable
+              label="Providers"
+              rows={data}
+              keyOf={({ id }) => id}
+              columns={[
+                {
+                  title: 'Name',
+                  isName: true,
+                  cell: ({ id, attributes }) => attributes.name || id,
+                },
+                {
+                  title: 'Provider',
+                  cell: ({ attributes: { 'service-provider': provider } }) =>
+                    isProvider(provider) ? PROVIDERS[provider].title : provider,
+                },
+                { title: 'Address', cell: ({ attributes }) => attributes['http-url'] },
+                { title: 'Connected', cell: (one) => shownTime(one.attributes['created-at']) },
+                {
+                  title: 'Actions',
+                  isActions: true,
+                  cell: ({ id, attributes }) => (
+                    <DeleteButton
+                      what={`the connection ${attributes.name || id}`}
+                      name={`Delete ${attributes.name || id}`}
+                      path={`oauth-clients/${id}`}
+                      typed={attributes.name || id}
+                    >
+                      Its token is deleted with it. Workspaces that use it are disconnected from
+                      their repositories and get no more configurations from them.
+                    </DeleteButton>
+                  ),
+                },
+              ]}
+            />
+          )}
+        </PagedList>
+      ) : (
+        <Empty>Only teams that manage version control settings may see the connections.</Empty>
+      )}
+      <Commands commands={[workspacesCurl('GET', list)]} />
+    </Page>
+  );
+};

@@ -1,0 +1,234 @@
+/** The repository that a workspace follows, and the deliveries of its provider. */
+import { useState } from 'react';
+import { useDocument } from '../api/queries.ts';
+import { callWorkspaces, type ListDocument, type ResourceId } from '../api/workspaces-api.ts';
+import { ActionButton } from '../components/action-button.tsx';
+import { Commands, workspacesCurl } from '../components/commands.tsx';
+import { DataTable, FactList } from '../components/data-table.tsx';
+import { inWords, shownTime } from '../components/format.ts';
+import { Card, Empty, Problem } from '../components/page.tsx';
+import { PagedList } from '../components/paged-list.tsx';
+import { Pill, type Tone } from '../components/pill.tsx';
+import { WebLink } from '../components/web-link.tsx';
+import { useOrganizationPermissions } from '../organizations/organization-permissions.ts';
+import type { OAuthClient } from '../version-control/oauth-client.ts';
+import { repositoryBody, TRIGGERS, triggersOf, triggerText } from './repository.ts';
+import type { CardProps } from './sharing-cards.tsx';
+import type { WorkspaceAttributes } from './workspace.ts';
+
+const TriggerFields = ({ workspace }: { workspace: WorkspaceAttributes }) => {
+  const [triggers, setTriggers] = useState<string>(triggersOf(workspace));
+  return (
+    <>
+      <label>
+        Runs are started by
+        <select
+          name="triggers"
+          value={triggers}
+          onChange={({ target }) => setTriggers(target.value)}
+        >
+          {Object.entries(TRIGGERS).map(([name, words]) => (
+            <option key={name} value={name}>
+              {words}
+            </option>
+          ))}
+        </select>
+      </label>
+      {triggers !== 'always' && (
+        <label>
+          {triggers === 'tags' ? 'Regular expression of the tags' : 'Paths, one on each line'}
+          <textarea
+            name="trigger-text"
+            rows={triggers === 'tags' ? 1 : 3}
+            required={triggers !== 'prefixes'}
+            defaultValue={triggerText(workspace)}
+          />
+        </label>
+      )}
+    </>
+  );
+};
+
+/** @param props.mayConnect whether the caller may read the connections of the organization */
+const RepositoryFields = (props: {
+  organization: string;
+  workspace: WorkspaceAttributes;
+  mayConnect: boolean;
+}) => {
+  const { organization, workspace, mayConnect } = props;
+  const repository = workspace['vcs-repo'];
+  const { data } = useDocument<ListDocument<OAuthClient>>(
+    `organizations/${encodeURIComponent(organization)}/oauth-clients?page[size]=100`,
+    { enabled: mayConnect },
+  );
+  const tokenId = repository?.['oauth-token-id'] ?? '';
+  return (
+    <>
+      {mayConnect ? (
+        <label>
+          Provider
+          <select name="token" required key={data?.data.length ?? 0} defaultValue={tokenId}>
+            {data?.data.map(({ id, attributes, relationships }) => {
+              const [token] = (relationships?.['oauth-tokens']?.data ?? []) as ResourceId[];
+              return (
+                <option key={id} value={token?.id}>
+                  {attributes.name || id}
+                </option>
+              );
+            })}
+          </select>
+        </label>
+      ) : (
+        <input type="hidden" name="token" value={tokenId} />
+      )}
+      <label>
+        Repository (organization/name)
+        <input
+          name="identifier"
+          required
+          autoComplete="off"
+          defaultValue={repository?.identifier}
+        />
+      </label>
+      <label>
+        Branch (empty: the default branch)
+        <input name="branch" autoComplete="off" defaultValue={repository?.branch ?? ''} />
+      </label>
+      <TriggerFields workspace={workspace} />
+      <label className="choice">
+        <input
+          type="checkbox"
+          name="submodules"
+          defaultChecked={repository?.['ingress-submodules']}
+        />{' '}
+        With the files of submodules
+      </label>
+    </>
+  );
+};
+
+const Connection = ({ workspace }: { workspace: WorkspaceAttributes }) => {
+  const repository = workspace['vcs-repo'];
+  if (repository === null)
+    return <Empty>It follows no repository: configurations are uploaded.</Empty>;
+  const text = triggerText(workspace);
+  return (
+    <>
+      {repository.problem !== null && <Problem>{repository.problem}</Problem>}
+      <FactList
+        facts={[
+          [
+            'Repository',
+            <WebLink
+              key="repository"
+              href={repository['repository-http-url']}
+              text={repository.identifier}
+            />,
+          ],
+          ['Branch', repository.branch || 'the default branch'],
+          ['Runs are started by', TRIGGERS[triggersOf(workspace)]],
+          ...(text === ''
+            ? []
+            : [['Paths or expression', <code key="text">{text}</code>] as const]),
+          ['Working directory', workspace['working-directory'] || '/'],
+        ]}
+      />
+    </>
+  );
+};
+
+const DISCONNECTED = { data: { type: 'workspaces', attributes: { 'vcs-repo': null } } };
+
+export const RepositoryCard = ({ organization, workspace: { id, attributes } }: CardProps) => {
+  const mayConnect = useOrganizationPermissions(organization)('can-update-oauth');
+  const mayChange = attributes.permissions['can-update'];
+  const path = `workspaces/${id}`;
+  const isConnected = attributes['vcs-repo'] !== null;
+  return (
+    <Card
+      title="Repository"
+      actions={
+        mayChange && (
+          <span className="page-actions">
+            {(isConnected || mayConnect) && (
+              <ActionButton
+                label={isConnected ? 'Change the repository' : 'Connect a repository'}
+                title={`The repository of ${attributes.name}`}
+                confirm={isConnected ? 'Save' : 'Connect'}
+                act={(fields) => callWorkspaces('PATCH', path, { body: repositoryBody(fields) })}
+                commands={[
+                  workspacesCurl(
+                    'PATCH',
+                    path,
+                    repositoryBody({ text: () => '…', isChecked: () => false }),
+                  ),
+                ]}
+              >
+                <RepositoryFields
+                  organization={organization}
+                  workspace={attributes}
+                  mayConnect={mayConnect}
+                />
+              </ActionButton>
+            )}
+            {isConnected && (
+              <ActionButton
+                label="Disconnect"
+                className="danger"
+                tone="danger"
+                title={`Disconnect ${attributes.name} from its repository?`}
+                confirm="Disconnect it"
+                act={() => callWorkspaces('PATCH', path, { body: DISCONNECTED })}
+                commands={[workspacesCurl('PATCH', path, DISCONNECTED)]}
+              >
+                <p>Pushes start no run any more. The newest configuration stays in use.</p>
+              </ActionButton>
+            )}
+          </span>
+        )
+      }
+    >
+      <Connection workspace={attributes} />
+      <Commands commands={[workspacesCurl('GET', path)]} />
+    </Card>
+  );
+};
+
+interface Delivery {
+  readonly event: string;
+  readonly 'received-at': string;
+  readonly outcome: string;
+  readonly detail: string | null;
+}
+
+const OUTCOME_TONES: Readonly<Record<string, Tone>> = { failed: 'bad', ignored: 'plain' };
+
+/** For administrators of the workspace, whom alone the API lets read deliveries. */
+export const DeliveriesCard = ({ workspace }: CardProps) => {
+  const path = `workspaces/${workspace.id}/repository-deliveries`;
+  return (
+    <Card title="Deliveries of the provider">
+      <PagedList<Delivery> path={path} size={10} empty="The provider has delivered nothing yet.">
+        {({ data }) => (
+          <DataTable
+            label="Deliveries"
+            rows={data}
+            keyOf={({ id }) => id}
+            columns={[
+              { title: 'Event', isName: true, cell: ({ attributes }) => attributes.event },
+              { title: 'Received', cell: (one) => shownTime(one.attributes['received-at']) },
+              {
+                title: 'Outcome',
+                cell: ({ attributes: { outcome } }) => (
+                  <Pill tone={OUTCOME_TONES[outcome] ?? 'good'}>{inWords(outcome)}</Pill>
+                ),
+              },
+              { title: 'Detail', cell: ({ attributes }) => attributes.detail ?? '–' },
+            ]}
+          />
+        )}
+      </PagedList>
+      <Commands commands={[workspacesCurl('GET', path)]} />
+    </Card>
+  );
+};

@@ -1,0 +1,15 @@
+import type { Page } from '@keelson/testkit/chromium';
+
+/** Opens a dialog by its button, fills it in, confirms, and waits until it has gone. */
+export const confirm = async (
+  page: Page,
+  button: string,
+  label: string,
+  fill: (dialog: ReturnType<Page['getByRole']>) => Promise<unknown> = () => Promise.resolve(),
+): Promise<void> => {
+  await page.getByRole('button', { name: button, exact: true }).click();
+  const dialog = page.getByRole('dialog');
+  await fill(dialog);
+  await dialog.getByRole('button', { name: label, exact: true }).click();
+  await dialog.waitFor({ state: 'detached' });
+};

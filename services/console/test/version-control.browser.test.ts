@@ -1,0 +1,200 @@
+/**
+ * Version control in the console.
+ *
+ * | page | shows | does |
+ * | --- | --- | --- |
+ * | version control of an organization | the connected providers | connects one, deletes one |
+ * | settings of a workspace | repository, branch, triggers, the problem with it, deliveries | connects, changes the triggers, disconnects |
+ * | run | commit, branch, sender, links to the provider | |
+ */
+import { createHmac } from 'node:crypto';
+import { type RepositoryServer, startRepositoryServer } from '@keelson/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { confirm } from './confirm.ts';
+import { type JsonObject, PATIENCE_MS, useConsole } from './console-harness.ts';
+
+const site = useConsole({ env: { KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.1' } });
+const O = 'organizations/acme';
+let server: RepositoryServer;
+let secret = '';
+
+const create = (type: string, attributes: object): object => ({ data: { type, attributes } });
+
+beforeAll(async () => {
+  server = await startRepositoryServer();
+  server.answer = ({ body }) => {
+    const config = body['config'] as { secret?: string } | undefined;
+    secret = config?.secret ?? secret;
+    return { status: 201, body: { id: 7 } };
+  };
+  await server.commit('acme/network', { 'main.tf': '1' });
+  await site.workspaces(
+    'POST',
+    'organizations',
+    create('organizations', { name: 'acme', email: 'a@b.example' }),
+  );
+  const pool = await site.workspaces(
+    'POST',
+    `${O}/agent-pools`,
+    create('agent-pools', { name: 'p' }),
+  );
+  await site.workspaces(
+    'POST',
+    `${O}/workspaces`,
+    create('workspaces', {
+      name: 'network',
+      'execution-mode': 'agent',
+      'agent-pool-id': pool.data.id,
+      'queue-all-runs': true,
+    }),
+  );
+}, PATIENCE_MS);
+afterAll(() => server[Symbol.asyncDispose]());
+
+const repositoryOf = async () =>
+  (await site.workspaces('GET', `${O}/workspaces/network`)).data.attributes;
+
+describe('version control', { timeout: PATIENCE_MS }, () => {
+  test('connects a provider and a workspace, shows pushes and their commits, and disconnects', async () => {
+    const { page, problems } = await site.openSignedIn('/app/acme/version-control');
+
+    await confirm(page, 'Connect a provider', 'Connect', async (dialog) => {
+      expect(await dialog.getByLabel('Address', { exact: true }).inputValue()).toBe(
+        'https://github.com',
+      );
+      await dialog.locator('select[name=provider]').selectOption('GitHub Enterprise');
+      await dialog.getByLabel('Name').fill('our forge');
+      await dialog.getByLabel('Address', { exact: true }).fill(server.url);
+      await dialog.getByLabel('Address of the API').fill(`${server.url}/api`);
+      await dialog.getByLabel('Access token').fill('token-of-the-provider');
+    });
+    await page.getByRole('rowheader', { name: 'our forge' }).waitFor();
+
+    await page.goto(`${site.origin()}/app/acme/workspaces/network?tab=settings`);
+    await confirm(page, 'Connect a repository', 'Connect', async (dialog) => {
+      await dialog.getByLabel('Provider').selectOption('our forge');
+      await dialog.getByLabel('Repository').fill('acme/network');
+      await dialog.getByLabel('Runs are started by').selectOption('patterns');
+      await dialog.getByLabel('Paths').fill('modules/**\n*.tf');
+    });
+    await page.getByRole('link', { name: 'acme/network' }).waitFor();
+    expect(await repositoryOf()).toMatchObject({
+      'file-triggers-enabled': true,
+      'trigger-patterns': ['modules/**', '*.tf'],
+      'vcs-repo': { identifier: 'acme/network', branch: '' },
+    });
+    await confirm(page, 'Change the repository', 'Save', async (dialog) => {
+      await dialog.getByLabel('Branch (empty').fill('main');
+      await dialog.getByLabel('Runs are started by').selectOption('tags');
+      await dialog.getByLabel('Regular expression').fill('^v');
+    });
+    await page.getByText('tags that match').first().waitFor();
+    expect(await repositoryOf()).toMatchObject({
+      'trigger-patterns': [],
+      'vcs-repo': { branch: 'main', 'tags-regex': '^v' },
+    });
+    await confirm(page, 'Change the repository', 'Save', (dialog) =>
+      dialog.getByLabel('Runs are started by').selectOption('always'),
+    );
+    await page.getByText('every push to the branch').first().waitFor();
+
+    // The connection fetches the branch and starts a run; a push of the same commit would not.
+    const { id } = (await site.workspaces('GET', `${O}/workspaces/network`)).data;
+    const countRuns = async () =>
+      (await site.workspaces('GET', `workspaces/${id}/runs`)).data.length;
+    await expect.poll(countRuns, { timeout: 30_000 }).toBe(1);
+    const commit = await server.commit('acme/network', { 'main.tf': '2' });
+    await expect.poll(() => secret, { timeout: 30_000 }).not.toBe('');
+    const hook = new URL((await repositoryOf())['vcs-repo']['webhook-url']).pathname;
+    const payload = JSON.stringify({
+      ref: 'refs/heads/main',
+      before: '0'.repeat(40),
+      after: commit,
+      compare: 'https://forge.example/compare',
+      sender: { login: 'ada', avatar_url: null, html_url: 'javascript:alert(1)' },
+    });
+    const signature = createHmac('sha256', secret).update(payload).digest('hex');
+    const answer = await fetch(`${site.origin()}${hook}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'x-github-event': 'push',
+        'x-github-delivery': 'one',
+        'x-hub-signature-256': `sha256=${signature}`,
+      },
+      body: payload,
+    });
+    expect(answer.status).toBe(202);
+    await page.reload();
+    await page
+      .getByRole('table', { name: 'Deliveries' })
+      .getByRole('rowheader', { name: 'push' })
+      .waitFor();
+
+    const runOfPush = async (): Promise<string | undefined> => {
+      const { data, included } = await site.workspaces(
+        'GET',
+        `workspaces/${id}/runs?include=configuration_version,configuration_version.ingress_attributes`,
+      );
+      const relatedTo = (wanted: JsonObject, name: string) => (one: JsonObject) =>
+        one.relationships[name]?.data?.id === wanted?.id;
+      const ingress = included?.find(
+        (one: JsonObject) => one.attributes['sender-username'] === 'ada',
+      );
+      const version =
+        ingress &&
+        included
+          .filter(({ type }: JsonObject) => type === 'configuration-versions')
+          .find(relatedTo(ingress, 'ingress-attributes'));
+      return version && data.find(relatedTo(version, 'configuration-version'))?.id;
+    };
+    await expect.poll(runOfPush, { timeout: 30_000 }).toBeDefined();
+    await page.goto(`${site.origin()}/app/acme/network/runs/${await runOfPush()}`);
+    const facts = page
+      .locator('.card')
+      .filter({ has: page.getByRole('heading', { name: 'Commit' }) });
+    await facts.getByRole('link', { name: commit.slice(0, 8) }).waitFor();
+    await facts.getByText('ada').waitFor();
+    expect(await facts.getByRole('link', { name: 'ada' }).count()).toBe(0);
+
+    await page.goto(`${site.origin()}/app/acme/workspaces/network?tab=settings`);
+    await confirm(page, 'Disconnect', 'Disconnect it');
+    await page.getByText('It follows no repository').waitFor();
+    await page.goto(`${site.origin()}/app/acme/version-control`);
+    await confirm(page, 'Delete our forge', 'Delete it', (dialog) =>
+      dialog.getByLabel('to go on').fill('our forge'),
+    );
+    await page.getByText('No provider is connected').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('shows why a repository cannot be reached', async () => {
+    const made = await site.workspaces(
+      'POST',
+      `${O}/oauth-clients`,
+      create('oauth-clients', {
+        'service-provider': 'github',
+        'http-url': server.url,
+        'api-url': `${server.url}/api`,
+        'oauth-token-string': 'token',
+      }),
+    );
+    await site.workspaces(
+      'POST',
+      `${O}/workspaces`,
+      create('workspaces', {
+        name: 'lost',
+        'vcs-repo': {
+          identifier: 'acme/missing',
+          'oauth-token-id': made.data.relationships['oauth-tokens'].data[0].id,
+        },
+      }),
+    );
+    const { page } = await site.openSignedIn('/app/acme/workspaces/lost?tab=settings');
+    const card = page
+      .locator('.card')
+      .filter({ has: page.getByRole('heading', { name: 'Repository' }) });
+    await card.getByRole('alert').waitFor();
+    expect(await card.getByRole('alert').textContent()).toMatch(/repository|not found/i);
+  });
+});
