@@ -181,5 +181,12 @@ export const WORKSPACE_ERRORS = {
     retry: false,
     message: 'this delivery has already been received',
   },
+  'workspace.too_many_deliveries': {
+    grpc: 'RESOURCE_EXHAUSTED',
+    http: 429,
+    retry: true,
+    message:
+      '{limit} pieces of work of the organization wait for their providers already: deliver this again later',
+  },
   'workspace.conflict': { grpc: 'FAILED_PRECONDITION', http: 409, retry: false, message: '{text}' },
 } as const satisfies Record<string, ErrorMeaning>;

@@ -8,131 +8,33 @@
  * | GET /workspaces/:id/repository-deliveries | 200 in pages | not an administrator 404 |
  * | GET /configuration-versions/:id/ingress-attributes | 200 | 404 |
  */
-import { createHmac } from 'node:crypto';
-import { type RepositoryServer, startRepositoryServer, startSshServer } from '@keelson/testkit';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startRunHarness } from '../../test/run-harness.ts';
-import type { Harness, Identified } from '../../test/workspace-harness.ts';
-import { findRepositoryHookById } from '../workspaces/model/repository-records.ts';
+import { startSshServer } from '@keelson/testkit';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Sending, startRepositoryHarness } from '../../test/repository-harness.ts';
 
 const O = '/organizations/acme';
-let server: RepositoryServer;
-let runs: Awaited<ReturnType<typeof startRunHarness>>;
-let harness: Harness;
-let tokenId = '';
-let serial = 0;
-
-const createClient = async (token: string) => {
-  const client = await harness.create(`${O}/oauth-clients`, 'oauth-clients', {
-    'service-provider': 'github',
-    'http-url': server.url,
-    'api-url': `${server.url}/api`,
-    'oauth-token-string': token,
-  });
-  const made = client.relationships['oauth-tokens']?.data as { id: string }[] | undefined;
-  return { id: client.id, tokenId: made?.[0]?.id ?? '' };
-};
-
-beforeAll(async () => {
-  server = await startRepositoryServer();
-  runs = await startRunHarness({ config: { workspaceOutboundRanges: ['127.0.0.1'] } });
-  ({ harness } = runs);
-  ({ tokenId } = await createClient('token-of-the-provider'));
-});
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-});
-beforeEach(() => {
-  server.calls.length = 0;
-  server.beforeGit = () => false;
-  server.answer = () => ({ status: 201, body: { id: 7 } });
-});
-
-const createWorkspace = async (
-  name: string,
-  identifier: string,
-  attributes: object,
-  repository: object,
-) =>
-  (
-    await harness.create(`${O}/workspaces`, 'workspaces', {
-      name: `${name}-${serial}`,
-      'execution-mode': 'agent',
-      'agent-pool-id': runs.poolId,
-      ...attributes,
-      'vcs-repo': { identifier, 'oauth-token-id': tokenId, ...repository },
-    })
-  ).id;
-
-/** A new repository with one commit, and a workspace that is connected to it. */
-const connect = async (attributes: object = {}, repository: object = {}) => {
-  const identifier = `acme/repo-${(serial += 1)}`;
-  const first = await server.commit(identifier, { 'main.tf': '1' });
-  const id = await createWorkspace('connected', identifier, attributes, repository);
-  return { identifier, first, id };
-};
-
-const repositoryOf = async (workspaceId: string) =>
-  (await runs.workspaceOf(workspaceId)).attributes['vcs-repo'] as Record<string, string | null>;
-const hookOf = async (workspaceId: string) => {
-  const url = (await repositoryOf(workspaceId))['webhook-url'] ?? '';
-  return findRepositoryHookById(harness.store, url.split('/').at(-1) ?? '');
-};
-
-let deliveries = 0;
-interface Sending {
-  readonly event?: string;
-  readonly secret?: string;
-  readonly deliveryId?: string;
-}
-
-/** Delivers a payload as GitHub does. */
-const deliver = async (workspaceId: string, payload: object, sending: Sending = {}) => {
-  const hook = await hookOf(workspaceId);
-  const body = JSON.stringify(payload);
-  const signature = createHmac('sha256', sending.secret ?? hook?.secret ?? '').update(body);
-  return harness.call('POST', `/webhooks/repositories/${hook?.id}`, payload, null, {
-    'content-type': 'application/json',
-    'x-github-event': sending.event ?? 'push',
-    'x-github-delivery': sending.deliveryId ?? `delivery-${(deliveries += 1)}`,
-    'x-hub-signature-256': `sha256=${signature.digest('hex')}`,
-  });
-};
-
-const pushed = (ref: string, after: string, before: string = '0'.repeat(40)) => ({
-  ref,
-  before,
-  after,
-  compare: 'https://github.example/compare',
-  // Two payloads differ.
-  pushed: (deliveries += 1),
-  sender: { login: 'ada', avatar_url: null, html_url: 'https://github.example/ada' },
-});
-const runsOf = async (workspaceId: string): Promise<readonly Identified[]> => {
-  const operations = 'plan_and_apply,plan_only';
-  const path = `/workspaces/${workspaceId}/runs?filter[operation]=${operations}`;
-  return (await harness.call('GET', path)).list;
-};
-const versionsOf = (workspaceId: string) =>
-  harness.call(
-    'GET',
-    `/workspaces/${workspaceId}/configuration-versions?include=ingress_attributes`,
-  );
-const logOf = async (workspaceId: string) =>
-  (await harness.call('GET', `/workspaces/${workspaceId}/repository-deliveries`)).list.map(
-    ({ attributes }) => attributes,
-  );
-const statuses = () =>
-  server.calls
-    .filter(({ path }) => path.includes('/statuses/'))
-    .map(({ path, body }) => [path.split('/').at(-1), body['state'], body['description']]);
-/** A waiting run that one test leaves would be claimed in the next. */
-const discardAll = async (workspaceId: string) => {
-  for (const { id } of await runsOf(workspaceId)) await runs.act(id, 'discard');
-  await harness.runUpkeep();
-  server.calls.length = 0;
-};
+const repositories = await startRepositoryHarness();
+const {
+  harness,
+  runs,
+  server,
+  newIdentifier,
+  createClient,
+  createWorkspace,
+  connect,
+  repositoryOf,
+  hookOf,
+  deliver,
+  pushed,
+  runsOf,
+  versionsOf,
+  logOf,
+  statuses,
+  discardAll,
+  reset,
+} = repositories;
+afterAll(() => repositories[Symbol.asyncDispose]());
+beforeEach(reset);
 
 describe('a workspace with a repository', () => {
   test('has a webhook at the provider, and the files of the branch', async () => {
@@ -244,7 +146,7 @@ describe('a submodule at an SSH address', () => {
     await using ssh = await startSshServer(server.folder);
     const client = await createClient('token-with-a-key');
     const inner = await server.commit('acme/inner', { 'inner.tf': '' });
-    const identifier = `acme/repo-${(serial += 1)}`;
+    const identifier = newIdentifier();
     const url = `ssh://git@${ssh.authority}/acme/inner.git`;
     await server.commit(identifier, {
       '.gitmodules': `[submodule "m"]\n\tpath = m\n\turl = ${url}\n`,
@@ -354,9 +256,10 @@ describe('a push', () => {
       [sha, 'pending', 'The apply is running'],
       [sha, 'success', 'Applied'],
     ]);
+    const name = String((await runs.workspaceOf(id)).attributes['name']);
     expect(server.calls[0]?.body).toMatchObject({
-      context: `keelson/acme/connected-${serial}`,
-      target_url: `https://keelson.example/app/acme/connected-${serial}/runs/${runId}`,
+      context: `keelson/acme/${name}`,
+      target_url: `https://keelson.example/app/acme/${name}/runs/${runId}`,
     });
     const found = await harness.call('GET', `${O}/runs?search[commit]=${sha.slice(0, 8)}`);
     expect(found.list.map((one) => one.id)).toEqual([runId]);

@@ -3,7 +3,11 @@ import type { TransactOptions } from '@keelson/storage';
 import { organizationRecords } from '../../identity/model/organization-records.ts';
 import type { Run } from '../../runs/model/domain/run.ts';
 import { runRecords } from '../../runs/model/run-records.ts';
-import { findRepositoryHook, repositoryWork } from '../../workspaces/model/repository-records.ts';
+import {
+  findRepositoryHook,
+  repositoryWork,
+  type WorkKey,
+} from '../../workspaces/model/repository-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import type { CommitState } from '../providers/provider.ts';
 import { sendToProvider } from '../providers/provider-requests.ts';
@@ -52,7 +56,7 @@ export const toCommitState = (run: Run): Shown => {
 /** Reports the status that a run has now. @throws RepositoryFailure */
 export const reportCommitStatus = async (
   { store, outbound }: VcsContext,
-  key: string,
+  key: WorkKey,
   runId: string,
   options: TransactOptions,
 ): Promise<void> => {
@@ -71,5 +75,5 @@ export const reportCommitStatus = async (
     });
     await sendToProvider(outbound, request);
   }
-  await store.transact((tx) => repositoryWork.delete(tx, key), options);
+  await store.transact((tx) => repositoryWork.delete(tx, ...key), options);
 };

@@ -4,11 +4,13 @@ import { JSON_API_LIMITS, parseJson } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { newResourceId } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
+import type { Reads } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import { requireWorkspace } from '../../workspaces/access/access-operations.ts';
 import {
   findRepositoryHookById,
   queueRepositoryWork,
+  repositoryWork,
 } from '../../workspaces/model/repository-records.ts';
 import type { Delivery } from '../providers/provider.ts';
 import { loadRepository } from '../providers/remote-repository-operations.ts';
@@ -30,6 +32,15 @@ const PAYLOAD_LIMITS = {
   documentEntries: 500_000,
 };
 
+/** Pieces of work of one organization above which its deliveries are refused. */
+export const MAX_WAITING = 2000;
+
+const requireRoom = async (reads: Reads, organizationId: string): Promise<void> => {
+  const waiting = await repositoryWork.keys(reads, [organizationId], { limit: MAX_WAITING });
+  if (waiting.length >= MAX_WAITING)
+    throw new KeelsonError('workspace.too_many_deliveries', { limit: MAX_WAITING });
+};
+
 /** Longest id and name of a delivery that are kept. */
 const MAX_KEPT_LENGTH = 200;
 
@@ -37,7 +48,7 @@ const MAX_KEPT_LENGTH = 200;
  * Accepts a delivery: its events are queued as work when this returns. A provider whose repository the
  * webhook is for has signed it, and it has not arrived before.
  * @throws KeelsonError `workspace.not_found` for an unknown webhook, `workspace.delivery_not_authentic`,
- *   `workspace.delivery_replayed`, `request.invalid`
+ *   `workspace.delivery_replayed`, `workspace.too_many_deliveries`, `request.invalid`
  */
 export const receiveDelivery = async (
   { store, clock }: VcsContext,
@@ -64,6 +75,7 @@ export const receiveDelivery = async (
       if ((await deliveryDigests.find(tx, hookId, digest)) !== undefined)
         throw new KeelsonError('workspace.delivery_replayed');
     }
+    if (events.length > 0) await requireRoom(tx, hook.organizationId);
     const receivedAtMs = clock.nowMs();
     const stored: StoredDelivery = {
       id: newResourceId('whd'),

@@ -61,6 +61,7 @@ export const webhookRoutes = (context: VcsContext): Route[] => [
         403: { description: 'The signature or token is not that of the webhook.' },
         404: { description: 'There is no such webhook.' },
         409: { description: 'The delivery has already been received.' },
+        429: { description: 'Too much work of the organization waits for its providers.' },
         413: { description: 'The delivery is larger than this installation allows.' },
       },
     },

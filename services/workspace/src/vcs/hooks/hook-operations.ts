@@ -15,6 +15,7 @@ import {
   queueRepositoryWork,
   repositoryWork,
   repositoryWorkspaces,
+  type WorkKey,
   writeRepositoryHook,
 } from '../../workspaces/model/repository-records.ts';
 import type { WorkspaceChange } from '../../workspaces/seams/workspace-steps.ts';
@@ -164,7 +165,7 @@ export const retryRegistrations = async (
 /** Registers a webhook at its provider. @throws RepositoryFailure */
 export const registerHook = async (
   { store, outbound }: VcsContext,
-  key: string,
+  key: WorkKey,
   hookId: string,
   options: TransactOptions,
 ): Promise<void> => {
@@ -180,14 +181,14 @@ export const registerHook = async (
     const current = await findRepositoryHookById(tx, hookId);
     if (current !== undefined && providerId !== undefined)
       writeRepositoryHook(tx, { ...current, providerId, hookProblem: null });
-    repositoryWork.delete(tx, key);
+    repositoryWork.delete(tx, ...key);
   }, options);
 };
 
 /** Removes a webhook that is no longer needed at its provider. @throws RepositoryFailure */
 export const unregisterHook = async (
   { store, outbound }: VcsContext,
-  key: string,
+  key: WorkKey,
   work: Extract<QueuedWork['work'], { kind: 'unregister' }>,
   options: TransactOptions,
 ): Promise<void> => {
@@ -196,5 +197,5 @@ export const unregisterHook = async (
   // It may have been removed there, with its repository or by hand.
   const request = provider.deleteHook({ connection, identifier }, providerId);
   await sendToProvider(outbound, request, [404, 410]);
-  await store.transact((tx) => repositoryWork.delete(tx, key), options);
+  await store.transact((tx) => repositoryWork.delete(tx, ...key), options);
 };

@@ -30,6 +30,7 @@ import {
   type QueuedWork,
   repositoryWork,
   repositoryWorkspaces,
+  type WorkKey,
   writeRepositoryHook,
 } from '../../workspaces/model/repository-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
@@ -296,7 +297,7 @@ const ingest = async (
 /** Work on an event in a repository. @throws RepositoryFailure */
 export const fetchRepository = async (
   context: VcsContext,
-  key: string,
+  key: WorkKey,
   { hookId, event, deliveryKey }: FetchWork,
   options: TransactOptions,
 ): Promise<void> => {
@@ -309,7 +310,7 @@ export const fetchRepository = async (
       ? undefined
       : await fetchEvent(context, loaded, workspaces, event);
   await store.transact(async (tx) => {
-    repositoryWork.delete(tx, key);
+    repositoryWork.delete(tx, ...key);
     const current = await findRepositoryHookById(tx, hookId);
     if (current === undefined || fetched === undefined || loaded === undefined) return;
     const effects = [...fetched.effects];

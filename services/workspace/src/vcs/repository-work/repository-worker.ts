@@ -1,17 +1,20 @@
 /**
- * Does the queued work at providers. Each organization has one piece of work under way, so that one whose
- * provider is slow delays its own only.
+ * Does the queued work at providers. Organizations take turns, and each has one piece of work under way, so that
+ * one whose provider is slow, or who has much work, delays its own only.
  */
 import { pause } from '@keelson/clock';
 import type { RoundOptions } from '@keelson/locks';
-import { readableOnly, type Transaction } from '@keelson/storage';
+import type { Transaction } from '@keelson/storage';
 import { pauseAfter, REPOSITORY_RETRIES } from '../../base/retries.ts';
 import {
-  dueAtMsOf,
+  findDueWork,
   findRepositoryHookById,
+  listWorkingOrganizations,
   type QueuedWork,
   queueRepositoryWork,
   repositoryWork,
+  type WorkKey,
+  workNameOf,
   writeRepositoryHook,
 } from '../../workspaces/model/repository-records.ts';
 import { reportCommitStatus } from '../commit-statuses/commit-status-operations.ts';
@@ -22,14 +25,12 @@ import type { VcsContext } from '../seams/vcs-context.ts';
 
 /** Tasks in progress in one replica. */
 const AT_ONCE = 4;
-/** Due entries searched for organizations that have no work in progress. */
-const LOOKED_AT = 500;
 /** Other work may become due while this is in progress. */
 const LOOK_AGAIN_MS = 1000;
 
 const perform = (
   context: VcsContext,
-  key: string,
+  key: WorkKey,
   { work }: QueuedWork,
   options: RoundOptions,
 ): Promise<void> => {
@@ -68,20 +69,21 @@ const noteFailure = async (
 
 const postpone = (
   context: VcsContext,
-  key: string,
+  key: WorkKey,
   failure: RepositoryFailure,
   options: RoundOptions,
 ): Promise<void> =>
   context.store.transact(async (tx) => {
-    const queued = await repositoryWork.find(tx, key);
+    const queued = await repositoryWork.find(tx, ...key);
     if (queued === undefined) return;
     const attempts = queued.attempts + 1;
     const pauseMs = failure.isFinal ? undefined : pauseAfter(REPOSITORY_RETRIES, attempts);
-    repositoryWork.delete(tx, key);
+    repositoryWork.delete(tx, ...key);
     if (pauseMs !== undefined) {
       const dueAtMs = context.clock.nowMs() + pauseMs;
-      const name = key.slice('0000000000000-'.length);
-      queueRepositoryWork(tx, queued.organizationId, queued.work, { dueAtMs, name, attempts });
+      const [organizationId] = key;
+      const name = workNameOf(key);
+      queueRepositoryWork(tx, organizationId, queued.work, { dueAtMs, name, attempts });
     }
     await noteFailure(context, tx, queued, failure.message, pauseMs === undefined);
   }, options);
@@ -95,7 +97,7 @@ const toFailure = ({ logger }: VcsContext, error: unknown): RepositoryFailure =>
 
 const work = async (
   context: VcsContext,
-  key: string,
+  key: WorkKey,
   queued: QueuedWork,
   options: RoundOptions,
 ): Promise<void> => {
@@ -108,6 +110,12 @@ const work = async (
   }
 };
 
+/** Organizations that had no turn come first; when all have had one, each has another. */
+const inTurn = (organizationIds: readonly string[], turns: Set<string>): readonly string[] => {
+  if (organizationIds.every((id) => turns.has(id))) turns.clear();
+  return organizationIds.toSorted((a, b) => Number(turns.has(a)) - Number(turns.has(b)));
+};
+
 /**
  * @returns a round that starts due work and waits until the first piece ends; false if there is
  * none
@@ -115,6 +123,7 @@ const work = async (
 export const createRepositoryWorker = (
   context: VcsContext,
 ): ((options: RoundOptions) => Promise<boolean>) => {
+  const turns = new Set<string>();
   /** By organization. */
   const underWay = new Map<string, Promise<void>>();
   const start = (organizationId: string, done: Promise<void>): void => {
@@ -124,11 +133,14 @@ export const createRepositoryWorker = (
     );
   };
   const startDue = async (options: RoundOptions): Promise<void> => {
-    for (const key of await repositoryWork.keys(context.store, [], { limit: LOOKED_AT })) {
-      if (underWay.size >= AT_ONCE || dueAtMsOf(key) > context.clock.nowMs()) return;
-      const queued = await repositoryWork.find(readableOnly(context.store), key);
-      if (queued === undefined || underWay.has(queued.organizationId)) continue;
-      start(queued.organizationId, work(context, key, queued, options));
+    const { store, clock } = context;
+    for (const organizationId of inTurn(await listWorkingOrganizations(store), turns)) {
+      if (underWay.size >= AT_ONCE) return;
+      if (underWay.has(organizationId)) continue;
+      const due = await findDueWork(store, organizationId, clock.nowMs());
+      if (due === undefined) continue;
+      turns.add(organizationId);
+      start(organizationId, work(context, due.key, due.queued, options));
     }
   };
   return async (options) => {

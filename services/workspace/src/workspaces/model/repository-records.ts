@@ -1,6 +1,6 @@
 /** Repositories that workspaces are connected to, and the work at their providers that is still to be done. */
 import { createHash } from 'node:crypto';
-import type { Reads, Transaction } from '@keelson/storage';
+import { type Reads, readableOnly, type Store, type Transaction } from '@keelson/storage';
 import { keyedRecords } from '../../base/keyed-records.ts';
 import type { OAuthClient } from './domain/oauth-client.ts';
 import type { RepositoryEvent } from './domain/repository-event.ts';
@@ -91,25 +91,52 @@ export type RepositoryWork =
   | { readonly kind: 'report'; readonly runId: string };
 
 export interface QueuedWork {
-  readonly organizationId: string;
   /** Attempts that failed. */
   readonly attempts: number;
   readonly work: RepositoryWork;
 }
 
-/** Time from which it is due in milliseconds with 13 digits, "-", a name: in the order in which it is due. */
+/** Organization id; time from which it is due in milliseconds with 13 digits, "-", a name: in the order in which it is due. */
 export const repositoryWork = keyedRecords<QueuedWork>('shared/repository-work/');
 
-/** @param name distinguishes work that is due at the same time */
-export const toWorkKey = (dueAtMs: number, name: string): string =>
-  `${String(dueAtMs).padStart(13, '0')}-${name}`;
+/** Where work is in `repositoryWork`. */
+export type WorkKey = readonly [organizationId: string, key: string];
 
 /** Time from which the work of a key is due. */
-export const dueAtMsOf = (key: string): number => Number(key.slice(0, 13));
+const dueAtMsOf = (name: string): number => Number(name.slice(0, 13));
 
+/** The name of the work, which it keeps when it is postponed. */
+export const workNameOf = ([, key]: WorkKey): string => key.slice('0000000000000-'.length);
+
+/** Organizations that have work. */
+export const listWorkingOrganizations = async (reads: Reads): Promise<readonly string[]> =>
+  (await repositoryWork.keys(reads, [])).map((name) => name.replace(/\/$/, ''));
+
+/** The work of an organization that has been due for longest. Damaged records are passed over. */
+export const findDueWork = async (
+  store: Store,
+  organizationId: string,
+  nowMs: number,
+): Promise<{ readonly key: WorkKey; readonly queued: QueuedWork } | undefined> => {
+  let after = '';
+  for (;;) {
+    const options = { limit: 1, ...(after !== '' && { after }) };
+    const [name] = await repositoryWork.keys(store, [organizationId], options);
+    if (name === undefined || dueAtMsOf(name) > nowMs) return undefined;
+    const queued = await repositoryWork.find(readableOnly(store), organizationId, name);
+    if (queued !== undefined) return { key: [organizationId, name], queued };
+    after = name;
+  }
+};
+
+/** @param name distinguishes work that is due at the same time */
 export const queueRepositoryWork = (
   tx: Transaction,
   organizationId: string,
   work: RepositoryWork,
   { dueAtMs, name, attempts = 0 }: { dueAtMs: number; name: string; attempts?: number },
-): void => repositoryWork.write(tx, [toWorkKey(dueAtMs, name)], { organizationId, attempts, work });
+): void =>
+  repositoryWork.write(tx, [organizationId, `${String(dueAtMs).padStart(13, '0')}-${name}`], {
+    attempts,
+    work,
+  });
