@@ -41,7 +41,12 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    // The renderer of /docs is one file of its own, which the console does not load.
+    chunkSizeWarningLimit: 900,
     rolldownOptions: {
+      input: ['index.html', 'docs.html'].map((page) =>
+        join(import.meta.dirname, 'src', 'browser', page),
+      ),
       checks: { pluginTimings: false },
       onLog: (level, log, handler) => {
         // "use client" matters only for server-side rendering, which is not used.

@@ -24,7 +24,7 @@ export const allowedImports: AllowedImports = {
   'services/cli/src': ['client', 'commands'],
 
   'services/gateway/src': [
-    'access limits pages tls',
+    'access limits tls',
     'request server',
     'answers',
     'audit est metrics openapi',

@@ -125,7 +125,7 @@ export const createApplication = (parts: ApplicationParts): FastifyInstance => {
     void scope.register(probesPlugin, { readiness, needsRestart, metrics, version });
     void scope.register(discoveryPlugin);
     void scope.register(openApiPlugin, { services });
-    void scope.register(consolePlugin);
+    void scope.register(consolePlugin, { apis: Object.keys(services) });
     scope.setNotFoundHandler(() => {
       const text = 'unsupported path; the APIs are below /v1 and /api/v2 and described at /docs';
       throw new KeelsonError('request.not_found', { text });

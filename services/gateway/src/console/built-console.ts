@@ -22,8 +22,8 @@ export interface ConsoleFile {
 export interface Console {
   /** By path below `/ui/`; the page itself is `index.html`. Empty if the console was not built. */
   readonly files: ReadonlyMap<string, ConsoleFile>;
-  /** Allows the page to load only from its own origin, and forbids framing it. */
-  readonly contentSecurityPolicy: string;
+  /** Allow the pages to load only from their own origin, and forbid framing them. */
+  readonly contentSecurityPolicy: { readonly console: string; readonly reference: string };
 }
 
 /** Files, not an import: the packages that build them are not those that a server runs with. */
@@ -36,16 +36,23 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 };
 
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self' data:",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+const contentSecurityPolicy = (styles: string): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src ${styles}`,
+    "connect-src 'self'",
+    "img-src 'self' data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+
+const CONTENT_SECURITY_POLICY = {
+  console: contentSecurityPolicy("'self'"),
+  // Its renderer sets styles of its elements.
+  reference: contentSecurityPolicy("'self' 'unsafe-inline'"),
+};
 
 const readEncoded = async (path: string): Promise<Map<ContentEncoding, Uint8Array>> => {
   const encoded = new Map<ContentEncoding, Uint8Array>();

@@ -2,6 +2,7 @@
  * The web console below `/ui/` and `/app/`, and the redirect to it for a browser that requests `/`.
  * Provisioning clients send people to addresses below `/app/`: `terraform login` to
  * `/app/settings/tokens`, the page of a run is `/app/<organization>/<workspace>/runs/<id>`.
+ * `/docs/<api>` is the reference of an API, a page of its own.
  */
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
 import {
@@ -12,6 +13,7 @@ import {
 } from './built-console.ts';
 
 const PAGE = 'index.html';
+const REFERENCE = 'docs.html';
 const YEAR_SECONDS = 365 * 24 * 60 * 60;
 const NOT_BUILT = 'The console has not been built: make console\n';
 
@@ -30,7 +32,12 @@ const accepts = ({ headers }: FastifyRequest, encoding: ContentEncoding): boolea
       return name === encoding && !/^q=0(?:\.0*)?$/.test(weight);
     });
 
-export const consolePlugin: FastifyPluginCallback = (app, _options, done) => {
+export interface ConsoleParts {
+  /** Names of the APIs, each with a document at `/openapi/<name>.json`. */
+  readonly apis: readonly string[];
+}
+
+export const consolePlugin: FastifyPluginCallback<ConsoleParts> = (app, { apis }, done) => {
   // Loaded on first request, as most processes never serve the console.
   let loading: Promise<Console> | undefined;
   const load = (): Promise<Console> => {
@@ -67,13 +74,22 @@ export const consolePlugin: FastifyPluginCallback = (app, _options, done) => {
     const { files, contentSecurityPolicy } = await load();
     // Every navigation gets the same page; its script selects the view by the URL.
     const file = files.get(path) ?? (isNavigation(request) ? files.get(PAGE) : undefined);
-    if (file !== undefined) return send(request, reply, file, contentSecurityPolicy);
-    if (files.size === 0 && path === PAGE)
+    if (file !== undefined)
+      return send(
+        request,
+        reply,
+        file,
+        contentSecurityPolicy[path === REFERENCE ? 'reference' : 'console'],
+      );
+    if (files.size === 0 && (path === PAGE || path === REFERENCE))
       return reply.code(503).type('text/plain; charset=utf-8').send(NOT_BUILT);
     reply.callNotFound();
     return reply;
   };
 
+  app.get('/docs', (_request, reply) => reply.redirect('/docs/workspace', 307));
+  for (const name of apis)
+    app.get(`/docs/${name}`, (request, reply) => serve(request, reply, REFERENCE));
   app.get('/', (_request, reply) => reply.redirect('/ui/', 307));
   app.get('/ui', (_request, reply) => reply.redirect('/ui/', 307));
   app.get('/ui/*', (request: FileRequest, reply) =>

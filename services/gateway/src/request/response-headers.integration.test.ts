@@ -37,7 +37,7 @@ const PATHS = [
   '/readyz',
   '/metrics',
   '/openapi/pki.json',
-  '/docs',
+  '/docs/pki',
   '/ui/',
   '/app/settings/tokens',
   '/elsewhere',
