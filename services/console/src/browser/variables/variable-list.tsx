@@ -7,14 +7,12 @@ import { DataTable } from '../components/data-table.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Empty } from '../components/page.tsx';
+import { nameAndValueColumns, type ShownVariable } from './variable-columns.tsx';
 
-interface Variable {
-  readonly key: string;
-  readonly value: string | null;
+interface Variable extends ShownVariable {
   readonly description: string | null;
   readonly category: 'terraform' | 'env';
   readonly hcl: boolean;
-  readonly sensitive: boolean;
 }
 
 const bodyOf = (fields: Fields, isSensitive = fields.isChecked('sensitive')): object => ({
@@ -131,16 +129,7 @@ export const VariableList = (props: {
               rows={data}
               keyOf={({ id }) => id}
               columns={[
-                {
-                  title: 'Name',
-                  isName: true,
-                  cell: ({ attributes }) => <code>{attributes.key}</code>,
-                },
-                {
-                  title: 'Value',
-                  cell: ({ attributes: { sensitive, value } }) =>
-                    sensitive ? <em>sensitive</em> : <code>{value}</code>,
-                },
+                ...nameAndValueColumns,
                 { title: 'Kind', cell: ({ attributes }) => CATEGORIES[attributes.category] },
                 { title: 'Description', cell: ({ attributes }) => attributes.description || '–' },
                 ...(mayChange

@@ -5,14 +5,9 @@ import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty } from '../components/page.tsx';
+import { nameAndValueColumns, type ShownVariable } from '../variables/variable-columns.tsx';
 
-interface Variable {
-  readonly key: string;
-  readonly value: string | null;
-  readonly sensitive: boolean;
-}
-
-const related = ({ relationships }: Resource<Variable>, name: string): string | undefined => {
+const related = ({ relationships }: Resource<ShownVariable>, name: string): string | undefined => {
   const data = relationships?.[name]?.data;
   return data === undefined || data === null || Array.isArray(data)
     ? undefined
@@ -21,7 +16,7 @@ const related = ({ relationships }: Resource<Variable>, name: string): string | 
 
 export const InheritedVariables = ({ workspaceId }: { workspaceId: string }) => {
   const path = `workspaces/${workspaceId}/all-vars`;
-  const query = useDocument<ListDocument<Variable>>(path);
+  const query = useDocument<ListDocument<ShownVariable>>(path);
   return (
     <Card title="From variable sets">
       <Loaded query={query}>
@@ -35,16 +30,7 @@ export const InheritedVariables = ({ workspaceId }: { workspaceId: string }) => 
               rows={inherited}
               keyOf={({ id }) => id}
               columns={[
-                {
-                  title: 'Name',
-                  isName: true,
-                  cell: ({ attributes }) => <code>{attributes.key}</code>,
-                },
-                {
-                  title: 'Value',
-                  cell: ({ attributes: { sensitive, value } }) =>
-                    sensitive ? <em>sensitive</em> : <code>{value}</code>,
-                },
+                ...nameAndValueColumns,
                 {
                   title: 'In force',
                   cell: (one) =>

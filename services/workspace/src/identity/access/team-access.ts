@@ -2,12 +2,11 @@ import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import { OWNERS_TEAM_NAME, type Team } from '../model/domain/team.ts';
-import { organizationRecords } from '../model/organization-records.ts';
 import { teamRecords } from '../model/team-records.ts';
 import type { CallerAccess } from './domain/caller-access.ts';
 import {
-  findCallerAccess,
   type OrganizationAccessResult,
+  requireOrganizationOf,
 } from './organization-access-operations.ts';
 
 export interface TeamAccessResult extends OrganizationAccessResult {
@@ -62,12 +61,9 @@ export const requireTeam = async (
   teamId: string,
 ): Promise<TeamAccessResult> => {
   const team = await teamRecords.find(reads, teamId);
-  const organization = team && (await organizationRecords.find(reads, team.organizationId));
-  const caller = organization && (await findCallerAccess(reads, principal, organization));
-  if (team === undefined || organization === undefined || caller === undefined) {
-    throw notFound('team');
-  }
-  const access = decideTeamAccess({ organization, caller }, team);
+  if (team === undefined) throw notFound('team');
+  const owner = await requireOrganizationOf(reads, principal, team.organizationId, 'team');
+  const access = decideTeamAccess(owner, team);
   if (access === undefined) throw notFound('team');
   return access;
 };

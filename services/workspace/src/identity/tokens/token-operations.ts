@@ -1,6 +1,7 @@
 import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
+import { byCreation } from '../../base/creation-order.ts';
 import { notFound } from '../../base/not-found.ts';
 import { attributeViolation } from '../../base/validation/domain/violation.ts';
 import type { ApiToken, TokenOwnerKind } from '../model/domain/token.ts';
@@ -75,9 +76,7 @@ export const deleteTokensOf = async (tx: Transaction, ownerId: string): Promise<
 export const listTokensOf = async (reads: Reads, ownerId: string): Promise<readonly ApiToken[]> => {
   const ids = await ownedTokens.keys(reads, [ownerId]);
   const tokens = await Promise.all(ids.map((id) => findToken(readableOnly(reads), id)));
-  return tokens
-    .filter((token) => token !== undefined)
-    .sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
+  return tokens.filter((token) => token !== undefined).sort(byCreation);
 };
 
 /**

@@ -1,4 +1,5 @@
 import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
+import { byCreation } from '../../base/creation-order.ts';
 import { keyedRecords } from '../../base/keyed-records.ts';
 import type { RunTrigger } from './domain/run-trigger.ts';
 
@@ -48,9 +49,7 @@ export const loadRunTriggers = async (
       return place && runTriggerRecords.find(readableOnly(reads), place.id);
     }),
   );
-  return found
-    .filter((trigger) => trigger !== undefined)
-    .toSorted((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
+  return found.filter((trigger) => trigger !== undefined).toSorted(byCreation);
 };
 
 /** Removes the run triggers of a deleted workspace, in both directions, also those that cannot be read. */

@@ -202,6 +202,39 @@ const phaseEndpoints = (
   ];
 };
 
+const listEndpoint = (
+  context: RunsContext,
+  {
+    path,
+    summary,
+    owner,
+    find,
+  }: {
+    readonly path: string;
+    readonly summary: string;
+    /** Parameter of the path that names whose runs are listed. */
+    readonly owner: string;
+    readonly find: typeof listWorkspaceRuns;
+  },
+): Endpoint =>
+  endpoint({
+    method: 'GET',
+    path,
+    summary,
+    handle: async (exchange) => {
+      const { principal, params, query } = exchange;
+      const page = parsePage(query);
+      const found = await find(
+        context,
+        principal,
+        params[owner] ?? '',
+        parseRunFilter(query),
+        page,
+      );
+      return answerPage(context, exchange, page, found);
+    },
+  });
+
 const listEndpoints = (context: RunsContext): Endpoint[] => [
   endpoint({
     method: 'POST',
@@ -223,31 +256,17 @@ const listEndpoints = (context: RunsContext): Endpoint[] => [
       return answer(context, exchange, access);
     },
   }),
-  endpoint({
-    method: 'GET',
+  listEndpoint(context, {
     path: '/workspaces/:workspace_id/runs',
     summary: 'List the runs of a workspace',
-    handle: async (exchange) => {
-      const { principal, params, query } = exchange;
-      const workspaceId = params['workspace_id'] ?? '';
-      const page = parsePage(query);
-      const filter = parseRunFilter(query);
-      const found = await listWorkspaceRuns(context, principal, workspaceId, filter, page);
-      return answerPage(context, exchange, page, found);
-    },
+    owner: 'workspace_id',
+    find: listWorkspaceRuns,
   }),
-  endpoint({
-    method: 'GET',
+  listEndpoint(context, {
     path: '/organizations/:organization_name/runs',
     summary: 'List the runs of an organization',
-    handle: async (exchange) => {
-      const { principal, params, query } = exchange;
-      const name = params['organization_name'] ?? '';
-      const page = parsePage(query);
-      const filter = parseRunFilter(query);
-      const found = await listOrganizationRuns(context, principal, name, filter, page);
-      return answerPage(context, exchange, page, found);
-    },
+    owner: 'organization_name',
+    find: listOrganizationRuns,
   }),
   endpoint({
     method: 'GET',

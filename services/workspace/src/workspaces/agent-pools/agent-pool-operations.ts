@@ -7,11 +7,10 @@ import { attributeViolation, type Violation } from '../../base/validation/domain
 import { seesWholeOrganization } from '../../identity/access/domain/caller-access.ts';
 import { decideOrganizationPermissions } from '../../identity/access/domain/organization-permissions.ts';
 import {
-  findCallerAccess,
   type OrganizationAccessResult,
   requireOrganization,
+  requireOrganizationOf,
 } from '../../identity/access/organization-access-operations.ts';
-import { organizationRecords } from '../../identity/model/organization-records.ts';
 import { deleteTokensOf } from '../../identity/tokens/token-operations.ts';
 import {
   findReadableProject,
@@ -67,14 +66,11 @@ export const requireAgentPool = async (
   needs: 'canRead' | 'canManage' = 'canRead',
 ): Promise<AgentPoolAccessResult> => {
   const pool = await agentPoolRecords.find(reads, poolId);
-  const organization = pool && (await organizationRecords.find(reads, pool.organizationId));
-  const caller = organization && (await findCallerAccess(reads, principal, organization));
-  if (pool === undefined || organization === undefined || caller === undefined) {
-    throw notFound('agent pool');
-  }
-  const canManage = mayManage({ organization, caller });
+  if (pool === undefined) throw notFound('agent pool');
+  const owner = await requireOrganizationOf(reads, principal, pool.organizationId, 'agent pool');
+  const canManage = mayManage(owner);
   if (needs === 'canManage' && !canManage) throw notFound('agent pool');
-  return { organization, caller, pool, canManage };
+  return { ...owner, pool, canManage };
 };
 
 /** Checks that the workspaces and projects in a request exist. */

@@ -1,4 +1,5 @@
 import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
+import { byCreation } from '../../base/creation-order.ts';
 import { keyedRecords } from '../../base/keyed-records.ts';
 import {
   type DeliveryResponse,
@@ -96,9 +97,7 @@ export const loadNotifications = async (
   const found = await Promise.all(
     ids.map((id) => notificationRecords.find(readableOnly(reads), id)),
   );
-  return found
-    .filter((configuration) => configuration !== undefined)
-    .toSorted((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
+  return found.filter((configuration) => configuration !== undefined).toSorted(byCreation);
 };
 
 /** Called when the workspace, project or team is deleted; removes also those that cannot be read. */

@@ -2,16 +2,16 @@ import { KeelsonError } from '@keelson/errors';
 import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
+import { byCreation } from '../../base/creation-order.ts';
 import { notFound } from '../../base/not-found.ts';
 import { attributeViolation } from '../../base/validation/domain/violation.ts';
 import { isWebUrl } from '../../base/validation/domain/web-url.ts';
 import { decideOrganizationPermissions } from '../../identity/access/domain/organization-permissions.ts';
 import {
-  findCallerAccess,
   type OrganizationAccessResult,
   requireOrganization,
+  requireOrganizationOf,
 } from '../../identity/access/organization-access-operations.ts';
-import { organizationRecords } from '../../identity/model/organization-records.ts';
 import { findReadableProject } from '../access/access-operations.ts';
 import type { OAuthClient, OAuthToken } from '../model/domain/oauth-client.ts';
 import {
@@ -46,13 +46,10 @@ const mayManage = ({ caller }: OrganizationAccessResult): boolean =>
 const requireManagerOf = async (
   reads: Reads,
   principal: Principal,
-  organizationId: string | undefined,
+  organizationId: string,
   resource: string,
 ): Promise<OrganizationAccessResult> => {
-  const organization = await organizationRecords.find(reads, organizationId ?? '');
-  const caller = organization && (await findCallerAccess(reads, principal, organization));
-  if (organization === undefined || caller === undefined) throw notFound(resource);
-  const access = { organization, caller };
+  const access = await requireOrganizationOf(reads, principal, organizationId, resource);
   if (!mayManage(access)) throw notFound(resource);
   return access;
 };
@@ -64,8 +61,8 @@ export const requireOAuthClient = async (
   clientId: string,
 ): Promise<OAuthClientAccess> => {
   const client = await oauthClientRecords.find(reads, clientId);
-  const access = await requireManagerOf(reads, principal, client?.organizationId, 'OAuth client');
   if (client === undefined) throw notFound('OAuth client');
+  const access = await requireManagerOf(reads, principal, client.organizationId, 'OAuth client');
   return { ...access, client };
 };
 
@@ -217,7 +214,7 @@ export const listOAuthClients = async (
   );
   return clients
     .filter((client) => client !== undefined)
-    .sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1))
+    .sort(byCreation)
     .map((client) => ({ ...access, client }));
 };
 
@@ -228,8 +225,8 @@ export const requireOAuthToken = async (
   tokenId: string,
 ): Promise<OAuthToken> => {
   const token = await oauthTokenRecords.find(reads, tokenId);
-  await requireManagerOf(reads, principal, token?.organizationId, 'OAuth token');
   if (token === undefined) throw notFound('OAuth token');
+  await requireManagerOf(reads, principal, token.organizationId, 'OAuth token');
   return token;
 };
 

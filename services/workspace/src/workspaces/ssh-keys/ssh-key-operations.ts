@@ -1,15 +1,15 @@
 import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import { type Reads, readableOnly } from '@keelson/storage';
+import { byCreation } from '../../base/creation-order.ts';
 import { notFound } from '../../base/not-found.ts';
 import { attributeViolation } from '../../base/validation/domain/violation.ts';
 import type { CallerAccess } from '../../identity/access/domain/caller-access.ts';
 import { decideOrganizationPermissions } from '../../identity/access/domain/organization-permissions.ts';
 import {
-  findCallerAccess,
   requireOrganization,
+  requireOrganizationOf,
 } from '../../identity/access/organization-access-operations.ts';
-import { organizationRecords } from '../../identity/model/organization-records.ts';
 import { requireWorkspace, type WorkspaceAccessResult } from '../access/access-operations.ts';
 import { changeWorkspace } from '../access/workspace-change-operations.ts';
 import {
@@ -30,11 +30,9 @@ export const requireSshKey = async (
   keyId: string,
 ): Promise<SshKey> => {
   const key = await sshKeyRecords.find(reads, keyId);
-  const organization = key && (await organizationRecords.find(reads, key.organizationId));
-  const caller = organization && (await findCallerAccess(reads, principal, organization));
-  if (key === undefined || caller === undefined || !mayManage(caller)) {
-    throw notFound('SSH key');
-  }
+  if (key === undefined) throw notFound('SSH key');
+  const { caller } = await requireOrganizationOf(reads, principal, key.organizationId, 'SSH key');
+  if (!mayManage(caller)) throw notFound('SSH key');
   return key;
 };
 
@@ -110,9 +108,7 @@ export const listSshKeys = async (
   if (!mayManage(caller)) throw notFound('organization');
   const ids = await organizationSshKeys.keys(store, [organization.id]);
   const keys = await Promise.all(ids.map((id) => sshKeyRecords.find(readableOnly(store), id)));
-  return keys
-    .filter((key) => key !== undefined)
-    .sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
+  return keys.filter((key) => key !== undefined).sort(byCreation);
 };
 
 /** Assigns a key of the organization to a workspace, or removes the assignment. */

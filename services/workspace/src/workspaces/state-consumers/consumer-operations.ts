@@ -38,48 +38,60 @@ const requireConsumers = async (
   }
 };
 
-export const addConsumers = (
+/** Writes the list that `decide` makes of the present one. */
+const changeConsumers = (
   { store }: WorkspacesContext,
+  principal: Principal,
+  workspaceId: string,
+  decide: (
+    tx: Transaction,
+    producer: WorkspaceAccessResult,
+    current: readonly string[],
+  ) => Promise<readonly string[]>,
+): Promise<void> =>
+  store.transact(async (tx) => {
+    const producer = await requireWorkspace(tx, principal, { workspaceId }, 'canUpdate');
+    const current = (await consumerLists.find(tx, workspaceId))?.workspaceIds ?? [];
+    const workspaceIds = [...new Set(await decide(tx, producer, current))];
+    consumerLists.write(tx, [workspaceId], { workspaceIds });
+  });
+
+export const addConsumers = (
+  context: WorkspacesContext,
   principal: Principal,
   workspaceId: string,
   ids: readonly string[],
 ): Promise<void> =>
-  store.transact(async (tx) => {
-    const producer = await requireWorkspace(tx, principal, { workspaceId }, 'canUpdate');
+  changeConsumers(context, principal, workspaceId, async (tx, producer, current) => {
     requireSelective(producer);
     await requireConsumers(tx, principal, producer, ids);
-    const current = (await consumerLists.find(tx, workspaceId))?.workspaceIds ?? [];
-    consumerLists.write(tx, [workspaceId], { workspaceIds: [...new Set([...current, ...ids])] });
+    return [...current, ...ids];
   });
 
 /** Replaces the list. Requires a caller who may see all of its workspaces. */
 export const replaceConsumers = (
-  { store }: WorkspacesContext,
+  context: WorkspacesContext,
   principal: Principal,
   workspaceId: string,
   ids: readonly string[],
 ): Promise<void> =>
-  store.transact(async (tx) => {
-    const producer = await requireWorkspace(tx, principal, { workspaceId }, 'canUpdate');
+  changeConsumers(context, principal, workspaceId, async (tx, producer) => {
     const { isOwner, access } = producer.caller;
     if (!isOwner && !access.manageWorkspaces) throw notFound('workspace');
     requireSelective(producer);
     await requireConsumers(tx, principal, producer, ids);
-    consumerLists.write(tx, [workspaceId], { workspaceIds: [...new Set(ids)] });
+    return ids;
   });
 
 export const removeConsumers = (
-  { store }: WorkspacesContext,
+  context: WorkspacesContext,
   principal: Principal,
   workspaceId: string,
   ids: readonly string[],
 ): Promise<void> =>
-  store.transact(async (tx) => {
-    const producer = await requireWorkspace(tx, principal, { workspaceId }, 'canUpdate');
+  changeConsumers(context, principal, workspaceId, async (_tx, producer, current) => {
     requireSelective(producer);
-    const current = (await consumerLists.find(tx, workspaceId))?.workspaceIds ?? [];
-    const workspaceIds = current.filter((id) => !ids.includes(id));
-    consumerLists.write(tx, [workspaceId], { workspaceIds });
+    return current.filter((id) => !ids.includes(id));
   });
 
 export interface ConsumerPage {

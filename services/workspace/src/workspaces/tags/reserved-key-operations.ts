@@ -5,11 +5,10 @@ import { notFound } from '../../base/not-found.ts';
 import { attributeViolation } from '../../base/validation/domain/violation.ts';
 import { decideOrganizationPermissions } from '../../identity/access/domain/organization-permissions.ts';
 import {
-  findCallerAccess,
   type OrganizationAccessResult,
   requireOrganization,
+  requireOrganizationOf,
 } from '../../identity/access/organization-access-operations.ts';
-import { organizationRecords } from '../../identity/model/organization-records.ts';
 import { findProjectsBinding } from '../listing/project-listing.ts';
 import { projectNames, projectRecords } from '../model/project-records.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
@@ -29,11 +28,10 @@ const requireReservedKey = async (
 ): Promise<ReservedKey> => {
   const place = await reservedKeyPlaces.find(reads, id);
   const reserved = place && (await reservedKeys.find(reads, place.organizationId, id));
-  const organization = place && (await organizationRecords.find(reads, place.organizationId));
-  const caller = organization && (await findCallerAccess(reads, principal, organization));
-  if (reserved === undefined || caller === undefined || !mayReserve({ caller })) {
-    throw notFound('reserved tag key');
-  }
+  if (reserved === undefined) throw notFound('reserved tag key');
+  const { organizationId } = reserved;
+  const owner = await requireOrganizationOf(reads, principal, organizationId, 'reserved tag key');
+  if (!mayReserve(owner)) throw notFound('reserved tag key');
   return reserved;
 };
 
