@@ -150,6 +150,7 @@ describe('an intermediate', () => {
     const taken = await post('root/sign-intermediate', {
       csr,
       common_name: 'Ignored',
+      permitted_dns_domains: 'ignored.example.com',
       use_csr_values: true,
       skid: 'AA:BB-CC DD',
       ttl: '1h',
@@ -166,6 +167,9 @@ describe('an intermediate', () => {
     expect(text).not.toContain('pathlen');
     expect(taken.json.warnings).toContain(
       'specified CSR contained a Basic Constraints extension that was ignored during issuance',
+    );
+    expect(taken.json.warnings).toContain(
+      'parameters ignored, because use_csr_values takes their values from the CSR: common_name, permitted_dns_domains',
     );
     const own = await post('root/sign-intermediate', {
       csr,

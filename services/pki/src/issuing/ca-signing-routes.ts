@@ -52,6 +52,18 @@ const toKeyIdentifier = (skid: string): Uint8Array | undefined => {
   return Buffer.from(hex, 'hex');
 };
 
+/** Warnings about parameters of the subject that the CSR replaces. */
+const replacedWarnings = (given: ReadonlySet<string>): readonly string[] => {
+  const replaced = Object.keys(CA_SUBJECT_FIELDS).filter(
+    (name) => given.has(name) && name !== 'max_path_length' && name !== 'key_usage',
+  );
+  return replaced.length === 0
+    ? []
+    : [
+        `parameters ignored, because use_csr_values takes their values from the CSR: ${replaced.join(', ')}`,
+      ];
+};
+
 /** A path without a reference means the default issuer, whatever the body contains. */
 const referenceOf = ({ params }: { readonly params: Readonly<Record<string, string>> }): string =>
   params['issuer_ref'] ?? 'default';
@@ -71,7 +83,7 @@ const intermediateRoutes = (parts: IssuingParts, path: string): Route[] =>
         summary: 'Sign the CSR of an intermediate',
         answer: ISSUED,
         handle: async (context) => {
-          const { fields, dialect } = context;
+          const { fields, given, dialect } = context;
           const rules = dialectRules(dialect);
           const packaging = readPackaging(fields);
           const toSubject = (commonNameOfCsr: string) => ({
@@ -101,7 +113,11 @@ const intermediateRoutes = (parts: IssuingParts, path: string): Route[] =>
               startsChain: true,
               dialect,
             }),
-            warnings: [...caSubjectWarnings(fields, rules.names), ...issued.warnings],
+            warnings: [
+              ...caSubjectWarnings(fields, rules.names),
+              ...(fields.use_csr_values ? replacedWarnings(given) : []),
+              ...issued.warnings,
+            ],
           };
         },
       },
