@@ -49,6 +49,7 @@ check: $(INSTALLED_FOR_DEVELOPMENT)
 demo-replication: $(INSTALLED) $(CONSOLE)
 	@exec node_modules/node/bin/node deploy/demo-replication/src/main.ts $(ARGS)
 
-# The npm package, the Debian package and the chart with their checksums, in dist/ (docs/releasing.md). Needs dpkg-deb.
+# The npm package, the Debian package, the chart, a bill of materials, licences and checksums, in dist/
+# (docs/releasing.md). Needs dpkg-deb.
 release: $(INSTALLED_FOR_DEVELOPMENT) $(CONSOLE)
 	@exec node_modules/node/bin/node deploy/release/src/main.ts

@@ -72,7 +72,8 @@ export const packDebian = async (
   const architecture = ARCHITECTURES[process.arch];
   if (architecture === undefined) throw new Error(`There is no Debian name for ${process.arch}.`);
   const program = join(work, 'usr/lib/keelson');
-  await cp(staged, program, { recursive: true });
+  // Otherwise relative links would become paths of this machine.
+  await cp(staged, program, { recursive: true, verbatimSymlinks: true });
   await cp(join(REPOSITORY, 'node_modules/node/bin/node'), join(program, 'bin/node'));
   for (const [source, target] of Object.entries(INSTALLED))
     await cp(join(SOURCES, source), join(work, target));

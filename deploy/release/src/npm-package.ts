@@ -5,6 +5,7 @@ import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { compile } from './compile.ts';
+import { lock, npm } from './lock-file.ts';
 import { REPOSITORY, rootManifest, workspaceManifests } from './repository.ts';
 
 const run = promisify(execFile);
@@ -32,20 +33,11 @@ const SUPERFLUOUS = 'node_modules/**/*.{map,d.ts,d.mts,d.cts,test.*}';
 /**
  * Installs what is imported, in the versions of package-lock.json. The package contains it, because npm heeds the
  * lock file of a package only where that comes from a registry: so every installation has what was tested, without
- * a network. Optional packages are left out: they would be binaries for one platform.
+ * a network.
  */
 const installDependencies = async (folder: string): Promise<void> => {
-  const npm = (...given: string[]): Promise<unknown> =>
-    run(
-      'npm',
-      [...given, '--omit=dev', '--omit=optional', '--ignore-scripts', '--no-audit', '--no-fund'],
-      {
-        cwd: folder,
-      },
-    );
-  await cp(join(REPOSITORY, 'package-lock.json'), join(folder, 'package-lock.json'));
-  await npm('install', '--package-lock-only');
-  await npm('ci');
+  await lock(folder);
+  await npm(folder, 'ci', '--ignore-scripts', '--no-audit', '--no-fund');
   for (const file of globSync(SUPERFLUOUS, { cwd: folder })) await rm(join(folder, file));
 };
 

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { writeBill } from './bill-of-materials.ts';
 import { packChart } from './chart.ts';
 import { packDebian } from './debian-package.ts';
 import { packPackage, stagePackage } from './npm-package.ts';
@@ -27,6 +28,7 @@ export const release = async (folder: string, time: number): Promise<readonly st
     await stagePackage(staged);
     await packPackage(staged, folder);
     await packChart(folder, time);
+    await writeBill(staged, join(work, 'bill'), folder, time);
     await packDebian(staged, join(work, 'debian'), folder, time);
     const digests = await digestsOf(folder);
     await writeFile(join(folder, 'SHA256SUMS'), `${digests.join('\n')}\n`);

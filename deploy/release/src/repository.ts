@@ -15,7 +15,8 @@ export interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
 }
 
-const manifestOf = (folder: string): Manifest =>
+/** @param folder of a package, from the root */
+export const manifestOf = (folder: string): Manifest =>
   JSON.parse(readFileSync(join(REPOSITORY, folder, 'package.json'), 'utf8'));
 
 export const rootManifest = (): Manifest => manifestOf('.');
