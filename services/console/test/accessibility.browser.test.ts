@@ -54,7 +54,13 @@ beforeAll(async () => {
   await site.secrets('pki/roles/web', { allowed_domains: 'example.com', allow_subdomains: true });
   const issued = await site.secrets('pki/issue/web', { common_name: 'a.example.com', ttl: '20h' });
   pages.set('certificate', `/ui/certificates/pki/certificate/${issued.data.serial_number}`);
-  const { runId } = await addPlannedRun(site, 'web');
+  const { runId, workspaceId } = await addPlannedRun(site, 'web');
+  await site.workspaces('POST', `workspaces/${workspaceId}/notification-configurations`, {
+    data: {
+      type: 'notification-configurations',
+      attributes: { name: 'pager', 'destination-type': 'slack', url: 'https://chat.example/hook' },
+    },
+  });
   pages.set('run', `/app/acme/web/runs/${runId}`);
 }, PATIENCE_MS);
 

@@ -1,5 +1,6 @@
 /** Teams of an organization with their members, and all members of the organization. */
 import { getRouteApi } from '@tanstack/react-router';
+import { Fragment } from 'react';
 import {
   callWorkspaces,
   includedOne,
@@ -14,6 +15,7 @@ import { DeleteButton } from '../components/delete-button.tsx';
 import { counted, inWords, shownTime } from '../components/format.ts';
 import { Card, Empty, Page } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
+import { NotificationsCard } from '../notifications/notifications-card.tsx';
 import { useOrganizationPermissions } from '../organizations/organization-permissions.ts';
 
 const route = getRouteApi('/app/$organization/teams');
@@ -35,6 +37,8 @@ interface User {
 }
 
 const OWNERS = 'owners';
+/** Each team reads its notifications. */
+const TEAMS_SHOWN = 20;
 /** Organization-wide permissions that the form offers. */
 const RIGHTS = [
   ['manage-workspaces', 'every workspace: create, change, delete'],
@@ -185,10 +189,39 @@ interface Membership {
   readonly 'created-at': string;
 }
 
+const inviteBody = (email: string): object => ({
+  data: { type: 'organization-memberships', attributes: { email } },
+});
+
+const InviteMember = ({ organization }: { organization: string }) => {
+  const path = `organizations/${encodeURIComponent(organization)}/organization-memberships`;
+  return (
+    <ActionButton
+      label="Invite"
+      title={`Invite somebody to ${organization}`}
+      confirm="Invite"
+      act={({ text }) => callWorkspaces('POST', path, { body: inviteBody(text('email')) })}
+      commands={[workspacesCurl('POST', path, inviteBody('…'))]}
+    >
+      <p>
+        The user of the address becomes a member. An address without a user gets an invitation by
+        mail, where the installation sends mail, and stays invited until it is used.
+      </p>
+      <label>
+        Mail address
+        <input name="email" type="email" required autoComplete="off" />
+      </label>
+    </ActionButton>
+  );
+};
+
 const Members = ({ organization }: { organization: string }) => {
   const path = `organizations/${encodeURIComponent(organization)}/organization-memberships?include=user`;
   return (
-    <Card title="Members of the organization">
+    <Card
+      title="Members of the organization"
+      actions={<InviteMember organization={organization} />}
+    >
       <PagedList<Membership> path={path} empty="There is no member.">
         {(document) => (
           <DataTable
@@ -210,9 +243,13 @@ const Members = ({ organization }: { organization: string }) => {
                 isActions: true,
                 cell: (member) => (
                   <DeleteButton
-                    label="Remove"
-                    what="this member from the organization"
-                    name={`Remove ${includedOne<User>(document, member, 'user')?.attributes.username ?? member.id} from the organization`}
+                    label={member.attributes.status === 'invited' ? 'Withdraw' : 'Remove'}
+                    what={
+                      member.attributes.status === 'invited'
+                        ? 'this invitation'
+                        : 'this member from the organization'
+                    }
+                    name={`${member.attributes.status === 'invited' ? 'Withdraw the invitation of' : 'Remove from the organization:'} ${member.attributes.email ?? member.id}`}
                     path={`organization-memberships/${member.id}`}
                   >
                     The user leaves all its teams and cannot use the organization any more. The last
@@ -260,10 +297,19 @@ export const TeamsPage = () => {
         )
       }
     >
-      <PagedList<Team> path={list} empty="There is no team that this token may see.">
+      <PagedList<Team>
+        path={list}
+        size={TEAMS_SHOWN}
+        empty="There is no team that this token may see."
+      >
         {(document) =>
           document.data.map((team) => (
-            <TeamCard key={team.id} team={team} members={membersOf(document, team)} />
+            <Fragment key={team.id}>
+              <TeamCard team={team} members={membersOf(document, team)} />
+              {team.attributes.permissions['can-update-organization-access'] && (
+                <NotificationsCard kind="teams" id={team.id} owner={team.attributes.name} />
+              )}
+            </Fragment>
           ))
         }
       </PagedList>

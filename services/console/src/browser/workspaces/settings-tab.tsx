@@ -4,6 +4,7 @@ import { callWorkspaces } from '../api/workspaces-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { workspacesCurl } from '../components/commands.tsx';
 import { Card } from '../components/page.tsx';
+import { NotificationsCard } from '../notifications/notifications-card.tsx';
 import { DeliveriesCard, RepositoryCard } from './repository-card.tsx';
 import { SettingsForm } from './settings-form.tsx';
 import { type CardProps, ConsumersCard, RunTriggersCard, TagsCard } from './sharing-cards.tsx';
@@ -68,6 +69,9 @@ export const SettingsTab = (props: CardProps) => {
       <ConsumersCard {...props} />
       <RunTriggersCard {...props} />
       {workspace.attributes.permissions['can-update'] && <TeamAccessCard {...props} />}
+      {workspace.attributes.permissions['can-update'] && (
+        <NotificationsCard kind="workspaces" id={workspace.id} owner={workspace.attributes.name} />
+      )}
       <Deletion {...props} />
     </>
   );
