@@ -80,3 +80,12 @@ test('an answer that is wrapped after its primary was demoted', async () => {
   });
   await expect(wrapping).rejects.toMatchObject({ code: 'replication.switching' });
 });
+
+test('a request that begins while its primary is being demoted', async () => {
+  await harness.asRoot('POST', 'sys/replication/dr/primary/enable');
+  // The demotion waits, by the clock, for the other services.
+  const demoting = harness.asRoot('POST', 'sys/replication/dr/primary/demote');
+  const lookUp = async () => (await harness.asRoot('GET', 'auth/token/lookup-self')).status;
+  await expect.poll(lookUp).toBe(503);
+  expect((await advanceClockUntilSettled(harness, demoting)).status).toBe(200);
+});
