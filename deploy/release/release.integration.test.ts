@@ -49,7 +49,7 @@ describe.runIf(dpkg !== undefined)('a release', () => {
       await mkdir(join(folder.path, name));
       made.push(await release(join(folder.path, name), TIME));
     }
-  }, 300_000);
+  }, 600_000);
   afterAll(() => folder[Symbol.asyncDispose]());
 
   test('is made the same way twice', () => {
