@@ -19,6 +19,8 @@ const MOUNTS = 'src/mounts/mounts.integration.test.ts';
 const LEASES = 'src/leases/leases.integration.test.ts';
 const CEREMONIES = 'src/seal/ceremonies.integration.test.ts';
 const SEAL = 'src/seal/seal.integration.test.ts';
+const INTERNAL_UI = 'src/internal-ui/internal-ui.integration.test.ts';
+const TOOLS = 'src/tools/tools.integration.test.ts';
 const WRAPPING = 'src/wrapping/wrapping.integration.test.ts';
 const POLICIES = 'src/policies/policies.integration.test.ts';
 const MESSAGES = 'src/custom-messages/custom-messages.integration.test.ts';
@@ -56,7 +58,7 @@ const CONFIG: Readonly<Record<string, Effect>> = {
   ...LIFETIMES,
   ...LISTS,
   ...HEADERS,
-  listing_visibility: shown('unauth', proof(MOUNTS, 'anonymous callers')),
+  listing_visibility: shown('unauth', proof(INTERNAL_UI, 'anonymous callers')),
   force_no_cache: refused(true),
   allowed_managed_keys: refused(['key']),
   delegated_auth_accessors: warned(['auth_token_1']),
@@ -86,7 +88,7 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
     fields: {
       id: shown('of-my-own', proof(TOKENS, "id: 'mine'")),
       role_name: shown('limited', proof(ROLES, 'limited'), ['role', 'limited']),
-      policies: shown(['web'], proof(POLICIES, "policies: ['one', 'two']"), [
+      policies: shown(['web'], proof(INTERNAL_UI, "policies: ['one', 'two']"), [
         'policies',
         ['default', 'web'],
       ]),
@@ -95,7 +97,7 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       no_parent: shown(true, proof(TOKENS, 'no_parent: true'), ['orphan', true]),
       no_default_policy: shown(
         true,
-        proof(POLICIES, 'no_default_policy: true'),
+        proof(INTERNAL_UI, 'no_default_policy: true'),
         ['policies', ['web']],
         {
           policies: ['web'],
@@ -293,11 +295,11 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
     ],
     least: { input: 'YQ==' },
     fields: {
-      bytes: elsewhere(WRAPPING, 'bytes'),
+      bytes: elsewhere(TOOLS, 'bytes'),
       source: refused('seal'),
-      format: elsewhere(WRAPPING, "format: 'hex'"),
-      algorithm: elsewhere(WRAPPING, 'algorithm'),
-      input: elsewhere(WRAPPING, 'input'),
+      format: elsewhere(TOOLS, "format: 'hex'"),
+      algorithm: elsewhere(TOOLS, 'algorithm'),
+      input: elsewhere(TOOLS, 'input'),
     },
   },
   initialization: {

@@ -390,7 +390,7 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       'service-provider': shown('gitlab_hosted'),
       'http-url': shown('https://other.example'),
       'api-url': shown('https://api.other.example'),
-      'oauth-token-string': elsewhere('src/vcs/pushes.integration.test.ts'),
+      'oauth-token-string': elsewhere('src/vcs/pushes.integration.test.ts', 'createClient'),
       '@projects': elsewhere('src/workspaces/oauth/oauth.test.ts'),
       '@agent-pool': refused({ data: { type: 'agent-pools', id: 'apool-1' } }),
     },
