@@ -45,7 +45,7 @@ const CONTENT = {
   }),
   message: field.string({
     description: 'Text of the message, base64: returned only.',
-    maxLength: 65_536,
+    maxLength: 1_000_000,
     ...required('message'),
     check: (text) =>
       isBase64(text) ? undefined : 'invalid message parameter value, must be base64 encoded',
@@ -66,7 +66,7 @@ const CONTENT = {
   }),
   options: field.map({
     description: 'Free properties for clients: returned only.',
-    maxLength: 16_384,
+    maxLength: 1_000_000,
     ...ownTexts('options'),
   }),
 } as const;
