@@ -22,6 +22,7 @@ const ALLOWED: readonly string[] = [
   'MIT',
   'MIT and ISC',
   'MIT-0',
+  'Python-2.0',
   'Unlicense',
 ];
 
