@@ -89,12 +89,13 @@ test('starts a control plane that issues certificates', async () => {
   expect(printed.stdout).toBe(`${version}\n`);
   const keelson = await startKeelson({
     dataFolder: join(installation, 'data'),
-    command: ['npx', '--no-install', 'keelson', 'start'],
+    // As `npx` starts it, without the shell between, which would not pass the signal on that ends it.
+    command: ['sh', '-c', 'PATH="$PWD/node_modules/.bin:$PATH" exec keelson start'],
     folder: installation,
   });
   await using started = new AsyncDisposableStack();
   started.defer(async () => {
-    await keelson.stop('SIGTERM');
+    expect(await keelson.stop('SIGTERM')).toBe(0);
   });
   const statusOf = async (path: string): Promise<number> =>
     (await fetch(keelson.http + path)).status;

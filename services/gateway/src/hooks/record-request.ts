@@ -7,7 +7,7 @@ import { recordedPath } from '../request/signed-address.ts';
 import { isWebhookAddress } from '../request/webhook-address.ts';
 
 const loggedPath = ({ surface, head: { path } }: Exchange): string =>
-  surface.prefix + (surface.name === 'api_v2' ? recordedPath(path) : path);
+  surface.prefix + (surface.name === 'v1' ? path : recordedPath(path));
 
 /** A provider may give a webhook up after refusals, of which nobody else learns. */
 const isOversizedDelivery = ({ surface, head }: Exchange, status: number): boolean =>

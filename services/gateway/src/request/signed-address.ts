@@ -6,18 +6,20 @@ import { decodePath } from '@keelson/edge';
 import { REDACTED } from '@keelson/logging';
 
 const TRANSFERS = /^\/(uploads|downloads)\//;
+/** A misspelt address has no resource, but its signature may be valid. */
+const MISSPELT_TRANSFERS = /\/(uploads|downloads)\//i;
 
 /** @param path below the surface, percent-encoded */
 export const isSignedAddress = (path: string): boolean => TRANSFERS.test(decodePath(path));
 
 /**
- * The path as logs and audit entries show it: for a signed address decoded, and without the signature, which
- * follows the expiry time. Signatures in the query are recorded nowhere.
+ * The path as logs and audit entries show it: for a signed address, also a misspelt one, decoded and without the
+ * signature, which follows the expiry time. Signatures in the query are recorded nowhere.
  * @param path below the surface, percent-encoded
  */
 export const recordedPath = (path: string): string => {
   const decoded = decodePath(path);
-  if (!TRANSFERS.test(decoded)) return path;
+  if (!MISSPELT_TRANSFERS.test(decoded)) return path;
   const segments = decoded.split('/');
   while (segments.at(-1) === '') segments.pop();
   const isSigned = /^\d{1,12}$/.test(segments.at(-2) ?? '');

@@ -19,6 +19,8 @@ const ADDRESSES = [
   `/downloads/logs/plan-1/1900000000/${ENCODED}`,
   `/downloads/logs/plan-1/%31900000000/${SIGNATURE}`,
   `/%64ownloads/logs/plan-1/1900000000/${SIGNATURE}`,
+  `/Downloads/logs/plan-1/1900000000/${SIGNATURE}`,
+  `/x/downloads/logs/plan-1/1900000000/${SIGNATURE}`,
   `/downloads/states/sv-1?expires=1900000000&signature=${SIGNATURE}`,
   `/uploads/states/sv-1?expires=1900000000&signature=${SIGNATURE}`,
 ] as const;
@@ -50,7 +52,8 @@ test('a signature is recorded nowhere, the path without it is', async () => {
   ];
   for (const address of ADDRESSES)
     for (const method of ['GET', 'PUT'])
-      await fetch(`${gateway.http}/api/v2${address}`, { method });
+      for (const prefix of ['/api/v2', '/API/V2'])
+        await fetch(`${gateway.http}${prefix}${address}`, { method });
   await gateway.stop();
   await tracing.stop();
   await new Promise((resolve) => collector.close(resolve));
