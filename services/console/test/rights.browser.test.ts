@@ -80,14 +80,25 @@ const offeredOn = async (
   return names.filter((name) => !READING.test(name));
 };
 
+/** Opens the pages in turn: each answers everything it asks, and none offers an action. */
+const expectNothingOffered = async (page: Page, paths: readonly string[]): Promise<void> => {
+  const settled = watchRequests(page);
+  const offered: Record<string, readonly string[]> = {};
+  for (const path of paths) {
+    const buttons = await offeredOn(page, settled, path);
+    if (buttons.length > 0) offered[path] = buttons;
+    const refused = await page.getByRole('alert').allTextContents();
+    expect({ path, refused }).toEqual({ path, refused: [] });
+  }
+  expect(offered).toEqual({});
+};
+
 describe('what is offered', { timeout: PATIENCE_MS }, () => {
   test('to a user who reads the organization: nothing that changes it', async () => {
     const team = await addTeam('readers', { 'read-workspaces': true, 'read-projects': true });
     const token = await site.addUser('reader', team);
     const { page, problems } = await site.openSignedIn('/app', { workspaces: token });
-    const settled = watchRequests(page);
-    const offered: Record<string, readonly string[]> = {};
-    for (const path of [
+    await expectNothingOffered(page, [
       '/app',
       '/app/acme/workspaces',
       '/app/acme/workspaces/web',
@@ -101,13 +112,7 @@ describe('what is offered', { timeout: PATIENCE_MS }, () => {
       '/app/acme/agent-pools',
       '/app/acme/variable-sets',
       '/app/acme/version-control',
-    ]) {
-      const buttons = await offeredOn(page, settled, path);
-      if (buttons.length > 0) offered[path] = buttons;
-      const refused = await page.getByRole('alert').allTextContents();
-      expect({ path, refused }).toEqual({ path, refused: [] });
-    }
-    expect(offered).toEqual({});
+    ]);
     expect(problems).toEqual([]);
   });
 
@@ -161,9 +166,7 @@ describe('what is offered', { timeout: PATIENCE_MS }, () => {
       'path "*" { capabilities = ["read", "list", "sudo"] } path "auth/token/lookup-accessor" { capabilities = ["update"] } path "sys/leases/lookup" { capabilities = ["list", "sudo"] }',
     );
     const { page, problems } = await site.openSignedIn('/ui/', { secrets: token });
-    const settled = watchRequests(page);
-    const offered: Record<string, readonly string[]> = {};
-    for (const path of [
+    await expectNothingOffered(page, [
       '/ui/',
       '/ui/messages',
       '/ui/replication',
@@ -179,13 +182,7 @@ describe('what is offered', { timeout: PATIENCE_MS }, () => {
       '/ui/certificates/pki?tab=issuers',
       '/ui/certificates/pki?tab=roles',
       '/ui/certificates/pki?tab=settings',
-    ]) {
-      const buttons = await offeredOn(page, settled, path);
-      if (buttons.length > 0) offered[path] = buttons;
-      const refused = await page.getByRole('alert').allTextContents();
-      expect({ path, refused }).toEqual({ path, refused: [] });
-    }
-    expect(offered).toEqual({});
+    ]);
     expect(problems).toEqual([]);
   });
 
