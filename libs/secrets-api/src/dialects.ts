@@ -14,8 +14,8 @@ interface DialectRules {
   /** Alternative names of certificates. Plain data, because it is sent to worker threads. */
   readonly names: {
     /**
-     * Whether a name that a certificate cannot contain causes a refusal, or is omitted with a
-     * warning.
+     * Whether a name that a certificate cannot contain, or that the role does not allow, causes a
+     * refusal, or is omitted with a warning.
      */
     readonly unusable: 'refuse' | 'drop';
     /** The kind of alternative name that repeats a common name which is an IP address. */

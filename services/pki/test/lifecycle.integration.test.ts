@@ -236,7 +236,7 @@ describe('issuing', () => {
     [{ ip_sans: 'x' }, 'the value "x" is not a valid IP address'],
     [
       { uri_sans: 'http://a' },
-      'URI Subject Alternative Names are not allowed in this role, but were provided via the API',
+      'URI Subject Alternative Names are not allowed in this role, but were provided via the API: http://a',
     ],
     [{ other_sans: '1.2.3;UTF8:x' }, 'other SAN OID 1.2.3 not allowed by this role'],
     [{ serial_number: '1' }, 'serial_number 1 not allowed by this role'],

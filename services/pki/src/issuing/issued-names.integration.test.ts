@@ -117,16 +117,124 @@ describe('a name that is not a valid host name', () => {
   );
 });
 
-test('a name that the role does not allow refuses the request in both dialects', async () => {
-  for (const vendor of [false, true])
-    for (const { path, body } of bothWays('web', 'www.example.org')) {
-      const { status, json } = await mounts.pki.call('POST', path, body, { vendor });
-      expect([path, status, json.errors]).toEqual([
-        path,
-        400,
-        ['subject alternate name www.example.org not allowed by this role'],
-      ]);
+/** Names that the role `strict` does not allow: as a field of `issue`, in a CSR, in an error, and in a warning. */
+const NOT_ALLOWED = [
+  {
+    field: { alt_names: 'b.example.com,www.example.org,www.example.net' },
+    csr: 'DNS:b.example.com,DNS:www.example.org,DNS:www.example.net',
+    refusal: () =>
+      'subject alternate name www.example.org not allowed by this role; subject alternate name www.example.net not allowed by this role',
+    named: ['www.example.org', 'www.example.net'],
+    left: `DNS:b.example.com, DNS:${NAME}`,
+  },
+  {
+    field: { alt_names: 'me@example.org' },
+    csr: 'email:me@example.org',
+    refusal: () => 'email address me@example.org not allowed by this role',
+    named: ['me@example.org'],
+    left: `DNS:${NAME}`,
+  },
+  {
+    field: { ip_sans: '10.0.0.1,192.0.2.1' },
+    csr: 'IP:10.0.0.1,IP:192.0.2.1',
+    refusal: () => 'the IP address "192.0.2.1" is not allowed in this role',
+    named: ['192.0.2.1'],
+    left: `DNS:${NAME}, IP Address:10.0.0.1`,
+  },
+  {
+    field: { uri_sans: 'spiffe://a,https://b' },
+    csr: 'URI:spiffe://a,URI:https://b',
+    refusal: (source: string) =>
+      `URI Subject Alternative Names were provided via ${source} which are not valid for this role: https://b`,
+    named: ['https://b'],
+    left: `DNS:${NAME}, URI:spiffe://a`,
+  },
+  {
+    field: { other_sans: '1.2.3;UTF8:a,1.2.3;UTF8:b,1.2.4;UTF8:a' },
+    csr: 'otherName:1.2.3;UTF8:a,otherName:1.2.3;UTF8:b,otherName:1.2.4;UTF8:a',
+    refusal: () =>
+      'other SAN b not allowed for OID 1.2.3 by this role; other SAN OID 1.2.4 not allowed by this role',
+    named: ['1.2.3;UTF8:b', '1.2.4;UTF8:a'],
+    left: `othername: 1.2.3::a, DNS:${NAME}`,
+  },
+];
+
+describe('names that the role does not allow', () => {
+  const requestsOf = ({ field, csr }: (typeof NOT_ALLOWED)[number]) => [
+    ['the API', 'issue/strict', { common_name: NAME, ...field }] as const,
+    [
+      'CSR',
+      'sign/strict',
+      { csr: newRequest(mounts, `/CN=${NAME}`, [`subjectAltName=${csr}`]) },
+    ] as const,
+  ];
+  beforeAll(() =>
+    mounts.post('roles/strict', {
+      allowed_domains: 'example.com',
+      allow_subdomains: true,
+      key_type: 'ec',
+      allowed_ip_sans_cidr: '10.0.0.0/8',
+      allowed_uri_sans: 'spiffe://*',
+      allowed_other_sans: '1.2.3;UTF8:a',
+    }),
+  );
+
+  test.for(NOT_ALLOWED)(
+    'such as $named are all in the error, and nothing is issued',
+    async (row) => {
+      const before = await certificateCount();
+      for (const [source, path, body] of requestsOf(row))
+        expect([path, await mounts.refusal(path, body)]).toEqual([path, row.refusal(source)]);
+      expect(await certificateCount()).toBe(before);
+    },
+  );
+
+  test.for(NOT_ALLOWED)(
+    'such as $named are left out with a warning for vendor clients',
+    async (row) => {
+      const list = row.named.map((name) => `"${name}" (not allowed by this role)`).join(', ');
+      for (const [, path, body] of requestsOf(row)) {
+        const { status, data, json } = await mounts.pki.call('POST', path, body, { vendor: true });
+        expect([path, status, json.errors]).toEqual([path, 200, undefined]);
+        expect(namesOf(data.certificate)).toBe(row.left);
+        expect(json.warnings).toEqual([
+          `subject alternative names left out of the certificate: ${list}`,
+        ]);
+      }
+    },
+  );
+
+  test('are all left out where the role allows no names of their kind', async () => {
+    await mounts.post('roles/dns-only', {
+      allow_any_name: true,
+      key_type: 'ec',
+      allow_ip_sans: false,
+    });
+    const body = { common_name: NAME, ip_sans: '10.0.0.1,10.0.0.2', uri_sans: 'https://b' };
+    expect(await mounts.refusal('issue/dns-only', body)).toBe(
+      'IP Subject Alternative Names are not allowed in this role, but was provided via the API: 10.0.0.1, 10.0.0.2; URI Subject Alternative Names are not allowed in this role, but were provided via the API: https://b',
+    );
+    const { data, json } = await mounts.pki.call('POST', 'issue/dns-only', body, { vendor: true });
+    expect(namesOf(data.certificate)).toBe(`DNS:${NAME}`);
+    expect(json.warnings[0].match(/not allowed by this role/g)).toHaveLength(3);
+  });
+
+  test('refuse the request in both dialects as a common name, or if no name is left', async () => {
+    await mounts.post('roles/unnamed', {
+      allowed_domains: 'example.com',
+      key_type: 'ec',
+      require_cn: false,
+    });
+    for (const [body, text] of [
+      [{ common_name: 'www.example.org' }, 'common name www.example.org not allowed by this role'],
+      [{ alt_names: 'www.example.org' }, ''],
+    ] as const) {
+      const { status, json } = await mounts.pki.call('POST', 'issue/unnamed', body, {
+        vendor: true,
+      });
+      expect([body, status, json.errors]).toEqual([body, 400, [expect.stringContaining(text)]]);
     }
+  });
 });
 
 describe('a CSR with a form of name that no role allows', () => {

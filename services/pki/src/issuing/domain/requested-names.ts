@@ -1,13 +1,14 @@
 /**
  * The names of a certificate, from those in a request and its CSR, checked against the role. One name
- * that the role does not allow refuses the whole request (reference §3.2, §3.3, §4.6).
+ * that the role does not allow refuses the whole request (reference §3.2, §3.3, §4.6). In the vendor
+ * dialect only the common name does: other names are left out.
  */
 import { KeelsonError } from '@keelson/errors';
-import { parseIpAddress, parseIpRange } from '@keelson/x509';
 import {
   type AlternativeNameParameters,
   type AlternativeNames,
   judgeUnusable,
+  listNames,
   type NameRules,
   type RequestedNames,
   readAlternativeNames,
@@ -15,14 +16,10 @@ import {
   withCommonName,
 } from '../../names/domain/alternative-names.ts';
 import { matchesGlob } from '../../names/domain/glob.ts';
-import { checkOtherNames, type OtherName, parseOtherName } from '../../names/domain/other-name.ts';
-import {
-  acceptsCommonName,
-  acceptsName,
-  expandTemplates,
-  type TemplateValues,
-} from '../../roles/domain/name-acceptance.ts';
+import { type OtherName, parseOtherName } from '../../names/domain/other-name.ts';
+import { acceptsCommonName, type TemplateValues } from '../../roles/domain/name-acceptance.ts';
 import type { Role } from '../../roles/domain/role.ts';
+import { type NameRefusal, selectAllowedNames } from './allowed-names.ts';
 
 /** Names in the body of a request. */
 export interface NameParameters extends AlternativeNameParameters {
@@ -58,49 +55,6 @@ export interface CertificateNames {
 
 const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
-};
-
-const inRange = (address: Uint8Array, cidr: string): boolean => {
-  const range = parseIpRange(cidr);
-  const size = address.byteLength;
-  return (
-    range !== undefined &&
-    range.byteLength === 2 * size &&
-    address.every((octet, i) => (octet & (range[size + i] as number)) === range[i])
-  );
-};
-
-const checkIps = (role: Role, ips: readonly string[], source: string): void => {
-  if (ips.length > 0 && !role.allowIpSans)
-    refuse(
-      `IP Subject Alternative Names are not allowed in this role, but was provided via ${source}`,
-    );
-  if (role.allowedIpSansCidr.length === 0) return;
-  for (const text of ips) {
-    const address = parseIpAddress(text);
-    if (address === undefined || !role.allowedIpSansCidr.some((cidr) => inRange(address, cidr)))
-      refuse(`the IP address "${text}" is not allowed in this role`);
-  }
-};
-
-const checkUris = (
-  role: Role,
-  uris: readonly string[],
-  source: string,
-  values: TemplateValues | undefined,
-): void => {
-  if (uris.length === 0) return;
-  if (role.allowedUriSans.length === 0)
-    refuse(
-      `URI Subject Alternative Names are not allowed in this role, but were provided via ${source}`,
-    );
-  const globs = role.allowedUriSansTemplate
-    ? expandTemplates(role.allowedUriSans, values)
-    : role.allowedUriSans;
-  if (!uris.every((uri) => globs.some((glob) => matchesGlob(glob, uri))))
-    refuse(
-      `URI Subject Alternative Names were provided via ${source} which are not valid for this role`,
-    );
 };
 
 const checkSubjectValues = (role: Role, serialNumber: string, userIds: readonly string[]): void => {
@@ -151,8 +105,27 @@ const requestedNames = (role: Role, parameters: NameParameters, csr?: CsrNames):
 };
 
 /**
+ * Refuses the request for its unusable names and those that the role does not allow, or turns them
+ * into warnings.
+ * @returns the warnings
+ */
+const judgeNames = (
+  unusable: readonly string[],
+  refusals: readonly NameRefusal[],
+  rules: NameRules,
+): readonly string[] => {
+  const texts = refusals.map(({ text }) => text);
+  if (rules.unusable === 'refuse' && unusable.length === 0 && texts.length > 0)
+    refuse(listNames(texts, '; '));
+  const notAllowed = refusals.flatMap(({ names }) =>
+    names.map((name) => `${JSON.stringify(name)} (not allowed by this role)`),
+  );
+  return judgeUnusable([...unusable, ...notAllowed], rules);
+};
+
+/**
  * @param csr undefined when the service makes the key
- * @throws KeelsonError `request.invalid` with the text of the first rule that is broken
+ * @throws KeelsonError `request.invalid` with the rules that are broken
  */
 export const decideNames = (
   role: Role,
@@ -172,27 +145,21 @@ export const decideNames = (
     (role.serialNumberSource === 'json-csr' ? (csr?.serialNumber ?? '') : '');
   checkSubjectValues(role, serialNumber, parameters.userIds);
 
-  const fromCsr = csr !== undefined && role.useCsrSans;
   const asked = requestedNames(role, parameters, csr);
-  const nameWarnings = judgeUnusable(asked.unusable, parameters.rules);
   const alternatives = withCommonName(
     asked.names,
     parameters.excludeCnFromSans ? '' : commonName,
     parameters.rules,
     isRelaxed(role),
   );
-  const badEmail = alternatives.emails.find((name) => !acceptsName(role, name, values));
-  if (badEmail !== undefined) refuse(`email address ${badEmail} not allowed by this role`);
-  const badName = alternatives.dns.find((name) => !acceptsName(role, name, values));
-  if (badName !== undefined) refuse(`subject alternate name ${badName} not allowed by this role`);
-  checkOtherNames(alternatives.others, role.allowedOtherSans);
-  checkIps(role, alternatives.ips, fromCsr ? 'CSR' : 'the API');
-  checkUris(role, alternatives.uris, fromCsr ? 'CSR' : 'the API', values);
+  const source = csr !== undefined && role.useCsrSans ? 'CSR' : 'the API';
+  const { allowed, refusals } = selectAllowedNames(role, alternatives, source, values);
+  const nameWarnings = judgeNames(asked.unusable, refusals, parameters.rules);
   return {
     commonName,
     serialNumber,
     userIds: parameters.userIds,
-    alternatives,
+    alternatives: allowed,
     warnings: [...csrWarnings(role, parameters, csr), ...nameWarnings],
   };
 };

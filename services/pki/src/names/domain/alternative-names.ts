@@ -15,7 +15,10 @@ export interface AlternativeNames {
 
 /** Rules that differ between the dialects of callers. */
 export interface NameRules {
-  /** A name that cannot be in the certificate refuses the request, or is left out with a warning. */
+  /**
+   * A name that cannot be in the certificate, or that the role does not allow, refuses the request,
+   * or is left out with a warning.
+   */
   readonly unusable: 'refuse' | 'drop';
   /** The kind of name as which a common name that is an IP address is repeated. */
   readonly addressCommonName: 'ip' | 'dns';
@@ -160,7 +163,13 @@ export const withCommonName = (
 };
 
 /** Further ones are only counted, because a request may have a thousand. */
-const MAX_NAMED = 10;
+const MAX_LISTED = 10;
+
+/** Names or texts for an error or a warning. */
+export const listNames = (names: readonly string[], separator = ', '): string => {
+  const more = names.length - MAX_LISTED;
+  return names.slice(0, MAX_LISTED).join(separator) + (more > 0 ? ` and ${more} more` : '');
+};
 
 /**
  * Refuses unusable names, or turns them into warnings.
@@ -169,8 +178,7 @@ const MAX_NAMED = 10;
  */
 export const judgeUnusable = (unusable: readonly string[], rules: NameRules): readonly string[] => {
   if (unusable.length === 0) return [];
-  const more = unusable.length - MAX_NAMED;
-  const list = unusable.slice(0, MAX_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  const list = listNames(unusable);
   if (rules.unusable === 'refuse')
     refuse(`subject alternative names that cannot be in the certificate: ${list}`);
   return [`subject alternative names left out of the certificate: ${list}`];

@@ -31,16 +31,17 @@ export const parseOtherName = (text: string): OtherName => {
 };
 
 /**
- * Refuses other names that no rule allows. A rule is `<oid>;UTF8:<glob>`; `*` alone allows all.
- * @throws KeelsonError `request.invalid`
+ * Why no rule allows an other name; undefined if one does. A rule is `<oid>;UTF8:<glob>`; `*` alone
+ * allows all.
  */
-export const checkOtherNames = (names: readonly OtherName[], rules: readonly string[]): void => {
-  if (rules.includes('*')) return;
-  const allowed = rules.map(parseOtherName);
-  for (const { oid, value } of names) {
-    const globs = allowed.filter((rule) => rule.oid === oid);
-    if (globs.length === 0) refuse(`other SAN OID ${oid} not allowed by this role`);
-    if (!globs.some((rule) => matchesGlob(rule.value, value)))
-      refuse(`other SAN ${value} not allowed for OID ${oid} by this role`);
-  }
+export const findOtherNameRefusal = (
+  { oid, value }: OtherName,
+  rules: readonly string[],
+): string | undefined => {
+  if (rules.includes('*')) return undefined;
+  const allowed = rules.map(parseOtherName).filter((rule) => rule.oid === oid);
+  if (allowed.length === 0) return `other SAN OID ${oid} not allowed by this role`;
+  return allowed.some((rule) => matchesGlob(rule.value, value))
+    ? undefined
+    : `other SAN ${value} not allowed for OID ${oid} by this role`;
 };
