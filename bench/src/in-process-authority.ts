@@ -7,7 +7,8 @@ import { bufferedBody } from '@keelson/edge';
 import { InProcessLeaseStore } from '@keelson/locks';
 import { createLogger } from '@keelson/logging';
 import { createRegistry } from '@keelson/metrics';
-import { composePki, PKI_PROJECTIONS, pkiConfigSchema } from '@keelson/pki-service';
+import { composePki, PKI_PROJECTIONS } from '@keelson/pki-service';
+import { pkiConfigSchema } from '@keelson/pki-service/config';
 import { Dialect, type Mount } from '@keelson/proto/edge/v1/edge';
 import { createBarrier, openBarrierFor, openSqliteStore, type Store } from '@keelson/storage';
 

@@ -3,7 +3,8 @@
 import { systemClock } from '@keelson/clock';
 import { parseConfig } from '@keelson/config';
 import { connectEdge } from '@keelson/edge/stream';
-import { composeGateway, gatewayConfig } from '@keelson/gateway-service';
+import { composeGateway } from '@keelson/gateway-service';
+import { gatewayConfig } from '@keelson/gateway-service/config';
 import { createLogger } from '@keelson/logging';
 import { createRegistry } from '@keelson/metrics';
 import { AccessDefinition } from '@keelson/proto/sys/v1/access';

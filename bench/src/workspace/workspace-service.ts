@@ -9,11 +9,8 @@ import { createLogger } from '@keelson/logging';
 import { createRegistry } from '@keelson/metrics';
 import { Dialect, type Principal } from '@keelson/proto/edge/v1/edge';
 import { createBarrier, openSqliteStore, type Store } from '@keelson/storage';
-import {
-  composeWorkspace,
-  WORKSPACE_PROJECTIONS,
-  workspaceConfigSchema,
-} from '@keelson/workspace-service';
+import { composeWorkspace, WORKSPACE_PROJECTIONS } from '@keelson/workspace-service';
+import { workspaceConfigSchema } from '@keelson/workspace-service/config';
 
 /** The store, in the folder that is given. */
 export const WORKSPACE_FILE = 'workspace.db';

@@ -8,7 +8,7 @@ import { REPOSITORY } from './repository.ts';
 
 /** The processes that an installation can start; the files that they start themselves are found below. */
 const ENTRIES = [
-  'services/cli/src/main.ts',
+  'services/cli/src/keelson.js',
   'services/gateway/src/main.ts',
   'services/pki/src/main.ts',
   'services/runner/src/main.ts',
@@ -43,7 +43,7 @@ const packageOf = (specifier: string): string | undefined =>
 export const compile = async (folder: string): Promise<readonly string[]> => {
   const bundle = await rolldown({
     cwd: REPOSITORY,
-    input: Object.fromEntries(ENTRIES.map((file) => [file.replace(/\.ts$/, ''), file])),
+    input: Object.fromEntries(ENTRIES.map((file) => [file.replace(/\.[jt]s$/, ''), file])),
     platform: 'node',
     external: (id) => !isOfWorkspace(id),
     plugins: [startedFiles],

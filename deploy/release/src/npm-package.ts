@@ -60,7 +60,7 @@ export const stagePackage = async (folder: string): Promise<void> => {
     license,
     type: 'module',
     engines,
-    bin: { keelson: 'services/cli/src/main.js' },
+    bin: { keelson: 'services/cli/src/keelson.js' },
     dependencies: dependenciesOf(imported),
     bundleDependencies: true,
   };

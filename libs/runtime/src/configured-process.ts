@@ -9,6 +9,7 @@ import {
   settingDescriptions,
 } from '@keelson/config';
 import { createLogger, type LogDestination, type Logger } from '@keelson/logging';
+import { refuseOldNode } from './node-version.js';
 import { runProcess, type Stoppable } from './process.ts';
 import type { processSettings } from './process-settings.ts';
 import { explainStartFailure } from './start-failure.ts';
@@ -41,16 +42,6 @@ const unknownArgument = (argument: string, schema: ConfigSchema): string => {
   );
 };
 
-/** Why this version of Node cannot run a service; undefined if it can. */
-const explainNodeVersion = (version: string): string | undefined => {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  if (major > 24 || (major === 24 && minor >= 12)) return undefined;
-  return (
-    `it needs Node 24.12 or newer, this is ${version}. ` +
-    'After npm install, `make up`, `npm start` and node_modules/node/bin/node are one that fits.'
-  );
-};
-
 /**
  * Prints the settings for `--help`. Otherwise reads them from the environment, starts the process, and runs
  * until a signal; SIGHUP reopens the log file and reloads certificates. An invalid setting stops the start
@@ -63,12 +54,7 @@ export const runConfiguredProcess = async <S extends ConfigSchema>({
   logDestination,
   start,
 }: ConfiguredProcess<S>): Promise<void> => {
-  const unfit = explainNodeVersion(process.versions.node);
-  if (unfit !== undefined) {
-    process.stderr.write(`${name} cannot start: ${unfit}\n`);
-    process.exitCode = 1;
-    return;
-  }
+  if (refuseOldNode(name)) return;
   const [argument] = process.argv.slice(2);
   if (argument === '--help' || argument === '--version') {
     process.stdout.write(

@@ -29,7 +29,6 @@ import { createHttpServers } from './server/http-servers.ts';
 import type { CertificateSource } from './tls/self-issued-certificate.ts';
 import { createServeV1 } from './v1/serve-v1.ts';
 
-export { type GatewayConfig, gatewayConfig } from './config.ts';
 export { openCertificateFiles } from './tls/certificate-files.ts';
 export {
   type CertificateSource,

@@ -18,7 +18,8 @@ import type { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
 import type { RpcService } from '@keelson/rpc';
 import { createSecretsErrorRenderer } from '@keelson/secrets-api';
 import { stubService } from '@keelson/testkit';
-import { composeGateway, gatewayConfig } from '../src/compose.ts';
+import { composeGateway } from '../src/compose.ts';
+import { gatewayConfig } from '../src/config.ts';
 
 export const TOKEN = 'hvs.neighbourTOKENneighbourTOKEN';
 export const API_TOKEN = 'abcdefghijklmn.atlasv1.neighbourTOKENneighbour';

@@ -84,7 +84,6 @@ import { followCluster } from './workers/cluster-state.ts';
 import { runCrlUpkeep } from './workers/crl-upkeep.ts';
 
 export { PKI_PROJECTIONS } from './certificates/certificate-projections.ts';
-export { pkiConfigSchema } from './config.ts';
 
 /** Used until sys has sent the cluster's id, which it does before it sends the key. */
 const UNNAMED_CLUSTER: ThisCluster = { id: 'unnamed', isSecondary: false };

@@ -12,7 +12,8 @@ import { createRegistry } from '@keelson/metrics';
 import { type Caller, Dialect, type Mount } from '@keelson/proto/edge/v1/edge';
 import type { ClusterState, RegisterLeaseRequest } from '@keelson/proto/sys/v1/cluster';
 import { createBarrier, openBarrierFor, openSqliteStore } from '@keelson/storage';
-import { composePki, PKI_PROJECTIONS, pkiConfigSchema } from '../src/compose.ts';
+import { composePki, PKI_PROJECTIONS } from '../src/compose.ts';
+import { pkiConfigSchema } from '../src/config.ts';
 
 export interface Answer {
   readonly status: number;

@@ -10,7 +10,6 @@ import { EXECUTOR } from './slots/executor-process.ts';
 import { serveSlot } from './slots/slot.ts';
 import { openRunnerFolder, toSlotFolder } from './slots/slot-folder.ts';
 
-export { runnerSettings } from './config.ts';
 export { UnusableOwner } from './owners/owners.ts';
 
 export interface RunnerParts {

@@ -1,10 +1,10 @@
 import { composeConfig } from '@keelson/config';
-import { gatewayConfig } from '@keelson/gateway-service';
-import { pkiConfigSchema } from '@keelson/pki-service';
-import { runnerSettings } from '@keelson/runner-service';
+import { gatewayConfig } from '@keelson/gateway-service/config';
+import { pkiConfigSchema } from '@keelson/pki-service/config';
+import { runnerSettings } from '@keelson/runner-service/config';
 import { processSettings, replicationSettings, storeSettings } from '@keelson/runtime';
-import { sysConfigSchema } from '@keelson/sys-service';
-import { workspaceConfigSchema } from '@keelson/workspace-service';
+import { sysConfigSchema } from '@keelson/sys-service/config';
+import { workspaceConfigSchema } from '@keelson/workspace-service/config';
 import { Type } from 'typebox';
 
 /** Settings of a control plane in one process: those of its services, and its data folder, log and names. */

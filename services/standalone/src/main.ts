@@ -2,7 +2,6 @@
 import { join } from 'node:path';
 import { openLogDestination } from '@keelson/logging';
 import { runConfiguredProcess } from '@keelson/runtime';
-import { startStandalone } from './compose.ts';
 import { standaloneConfig } from './config.ts';
 import { makeDataFolder, openDataFolder } from './data-folder.ts';
 import { firstRunFile } from './first-start.ts';
@@ -19,6 +18,8 @@ await runConfiguredProcess({
       : // Made first, so that a folder that cannot be used is refused by its name.
         openLogDestination(logFile ?? join(makeDataFolder(dataDir), 'keelson.log')),
   start: async (config, logger) => {
+    // Loaded only now: a wrong setting is reported without waiting for the whole program.
+    const { startStandalone } = await import('./compose.ts');
     const folder = openDataFolder(config.dataDir);
     const standalone = await startStandalone({
       config,

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -146,13 +147,55 @@ test('a misspelt setting is reported with the one that was probably meant', asyn
   );
 });
 
-test('a version of Node.js that is too old is distinguished from one that is supported', async () => {
-  const old = "Object.defineProperty(process, 'versions', { value: { node: '20.19.0' } })";
-  const { code, err } = await start(
+/** Makes Node behave as a version that cannot read TypeScript. */
+const asOldNode = (version: string): string => `
+  import { registerHooks } from 'node:module';
+  Object.defineProperty(process, 'versions', { value: { node: '${version}' } });
+  registerHooks({
+    load(url, context, next) {
+      if (url.endsWith('.ts')) throw new TypeError('Unknown file extension ".ts" for ' + url);
+      return next(url, context);
+    },
+  });`;
+
+test.for([
+  ['services/standalone/src/start.js', '20.19.0', true],
+  ['services/standalone/src/start.js', '24.11.1', true],
+  ['services/standalone/src/start.js', '24.12.0', false],
+  ['services/cli/src/keelson.js', '20.19.0', true],
+  ['services/cli/src/keelson.js', '25.0.0', false],
+] as const)(
+  '%s refuses Node %s before it reads TypeScript: %s',
+  async ([file, version, isRefused]) => {
+    const hooks = `data:text/javascript,${encodeURIComponent(asOldNode(version))}`;
+    const path = fileURLToPath(new URL(`../../../${file}`, import.meta.url));
+    const child = spawn(process.execPath, ['--import', hooks, path, '--version']);
+    const [err] = await Promise.all([text(child.stderr), once(child, 'close')]);
+    expect(child.exitCode).toBe(1);
+    expect(err).toContain(
+      isRefused
+        ? `keelson cannot start: it needs Node 24.12 or newer, this is ${version} (${process.execPath}). `
+        : 'Unknown file extension ".ts"',
+    );
+    expect(err.includes('Unknown file extension')).toBe(!isRefused);
+  },
+);
+
+test('a wrong argument is reported without loading the services', async () => {
+  const watch = `
+    import { registerHooks } from 'node:module';
+    registerHooks({
+      load(url, context, next) {
+        if (url.endsWith('/compose.ts')) process.stderr.write('loaded ' + url);
+        return next(url, context);
+      },
+    });`;
+  const ended = await start(
     {},
-    [],
-    ['--import', `data:text/javascript,${encodeURIComponent(old)}`],
+    ['--port'],
+    ['--import', `data:text/javascript,${encodeURIComponent(watch)}`],
   );
-  expect(code).toBe(1);
-  expect(err).toMatch(/^keelson cannot start: it needs Node 24\.12 or newer, this is 20\.19\.0\. /);
+  expect(ended.code).toBe(1);
+  expect(ended.err).toContain('"--port" is not an argument');
+  expect(ended.err).not.toContain('loaded');
 });

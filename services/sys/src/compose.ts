@@ -38,8 +38,6 @@ import { snapshotRoutes } from './snapshots/snapshot-routes.ts';
 import { sysRoutes } from './sys-routes.ts';
 import { createSysWorkers } from './sys-workers.ts';
 
-export { sysConfigSchema } from './config.ts';
-
 export interface SysService {
   readonly edge: EdgeService;
   readonly access: RpcService<typeof AccessDefinition>;

@@ -75,8 +75,6 @@ import {
 } from './workspaces/workspaces-organization-steps.ts';
 import { workspacesUpkeep } from './workspaces/workspaces-upkeep.ts';
 
-export { workspaceConfigSchema } from './config.ts';
-
 /** Projections with which the service's store is opened. */
 export const WORKSPACE_PROJECTIONS: readonly Projection[] = [
   ...LISTING_PROJECTIONS,

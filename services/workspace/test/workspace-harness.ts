@@ -11,13 +11,8 @@ import { Dialect, RequestHead } from '@keelson/proto/edge/v1/edge';
 import { createBarrier, openSqliteStore, type Store } from '@keelson/storage';
 import { openPostgresStore } from '@keelson/storage/postgres';
 import { temporaryDirectory } from '@keelson/testkit';
-import {
-  composeWorkspace,
-  WORKSPACE_PROJECTIONS,
-  type WorkspaceService,
-  workspaceConfigSchema,
-} from '../src/compose.ts';
-import type { WorkspaceConfig } from '../src/config.ts';
+import { composeWorkspace, WORKSPACE_PROJECTIONS, type WorkspaceService } from '../src/compose.ts';
+import { type WorkspaceConfig, workspaceConfigSchema } from '../src/config.ts';
 
 export interface Identified {
   readonly id: string;
