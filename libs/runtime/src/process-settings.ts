@@ -21,6 +21,17 @@ const SysAddresses = Type.Array(Type.String(), {
   default: ['sys:9000'],
 });
 
+/** The address that clients use: for the gateway, and for webhooks at repository providers. */
+export const publicAddressSettings = Type.Object({
+  publicUrl: Type.Optional(
+    Type.String({
+      description:
+        'Scheme and authority that clients use, for absolute links and webhooks. The same in the gateway and the workspace service. Not set: taken from the Host header.',
+      pattern: '^https?://[^/]+$',
+    }),
+  ),
+});
+
 /** Settings of a process that gets its mTLS certificate from sys. */
 export const enrolledSettings = Type.Object({
   sysAddresses: SysAddresses,

@@ -11,6 +11,7 @@ export {
   electingSettings,
   enrolledSettings,
   processSettings,
+  publicAddressSettings,
   replicationSettings,
   servingSettings,
   storeSettings,

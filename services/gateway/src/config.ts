@@ -2,7 +2,7 @@ import { type Config, ConfigError, composeConfig } from '@keelson/config';
 import { SECRETS_LIMITS } from '@keelson/edge';
 import { createNetworks } from '@keelson/edge/networks';
 import { KeelsonError } from '@keelson/errors';
-import { enrolledSettings, processSettings } from '@keelson/runtime';
+import { enrolledSettings, processSettings, publicAddressSettings } from '@keelson/runtime';
 import { Type } from 'typebox';
 import { ANONYMOUS_PART } from './limits/body-budget.ts';
 
@@ -34,13 +34,7 @@ export const gatewayConfig = Type.Object({
       'Whether HTTPS requests client certificates, for EST enrolment by certificate. Browsers that have one may ask their users.',
     default: false,
   }),
-  publicUrl: Type.Optional(
-    Type.String({
-      description:
-        'Scheme and authority that clients use, for absolute links. Not set: taken from the Host header.',
-      pattern: '^https?://[^/]+$',
-    }),
-  ),
+  publicUrl: publicAddressSettings.properties.publicUrl,
   trustedProxies: Type.Array(Type.String(), {
     description:
       'Addresses and networks (CIDR) of proxies whose X-Forwarded-For is trusted; all others are ignored.',

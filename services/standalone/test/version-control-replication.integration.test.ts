@@ -28,6 +28,8 @@ const WITHIN_MS = 240_000;
 const DR = 'sys/replication/dr';
 const REPOSITORY = 'acme/infra';
 const O = 'organizations/acme';
+const ADDRESS_OF_A = 'https://a.example';
+const ADDRESS_OF_B = 'https://b.example';
 
 /** Where notifications go. */
 const received: { readonly trigger: string; readonly workspace: string }[] = [];
@@ -64,15 +66,13 @@ beforeAll(async () => {
     startMailServer(),
   ]);
   const environment = {
-    // The name that leads to whichever cluster is the primary.
-    KEELSON_PUBLIC_URL: 'https://keelson.example',
     KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.1',
     KEELSON_WORKSPACE_SMTP_URL: mail.url,
     KEELSON_WORKSPACE_MAIL_FROM: 'keelson@keelson.example',
   };
   [a, b] = await Promise.all([
-    startCluster(nats.url, environment),
-    startCluster(nats.url, environment),
+    startCluster(nats.url, { ...environment, KEELSON_PUBLIC_URL: ADDRESS_OF_A }),
+    startCluster(nats.url, { ...environment, KEELSON_PUBLIC_URL: ADDRESS_OF_B }),
   ]);
   await a.v1('POST', `${DR}/primary/enable`, {});
   await attach('dr', a, b, 'b', a.process().http);
@@ -107,7 +107,7 @@ const create = (
 ): Promise<Resource> => call('POST', path, { data: { type, attributes, relationships } });
 const toOne = (type: string, id: string) => ({ data: { type, id } });
 
-/** Sends a push to the address that was registered at the provider, signed with the secret given there. */
+/** Sends a push to the address that was registered at the provider first, signed with the secret given there. */
 const push = async (
   after: string,
   { deliveryId = after, secret }: { deliveryId?: string; secret?: string } = {},
@@ -124,19 +124,16 @@ const push = async (
   const signature = createHmac('sha256', secret ?? config.secret)
     .update(body)
     .digest('hex');
-  const { status } = await fetch(
-    config.url.replace('https://keelson.example', leader().process().http),
-    {
-      method: 'POST',
-      body,
-      headers: {
-        'content-type': 'application/json',
-        'x-github-event': 'push',
-        'x-github-delivery': deliveryId,
-        'x-hub-signature-256': `sha256=${signature}`,
-      },
+  const { status } = await fetch(config.url.replace(ADDRESS_OF_A, leader().process().http), {
+    method: 'POST',
+    body,
+    headers: {
+      'content-type': 'application/json',
+      'x-github-event': 'push',
+      'x-github-delivery': deliveryId,
+      'x-hub-signature-256': `sha256=${signature}`,
     },
-  );
+  });
   return status;
 };
 
@@ -288,6 +285,26 @@ describe('the promoted cluster', { timeout: WITHIN_MS, sequential: true } as obj
       (messages) => messages.includes('Change main.tf, other.tf'),
     );
     expect(await messagesOf(downstream)).toEqual([]);
+  });
+
+  test('has registered the webhook at its own address, and removed the former one', async () => {
+    const calls = await until(
+      () => Promise.resolve(repositories.calls),
+      (all) => all.some(({ method }) => method === 'DELETE'),
+    );
+    const hooks = calls.filter(({ path }) => path.includes('/hooks'));
+    const urlOf = ({ body }: RepositoryServer['calls'][number]): string | undefined =>
+      (body['config'] as { url: string } | undefined)?.url;
+    const [first = ''] = hooks.map(urlOf);
+    expect(hooks.map((one) => [one.method, one.path, urlOf(one)])).toEqual([
+      ['POST', `/api/repos/${REPOSITORY}/hooks`, first],
+      ['POST', `/api/repos/${REPOSITORY}/hooks`, first.replace(ADDRESS_OF_A, ADDRESS_OF_B)],
+      ['DELETE', `/api/repos/${REPOSITORY}/hooks/7`, undefined],
+    ]);
+    const workspace = (await call('GET', `workspaces/${app}`)) as Resource;
+    expect(workspace.attributes['vcs-repo']).toMatchObject({
+      'webhook-url': first.replace(ADDRESS_OF_A, ADDRESS_OF_B),
+    });
   });
 
   test('executes the runs, reports them at the provider, and follows run triggers', async () => {

@@ -214,6 +214,8 @@ const createContext = (
       timeLimitMs: config.workspaceFetchTimeLimitSeconds * 1000,
       limitBytes: config.workspaceFetchLimitBytes,
     },
+    publicUrl: config.publicUrl,
+    repositoryWorkLimit: config.workspaceRepositoryWorkLimit,
     logger,
   };
   return context;

@@ -5,6 +5,7 @@ import {
   electingSettings,
   enrolledSettings,
   processSettings,
+  publicAddressSettings,
   replicationSettings,
   servingSettings,
   storeSettings,
@@ -16,8 +17,7 @@ import { LEAST_TOKEN_LENGTH } from './identity/tokens/token-files.ts';
 const LAST_RELEASES =
   '1.13.5 1.12.2 1.11.4 1.10.5 1.9.8 1.8.5 1.7.5 1.6.6 1.5.7 1.4.7 1.3.10 1.2.9 1.1.9 1.0.11 0.15.5 0.14.11 0.13.7 0.12.31 0.11.15';
 
-/** Settings of the workspace API that apply in every mode. */
-export const workspaceConfigSchema = Type.Object({
+const workspaceSettings = Type.Object({
   workspaceRuntimeVersions: Type.Array(Type.String(), {
     default: LAST_RELEASES.split(' '),
     description:
@@ -87,6 +87,13 @@ export const workspaceConfigSchema = Type.Object({
     minimum: 1024 * 1024,
     description: 'Bytes that fetching a commit from a repository may transfer.',
   }),
+  workspaceRepositoryWorkLimit: Type.Integer({
+    default: 2000,
+    minimum: 1,
+    maximum: 100_000,
+    description:
+      'Pieces of work of one organization that may wait for its repository providers; further webhook deliveries are refused with 429. Events of one branch or pull request that wait are one piece.',
+  }),
   workspaceBootstrapToken: Type.Optional(
     Type.String({
       minLength: LEAST_TOKEN_LENGTH,
@@ -96,6 +103,9 @@ export const workspaceConfigSchema = Type.Object({
     }),
   ),
 });
+
+/** Settings of the workspace API that apply in every mode. */
+export const workspaceConfigSchema = composeConfig(workspaceSettings, publicAddressSettings);
 
 export type WorkspaceConfig = Readonly<Type.Static<typeof workspaceConfigSchema>>;
 

@@ -310,18 +310,63 @@ describe('a push', () => {
     );
   });
 
-  test('that was superseded by another starts one run, with the newest commit', async () => {
+  test('that waits when another of its branch arrives is left to that one', async () => {
+    const { id, identifier, first } = await connect({
+      'queue-all-runs': true,
+      'working-directory': 'network',
+    });
+    await harness.runUpkeep();
+    await discardAll(id);
+    // Only the first of the three changes a file that the workspace watches.
+    const commits = [first];
+    for (const file of ['network/main.tf', 'one.md', 'two.md']) {
+      const sha = await server.commit(identifier, { [file]: '2' });
+      expect((await deliver(id, pushed('refs/heads/main', sha, commits.at(-1)))).status).toBe(202);
+      commits.push(sha);
+      harness.clock.advance(1);
+    }
+    const fetches: string[] = [];
+    server.beforeGit = ({ url = '' }) => {
+      if (url.includes('/info/refs')) fetches.push(url);
+      return false;
+    };
+    await harness.runUpkeep();
+    const { included } = await versionsOf(id);
+    expect(included.map(({ attributes }) => attributes['commit-sha'])).toEqual([
+      commits.at(-1),
+      first,
+    ]);
+    expect(await runsOf(id)).toHaveLength(2);
+    // The reference, its commit, and the commit before the first of the pushes.
+    expect(fetches).toHaveLength(3);
+    const superseded = expect.stringContaining('a newer event of the same branch');
+    expect(await logOf(id)).toMatchObject([
+      { outcome: 'done', detail: expect.stringMatching(/^a run of cv-\w+ was queued$/) },
+      { outcome: 'ignored', detail: superseded },
+      { outcome: 'ignored', detail: superseded },
+    ]);
+    await discardAll(id);
+  });
+
+  test('that arrives while another of its branch is fetched is looked at afterwards', async () => {
     const { id, identifier, first } = await connect({ 'queue-all-runs': true });
     await harness.runUpkeep();
     await discardAll(id);
-    const overtaken = await server.commit(identifier, { 'main.tf': '2' });
-    const newest = await server.commit(identifier, { 'main.tf': '3' });
-    await deliver(id, pushed('refs/heads/main', overtaken, first));
-    harness.clock.advance(1);
-    await deliver(id, pushed('refs/heads/main', newest, overtaken));
+    const earlier = await server.commit(identifier, { 'main.tf': '2' });
+    const later = await server.commit(identifier, { 'main.tf': '3' });
+    await deliver(id, pushed('refs/heads/main', earlier, first));
+    let delivering: Promise<unknown> | undefined;
+    server.beforeGit = () => {
+      delivering ??= deliver(id, pushed('refs/heads/main', later, earlier));
+      return false;
+    };
     await harness.runUpkeep();
-    const { included } = await versionsOf(id);
-    expect(included.map(({ attributes }) => attributes['commit-sha'])).toEqual([newest, first]);
+    await delivering;
+    await harness.runUpkeep();
+    expect(await logOf(id)).toMatchObject([
+      { outcome: 'done', detail: `the workspace has the configuration of ${later} already` },
+      { outcome: 'done', detail: expect.stringMatching(/^a run of cv-\w+ was queued$/) },
+    ]);
     await discardAll(id);
   });
 });

@@ -1,6 +1,7 @@
 /** Repositories of workspaces: webhooks, commits that become configurations and runs, statuses of commits. */
 import type { Route } from '@keelson/edge';
 import type { PeriodicWork } from '@keelson/locks';
+import { followPublicAddress } from './hooks/address-change-operations.ts';
 import { deliveryRoutes, webhookRoutes } from './hooks/delivery-routes.ts';
 import { createRepositoryWorker } from './repository-work/repository-worker.ts';
 import type { VcsContext } from './seams/vcs-context.ts';
@@ -16,7 +17,22 @@ export const vcsUpkeep = (
   { isSealed }: { readonly isSealed: () => boolean },
 ): Readonly<Record<string, PeriodicWork>> => {
   const round = createRepositoryWorker(context);
+  // The address is a setting: it is enough to look once each time that this cluster begins to write.
+  let hasFollowed = false;
   return {
-    repositories: { everyMs: 1000, round: async (options) => !isSealed() && round(options) },
+    repositories: {
+      everyMs: 1000,
+      round: async (options) => {
+        if (isSealed()) {
+          hasFollowed = false;
+          return false;
+        }
+        if (!hasFollowed) {
+          await followPublicAddress(context, options);
+          hasFollowed = true;
+        }
+        return round(options);
+      },
+    },
   };
 };

@@ -4,13 +4,19 @@ import { JSON_API_LIMITS, parseJson } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { newResourceId } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import type { Reads } from '@keelson/storage';
+import { readableOnly, type Transaction } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import { requireWorkspace } from '../../workspaces/access/access-operations.ts';
+import type { DeliveredEvent } from '../../workspaces/model/domain/repository-event.ts';
+import type { RepositoryHook } from '../../workspaces/model/domain/repository-hook.ts';
 import {
+  dueAtMsOf,
   findRepositoryHookById,
   queueRepositoryWork,
+  type RepositoryWork,
   repositoryWork,
+  type WorkKey,
+  workNameOf,
 } from '../../workspaces/model/repository-records.ts';
 import type { Delivery } from '../providers/provider.ts';
 import { loadRepository } from '../providers/remote-repository-operations.ts';
@@ -18,6 +24,7 @@ import type { VcsContext } from '../seams/vcs-context.ts';
 import {
   deliveryDigests,
   listDeliveries,
+  noteDelivery,
   type StoredDelivery,
   storeDelivery,
 } from './delivery-records.ts';
@@ -32,13 +39,57 @@ const PAYLOAD_LIMITS = {
   documentEntries: 500_000,
 };
 
-/** Pieces of work of one organization above which its deliveries are refused. */
-export const MAX_WAITING = 2000;
+/** The events of one branch or pull request have one name: only the newest of those that wait is fetched. */
+const workNameFor = (hookId: string, deliveryId: string, event: DeliveredEvent): string => {
+  if (event.kind === 'tag') return deliveryId;
+  const subject = event.kind === 'push' ? `push ${event.branch}` : `pull-request ${event.number}`;
+  const digest = createHash('sha256').update(subject).digest('hex');
+  return `${hookId}-${digest.slice(0, 32)}`;
+};
 
-const requireRoom = async (reads: Reads, organizationId: string): Promise<void> => {
-  const waiting = await repositoryWork.keys(reads, [organizationId], { limit: MAX_WAITING });
-  if (waiting.length >= MAX_WAITING)
-    throw new KeelsonError('workspace.too_many_deliveries', { limit: MAX_WAITING });
+/**
+ * Replaces the event of waiting work by a newer one. The work keeps its place in the queue, and the files that
+ * are compared with are those before the first of the pushes.
+ * @returns false if the work is not that of an earlier event
+ */
+const supersede = async (
+  tx: Transaction,
+  key: WorkKey,
+  newer: Extract<RepositoryWork, { kind: 'fetch' }>,
+  nowMs: number,
+): Promise<boolean> => {
+  const found = await repositoryWork.find(readableOnly(tx), ...key);
+  if (found?.work.kind !== 'fetch') return false;
+  const { event: older, deliveryKey } = found.work;
+  const event =
+    older.kind === 'push' && newer.event.kind === 'push'
+      ? { ...newer.event, baseSha: older.baseSha }
+      : newer.event;
+  repositoryWork.delete(tx, ...key);
+  // After failures it may not be due for long; a push shows that the provider is there.
+  const dueAtMs = Math.min(dueAtMsOf(key), nowMs);
+  const [organizationId] = key;
+  queueRepositoryWork(tx, organizationId, { ...newer, event }, { dueAtMs, name: workNameOf(key) });
+  const detail = 'a newer event of the same branch or pull request arrived before it was fetched';
+  await noteDelivery(tx, newer.hookId, deliveryKey, { outcome: 'ignored', detail });
+  return true;
+};
+
+/** @throws KeelsonError `workspace.too_many_deliveries` */
+const queueEvent = async (
+  tx: Transaction,
+  { id: hookId, organizationId }: RepositoryHook,
+  event: DeliveredEvent,
+  deliveryKey: string,
+  { name, nowMs, limit }: { name: string; nowMs: number; limit: number },
+): Promise<void> => {
+  const work = { kind: 'fetch', hookId, event, deliveryKey } as const;
+  const keys = await repositoryWork.keys(tx, [organizationId]);
+  const earlier = keys.find((key) => workNameOf([organizationId, key]) === name);
+  if (earlier !== undefined && (await supersede(tx, [organizationId, earlier], work, nowMs)))
+    return;
+  if (keys.length >= limit) throw new KeelsonError('workspace.too_many_deliveries', { limit });
+  queueRepositoryWork(tx, organizationId, work, { dueAtMs: nowMs, name });
 };
 
 /** Longest id and name of a delivery that are kept. */
@@ -51,7 +102,7 @@ const MAX_KEPT_LENGTH = 200;
  *   `workspace.delivery_replayed`, `workspace.too_many_deliveries`, `request.invalid`
  */
 export const receiveDelivery = async (
-  { store, clock }: VcsContext,
+  { store, clock, repositoryWorkLimit }: VcsContext,
   hookId: string,
   delivery: Delivery,
 ): Promise<void> => {
@@ -75,7 +126,6 @@ export const receiveDelivery = async (
       if ((await deliveryDigests.find(tx, hookId, digest)) !== undefined)
         throw new KeelsonError('workspace.delivery_replayed');
     }
-    if (events.length > 0) await requireRoom(tx, hook.organizationId);
     const receivedAtMs = clock.nowMs();
     const stored: StoredDelivery = {
       id: newResourceId('whd'),
@@ -88,14 +138,11 @@ export const receiveDelivery = async (
       digests,
     };
     const deliveryKey = await storeDelivery(tx, hookId, stored);
-    events.forEach((reported, index) =>
-      queueRepositoryWork(
-        tx,
-        hook.organizationId,
-        { kind: 'fetch', hookId, event: reported, deliveryKey },
-        { dueAtMs: receivedAtMs, name: `${stored.id}-${index}` },
-      ),
-    );
+    for (const [index, reported] of events.entries()) {
+      const name = workNameFor(hookId, `${stored.id}-${index}`, reported);
+      const limit = repositoryWorkLimit;
+      await queueEvent(tx, hook, reported, deliveryKey, { name, nowMs: receivedAtMs, limit });
+    }
   });
 };
 

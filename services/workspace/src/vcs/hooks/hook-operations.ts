@@ -40,12 +40,13 @@ const newHook = (
   secret: randomBytes(SECRET_BYTES).toString('hex'),
   baseUrl,
   providerId: null,
+  formerProviderId: null,
   defaultBranch: null,
   hookProblem: null,
   fetchProblem: null,
 });
 
-const queueRegistration = (tx: Transaction, hook: RepositoryHook, nowMs: number): void =>
+export const queueRegistration = (tx: Transaction, hook: RepositoryHook, nowMs: number): void =>
   queueRepositoryWork(
     tx,
     hook.organizationId,
@@ -53,24 +54,26 @@ const queueRegistration = (tx: Transaction, hook: RepositoryHook, nowMs: number)
     { dueAtMs: nowMs, name: hook.id },
   );
 
+/** Queues the removal of a webhook at its provider. */
+const queueRemoval = async (
+  tx: Transaction,
+  { tokenId, organizationId, identifier }: RepositoryHook,
+  providerId: string | null,
+  nowMs: number,
+): Promise<void> => {
+  const token = await oauthTokenRecords.find(tx, tokenId);
+  const client = token && (await oauthClientRecords.find(tx, token.clientId));
+  if (token === undefined || client === undefined || providerId === null) return;
+  const { serviceProvider, httpUrl, apiUrl } = client;
+  const connection = { serviceProvider, httpUrl, apiUrl, token: token.token };
+  const work = { kind: 'unregister', connection, identifier, providerId } as const;
+  queueRepositoryWork(tx, organizationId, work, { dueAtMs: nowMs, name: newResourceId('whr') });
+};
+
 /** Deletes the records of a repository; queued work removes its webhook at the provider. */
 const removeHook = async (tx: Transaction, hook: RepositoryHook, nowMs: number): Promise<void> => {
-  const token = await oauthTokenRecords.find(tx, hook.tokenId);
-  const client = token && (await oauthClientRecords.find(tx, token.clientId));
-  if (token !== undefined && client !== undefined && hook.providerId !== null) {
-    const { serviceProvider, httpUrl, apiUrl } = client;
-    queueRepositoryWork(
-      tx,
-      hook.organizationId,
-      {
-        kind: 'unregister',
-        connection: { serviceProvider, httpUrl, apiUrl, token: token.token },
-        identifier: hook.identifier,
-        providerId: hook.providerId,
-      },
-      { dueAtMs: nowMs, name: `${hook.id}-removed` },
-    );
-  }
+  await queueRemoval(tx, hook, hook.providerId, nowMs);
+  await queueRemoval(tx, hook, hook.formerProviderId, nowMs);
   for (const id of await repositoryWorkspaces.keys(tx, [hook.id])) {
     repositoryWorkspaces.delete(tx, hook.id, id);
   }
@@ -164,7 +167,7 @@ export const retryRegistrations = async (
 
 /** Registers a webhook at its provider. @throws RepositoryFailure */
 export const registerHook = async (
-  { store, outbound }: VcsContext,
+  { store, outbound, clock }: VcsContext,
   key: WorkKey,
   hookId: string,
   options: TransactOptions,
@@ -179,8 +182,11 @@ export const registerHook = async (
   }
   await store.transact(async (tx) => {
     const current = await findRepositoryHookById(tx, hookId);
-    if (current !== undefined && providerId !== undefined)
-      writeRepositoryHook(tx, { ...current, providerId, hookProblem: null });
+    if (current !== undefined && providerId !== undefined) {
+      await queueRemoval(tx, current, current.formerProviderId, clock.nowMs());
+      const registered = { ...current, providerId, formerProviderId: null, hookProblem: null };
+      writeRepositoryHook(tx, registered);
+    }
     repositoryWork.delete(tx, ...key);
   }, options);
 };

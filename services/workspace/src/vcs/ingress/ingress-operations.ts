@@ -310,7 +310,10 @@ export const fetchRepository = async (
       ? undefined
       : await fetchEvent(context, loaded, workspaces, event);
   await store.transact(async (tx) => {
-    repositoryWork.delete(tx, ...key);
+    // If a newer event has taken its place meanwhile, the work is still to be done.
+    const queued = await repositoryWork.find(tx, ...key);
+    if (queued?.work.kind === 'fetch' && queued.work.deliveryKey === deliveryKey)
+      repositoryWork.delete(tx, ...key);
     const current = await findRepositoryHookById(tx, hookId);
     if (current === undefined || fetched === undefined || loaded === undefined) return;
     const effects = [...fetched.effects];

@@ -4,9 +4,12 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { startRepositoryHarness } from '../../../test/repository-harness.ts';
 import { queueRepositoryWork } from '../../workspaces/model/repository-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
-import { MAX_WAITING } from '../hooks/delivery-operations.ts';
 
-const repositories = await startRepositoryHarness();
+const LIMIT = 20;
+
+const repositories = await startRepositoryHarness({
+  config: { workspaceRepositoryWorkLimit: LIMIT },
+});
 const { harness, server, createClient, connect, repositoryOf, deliver, pushed, logOf, reset } =
   repositories;
 afterAll(() => repositories[Symbol.asyncDispose]());
@@ -61,11 +64,11 @@ describe('an organization with much work at its providers', () => {
   test('gets its further deliveries refused until some of it is done', async () => {
     const { id, first } = await connect();
     await harness.runUpkeep();
-    await queueReports(MAX_WAITING);
+    await queueReports(LIMIT);
     const refused = await deliver(id, pushed('refs/heads/main', first));
     expect([refused.status, refused.errors[0]?.detail]).toEqual([
       429,
-      expect.stringContaining('wait for their providers'),
+      expect.stringContaining(`${LIMIT} pieces of work of the organization wait`),
     ]);
     expect(await logOf(id)).toEqual([]);
     await harness.runUpkeep();

@@ -43,6 +43,10 @@ export const findRepositoryHookById = async (
   );
 };
 
+/** The repositories of all organizations. */
+export const listRepositoryHookIds = (reads: Reads): Promise<readonly string[]> =>
+  repositoryHookPlaces.keys(reads, []);
+
 /** The repositories that are reached with a token. */
 export const listRepositoryHooks = async (
   reads: Reads,
@@ -103,7 +107,7 @@ export const repositoryWork = keyedRecords<QueuedWork>('shared/repository-work/'
 export type WorkKey = readonly [organizationId: string, key: string];
 
 /** Time from which the work of a key is due. */
-const dueAtMsOf = (name: string): number => Number(name.slice(0, 13));
+export const dueAtMsOf = ([, key]: WorkKey): number => Number(key.slice(0, 13));
 
 /** The name of the work, which it keeps when it is postponed. */
 export const workNameOf = ([, key]: WorkKey): string => key.slice('0000000000000-'.length);
@@ -122,7 +126,7 @@ export const findDueWork = async (
   for (;;) {
     const options = { limit: 1, ...(after !== '' && { after }) };
     const [name] = await repositoryWork.keys(store, [organizationId], options);
-    if (name === undefined || dueAtMsOf(name) > nowMs) return undefined;
+    if (name === undefined || dueAtMsOf([organizationId, name]) > nowMs) return undefined;
     const queued = await repositoryWork.find(readableOnly(store), organizationId, name);
     if (queued !== undefined) return { key: [organizationId, name], queued };
     after = name;

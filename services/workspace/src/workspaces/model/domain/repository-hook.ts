@@ -12,6 +12,8 @@ export interface RepositoryHook {
   readonly baseUrl: string;
   /** The webhook's id at the provider; null until it is registered. */
   readonly providerId: string | null;
+  /** The webhook's id at the provider under an earlier address, removed after the registration; null: none. */
+  readonly formerProviderId: string | null;
   /** Value at the latest fetch of the repository; null before the first. */
   readonly defaultBranch: string | null;
   /** Why the webhook is not registered; null: it is, or registration has not been tried yet. */
