@@ -21,7 +21,7 @@ export const allowedImports: AllowedImports = {
   // Standalone composes the services.
   services: ['console gateway pki runner sys workspace', 'standalone', 'cli'],
 
-  'services/cli/src': ['client', 'commands'],
+  'services/cli/src': ['client', 'importing', 'pki-import tfe-import', 'commands'],
 
   'services/gateway/src': [
     'access limits tls',

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { CliFailure } from './failure.ts';
-import { findToken, type TokenKind } from './kept-tokens.ts';
+import { requireToken, type TokenKind } from './kept-tokens.ts';
 
 export const DEFAULT_ADDRESS = 'http://127.0.0.1:8200';
 
@@ -35,7 +35,7 @@ const REMEDIES: Readonly<Record<number, string>> = {
 const SEALED = 'Open the seal with `keelson unseal`.';
 
 /** Texts of both error documents. */
-const textsOf = (document: Document): string =>
+export const textsOf = (document: Document): string =>
   Array.isArray(document?.errors)
     ? document.errors
         .map((error: Document) =>
@@ -67,16 +67,16 @@ const unreachable = (address: string, error: unknown): CliFailure => {
   );
 };
 
+/** Trusts servers whose certificates are of the CA in this PEM file, from now on. */
+export const trustAlso = (caFile: string): void =>
+  setDefaultCACertificates([...getCACertificates('default'), readFileSync(caFile, 'utf8')]);
+
 export class ApiClient {
   readonly #connection: Connection;
 
   constructor(connection: Connection) {
     this.#connection = connection;
-    if (connection.caFile !== undefined)
-      setDefaultCACertificates([
-        ...getCACertificates('default'),
-        readFileSync(connection.caFile, 'utf8'),
-      ]);
+    if (connection.caFile !== undefined) trustAlso(connection.caFile);
   }
 
   /** A document of `/v1`; undefined where the answer has none. */
@@ -103,13 +103,7 @@ export class ApiClient {
   async #call(path: string, kind: TokenKind, options: CallOptions): Promise<Response> {
     const { address, environment } = this.#connection;
     const { method = 'GET', body, accept = [], isAnonymous = false } = options;
-    const token = isAnonymous ? undefined : findToken(environment, kind);
-    if (token === undefined && !isAnonymous)
-      throw new CliFailure(
-        kind === 'token'
-          ? 'There is no token: log in with `keelson login`, or set KEELSON_TOKEN.'
-          : 'There is no token of /api/v2: log in with `keelson login --api`, or set KEELSON_API_TOKEN.',
-      );
+    const token = isAnonymous ? undefined : requireToken(environment, kind);
     let response: Response;
     try {
       response = await fetch(new URL(path, address), {

@@ -39,6 +39,18 @@ export const findToken = (environment: Environment, kind: TokenKind): string | u
   return readFileSync(file, 'utf8').trim();
 };
 
+/** @throws CliFailure that says how to log in, when there is no token */
+export const requireToken = (environment: Environment, kind: TokenKind): string => {
+  const token = findToken(environment, kind);
+  if (token === undefined)
+    throw new CliFailure(
+      kind === 'token'
+        ? 'There is no token: log in with `keelson login`, or set KEELSON_TOKEN.'
+        : 'There is no token of /api/v2: log in with `keelson login --api`, or set KEELSON_API_TOKEN.',
+    );
+  return token;
+};
+
 export const keepToken = (environment: Environment, kind: TokenKind, token: string): string => {
   mkdirSync(folderOf(environment), { recursive: true, mode: 0o700 });
   const file = tokenFile(environment, kind);

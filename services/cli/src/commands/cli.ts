@@ -1,6 +1,7 @@
 /** The context of every command: a client for the address of this call, and a way to print. */
 import type { Command } from 'commander';
-import { ApiClient, DEFAULT_ADDRESS, type Document } from '../client/api-client.ts';
+import { ApiClient, DEFAULT_ADDRESS, type Document, trustAlso } from '../client/api-client.ts';
+import { requireToken, type TokenKind } from '../client/kept-tokens.ts';
 import { toTable } from '../client/terminal.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -26,13 +27,34 @@ export class Cli {
 
   /** @param replaced variables in place of those of the environment */
   clientWith(replaced: Environment): ApiClient {
-    const { address, caCert } = this.#options;
-    const { KEELSON_ADDR, VAULT_ADDR, KEELSON_CACERT, VAULT_CACERT } = this.environment;
     return new ApiClient({
-      address: address ?? KEELSON_ADDR ?? VAULT_ADDR ?? DEFAULT_ADDRESS,
-      caFile: caCert ?? KEELSON_CACERT ?? VAULT_CACERT,
+      address: this.#address,
+      caFile: this.#caFile,
       environment: { ...this.environment, ...replaced },
     });
+  }
+
+  /**
+   * Address and token of this server, for commands with a client of their own.
+   * @param replaced variables in place of those of the environment
+   */
+  serverFor(
+    kind: TokenKind,
+    replaced: Environment = {},
+  ): { readonly address: string; readonly token: string } {
+    if (this.#caFile !== undefined) trustAlso(this.#caFile);
+    const token = requireToken({ ...this.environment, ...replaced }, kind);
+    return { address: this.#address, token };
+  }
+
+  get #address(): string {
+    const { KEELSON_ADDR, VAULT_ADDR } = this.environment;
+    return this.#options.address ?? KEELSON_ADDR ?? VAULT_ADDR ?? DEFAULT_ADDRESS;
+  }
+
+  get #caFile(): string | undefined {
+    const { KEELSON_CACERT, VAULT_CACERT } = this.environment;
+    return this.#options.caCert ?? KEELSON_CACERT ?? VAULT_CACERT;
   }
 
   get #options(): GlobalOptions {
