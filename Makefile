@@ -1,5 +1,5 @@
 # Every target runs the project's pinned Node 24 (npm package `node`) through npm.
-.PHONY: up console test check release demo-replication
+.PHONY: up console test check release site demo-replication
 
 # What a running Keelson and the build of its console need. Packages for development are kept once they are there.
 INSTALLED := node_modules/.package-lock.json
@@ -53,3 +53,8 @@ demo-replication: $(INSTALLED) $(CONSOLE)
 # (docs/releasing.md). Needs dpkg-deb.
 release: $(INSTALLED_FOR_DEVELOPMENT) $(CONSOLE)
 	@exec node_modules/node/bin/node deploy/release/src/main.ts
+
+# The documentation as a site of static files, in deploy/site/dist. Its generator is no part of an installation.
+site: $(INSTALLED)
+	@npm ci --prefix deploy/site --ignore-scripts --no-audit --no-fund --loglevel=error
+	@exec node_modules/node/bin/node deploy/site/node_modules/vitepress/bin/vitepress.js build deploy/site

@@ -46,7 +46,7 @@ export default defineConfig({
         300,
       ),
       project('conformance', ['conformance/**/*.test.ts'], ['**/*.browser.test.ts'], 300),
-      project('browser', ['{services,conformance}/**/*.browser.test.ts'], [], 300),
+      project('browser', ['{deploy,services,conformance}/**/*.browser.test.ts'], [], 300),
       project('bench', ['bench/**/*.test.ts'], [], 300),
     ],
   },
