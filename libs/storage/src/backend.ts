@@ -47,7 +47,7 @@ export interface Backend extends TreeRows, LogRows, ProjectionTables, CopyRows {
   /**
    * Resolves when the batch is on disk and visible. Never called while another call of it is running.
    * @throws KeelsonError `storage.conflict` when nothing was written and all may run again; after
-   *   `storage.unavailable` the outcome is unknown
+   *   `storage.outcome_unknown` (PostgreSQL) and `storage.lost` (SQLite) the outcome is unknown
    */
   commit(group: GroupCommit): Promise<void>;
   /** Paths of the records; undefined when there are more than `limit`, or none can be looked up. */

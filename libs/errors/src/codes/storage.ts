@@ -20,6 +20,20 @@ export const STORAGE_ERRORS = {
     retry: true,
     message: 'the store cannot be reached',
   },
+  'storage.outcome_unknown': {
+    grpc: 'DEADLINE_EXCEEDED',
+    http: 504,
+    retry: false,
+    message:
+      'the database was lost while it stored the change and did not come back in time: the change may have taken effect',
+  },
+  'storage.rolled_back': {
+    grpc: 'UNAVAILABLE',
+    http: 503,
+    retry: false,
+    message:
+      'the database has lost commits: it is at {head}, and this process has seen {known}; check the database, then restart Keelson',
+  },
   'storage.missing': {
     grpc: 'FAILED_PRECONDITION',
     http: 503,

@@ -2,9 +2,10 @@
  * A store in a PostgreSQL database, shared by any number of replicas. An append holds the lock of
  * the single row in `head`; a read first compares that row (RecordReader).
  */
-import { KeelsonError } from '@keelson/errors';
+import { setTimeout as delay } from 'node:timers/promises';
+import { hasCode, KeelsonError } from '@keelson/errors';
 import type { CompiledQuery } from 'kysely';
-import type { Pool, PoolClient } from 'pg';
+import type { PoolClient } from 'pg';
 import type { Backend, Batch, GroupCommit } from '../backend.ts';
 import type { OpenCopy, Replacement, StagedRow } from '../copies/copy-rows.ts';
 import { type SavedPage, type SavedTrees, TREE_START } from '../merkle/tree-rows.ts';
@@ -29,8 +30,8 @@ import type { CheckedRow, PutRow, Snapshot, StoredRow } from '../records/stored-
 import type { PartQuery, SubpageIndex, WalEntry } from '../store.ts';
 import type { WalMark } from '../wal/prune.ts';
 import { decodeOperations, encodeOperations } from '../wal/wal-codec.ts';
+import type { PostgresConnections } from './postgres-connections.ts';
 import { openPostgresCopy, replaceRecords, stageRecords } from './postgres-copy.ts';
-import { fromPostgresError } from './postgres-errors.ts';
 import { createTextIndex, findByPart } from './postgres-text-search.ts';
 import { SharedQuery } from './shared-query.ts';
 
@@ -51,6 +52,19 @@ const toStoredRow = ({ path, stored, version }: RecordRow): StoredRow => ({
   version,
 });
 
+interface HeadRow {
+  readonly sequence: number;
+  readonly log_bytes: number;
+}
+
+const LOCK_HEAD = 'SELECT sequence, log_bytes FROM head WHERE id = 1 FOR UPDATE';
+const READ_SNAPSHOT =
+  'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; SELECT sequence, log_bytes FROM head';
+
+/** Time in which a standby takes over. */
+const OUTCOME_WITHIN_MS = 25_000;
+const OUTCOME_EVERY_MS = 200;
+
 const SCAN_ROWS = `SELECT path, stored, version FROM record
   WHERE path >= $1 AND path < $2 ORDER BY path LIMIT $3`;
 
@@ -62,28 +76,28 @@ const scanValues = ({ from, to }: PathRange, limit: number): unknown[] => [
 
 export class PostgresBackend implements Backend {
   readonly tables = postgresTables<unknown>();
-  readonly #pool: Pool;
-  readonly #queries = new Set<Promise<unknown>>();
-  #isClosed = false;
+  readonly #connections: PostgresConnections;
   readonly #head: SharedQuery<void, number>;
   readonly #rows: SharedQuery<string, ReadonlyMap<string, StoredRow>>;
   readonly #leaves: SharedQuery<string, ReadonlyMap<string, Uint8Array | undefined>>;
 
-  constructor(pool: Pool) {
-    this.#pool = pool;
+  constructor(connections: PostgresConnections) {
+    this.#connections = connections;
     this.#head = new SharedQuery(async () => {
-      const [row] = await this.#query<{ sequence: number }>('SELECT sequence FROM head');
+      const [row] = await this.#connections.query<{ sequence: number }>(
+        'SELECT sequence FROM head',
+      );
       return Number(row?.sequence);
     });
     this.#rows = new SharedQuery(async (paths) => {
-      const rows = await this.#query<RecordRow>(
+      const rows = await this.#connections.query<RecordRow>(
         'SELECT path, stored, version FROM record WHERE path = ANY($1::bytea[])',
         [[...new Set(paths)].map(bytea)],
       );
       return new Map(rows.map((row) => [row.path.toString(), toStoredRow(row)]));
     });
     this.#leaves = new SharedQuery(async (paths) => {
-      const rows = await this.#query<{ path: Buffer; leaf: Buffer | null }>(
+      const rows = await this.#connections.query<{ path: Buffer; leaf: Buffer | null }>(
         'SELECT path, leaf FROM record WHERE path = ANY($1::bytea[])',
         [[...new Set(paths)].map(bytea)],
       );
@@ -104,7 +118,7 @@ export class PostgresBackend implements Backend {
   }
 
   async listSubpage(subpage: SubpageIndex): Promise<readonly string[]> {
-    const rows = await this.#query<{ path: Buffer }>(
+    const rows = await this.#connections.query<{ path: Buffer }>(
       'SELECT path FROM record WHERE subpage = $1 ORDER BY path',
       [subpage],
     );
@@ -112,7 +126,7 @@ export class PostgresBackend implements Backend {
   }
 
   async listPaths({ from, to }: PathRange, limit: number): Promise<readonly string[]> {
-    const rows = await this.#query<{ path: Buffer }>(
+    const rows = await this.#connections.query<{ path: Buffer }>(
       'SELECT path FROM record WHERE path >= $1 AND path < $2 ORDER BY path LIMIT $3',
       [bytea(from), bytea(to), toLimit(limit)],
     );
@@ -120,11 +134,13 @@ export class PostgresBackend implements Backend {
   }
 
   async scanRows(range: PathRange, limit: number): Promise<readonly StoredRow[]> {
-    return (await this.#query<RecordRow>(SCAN_ROWS, scanValues(range, limit))).map(toStoredRow);
+    return (await this.#connections.query<RecordRow>(SCAN_ROWS, scanValues(range, limit))).map(
+      toStoredRow,
+    );
   }
 
   async scanChecked(range: PathRange, limit: number): Promise<readonly CheckedRow[]> {
-    const rows = await this.#query<RecordRow & { readonly leaf: Buffer | null }>(
+    const rows = await this.#connections.query<RecordRow & { readonly leaf: Buffer | null }>(
       `SELECT path, stored, version, leaf FROM record
        WHERE path >= $1 AND path < $2 ORDER BY path LIMIT $3`,
       scanValues(range, limit),
@@ -133,54 +149,44 @@ export class PostgresBackend implements Backend {
   }
 
   async restoreRow({ path, stored, version, digest }: PutRow): Promise<void> {
-    await this.#query(
+    await this.#connections.query(
       'UPDATE record SET subpage = $1, leaf = $2, stored = $3 WHERE path = $4 AND version = $5',
       [digest?.subpage ?? null, digest?.leaf ?? null, stored, bytea(path), version],
     );
   }
 
   async readSnapshot(read: (snapshot: Snapshot) => Promise<void>): Promise<void> {
-    await this.#withClient(async (client) => {
-      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
-      const { rows } = await client.query<{ sequence: number }>('SELECT sequence FROM head');
+    await this.#connections.transaction<HeadRow>(READ_SNAPSHOT, async (client, [head]) => {
       await read({
-        headSequence: Number(rows[0]?.sequence),
+        headSequence: Number(head?.sequence),
         scanRows: async (range, limit) => {
           const page = await client.query<RecordRow>(SCAN_ROWS, scanValues(range, limit));
           return page.rows.map(toStoredRow);
         },
       });
-      await client.query('COMMIT');
     });
   }
 
   async holdCommits(work: () => Promise<void>): Promise<void> {
-    await this.#withClient(async (client) => {
-      await client.query('BEGIN');
-      await client.query('SELECT sequence FROM head WHERE id = 1 FOR UPDATE');
-      await work();
-      await client.query('COMMIT');
-    });
+    await this.#connections.transaction(LOCK_HEAD, () => work());
   }
 
-  async openCopy(): Promise<OpenCopy> {
-    try {
-      return await openPostgresCopy(this.#pool);
-    } catch (error) {
-      throw fromPostgresError(error);
-    }
+  openCopy(): Promise<OpenCopy> {
+    return openPostgresCopy(this.#connections);
   }
 
   async discardStagedExcept(restoration: string): Promise<void> {
-    await this.#query('DELETE FROM staged_record WHERE restoration <> $1', [restoration]);
+    await this.#connections.query('DELETE FROM staged_record WHERE restoration <> $1', [
+      restoration,
+    ]);
   }
 
   async stage(restoration: string, rows: readonly StagedRow[]): Promise<void> {
-    await this.#withClient((client) => stageRecords(client, restoration, rows));
+    await stageRecords(this.#connections, restoration, rows);
   }
 
   async countStaged(restoration: string): Promise<number> {
-    const [row] = await this.#query<{ count: number }>(
+    const [row] = await this.#connections.query<{ count: number }>(
       'SELECT count(*) AS count FROM staged_record WHERE restoration = $1',
       [restoration],
     );
@@ -188,22 +194,19 @@ export class PostgresBackend implements Backend {
   }
 
   async replaceRecords(replacement: Replacement): Promise<void> {
-    await this.#withClient(async (client) => {
-      await client.query('BEGIN');
-      await replaceRecords(client, replacement);
-      await client.query('COMMIT');
-    });
+    // The lock is taken as by every commit, so that none is under way on another replica.
+    await this.#connections.transaction(LOCK_HEAD, (client) => replaceRecords(client, replacement));
   }
 
   async firstSequence(): Promise<number | undefined> {
-    const [row] = await this.#query<{ sequence: number | null }>(
+    const [row] = await this.#connections.query<{ sequence: number | null }>(
       'SELECT min(sequence) AS sequence FROM wal',
     );
     return row?.sequence ?? undefined;
   }
 
   async loadEntries(sequence: number, limit: number): Promise<readonly WalEntry[]> {
-    const rows = await this.#query<{
+    const rows = await this.#connections.query<{
       sequence: number;
       committed_at_ms: number;
       operations: Buffer;
@@ -220,24 +223,57 @@ export class PostgresBackend implements Backend {
   }
 
   async commit({ prepare, visible }: GroupCommit): Promise<void> {
-    await this.#withClient(async (client) => {
-      await client.query('BEGIN');
-      const { rows } = await client.query<{ sequence: number; log_bytes: number }>(
-        'SELECT sequence, log_bytes FROM head WHERE id = 1 FOR UPDATE',
-      );
-      const batch = await prepare(Number(rows[0]?.sequence));
-      if (batch === undefined) {
-        await client.query('ROLLBACK');
-        return;
+    let batch: Batch | undefined;
+    const write = (): Promise<void> =>
+      this.#connections.transaction<HeadRow>(LOCK_HEAD, async (client, [head]) => {
+        batch = await prepare(Number(head?.sequence));
+        if (batch !== undefined) await writeBatch(client, batch, Number(head?.log_bytes));
+      });
+    try {
+      await write().catch((error: unknown) => {
+        // The connection was lost before the commit was sent: nothing is written yet.
+        if (!hasCode(error, 'storage.unavailable')) throw error;
+        return write();
+      });
+    } catch (error) {
+      if (!hasCode(error, 'storage.outcome_unknown') || batch === undefined) throw error;
+      if (!(await this.#hasCommitted(batch)))
+        throw new KeelsonError('storage.conflict', {}, { cause: error });
+    }
+    if (batch !== undefined) visible();
+  }
+
+  /**
+   * Looks up in the log whether a batch took effect whose commit was not answered. The lock of the head waits for that
+   * commit if the server still works on it, and its own commit waits until the standbys have everything before it.
+   * @throws KeelsonError `storage.outcome_unknown` when no server takes writes for too long
+   */
+  async #hasCommitted({ entries }: Batch): Promise<boolean> {
+    const newest = entries.at(-1);
+    const { sequence = 0, operations = [] } = newest ?? {};
+    const written = encodeOperations(operations);
+    const giveUpAtMs = performance.now() + OUTCOME_WITHIN_MS;
+    for (;;) {
+      let found: Buffer | undefined;
+      try {
+        await this.#connections.transaction(LOCK_HEAD, async (client) => {
+          const { rows } = await client.query<{ operations: Buffer }>(
+            'SELECT operations FROM wal WHERE sequence = $1',
+            [sequence],
+          );
+          found = rows[0]?.operations;
+        });
+        return found?.equals(written) === true;
+      } catch (error) {
+        if (performance.now() > giveUpAtMs)
+          throw new KeelsonError('storage.outcome_unknown', {}, { cause: error });
+        await delay(OUTCOME_EVERY_MS);
       }
-      await writeBatch(client, batch, Number(rows[0]?.log_bytes));
-      await client.query('COMMIT');
-      visible();
-    });
+    }
   }
 
   async loadMark(sequence: number): Promise<WalMark | undefined> {
-    const [mark] = await this.#query<WalMark>(
+    const [mark] = await this.#connections.query<WalMark>(
       `SELECT committed_at_ms AS "committedAtMs", end_bytes AS "endBytes"
        FROM wal WHERE sequence = $1`,
       [sequence],
@@ -246,12 +282,12 @@ export class PostgresBackend implements Backend {
   }
 
   async deleteEntriesBefore(sequence: number): Promise<void> {
-    await this.#query('DELETE FROM wal WHERE sequence < $1', [sequence]);
+    await this.#connections.query('DELETE FROM wal WHERE sequence < $1', [sequence]);
   }
 
   async loadTrees(): Promise<SavedTrees> {
     // A single statement, so that position and pages are consistent.
-    const rows = await this.#query<{ position: number } & Partial<SavedPage>>(
+    const rows = await this.#connections.query<{ position: number } & Partial<SavedPage>>(
       `SELECT tree_position AS position, tree, page, subpage_digests AS "subpageDigests"
        FROM head LEFT JOIN tree_page ON true`,
     );
@@ -267,8 +303,7 @@ export class PostgresBackend implements Backend {
 
   async saveTrees(trees: SavedTrees & { readonly expectedPosition: number }): Promise<boolean> {
     let isSaved = false;
-    await this.#withClient(async (client) => {
-      await client.query('BEGIN');
+    await this.#connections.transaction(LOCK_HEAD, async (client) => {
       const { rowCount } = await client.query(
         'UPDATE head SET tree_position = $1 WHERE tree_position = $2',
         [trees.position, trees.expectedPosition],
@@ -285,21 +320,20 @@ export class PostgresBackend implements Backend {
             trees.pages.map(({ subpageDigests }) => Buffer.from(subpageDigests)),
           ],
         );
-      await client.query('COMMIT');
     });
     return isSaved;
   }
 
   select<Row>({ sql, parameters }: CompiledQuery<Row>): Promise<readonly Row[]> {
-    return this.#query<Row & object>(sql, [...parameters]);
+    return this.#connections.query<Row & object>(sql, [...parameters]);
   }
 
   findByPart(searched: Searched, part: PartQuery): Promise<readonly string[] | undefined> {
-    return findByPart((sql, values) => this.#query(sql, values), searched, part);
+    return findByPart((sql, values) => this.#connections.query(sql, values), searched, part);
   }
 
   async loadTallies(table: string, keys: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    const rows = await this.#query<{ tally_key: string; row_count: number }>(
+    const rows = await this.#connections.query<{ tally_key: string; row_count: number }>(
       loadTallies(keys.length, POSTGRES_DIALECT),
       [table, ...keys],
     );
@@ -311,9 +345,7 @@ export class PostgresBackend implements Backend {
     changes: AsyncIterable<readonly ProjectedChange[]>,
   ): Promise<void> {
     const { table, version } = projection;
-    await this.#withClient(async (client) => {
-      await client.query('BEGIN');
-      await client.query('SELECT sequence FROM head WHERE id = 1 FOR UPDATE');
+    await this.#connections.transaction(LOCK_HEAD, async (client) => {
       const { rows } = await client.query(loadVersion(POSTGRES_DIALECT), [table]);
       if (rows[0]?.version !== version) {
         const tables = createTable(projection, POSTGRES_DIALECT);
@@ -323,57 +355,23 @@ export class PostgresBackend implements Backend {
         for await (const page of changes) await writeProjected(client, page);
         await client.query(saveVersion(POSTGRES_DIALECT), [table, version]);
       }
-      await client.query('COMMIT');
     });
   }
 
   async forgetProjections(projections: readonly Projection[]): Promise<void> {
     for (const { table } of projections)
-      await this.#query(forgetVersion(POSTGRES_DIALECT), [table]);
+      await this.#connections.query(forgetVersion(POSTGRES_DIALECT), [table]);
   }
 
-  /** Waits for running queries first: a pool that ends never serves those that wait for a connection. */
   async sizeBytes(): Promise<number> {
-    const [row] = await this.#query<{ bytes: string }>(
+    const [row] = await this.#connections.query<{ bytes: string }>(
       'SELECT pg_database_size(current_database()) AS bytes',
     );
     return Number(row?.bytes);
   }
 
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await Promise.allSettled(this.#queries);
-    await this.#pool.end();
-  }
-
-  async #query<Row extends object>(sql: string, values: unknown[] = []): Promise<readonly Row[]> {
-    if (this.#isClosed) throw new KeelsonError('storage.unavailable');
-    const query = this.#pool.query<Row>(sql, values);
-    this.#queries.add(query);
-    try {
-      return (await query).rows;
-    } catch (error) {
-      throw fromPostgresError(error);
-    } finally {
-      this.#queries.delete(query);
-    }
-  }
-
-  /** Runs `work` on a connection for one transaction; a failed connection is not reused. */
-  async #withClient(work: (client: PoolClient) => Promise<void>): Promise<void> {
-    let client: PoolClient | undefined;
-    // A lost connection fails the next query too; without a listener it would end the process.
-    const ignoreLoss = (): void => undefined;
-    try {
-      client = await this.#pool.connect();
-      client.on('error', ignoreLoss);
-      await work(client);
-      client.off('error', ignoreLoss);
-      client.release();
-    } catch (error) {
-      client?.release(true);
-      throw fromPostgresError(error);
-    }
+  close(): Promise<void> {
+    return this.#connections.close();
   }
 }
 

@@ -1,6 +1,7 @@
 /** Copies of a store's database: read in a transaction of its own, and put in the place of all records. */
-import type { Pool, PoolClient } from 'pg';
+import type { PoolClient } from 'pg';
 import type { OpenCopy, Replacement, StagedRow } from '../copies/copy-rows.ts';
+import type { PostgresConnections } from './postgres-connections.ts';
 import { fromPostgresError } from './postgres-errors.ts';
 
 /**
@@ -11,8 +12,8 @@ const IDLE_LIMIT = '6h';
 /** The largest statement replaces all records. */
 const REPLACE_LIMIT_MS = 30 * 60_000;
 
-export const openPostgresCopy = async (pool: Pool): Promise<OpenCopy> => {
-  const client = await pool.connect();
+export const openPostgresCopy = async (connections: PostgresConnections): Promise<OpenCopy> => {
+  const client = await connections.connect();
   let isOpen = true;
   const end = (isBroken: boolean): void => {
     if (!isOpen) return;
@@ -45,16 +46,16 @@ export const openPostgresCopy = async (pool: Pool): Promise<OpenCopy> => {
     };
   } catch (error) {
     end(true);
-    throw error;
+    throw fromPostgresError(error);
   }
 };
 
 export const stageRecords = async (
-  client: PoolClient,
+  connections: PostgresConnections,
   restoration: string,
   rows: readonly StagedRow[],
 ): Promise<void> => {
-  await client.query(
+  await connections.query(
     `INSERT INTO staged_record (path, restoration, subpage, leaf, stored)
      SELECT path, $1, subpage, leaf, stored
      FROM unnest($2::bytea[], $3::bigint[], $4::bytea[], $5::bytea[])
@@ -80,8 +81,6 @@ export const replaceRecords = async (
       text: string;
       values: unknown[];
     });
-  // Taken first, as by every commit, so that none is under way on another replica.
-  await run('SELECT sequence FROM head WHERE id = 1 FOR UPDATE');
   await run('DELETE FROM record');
   await run(
     `INSERT INTO record (path, version, subpage, leaf, stored)

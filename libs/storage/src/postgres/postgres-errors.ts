@@ -4,7 +4,6 @@ import pg from 'pg';
 
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const CODES: Readonly<Record<string, ErrorCode>> = {
-  '25006': 'storage.read_only',
   '40001': 'storage.conflict', // serialization failure
   '40P01': 'storage.conflict', // deadlock
   '53100': 'storage.full',

@@ -1,5 +1,4 @@
 import { type Clock, systemClock } from '@keelson/clock';
-import pg from 'pg';
 import { requireFormat } from '../backend.ts';
 import type { Barrier } from '../barrier/barrier.ts';
 import type { Projection } from '../projections/projection.ts';
@@ -8,16 +7,9 @@ import { RecordStore } from '../record-store.ts';
 import type { Store } from '../store.ts';
 import { Wakeup } from '../wal/wakeup.ts';
 import { PostgresBackend } from './postgres-backend.ts';
-import { fromPostgresError } from './postgres-errors.ts';
+import { PostgresConnections } from './postgres-connections.ts';
 import { POSTGRES_FORMAT, POSTGRES_SCHEMA } from './postgres-schema.ts';
 
-/** OID of BIGINT; sequences and times stay below 2^53. */
-const INT8 = 20;
-
-const CONNECTION_COUNT = 8;
-const CONNECT_TIMEOUT_MS = 5_000;
-/** Also frees the head row when a replica disappears with its lock. */
-const QUERY_TIMEOUT_MS = 15_000;
 /**
  * Interval at which followers look for commits of other replicas; commits of this process wake them
  * at once.
@@ -25,6 +17,7 @@ const QUERY_TIMEOUT_MS = 15_000;
 const POLL_MS = 20;
 
 export interface PostgresStoreOptions {
+  /** With several hosts, the one that takes writes is used: postgres://user@first:5432,second:5432/name. */
   readonly connectionString: string;
   readonly barrier: Barrier;
   readonly clock?: Clock;
@@ -46,51 +39,39 @@ export const openPostgresStore = async (options: PostgresStoreOptions): Promise<
     projections = [],
     cacheBytes = DEFAULT_CACHE_BYTES,
   } = options;
-  const pool = new pg.Pool({
-    connectionString: options.connectionString,
-    max: options.connectionCount ?? CONNECTION_COUNT,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    query_timeout: QUERY_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: QUERY_TIMEOUT_MS,
-    keepAlive: true,
-    types: {
-      getTypeParser: (oid, format) => (oid === INT8 ? Number : pg.types.getTypeParser(oid, format)),
-    },
-  });
-  // An idle connection that is lost is replaced at the next use.
-  pool.on('error', () => undefined);
+  const connections = new PostgresConnections(options.connectionString, options.connectionCount);
   try {
-    await requireKnownFormat(pool);
-    await createSchema(pool);
-    const backend = new PostgresBackend(pool);
+    await requireKnownFormat(connections);
+    await createSchema(connections);
+    const backend = new PostgresBackend(connections);
     const grown = new Wakeup(POLL_MS);
     return new RecordStore(
       { backend, barrier, clock, projections, cache: shareCache(cacheBytes), grown },
       await backend.headSequence(),
     );
   } catch (error) {
-    await pool.end();
-    throw fromPostgresError(error);
+    await connections.close();
+    throw error;
   }
 };
 
 /** Before anything is written to the tables, which may be those of another version of Keelson. */
-const requireKnownFormat = async (pool: pg.Pool): Promise<void> => {
-  const columns = await pool.query<{ column_name: string }>(
+const requireKnownFormat = async (connections: PostgresConnections): Promise<void> => {
+  const columns = await connections.query<{ column_name: string }>(
     `SELECT column_name FROM information_schema.columns
      WHERE table_schema = current_schema() AND table_name = 'head'`,
   );
-  if (columns.rows.length === 0) return;
-  const isNamed = columns.rows.some(({ column_name: name }) => name === 'format');
-  const { rows } = isNamed
-    ? await pool.query<{ format: number }>('SELECT format FROM head')
-    : { rows: [{ format: 1 }] };
+  if (columns.length === 0) return;
+  const isNamed = columns.some(({ column_name: name }) => name === 'format');
+  const rows = isNamed
+    ? await connections.query<{ format: number }>('SELECT format FROM head')
+    : [{ format: 1 }];
   // Another replica may have created the table but not its row yet.
   if (rows[0] !== undefined) requireFormat(rows[0].format, POSTGRES_FORMAT);
 };
 
 /** Replicas that start together collide while creating the same table; the second attempt finds it. */
-const createSchema = async (pool: pg.Pool): Promise<void> => {
+const createSchema = async (connections: PostgresConnections): Promise<void> => {
   for (const statement of POSTGRES_SCHEMA)
-    await pool.query(statement).catch(() => pool.query(statement));
+    await connections.query(statement).catch(() => connections.query(statement));
 };

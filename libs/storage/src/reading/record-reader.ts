@@ -61,11 +61,22 @@ export class RecordReader {
     return this.#gaps;
   }
 
-  /** Brings this replica to the head and returns the position; reads after it are linearizable. */
+  /**
+   * Brings this replica to the head and returns the position; reads after it are linearizable.
+   * @throws KeelsonError `storage.rolled_back`
+   */
   async refresh(): Promise<number> {
+    const known = this.#position;
     const head = await this.#backend.headSequence();
+    requireKnown(known, head);
     if (head > this.#position) await this.catchUp(head);
     return this.#position;
+  }
+
+  /** The same for a head that cannot move, because this replica holds the right to append. */
+  async catchUpFinally(headSequence: number): Promise<void> {
+    requireKnown(this.#position, headSequence);
+    await this.catchUp(headSequence);
   }
 
   /** Applies the entries of other replicas up to `headSequence`. */
@@ -215,3 +226,11 @@ export class RecordReader {
     throw new KeelsonError('storage.sealed');
   }
 }
+
+/**
+ * A database that fails over to a server without the newest commits would give their numbers to others, which caches
+ * and followers could not tell apart.
+ */
+const requireKnown = (known: number, head: number): void => {
+  if (head < known) throw new KeelsonError('storage.rolled_back', { known, head });
+};

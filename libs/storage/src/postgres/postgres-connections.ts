@@ -1,0 +1,189 @@
+/**
+ * Connections to the server that takes writes, one of those that a connection string names:
+ * `postgres://user:password@first:5432,second:5432/database`, as libpq writes it. No state is left on a
+ * connection between two transactions, so that a pooler may stand in between (PgBouncer with
+ * `pool_mode=transaction`).
+ */
+import { callbackify } from 'node:util';
+import { hasCode, KeelsonError } from '@keelson/errors';
+import pg from 'pg';
+import { fromPostgresError } from './postgres-errors.ts';
+
+/** OID of BIGINT; sequences and times stay below 2^53. */
+const INT8 = 20;
+
+const CONNECTION_COUNT = 8;
+const CONNECT_TIMEOUT_MS = 5_000;
+/**
+ * Enforced by the client. `statement_timeout` would also end the wait of a COMMIT for its standby, which PostgreSQL
+ * then confirms although only one server has it.
+ */
+const QUERY_TIMEOUT_MS = 15_000;
+/** Frees the head row when a replica disappears with its lock. */
+const IDLE_LIMIT = `SET LOCAL idle_in_transaction_session_timeout = ${QUERY_TIMEOUT_MS}`;
+/** A failure that took longer is reported instead of being tried again. */
+const REPEAT_WITHIN_MS = 2_000;
+
+/** One connection string for each server that `connectionString` names. */
+export const connectionStringsOf = (connectionString: string): readonly string[] => {
+  const start = connectionString.indexOf('://') + '://'.length;
+  const length = connectionString.slice(start).search(/[/?]/);
+  const end = length === -1 ? connectionString.length : start + length;
+  const user = connectionString.slice(start, end).lastIndexOf('@') + 1;
+  return connectionString
+    .slice(start + user, end)
+    .split(',')
+    .map((host) => connectionString.slice(0, start + user) + host + connectionString.slice(end));
+};
+
+/** A standby, or a server that is switching roles, has read-only transactions. */
+const requireWritable = async (client: pg.ClientBase): Promise<void> => {
+  const { rows } = await client.query<{ transaction_read_only: string }>(
+    'SHOW transaction_read_only',
+  );
+  if (rows[0]?.transaction_read_only === 'on')
+    throw new KeelsonError('storage.unavailable', { reason: 'the server takes no writes' });
+};
+
+const openPool = (connectionString: string, max: number): pg.Pool => {
+  const pool = new pg.Pool({
+    connectionString,
+    max,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+    keepAlive: true,
+    types: {
+      getTypeParser: (oid, format) => (oid === INT8 ? Number : pg.types.getTypeParser(oid, format)),
+    },
+    verify: callbackify(requireWritable),
+  });
+  // An idle connection that is lost is replaced at the next use.
+  pool.on('error', () => undefined);
+  return pool;
+};
+
+/** A lost connection fails the next query too; without a listener it would end the process. */
+const ignoreLoss = (): void => undefined;
+
+/**
+ * PostgreSQL warns when it confirms a commit without its standby, because somebody cancelled the wait.
+ * @throws Error then, and when the connection is lost
+ */
+const commitOf = async (client: pg.PoolClient): Promise<void> => {
+  let warning: Error | undefined;
+  const listen = ({ message }: { readonly message?: string | undefined }): void => {
+    warning = new Error(message);
+  };
+  client.on('notice', listen);
+  await client.query('COMMIT');
+  client.off('notice', listen);
+  if (warning !== undefined) throw warning;
+};
+
+export class PostgresConnections {
+  /** One for each server. */
+  readonly #pools: pg.Pool[];
+  readonly #openPool: (at: number) => pg.Pool;
+  /** The server that took writes last. */
+  #current = 0;
+  readonly #queries = new Set<Promise<unknown>>();
+  #isClosed = false;
+
+  constructor(connectionString: string, connectionCount = CONNECTION_COUNT) {
+    const servers = connectionStringsOf(connectionString);
+    this.#openPool = (at) => openPool(servers[at] ?? '', connectionCount);
+    this.#pools = servers.map((_, at) => this.#openPool(at));
+  }
+
+  /** Runs one statement that may take effect twice. @returns its rows */
+  async query<Row extends object>(sql: string, values: unknown[] = []): Promise<readonly Row[]> {
+    const query = this.#repeatLost((pool) => pool.query<Row>(sql, values));
+    this.#queries.add(query);
+    try {
+      return (await query).rows;
+    } finally {
+      this.#queries.delete(query);
+    }
+  }
+
+  /** A connection, which the caller releases. */
+  connect(): Promise<pg.PoolClient> {
+    return this.#repeatLost((pool) => pool.connect());
+  }
+
+  /**
+   * Runs `work` in a transaction. Nothing is written if it fails, unless the code is `storage.outcome_unknown`: then
+   * the connection was lost during the commit.
+   * @param opening first statement, sent together with BEGIN; its rows are passed to `work`
+   */
+  async transaction<Row extends object>(
+    opening: string,
+    work: (client: pg.PoolClient, rows: readonly Row[]) => Promise<void>,
+  ): Promise<void> {
+    const { client, rows } = await this.#repeatLost((pool) => this.#begin<Row>(pool, opening));
+    try {
+      await work(client, rows);
+    } catch (error) {
+      client.release(true);
+      throw fromPostgresError(error);
+    }
+    try {
+      await commitOf(client);
+    } catch (cause) {
+      client.release(true);
+      throw new KeelsonError('storage.outcome_unknown', {}, { cause });
+    }
+    client.off('error', ignoreLoss);
+    client.release();
+  }
+
+  /** Waits for running queries first: a pool that ends never serves those that wait for a connection. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.allSettled(this.#queries);
+    await Promise.all(this.#pools.map((pool) => pool.end()));
+  }
+
+  async #begin<Row extends object>(pool: pg.Pool, opening: string) {
+    const client = await pool.connect();
+    client.on('error', ignoreLoss);
+    try {
+      // Several statements in one query have one result each, which the types do not know.
+      const results: unknown = await client.query(`BEGIN; ${IDLE_LIMIT}; ${opening}`);
+      const rows = (results as readonly pg.QueryResult<Row>[]).at(-1)?.rows ?? [];
+      return { client, rows };
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+  }
+
+  /** Goes on with new connections to the next server: those that are idle were probably lost as well. */
+  #leave(at: number, pool: pg.Pool): void {
+    if (this.#pools[at] !== pool) return;
+    this.#pools[at] = this.#openPool(at);
+    this.#current = (at + 1) % this.#pools.length;
+    // Ends when the queries that still run on it have.
+    pool.end().catch(() => undefined);
+  }
+
+  /** Repeats on another connection what failed because one was lost, at most once for each server and one more. */
+  async #repeatLost<T>(work: (pool: pg.Pool) => Promise<T>): Promise<T> {
+    const startedAtMs = performance.now();
+    for (let repetitions = 0; ; repetitions += 1) {
+      if (this.#isClosed) throw new KeelsonError('storage.unavailable');
+      const at = this.#current;
+      // The index is always that of a pool.
+      const pool = this.#pools[at] as pg.Pool;
+      try {
+        return await work(pool);
+      } catch (cause) {
+        const error = fromPostgresError(cause);
+        if (!hasCode(error, 'storage.unavailable')) throw error;
+        this.#leave(at, pool);
+        const isLate = performance.now() - startedAtMs > REPEAT_WITHIN_MS;
+        if (isLate || repetitions === this.#pools.length) throw error;
+      }
+    }
+  }
+}
