@@ -107,7 +107,7 @@ export class CommitQueue {
     try {
       await backend.commit({
         prepare: async (head) => {
-          await reader.catchUp(head);
+          await reader.catchUpFinally(head);
           accepted = this.#accept(group, head);
           const batch = await this.#toBatch(accepted);
           entries = batch?.entries ?? [];
@@ -151,6 +151,7 @@ export class CommitQueue {
   async #toBatch(accepted: readonly Accepted[]): Promise<Batch | undefined> {
     if (accepted.length === 0) return undefined;
     const { reader, projector } = this.#options;
+    const leaves = await this.#leavesBefore(accepted);
     const changes = new Map<string, RowChange>();
     const values = new Map<string, Uint8Array | undefined>();
     const created = new Set<string>();
@@ -159,7 +160,7 @@ export class CommitQueue {
       const operations: WalOperation[] = [];
       for (const { path, stored } of entry.operations) {
         const tree = treeTypeOf(path);
-        const replaced = tree && (await this.#leafOf(path, changes.get(path)));
+        const replaced = tree && leafAfter(changes.get(path), leaves.get(path));
         if (tree !== undefined && replaced === undefined && !changes.has(path)) created.add(path);
         operations.push({ path, stored, replaced });
         const digest = tree && stored ? digestRecord(path, stored) : undefined;
@@ -185,9 +186,26 @@ export class CommitQueue {
     return { entries, changes: [...changes.values()], projected };
   }
 
-  /** Leaf of the record after the changes of the group so far, or as stored. */
-  #leafOf(path: string, inGroup: RowChange | undefined) {
-    if (inGroup === undefined) return this.#options.backend.findLeaf(path);
-    return inGroup.stored === undefined ? undefined : inGroup.digest?.leaf;
+  /** The stored leaves of all records that the group changes, looked up together. */
+  async #leavesBefore(accepted: readonly Accepted[]): Promise<ReadonlyMap<string, Leaf>> {
+    const paths = new Set(
+      accepted.flatMap(({ entry }) => entry.operations.map(({ path }) => path)),
+    );
+    const inTrees = [...paths].filter((path) => treeTypeOf(path) !== undefined);
+    const leaves = inTrees.map(
+      async (path): Promise<readonly [string, Leaf]> => [
+        path,
+        await this.#options.backend.findLeaf(path),
+      ],
+    );
+    return new Map(await Promise.all(leaves));
   }
 }
+
+type Leaf = Uint8Array | undefined;
+
+/** Leaf of a record after the changes of the group so far. @param stored the leaf before the group */
+const leafAfter = (inGroup: RowChange | undefined, stored: Leaf): Leaf => {
+  if (inGroup === undefined) return stored;
+  return inGroup.stored === undefined ? undefined : inGroup.digest?.leaf;
+};
