@@ -4,7 +4,8 @@
 set -eu
 
 # program:package
-NEEDED="nats-server:nats-server redis-server:redis-server initdb:postgresql chromium:chromium promtool:prometheus
+NEEDED="nats-server:nats-server redis-server:redis-server redis-sentinel:redis-sentinel initdb:postgresql
+patroni:patroni etcd:etcd-server pgbouncer:pgbouncer haproxy:haproxy chromium:chromium promtool:prometheus
 dockerd:docker.io docker-compose:docker-compose debootstrap:debootstrap lego:lego certbot:certbot
 dehydrated:dehydrated pebble:pebble cfssl:golang-cfssl openssl:openssl
 certtool:gnutls-bin keytool:default-jre-headless certutil:libnss3-tools curl:curl git:git cc:build-essential"

@@ -21,7 +21,7 @@ const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
 export type DistributedService = 'sys' | 'pki' | 'workspace';
 
 export interface DistributedOptions {
-  readonly postgres: Pick<PostgresServer, 'createDatabase' | 'port'>;
+  readonly postgres: Pick<PostgresServer, 'createDatabase'>;
   /** redis://host:port[/database]; every cluster has its own database. */
   readonly redisUrl: string;
   /** Name of the cluster and prefix of its databases; unique for each cluster. */
@@ -33,8 +33,8 @@ export interface DistributedOptions {
   >;
   /** "shamir" needs one share at every start of sys; the default is a key file shared by its replicas. */
   readonly seal?: 'shamir' | 'static';
-  /** Port at which the services reach PostgreSQL, if not directly. */
-  readonly postgresPort?: number;
+  /** Connection string by which a service reaches its database, if not directly. */
+  readonly databaseUrl?: (connectionString: string, service: DistributedService) => string;
 }
 
 export interface DistributedCluster extends AddressedCluster {
@@ -83,7 +83,7 @@ export const startDistributed = async ({
   replicas = {},
   settings = {},
   seal = 'static',
-  postgresPort = postgres.port,
+  databaseUrl = (connectionString) => connectionString,
 }: DistributedOptions): Promise<DistributedCluster> => {
   await using stack = new AsyncDisposableStack();
   const directory = stack.use(await temporaryDirectory());
@@ -121,9 +121,8 @@ export const startDistributed = async ({
     return made;
   };
   const startService = async (service: DistributedService): Promise<readonly ServerProcess[]> => {
-    const database = new URL(await postgres.createDatabase(`${name}_${service}`));
-    database.port = String(postgresPort);
-    const common = { DATABASE_URL: database.href, REDIS_URL: redisUrl };
+    const database = await postgres.createDatabase(`${name}_${service}`);
+    const common = { DATABASE_URL: databaseUrl(database, service), REDIS_URL: redisUrl };
     return Promise.all(
       addresses[service].map(async (address) =>
         start(

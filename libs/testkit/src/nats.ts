@@ -5,6 +5,8 @@ import { temporaryDirectory } from './temporary-directory.ts';
 
 export interface NatsOptions {
   readonly jetstream?: boolean;
+  /** Joins the others of a cluster. */
+  readonly cluster?: { readonly port: number; readonly routes: readonly number[] };
   /** PEM files with a certificate for localhost. If set, clients must use TLS. */
   readonly tls?: { readonly certificateFile: string; readonly keyFile: string };
 }
@@ -14,6 +16,16 @@ export interface NatsServer extends AsyncDisposable {
   readonly url: string;
   readonly process: ServerProcess;
 }
+
+const clusterArguments = (
+  port: number,
+  cluster: { readonly port: number; readonly routes: readonly number[] },
+): readonly string[] => [
+  `--name=server-${port}`,
+  '--cluster_name=keelson',
+  `--cluster=nats://127.0.0.1:${cluster.port}`,
+  `--routes=${cluster.routes.map((route) => `nats://127.0.0.1:${route}`).join()}`,
+];
 
 /** A NATS server on a free loopback port; its streams survive `kill` and `restart`. */
 export const startNats = async (options: NatsOptions = {}): Promise<NatsServer> => {
@@ -30,6 +42,7 @@ export const startNats = async (options: NatsOptions = {}): Promise<NatsServer> 
       ...(options.tls === undefined
         ? []
         : ['--tls', '--tlscert', options.tls.certificateFile, '--tlskey', options.tls.keyFile]),
+      ...(options.cluster === undefined ? [] : clusterArguments(port, options.cluster)),
       ...(options.jetstream === true ? ['--jetstream', '--store_dir', directory.path] : []),
     ],
     ready: /Server is ready/,

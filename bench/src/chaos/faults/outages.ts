@@ -76,7 +76,7 @@ export const outages: Chaos = {
     const settings = { NATS_URL: natsUrl };
     const primary = await startDistributed({
       postgres,
-      postgresPort,
+      databaseUrl: (direct) => Object.assign(new URL(direct), { port: postgresPort }).href,
       redisUrl: `redis://127.0.0.1:${redisPort}`,
       name: 'primary',
       settings: { sys: settings, pki: settings, workspace: settings },

@@ -1,4 +1,5 @@
 import { type PostgresServer, startPostgres } from '@keelson/testkit';
+import { type PgBouncer, startPgBouncer } from '@keelson/testkit/high-availability';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { registerReplicatedStoreContract } from '../contract/replicated-store.contract.ts';
 import { registerStoreContract } from '../contract/store.contract.ts';
@@ -12,9 +13,10 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 let databases = 0;
-const createPlace = async (): Promise<StorePlace> => {
+const createPlace = async (port = server.port): Promise<StorePlace> => {
   databases += 1;
-  const connectionString = await server.createDatabase(`store_${databases}`);
+  const direct = await server.createDatabase(`store_${databases}`);
+  const connectionString = direct.replace(/@[^/]*/, `:change-this@127.0.0.1:${port}`);
   return {
     open: (barrier, projections = []) =>
       openPostgresStore({ connectionString, barrier, projections, connectionCount: 4 }),
@@ -23,6 +25,16 @@ const createPlace = async (): Promise<StorePlace> => {
 };
 
 describe('PostgreSQL store', () => {
-  registerStoreContract(createPlace);
-  registerReplicatedStoreContract(createPlace);
+  registerStoreContract(() => createPlace());
+  registerReplicatedStoreContract(() => createPlace());
+});
+
+describe('PostgreSQL store through PgBouncer, which gives its connections away between transactions', () => {
+  let pooler: PgBouncer;
+  beforeAll(async () => {
+    pooler = await startPgBouncer(server.port);
+  });
+  afterAll(() => pooler[Symbol.asyncDispose]());
+
+  registerReplicatedStoreContract(() => createPlace(pooler.port));
 });
