@@ -1,15 +1,17 @@
-import { startFaultProxy, startNats } from '@keelson/testkit';
+import { type NatsServer, startFaultProxy, startNats } from '@keelson/testkit';
+import { startNatsCluster } from '@keelson/testkit/high-availability';
 import { expect, test } from 'vitest';
 import { takeMessages } from './bus.contract.ts';
 import { JetStreamBus } from './jetstream-bus.ts';
 import type { BusStatus } from './message-bus.ts';
 
 const STREAM = 'wal.cluster-1.sys';
+const PER_ROUND = 50;
 const never = new AbortController().signal;
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 
-const openBus = (url: string) => {
-  const bus = new JetStreamBus({ servers: url });
+const openBus = (servers: string | readonly string[], replicas = 1) => {
+  const bus = new JetStreamBus({ servers, replicas });
   return Object.assign(bus, { [Symbol.asyncDispose]: () => bus.close() });
 };
 
@@ -47,31 +49,56 @@ test('without NATS calls fail clearly, and succeed once it is back', async () =>
   expect(await bus.request('echo', bytes('a'), { timeoutMs: 5000 })).toEqual(bytes('a'));
 });
 
+/** A cluster that has just started has no leader yet. */
+const ensureUntilStored = async (bus: JetStreamBus): Promise<void> => {
+  for (;;)
+    try {
+      return await bus.ensureStream({ stream: STREAM });
+    } catch {
+      await reached(bus, 'connected');
+    }
+};
+
+/**
+ * Publishes `PER_ROUND` messages while each server is killed and started again, and as many afterwards.
+ * @returns id and position of each message that a consumer gets
+ */
+const consumeThroughKills = async (
+  bus: JetStreamBus,
+  servers: readonly NatsServer[],
+): Promise<readonly (readonly [string, number])[]> => {
+  const rounds = servers.length;
+  const taken = takeMessages(bus, STREAM, 0, (rounds + 1) * PER_ROUND);
+  for (let round = 0; round <= rounds; round++) {
+    const from = round * PER_ROUND;
+    const publishing = (async () => {
+      for (let index = from; index < from + PER_ROUND; index++)
+        await publishUntilStored(bus, String(index));
+    })();
+    await servers[round]?.process.kill();
+    await servers[round]?.process.start();
+    await publishing;
+  }
+  return (await taken).map(({ messageId, streamSequence }) => [messageId, streamSequence]);
+};
+
+const gapless = (rounds: number) =>
+  Array.from({ length: rounds * PER_ROUND }, (_, at) => [String(at), at + 1]);
+
 test('a consumer misses nothing and sees nothing twice while NATS is killed and restarted', async () => {
   await using nats = await startNats({ jetstream: true });
   await using bus = openBus(nats.url);
   await reached(bus, 'connected');
   await bus.ensureStream({ stream: STREAM });
-  const rounds = 3;
-  const perRound = 50;
-  const taken = takeMessages(bus, STREAM, 0, (rounds + 1) * perRound);
-  for (let round = 0; round <= rounds; round++) {
-    const from = round * perRound;
-    const publishing = (async () => {
-      for (let index = from; index < from + perRound; index++)
-        await publishUntilStored(bus, String(index));
-    })();
-    if (round < rounds) {
-      await nats.process.kill();
-      await nats.process.start();
-    }
-    await publishing;
-  }
-  const messages = await taken;
-  expect(messages.map(({ messageId }) => messageId)).toEqual(messages.map((_, at) => String(at)));
-  expect(messages.map(({ streamSequence }) => streamSequence)).toEqual(
-    messages.map((_, at) => at + 1),
-  );
+  expect(await consumeThroughKills(bus, [nats, nats, nats])).toEqual(gapless(4));
+});
+
+test('nor while one server of a cluster, which keeps three copies, is killed and restarted', async () => {
+  await using nats = await startNatsCluster();
+  await using bus = openBus(nats.url.split(','), 3);
+  await reached(bus, 'connected');
+  await ensureUntilStored(bus);
+  expect(await consumeThroughKills(bus, nats.servers.slice(0, 1))).toEqual(gapless(2));
 });
 
 test('a request in progress fails at once when the connection is lost', async () => {

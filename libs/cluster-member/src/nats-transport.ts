@@ -7,8 +7,13 @@ import { KeelsonError } from '@keelson/errors';
 import type { ReplicationTransport } from './replication-runs.ts';
 
 export interface NatsSettings {
-  /** undefined when this cluster has no NATS server, so that it can only be a secondary. */
+  /**
+   * One server or several of a NATS cluster, separated by commas; undefined when this cluster has none, so that it
+   * can only be a secondary.
+   */
   readonly natsUrl?: string | undefined;
+  /** Copies of each stream. */
+  readonly natsReplicas: number;
   /** Address at which other clusters reach that server; `natsUrl` when absent. */
   readonly clusterAddress?: string | undefined;
   /** Address at which clients reach this cluster, if configured. */
@@ -19,24 +24,28 @@ export interface NatsTransport extends ReplicationTransport {
   close(): Promise<void>;
 }
 
+/** @param addresses each of one server, or of several separated by commas */
 const connect = async (
-  servers: readonly string[],
+  addresses: readonly string[],
   trustedRoots: readonly string[] = [],
+  replicas = 1,
 ): Promise<Bus> => {
   const { JetStreamBus } = await import('@keelson/bus/jetstream');
+  const servers = addresses.flatMap((address) => address.split(','));
   // With trusted roots the client requires TLS, which addresses other than tls:// do not guarantee.
   const isTls = servers.length > 0 && servers.every((server) => server.startsWith('tls://'));
   return isTls && trustedRoots.length > 0
     ? new JetStreamBus({
         servers,
+        replicas,
         connection: { tls: { ca: [...rootCertificates, ...trustedRoots].join('\n') } },
       })
-    : new JetStreamBus({ servers });
+    : new JetStreamBus({ servers, replicas });
 };
 
 export const openNatsTransport = async (settings: NatsSettings): Promise<NatsTransport> => {
-  const { natsUrl, clusterAddress = natsUrl, publicUrl } = settings;
-  const bus = natsUrl === undefined ? undefined : await connect([natsUrl]);
+  const { natsUrl, natsReplicas, clusterAddress = natsUrl, publicUrl } = settings;
+  const bus = natsUrl === undefined ? undefined : await connect([natsUrl], [], natsReplicas);
   return {
     bus,
     clusterAddress: clusterAddress ?? '',

@@ -121,7 +121,7 @@ export class ReplicationMember {
     return this.#running.get(kind)?.run;
   }
 
-  /** Faults of replication and damaged records, in sentences for the operators of the cluster. */
+  /** Faults of replication, leases and records, in sentences for the operators of the cluster. */
   impaired(): readonly string[] {
     // Paths contain names of customers, and readiness is shown to anyone; the log has them.
     const damaged = this.#options.store.damagedPaths().length;
@@ -132,9 +132,15 @@ export class ReplicationMember {
         ? [`NATS cannot be reached: nothing is published to ${kind} secondaries`]
         : [`the NATS server of the ${kind} primary cannot be reached: nothing arrives here`];
     });
-    return damaged === 0
-      ? unreachable
-      : [...unreachable, `records that cannot be decrypted (the log names them): ${damaged}`];
+    return [
+      ...unreachable,
+      ...(this.#options.leases.isReachable
+        ? []
+        : ['Redis cannot be reached: background work waits for it']),
+      ...(damaged === 0
+        ? []
+        : [`records that cannot be decrypted (the log names them): ${damaged}`]),
+    ];
   }
 
   roleOf(kind: ReplicationKind): ReplicationRole | undefined {

@@ -5,9 +5,14 @@
 import { type Clock, systemClock } from '@keelson/clock';
 import type { Config, ConfigSchema, Environment } from '@keelson/config';
 import type { LeaseStore } from '@keelson/locks';
-import { RedisLeaseStore } from '@keelson/locks/redis';
+import { RedisLeaseStore, toRedisConnection } from '@keelson/locks/redis';
 import type { Logger } from '@keelson/logging';
-import { createRegistry, type MetricsRegistry, registerStoreMetrics } from '@keelson/metrics';
+import {
+  createRegistry,
+  type MetricsRegistry,
+  registerSampled,
+  registerStoreMetrics,
+} from '@keelson/metrics';
 import {
   createRpcClient,
   createRpcServer,
@@ -110,7 +115,20 @@ const startService = async <S extends ConfigSchema, I extends KeptIdentity>(
   });
   const registry = createRegistry(VERSION);
   registerStoreMetrics(registry, { [name]: store });
-  const leases = new RedisLeaseStore({ connection: { url: settings.redisUrl }, clock });
+  const leases = new RedisLeaseStore({
+    connection: toRedisConnection(settings),
+    clock,
+    onReachable: (isReachable) => {
+      if (isReachable) logger.info('Redis is reachable: background work goes on');
+      else logger.warn('Redis cannot be reached: background work waits for it');
+    },
+  });
+  registerSampled(
+    registry,
+    clock,
+    { keelson_leases_reachable: { help: '1 while Redis, which elects workers, can be reached.' } },
+    async () => ({ keelson_leases_reachable: Number(leases.isReachable) }),
+  );
   const transport = await openNatsTransport(settings);
   const clients: { close(): void }[] = [];
   const { service, registrations } = await compose({

@@ -10,12 +10,13 @@ import {
   takeFence,
 } from '@keelson/storage';
 import { propertySettings, startRedis, temporaryDirectory } from '@keelson/testkit';
+import { startSentinelGroup } from '@keelson/testkit/high-availability';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { InProcessLeaseRecords, InProcessLeaseStore } from './in-process-lease-store.ts';
 import type { LeaseStore } from './leases.ts';
-import { RedisLeaseStore } from './redis-lease-store.ts';
+import { RedisLeaseStore, toRedisConnection } from './redis-lease-store.ts';
 
 const LEASE = { ttlMs: 60_000 };
 const never = new AbortController().signal;
@@ -35,8 +36,8 @@ afterAll(async () => {
 });
 
 /** The steps of a worker before its first commit. */
-const acquire = async (leases: LeaseStore, name: string): Promise<Fence> => {
-  const lease = await leases.acquire(name, LEASE, never);
+const acquire = async (leases: LeaseStore, name: string, options = LEASE): Promise<Fence> => {
+  const lease = await leases.acquire(name, options, never);
   return takeFence(store, lease.name);
 };
 
@@ -86,6 +87,22 @@ describe('after a failover to a replica that had not heard of the lease', () => 
     const second = await acquire(next, 'failover');
     await commit(second, 'second');
     primary.process.resume();
+    await expect(commit(first, 'first again')).rejects.toEqual(fenced);
+    await Promise.all([paused, next].map((leases) => leases.close()));
+  });
+
+  test('and so is it when sentinels replace a master that was lost', async () => {
+    await using group = await startSentinelGroup();
+    const connection = toRedisConnection({ redisUrl: group.url, redisSentinels: group.sentinels });
+    const paused = new RedisLeaseStore({ connection, clock: new ManualClock() });
+    const next = new RedisLeaseStore({ connection });
+    const first = await acquire(paused, 'sentinels', { ttlMs: 1000 });
+    await commit(first, 'first');
+    const { process } = await group.master();
+    await process.kill();
+    // Kept by the replica, or lost with the master: the lease is free after its TTL in either case.
+    const second = await acquire(next, 'sentinels', { ttlMs: 1000 });
+    await commit(second, 'second');
     await expect(commit(first, 'first again')).rejects.toEqual(fenced);
     await Promise.all([paused, next].map((leases) => leases.close()));
   });

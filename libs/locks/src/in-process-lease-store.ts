@@ -9,6 +9,7 @@ interface Entry {
 
 /** Leases in memory. Stores in one process that share an instance compete for the same leases. */
 export class InProcessLeaseRecords implements LeaseRecords {
+  readonly isReachable = true;
   readonly #clock: Clock;
   readonly #entries = new Map<string, Entry>();
 

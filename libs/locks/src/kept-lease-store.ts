@@ -28,6 +28,10 @@ export class KeptLeaseStore implements LeaseStore {
     this.#clock = options.clock ?? systemClock;
   }
 
+  get isReachable(): boolean {
+    return this.#records.isReachable;
+  }
+
   async tryAcquire(name: string, options: AcquireOptions): Promise<HeldLease | undefined> {
     const attempt = await this.#attempt(name, options.ttlMs);
     return attempt.kind === 'acquired' ? attempt.lease : undefined;

@@ -6,6 +6,8 @@ export interface LeaseRecords {
   renew(name: string, holder: string, ttlMs: number): Promise<boolean>;
   /** Frees the lease if `holder` has it. */
   release(name: string, holder: string): Promise<void>;
+  /** Whether an attempt may succeed now. */
+  readonly isReachable: boolean;
   close(): Promise<void>;
 }
 

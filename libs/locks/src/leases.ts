@@ -28,6 +28,8 @@ export interface LeaseStore {
   tryAcquire(name: string, options: AcquireOptions): Promise<HeldLease | undefined>;
   /** Waits for the lease, through outages too, until `signal` aborts, and then throws its reason. */
   acquire(name: string, options: AcquireOptions, signal: AbortSignal): Promise<HeldLease>;
+  /** False while leases can be neither acquired nor renewed, because their store does not answer. */
+  readonly isReachable: boolean;
   /** Releases all leases held through this store. */
   close(): Promise<void>;
 }

@@ -1,7 +1,8 @@
 /** Leases in Redis: one key each, with the holder and an expiry. Each step is one script. */
 import { KeelsonError } from '@keelson/errors';
-import { Redis, type RedisOptions } from 'ioredis';
+import { Redis } from 'ioredis';
 import type { Acquisition, LeaseRecords } from './lease-records.ts';
+import type { RedisConnection } from './redis-connection.ts';
 
 /**
  * KEYS lease; ARGV holder, ttl ms. Returns nil if the lease is now held, otherwise the remaining milliseconds
@@ -42,15 +43,18 @@ const leaseKey = (name: string): string => `keelson:lease:${name}`;
 const isFailover = (error: Error): boolean =>
   /^(READONLY|LOADING|MASTERDOWN)\b/.test(error.message);
 
-/** Options of ioredis; `url` has precedence over host and port. */
-export type RedisConnection = Omit<RedisOptions, 'replyMapping'> & { readonly url?: string };
-
 export class RedisLeaseRecords implements LeaseRecords {
   readonly #redis: Redis;
   /** Resolves when the first attempt to connect has succeeded or failed. */
   readonly #firstAttempt = Promise.withResolvers<void>();
+  #told: boolean | undefined;
+  #isClosed = false;
 
-  constructor({ url, ...options }: RedisConnection) {
+  /** @param onReachable called when Redis can be reached, and when it no longer can */
+  constructor(
+    { url, ...options }: RedisConnection,
+    onReachable: (isReachable: boolean) => void = () => undefined,
+  ) {
     const settings: RedisConnection = {
       protocol: 2,
       connectTimeout: CONNECT_TIMEOUT_MS,
@@ -68,11 +72,20 @@ export class RedisLeaseRecords implements LeaseRecords {
       ...options,
     };
     this.#redis = url === undefined ? new Redis(settings) : new Redis(url, settings);
-    const settle = (): void => this.#firstAttempt.resolve();
-    this.#redis.once('ready', settle);
-    this.#redis.once('close', settle);
+    const note = (isReachable: boolean) => (): void => {
+      this.#firstAttempt.resolve();
+      if (this.#told === isReachable || this.#isClosed) return;
+      this.#told = isReachable;
+      onReachable(isReachable);
+    };
+    this.#redis.on('ready', note(true));
+    this.#redis.on('close', note(false));
     // Each failure also rejects the commands it concerns.
     this.#redis.on('error', () => undefined);
+  }
+
+  get isReachable(): boolean {
+    return this.#told !== false;
   }
 
   async acquire(name: string, holder: string, ttlMs: number): Promise<Acquisition> {
@@ -94,6 +107,7 @@ export class RedisLeaseRecords implements LeaseRecords {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#redis.disconnect();
     this.#firstAttempt.resolve();
   }

@@ -1,9 +1,14 @@
 import { KeptLeaseStore, type LeaseStoreOptions } from './kept-lease-store.ts';
-import { type RedisConnection, RedisLeaseRecords } from './redis-lease-records.ts';
+import type { RedisConnection } from './redis-connection.ts';
+import { RedisLeaseRecords } from './redis-lease-records.ts';
+
+export { type RedisAddress, toRedisConnection } from './redis-connection.ts';
 
 export interface RedisLeaseStoreOptions extends LeaseStoreOptions {
   /** A URL ("redis://", "rediss://") or ioredis options, including sentinels. */
   readonly connection: string | RedisConnection;
+  /** Called when Redis can be reached, and when it no longer can. */
+  readonly onReachable?: (isReachable: boolean) => void;
 }
 
 /**
@@ -14,7 +19,10 @@ export class RedisLeaseStore extends KeptLeaseStore {
   constructor(options: RedisLeaseStoreOptions) {
     const { connection } = options;
     super(
-      new RedisLeaseRecords(typeof connection === 'string' ? { url: connection } : connection),
+      new RedisLeaseRecords(
+        typeof connection === 'string' ? { url: connection } : connection,
+        options.onReachable,
+      ),
       options,
     );
   }

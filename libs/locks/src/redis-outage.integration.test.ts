@@ -11,19 +11,26 @@ const lost = async (lease: HeldLease): Promise<void> => {
     await new Promise((resolve) => lease.lost.addEventListener('abort', resolve));
 };
 
-const openStore = (url: string) => {
-  const store = new RedisLeaseStore({ connection: { url, commandTimeout: 200 } });
+const openStore = (url: string, onReachable?: (isReachable: boolean) => void) => {
+  const store = new RedisLeaseStore({
+    connection: { url, commandTimeout: 200 },
+    ...(onReachable !== undefined && { onReachable }),
+  });
   return Object.assign(store, { [Symbol.asyncDispose]: () => store.close() });
 };
 
 test('without Redis an attempt fails clearly, and succeeds once it is back', async () => {
   await using redis = await startRedis();
   await redis.process.stop();
-  await using store = openStore(redis.url);
+  const told: boolean[] = [];
+  await using store = openStore(redis.url, (isReachable) => told.push(isReachable));
   await expect(store.tryAcquire('crl', { ttlMs: 1000 })).rejects.toEqual(unavailable);
   const waiting = store.acquire('crl', { ttlMs: 1000 }, never);
+  expect(store.isReachable).toBe(false);
   await redis.process.start();
   expect((await waiting).name).toBe('crl');
+  expect(store.isReachable).toBe(true);
+  expect(told).toEqual([false, true]);
 });
 
 test('a lease outlives an outage shorter than its TTL', async () => {

@@ -67,7 +67,10 @@ export const servingSettings = Type.Object({
     }),
   ),
   databaseUrl: Type.String({
-    description: "Connection string of the service's own PostgreSQL database.",
+    description:
+      "Connection string of the service's own PostgreSQL database. Of several hosts (postgres://user:password@first:5432,second:5432/name) the one that takes writes is used.",
+    // With other values of target_session_attrs, libpq would accept a standby.
+    pattern: '^postgres(ql)?://(?!.*[?&]target_session_attrs=(?!read-write|primary))',
     secret: true,
   }),
 });
@@ -77,7 +80,7 @@ export const replicationSettings = Type.Object({
   natsUrl: Type.Optional(
     Type.String({
       description:
-        'NATS server with JetStream on which this cluster publishes its logs: nats://host:port. A primary needs one.',
+        'NATS server with JetStream on which this cluster publishes its logs: nats://host:port; several of one NATS cluster separated by commas. A primary needs one.',
       pattern: '^(nats|tls|wss?)://',
     }),
   ),
@@ -88,12 +91,33 @@ export const replicationSettings = Type.Object({
       pattern: '^(nats|tls|wss?)://',
     }),
   ),
+  natsReplicas: Type.Integer({
+    description:
+      'Copies of each log in a NATS cluster: 3 survive the loss of one server, 5 of two. A single server keeps 1.',
+    default: 1,
+    minimum: 1,
+    maximum: 5,
+  }),
+});
+
+/** Settings of a process that may find its Redis through sentinels. */
+export const sentinelSettings = Type.Object({
+  redisSentinels: Type.Array(Type.String({ pattern: '^[^,/@]+:\\d+$' }), {
+    description:
+      'host:port of the sentinels that know which Redis is the master. The URL of Redis then has the name of the master group in place of the host: redis://:password@mymaster/0.',
+    default: [],
+  }),
+  redisSentinelPassword: Type.Optional(
+    Type.String({ description: 'Password of the sentinels themselves.', secret: true }),
+  ),
 });
 
 /** Settings of a service with work that one replica at a time does. */
 export const electingSettings = Type.Object({
   redisUrl: Type.String({
     description: 'Redis that elects workers: redis://host:6379.',
+    pattern: '^rediss?://',
     secret: true,
   }),
+  ...sentinelSettings.properties,
 });

@@ -13,6 +13,7 @@ export {
   processSettings,
   publicAddressSettings,
   replicationSettings,
+  sentinelSettings,
   servingSettings,
   storeSettings,
 } from './process-settings.ts';

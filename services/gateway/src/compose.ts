@@ -36,7 +36,8 @@ export {
   type ServerCertificate,
 } from './tls/self-issued-certificate.ts';
 
-const DRAIN_WITHIN_MS = 25_000;
+/** From the signal to stop until open connections are closed. */
+const STOP_WITHIN_MS = 25_000;
 
 export interface GatewayParts {
   readonly config: GatewayConfig;
@@ -64,6 +65,8 @@ export interface GatewayParts {
    * Counter of a rate limit that several gateways share; when absent, each gateway counts alone.
    */
   readonly sharedCount?: SharedCount | undefined;
+  /** Time in which load balancers may find out that this gateway stops, before it refuses them; 0 if absent. */
+  readonly drainMs?: number;
   /** Metrics of the process, which `/metrics` shows. */
   readonly registry: MetricsRegistry;
 }
@@ -73,7 +76,10 @@ export interface Gateway {
   start(): Promise<{ addresses: readonly string[] }>;
   /** Reopens audit files and reloads the certificate. */
   reload(): Promise<void>;
-  /** Reports not ready, then refuses new connections; requests in progress are still answered. */
+  /**
+   * Reports not ready, after `drainMs` refuses new connections, and answers requests in progress. Every answer from
+   * now on ends its connection.
+   */
   stop(): Promise<void>;
 }
 
@@ -82,7 +88,7 @@ const withOwnParts = (services: GatewayParts['services'], metrics: RequestMetric
   withServiceHealth(withVendorDocument(withSysMetrics(services.sys, metrics), services), services);
 
 export const composeGateway = (parts: GatewayParts): Gateway => {
-  const { config, clock, services, access, identity, tls } = parts;
+  const { config, clock, services, access, identity, tls, drainMs = 0 } = parts;
   const logger = parts.logger.child({ service: 'gateway' });
   const readiness = createReadiness({ services, access });
   const metrics = createMetrics(parts.registry, () => readiness.state());
@@ -194,7 +200,8 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     stop: async () => {
       isDraining = true;
       readiness.drain();
-      await servers.drain(DRAIN_WITHIN_MS);
+      if (drainMs > 0) await new Promise<void>((over) => void clock.after(drainMs, over));
+      await servers.drain(STOP_WITHIN_MS - drainMs);
       await app.close();
       await auditLog.close();
     },

@@ -2,7 +2,12 @@ import { type Config, ConfigError, composeConfig } from '@keelson/config';
 import { SECRETS_LIMITS } from '@keelson/edge';
 import { createNetworks } from '@keelson/edge/networks';
 import { KeelsonError } from '@keelson/errors';
-import { enrolledSettings, processSettings, publicAddressSettings } from '@keelson/runtime';
+import {
+  enrolledSettings,
+  processSettings,
+  publicAddressSettings,
+  sentinelSettings,
+} from '@keelson/runtime';
 import { Type } from 'typebox';
 import { ANONYMOUS_PART } from './limits/body-budget.ts';
 
@@ -190,6 +195,14 @@ export const gatewayProcessConfig = composeConfig(
         secret: true,
       }),
     ),
+    drainSeconds: Type.Integer({
+      description:
+        'Time from the signal to stop until new connections are refused. /readyz says 503 from its start, so that load balancers choose another gateway before this one closes.',
+      default: 5,
+      minimum: 0,
+      maximum: 20,
+    }),
   }),
+  sentinelSettings,
   processSettings,
 );

@@ -35,7 +35,7 @@ const start = async (config: Config<typeof gatewayProcessConfig>, logger: Logger
   const sharedCount =
     rateLimitRedisUrl === undefined
       ? undefined
-      : openSharedCount(rateLimitRedisUrl, (err) =>
+      : openSharedCount({ ...config, redisUrl: rateLimitRedisUrl }, (err) =>
           logger.warn({ err }, 'Redis of the rate limit cannot be reached'),
         );
   const gateway = composeGateway({
@@ -49,6 +49,7 @@ const start = async (config: Config<typeof gatewayProcessConfig>, logger: Logger
     ownFiles: [config.internalCaFile, config.joinTokenFile],
     tls,
     sharedCount,
+    drainMs: config.drainSeconds * 1000,
     registry: createRegistry(VERSION),
   });
   await gateway.start();

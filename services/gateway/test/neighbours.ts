@@ -202,6 +202,7 @@ export const startGateway = async (
   tls?: Parameters<typeof composeGateway>[0]['tls'],
   /** Override the services of the same name here. */
   others: Partial<Parameters<typeof composeGateway>[0]['services']> = {},
+  drainMs = 0,
 ) => {
   const lines: string[] = [];
   const state: SystemState = {
@@ -233,6 +234,7 @@ export const startGateway = async (
     access: stubService<RpcService<typeof AccessDefinition>>(accessOf(state)),
     identity,
     tls,
+    drainMs,
   });
   const { addresses } = await gateway.start();
   const [http = '', https = ''] = addresses;

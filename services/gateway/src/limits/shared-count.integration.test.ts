@@ -5,7 +5,9 @@ import { openSharedCount } from './shared-count.ts';
 
 test('several gateways share one limit, and each counts alone while Redis is down', async () => {
   const redis = await startRedis();
-  const counts = [1, 2].map(() => openSharedCount(redis.url, () => undefined));
+  const counts = [1, 2].map(() =>
+    openSharedCount({ redisUrl: redis.url, redisSentinels: [] }, () => undefined),
+  );
   const [first, second] = counts.map(({ counting }) => createRateLimit(5, counting));
   if (first === undefined || second === undefined) throw new Error('two gateways');
   const remaining = async (gateway: typeof first): Promise<number> =>

@@ -2,6 +2,7 @@
  * One count for several gateways, in Redis. While Redis does not answer, each gateway counts alone:
  * a protective limit must not itself cause an outage.
  */
+import { type RedisAddress, toRedisConnection } from '@keelson/locks/redis';
 import { Redis } from 'ioredis';
 import { type RateLimiterAbstract, RateLimiterRedis } from 'rate-limiter-flexible';
 import { countInProcess } from './rate-limit.ts';
@@ -15,8 +16,13 @@ export interface SharedCount {
 }
 
 /** @param report called when the connection to Redis is lost; it is restored in the background */
-export const openSharedCount = (url: string, report: (error: unknown) => void): SharedCount => {
+export const openSharedCount = (
+  address: RedisAddress,
+  report: (error: unknown) => void,
+): SharedCount => {
+  const { url, ...connection } = toRedisConnection(address);
   const redis = new Redis(url, {
+    ...connection,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     commandTimeout: ANSWER_WITHIN_MS,

@@ -1,0 +1,52 @@
+import { once } from 'node:events';
+import { Agent, request as httpRequest } from 'node:http';
+import { startGatewayProxy } from '@keelson/testkit/high-availability';
+import { expect, test } from 'vitest';
+import { startGateway, TOKEN } from '../../test/neighbours.ts';
+
+/** The load balancer asks every second. */
+const DRAIN_MS = 2500;
+const CLIENTS = 8;
+
+const started = async () => {
+  const gateway = await startGateway({}, undefined, {}, DRAIN_MS);
+  return Object.assign(gateway, { [Symbol.asyncDispose]: gateway.stop });
+};
+
+test('behind a load balancer, gateways are replaced without losing a request', async () => {
+  const first = await started();
+  await using second = await started();
+  await using proxy = await startGatewayProxy([first.http, second.http]);
+  const address = `http://127.0.0.1:${proxy.port}`;
+  const answers = new Map<string, number>();
+  const over = new AbortController();
+  const note = (told: string): void => void answers.set(told, (answers.get(told) ?? 0) + 1);
+  const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
+  /** Not repeated by anybody: it may have taken effect. */
+  const post = async (): Promise<string> => {
+    const request = httpRequest(`${address}/v1/sys/echo`, {
+      agent,
+      method: 'POST',
+      headers: { 'x-service-token': TOKEN },
+    });
+    request.end('{}');
+    const [response] = await once(request, 'response');
+    response.resume();
+    await once(response, 'end');
+    return String(response.statusCode);
+  };
+  const clients = Array.from({ length: CLIENTS }, async () => {
+    while (!over.signal.aborted) note(await post().catch((error: Error) => error.message));
+  });
+  const stopping = first.stop();
+  const ready = await fetch(`${first.http}/readyz`);
+  expect([ready.status, ready.headers.get('connection')]).toEqual([503, 'close']);
+  expect(await ready.json()).toMatchObject({ draining: true });
+  await stopping;
+  await expect(fetch(first.http)).rejects.toThrow('fetch failed');
+  expect(await post()).toBe('200');
+  over.abort();
+  await Promise.all(clients);
+  agent.destroy();
+  expect([...answers.keys()]).toEqual(['200']);
+});
