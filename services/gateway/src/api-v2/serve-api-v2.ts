@@ -1,22 +1,20 @@
 /** /api/v2: the workspace service identifies the caller, sys decides whether the cluster serves requests. */
 import type { EdgeService } from '@keelson/edge';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import { type AccessDefinition, Surface } from '@keelson/proto/sys/v1/access';
+import type { AccessDefinition } from '@keelson/proto/sys/v1/access';
 import type { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
 import type { RpcService } from '@keelson/rpc';
+import { createClusterQuestion } from '../access/cluster-question.ts';
 import { requireNotRefused } from '../access/resolution.ts';
 import type { ServeExchange } from '../answers/answer-with.ts';
 import type { AuditRecorder } from '../audit/audit-recorder.ts';
 import { clientNetwork } from '../limits/client-network.ts';
 import type { RateLimit } from '../limits/rate-limit.ts';
 import { type BodyLimits, bodyRules, webhookBodyRules } from '../request/body-rules.ts';
-import type { Exchange } from '../request/exchange.ts';
 import { bearerToken } from '../request/header-names.ts';
 import { incomingBody } from '../request/incoming-body.ts';
 import { isSignedAddress, recordedPath } from '../request/signed-address.ts';
 import { isWebhookAddress } from '../request/webhook-address.ts';
-
-const NOTHING = Buffer.alloc(0);
 
 export interface ApiV2Parts {
   readonly access: RpcService<typeof AccessDefinition>;
@@ -39,31 +37,12 @@ const callerName = (principal: Principal | undefined, address: string): string =
 export const createServeApiV2 = (parts: ApiV2Parts): ServeExchange => {
   const { access, identity, workspace, rateLimit, audit } = parts;
 
-  const resolve = (exchange: Exchange) =>
-    access.resolve(
-      {
-        surface: Surface.API_V2,
-        token: '',
-        namespace: '',
-        path: exchange.head.path.slice(1),
-        method: exchange.head.method,
-        remoteAddress: exchange.head.remoteAddress,
-        wrapTtlSeconds: 0,
-        wrapFormat: '',
-        body: NOTHING,
-        hasBody: false,
-        requestId: exchange.head.requestId,
-        contentType: '',
-        query: '',
-        index: '',
-      },
-      exchange,
-    );
+  const askCluster = createClusterQuestion(access);
 
   return async (exchange) => {
     const { head, request, answerHeaders } = exchange;
     const token = bearerToken(request.headers);
-    const resolution = await resolve(exchange);
+    const resolution = await askCluster();
     requireNotRefused(resolution);
     const { principal } =
       token === '' ? { principal: undefined } : await identity.identify({ token }, exchange);

@@ -4,8 +4,9 @@
  * unsealed at the process's own address.
  */
 import type { EdgeService } from '@keelson/edge';
-import { type AccessDefinition, ResolveRequest, Surface } from '@keelson/proto/sys/v1/access';
+import type { AccessDefinition } from '@keelson/proto/sys/v1/access';
 import type { RpcService } from '@keelson/rpc';
+import { CLUSTER_QUESTION } from '../access/cluster-question.ts';
 
 /** "unknown": sys could not be asked. */
 export type SealState = 'open' | 'sealed' | 'not initialized' | 'unknown';
@@ -36,19 +37,12 @@ const SEAL_STATES: Readonly<Record<string, SealState>> = {
   'sys.not_initialized': 'not initialized',
 };
 
-/** A question to sys that succeeds if the seal is open. */
-const PROBE = ResolveRequest.fromPartial({
-  surface: Surface.API_V2,
-  path: 'api/v2/ping',
-  method: 'GET',
-});
-
 export const createReadiness = ({ services, access }: ReadinessParts): Readiness => {
   let isDraining = false;
 
   const sealState = async (): Promise<SealState> => {
     try {
-      const { outcome } = await access.resolve(PROBE);
+      const { outcome } = await access.resolve(CLUSTER_QUESTION);
       return outcome?.$case === 'refused' ? (SEAL_STATES[outcome.value.code] ?? 'unknown') : 'open';
     } catch {
       return 'unknown'; // `services` reports the service that cannot be reached.

@@ -1,0 +1,35 @@
+/** The question to sys that /api/v2 asks: whether the cluster serves requests, and which audit devices are enabled. */
+import { setImmediate } from 'node:timers/promises';
+import {
+  type AccessDefinition,
+  type Resolution,
+  ResolveRequest,
+  Surface,
+} from '@keelson/proto/sys/v1/access';
+import type { RpcService } from '@keelson/rpc';
+
+/** The answer depends on the cluster alone. */
+export const CLUSTER_QUESTION = ResolveRequest.fromPartial({
+  surface: Surface.API_V2,
+  path: 'api/v2/ping',
+  method: 'GET',
+});
+
+/**
+ * Requests that arrive in the same turn of the event loop share one question. It is asked after each of them, so the
+ * answer is as recent as their own would be; and a replica of sys that does not answer delays none that arrive later.
+ */
+export const createClusterQuestion = (
+  access: Pick<RpcService<typeof AccessDefinition>, 'resolve'>,
+): (() => Promise<Resolution>) => {
+  let shared: Promise<Resolution> | undefined;
+  const ask = async (): Promise<Resolution> => {
+    await setImmediate();
+    shared = undefined;
+    return access.resolve(CLUSTER_QUESTION);
+  };
+  return () => {
+    shared ??= ask();
+    return shared;
+  };
+};
