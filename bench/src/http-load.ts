@@ -14,18 +14,20 @@ export interface HttpLoad {
   readonly method?: 'GET' | 'POST';
   /** The same for all requests, or made for each from its number. */
   readonly body?: string | ((turn: number) => string);
+  /** 64 when absent. */
+  readonly connections?: number;
 }
 
 /** Requests the paths in turn, for a time or a number of times; all requests must succeed. */
 export const askInTurn = async (
-  { url, paths, headers = {}, method = 'GET', body }: HttpLoad,
+  { url, paths, headers = {}, method = 'GET', body, connections = CONNECTIONS }: HttpLoad,
   bound: { readonly duration: number } | { readonly amount: number },
 ) => {
   let next = 0;
   const result = await autocannon({
     url,
     headers,
-    connections: CONNECTIONS,
+    connections,
     ...bound,
     requests: [
       {

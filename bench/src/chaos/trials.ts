@@ -1,6 +1,7 @@
 import { acmeInput } from './acme-input/acme-input.ts';
 import type { Chaos } from './chaos.ts';
 import { disk } from './disk/disk.ts';
+import { failovers } from './faults/failovers.ts';
 import { kills } from './faults/kills.ts';
 import { killsDistributed } from './faults/kills-distributed.ts';
 import { outages } from './faults/outages.ts';
@@ -24,6 +25,7 @@ export const TRIALS: readonly Chaos[] = [
   kills,
   killsDistributed,
   outages,
+  failovers,
   partition,
   soak,
   disk,

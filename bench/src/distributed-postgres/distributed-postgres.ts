@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { startPostgres, startRedis } from '@keelson/testkit';
-import { startDistributed } from '@keelson/testkit/distributed-cluster';
+import { type DistributedCluster, startDistributed } from '@keelson/testkit/distributed-cluster';
 import { until } from '@keelson/testkit/replication-cluster';
 import type { Bench, BenchContext, Figure } from '../bench.ts';
 import { processUsage } from '../child-process.ts';
@@ -12,9 +12,11 @@ import {
   type MeasuredServer,
   openMeasuredServer,
 } from '../measured-server.ts';
+import { whileSampling } from './database-waits.ts';
 
 type Side = Pick<MeasuredServer, 'url' | 'v1Headers' | 'apiHeaders'>;
 
+const CONNECTIONS = 64;
 const JSON_API = { 'content-type': 'application/vnd.api+json' } as const;
 
 /** The loads of P18 by name, on a server that has what they read. */
@@ -67,40 +69,46 @@ const prepareLoads = async (
   };
 };
 
-/** CPU time of processes by the name of their part, for every request of a load. */
+/** CPU time of processes by the name of their part, for every request of a load on all gateways together. */
 const measureParts = async (
-  parts: ReadonlyMap<string, () => readonly number[]>,
-  load: HttpLoad,
+  { processes, urls }: DistributedCluster,
+  load: Omit<HttpLoad, 'url'>,
   seconds: number,
 ): Promise<{ readonly value: number; readonly cost: string; readonly cpu: number }> => {
-  const spent = (): Map<string, number> =>
+  const spent = (): ReadonlyMap<string, number> =>
     new Map(
-      Array.from(parts, ([name, pids]) => [
+      Object.entries(processes).map(([name, replicas]) => [
         name,
-        pids().reduce((sum, pid) => sum + processUsage(pid).cpuMicroseconds, 0),
+        replicas.reduce((sum, { pid }) => sum + processUsage(pid ?? 0).cpuMicroseconds, 0),
       ]),
     );
+  const connections = Math.ceil(CONNECTIONS / urls.length);
+  const ask = (duration: number) =>
+    Promise.all(urls.map((url) => askInTurn({ ...load, url, connections }, { duration })));
+  await ask(seconds / 4);
   const before = spent();
-  const { perSecond, total } = await askInTurn(load, { duration: seconds });
+  const asked = await ask(seconds);
+  const total = asked.reduce((sum, one) => sum + one.total, 0);
   const each = Array.from(spent(), ([name, after]): [string, number] => [
     name,
     (after - (before.get(name) ?? 0)) / total,
   ]);
   return {
-    value: perSecond,
+    value: asked.reduce((sum, one) => sum + one.perSecond, 0),
     cost: each.map(([name, microseconds]) => `${name} ${microseconds.toFixed(0)} µs`).join(', '),
     cpu: each.reduce((sum, [, microseconds]) => sum + microseconds, 0),
   };
 };
 
-const measureStandalone = async (
-  context: BenchContext,
-  workspaces: number,
-  seconds: number,
-): Promise<ReadonlyMap<string, number>> => {
+const secondsOf = ({ quick }: BenchContext): number => (quick ? 0.3 : 10);
+/** Workspaces that are shown and listed. */
+const shownOf = ({ quick }: BenchContext): number => (quick ? 20 : 1000);
+
+const measureStandalone = async (context: BenchContext): Promise<ReadonlyMap<string, number>> => {
+  const seconds = secondsOf(context);
   await using server = await openMeasuredServer(context, { KEELSON_RATE_LIMIT: 'off' });
   const rates = new Map<string, number>();
-  for (const [name, load] of Object.entries(await prepareLoads(server, workspaces))) {
+  for (const [name, load] of Object.entries(await prepareLoads(server, shownOf(context)))) {
     context.say(`standalone: ${name}`);
     const whole = { url: server.url, ...load };
     await askInTurn(whole, { duration: seconds / 4 });
@@ -109,64 +117,77 @@ const measureStandalone = async (
   return rates;
 };
 
+/** @param limits rates of the standalone process, by load */
+const measureDistributed = async (
+  context: BenchContext,
+  replicas: number,
+  limits: ReadonlyMap<string, number>,
+): Promise<readonly Figure[]> => {
+  const { say } = context;
+  const seconds = secondsOf(context);
+  await using postgres = await startPostgres({
+    settings: { fsync: 'on', shared_buffers: '256MB' },
+  });
+  await using redis = await startRedis();
+  const cluster = await startDistributed({
+    postgres,
+    redisUrl: redis.url,
+    name: 'bench',
+    replicas: { gateway: replicas, sys: replicas, pki: replicas, workspace: replicas },
+  });
+  try {
+    // Until pki has joined and serves its mounts.
+    await until(
+      () => cluster.v1('POST', 'sys/mounts/ready', { type: 'pki' }),
+      ({ status }) => status === 204,
+    );
+    await until(
+      () => cluster.v1('GET', 'ready/config/urls'),
+      ({ status }) => status === 200,
+    );
+    const side: Side = {
+      url: cluster.urls[0] ?? '',
+      ...headersOf(context, { v1: cluster.token, api: cluster.apiToken }),
+    };
+    const figures: Figure[] = [];
+    for (const [name, load] of Object.entries(await prepareLoads(side, shownOf(context)))) {
+      const { result, waits } = await whileSampling(postgres.connectionString, () =>
+        measureParts(cluster, load, seconds),
+      );
+      const { value, cost, cpu } = result;
+      const busiest = [...waits.connections].slice(0, 4);
+      say(`${name}, ${replicas} of each: ${cost}`);
+      say(
+        `  connections: ${busiest.map(([what, count]) => `${what} ${count.toFixed(2)}`).join(', ')}; ` +
+          `${(waits.flushes / (seconds * 1.25)).toFixed(0)} flushes/s`,
+      );
+      figures.push({
+        name: replicas === 1 ? name : `${name}, ${replicas} of each`,
+        value,
+        unit: '/s',
+        limit: { name: 'standalone', value: limits.get(name) ?? 0 },
+        cpuMicrosecondsPerOperation: cpu,
+      });
+    }
+    return figures;
+  } finally {
+    await cluster.stop();
+  }
+};
+
 export const distributedPostgres: Bench = {
   name: 'distributed-postgres',
   claim:
     'P18: gateway, sys, pki and workspace on PostgreSQL: reads at >= half of standalone; create and issue as fast as a peer',
   method:
-    'One of each service in its own process, PostgreSQL with fsync, Redis; over HTTP from 64 connections. ' +
-    'The limit is the standalone process on SQLite, in the same run. CPU/op is that of the services.',
+    'One, two and three of each service in their own processes, PostgreSQL with fsync, Redis; over HTTP from 64 ' +
+    'connections, spread over the gateways. The limit is the standalone process on SQLite, in the same run. ' +
+    'CPU/op is that of the services. What connections of the database wait for is sampled.',
   run: async (context) => {
-    const { quick, say } = context;
-    const seconds = quick ? 0.3 : 10;
-    const workspaces = quick ? 20 : 1000;
-    const limits = await measureStandalone(context, workspaces, seconds);
-    await using postgres = await startPostgres({
-      settings: { fsync: 'on', shared_buffers: '256MB' },
-    });
-    await using redis = await startRedis();
-    const cluster = await startDistributed({
-      postgres,
-      redisUrl: redis.url,
-      name: 'bench',
-    });
-    try {
-      // Until pki has joined and serves its mounts.
-      await until(
-        () => cluster.v1('POST', 'sys/mounts/ready', { type: 'pki' }),
-        ({ status }) => status === 204,
-      );
-      await until(
-        () => cluster.v1('GET', 'ready/config/urls'),
-        ({ status }) => status === 200,
-      );
-      const side: Side = {
-        url: cluster.urls[0] ?? '',
-        ...headersOf(context, { v1: cluster.token, api: cluster.apiToken }),
-      };
-      const parts = new Map(
-        Object.entries(cluster.processes).map(([name, processes]) => [
-          name,
-          () => processes.flatMap(({ pid }) => (pid === undefined ? [] : [pid])),
-        ]),
-      );
-      const figures: Figure[] = [];
-      for (const [name, load] of Object.entries(await prepareLoads(side, workspaces))) {
-        const whole = { url: side.url, ...load };
-        await askInTurn(whole, { duration: seconds / 4 });
-        const { value, cost, cpu } = await measureParts(parts, whole, seconds);
-        say(`${name}: ${cost}`);
-        figures.push({
-          name,
-          value,
-          unit: '/s',
-          limit: { name: 'standalone', value: limits.get(name) ?? 0 },
-          cpuMicrosecondsPerOperation: cpu,
-        });
-      }
-      return figures;
-    } finally {
-      await cluster.stop();
-    }
+    const limits = await measureStandalone(context);
+    const figures: Figure[] = [];
+    for (const replicas of context.quick ? [1] : [1, 2, 3])
+      figures.push(...(await measureDistributed(context, replicas, limits)));
+    return figures;
   },
 };

@@ -12,6 +12,7 @@ const READERS = 8;
 /** Pause of a writer after a refusal. */
 const AFTER_REFUSAL_MS = 50;
 const UNAVAILABLE = 503;
+const FIRST_CLIENT_ERROR = 400;
 const FIRST_SERVER_ERROR = 500;
 const RECOVERED_WITHIN_MS = 120_000;
 
@@ -139,6 +140,8 @@ export class Writers {
   readonly #serials = new Map<string, string>();
   readonly #kinds: readonly WriteKind[];
   readonly #writing: Promise<void>[];
+  #acknowledgedAtMs = performance.now();
+  #longestPauseMs = 0;
   #isStopped = false;
 
   constructor(
@@ -158,6 +161,7 @@ export class Writers {
           if (kind === 'certificate' && serial !== undefined) this.#serials.set(key, serial);
           return answer.status;
         });
+        if (status !== undefined && status < FIRST_CLIENT_ERROR) this.#noteAcknowledged();
         const isRefused = status === undefined || status >= FIRST_SERVER_ERROR;
         if (isRefused || pauseMs > 0) await delay(isRefused ? AFTER_REFUSAL_MS : pauseMs);
       }
@@ -171,6 +175,19 @@ export class Writers {
     if (isRetriable && this.isDisturbed) return;
     const told = `${status}${isRetriable ? ' although nothing stops or starts' : ''}: ${JSON.stringify(body?.errors)}`;
     this.unclear.set(told, (this.unclear.get(told) ?? 0) + 1);
+  }
+
+  #noteAcknowledged(): void {
+    const nowMs = performance.now();
+    this.#longestPauseMs = Math.max(this.#longestPauseMs, nowMs - this.#acknowledgedAtMs);
+    this.#acknowledgedAtMs = nowMs;
+  }
+
+  /** The longest time between two acknowledged writes since the last call, in milliseconds. */
+  takeLongestPauseMs(): number {
+    const longestMs = this.#longestPauseMs;
+    this.#longestPauseMs = 0;
+    return longestMs;
   }
 
   /**
