@@ -163,8 +163,8 @@ export class PostgresConnections {
     if (this.#pools[at] !== pool) return;
     this.#pools[at] = this.#openPool(at);
     this.#current = (at + 1) % this.#pools.length;
-    // Ends when the queries that still run on it have.
-    pool.end().catch(() => undefined);
+    // A pool that ends never serves those that wait for a connection: by then they have had one, or given up.
+    setTimeout(() => void pool.end().catch(() => undefined), CONNECT_TIMEOUT_MS).unref();
   }
 
   /** Repeats on another connection what failed because one was lost, at most once for each server and one more. */
