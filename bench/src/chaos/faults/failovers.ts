@@ -1,4 +1,5 @@
 /** R2 where each service that a cluster depends on runs on several machines: one is lost or replaced under writes. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { RedisLeaseStore, toRedisConnection } from '@keelson/locks/redis';
 import { findBroken } from '@keelson/testkit';
 import { startDistributed } from '@keelson/testkit/distributed-cluster';
@@ -16,6 +17,8 @@ import { ALL_KINDS, findPartialWrites, prepare, Writers } from './written.ts';
 
 /** Within which writes are acknowledged again. */
 const RECOVERED_WITHIN_MS = 15_000;
+/** Time in which the load balancer notices that a gateway is back, before the next one is stopped. */
+const NOTICED_WITHIN_MS = 2000;
 /** Pause between writes, which bounds their number, as every write is checked at the end. */
 const PAUSE_MS = 5;
 /** Writes that are acknowledged before and after each change. */
@@ -154,7 +157,10 @@ export const failovers: Chaos = {
         name: 'gateways restarted in turn',
         isNoticed: false,
         make: async () => {
-          for (const gateway of primary.processes.gateway) await gateway.restart();
+          for (const gateway of primary.processes.gateway) {
+            await gateway.restart();
+            await delay(NOTICED_WITHIN_MS);
+          }
         },
         repair: nothing,
       },
