@@ -45,6 +45,25 @@ export const processUsage = (pid: number): Usage => {
   };
 };
 
+/** CPU time of a server and its child processes, those included that have ended. */
+export const treeCpuMicroseconds = (pid: number): number => {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // cutime and cstime are fields 16 and 17.
+  const [ended = 0, endedInKernel = 0] = stat
+    .slice(stat.lastIndexOf(') ') + 2)
+    .split(' ')
+    .slice(13, 15)
+    .map(Number);
+  return children
+    .split(' ')
+    .filter((child) => child !== '')
+    .reduce(
+      (sum, child) => sum + processUsage(Number(child)).cpuMicroseconds,
+      processUsage(pid).cpuMicroseconds + ((ended + endedInKernel) / CLOCK_TICKS_PER_SECOND) * 1e6,
+    );
+};
+
 /** Runs a module that answers commands (see `answerCommands`). */
 export const startProcess = async (module: URL): Promise<BenchProcess> => {
   const child: ChildProcess = fork(module, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });

@@ -1,4 +1,4 @@
-/** What the connections of a database server do during a load: the lock, the disk or the client they wait for. */
+/** The waits of a database server's connections during a load: for a lock, the disk, or the service. */
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { startPostgres, startRedis } from '@keelson/testkit';
+import { type ServerProcess, startPostgres, startRedis } from '@keelson/testkit';
 import { type DistributedCluster, startDistributed } from '@keelson/testkit/distributed-cluster';
 import { until } from '@keelson/testkit/replication-cluster';
 import type { Bench, BenchContext, Figure } from '../bench.ts';
-import { processUsage } from '../child-process.ts';
+import { processUsage, treeCpuMicroseconds } from '../child-process.ts';
 import { askInTurn, type HttpLoad, measureRate } from '../http-load.ts';
 import {
   askV1,
@@ -72,16 +72,18 @@ const prepareLoads = async (
 /** CPU time of processes by the name of their part, for every request of a load on all gateways together. */
 const measureParts = async (
   { processes, urls }: DistributedCluster,
+  database: ServerProcess,
   load: Omit<HttpLoad, 'url'>,
   seconds: number,
 ): Promise<{ readonly value: number; readonly cost: string; readonly cpu: number }> => {
   const spent = (): ReadonlyMap<string, number> =>
-    new Map(
-      Object.entries(processes).map(([name, replicas]) => [
+    new Map([
+      ...Object.entries(processes).map(([name, replicas]): [string, number] => [
         name,
         replicas.reduce((sum, { pid }) => sum + processUsage(pid ?? 0).cpuMicroseconds, 0),
       ]),
-    );
+      ['PostgreSQL', treeCpuMicroseconds(database.pid ?? 0)],
+    ]);
   const connections = Math.ceil(CONNECTIONS / urls.length);
   const ask = (duration: number) =>
     Promise.all(urls.map((url) => askInTurn({ ...load, url, connections }, { duration })));
@@ -100,7 +102,7 @@ const measureParts = async (
   };
 };
 
-const secondsOf = ({ quick }: BenchContext): number => (quick ? 0.3 : 10);
+const secondsOf = ({ quick }: BenchContext): number => (quick ? 0.3 : 8);
 /** Workspaces that are shown and listed. */
 const shownOf = ({ quick }: BenchContext): number => (quick ? 20 : 1000);
 
@@ -152,7 +154,7 @@ const measureDistributed = async (
     const figures: Figure[] = [];
     for (const [name, load] of Object.entries(await prepareLoads(side, shownOf(context)))) {
       const { result, waits } = await whileSampling(postgres.connectionString, () =>
-        measureParts(cluster, load, seconds),
+        measureParts(cluster, postgres.process, load, seconds),
       );
       const { value, cost, cpu } = result;
       const busiest = [...waits.connections].slice(0, 4);
@@ -182,7 +184,7 @@ export const distributedPostgres: Bench = {
   method:
     'One, two and three of each service in their own processes, PostgreSQL with fsync, Redis; over HTTP from 64 ' +
     'connections, spread over the gateways. The limit is the standalone process on SQLite, in the same run. ' +
-    'CPU/op is that of the services. What connections of the database wait for is sampled.',
+    'CPU/op is that of the services and of PostgreSQL. What connections of the database wait for is sampled.',
   run: async (context) => {
     const limits = await measureStandalone(context);
     const figures: Figure[] = [];
