@@ -6,6 +6,7 @@ import type { AgentConfig } from './config.ts';
 import { isGone, type RegisteredAgent } from './control-plane.ts';
 import { type PhaseParts, performPhase } from './phase.ts';
 import { recoverPhases, type Say } from './recovery.ts';
+import { performRepositoryWork } from './repository-work.ts';
 import { Interruption } from './terraform.ts';
 
 const VERSION = '0.1.0';
@@ -58,6 +59,25 @@ const keepPinging = async (
   }
 };
 
+/** Repositories do not wait for phases, which may take hours. */
+const serveRepositories = async (
+  { config, controlPlane }: AgentParts,
+  agent: RegisteredAgent,
+  say: Say,
+  signal: AbortSignal,
+): Promise<void> => {
+  while (!signal.aborted) {
+    try {
+      const work = await controlPlane.claimRepositoryWork(agent.id);
+      if (work === undefined) await rest(config.pollMs, signal);
+      else await performRepositoryWork(controlPlane, work, say);
+    } catch (error) {
+      say(`repositories: ${String(error)}`);
+      await rest(config.pollMs, signal);
+    }
+  }
+};
+
 export const startAgent = (parts: AgentParts, say: Say): Agent => {
   const { config, controlPlane } = parts;
   const phases = join(config.folder, 'phases');
@@ -84,13 +104,16 @@ export const startAgent = (parts: AgentParts, say: Say): Agent => {
     await recoverPhases(phases, say);
     const agent = await register(parts, say);
     const over = new AbortController();
+    const stopped = AbortSignal.any([over.signal, stopping.signal]);
+    const repositories = serveRepositories(parts, agent, say, stopped);
     const pings = keepPinging(parts, agent, say, over.signal);
     try {
       await work(agent);
+      await repositories;
       await controlPlane.ping(agent.id, 'exited');
     } finally {
       over.abort();
-      await pings;
+      await Promise.all([pings, repositories]);
     }
   };
 

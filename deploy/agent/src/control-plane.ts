@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { stat, writeFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { FoundCommit } from './repositories/find-commit.ts';
 
 const MEDIA_TYPE = 'application/vnd.api+json';
 
@@ -133,6 +134,64 @@ export interface StateUploadUrls {
   readonly jsonState: string;
 }
 
+/** A commit that is to be fetched and packed. */
+export interface FetchOrder {
+  readonly kind: 'fetch';
+  readonly attributes: {
+    readonly 'clone-url': string;
+    readonly username: string;
+    readonly token: string;
+    /** For submodules. */
+    readonly 'ssh-private-key'?: string;
+    /** null: the default branch. */
+    readonly ref: string | null;
+    /** Nothing is fetched unless this is the default branch. */
+    readonly 'only-if-default-branch': string | null;
+    readonly 'base-sha': string | null;
+    readonly 'time-limit-seconds': number;
+    readonly 'limit-bytes': number;
+    readonly 'archive-limit-bytes': number;
+  };
+}
+
+/** A request to the API of a provider. */
+export interface RequestOrder {
+  readonly kind: 'request';
+  readonly attributes: {
+    readonly method: string;
+    readonly url: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string | null;
+    readonly 'time-limit-seconds': number;
+    readonly 'answer-limit-bytes': number;
+  };
+}
+
+/** A piece of work at a repository, which ends within its time limit or waits for another agent. */
+export interface RepositoryWork {
+  readonly id: string;
+  readonly order: FetchOrder | RequestOrder;
+}
+
+/** An archive of a commit that the control plane wants. */
+export interface WantedArchive {
+  readonly withSubmodules: boolean;
+  readonly uploadUrl: string;
+}
+
+export type RepositoryWorkEnd =
+  | {
+      readonly status: 'finished';
+      readonly 'answer-status'?: number;
+      readonly 'answer-body'?: string;
+    }
+  | {
+      readonly status: 'errored';
+      readonly 'error-message': string;
+      /** Another attempt would fail in the same way. */
+      readonly 'is-final': boolean;
+    };
+
 export class ControlPlane {
   readonly #address: string;
   readonly #poolToken: string;
@@ -222,6 +281,43 @@ export class ControlPlane {
   async report({ runId, token }: Phase, attributes: PhaseEnd): Promise<void> {
     const data = { type: 'agent-runs', attributes };
     await insisting(() => this.#call(token, 'PATCH', `/agent-runs/${runId}`, data));
+  }
+
+  /** Resolves to undefined when no work at repositories is waiting for the pool. */
+  async claimRepositoryWork(agentId: string): Promise<RepositoryWork | undefined> {
+    const data = { type: 'agents', id: agentId };
+    const path = '/agent-repository-work/actions/claim';
+    const answer = await this.#call(this.#poolToken, 'POST', path, data);
+    if (answer === undefined) return undefined;
+    const { kind, ...attributes } = answer.data.attributes;
+    return {
+      id: answer.data.id,
+      order: { kind, attributes } as unknown as RepositoryWork['order'],
+    };
+  }
+
+  /** Reports the commit that was found. @returns the archives of it that are wanted */
+  async reportCommit(
+    workId: string,
+    { defaultBranch, commit, changedFiles }: FoundCommit,
+  ): Promise<readonly WantedArchive[]> {
+    const attributes = { 'default-branch': defaultBranch, commit, 'changed-files': changedFiles };
+    const data = { type: 'agent-repository-work', attributes };
+    const path = `/agent-repository-work/${workId}/actions/report-commit`;
+    const answer = await insisting(() => this.#call(this.#poolToken, 'POST', path, data));
+    const archives = answer?.data.attributes['archives'] as
+      | readonly { readonly 'with-submodules': boolean; readonly 'upload-url': string }[]
+      | undefined;
+    return (archives ?? []).map((one) => ({
+      withSubmodules: one['with-submodules'],
+      uploadUrl: one['upload-url'],
+    }));
+  }
+
+  async endRepositoryWork(workId: string, attributes: RepositoryWorkEnd): Promise<void> {
+    const data = { type: 'agent-repository-work', attributes };
+    const path = `/agent-repository-work/${workId}`;
+    await insisting(() => this.#call(this.#poolToken, 'PATCH', path, data));
   }
 
   /** Announces a state of the run's workspace. */

@@ -2,6 +2,5 @@
 export { ControlPlane, isGone, type Phase } from './control-plane.ts';
 export { performPhase, refusePhase } from './phase.ts';
 export { recoverPhases } from './recovery.ts';
-export { prepareSsh, shellQuoted } from './ssh-key.ts';
 export { Interruption, LIMIT_GRACE_MS } from './terraform.ts';
 export { trustAuthority } from './trust.ts';

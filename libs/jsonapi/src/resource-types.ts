@@ -1,6 +1,7 @@
 /** Types of the resources that documents carry, in alphabetical order. */
 export const RESOURCE_TYPES = [
   'agent-pools',
+  'agent-repository-work',
   'agent-runs',
   'agents',
   'applies',

@@ -114,11 +114,12 @@ export const allowedImports: AllowedImports = {
 
   'services/workspace/src/vcs': [
     'model triggers',
-    'git providers',
+    'providers',
     'seams',
     'hooks',
     'commit-statuses ingress',
     'repository-work',
+    'agent-work',
   ],
 
   'libs/replication/src': ['cipher domain', 'membership', 'wire', 'primary', 'secondary'],

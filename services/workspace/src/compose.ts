@@ -59,7 +59,7 @@ import {
 import { STATE_WORKSPACE_STEPS } from './state/state-steps.ts';
 import { stateUpkeep } from './state/state-upkeep.ts';
 import type { VcsContext } from './vcs/seams/vcs-context.ts';
-import { vcsRoutes, vcsSignedRoutes, vcsUpkeep } from './vcs/vcs-module.ts';
+import { vcsAgentRoutes, vcsRoutes, vcsSignedRoutes, vcsUpkeep } from './vcs/vcs-module.ts';
 import { vcsWorkspaceSteps } from './vcs/vcs-steps.ts';
 import { registerWorkspaceMetrics } from './workspace-metrics.ts';
 import { AGENT_POOL_TOKEN_OWNER } from './workspaces/agent-pools/agent-pool-token-owner.ts';
@@ -159,6 +159,7 @@ export const workspaceServiceRoutes = (context: VcsContext): readonly Route[] =>
   ].map(forPeople),
   ...stateSignedRoutes(context),
   ...agentAndSignedRoutes(context),
+  ...vcsAgentRoutes(context),
   ...vcsSignedRoutes(context),
 ];
 

@@ -4,6 +4,7 @@ import { elsewhere, type FieldGroup, ON, refused, shown, W } from './accepted-fi
 const SETS_TEST = 'src/workspaces/variable-sets/variable-sets.test.ts';
 const RUNS_TEST = 'src/runs/runs/runs.test.ts';
 const STATES_TEST = 'src/state/states/states.test.ts';
+const AGENT_WORK_TEST = 'src/vcs/agent-work/agent-work.integration.test.ts';
 const AGENTS_TEST = 'src/runs/agents/agents.test.ts';
 
 export const RUN_FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
@@ -118,6 +119,25 @@ export const RUN_FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       'resource-destructions': elsewhere(RUNS_TEST),
       'resource-imports': elsewhere(RUNS_TEST),
       text: elsewhere(RUNS_TEST),
+    },
+  },
+  'work of agents at repositories': {
+    routes: [
+      'POST /agent-repository-work/actions/claim',
+      'POST /agent-repository-work/{work_id}/actions/report-commit',
+      'PATCH /agent-repository-work/{work_id}',
+    ],
+    fields: {
+      'default-branch': elsewhere(AGENT_WORK_TEST),
+      'commit/sha': elsewhere(AGENT_WORK_TEST),
+      'commit/author': elsewhere(AGENT_WORK_TEST),
+      'commit/message': elsewhere(AGENT_WORK_TEST),
+      'changed-files': elsewhere(AGENT_WORK_TEST),
+      status: elsewhere(AGENT_WORK_TEST),
+      'answer-status': elsewhere(AGENT_WORK_TEST),
+      'answer-body': elsewhere(AGENT_WORK_TEST),
+      'error-message': elsewhere(AGENT_WORK_TEST),
+      'is-final': elsewhere(AGENT_WORK_TEST),
     },
   },
 };

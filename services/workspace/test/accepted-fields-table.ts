@@ -392,7 +392,7 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       'api-url': shown('https://api.other.example'),
       'oauth-token-string': elsewhere('src/vcs/pushes.integration.test.ts', 'createClient'),
       '@projects': elsewhere('src/workspaces/oauth/oauth.test.ts'),
-      '@agent-pool': refused({ data: { type: 'agent-pools', id: 'apool-1' } }),
+      '@agent-pool': elsewhere('src/vcs/agent-work/agent-work.integration.test.ts'),
     },
   },
   'projects of OAuth clients': {

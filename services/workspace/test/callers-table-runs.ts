@@ -231,6 +231,31 @@ export const RUN_CASES: Readonly<Record<string, Case>> = {
     allowed: RUN,
     success: 204,
   },
+  'POST /agent-repository-work/actions/claim': {
+    target: '/agent-repository-work/actions/claim',
+    body: { data: { type: 'agents', id: '{freshAgent}' }, waiting: '{waitingWork}' },
+    allowed: AGENT,
+    success: 200,
+  },
+  'POST /agent-repository-work/{work_id}/actions/report-commit': {
+    target: '/agent-repository-work/{work}/actions/report-commit',
+    body: attributes('agent-repository-work', {
+      'default-branch': 'main',
+      commit: null,
+      'changed-files': null,
+    }),
+    allowed: AGENT,
+    success: 200,
+  },
+  'PATCH /agent-repository-work/{work_id}': {
+    target: '/agent-repository-work/{work}',
+    body: attributes('agent-repository-work', { status: 'errored' }),
+    allowed: AGENT,
+    success: 204,
+  },
+  'PUT /uploads/repository-archives/{work_id}/{kind}': signed(
+    '/uploads/repository-archives/arw-1/plain',
+  ),
   'GET /downloads/logs/{phase_id}/{expires}/{signature}': signed('/downloads/logs/plan-1/1/x'),
   'PUT /uploads/run-files/{phase_id}/{kind}': signed('/uploads/run-files/plan-1/plan-file'),
   'GET /downloads/run-files/{phase_id}/{kind}': signed('/downloads/run-files/plan-1/plan-file'),

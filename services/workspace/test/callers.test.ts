@@ -202,6 +202,40 @@ const claimPhase = async (): Promise<string> => {
   return claimed.data.id;
 };
 
+/** A workspace with work at a provider that only the agents of the pool reach. */
+const makeRepositoryWork = async (): Promise<string> => {
+  const pool = { 'agent-pool': { data: { type: 'agent-pools', id: names.get('pool') } } };
+  const client = await harness.create(
+    `${O}/oauth-clients`,
+    'oauth-clients',
+    {
+      'service-provider': 'gitea',
+      'http-url': 'https://git.example',
+      'api-url': 'https://git.example/api/v1',
+      'oauth-token-string': 'x',
+    },
+    { relationships: pool },
+  );
+  const tokenIds = client.relationships['oauth-tokens']?.data as { id: string }[] | undefined;
+  const workspace = await harness.create(`${O}/workspaces`, 'workspaces', {
+    name: `private-${(serial += 1)}`,
+    'vcs-repo': { identifier: 'acme/infra', 'oauth-token-id': tokenIds?.[0]?.id },
+  });
+  await harness.runUpkeep();
+  return workspace.id;
+};
+
+/** Claims the commit of a new workspace; requests to the provider are left to other agents. */
+const claimRepositoryWork = async (): Promise<string> => {
+  await makeRepositoryWork();
+  for (;;) {
+    const body = { data: { type: 'agents', id: await registerAgent() } };
+    const path = '/agent-repository-work/actions/claim';
+    const { data } = await harness.call('POST', path, body, tokens.get('agent'));
+    if (data.attributes['kind'] === 'fetch') return data.id;
+  }
+};
+
 /** New things for requests that use them up. */
 const refresh = async (text: string): Promise<void> => {
   for (const [name, { target, type, values, ...extra }] of Object.entries({
@@ -241,6 +275,8 @@ const refresh = async (text: string): Promise<void> => {
   if (text.includes('{claimed}')) {
     names.set('claimed', await claimPhase());
   }
+  if (text.includes('{waitingWork}')) names.set('waitingWork', await makeRepositoryWork());
+  if (text.includes('{work}')) names.set('work', await claimRepositoryWork());
   if (text.includes('{newMail}') || text.includes('{newMembership}')) {
     const username = `invited-${(serial += 1)}`;
     await harness.addUser(username);

@@ -21,13 +21,21 @@ export const startRepositoryHarness = async (options: HarnessOptions = {}) => {
   let serial = 0;
   let deliveries = 0;
   const newIdentifier = () => `acme/repo-${(serial += 1)}`;
-  const createClient = async (token: string, organization = O) => {
-    const client = await harness.create(`${organization}/oauth-clients`, 'oauth-clients', {
+  /** @param poolId agents by which alone the server is reached */
+  const createClient = async (token: string, organization = O, poolId?: string) => {
+    const attributes = {
       'service-provider': 'github',
       'http-url': server.url,
       'api-url': `${server.url}/api`,
       'oauth-token-string': token,
-    });
+    };
+    const pool = { 'agent-pool': { data: { type: 'agent-pools', id: poolId } } };
+    const client = await harness.create(
+      `${organization}/oauth-clients`,
+      'oauth-clients',
+      attributes,
+      poolId === undefined ? {} : { relationships: pool },
+    );
     const made = client.relationships['oauth-tokens']?.data as { id: string }[] | undefined;
     return { id: client.id, tokenId: made?.[0]?.id ?? '' };
   };

@@ -1,10 +1,15 @@
 /** Repositories of workspaces: webhooks, commits that become configurations and runs, statuses of commits. */
 import type { Route } from '@keelson/edge';
 import type { PeriodicWork } from '@keelson/locks';
+import { agentWorkRoutes } from './agent-work/agent-work-routes.ts';
+import { lookAfterAgentWork } from './agent-work/agent-work-upkeep.ts';
 import { followPublicAddress } from './hooks/address-change-operations.ts';
 import { deliveryRoutes, webhookRoutes } from './hooks/delivery-routes.ts';
 import { createRepositoryWorker } from './repository-work/repository-worker.ts';
 import type { VcsContext } from './seams/vcs-context.ts';
+
+/** Routes for agents, authorized by the token of their pool, and the signed addresses for their uploads. */
+export const vcsAgentRoutes = (context: VcsContext): readonly Route[] => agentWorkRoutes(context);
 
 export const vcsRoutes = (context: VcsContext): readonly Route[] => deliveryRoutes(context);
 
@@ -32,6 +37,13 @@ export const vcsUpkeep = (
           hasFollowed = true;
         }
         return round(options);
+      },
+    },
+    'agent work': {
+      everyMs: 10_000,
+      round: async (options) => {
+        if (!isSealed()) await lookAfterAgentWork(context, options);
+        return false;
       },
     },
   };

@@ -1,5 +1,6 @@
 /** Steps of this module when workspaces and connections change. */
 import type { WorkspaceSteps } from '../workspaces/seams/workspace-steps.ts';
+import { removeWorkOf } from './agent-work/agent-work-upkeep.ts';
 import {
   followWorkspace,
   leaveWithWorkspace,
@@ -15,6 +16,7 @@ export const vcsWorkspaceSteps = (context: () => VcsContext): WorkspaceSteps => 
     onWorkspaceStored: (tx, change) => followWorkspace(tx, change, nowMs()),
     onWorkspaceRemoved: (tx, workspace) => leaveWithWorkspace(tx, workspace, nowMs()),
     onOAuthClientUpdated: (tx, client) => retryRegistrations(tx, client, nowMs()),
+    onAgentPoolRemoved: (tx, pool) => removeWorkOf(tx, pool),
     onOAuthClientRemoved: (tx, client) => removeHooksOf(tx, client, nowMs()),
   };
 };

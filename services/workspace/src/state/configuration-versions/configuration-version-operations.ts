@@ -117,6 +117,20 @@ export const storeUploaded = async (
   }
 };
 
+/** @returns sees every piece of an upload, and throws when it is no gzip file or too large */
+export const refuseOtherThanArchive = (): ((piece: Uint8Array) => void) => {
+  let sizeBytes = 0;
+  return (piece) => {
+    if (sizeBytes === 0 && piece.byteLength > 1 && !isGzip(piece)) {
+      throw new KeelsonError('request.invalid', { text: 'the configuration is not a tar.gz file' });
+    }
+    sizeBytes += piece.byteLength;
+    if (sizeBytes > MAX_ARCHIVE_BYTES) {
+      throw new KeelsonError('request.too_large', { limitBytes: MAX_ARCHIVE_BYTES });
+    }
+  };
+};
+
 /**
  * Stores the archive of a configuration version, replacing an earlier upload that no run uses. The caller
  * holds a signed URL; it acts with the current rights of the caller who created the version.
@@ -133,16 +147,7 @@ export const uploadConfiguration = async (
   if (announced === undefined) throw notFound('configuration version');
   const owner = await requireAnnouncer(context, store, announced, 'canQueueRun');
   requireReplaceable(announced);
-  let sizeBytes = 0;
-  const content = await storeContent(context, pieces, (piece) => {
-    if (sizeBytes === 0 && piece.byteLength > 1 && !isGzip(piece)) {
-      throw new KeelsonError('request.invalid', { text: 'the configuration is not a tar.gz file' });
-    }
-    sizeBytes += piece.byteLength;
-    if (sizeBytes > MAX_ARCHIVE_BYTES) {
-      throw new KeelsonError('request.too_large', { limitBytes: MAX_ARCHIVE_BYTES });
-    }
-  });
+  const content = await storeContent(context, pieces, refuseOtherThanArchive());
   const folder = owner.workspace.settings.workingDirectory ?? '';
   const readme = !announced.speculative
     ? await findReadme(readLooseContent(store, content), folder)

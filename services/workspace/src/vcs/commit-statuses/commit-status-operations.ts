@@ -1,16 +1,11 @@
 /** The status of a commit at its provider follows the run that it has started. */
-import type { TransactOptions } from '@keelson/storage';
 import { organizationRecords } from '../../identity/model/organization-records.ts';
 import type { Run } from '../../runs/model/domain/run.ts';
 import { runRecords } from '../../runs/model/run-records.ts';
-import {
-  findRepositoryHook,
-  repositoryWork,
-  type WorkKey,
-} from '../../workspaces/model/repository-records.ts';
+import { findRepositoryHook } from '../../workspaces/model/repository-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import type { CommitState } from '../providers/provider.ts';
-import { sendToProvider } from '../providers/provider-requests.ts';
+import type { ProviderErrand } from '../providers/provider-errand.ts';
 import { loadRepository } from '../providers/remote-repository-operations.ts';
 import type { VcsContext } from '../seams/vcs-context.ts';
 
@@ -53,27 +48,26 @@ export const toCommitState = (run: Run): Shown => {
   }
 };
 
-/** Reports the status that a run has now. @throws RepositoryFailure */
-export const reportCommitStatus = async (
-  { store, outbound }: VcsContext,
-  key: WorkKey,
+/** The report of the status that a run has now; undefined if there is no commit or repository for it. */
+export const prepareStatusReport = async (
+  { store }: VcsContext,
   runId: string,
-  options: TransactOptions,
-): Promise<void> => {
+): Promise<ProviderErrand | undefined> => {
   const run = await runRecords.find(store, runId);
   const workspace = run && (await workspaceRecords.find(store, run.workspaceId));
   const organization = run && (await organizationRecords.find(store, run.organizationId));
   const hook = workspace && (await findRepositoryHook(store, workspace.settings.vcsRepo));
   const loaded = hook && (await loadRepository(store, hook));
-  if (run?.commitSha && workspace && organization && hook && loaded) {
-    const place = `${organization.name}/${workspace.name}`;
-    const request = loaded.provider.reportStatus(loaded.repository, {
-      ...toCommitState(run),
-      commitSha: run.commitSha,
-      context: `keelson/${place}`,
-      targetUrl: `${hook.baseUrl}/app/${place}/runs/${run.id}`,
-    });
-    await sendToProvider(outbound, request);
-  }
-  await store.transact((tx) => repositoryWork.delete(tx, ...key), options);
+  if (!run?.commitSha || !workspace || !organization || !hook || !loaded) return undefined;
+  const place = `${organization.name}/${workspace.name}`;
+  const status = {
+    ...toCommitState(run),
+    commitSha: run.commitSha,
+    context: `keelson/${place}`,
+    targetUrl: `${hook.baseUrl}/app/${place}/runs/${run.id}`,
+  };
+  return {
+    request: loaded.provider.reportStatus(loaded.repository, status),
+    complete: () => Promise.resolve(),
+  };
 };

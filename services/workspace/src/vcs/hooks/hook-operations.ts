@@ -1,25 +1,22 @@
 /** Webhooks at providers: registered for the first workspace of a repository, removed after the last. */
 import { randomBytes } from 'node:crypto';
 import { newResourceId } from '@keelson/jsonapi';
-import type { Transaction, TransactOptions } from '@keelson/storage';
+import type { Transaction } from '@keelson/storage';
 import type { OAuthClient } from '../../workspaces/model/domain/oauth-client.ts';
 import { type RepositoryHook, webhookUrl } from '../../workspaces/model/domain/repository-hook.ts';
 import type { VcsRepository, Workspace } from '../../workspaces/model/domain/workspace.ts';
-import { oauthClientRecords, oauthTokenRecords } from '../../workspaces/model/oauth-records.ts';
 import {
   deleteRepositoryHook,
   findRepositoryHook,
   findRepositoryHookById,
   listRepositoryHooks,
-  type QueuedWork,
   queueRepositoryWork,
-  repositoryWork,
+  type RepositoryWork,
   repositoryWorkspaces,
-  type WorkKey,
   writeRepositoryHook,
 } from '../../workspaces/model/repository-records.ts';
 import type { WorkspaceChange } from '../../workspaces/seams/workspace-steps.ts';
-import { sendToProvider } from '../providers/provider-requests.ts';
+import type { ProviderErrand } from '../providers/provider-errand.ts';
 import { PROVIDERS } from '../providers/providers.ts';
 import { loadRepository } from '../providers/remote-repository-operations.ts';
 import type { VcsContext } from '../seams/vcs-context.ts';
@@ -57,17 +54,16 @@ export const queueRegistration = (tx: Transaction, hook: RepositoryHook, nowMs: 
 /** Queues the removal of a webhook at its provider. */
 const queueRemoval = async (
   tx: Transaction,
-  { tokenId, organizationId, identifier }: RepositoryHook,
+  hook: RepositoryHook,
   providerId: string | null,
   nowMs: number,
 ): Promise<void> => {
-  const token = await oauthTokenRecords.find(tx, tokenId);
-  const client = token && (await oauthClientRecords.find(tx, token.clientId));
-  if (token === undefined || client === undefined || providerId === null) return;
-  const { serviceProvider, httpUrl, apiUrl } = client;
-  const connection = { serviceProvider, httpUrl, apiUrl, token: token.token };
+  const found = await loadRepository(tx, hook);
+  if (found === undefined || providerId === null) return;
+  const { connection, identifier } = found.repository;
   const work = { kind: 'unregister', connection, identifier, providerId } as const;
-  queueRepositoryWork(tx, organizationId, work, { dueAtMs: nowMs, name: newResourceId('whr') });
+  const placed = { dueAtMs: nowMs, name: newResourceId('whr') };
+  queueRepositoryWork(tx, hook.organizationId, work, placed);
 };
 
 /** Deletes the records of a repository; queued work removes its webhook at the provider. */
@@ -165,43 +161,36 @@ export const retryRegistrations = async (
   }
 };
 
-/** Registers a webhook at its provider. @throws RepositoryFailure */
-export const registerHook = async (
-  { store, outbound, clock }: VcsContext,
-  key: WorkKey,
+/** The registration of a webhook; undefined if it is registered, or no longer needed. */
+export const prepareRegistration = async (
+  { store, clock }: VcsContext,
   hookId: string,
-  options: TransactOptions,
-): Promise<void> => {
+): Promise<ProviderErrand | undefined> => {
   const hook = await findRepositoryHookById(store, hookId);
   const found = hook && (await loadRepository(store, hook));
-  let providerId: string | undefined;
-  if (hook?.providerId === null && found !== undefined) {
-    const { provider, repository } = found;
-    const request = provider.createHook(repository, { url: webhookUrl(hook), secret: hook.secret });
-    providerId = provider.hookIdOf(await sendToProvider(outbound, request));
-  }
-  await store.transact(async (tx) => {
-    const current = await findRepositoryHookById(tx, hookId);
-    if (current !== undefined && providerId !== undefined) {
+  if (hook?.providerId !== null || found === undefined) return undefined;
+  const { provider, repository } = found;
+  return {
+    request: provider.createHook(repository, { url: webhookUrl(hook), secret: hook.secret }),
+    complete: async (tx, answer) => {
+      const providerId = provider.hookIdOf(answer);
+      const current = await findRepositoryHookById(tx, hookId);
+      if (current === undefined || providerId === undefined) return;
       await queueRemoval(tx, current, current.formerProviderId, clock.nowMs());
       const registered = { ...current, providerId, formerProviderId: null, hookProblem: null };
       writeRepositoryHook(tx, registered);
-    }
-    repositoryWork.delete(tx, ...key);
-  }, options);
+    },
+  };
 };
 
-/** Removes a webhook that is no longer needed at its provider. @throws RepositoryFailure */
-export const unregisterHook = async (
-  { store, outbound }: VcsContext,
-  key: WorkKey,
-  work: Extract<QueuedWork['work'], { kind: 'unregister' }>,
-  options: TransactOptions,
-): Promise<void> => {
-  const { connection, identifier, providerId } = work;
-  const provider = PROVIDERS[connection.serviceProvider];
+/** The removal of a webhook that is no longer needed. */
+export const prepareRemoval = ({
+  connection,
+  identifier,
+  providerId,
+}: Extract<RepositoryWork, { kind: 'unregister' }>): ProviderErrand => ({
+  request: PROVIDERS[connection.serviceProvider].deleteHook({ connection, identifier }, providerId),
   // It may have been removed there, with its repository or by hand.
-  const request = provider.deleteHook({ connection, identifier }, providerId);
-  await sendToProvider(outbound, request, [404, 410]);
-  await store.transact((tx) => repositoryWork.delete(tx, ...key), options);
-};
+  alsoFine: [404, 410],
+  complete: () => Promise.resolve(),
+});

@@ -1,6 +1,7 @@
 /** Commits become configurations: fetched once for each event, for all workspaces that it concerns. */
+import type { Commit } from '@keelson/agent/repositories';
 import { newResourceId } from '@keelson/jsonapi';
-import type { Transaction, TransactOptions } from '@keelson/storage';
+import type { Transaction } from '@keelson/storage';
 import { hasRuns } from '../../runs/executors/run-executor-operations.ts';
 import { failWaitingRun } from '../../runs/runs/run-changes.ts';
 import { queueRun } from '../../runs/runs/run-creation.ts';
@@ -9,190 +10,42 @@ import {
   configurationVersionRecords,
   workspaceConfigurationVersions,
 } from '../../state/configuration-versions/configuration-version-records.ts';
-import { findReadme } from '../../state/configuration-versions/readme-reader.ts';
-import {
-  adoptContent,
-  type LooseContent,
-  readLooseContent,
-  shareContent,
-  storeContent,
-} from '../../state/contents/state-content-operations.ts';
-import {
-  type ConfigurationVersion,
-  type Ingress,
-  MAX_ARCHIVE_BYTES,
+import { adoptContent, shareContent } from '../../state/contents/state-content-operations.ts';
+import type {
+  ConfigurationVersion,
+  Ingress,
 } from '../../state/model/domain/configuration-version.ts';
 import type { RepositoryEvent } from '../../workspaces/model/domain/repository-event.ts';
 import type { RepositoryHook } from '../../workspaces/model/domain/repository-hook.ts';
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
 import {
   findRepositoryHookById,
-  type QueuedWork,
-  repositoryWork,
+  type RepositoryWork,
   repositoryWorkspaces,
-  type WorkKey,
   writeRepositoryHook,
 } from '../../workspaces/model/repository-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
-import { type Commit, FetchedRepository } from '../git/fetched-repository.ts';
-import { archiveCommit } from '../git/repository-archive.ts';
-import { type DeliveryEffect, noteDelivery } from '../hooks/delivery-records.ts';
-import { RepositoryFailure } from '../model/repository-failure.ts';
+import { noteDelivery } from '../hooks/delivery-records.ts';
+import type { CommitArchives } from '../model/commit-archive.ts';
 import type { LoadedRepository } from '../providers/remote-repository-operations.ts';
 import { loadRepository } from '../providers/remote-repository-operations.ts';
 import type { VcsContext } from '../seams/vcs-context.ts';
-import {
-  concernsFiles,
-  dependsOnFiles,
-  findDisregard,
-  followedBranch,
-  queuesRuns,
-} from '../triggers/domain/triggers.ts';
+import { findDisregard, followedBranch, queuesRuns } from '../triggers/domain/triggers.ts';
+import type { Choice } from './fetch-choice.ts';
 
-type FetchWork = Extract<QueuedWork['work'], { kind: 'fetch' }>;
+export type FetchWork = Extract<RepositoryWork, { kind: 'fetch' }>;
 
-/** The files of a commit, with or without those of its submodules. */
-interface Archive {
-  readonly content: LooseContent;
-  /** By working directory. */
-  readonly readmes: ReadonlyMap<string, string | null>;
-}
-
-/** The result of a fetch. */
-interface Fetched {
+/** A commit with the archives that workspaces want. */
+export interface FetchedCommit {
   readonly commit: Commit;
   readonly defaultBranch: string;
-  readonly accepted: readonly Workspace[];
-  readonly effects: readonly DeliveryEffect[];
-  readonly archives: ReadonlyMap<boolean, Archive>;
+  readonly archives: CommitArchives;
 }
-
-const loadWorkspaces = async (
-  { store }: Pick<VcsContext, 'store'>,
-  hookId: string,
-): Promise<readonly Workspace[]> => {
-  const ids = await repositoryWorkspaces.keys(store, [hookId]);
-  const found = await Promise.all(ids.map((id) => workspaceRecords.find(store, id)));
-  return found.filter((workspace) => workspace !== undefined);
-};
-
-/** The reference whose commit an event is about; undefined: the branch that a new workspace follows. */
-const refOf = (event: RepositoryEvent): string | undefined => {
-  switch (event.kind) {
-    case 'connection':
-      return undefined;
-    case 'push':
-      return `refs/heads/${event.branch}`;
-    case 'tag':
-      return `refs/tags/${event.tag}`;
-    case 'pull-request':
-      return `refs/heads/${event.sourceBranch}`;
-  }
-};
-
-/** Files that an event has changed; undefined if unknown, for example for a new branch. */
-const findChanged = async (
-  repository: FetchedRepository,
-  folder: string,
-  event: RepositoryEvent,
-  sha: string,
-): Promise<readonly string[] | undefined> => {
-  const base = 'baseSha' in event ? event.baseSha : null;
-  if (base === null) return undefined;
-  try {
-    await repository.fetch(folder, repository.cloneUrl, base);
-    return await repository.changedFiles(folder, base, sha);
-  } catch (error) {
-    // A server need not give out a commit that no reference names.
-    if (error instanceof RepositoryFailure) return undefined;
-    throw error;
-  }
-};
-
-const storeArchive = async (
-  context: VcsContext,
-  repository: FetchedRepository,
-  folder: string,
-  sha: string,
-  workspaces: readonly Workspace[],
-  withSubmodules: boolean,
-): Promise<Archive> => {
-  let sizeBytes = 0;
-  const pieces = archiveCommit(repository, folder, sha, withSubmodules);
-  const content = await storeContent(context, pieces, (piece) => {
-    sizeBytes += piece.byteLength;
-    if (sizeBytes > MAX_ARCHIVE_BYTES) {
-      throw new RepositoryFailure(
-        `the archive of the commit is larger than ${MAX_ARCHIVE_BYTES} bytes`,
-        { isFinal: true },
-      );
-    }
-  });
-  const readmes = new Map<string, string | null>();
-  for (const { settings } of workspaces) {
-    const directory = settings.workingDirectory ?? '';
-    if (readmes.has(directory)) continue;
-    readmes.set(directory, await findReadme(readLooseContent(context.store, content), directory));
-  }
-  return { content, readmes };
-};
-
-const withSubmodulesOf = ({ settings }: Workspace): boolean =>
-  settings.vcsRepo?.ingressSubmodules === true;
-
-/** Fetches what an event is about. @throws RepositoryFailure */
-const fetchEvent = (
-  context: VcsContext,
-  { provider, repository: remote, sshKey }: LoadedRepository,
-  workspaces: readonly Workspace[],
-  event: RepositoryEvent,
-): Promise<Fetched> => {
-  const source = {
-    cloneUrl: provider.cloneUrl(remote),
-    username: provider.username,
-    token: remote.connection.token,
-    sshKey,
-  };
-  return FetchedRepository.use(source, context.fetchLimits, context.outbound, async (fetched) => {
-    const { defaultBranch } = await fetched.lookUp();
-    const effects: DeliveryEffect[] = [];
-    const concerned = workspaces.filter((workspace) => {
-      const text = findDisregard(workspace, event, defaultBranch);
-      if (text !== undefined) effects.push({ workspaceId: workspace.id, text });
-      return text === undefined;
-    });
-    const [first] = concerned;
-    const none = { defaultBranch, accepted: [], effects, archives: new Map() };
-    if (first === undefined) return { ...none, commit: { sha: '', author: '', message: '' } };
-    const branch = followedBranch(first.settings, defaultBranch);
-    if (branch === '') throw new RepositoryFailure('the repository has no commits yet');
-    const folder = await fetched.create();
-    const ref = refOf(event) ?? `refs/heads/${branch}`;
-    const sha = await fetched.fetch(folder, fetched.cloneUrl, ref);
-    const commit = await fetched.describe(folder, sha);
-    const changed = concerned.some(({ settings }) => dependsOnFiles(settings, event))
-      ? await findChanged(fetched, folder, event, sha)
-      : undefined;
-    const accepted = concerned.filter(({ id, settings }) => {
-      const concerns = !dependsOnFiles(settings, event) || concernsFiles(settings, changed);
-      if (!concerns) effects.push({ workspaceId: id, text: 'no monitored file has changed' });
-      return concerns;
-    });
-    const archives = new Map<boolean, Archive>();
-    for (const withSubmodules of [false, true]) {
-      const wanting = accepted.filter((one) => withSubmodulesOf(one) === withSubmodules);
-      if (wanting.length === 0) continue;
-      const archive = await storeArchive(context, fetched, folder, sha, wanting, withSubmodules);
-      archives.set(withSubmodules, archive);
-    }
-    return { commit, defaultBranch, accepted, effects, archives };
-  });
-};
 
 const toIngress = (
   { provider, repository }: LoadedRepository,
   event: RepositoryEvent,
-  { commit, defaultBranch }: Pick<Fetched, 'commit' | 'defaultBranch'>,
+  { commit, defaultBranch }: Pick<FetchedCommit, 'commit' | 'defaultBranch'>,
   workspace: Workspace,
 ): Ingress => {
   const followed = followedBranch(workspace.settings, defaultBranch);
@@ -261,12 +114,13 @@ const ingest = async (
   tx: Transaction,
   loaded: LoadedRepository,
   event: RepositoryEvent,
-  fetched: Fetched,
+  fetched: FetchedCommit,
   { id }: Workspace,
   adopted: Map<string, boolean>,
 ): Promise<string> => {
   const workspace = await workspaceRecords.find(tx, id);
-  const archive = workspace && fetched.archives.get(withSubmodulesOf(workspace));
+  const { plain, withSubmodules } = fetched.archives;
+  const archive = workspace?.settings.vcsRepo?.ingressSubmodules ? withSubmodules : plain;
   if (workspace === undefined || archive === undefined)
     return 'the workspace has changed meanwhile';
   const ingress = toIngress(loaded, event, fetched, workspace);
@@ -281,11 +135,12 @@ const ingest = async (
   adopted.set(content.id, true);
   if (stored === null) throw new Error(`${content.id} is gone`);
   announce(tx, version);
+  const place = workspace.settings.workingDirectory ?? '';
   await storeUploaded(context, tx, {
     workspace,
     version,
     archive: { id: stored.id, sizeBytes: stored.sizeBytes },
-    readme: readmes.get(workspace.settings.workingDirectory ?? '') ?? null,
+    readme: readmes.find(({ directory }) => directory === place)?.text ?? null,
     // The administrator who connected the workspace has decided whether applies are automatic.
     mayApply: true,
   });
@@ -294,39 +149,31 @@ const ingest = async (
     : `${version.id} was stored; runs follow pushes after the first run that somebody queues, or with queue-all-runs`;
 };
 
-/** Work on an event in a repository. @throws RepositoryFailure */
-export const fetchRepository = async (
+/** Gives the chosen workspaces the files of a commit, and records what the event led to. */
+export const finishFetch = async (
   context: VcsContext,
-  key: WorkKey,
+  tx: Transaction,
   { hookId, event, deliveryKey }: FetchWork,
-  options: TransactOptions,
+  {
+    loaded,
+    choice,
+    fetched,
+  }: { loaded: LoadedRepository; choice: Choice; fetched: FetchedCommit | undefined },
 ): Promise<void> => {
-  const { store } = context;
-  const hook = await findRepositoryHookById(store, hookId);
-  const loaded = hook && (await loadRepository(store, hook));
-  const workspaces = hook === undefined ? [] : await loadWorkspaces(context, hookId);
-  const fetched =
-    loaded === undefined || workspaces.length === 0
-      ? undefined
-      : await fetchEvent(context, loaded, workspaces, event);
-  await store.transact(async (tx) => {
-    // If a newer event has taken its place meanwhile, the work is still to be done.
-    const queued = await repositoryWork.find(tx, ...key);
-    if (queued?.work.kind === 'fetch' && queued.work.deliveryKey === deliveryKey)
-      repositoryWork.delete(tx, ...key);
-    const current = await findRepositoryHookById(tx, hookId);
-    if (current === undefined || fetched === undefined || loaded === undefined) return;
-    const effects = [...fetched.effects];
-    const adopted = new Map<string, boolean>();
-    for (const workspace of fetched.accepted) {
+  const hook = await findRepositoryHookById(tx, hookId);
+  if (hook === undefined) return;
+  const effects = [...choice.effects];
+  const adopted = new Map<string, boolean>();
+  if (fetched !== undefined) {
+    for (const workspace of choice.accepted) {
       const text = await ingest(context, tx, loaded, event, fetched, workspace, adopted);
       effects.push({ workspaceId: workspace.id, text });
     }
-    const { defaultBranch } = fetched;
-    if (current.fetchProblem !== null || current.defaultBranch !== defaultBranch)
-      writeRepositoryHook(tx, { ...current, defaultBranch, fetchProblem: null });
-    await noteDelivery(tx, hookId, deliveryKey, { outcome: 'done', detail: null, effects });
-  }, options);
+  }
+  const defaultBranch = fetched?.defaultBranch ?? hook.defaultBranch;
+  if (hook.fetchProblem !== null || hook.defaultBranch !== defaultBranch)
+    writeRepositoryHook(tx, { ...hook, defaultBranch, fetchProblem: null });
+  await noteDelivery(tx, hookId, deliveryKey, { outcome: 'done', detail: null, effects });
 };
 
 /** Creates an errored configuration, and an errored run with the reason, in the workspaces that wait for an event. */

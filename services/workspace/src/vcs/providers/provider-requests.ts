@@ -1,12 +1,13 @@
 /** Requests to the APIs of providers. */
+
+import { RepositoryFailure } from '@keelson/agent/repositories';
 import { type Outbound, outboundFailure, readBeginning } from '@keelson/outbound';
-import { RepositoryFailure } from '../model/repository-failure.ts';
 import type { ProviderRequest } from './provider.ts';
 
 /** Larger than any expected answer; a longer one is cut, so it is not valid JSON. */
-const MAX_ANSWER_BYTES = 256 * 1024;
+export const MAX_ANSWER_BYTES = 256 * 1024;
 const MAX_SHOWN_LENGTH = 200;
-const TIME_LIMIT_MS = 30_000;
+export const REQUEST_TIME_LIMIT_MS = 30_000;
 
 /** The provider's reason for a refusal, if its document has one. */
 const toReason = (answer: string): string => {
@@ -26,33 +27,60 @@ const parseAnswer = (host: string, answer: string): unknown => {
   }
 };
 
+/** A request as it is sent, with its body as text. */
+export interface HttpRequest extends Pick<ProviderRequest, 'method' | 'url'> {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+}
+
+export const toHttpRequest = ({ method, url, headers, body }: ProviderRequest): HttpRequest => ({
+  method,
+  url,
+  headers: {
+    'user-agent': 'keelson',
+    ...headers,
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+  },
+  body: body === undefined ? undefined : JSON.stringify(body),
+});
+
+/**
+ * @param alsoFine statuses other than 2xx that result in undefined
+ * @returns the parsed body; undefined if it is empty
+ * @throws RepositoryFailure for an answer of another status, or one that is not JSON
+ */
+export const parseProviderAnswer = (
+  host: string,
+  { status, text }: { readonly status: number; readonly text: string },
+  alsoFine: readonly number[] = [],
+): unknown => {
+  if (alsoFine.includes(status)) return undefined;
+  if (status >= 200 && status < 300) return parseAnswer(host, text);
+  throw new RepositoryFailure(`${host} answered with ${status}${toReason(text)}`);
+};
+
 /**
  * Sends a request and returns the parsed answer. Redirects are not followed, because they would
- * receive the credentials. @param alsoFine statuses other than 2xx that result in undefined
+ * receive the credentials. @param alsoFine see `parseProviderAnswer`
  * @throws RepositoryFailure when there is no answer, or one of another status
  */
 export const sendToProvider = async (
   { fetch }: Pick<Outbound, 'fetch'>,
-  { method, url, headers, body }: ProviderRequest,
+  request: ProviderRequest,
   alsoFine: readonly number[] = [],
 ): Promise<unknown> => {
+  const { url, method, headers, body } = toHttpRequest(request);
   const { host } = new URL(url);
   try {
     const response = await fetch(url, {
       method,
       redirect: 'manual',
-      signal: AbortSignal.timeout(TIME_LIMIT_MS),
-      headers: {
-        'user-agent': 'keelson',
-        ...headers,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(REQUEST_TIME_LIMIT_MS),
+      headers,
+      ...(body !== undefined && { body }),
     });
-    const answer = await readBeginning(response, MAX_ANSWER_BYTES);
-    if (alsoFine.includes(response.status)) return undefined;
-    if (response.ok) return parseAnswer(host, answer);
-    throw new RepositoryFailure(`${host} answered with ${response.status}${toReason(answer)}`);
+    const text = await readBeginning(response, MAX_ANSWER_BYTES);
+    return parseProviderAnswer(host, { status: response.status, text }, alsoFine);
   } catch (error) {
     if (error instanceof RepositoryFailure) throw error;
     throw new RepositoryFailure(`${host} cannot be reached: ${outboundFailure(error)}`);

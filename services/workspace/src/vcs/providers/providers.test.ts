@@ -16,6 +16,7 @@ const repositoryAt = (
 ): RemoteRepository => ({
   connection: {
     serviceProvider,
+    agentPoolId: null,
     httpUrl: 'https://git.example/',
     apiUrl: 'https://api.git.example/v1/',
     token: 'token',

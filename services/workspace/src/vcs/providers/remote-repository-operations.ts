@@ -24,8 +24,8 @@ export const loadRepository = async (
   const client = token && (await oauthClientRecords.find(reads, token.clientId));
   if (token === undefined || client === undefined) return undefined;
   const key = await sshKeyRecords.find(reads, token.sshKeyId ?? '');
-  const { serviceProvider, httpUrl, apiUrl } = client;
-  const connection = { serviceProvider, httpUrl, apiUrl, token: token.token };
+  const { serviceProvider, httpUrl, apiUrl, agentPoolId } = client;
+  const connection = { serviceProvider, httpUrl, apiUrl, agentPoolId, token: token.token };
   const provider = PROVIDERS[serviceProvider];
   return { provider, repository: { connection, identifier }, sshKey: key?.value };
 };

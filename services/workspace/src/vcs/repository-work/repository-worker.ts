@@ -2,69 +2,70 @@
  * Does the queued work at providers. Organizations take turns, and each has one piece of work under way, so that
  * one whose provider is slow, or who has much work, delays its own only.
  */
+
+import type { RepositoryFailure } from '@keelson/agent/repositories';
 import { pause } from '@keelson/clock';
 import type { RoundOptions } from '@keelson/locks';
-import type { Transaction } from '@keelson/storage';
-import { pauseAfter, REPOSITORY_RETRIES } from '../../base/retries.ts';
+import { agentPoolRecords } from '../../workspaces/model/agent-pool-records.ts';
 import {
+  dueAtMsOf,
   findDueWork,
-  findRepositoryHookById,
   listWorkingOrganizations,
   type QueuedWork,
   queueRepositoryWork,
   repositoryWork,
   type WorkKey,
   workNameOf,
-  writeRepositoryHook,
 } from '../../workspaces/model/repository-records.ts';
-import { reportCommitStatus } from '../commit-statuses/commit-status-operations.ts';
-import { registerHook, unregisterHook } from '../hooks/hook-operations.ts';
-import { fetchRepository, giveUpFetch, noteFetchProblem } from '../ingress/ingress-operations.ts';
-import { RepositoryFailure } from '../model/repository-failure.ts';
+import { fetchRepository } from '../ingress/fetch-operations.ts';
+import { queueAgentWork } from '../model/agent-work-records.ts';
+import { sendToProvider } from '../providers/provider-requests.ts';
 import type { VcsContext } from '../seams/vcs-context.ts';
+import { findAgentPoolOf } from './agent-pool-of-work.ts';
+import { afterFailure, prepareErrand, toFailure } from './work-outcomes.ts';
 
 /** Tasks in progress in one replica. */
 const AT_ONCE = 4;
 /** Other work may become due while this is in progress. */
 const LOOK_AGAIN_MS = 1000;
 
-const perform = (
+/** Gives work to the agents that alone reach the provider. @returns whether it is theirs */
+const giveToAgents = (
+  { store }: VcsContext,
+  key: WorkKey,
+  options: RoundOptions,
+): Promise<boolean> =>
+  store.transact(async (tx) => {
+    const queued = await repositoryWork.find(tx, ...key);
+    const poolId = queued && (await findAgentPoolOf(tx, queued.work));
+    if (queued === undefined || poolId == null) return false;
+    repositoryWork.delete(tx, ...key);
+    // With the pool, the webhook that is to be removed cannot be reached any more.
+    if ((await agentPoolRecords.find(tx, poolId)) === undefined) return true;
+    const [organizationId] = key;
+    const placed = { dueAtMs: dueAtMsOf(key), name: workNameOf(key) };
+    queueAgentWork(tx, poolId, { ...queued, organizationId }, placed);
+    return true;
+  }, options);
+
+const perform = async (
   context: VcsContext,
   key: WorkKey,
   { work }: QueuedWork,
   options: RoundOptions,
 ): Promise<void> => {
-  switch (work.kind) {
-    case 'register':
-      return registerHook(context, key, work.hookId, options);
-    case 'unregister':
-      return unregisterHook(context, key, work, options);
-    case 'fetch':
-      return fetchRepository(context, key, work, options);
-    case 'report':
-      return reportCommitStatus(context, key, work.runId, options);
+  if (await giveToAgents(context, key, options)) return;
+  if (work.kind === 'fetch') {
+    await fetchRepository(context, key, work, options);
+    return;
   }
-};
-
-/** Shows a failure to those who may see the workspaces. */
-const noteFailure = async (
-  context: VcsContext,
-  tx: Transaction,
-  { work }: QueuedWork,
-  problem: string,
-  isLast: boolean,
-): Promise<void> => {
-  if (work.kind === 'register') {
-    const hook = await findRepositoryHookById(tx, work.hookId);
-    if (hook !== undefined)
-      writeRepositoryHook(tx, {
-        ...hook,
-        hookProblem: `the webhook cannot be registered: ${problem}`,
-      });
-  }
-  if (work.kind !== 'fetch') return;
-  await noteFetchProblem(tx, work, problem);
-  if (isLast) await giveUpFetch(context, tx, work, problem);
+  const { store, outbound } = context;
+  const errand = await prepareErrand(context, work);
+  const answer = errand && (await sendToProvider(outbound, errand.request, errand.alsoFine));
+  await store.transact(async (tx) => {
+    await errand?.complete(tx, answer);
+    repositoryWork.delete(tx, ...key);
+  }, options);
 };
 
 const postpone = (
@@ -76,24 +77,12 @@ const postpone = (
   context.store.transact(async (tx) => {
     const queued = await repositoryWork.find(tx, ...key);
     if (queued === undefined) return;
-    const attempts = queued.attempts + 1;
-    const pauseMs = failure.isFinal ? undefined : pauseAfter(REPOSITORY_RETRIES, attempts);
     repositoryWork.delete(tx, ...key);
-    if (pauseMs !== undefined) {
-      const dueAtMs = context.clock.nowMs() + pauseMs;
-      const [organizationId] = key;
-      const name = workNameOf(key);
-      queueRepositoryWork(tx, organizationId, queued.work, { dueAtMs, name, attempts });
-    }
-    await noteFailure(context, tx, queued, failure.message, pauseMs === undefined);
+    const again = await afterFailure(context, tx, queued, failure);
+    if (again === undefined) return;
+    const [organizationId] = key;
+    queueRepositoryWork(tx, organizationId, queued.work, { ...again, name: workNameOf(key) });
   }, options);
-
-/** Unforeseen errors are logged, and the work is tried again like after other failures. */
-const toFailure = ({ logger }: VcsContext, error: unknown): RepositoryFailure => {
-  if (error instanceof RepositoryFailure) return error;
-  logger.error({ err: error }, 'work at a repository failed');
-  return new RepositoryFailure('an error of this service, which is in its log');
-};
 
 const work = async (
   context: VcsContext,

@@ -103,7 +103,7 @@ const checkNamed = async (
 const loadUser = async (
   reads: Reads,
   { organizationId }: AgentPool,
-  { kind }: Pick<PoolUser, 'kind'>,
+  kind: PoolUser['kind'],
   id: string,
 ): Promise<PoolUser | undefined> => {
   if (kind !== 'workspace') return { kind, id, organizationId };
@@ -116,7 +116,9 @@ const checkUsers = async (reads: Reads, pool: AgentPool): Promise<readonly Viola
   const violations: Violation[] = [];
   for (const id of await agentPoolUsers.keys(reads, [pool.id])) {
     const use = await agentPoolUsers.find(reads, pool.id, id);
-    const user = use && (await loadUser(reads, pool, use, id));
+    // An OAuth client is no user of runs, which the lists of a pool are about.
+    if (use === undefined || use.kind === 'oauth-client') continue;
+    const user = await loadUser(reads, pool, use.kind, id);
     if (user !== undefined && !isOpenTo(pool, user)) {
       const text = `the agent pool is in use by ${user.kind} ${id}`;
       violations.push(
@@ -201,7 +203,7 @@ export const removeAgentPool = async (
 };
 
 /**
- * Deletes a pool that no workspace, project or organization names.
+ * Deletes a pool that no workspace, project, organization or OAuth client names.
  * @throws KeelsonError `workspace.conflict`
  */
 export const deleteAgentPool = (

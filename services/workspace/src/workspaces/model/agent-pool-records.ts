@@ -8,8 +8,13 @@ export const agentPoolRecords = keyedRecords<AgentPool>('shared/agent-pools/');
 /** Organization id, name -> pool id. */
 export const agentPoolNames = keyedRecords<{ readonly id: string }>('shared/agent-pool-names/');
 
-/** Users that name the pool in their own settings, keyed by pool id, user id: a pool in use is not deleted. */
-export const agentPoolUsers = keyedRecords<Pick<PoolUser, 'kind'>>('shared/agent-pool-users/');
+/**
+ * Users that name the pool in their own settings, and OAuth clients whose providers its agents reach. Keyed by
+ * pool id, user id: a pool in use is not deleted.
+ */
+export const agentPoolUsers = keyedRecords<{ readonly kind: PoolUser['kind'] | 'oauth-client' }>(
+  'shared/agent-pool-users/',
+);
 
 /** Agents that are registered with a pool, written by the runs module. Organization id, pool id, agent id. */
 export const registeredAgents = keyedRecords<Record<never, never>>('shared/registered-agents/');

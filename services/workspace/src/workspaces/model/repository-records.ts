@@ -72,7 +72,7 @@ export const deleteRepositoryHook = (tx: Transaction, hook: RepositoryHook): voi
 
 /** Addresses of a provider, and the token that opens them. */
 export interface ProviderConnection
-  extends Pick<OAuthClient, 'serviceProvider' | 'httpUrl' | 'apiUrl'> {
+  extends Pick<OAuthClient, 'serviceProvider' | 'httpUrl' | 'apiUrl' | 'agentPoolId'> {
   readonly token: string;
 }
 
@@ -134,13 +134,13 @@ export const findDueWork = async (
 };
 
 /** @param name distinguishes work that is due at the same time */
+export const toWorkKey = (dueAtMs: number, name: string): string =>
+  `${String(dueAtMs).padStart(13, '0')}-${name}`;
+
+/** @param name see `toWorkKey` */
 export const queueRepositoryWork = (
   tx: Transaction,
   organizationId: string,
   work: RepositoryWork,
   { dueAtMs, name, attempts = 0 }: { dueAtMs: number; name: string; attempts?: number },
-): void =>
-  repositoryWork.write(tx, [organizationId, `${String(dueAtMs).padStart(13, '0')}-${name}`], {
-    attempts,
-    work,
-  });
+): void => repositoryWork.write(tx, [organizationId, toWorkKey(dueAtMs, name)], { attempts, work });

@@ -44,6 +44,14 @@ const changeable = {
 };
 const PROJECT = Type.Object({ type: Type.Literal('projects'), id: Type.String({ maxLength: 64 }) });
 const PROJECTS = resourceListBody(PROJECT);
+/** The pool whose agents reach the provider; null: the control plane does. */
+const AGENT_POOL = Type.Optional(
+  Type.Object({
+    data: nullable(
+      Type.Object({ type: Type.Literal('agent-pools'), id: Type.String({ maxLength: 64 }) }),
+    ),
+  }),
+);
 const providers = Object.keys(SERVICE_PROVIDERS) as ServiceProvider[];
 
 const CREATE = resourceBody(
@@ -56,11 +64,12 @@ const CREATE = resourceBody(
     'private-key': text(16_384),
     'oauth-token-string': tokenText,
   }),
-  Type.Object({ projects: Type.Optional(PROJECTS) }),
+  Type.Object({ projects: Type.Optional(PROJECTS), 'agent-pool': AGENT_POOL }),
 );
 const UPDATE = resourceBody(
   'oauth-clients',
   Type.Object({ ...changeable, 'oauth-token-string': Type.Optional(tokenText) }),
+  Type.Object({ 'agent-pool': AGENT_POOL }),
 );
 
 const NO_AUTHORIZATION = 'repositories are reached with the oauth-token-string alone';
@@ -69,9 +78,6 @@ const WITHOUT_EFFECT: UnsupportedFields = {
   'attributes/secret': NO_AUTHORIZATION,
   'attributes/rsa-public-key': NO_AUTHORIZATION,
   'attributes/private-key': NO_AUTHORIZATION,
-};
-const NOT_OFFERED: UnsupportedFields = {
-  'relationships/agent-pool/data': 'repositories are not reached through agents',
 };
 const NO_AZURE =
   'repositories at Azure DevOps are not served: upload configurations from its pipelines instead';
@@ -143,7 +149,7 @@ export const oauthClientRoutes = (context: WorkspacesContext): Route[] => {
       body: {
         schema: CREATE,
         withoutEffect: WITHOUT_EFFECT,
-        notOffered: { ...NOT_OFFERED, ...PROVIDERS_NOT_OFFERED },
+        notOffered: PROVIDERS_NOT_OFFERED,
       },
       success: 201,
       handle: async ({ principal, params, body }) => {
@@ -163,6 +169,7 @@ export const oauthClientRoutes = (context: WorkspacesContext): Route[] => {
           {
             ...absent,
             organizationScoped: true,
+            agentPoolId: relationships?.['agent-pool']?.data?.id ?? null,
             projectIds: [...new Set(projectIds)],
             ...toCamelKeys(attributes),
           },
@@ -202,9 +209,14 @@ export const oauthClientRoutes = (context: WorkspacesContext): Route[] => {
       method: 'PATCH',
       path: ONE,
       summary: 'Update an OAuth client',
-      body: { schema: UPDATE, withoutEffect: WITHOUT_EFFECT, notOffered: NOT_OFFERED },
+      body: { schema: UPDATE, withoutEffect: WITHOUT_EFFECT },
       handle: async ({ principal, params, body }) => {
-        const change = toCamelKeys(body.data.attributes);
+        const { attributes, relationships } = body.data;
+        const pool = relationships?.['agent-pool'];
+        const change = {
+          ...toCamelKeys(attributes),
+          ...(pool !== undefined && { agentPoolId: pool.data?.id ?? null }),
+        };
         const id = params['oauth_client_id'] ?? '';
         const access = await updateOAuthClient(context, principal, id, change);
         return { document: { data: await loadResource(context.store, access) } };

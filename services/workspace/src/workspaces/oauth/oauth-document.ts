@@ -23,6 +23,7 @@ export const toOAuthClientResource = ({ client, organization }: OAuthClientAcces
   relationships: {
     organization: toOne('organizations', organization.name),
     projects: toMany('projects', client.projectIds),
+    'agent-pool': toOne('agent-pools', client.agentPoolId),
     'oauth-tokens': toMany(
       'oauth-tokens',
       [client.tokenId],

@@ -13,6 +13,7 @@ import {
   requireOrganizationOf,
 } from '../../identity/access/organization-access-operations.ts';
 import { findReadableProject } from '../access/access-operations.ts';
+import { agentPoolRecords, agentPoolUsers } from '../model/agent-pool-records.ts';
 import type { OAuthClient, OAuthToken } from '../model/domain/oauth-client.ts';
 import {
   oauthClientRecords,
@@ -34,6 +35,7 @@ export type GivenOAuthClient = Pick<
   | 'privateKey'
   | 'organizationScoped'
   | 'projectIds'
+  | 'agentPoolId'
 > & { readonly oauthTokenString: string };
 
 export interface OAuthClientAccess extends OrganizationAccessResult {
@@ -81,6 +83,26 @@ const requireProjects = async (
   }
 };
 
+/**
+ * Records that a client now names another pool; null is none.
+ * @throws KeelsonError `jsonapi.invalid_attribute` unless the organization has the pool
+ */
+const changePool = async (
+  tx: Transaction,
+  { id, organizationId }: Pick<OAuthClient, 'id' | 'organizationId'>,
+  before: string | null,
+  after: string | null,
+): Promise<void> => {
+  if (before === after) return;
+  const pool = after === null ? undefined : await agentPoolRecords.find(tx, after);
+  if (after !== null && pool?.organizationId !== organizationId) {
+    const pointer = '/data/relationships/agent-pool/data/id';
+    refuseInvalid([{ pointer, text: 'Agent pool not found' }]);
+  }
+  if (before !== null) agentPoolUsers.delete(tx, before, id);
+  if (after !== null) agentPoolUsers.write(tx, [after, id], { kind: 'oauth-client' });
+};
+
 /** OAuth clients of one organization. */
 const MAX_CLIENTS = 500;
 
@@ -124,11 +146,13 @@ export const createOAuthClient = (
     };
     const client: OAuthClient = {
       ...given,
+      name: given.name || null,
       id,
       organizationId: organization.id,
       tokenId: token.id,
       createdAtMs,
     };
+    await changePool(tx, client, null, client.agentPoolId);
     oauthClientRecords.write(tx, [id], client);
     oauthTokenRecords.write(tx, [token.id], token);
     organizationOAuthClients.write(tx, [organization.id, id], {});
@@ -137,7 +161,10 @@ export const createOAuthClient = (
 
 /** Absent attributes keep their values. */
 export type OAuthClientChange = Partial<
-  Pick<OAuthClient, 'name' | 'key' | 'secret' | 'rsaPublicKey' | 'organizationScoped'>
+  Pick<
+    OAuthClient,
+    'name' | 'key' | 'secret' | 'rsaPublicKey' | 'organizationScoped' | 'agentPoolId'
+  >
 > & {
   /** Replaces the text of the token, which keeps its id, so that workspaces keep their repositories. */
   readonly oauthTokenString?: string;
@@ -151,7 +178,9 @@ export const updateOAuthClient = (
 ): Promise<OAuthClientAccess> =>
   store.transact(async (tx) => {
     const access = await requireOAuthClient(tx, principal, clientId);
-    const client = { ...access.client, ...change };
+    const { name = access.client.name } = change;
+    const client = { ...access.client, ...change, name: name || null };
+    await changePool(tx, client, access.client.agentPoolId, client.agentPoolId);
     oauthClientRecords.write(tx, [client.id], client);
     const token = await oauthTokenRecords.find(tx, client.tokenId);
     if (token !== undefined && oauthTokenString !== undefined) {
@@ -185,6 +214,7 @@ export const removeOAuthClient = async (
   client: OAuthClient,
 ): Promise<void> => {
   for (const step of workspaceSteps) await step.onOAuthClientRemoved?.(tx, client);
+  if (client.agentPoolId !== null) agentPoolUsers.delete(tx, client.agentPoolId, client.id);
   oauthClientRecords.delete(tx, client.id);
   oauthTokenRecords.delete(tx, client.tokenId);
   organizationOAuthClients.delete(tx, client.organizationId, client.id);

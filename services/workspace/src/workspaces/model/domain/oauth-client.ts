@@ -22,6 +22,8 @@ export interface OAuthClient {
   readonly serviceProvider: ServiceProvider;
   readonly httpUrl: string;
   readonly apiUrl: string;
+  /** The pool whose agents reach the provider; null: the control plane does. */
+  readonly agentPoolId: string | null;
   /** Identifies the client to the provider. */
   readonly key: string | null;
   /** Write-only: never part of a response. */

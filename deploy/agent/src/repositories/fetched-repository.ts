@@ -1,13 +1,12 @@
 /** A repository as far as a fetch needs it: single commits without their history. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { prepareSsh, shellQuoted } from '@keelson/agent';
-import type { Outbound } from '@keelson/outbound';
-import { RepositoryFailure } from '../model/repository-failure.ts';
-import { openEgressProxy } from './egress-proxy.ts';
+import { prepareSsh, shellQuoted } from '../ssh-key.ts';
+import { type AddressLookup, openEgressProxy } from './egress-proxy.ts';
 import { type GitOptions, runGit } from './git-program.ts';
+import { RepositoryFailure } from './repository-failure.ts';
 
 export interface FetchLimits {
   readonly timeLimitMs: number;
@@ -60,16 +59,17 @@ export class FetchedRepository implements AsyncDisposable {
   static async use<T>(
     { cloneUrl, username, token, sshKey }: FetchSource,
     { timeLimitMs, limitBytes }: FetchLimits,
-    outbound: Pick<Outbound, 'addressesOf'>,
+    addresses: AddressLookup,
     work: (repository: FetchedRepository) => Promise<T>,
   ): Promise<T> {
     const folder = await mkdtemp(join(tmpdir(), 'keelson-fetch-'));
     const signal = AbortSignal.timeout(timeLimitMs);
-    await using proxy = await openEgressProxy({ outbound, limitBytes });
+    await using proxy = await openEgressProxy({ addresses, limitBytes });
     const credentials = { origin: new URL(cloneUrl).origin, username, password: token };
     const sshCommand = sshKey === undefined ? undefined : await toSshCommand(folder, sshKey);
     const git = { folder, proxyUrl: proxy.url, credentials, sshCommand, signal };
     await using repository = new FetchedRepository(cloneUrl, git);
+    await mkdir(repository.emptyFolder);
     try {
       return await work(repository);
     } catch (error) {
@@ -77,7 +77,7 @@ export class FetchedRepository implements AsyncDisposable {
         throw new RepositoryFailure(
           `the fetch took longer than the ${timeLimitMs / 1000} seconds that it may take`,
         );
-      if (proxy.refusal !== undefined) throw new RepositoryFailure(proxy.refusal);
+      if (proxy.refusal !== undefined) throw proxy.refusal;
       throw error;
     }
   }
@@ -95,6 +95,11 @@ export class FetchedRepository implements AsyncDisposable {
     // Names match at their ends too: only the whole name is meant.
     const found = lines.map((line) => line.split('\t')).find(([, name]) => name === ref);
     return { defaultBranch: head ?? '', sha: found?.[0] };
+  }
+
+  /** A folder for git commands that ask for one although they use no files. */
+  get emptyFolder(): string {
+    return join(this.git.folder, 'empty');
   }
 
   /** A new, empty repository in this fetch's folder. */

@@ -1,30 +1,22 @@
 /**
- * The files of a commit as a tar archive under gzip, with those of its submodules where they are wanted. Git
- * writes them from its objects: nothing of the repository is checked out here.
+ * The files of a commit as a tar archive under gzip, with those of its submodules where they are wanted. Git joins
+ * them to one tree and writes the archive from its objects: nothing of the repository is checked out here.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { pipeline } from 'node:stream';
 import { createGzip } from 'node:zlib';
-import { extract, type Pack, pack } from 'tar-stream';
-import { RepositoryFailure } from '../model/repository-failure.ts';
 import type { FetchedRepository } from './fetched-repository.ts';
 import { runGit, startGit } from './git-program.ts';
+import { RepositoryFailure } from './repository-failure.ts';
 
 const MAX_UNPACKED_BYTES = 1024 * 1024 * 1024;
 const MAX_FILES = 100_000;
 const MAX_SUBMODULES = 50;
 const MAX_DEPTH = 5;
 
-/** Remainder of the limits shared by a repository and its submodules. */
-interface Room {
-  bytes: number;
-  files: number;
-  submodules: number;
-}
-
+/** One of the repositories of an archive. All of their objects are in one folder. */
 interface Place {
-  /** The repository's folder here. */
   readonly folder: string;
   readonly url: string;
   readonly sha: string;
@@ -35,42 +27,6 @@ interface Place {
 
 const tooMuch = (what: string): RepositoryFailure =>
   new RepositoryFailure(`the repository has more than ${what}`, { isFinal: true });
-
-const takeRoom = (room: Room, bytes: number): void => {
-  room.files -= 1;
-  room.bytes -= bytes;
-  if (room.files < 0) throw tooMuch(`${MAX_FILES} files`);
-  if (room.bytes < 0) throw tooMuch(`${MAX_UNPACKED_BYTES} bytes of files`);
-};
-
-const addFiles = async (
-  { git }: FetchedRepository,
-  { folder, sha, prefix }: Place,
-  room: Room,
-  packed: Pack,
-): Promise<void> => {
-  // Attributes of the repository must not leave files out, or write the commit into them.
-  await mkdir(join(folder, 'info'), { recursive: true });
-  await writeFile(join(folder, 'info', 'attributes'), '* -export-ignore -export-subst\n');
-  const args = ['--git-dir', folder, 'archive', '--format=tar', `--prefix=${prefix}`, sha];
-  const { stdout, ended } = startGit(git, ...args);
-  const entries = extract();
-  const reading = pipeline(stdout, entries, () => undefined);
-  try {
-    for await (const entry of entries) {
-      takeRoom(room, entry.header.size ?? 0);
-      const { promise, resolve, reject } = Promise.withResolvers<void>();
-      const written = packed.entry(entry.header, (error) => (error ? reject(error) : resolve()));
-      pipeline(entry, written, (error) => {
-        if (error) reject(error);
-      });
-      await promise;
-    }
-    await ended;
-  } finally {
-    reading.destroy();
-  }
-};
 
 interface Submodule {
   readonly path: string;
@@ -165,54 +121,100 @@ const listSubmodules = async (
   });
 };
 
+/** Puts the files of submodules into git's index, in place of the links to them. @returns their number */
 const addSubmodules = async (
   repository: FetchedRepository,
   place: Place,
-  room: Room,
-  packed: Pack,
-): Promise<void> => {
+  count: number,
+): Promise<number> => {
+  const { folder } = place;
+  // Git asks for a folder of files; it writes none.
+  const inIndex = ['--git-dir', folder, '--work-tree', repository.emptyFolder];
+  let total = count;
   for (const { path, sha, url } of await listSubmodules(repository, place)) {
-    room.submodules -= 1;
-    if (room.submodules < 0) throw tooMuch(`${MAX_SUBMODULES} submodules`);
+    total += 1;
+    if (total > MAX_SUBMODULES) throw tooMuch(`${MAX_SUBMODULES} submodules`);
     if (place.depth === MAX_DEPTH) throw tooMuch(`${MAX_DEPTH} levels of submodules`);
-    const folder = await repository.create();
     const fetched = await repository.fetch(folder, url, sha).catch((error: unknown) => {
       if (error instanceof RepositoryFailure)
         throw new RepositoryFailure(`the submodule ${path}: ${error.message}`, error);
       throw error;
     });
-    const prefix = `${place.prefix}${path}/`;
-    const below = { folder, url, sha: fetched, prefix, depth: place.depth + 1 };
-    await addFiles(repository, below, room, packed);
-    await addSubmodules(repository, below, room, packed);
+    const at = place.prefix + path;
+    await runGit(repository.git, ...inIndex, 'update-index', '--force-remove', '--', at);
+    await runGit(repository.git, ...inIndex, 'read-tree', `--prefix=${at}/`, fetched);
+    const below = { folder, url, sha: fetched, prefix: `${at}/`, depth: place.depth + 1 };
+    total = await addSubmodules(repository, below, total);
   }
+  return total;
 };
+
+/** A tree with the files of a commit and of its submodules. */
+const joinTrees = async (repository: FetchedRepository, place: Place): Promise<string> => {
+  const { folder, sha } = place;
+  const inIndex = ['--git-dir', folder, '--work-tree', repository.emptyFolder];
+  await runGit(repository.git, ...inIndex, 'read-tree', sha);
+  const count = await addSubmodules(repository, place, 0);
+  if (count === 0) return sha;
+  return (await runGit(repository.git, ...inIndex, 'write-tree')).toString().trim();
+};
+
+/** Size of a file in a line of `ls-tree --long`; zero for others. */
+const SIZE = /^\d+ blob [0-9a-f]+ +(\d+)\t/;
+
+/** @throws RepositoryFailure for a tree whose files are too many or too large together */
+const requireLimits = async (
+  { git }: FetchedRepository,
+  folder: string,
+  tree: string,
+): Promise<void> => {
+  const args = ['--git-dir', folder, 'ls-tree', '-r', '-z', '--long', '--full-tree', tree];
+  const { stdout, ended } = startGit(git, ...args);
+  let files = 0;
+  let bytes = 0;
+  let rest = '';
+  for await (const piece of stdout.setEncoding('utf8') as AsyncIterable<string>) {
+    const entries = (rest + piece).split('\0');
+    rest = entries.pop() ?? '';
+    files += entries.length;
+    for (const entry of entries) bytes += Number(SIZE.exec(entry)?.[1] ?? 0);
+    if (files > MAX_FILES) throw tooMuch(`${MAX_FILES} files`);
+    if (bytes > MAX_UNPACKED_BYTES) throw tooMuch(`${MAX_UNPACKED_BYTES} bytes of files`);
+  }
+  await ended;
+};
+
+export interface ArchiveOptions {
+  readonly withSubmodules: boolean;
+  /** Largest archive. */
+  readonly limitBytes: number;
+}
 
 /** @throws RepositoryFailure from the iteration */
 export const archiveCommit = async function* (
   repository: FetchedRepository,
   folder: string,
   sha: string,
-  withSubmodules: boolean,
+  { withSubmodules, limitBytes }: ArchiveOptions,
 ): AsyncGenerator<Uint8Array, void, void> {
-  const packed = pack();
-  const zipped = createGzip();
   const place = { folder, url: repository.cloneUrl, sha, prefix: '', depth: 0 };
-  const room = { bytes: MAX_UNPACKED_BYTES, files: MAX_FILES, submodules: MAX_SUBMODULES };
-  const fill = async (): Promise<void> => {
-    try {
-      await addFiles(repository, place, room, packed);
-      if (withSubmodules) await addSubmodules(repository, place, room, packed);
-      packed.finalize();
-    } catch (error) {
-      // The reader gets the error from here; `packed` ends with its pipeline.
-      zipped.destroy(error instanceof Error ? error : new Error('unknown error'));
+  const tree = withSubmodules ? await joinTrees(repository, place) : sha;
+  await requireLimits(repository, folder, tree);
+  // Attributes of the repository must not leave files out, or write the commit into them.
+  await mkdir(join(folder, 'info'), { recursive: true });
+  await writeFile(join(folder, 'info', 'attributes'), '* -export-ignore -export-subst\n');
+  const args = ['--git-dir', folder, 'archive', '--format=tar', tree];
+  const { stdout, ended } = startGit(repository.git, ...args);
+  const zipped = pipeline(stdout, createGzip(), () => undefined) as AsyncIterable<Buffer>;
+  let sizeBytes = 0;
+  for await (const piece of zipped) {
+    sizeBytes += piece.byteLength;
+    if (sizeBytes > limitBytes) {
+      throw new RepositoryFailure(`the archive of the commit is larger than ${limitBytes} bytes`, {
+        isFinal: true,
+      });
     }
-  };
-  // The pipeline ends it with the error of its reader, which is known already.
-  packed.on('error', () => undefined);
-  pipeline(packed, zipped, () => undefined);
-  const filled = fill();
-  yield* zipped as AsyncIterable<Buffer>;
-  await filled;
+    yield piece;
+  }
+  await ended;
 };

@@ -3,23 +3,28 @@
  * connects only to permitted addresses, whatever a repository, redirect or submodule names. It
  * closes all connections once the byte limit is exceeded.
  */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request as sendRequest } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Outbound } from '@keelson/outbound';
-import { isSameSecret } from '../model/secret-comparison.ts';
+import { RepositoryFailure } from './repository-failure.ts';
 
 export interface EgressProxy extends AsyncDisposable {
   /** With the credentials that it asks for. */
   readonly url: string;
   /** Why it refused or ended a connection, undefined when it did not. */
-  readonly refusal: string | undefined;
+  readonly refusal: RepositoryFailure | undefined;
+}
+
+/** Decides which addresses of a host are permitted. */
+export interface AddressLookup {
+  /** @throws Error that says why there is none */
+  addressesOf(host: string): Promise<readonly string[]>;
 }
 
 export interface EgressLimits {
-  readonly outbound: Pick<Outbound, 'addressesOf'>;
+  readonly addresses: AddressLookup;
   /** In both directions, over all connections. */
   readonly limitBytes: number;
 }
@@ -33,17 +38,17 @@ const HOP_HEADERS: ReadonlySet<string> = new Set([
 const BAD_GATEWAY = 'HTTP/1.1 502 Bad Gateway\r\nconnection: close\r\n\r\n';
 
 export const openEgressProxy = async ({
-  outbound,
+  addresses,
   limitBytes,
 }: EgressLimits): Promise<EgressProxy> => {
   const password = randomBytes(24).toString('hex');
-  const expected = `Basic ${Buffer.from(`git:${password}`).toString('base64')}`;
+  const expected = Buffer.from(`Basic ${Buffer.from(`git:${password}`).toString('base64')}`);
   const sockets = new Set<Duplex>();
   let passedBytes = 0;
-  let refusal: string | undefined;
+  let refusal: RepositoryFailure | undefined;
 
-  const refuse = (why: string): void => {
-    refusal ??= why;
+  const refuse = (failure: RepositoryFailure): void => {
+    refusal ??= failure;
     for (const socket of sockets) socket.destroy();
   };
   const hold = <S extends Duplex>(socket: S): S => {
@@ -60,24 +65,32 @@ export const openEgressProxy = async ({
       passedBytes += bytes - seenBytes;
       seenBytes = bytes;
       if (passedBytes > limitBytes)
-        refuse(`the repository is larger than the ${limitBytes} bytes that a fetch may transfer`);
+        // Another attempt would transfer as much.
+        refuse(
+          new RepositoryFailure(
+            `the repository is larger than the ${limitBytes} bytes that a fetch may transfer`,
+            { isFinal: true },
+          ),
+        );
     };
     socket.on('data', add);
     socket.once('close', add);
     return socket;
   };
   const reach = async (host: string, port: number): Promise<Socket> => {
-    const [address] = await outbound.addressesOf(host);
+    const [address] = await addresses.addressesOf(host);
     const socket = hold(connect({ host: address ?? '', port }));
     await once(socket, 'connect');
     return count(socket);
   };
-  const isOurs = ({ headers }: IncomingMessage): boolean =>
-    isSameSecret(headers['proxy-authorization'], expected);
-  const whyNot = (error: unknown): string => {
+  const isOurs = ({ headers }: IncomingMessage): boolean => {
+    const given = Buffer.from(headers['proxy-authorization'] ?? '');
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  };
+  const toRefusal = (error: unknown): RepositoryFailure => {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (typeof code === 'string') return code;
-    return error instanceof Error ? error.message : 'unknown error';
+    if (typeof code === 'string') return new RepositoryFailure(code);
+    return new RepositoryFailure(error instanceof Error ? error.message : 'unknown error');
   };
 
   const server = createServer((request, response) => {
@@ -106,7 +119,7 @@ export const openEgressProxy = async ({
         request.pipe(passed);
       },
       (error: unknown) => {
-        refusal ??= whyNot(error);
+        refusal ??= toRefusal(error);
         response.writeHead(502).end();
       },
     );
@@ -125,7 +138,7 @@ export const openEgressProxy = async ({
         client.once('close', () => socket.destroy());
       },
       (error: unknown) => {
-        refusal ??= whyNot(error);
+        refusal ??= toRefusal(error);
         client.end(BAD_GATEWAY);
       },
     );

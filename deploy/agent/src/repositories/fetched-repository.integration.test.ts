@@ -1,11 +1,17 @@
 /** Fetching with the real git from a real server. */
 
-import { pipeline, Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
+import { execFile } from 'node:child_process';
+import { mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { promisify } from 'node:util';
 import { createOutbound } from '@keelson/outbound';
 import { createPublicAddressPolicy } from '@keelson/outbound/addresses';
-import { type RepositoryServer, startRepositoryServer, startSshServer } from '@keelson/testkit';
-import { extract } from 'tar-stream';
+import {
+  type RepositoryServer,
+  startRepositoryServer,
+  startSshServer,
+  temporaryDirectory,
+} from '@keelson/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { FetchedRepository, type FetchLimits } from './fetched-repository.ts';
 import { archiveCommit } from './repository-archive.ts';
@@ -23,14 +29,17 @@ const LIMITS: FetchLimits = { timeLimitMs: 60_000, limitBytes: 64 * 1024 * 1024 
 const TOKEN = 'secret-token-of-the-tests';
 
 const unpack = async (pieces: AsyncIterable<Uint8Array>): Promise<Record<string, string>> => {
-  const entries = extract();
-  pipeline(Readable.from(pieces), createGunzip(), entries, () => undefined);
+  await using folder = await temporaryDirectory();
+  const archive = join(folder.path, 'archive.tar.gz');
+  const unpacked = join(folder.path, 'files');
+  await mkdir(unpacked);
+  await writeFile(archive, pieces);
+  await promisify(execFile)('tar', ['-xzf', archive, '-C', unpacked]);
   const files: Record<string, string> = {};
-  for await (const entry of entries) {
-    const content: Buffer[] = [];
-    for await (const piece of entry) content.push(piece as Buffer);
-    if (entry.header.type !== 'directory')
-      files[entry.header.name] = entry.header.linkname ?? Buffer.concat(content).toString();
+  for (const entry of await readdir(unpacked, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isSymbolicLink()) files[relative(unpacked, path)] = await readlink(path);
+    if (entry.isFile()) files[relative(unpacked, path)] = await readFile(path, 'utf8');
   }
   return files;
 };
@@ -68,7 +77,9 @@ const filesOf = (
     async (fetched) => {
       const folder = await fetched.create();
       const sha = await fetched.fetch(folder, fetched.cloneUrl, ref);
-      return unpack(archiveCommit(fetched, folder, sha, withSubmodules));
+      return unpack(
+        archiveCommit(fetched, folder, sha, { withSubmodules, limitBytes: LIMITS.limitBytes }),
+      );
     },
     options,
   );
@@ -96,7 +107,12 @@ describe('a fetch', () => {
       const folder = await fetched.create();
       expect(await fetched.fetch(folder, fetched.cloneUrl, 'refs/heads/main')).toBe(sha);
       expect(await fetched.describe(folder, sha)).toMatchObject({ sha, author: 'Ada' });
-      const files = await unpack(archiveCommit(fetched, folder, sha, false));
+      const files = await unpack(
+        archiveCommit(fetched, folder, sha, {
+          withSubmodules: false,
+          limitBytes: LIMITS.limitBytes,
+        }),
+      );
       expect(files).toMatchObject({ 'old.tf': 'before', 'main.tf': 'now $Format:%H$' });
       expect(files['deep/er/x.tf']).toBe('y');
     });

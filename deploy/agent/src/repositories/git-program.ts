@@ -6,7 +6,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { RepositoryFailure } from '../model/repository-failure.ts';
+import { RepositoryFailure } from './repository-failure.ts';
 
 export interface GitOptions {
   /** Its home and working directory. */
@@ -127,7 +127,7 @@ export const startGit = (options: GitOptions, ...args: readonly string[]): Runni
       if (code !== 0) throw new RepositoryFailure(`git: ${toMessage(stderr, options)}`);
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
-        throw new RepositoryFailure('git is not installed where the workspace service runs');
+        throw new RepositoryFailure('git is not installed where repositories are fetched');
       throw error;
     } finally {
       options.signal.removeEventListener('abort', kill);

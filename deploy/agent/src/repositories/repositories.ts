@@ -1,0 +1,10 @@
+/** How commits are fetched, for the control plane (services/workspace). */
+export {
+  type Commit,
+  FetchedRepository,
+  type FetchLimits,
+  type FetchSource,
+} from './fetched-repository.ts';
+export { type CommitRequest, type FoundCommit, findCommit } from './find-commit.ts';
+export { archiveCommit } from './repository-archive.ts';
+export { RepositoryFailure } from './repository-failure.ts';

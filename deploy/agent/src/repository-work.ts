@@ -1,0 +1,130 @@
+/** Work at repositories that only agents reach: commits are fetched and packed, and requests are sent. */
+
+import { lookup } from 'node:dns/promises';
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import {
+  type ControlPlane,
+  type FetchOrder,
+  isGone,
+  type RepositoryWork,
+  type RequestOrder,
+  upload,
+} from './control-plane.ts';
+import type { Say } from './recovery.ts';
+import { FetchedRepository } from './repositories/fetched-repository.ts';
+import { findCommit } from './repositories/find-commit.ts';
+import { archiveCommit } from './repositories/repository-archive.ts';
+import { RepositoryFailure } from './repositories/repository-failure.ts';
+
+/** The operator decides what the agent reaches: every address of a host is permitted. */
+const addressesOf = async (host: string): Promise<readonly string[]> =>
+  (await lookup(host.replace(/^\[|\]$/g, ''), { all: true })).map(({ address }) => address);
+
+const fetchCommit = (
+  controlPlane: ControlPlane,
+  workId: string,
+  { attributes }: FetchOrder,
+): Promise<void> => {
+  const source = {
+    cloneUrl: attributes['clone-url'],
+    username: attributes.username,
+    token: attributes.token,
+    sshKey: attributes['ssh-private-key'],
+  };
+  const limits = {
+    timeLimitMs: attributes['time-limit-seconds'] * 1000,
+    limitBytes: attributes['limit-bytes'],
+  };
+  return FetchedRepository.use(source, limits, { addressesOf }, async (repository) => {
+    const folder = await repository.create();
+    const found = await findCommit(repository, folder, {
+      ref: attributes.ref,
+      onlyIfDefaultBranch: attributes['only-if-default-branch'],
+      baseSha: attributes['base-sha'],
+    });
+    for (const { withSubmodules, uploadUrl } of await controlPlane.reportCommit(workId, found)) {
+      const file = join(repository.git.folder, 'archive.tar.gz');
+      const { sha = '' } = found.commit ?? {};
+      const pieces = archiveCommit(repository, folder, sha, {
+        withSubmodules,
+        limitBytes: attributes['archive-limit-bytes'],
+      });
+      await pipeline(Readable.from(pieces), createWriteStream(file));
+      await upload(uploadUrl, file);
+    }
+    await controlPlane.endRepositoryWork(workId, { status: 'finished' });
+  });
+};
+
+/** The beginning of an answer. */
+const readBeginning = async (response: Response, limitBytes: number): Promise<string> => {
+  const pieces: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const piece of response.body ?? []) {
+    pieces.push(piece);
+    sizeBytes += piece.byteLength;
+    if (sizeBytes >= limitBytes) break;
+  }
+  return Buffer.concat(pieces).subarray(0, limitBytes).toString();
+};
+
+/** The most specific text of a request that was not answered. */
+const reasonOf = (error: unknown): string => {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (!(cause instanceof Error)) return 'unknown error';
+  return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message;
+};
+
+const sendRequest = async (
+  controlPlane: ControlPlane,
+  workId: string,
+  { attributes }: RequestOrder,
+): Promise<void> => {
+  const { method, url, headers, body } = attributes;
+  let answer: { readonly status: number; readonly text: string };
+  try {
+    const response = await fetch(url, {
+      method,
+      headers,
+      // A redirect would receive the credentials.
+      redirect: 'manual',
+      signal: AbortSignal.timeout(attributes['time-limit-seconds'] * 1000),
+      ...(body === null ? {} : { body }),
+    });
+    const text = await readBeginning(response, attributes['answer-limit-bytes']);
+    answer = { status: response.status, text };
+  } catch (error) {
+    throw new RepositoryFailure(`${new URL(url).host} cannot be reached: ${reasonOf(error)}`);
+  }
+  await controlPlane.endRepositoryWork(workId, {
+    status: 'finished',
+    'answer-status': answer.status,
+    'answer-body': answer.text,
+  });
+};
+
+/** Does a piece of work and reports how it ended. */
+export const performRepositoryWork = async (
+  controlPlane: ControlPlane,
+  { id, order }: RepositoryWork,
+  say: Say,
+): Promise<void> => {
+  try {
+    if (order.kind === 'fetch') await fetchCommit(controlPlane, id, order);
+    else await sendRequest(controlPlane, id, order);
+    say(`${id} is over`);
+  } catch (error) {
+    // It took too long, and waits for another agent.
+    if (isGone(error)) return;
+    const message = error instanceof Error ? error.message : String(error);
+    say(`${id} has failed: ${message}`);
+    const isFinal = error instanceof RepositoryFailure && error.isFinal;
+    const end = { status: 'errored', 'error-message': message, 'is-final': isFinal } as const;
+    await controlPlane.endRepositoryWork(id, end).catch((refusal: unknown) => {
+      if (!isGone(refusal)) throw refusal;
+    });
+  }
+};

@@ -1,0 +1,86 @@
+/** Work for agents that is not done: no agent takes it, or the one that has it is lost. */
+import { RepositoryFailure } from '@keelson/agent/repositories';
+import type { RoundOptions } from '@keelson/locks';
+import { type Transaction, unlessDamaged } from '@keelson/storage';
+import { agentRecords } from '../../runs/model/agent-records.ts';
+import { agentPoolRecords } from '../../workspaces/model/agent-pool-records.ts';
+import type { AgentPool } from '../../workspaces/model/domain/agent-pool.ts';
+import { dueAtMsOf } from '../../workspaces/model/repository-records.ts';
+import {
+  type AgentWork,
+  type AgentWorkKey,
+  agentWork,
+  deleteAgentWork,
+  listWorkingPools,
+} from '../model/agent-work-records.ts';
+import { findAgentPoolOf } from '../repository-work/agent-pool-of-work.ts';
+import { noteFailure } from '../repository-work/work-outcomes.ts';
+import type { VcsContext } from '../seams/vcs-context.ts';
+import { failAgentWork, returnWork } from './agent-work-operations.ts';
+
+/** Agents ask for work every few seconds. */
+const TAKEN_WITHIN_MS = 60_000;
+/** As long as other work is tried again. */
+const GIVEN_UP_AFTER_MS = 16 * 60 * 60 * 1000;
+
+/** Shows once that nobody takes the work, and gives it up in the end. */
+const noteMissed = async (
+  context: VcsContext,
+  tx: Transaction,
+  key: AgentWorkKey,
+  queued: AgentWork,
+  waitedMs: number,
+): Promise<void> => {
+  const [poolId] = key;
+  if ((await findAgentPoolOf(tx, queued.work)) !== poolId) {
+    returnWork(tx, key, queued);
+    return;
+  }
+  const isLast = waitedMs > GIVEN_UP_AFTER_MS;
+  if (queued.isMissed && !isLast) return;
+  const pool = await agentPoolRecords.find(tx, poolId);
+  const problem = `no agent of the pool ${pool?.name ?? poolId}, through which the provider is reached, has taken the work`;
+  await noteFailure(context, tx, queued.work, problem, isLast);
+  if (isLast) deleteAgentWork(tx, key, queued);
+  else agentWork.write(tx, key, { ...queued, isMissed: true });
+};
+
+const lookAfter = async (
+  context: VcsContext,
+  tx: Transaction,
+  key: AgentWorkKey,
+): Promise<void> => {
+  const queued = await agentWork.find(tx, ...key);
+  const nowMs = context.clock.nowMs();
+  if (queued === undefined) return;
+  if (queued.claim === null) {
+    const waitedMs = nowMs - dueAtMsOf(key);
+    if (waitedMs > TAKEN_WITHIN_MS) await noteMissed(context, tx, key, queued, waitedMs);
+    return;
+  }
+  if (queued.claim.untilMs > nowMs) return;
+  const agent = await agentRecords.find(tx, queued.claim.agentId);
+  const name = agent?.name ?? queued.claim.agentId;
+  const failure = new RepositoryFailure(`the agent ${name}, which had the work, did not end it`);
+  await failAgentWork(context, tx, key, queued, failure);
+};
+
+/** Looks after the work of all pools. */
+export const lookAfterAgentWork = async (
+  context: VcsContext,
+  options: RoundOptions,
+): Promise<void> => {
+  const { store } = context;
+  for (const poolId of await listWorkingPools(store)) {
+    for (const name of await agentWork.keys(store, [poolId]))
+      await unlessDamaged(store.transact((tx) => lookAfter(context, tx, [poolId, name]), options));
+  }
+};
+
+/** Removes the work of a pool that is deleted, which no OAuth client names any more. */
+export const removeWorkOf = async (tx: Transaction, { id }: AgentPool): Promise<void> => {
+  for (const name of await agentWork.keys(tx, [id])) {
+    const work = await agentWork.find(tx, id, name);
+    if (work !== undefined) deleteAgentWork(tx, [id, name], work);
+  }
+};

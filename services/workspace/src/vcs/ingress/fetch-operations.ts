@@ -1,0 +1,129 @@
+/** Fetching the commit of an event from its provider, for the control plane and for agents. */
+import {
+  archiveCommit,
+  type CommitRequest,
+  FetchedRepository,
+  type FetchSource,
+  findCommit,
+} from '@keelson/agent/repositories';
+import type { Transaction, TransactOptions } from '@keelson/storage';
+import { findReadme } from '../../state/configuration-versions/readme-reader.ts';
+import { readLooseContent, storeContent } from '../../state/contents/state-content-operations.ts';
+import { MAX_ARCHIVE_BYTES } from '../../state/model/domain/configuration-version.ts';
+import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
+import {
+  findRepositoryHookById,
+  repositoryWork,
+  repositoryWorkspaces,
+  type WorkKey,
+} from '../../workspaces/model/repository-records.ts';
+import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
+import type { CommitArchive } from '../model/commit-archive.ts';
+import {
+  type LoadedRepository,
+  loadRepository,
+} from '../providers/remote-repository-operations.ts';
+import type { VcsContext } from '../seams/vcs-context.ts';
+import { type Choice, chooseWorkspaces, toCommitRequest } from './fetch-choice.ts';
+import { type FetchedCommit, type FetchWork, finishFetch } from './ingress-operations.ts';
+
+/** The parts that a fetch needs; `request` is undefined if the event concerns no workspace. */
+export interface PreparedFetch {
+  readonly loaded: LoadedRepository;
+  readonly workspaces: readonly Workspace[];
+  readonly request: CommitRequest | undefined;
+}
+
+/** @returns undefined if the repository is no longer connected */
+export const prepareFetch = async (
+  { store }: Pick<VcsContext, 'store'>,
+  { hookId, event }: FetchWork,
+): Promise<PreparedFetch | undefined> => {
+  const hook = await findRepositoryHookById(store, hookId);
+  const loaded = hook && (await loadRepository(store, hook));
+  if (loaded === undefined) return undefined;
+  const ids = await repositoryWorkspaces.keys(store, [hookId]);
+  const found = await Promise.all(ids.map((id) => workspaceRecords.find(store, id)));
+  const workspaces = found.filter((workspace) => workspace !== undefined);
+  return { loaded, workspaces, request: toCommitRequest(workspaces, event) };
+};
+
+export const toFetchSource = ({ provider, repository, sshKey }: LoadedRepository): FetchSource => ({
+  cloneUrl: provider.cloneUrl(repository),
+  username: provider.username,
+  token: repository.connection.token,
+  sshKey,
+});
+
+/** Whether a workspace wants the files of submodules. */
+export const withSubmodulesOf = ({ settings }: Workspace): boolean =>
+  settings.vcsRepo?.ingressSubmodules === true;
+
+/**
+ * Stores an archive with the READMEs of the workspaces that get it.
+ * @param observe sees every piece before it is stored, and may refuse by throwing
+ */
+export const storeArchive = async (
+  context: VcsContext,
+  pieces: AsyncIterable<Uint8Array>,
+  workspaces: readonly Workspace[],
+  observe: (piece: Uint8Array) => void = () => undefined,
+): Promise<CommitArchive> => {
+  const content = await storeContent(context, pieces, observe);
+  const directories = new Set(workspaces.map(({ settings }) => settings.workingDirectory ?? ''));
+  const readmes: { directory: string; text: string | null }[] = [];
+  for (const directory of directories) {
+    const text = await findReadme(readLooseContent(context.store, content), directory);
+    readmes.push({ directory, text });
+  }
+  return { content, readmes };
+};
+
+/** @throws RepositoryFailure */
+const fetchCommit = (
+  context: VcsContext,
+  { event }: FetchWork,
+  { loaded, workspaces }: PreparedFetch,
+  request: CommitRequest,
+): Promise<{ readonly fetched: FetchedCommit | undefined; readonly choice: Choice }> => {
+  const { fetchLimits, outbound } = context;
+  return FetchedRepository.use(toFetchSource(loaded), fetchLimits, outbound, async (repository) => {
+    const folder = await repository.create();
+    const { commit, defaultBranch, changedFiles } = await findCommit(repository, folder, request);
+    const choice = chooseWorkspaces(workspaces, event, { defaultBranch, changedFiles });
+    if (commit === null) return { fetched: undefined, choice };
+    const store = async (withSubmodules: boolean): Promise<CommitArchive | undefined> => {
+      const wanting = choice.accepted.filter((one) => withSubmodulesOf(one) === withSubmodules);
+      if (wanting.length === 0) return undefined;
+      const limits = { withSubmodules, limitBytes: MAX_ARCHIVE_BYTES };
+      const pieces = archiveCommit(repository, folder, commit.sha, limits);
+      return storeArchive(context, pieces, wanting);
+    };
+    const archives = { plain: await store(false), withSubmodules: await store(true) };
+    return { fetched: { commit, defaultBranch, archives }, choice };
+  });
+};
+
+/** Does the work on an event in a repository. @throws RepositoryFailure */
+export const fetchRepository = async (
+  context: VcsContext,
+  key: WorkKey,
+  work: FetchWork,
+  options: TransactOptions,
+): Promise<void> => {
+  const prepared = await prepareFetch(context, work);
+  const { fetched, choice } =
+    prepared?.request === undefined
+      ? { fetched: undefined, choice: undefined }
+      : await fetchCommit(context, work, prepared, prepared.request);
+  await context.store.transact(async (tx: Transaction) => {
+    // If a newer event has taken its place meanwhile, the work is still to be done.
+    const queued = await repositoryWork.find(tx, ...key);
+    if (queued?.work.kind === 'fetch' && queued.work.deliveryKey === work.deliveryKey)
+      repositoryWork.delete(tx, ...key);
+    if (prepared === undefined) return;
+    const { workspaces, loaded } = prepared;
+    const chosen = choice ?? chooseWorkspaces(workspaces, work.event, undefined);
+    await finishFetch(context, tx, work, { loaded, choice: chosen, fetched });
+  }, options);
+};
