@@ -42,7 +42,8 @@ import { guarded } from './sqlite-errors.ts';
 import { restoreRecord, SqliteRecords, writeRecords } from './sqlite-records.ts';
 import { prepareStatements } from './sqlite-statements.ts';
 import { createTextIndex, findByPart, indexTexts } from './sqlite-text-search.ts';
-import type { SqliteWriter, WriteStatement } from './sqlite-writer.ts';
+import type { SqliteWriter } from './sqlite-writer.ts';
+import type { WriteStatement } from './writer-thread.ts';
 
 /** Entries removed in one go; the event loop is free in between. */
 const DELETE_STEP = 1000;

@@ -1,10 +1,10 @@
-/** Copies of a store's file: read on a connection of its own, and put in the place of all records. */
+/** Copies of a store's file: read on a separate connection; restoring one replaces all records. */
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import type { OpenCopy, Replacement, StagedRow } from '../copies/copy-rows.ts';
 import { guarded } from './sqlite-errors.ts';
 import { SqliteRecords } from './sqlite-records.ts';
-import type { WriteStatement } from './sqlite-writer.ts';
+import type { WriteStatement } from './writer-thread.ts';
 
 /** SQLite keeps what a read transaction sees until it ends, in its own log, while others write. */
 export const openSqliteCopy = (file: string): OpenCopy => {

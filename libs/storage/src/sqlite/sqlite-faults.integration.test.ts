@@ -51,6 +51,20 @@ const contents = async () =>
   );
 
 describe('a SQLite store', () => {
+  test('is written while another store of the process is closed, and can be opened again', async () => {
+    const [first, firstFile] = [await openStore(), file];
+    file = join(folder.path, 'other.db');
+    const other = await openStore();
+    await Promise.all([fill(first, 3), fill(other, 3)]);
+    await Promise.all([first.close(), fill(other, 6)]);
+    expect(await other.list('shared/')).toHaveLength(6);
+    file = firstFile;
+    const again = await openStore();
+    await fill(again, 5);
+    expect(await again.list('shared/')).toHaveLength(5);
+    await Promise.all([other.close(), again.close()]);
+  });
+
   test('is refused while another one has the file open', async () => {
     const store = await openStore();
     await expect(openStore()).rejects.toThrow(refusal('storage.unavailable'));

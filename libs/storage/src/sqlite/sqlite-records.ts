@@ -3,7 +3,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { PathRange } from '../records/record-path.ts';
 import type { CheckedRow, PutRow, RowChange, StoredRow } from '../records/stored-rows.ts';
 import type { SubpageIndex } from '../store.ts';
-import type { WriteStatement } from './sqlite-writer.ts';
+import type { WriteStatement } from './writer-thread.ts';
 
 /** SQLite's "no limit". */
 const toLimit = (limit: number): number => (Number.isFinite(limit) ? limit : -1);

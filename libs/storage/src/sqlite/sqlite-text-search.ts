@@ -8,7 +8,7 @@ import type { ProjectedChange, Projection, TextSearch } from '../projections/pro
 import { quote } from '../projections/projection-sql.ts';
 import { isIndexable } from '../projections/text-search.ts';
 import type { PartQuery } from '../store.ts';
-import type { WriteStatement } from './sqlite-writer.ts';
+import type { WriteStatement } from './writer-thread.ts';
 
 const indexOf = ({ table }: Pick<Projection, 'table'>): string => quote(`${table}_text`);
 

@@ -1,39 +1,14 @@
 /**
- * Writes a store's file on a separate thread, so that no read and no other work of the process waits
- * for a disk. A job is one SQLite transaction; jobs are carried out in the order of their calls.
+ * Writes a store's file on the thread that writes. A job is one SQLite transaction; jobs are carried out
+ * in the order of their calls.
  */
-import type { SQLInputValue } from 'node:sqlite';
-import { Worker } from 'node:worker_threads';
 import { KeelsonError } from '@keelson/errors';
 import { fromSqliteError, isFailedDisk } from './sqlite-errors.ts';
-
-/** A statement that is run once for each row of parameters. */
-export interface WriteStatement {
-  readonly sql: string;
-  readonly rows: readonly (readonly SQLInputValue[])[];
-  /** The transaction is rolled back when this statement changes no row. */
-  readonly mustChange?: boolean;
-}
-
-/** Statements of a separate transaction, or of the open one; the steps of the latter. */
-export type WriteJob =
-  | { readonly whole: readonly WriteStatement[] }
-  | { readonly part: readonly WriteStatement[] }
-  | 'begin'
-  | 'commit'
-  | 'rollback'
-  | 'close';
-
-export interface WriteAnswer {
-  readonly isWritten: boolean;
-  readonly error?: { readonly message: string; readonly errcode: number };
-}
+import { WriteError, type WriteJob, type WriteStatement, writerThread } from './writer-thread.ts';
 
 export class SqliteWriter {
-  readonly #worker: Worker;
-  /** Jobs whose answers are awaited, oldest first. */
-  readonly #pending: PromiseWithResolvers<boolean>[] = [];
-  readonly #ended: Promise<void>;
+  readonly #file: string;
+  readonly #thread = writerThread();
   readonly #onLost: (error: Error) => void;
   /** Settled when the transaction of several jobs that is open has ended. */
   #transaction: Promise<void> | undefined;
@@ -46,21 +21,8 @@ export class SqliteWriter {
    *   unknown then, so nothing more is written until the store is opened again
    */
   constructor(file: string, onLost: (error: Error) => void) {
+    this.#file = file;
     this.#onLost = onLost;
-    const worker = new Worker(new URL('./sqlite-writer-thread.ts', import.meta.url), {
-      workerData: file,
-      name: 'sqlite-writer',
-    });
-    this.#worker = worker;
-    worker.on('message', (answer: WriteAnswer) => this.#settle(answer));
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#ended = promise;
-    worker.on('error', (error) => this.#lose(error));
-    worker.on('exit', () => {
-      this.#failure ??= new KeelsonError('storage.unavailable');
-      resolve();
-    });
-    worker.unref();
   }
 
   /** @throws KeelsonError `storage.lost` when the file may no longer be written */
@@ -105,29 +67,27 @@ export class SqliteWriter {
     }
   }
 
-  async #send(job: Exclude<WriteJob, 'close'>): Promise<boolean> {
-    this.requireIntact();
-    const answer = Promise.withResolvers<boolean>();
-    this.#pending.push(answer);
-    // A process that waits for nothing else must not end before the answer.
-    this.#worker.ref();
-    this.#worker.postMessage(job);
-    return answer.promise;
-  }
-
   /** Resolves when the jobs before it are done and the connection is closed. */
   async close(): Promise<void> {
-    this.#worker.ref();
-    this.#worker.postMessage('close' satisfies WriteJob);
-    await this.#ended;
+    // A failure is reported to `onLost`; the file is given up in either case.
+    await this.#carryOut('close').catch(() => undefined);
+    this.#failure ??= new KeelsonError('storage.unavailable');
   }
 
-  #settle({ isWritten, error }: WriteAnswer): void {
-    const job = this.#pending.shift();
-    if (this.#pending.length === 0) this.#worker.unref();
-    if (error === undefined) return job?.resolve(isWritten);
-    const cause = Object.assign(new Error(error.message), { errcode: error.errcode });
-    job?.reject(isFailedDisk(cause) ? this.#lose(cause) : fromSqliteError(cause));
+  async #send(job: Exclude<WriteJob, 'close'>): Promise<boolean> {
+    this.requireIntact();
+    return this.#carryOut(job);
+  }
+
+  async #carryOut(job: WriteJob): Promise<boolean> {
+    try {
+      const isWritten = await this.#thread.carryOut({ file: this.#file, job });
+      this.requireIntact();
+      return isWritten;
+    } catch (error) {
+      const isKnown = error instanceof WriteError && !isFailedDisk(error);
+      throw isKnown ? fromSqliteError(error) : this.#lose(error as Error);
+    }
   }
 
   /** @returns the refusal of this job and all that follow */
@@ -136,7 +96,6 @@ export class SqliteWriter {
       this.#failure = new KeelsonError('storage.lost', {}, { cause });
       this.#onLost(cause);
     }
-    for (const job of this.#pending.splice(0)) job.reject(this.#failure);
     return this.#failure;
   }
 }
