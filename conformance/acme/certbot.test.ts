@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => site?.[Symbol.asyncDispose]());
 
-/** certbot with a state of its own for each `account`. */
+/** certbot with separate state for each `account`. */
 const certbot = (account: string, ...args: readonly string[]): Promise<string> => {
   const folders = ['config', 'work', 'logs'].flatMap((kind) => [
     `--${kind}-dir`,

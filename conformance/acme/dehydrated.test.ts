@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => site?.[Symbol.asyncDispose]());
 
-/** A dehydrated with a folder and an account of its own. */
+/** A dehydrated with its own folder and account. */
 const configure = async (account: string, settings: Readonly<Record<string, string>>) => {
   const folder = join(site.folder, account);
   await mkdir(folder, { recursive: true });

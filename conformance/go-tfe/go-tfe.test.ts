@@ -1,4 +1,4 @@
-/** The Go tests of this folder: the published go-tfe client, unchanged, against a control plane of its own. */
+/** The Go tests of this folder: the published go-tfe client, unchanged, against its own control plane. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findGoModule, startKeelson, temporaryDirectory } from '@keelson/testkit';

@@ -1,4 +1,4 @@
-/** The unmodified terraform binary against a control plane of its own, over HTTPS with Keelson's own CA. */
+/** The unmodified terraform binary against its own control plane, over HTTPS with Keelson's own CA. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -72,7 +72,7 @@ export interface Installation extends AsyncDisposable {
   ): Promise<Outcome>;
   /** Token of the first user. */
   readonly token: string;
-  /** A new configuration in a folder of its own. */
+  /** A new configuration in a separate folder. */
   project(files: Readonly<Record<string, string>>): Promise<Project>;
 }
 

@@ -41,7 +41,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // The renderer of /docs is one file of its own, which the console does not load.
+    // The renderer of /docs is a separate file, which the console does not load.
     chunkSizeWarningLimit: 900,
     rolldownOptions: {
       input: ['index.html', 'docs.html'].map((page) =>

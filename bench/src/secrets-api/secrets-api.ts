@@ -3,7 +3,7 @@ import type { Bench, Figure } from '../bench.ts';
 import { askInTurn, type HttpLoad, measureBareFastify, measureRate } from '../http-load.ts';
 import { askV1, type MeasuredServer, openMeasuredServer } from '../measured-server.ts';
 
-/** A mount of its own with roles; returns its path. */
+/** Creates a mount with roles; returns its path. */
 const setUpMount = async (server: MeasuredServer, roles: number): Promise<string> => {
   const mount = `bench-${randomBytes(4).toString('hex')}`;
   await askV1(server, 'POST', `sys/mounts/${mount}`, { type: 'pki' });

@@ -17,7 +17,7 @@ const Policy = Type.Object(
       ]),
     ),
     allowed_names: Type.Array(Type.String(), {
-      description: 'Host names and addresses; one * stands for any characters.',
+      description: 'Host names and addresses; `*` matches any characters.',
     }),
     ttl_seconds: Type.Integer({ minimum: 60, description: 'Lifetime where none is asked for.' }),
     max_ttl_seconds: Type.Integer({ minimum: 60, description: 'Longest lifetime.' }),

@@ -14,7 +14,7 @@ export interface Stoppable {
 export interface ProcessOptions {
   /** Name such as "keelson-gateway", used when the start fails. */
   readonly name: string;
-  /** `process.env`, in which systemd names where it wants to be told of the start, reloads and the stop. */
+  /** `process.env`, where systemd names the socket for messages about start, reload and stop. */
   readonly environment: Environment;
   readonly start: () => Promise<Stoppable & { readonly logger: Logger }>;
   /** Time after which the process ends even if work is unfinished. */

@@ -8,7 +8,7 @@ export type ServiceState = 'READY=1' | 'RELOADING=1' | 'STOPPING=1';
 /**
  * Does nothing where systemd does not wait for it. Node opens no datagram sockets of a file system, and the packages
  * that do are native code, so systemd's own program sends the state; the unit needs `NotifyAccess=all` for it.
- * @throws Error if systemd was not told
+ * @throws Error if the message could not be sent
  */
 export const tellServiceManager = async (
   { NOTIFY_SOCKET: socket, PATH: path }: Environment,

@@ -246,7 +246,7 @@ export interface StoreCopies {
    */
   take(whileHeld?: () => Promise<void>): Promise<StoreCopy>;
   /**
-   * Keeps a page beside the records, where nothing reads it.
+   * Stores a page apart from the records, where nothing reads it.
    * @param restoration names what belongs together; pages kept under other names are removed
    * @throws KeelsonError `storage.damaged_copy`
    */

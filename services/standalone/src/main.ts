@@ -15,7 +15,7 @@ await runConfiguredProcess({
   logDestination: ({ logFile, dataDir }) =>
     logFile === '-'
       ? undefined
-      : // Made first, so that a folder that cannot be used is refused by its name.
+      : // Created first, so that the error names a folder that cannot be used.
         openLogDestination(logFile ?? join(makeDataFolder(dataDir), 'keelson.log')),
   start: async (config, logger) => {
     // Loaded only now: a wrong setting is reported without waiting for the whole program.

@@ -233,7 +233,7 @@ describe('every route of the certificate authority', () => {
       const { method, path } = row;
       const answer = await send(method, `empty${path.replaceAll(/\{\w+\}/g, 'x')}`, token);
       const text = await answer.text();
-      // 403 without this text is the engine's own answer to a caller it has let in.
+      // 403 without this text is the engine's own answer to a caller that may use it.
       const isDenied = answer.status === 403 && text.includes('permission denied');
       found.push(`${method} ${path}: ${isDenied ? 403 : 'served'}`);
       wanted.push(`${method} ${path}: ${expected(row, caller)}`);

@@ -43,7 +43,7 @@ test(
     const headers = { 'x-service-token': primary.token };
     await primary.v1('POST', 'sys/replication/performance/primary/enable', {});
     await attach('performance', primary, secondary, 'second');
-    // A performance secondary has tokens of its own.
+    // A performance secondary has its own tokens.
     const secondaryToken = await generateRoot(secondary, primary.shares);
     await writePolicy('before');
     await untilEqual('performance', primary, secondary);

@@ -1,7 +1,7 @@
 /**
  * Every field of every request document and its effect. `accepted-fields.test.ts` compares the table with the
  * request forms of the service and sends the values. The name of a field leaves out `data`, `attributes` and the marks
- * of list items; `@` stands before a relationship. `data.id` and `type` are left out; their rules are the same
+ * of list items; `@` precedes a relationship. `data.id` and `type` are left out; their rules are the same
  * everywhere.
  */
 import {

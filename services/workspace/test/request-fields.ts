@@ -16,7 +16,7 @@ export interface Schema {
   readonly pattern?: string;
 }
 
-/** A field without fields of its own. `*` in its path is an item of a list. */
+/** A field that contains no other fields. `*` in its path is an item of a list. */
 export interface Field {
   readonly path: readonly string[];
   readonly schema: Schema;

@@ -41,7 +41,7 @@ export const damageValue = (value: unknown, random: Random): unknown => {
     case 1:
       return { ...value, [name]: wrongValue(random) };
     case 2:
-      // `__proto__` as a member of its own, as JSON has it.
+      // `__proto__` as an own member, as in JSON.
       return Object.fromEntries([...members, [name, wrongValue(random)]]);
     default: {
       const given = (value as Readonly<Record<string, unknown>>)[name];

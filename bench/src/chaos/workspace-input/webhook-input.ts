@@ -65,7 +65,7 @@ interface TriedHook extends KnownHook {
 const runsOf = async (cluster: Cluster, workspaceId: string): Promise<number> =>
   (await cluster.api('GET', `workspaces/${workspaceId}/runs`)).body.data.length as number;
 
-/** A workspace of an organization of its own, whose repository has a commit that was not delivered. */
+/** A workspace in a separate organization, whose repository has a commit that was not delivered. */
 const connect = async (
   cluster: Cluster,
   server: RepositoryServer,

@@ -1,5 +1,5 @@
 /**
- * The `git` program, as it is started here: in a folder of its own, with nothing of this process's environment
+ * The `git` program, as it is started here: in a separate folder, with nothing of this process's environment
  * but the search path, without hooks, prompts or configuration of the machine, over HTTP and HTTPS, with a key
  * also over SSH, and through the proxy of the fetch. Credentials are in its environment, never in an argument.
  */

@@ -2,7 +2,7 @@
 import type { RecordDigest } from '../records/record-digest.ts';
 import type { Snapshot } from '../records/stored-rows.ts';
 
-/** All records at one moment, read from a connection of its own while the store goes on. */
+/** All records at one moment, read from a separate connection while the store continues to work. */
 export interface OpenCopy extends Snapshot {
   close(): Promise<void>;
 }
@@ -27,7 +27,7 @@ export interface CopyRows {
   openCopy(): Promise<OpenCopy>;
   /** Removes rows that were staged under other names. Reads all staged rows. */
   discardStagedExcept(restoration: string): Promise<void>;
-  /** Keeps rows beside the records, where nothing reads them. */
+  /** Stores rows apart from the records, where nothing reads them. */
   stage(restoration: string, rows: readonly StagedRow[]): Promise<void>;
   countStaged(restoration: string): Promise<number>;
   /** In one database transaction, which also empties the log, the trees and the versions of projections. */

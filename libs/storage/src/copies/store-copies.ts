@@ -1,6 +1,6 @@
 /**
  * Copies of a whole store, for backups. A copy is the records as they lie in the database, encrypted by the
- * barrier, in pages that are encoded like the entries of the log. A restored copy waits beside the records
+ * barrier, in pages that are encoded like the entries of the log. A restored copy waits apart from the records
  * until it is complete, and then replaces all of them in one database transaction.
  */
 

@@ -1,4 +1,4 @@
-/** Copies of a store's database: read in a transaction of its own, and put in the place of all records. */
+/** Copies of a store's database: read in a separate transaction; restoring one replaces all records. */
 import type { PoolClient } from 'pg';
 import type { OpenCopy, Replacement, StagedRow } from '../copies/copy-rows.ts';
 import type { PostgresConnections } from './postgres-connections.ts';

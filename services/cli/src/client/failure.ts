@@ -9,7 +9,7 @@ export const EXIT = {
   usage: 64,
 } as const;
 
-/** An error told in one sentence, with what to do about it. */
+/** An error message of one sentence that also says what to do. */
 export class CliFailure extends Error {
   readonly exitCode: number;
 

@@ -20,7 +20,7 @@ const post = async (cli: Cli, path: string, body: Document = {}): Promise<Docume
 const operationToken = async (kind: string): Promise<Document> =>
   kind === 'dr' ? { dr_operation_token: await readSecret('DR operation token') } : {};
 
-/** Calls a secondary, where a DR secondary takes no token of its own. */
+/** Calls a secondary, where a DR secondary accepts none of its own tokens. */
 const postToSecondary = async (
   cli: Cli,
   kind: string,

@@ -155,7 +155,7 @@ test('signed addresses with another expiry are no change', async () => {
   const events = eventsOf(answer);
   expect((await next(events))?.data.text).toContain('/1/');
   Object.assign(now, signed(2));
-  // The next round sees the new expiry; only the change after it is told.
+  // The next round sees the new expiry; only the change after it is reported.
   const change = next(events);
   await asked(2);
   now.value = 'other';

@@ -257,7 +257,7 @@ const answersOf = async (name: string): Promise<readonly Answer[]> => {
   return found;
 };
 
-/** Capabilities whose reads succeed only beside an agent. */
+/** Capabilities whose reads succeed only while an agent is running. */
 const UNSEEN: Readonly<Record<string, readonly string[]>> = {
   workspace: ['agents', 'assessments'],
   pki: [],

@@ -21,7 +21,7 @@ interface Reachable {
   readonly mounts: readonly { readonly path: string; readonly type: string }[];
 }
 
-/** A schema of OpenAPI 3.0, where `type` is one name and null is a property of its own. */
+/** A schema of OpenAPI 3.0, where `type` is one name and null is a separate property. */
 const withSingleType = (schema: JsonObject): JsonObject => {
   const { type, contentMediaType, ...others } = schema;
   if (contentMediaType !== undefined) return { ...others, type, format: 'binary' };

@@ -100,7 +100,7 @@ describe('the private key', () => {
     ['der', 'der', 'SEC 1', ''],
     ['der', 'pkcs8', 'PKCS#8', ''],
     ['pem_bundle', 'der', 'EC PRIVATE KEY', 'EC PRIVATE KEY'],
-    // The key that stands before the certificate is as it is.
+    // The private key before the certificate is not encrypted.
     ['pem_bundle', 'pkcs8', 'PRIVATE KEY', 'EC PRIVATE KEY'],
   ] as const)('under %s and %s is %s', async ([format, private_key_format, kind, first]) => {
     const { data } = await mounts.post('issue/leaf', { ...NAME, format, private_key_format });

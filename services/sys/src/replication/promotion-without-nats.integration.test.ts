@@ -1,4 +1,4 @@
-/** A secondary without a NATS server of its own could not be followed by any cluster after a promotion. */
+/** A secondary without its own NATS server could not be followed by any cluster after a promotion. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { advanceClockUntilSettled, joinSet, operationToken } from '../../test/cluster-steps.ts';
 import { inProcessTransport } from '../../test/in-process-transport.ts';

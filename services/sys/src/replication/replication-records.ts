@@ -1,6 +1,6 @@
 /**
  * The replication roles of this cluster. The DR role belongs to the node and holds keys, so it is encrypted
- * under a key of its own. The performance role is local: a DR secondary copies it and adopts it on promotion.
+ * with a separate key. The performance role is local: a DR secondary copies it and adopts it on promotion.
  */
 import type { LinkKeyPair, ReplicationKind } from '@keelson/replication';
 import { openMessage, sealMessage } from '@keelson/replication';

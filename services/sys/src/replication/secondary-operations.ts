@@ -251,7 +251,7 @@ const replace = async (
   role: SecondaryRoleRecord,
 ): Promise<void> => state.change(kind, { ...role, generation: newGeneration() });
 
-/** A promoted cluster without a NATS server of its own could not be followed by any other. */
+/** A promoted cluster without its own NATS server could not be followed by any other. */
 export const hasNats = ({ transport }: SecondaryContext): boolean => transport.bus !== undefined;
 
 /**

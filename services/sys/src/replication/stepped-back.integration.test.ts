@@ -1,4 +1,4 @@
-/** A service that has not noticed that its cluster stepped back is told nothing about the set. */
+/** A service that has not noticed that its cluster stepped back receives nothing about the set. */
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { inProcessTransport } from '../../test/in-process-transport.ts';

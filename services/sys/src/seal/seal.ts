@@ -204,7 +204,7 @@ export class Seal {
   }
 
   /**
-   * Forgets all keys when the records were replaced by those of a copy, which has keys of its own, by this or
+   * Forgets all keys when the records were replaced by those of a copy, which has its own keys, by this or
    * another replica. A static seal is opened again if its key file is that of the copy.
    */
   async followRestoration(): Promise<void> {

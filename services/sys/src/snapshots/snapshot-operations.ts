@@ -193,7 +193,7 @@ interface Staged {
   readonly records: ReadonlyMap<string, number>;
 }
 
-/** Keeps the pages of a snapshot beside the records of each service, and compares all digests. */
+/** Keeps the pages of a snapshot apart from the records of each service, and compares all digests. */
 const stageSnapshot = async (
   context: SnapshotContext,
   members: ReadonlyMap<string, MemberRpc>,

@@ -3,7 +3,7 @@ import type { PeriodicWork } from '@keelson/locks';
 import type { IdentityContext } from './seams/identity-context.ts';
 import { sendInvitations } from './teams/invitation-operations.ts';
 
-/** Work by its name; each kind is done by one replica at a time, and pauses while sealed. */
+/** Background work by name. One replica at a time does each kind; it pauses while the service is sealed. */
 export const identityUpkeep = (
   context: IdentityContext,
   { isSealed }: { readonly isSealed: () => boolean },

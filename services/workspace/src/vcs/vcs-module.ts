@@ -16,7 +16,7 @@ export const vcsRoutes = (context: VcsContext): readonly Route[] => deliveryRout
 /** Routes whose credential is the signature of a provider. */
 export const vcsSignedRoutes = (context: VcsContext): readonly Route[] => webhookRoutes(context);
 
-/** Work by its name; done by one replica at a time, and paused while sealed. */
+/** Background work by name. One replica at a time does each kind; it pauses while the service is sealed. */
 export const vcsUpkeep = (
   context: VcsContext,
   { isSealed }: { readonly isSealed: () => boolean },

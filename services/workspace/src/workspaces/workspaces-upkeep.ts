@@ -3,7 +3,7 @@ import type { PeriodicWork } from '@keelson/locks';
 import { deliverNotifications } from './notifications/delivery-operations.ts';
 import type { WorkspacesContext } from './seams/workspaces-context.ts';
 
-/** Work by its name; each kind is done by one replica at a time, and pauses while sealed. */
+/** Background work by name. One replica at a time does each kind; it pauses while the service is sealed. */
 export const workspacesUpkeep = (
   context: WorkspacesContext,
   { isSealed }: { readonly isSealed: () => boolean },

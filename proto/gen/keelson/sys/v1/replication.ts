@@ -16,7 +16,7 @@ export interface ReplicationRole {
   kind: string;
   /** "primary", "secondary" or "superseded" (a primary replaced by another cluster, which refuses writes). */
   role: string;
-  /** Of the replication set. */
+  /** Identifier of the replication set. */
   clusterId: string;
   /** If it changes, work for the role starts again. */
   generation: string;
@@ -36,7 +36,7 @@ export interface ReplicationLink {
   publicKey: string;
   privateKey: string;
   primaryPublicKey: string;
-  /** Of the primary's NATS. */
+  /** Address of the primary's NATS. */
   addresses: string[];
   /** PEM of additional trusted CAs for tls:// addresses. */
   trustedRoots: string[];
@@ -3538,7 +3538,7 @@ export const ReplicationMemberDefinition = {
       responseStream: true,
       options: {},
     },
-    /** Keeps a page of a copy beside the records, where nothing reads it. */
+    /** Stores a page of a copy apart from the records, where nothing reads it. */
     stagePage: {
       name: "StagePage",
       requestType: StagePageRequest as typeof StagePageRequest,

@@ -66,7 +66,7 @@ const SearchBox = (props: { onDone: () => void }) => {
     props.onDone();
     void navigate({ href: address });
   };
-  // Enter waits for the results of its own text, which may still be on their way.
+  // Enter waits for the results for the current text, which may not have arrived yet.
   useEffect(() => {
     if (entered?.text !== text) return;
     const found = groups.flatMap((group) => group.found);

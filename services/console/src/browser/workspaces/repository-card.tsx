@@ -203,7 +203,7 @@ interface Delivery {
 
 const OUTCOME_TONES: Readonly<Record<string, Tone>> = { failed: 'bad', ignored: 'plain' };
 
-/** For administrators of the workspace, whom alone the API lets read deliveries. */
+/** Shown to administrators of the workspace only, because only they may read deliveries. */
 export const DeliveriesCard = ({ workspace }: CardProps) => {
   const path = `workspaces/${workspace.id}/repository-deliveries`;
   return (

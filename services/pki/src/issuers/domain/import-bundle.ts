@@ -71,7 +71,7 @@ const parseEach = <T>(
 
 /**
  * Everything in the text. A certificate is accepted without checking its signature: who may import
- * decides whom the mount trusts.
+ * decides which certificates the mount trusts.
  * @throws KeelsonError `request.invalid`
  */
 export const parseImportBundle = (pem: string): ImportBundle => {

@@ -20,7 +20,7 @@ export type CapabilitySet = number;
 
 const isCapability = (name: string): name is Capability => Object.hasOwn(CAPABILITY_BITS, name);
 
-/** The older one-word form of a rule, and the capabilities that each word stands for. */
+/** The older one-word form of a rule, and the capabilities that each word means. */
 const LEGACY_WORDS: Readonly<Record<string, readonly Capability[]>> = {
   deny: ['deny'],
   read: ['read', 'list'],

@@ -1,7 +1,7 @@
 /**
  * The built-in runner as a caller: one process of the installation, which executes runs of every
- * organization. Its token is a setting and no record, so that it is never replicated: each cluster has a
- * runner of its own, whose token opens nothing while the cluster follows another one.
+ * organization. Its token is a setting and no record, so that it is never replicated: each cluster has its own
+ * runner, whose token opens nothing while the cluster follows another one.
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { Principal } from '@keelson/proto/edge/v1/edge';

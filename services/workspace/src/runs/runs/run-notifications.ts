@@ -12,7 +12,7 @@ interface Told {
   readonly message: string;
 }
 
-/** A discarded run ended by a person's decision, so it is neither an error nor needs attention. */
+/** A person decided to discard the run, so the end is not an error and needs no attention. */
 const OF_STATUS: { readonly [S in RunStatus]?: Told } = {
   pending: { trigger: 'run:created', message: 'Run Created' },
   planning: { trigger: 'run:planning', message: 'Run Planning' },

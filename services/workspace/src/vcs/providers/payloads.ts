@@ -34,7 +34,7 @@ const MAX_URL_LENGTH = 2048;
 export const shownUrl = (text: string | null | undefined): string | null =>
   text && text.length <= MAX_URL_LENGTH && isWebUrl(text) ? new URL(text).href : null;
 
-/** Null for the hash of zeros, which stands for no commit. */
+/** Null for the hash of zeros, which means that there is no commit. */
 export const commitOrNone = (hash: string | null | undefined): string | null =>
   hash === undefined || hash === null || /^0+$/.test(hash) ? null : hash;
 

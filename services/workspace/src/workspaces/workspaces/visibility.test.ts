@@ -17,7 +17,7 @@ const idsOf = (data: unknown): readonly string[] =>
 const refer = (type: string, id: string) => ({ data: { type, id } });
 
 let serial = 0;
-/** A user on a secret team of its own. */
+/** A user in a secret team without other members. */
 const addMember = async (access: object = {}) => {
   serial += 1;
   const team = await runs.harness.create(`${O}/teams`, 'teams', {

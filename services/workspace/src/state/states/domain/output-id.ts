@@ -1,5 +1,5 @@
 /**
- * An output has no record of its own; its id is composed of its state version's id and its position there.
+ * An output has no record; its id is composed of its state version's id and its position there.
  */
 const SHAPE = /^wsout-([1-9A-HJ-NP-Za-km-z]{16})([0-9a-f]{4})$/;
 

@@ -1,5 +1,5 @@
 /**
- * Files of a repository that workspaces watch. Patterns are globs from the repository's root: `*` stands for
+ * Files of a repository that workspaces watch. Patterns are globs from the repository's root: `*` matches
  * any characters but slashes, `**` for any number of folders, `?` for one character.
  */
 import { compileExpression } from '../../../workspaces/model/domain/linear-expression.ts';
