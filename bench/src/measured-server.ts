@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startKeelson } from '@keelson/testkit';
 import type { BenchContext } from './bench.ts';
+import { NODE_COMPILE_CACHE } from './server-process.ts';
 
 export interface MeasuredServer extends AsyncDisposable {
   /** Base URL. */
@@ -44,7 +45,10 @@ export const openMeasuredServer = async (
       [Symbol.asyncDispose]: () => Promise.resolve(),
     };
   const folder = mkdtempSync(join(tmpdir(), 'keelson-bench-'));
-  const keelson = await startKeelson({ dataFolder: folder, env });
+  const keelson = await startKeelson({
+    dataFolder: folder,
+    env: { NODE_COMPILE_CACHE, ...env },
+  });
   return {
     url: keelson.http,
     ...headersOf(context, { v1: keelson.rootToken, api: keelson.apiToken }),

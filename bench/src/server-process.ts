@@ -43,7 +43,7 @@ const residentMegabytes = (pid: number): number => {
 };
 
 /** The same value as in `make up`. */
-const NODE_COMPILE_CACHE = fileURLToPath(
+export const NODE_COMPILE_CACHE = fileURLToPath(
   new URL('../../node_modules/.cache/compiled', import.meta.url),
 );
 
