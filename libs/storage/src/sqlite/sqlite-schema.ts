@@ -6,13 +6,12 @@ export const SQLITE_FORMAT = 1;
 /**
  * Settings of both connections. Durability is SQLite's own: with `synchronous=FULL` a COMMIT returns
  * after its frames in the write-ahead log are flushed, and SQLite decides when to checkpoint. The file is
- * memory-mapped, so few pages need be cached again.
+ * not memory-mapped: the mapped pages would count as memory of the process, once for each connection.
  */
 export const CONNECTION_PRAGMAS = `
 PRAGMA synchronous = FULL;
 PRAGMA temp_store = MEMORY;
 PRAGMA cache_size = -8192;
-PRAGMA mmap_size = 1073741824;
 `;
 
 /**
