@@ -66,9 +66,14 @@ const CASES: readonly (readonly [string, Asked, number, string])[] = [
     'a wrong token on /v1',
     { path: '/v1/sys/mounts', token: 'hvs.wrong' },
     403,
-    'permission denied',
+    'permission denied: a valid token of /v1 is required (X-Service-Token: TOKEN); tokens of /api/v2 are not known here',
   ],
-  ['a wrong token on /api/v2', { path: ORGANIZATIONS, token: 'wrong' }, 401, 'unauthorized'],
+  [
+    'a wrong token on /api/v2',
+    { path: ORGANIZATIONS, token: 'wrong' },
+    401,
+    'a valid API token of /api/v2 is required (Authorization: Bearer TOKEN); tokens of /v1 are not known here',
+  ],
   [
     'a wrong media type',
     { path: ORGANIZATIONS, type: 'text/plain', body: inDocument('"a"') },

@@ -34,6 +34,14 @@ export const SYS_ERRORS = {
     retry: false,
     message: 'permission denied',
   },
+  // Begins like the other, because clients look for these words.
+  'sys.token_required': {
+    grpc: 'PERMISSION_DENIED',
+    http: 403,
+    retry: false,
+    message:
+      'permission denied: a valid token of /v1 is required (X-Service-Token: TOKEN); tokens of /api/v2 are not known here',
+  },
   'sys.no_route': {
     grpc: 'NOT_FOUND',
     http: 404,

@@ -6,7 +6,8 @@ export const WORKSPACE_ERRORS = {
     grpc: 'UNAUTHENTICATED',
     http: 401,
     retry: false,
-    message: 'a valid API token is required',
+    message:
+      'a valid API token of /api/v2 is required (Authorization: Bearer TOKEN); tokens of /v1 are not known here',
   },
   // `pointer` (RFC 6901) names the field of the request; the renderer puts it into `source`.
   'jsonapi.invalid_attribute': {

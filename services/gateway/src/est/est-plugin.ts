@@ -66,7 +66,8 @@ const createServeEst =
     } catch (error) {
       // The client cannot distinguish an unknown token from one without permission; the audit entry
       // does.
-      const isDenied = hasCode(error, 'sys.permission_denied');
+      const isDenied =
+        hasCode(error, 'sys.permission_denied') || hasCode(error, 'sys.token_required');
       if (!isDenied && !hasCode(error, 'pki.est_unauthenticated')) throw error;
       exchange.answerHeaders['www-authenticate'] = CHALLENGE;
       if (!isDenied) throw error;

@@ -194,7 +194,7 @@ const resolveV1 = async (
     audit.caller = token && (await recognize(context, target, token));
     return allowed(target, audit.caller);
   }
-  if (token === undefined) return refuse('sys.permission_denied');
+  if (token === undefined) return refuse('sys.token_required');
   const isRoot = token.policies.includes(ROOT_POLICY);
   audit.caller = toCaller(token, isRoot);
   const judged = isRoot
@@ -202,9 +202,7 @@ const resolveV1 = async (
     : await judge(context, request, target, token, operation, audit);
   const outcome = await withAuditTrial(context, request, target, operation, judged);
   const use = () => retryableAtRoleChange(() => useToken(context.tokens, token));
-  if (outcome?.$case === 'allowed' && !(await use())) {
-    return refuse('sys.permission_denied');
-  }
+  if (outcome?.$case === 'allowed' && !(await use())) return refuse('sys.token_required');
   return outcome;
 };
 
