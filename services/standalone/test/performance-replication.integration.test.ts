@@ -121,6 +121,24 @@ describe('performance replication', { timeout: WITHIN_MS }, () => {
     expect((await primary.v1('GET', `pki/cert/${serial}`)).status).toBe(404);
   });
 
+  test('ACME is enabled once the primary has its path, too, and until then the error says so', async () => {
+    const enable = () => secondary.v1('POST', 'pki/config/acme', { enabled: true });
+    const setPath = (cluster: Cluster) =>
+      cluster.v1('POST', 'pki/config/cluster', { path: 'https://ca.example.com/v1/pki' });
+    const refusal = {
+      status: 400,
+      body: {
+        errors: [expect.stringContaining('on a performance secondary, also on its primary')],
+      },
+    };
+    expect(await enable()).toMatchObject(refusal);
+    expect((await setPath(secondary)).status).toBe(200);
+    expect(await enable()).toMatchObject(refusal);
+    expect((await setPath(primary)).status).toBe(200);
+    expect((await enable()).status).toBe(200);
+    expect((await secondary.v1('GET', 'pki/acme/directory')).status).toBe(200);
+  });
+
   test('writes to shared data are made by the primary, and readable at once', async () => {
     const policy = 'path "pki/*" { capabilities = ["read"] }';
     expect((await secondary.v1('POST', 'sys/policies/acl/reader', { policy })).status).toBe(204);

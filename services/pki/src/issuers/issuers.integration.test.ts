@@ -313,7 +313,7 @@ describe('settings of an issuer', () => {
     });
     await post('roles/leaf', leafRole);
     expect(await refusal('issue/leaf', { common_name: 'a', ttl: '1h' })).toContain(
-      'we lack local cluster address information (aia_path)',
+      'we lack local cluster address information, which each cluster has for itself in config/cluster (aia_path)',
     );
     await post('config/cluster', {
       path: 'https://c.example.com/v1/pki',

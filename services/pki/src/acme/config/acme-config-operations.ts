@@ -41,6 +41,9 @@ export const createAcmeConfigs = (store: Store, isPublicDisabled: boolean): Acme
   };
 };
 
+export const CLUSTER_PATH_NEEDED =
+  "ACME feature requires local cluster 'path' field configuration to be set";
+
 const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
 };
@@ -72,7 +75,10 @@ export const updateAcmeConfig = (
       );
     const authority = await loadAuthority(tx, mount);
     if (config.enabled && authority.settings.cluster.path === '')
-      refuse("ACME feature requires local cluster 'path' field configuration to be set");
+      // A performance secondary checks its own path, then forwards the change to the primary, which checks its.
+      refuse(
+        `${CLUSTER_PATH_NEEDED}: write config/cluster here and, on a performance secondary, also on its primary`,
+      );
     const policy = parseDefaultPolicy(config.defaultDirectoryPolicy);
     const named = [
       ...(allowsAll(config.allowedRoles) ? [] : config.allowedRoles).map(

@@ -3,7 +3,11 @@ import { field, type JsonObject, propertiesOf, secretsRoutes } from '@keelson/se
 import type { Store } from '@keelson/storage';
 import type { Authorities } from '../../issuers/issuer-records.ts';
 import { requireMount } from '../../mounts/request-mount.ts';
-import { type AcmeConfigs, updateAcmeConfig } from './acme-config-operations.ts';
+import {
+  type AcmeConfigs,
+  CLUSTER_PATH_NEEDED,
+  updateAcmeConfig,
+} from './acme-config-operations.ts';
 import { type AcmeConfig, DEFAULT_ACME_CONFIG, requireEabPolicy } from './domain/acme-config.ts';
 
 const FIELDS = {
@@ -67,10 +71,7 @@ export const acmeConfigRoutes = (parts: AcmeConfigRouteParts): Route[] => {
           const mount = requireMount(context);
           const config = await configs.of(mount);
           const { cluster } = (await authorities.of(mount)).settings;
-          const warnings =
-            config.enabled && cluster.path === ''
-              ? ["ACME feature requires local cluster 'path' field configuration to be set"]
-              : [];
+          const warnings = config.enabled && cluster.path === '' ? [CLUSTER_PATH_NEEDED] : [];
           return { data: document(config), warnings };
         },
       },

@@ -225,7 +225,9 @@ describe('config/acme', () => {
     expect((await acme.pki.call('GET', 'config/acme')).json.warnings).toHaveLength(1);
     expect((await acme.client().get('directory')).status).toBe(404);
     const refused = await acme.pki.call('POST', 'config/acme', { enabled: true });
-    expect(refused.json.errors[0]).toContain("requires local cluster 'path'");
+    expect(refused.json.errors[0]).toBe(
+      "ACME feature requires local cluster 'path' field configuration to be set: write config/cluster here and, on a performance secondary, also on its primary",
+    );
     await acme.post('config/cluster', { path: CLUSTER_PATH });
   });
 });

@@ -80,7 +80,8 @@ export const resolveUrls = (
   cluster: ClusterAddress,
 ): AuthorityUrls => {
   if (!urls.enableTemplating) return urls;
-  const lacking = 'we lack local cluster address information';
+  const lacking =
+    'we lack local cluster address information, which each cluster has for itself in config/cluster';
   const resolve = (kind: UrlKind): readonly string[] =>
     urls[kind].map((url) => {
       const filled = url
