@@ -54,6 +54,7 @@ interface Container {
   readonly livenessProbe?: Probe;
   readonly readinessProbe: Probe;
   readonly securityContext: object;
+  readonly resources: { readonly limits: { readonly memory: string } };
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
 }
 
@@ -130,6 +131,9 @@ const workloads = (form: Form): Workload[] =>
   });
 const ownWorkloads = (form: Form): Workload[] =>
   workloads(form).filter(({ labels }) => labels['app.kubernetes.io/name'] === 'keelson');
+/** In the notation of compose: "768m" for 768Mi. */
+const composeLimit = ({ container }: Workload): string =>
+  container.resources.limits.memory.replace('i', '').toLowerCase();
 const componentOf = ({ labels }: Workload): string => labels['app.kubernetes.io/component'] ?? '';
 
 /** docs/configuration.md, which a test of services/standalone holds equal to the declarations. */
@@ -149,6 +153,7 @@ interface ComposeService {
   readonly ports?: readonly string[];
   readonly cap_drop?: readonly string[];
   readonly cap_add?: readonly string[];
+  readonly mem_limit?: string;
 }
 const composeServices = async (): Promise<Readonly<Record<string, ComposeService>>> =>
   (
@@ -217,6 +222,17 @@ describe.runIf(kubectl !== undefined)('the manifests', () => {
       const neighbour = workloads('trial').find((workload) => workload.name === name);
       expect(compose[name]?.image).toContain(`:-${neighbour?.container.image}}`);
     }
+  });
+
+  test('limit the memory of the same processes as compose, which limits that of every container', async () => {
+    const compose = await composeServices();
+    for (const [name, { mem_limit }] of Object.entries(compose))
+      expect([name, mem_limit]).toEqual([name, expect.stringMatching(/^\d+[mg]$/)]);
+    for (const workload of ownWorkloads('distributed'))
+      expect([workload.name, compose[componentOf(workload)]?.mem_limit]).toEqual([
+        workload.name,
+        composeLimit(workload),
+      ]);
   });
 
   test('name services, ports, volumes and Secrets that exist', () => {
@@ -292,6 +308,7 @@ describe.runIf(kubectl !== undefined)('the manifests', () => {
     const service = (await composeServices())['runner'];
     const environment = Object.entries(service?.environment ?? {});
     expect(runner?.container.args).toEqual(service?.command);
+    expect(runner && composeLimit(runner)).toBe(service?.mem_limit);
     const settings = await settingsOf('runner');
     const given = (runner?.container.env ?? []).map(({ name }) => name);
     expect([...settings.keys()]).toEqual(expect.arrayContaining(given));
