@@ -284,28 +284,47 @@ const agree = async ({ step }: Terminal, { primary, secondary, dr }: Stage): Pro
   });
 };
 
-/** A table of the clusters' current roles, which also marks a cluster as down or busy. */
-export const tell = async (
-  terminal: Terminal,
-  { primary, secondary, dr }: Stage,
-): Promise<void> => {
-  const rows: string[][] = [];
-  for (const [name, cluster, kind] of [
-    ['primary', primary, 'performance'],
-    ['secondary', secondary, 'performance'],
-    ['primary', primary, 'dr'],
-    ['spare', dr, 'dr'],
-  ] as const) {
-    // Refused while a cluster changes its role.
-    const status = (await cluster.status(kind).catch(() => ({ mode: 'down' }))) ?? { mode: 'busy' };
-    rows.push([
-      name,
-      `${kind} ${status.mode}`,
-      status.state ?? '',
-      status.connection_state ?? '',
-      String(status.last_remote_wal ?? status.last_wal ?? status.last_dr_wal ?? ''),
-      String(status.merkle_root ?? '').slice(0, 12),
-    ]);
+type Rows = readonly (readonly string[])[];
+
+const rolesOf = ({ primary, secondary, dr }: Stage): Promise<Rows> =>
+  Promise.all(
+    (
+      [
+        ['primary', primary, 'performance'],
+        ['secondary', secondary, 'performance'],
+        ['primary', primary, 'dr'],
+        ['spare', dr, 'dr'],
+      ] as const
+    ).map(async ([name, cluster, kind]) => {
+      // Refused while a cluster changes its role.
+      const status = (await cluster.status(kind).catch(() => ({ mode: 'down' }))) ?? {
+        mode: 'busy',
+      };
+      return [
+        name,
+        `${kind} ${status.mode}`,
+        status.state ?? '',
+        status.connection_state ?? '',
+        String(status.last_remote_wal ?? status.last_wal ?? status.last_dr_wal ?? ''),
+        String(status.merkle_root ?? '').slice(0, 12),
+      ];
+    }),
+  );
+
+/** A cluster that is always busy must not end the story. */
+const MOST_SAMPLES = 20;
+
+/**
+ * A table of the clusters' current roles, which also marks a cluster as down or busy. The clusters are asked
+ * until two samples in succession are equal, so that the rows held at one moment and can be compared.
+ */
+export const tell = async (terminal: Terminal, stage: Stage): Promise<void> => {
+  let rows = await rolesOf(stage);
+  for (let sample = 1; sample < MOST_SAMPLES; sample += 1) {
+    const again = await rolesOf(stage);
+    const isSteady = isDeepStrictEqual(rows, again);
+    rows = again;
+    if (isSteady) break;
   }
   terminal.table(['cluster', 'role', 'state', 'connection', 'position', 'Merkle root'], rows);
 };

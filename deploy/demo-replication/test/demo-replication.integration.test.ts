@@ -26,5 +26,13 @@ test('the demo runs to its end and leaves nothing behind', async () => {
     code: 0,
   });
   expect(output).not.toContain('✘');
+  // The last table is sampled at one moment, right after the roots were found equal.
+  const table = output.slice(output.lastIndexOf('Merkle root\n'));
+  const roots = [
+    ...table.matchAll(/ (performance|dr) (?:primary|secondary) .* ([\da-f]{12})\s*$/gm),
+  ];
+  expect(roots).toHaveLength(4);
+  const rootsOf = (kind: string) => roots.filter(([, of]) => of === kind).map(([, , root]) => root);
+  for (const kind of ['performance', 'dr']) expect(new Set(rootsOf(kind)).size).toBe(1);
   expect(await readdir(folder.path)).toEqual([]);
 });
