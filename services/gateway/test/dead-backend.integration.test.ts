@@ -2,6 +2,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { connectEdge } from '@keelson/edge/stream';
+import { AccessDefinition } from '@keelson/proto/sys/v1/access';
+import { createRpcClient } from '@keelson/rpc';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { API_TOKEN, startGateway, TOKEN } from './neighbours.ts';
 
@@ -31,14 +33,19 @@ afterAll(async () => {
   await Promise.all(gone.map((one) => one.close()));
 });
 
-const ask = async (path: string, headers: Record<string, string> = {}) => {
-  const response = await fetch(gateway.http + path, { headers });
-  return { status: response.status, document: (await response.json()) as unknown };
+const ask = async (path: string, headers: Record<string, string> = {}, asked = gateway) => {
+  const response = await fetch(asked.http + path, { headers });
+  return {
+    status: response.status,
+    retryAfter: response.headers.get('retry-after'),
+    document: (await response.json()) as unknown,
+  };
 };
 
 test('on /v1', async () => {
   expect(await ask('/v1/pki/echo', { 'x-service-token': TOKEN })).toEqual({
     status: 503,
+    retryAfter: '1',
     document: { errors: ['the pki service cannot be reached'] },
   });
 });
@@ -46,6 +53,7 @@ test('on /v1', async () => {
 test('on /api/v2', async () => {
   expect(await ask('/api/v2/echo', { authorization: `Bearer ${API_TOKEN}` })).toEqual({
     status: 503,
+    retryAfter: '1',
     document: {
       errors: [
         {
@@ -56,6 +64,27 @@ test('on /api/v2', async () => {
       ],
     },
   });
+});
+
+test('on every surface, if it is sys, which decides about each request', async () => {
+  const access = createRpcClient(AccessDefinition, {
+    service: 'sys',
+    address: await deadAddress(),
+  });
+  const withoutSys = await startGateway({}, undefined, {}, 0, access);
+  const gone = { status: 503, retryAfter: '1' };
+  const text = 'the sys service cannot be reached';
+  expect(await ask('/v1/pki/echo', { 'x-service-token': TOKEN }, withoutSys)).toEqual({
+    ...gone,
+    document: { errors: [text] },
+  });
+  const authorization = `Bearer ${API_TOKEN}`;
+  expect(await ask('/api/v2/echo', { authorization }, withoutSys)).toMatchObject({
+    ...gone,
+    document: { errors: [{ detail: text }] },
+  });
+  await withoutSys.stop();
+  access.close();
 });
 
 test('on /readyz, while other services are served', async () => {

@@ -203,6 +203,8 @@ export const startGateway = async (
   /** Override the services of the same name here. */
   others: Partial<Parameters<typeof composeGateway>[0]['services']> = {},
   drainMs = 0,
+  /** Decides about requests instead of the rules here. */
+  access?: Parameters<typeof composeGateway>[0]['access'],
 ) => {
   const lines: string[] = [];
   const state: SystemState = {
@@ -231,7 +233,7 @@ export const startGateway = async (
       pki: edge('pki', '/v1/{mount}'),
       ...others,
     },
-    access: stubService<RpcService<typeof AccessDefinition>>(accessOf(state)),
+    access: access ?? stubService<RpcService<typeof AccessDefinition>>(accessOf(state)),
     identity,
     tls,
     drainMs,
