@@ -39,6 +39,24 @@ test.for(Object.entries(MAKE))('%s come page by page', async ([path, make]) => {
   expect((await list('?limit=few')).json.errors).toEqual([expect.stringContaining('limit')]);
 });
 
+test.for([
+  'roles',
+  'issuers',
+  'keys',
+  'eab',
+  'certs',
+  'certs/revoked',
+  'certs/unified-revoked',
+  'certs/revocation-queue',
+  'certs/detailed',
+  'cert-metadata',
+])('%s of an empty mount is 404 without a text, in both dialects', async (path) => {
+  for (const vendor of [false, true]) {
+    const { status, json } = await mounts.pki.call('LIST', path, undefined, { vendor });
+    expect([vendor, status, json]).toEqual([vendor, 404, { errors: [] }]);
+  }
+});
+
 /** As many serial numbers, in order, each with a certificate and a revocation on record. */
 const fill = async (count: number): Promise<readonly string[]> => {
   const { pki } = mounts;
