@@ -87,6 +87,16 @@ export interface Gateway {
 const withOwnParts = (services: GatewayParts['services'], metrics: RequestMetrics): EdgeService =>
   withServiceHealth(withVendorDocument(withSysMetrics(services.sys, metrics), services), services);
 
+const toBodyLimits = (config: GatewayConfig): BodyLimits => ({
+  bodyBytes: config.requestBodyLimitBytes,
+  anonymousBodyBytes: Math.min(config.anonymousBodyLimitBytes, config.requestBodyLimitBytes),
+  webhookBodyBytes: config.webhookBodyLimitBytes,
+  budget: createBodyBudget({
+    totalBytes: config.bodiesLimitBytes,
+    clientBytes: config.clientBodiesLimitBytes,
+  }),
+});
+
 export const composeGateway = (parts: GatewayParts): Gateway => {
   const { config, clock, services, access, identity, tls, drainMs = 0 } = parts;
   const logger = parts.logger.child({ service: 'gateway' });
@@ -107,26 +117,16 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
   });
   const audit = createAuditRecorder(auditLog);
   requireConsistent(config);
-  const bodies: BodyLimits = {
-    bodyBytes: config.requestBodyLimitBytes,
-    anonymousBodyBytes: Math.min(config.anonymousBodyLimitBytes, config.requestBodyLimitBytes),
-    webhookBodyBytes: config.webhookBodyLimitBytes,
-    budget: createBodyBudget({
-      totalBytes: config.bodiesLimitBytes,
-      clientBytes: config.clientBodiesLimitBytes,
-    }),
-  };
+  const bodies = toBodyLimits(config);
   const timeoutMs = config.requestTimeLimitSeconds * 1000;
+  const transferTimeLimitMs = config.transferTimeLimitSeconds * 1000;
   let isDraining = false;
   const serveV1 = createServeV1({
     access,
-    services: {
-      ...services,
-      sys: withOwnParts(services, metrics),
-    },
+    services: { ...services, sys: withOwnParts(services, metrics) },
     audit,
     bodies,
-    transferTimeLimitMs: config.transferTimeLimitSeconds * 1000,
+    transferTimeLimitMs,
     publicUrl: config.publicUrl,
   });
   const rateLimit = createRateLimit(config.rateLimit, parts.sharedCount?.counting);
@@ -138,13 +138,14 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     audit,
     bodies,
     uploadLimitBytes: config.uploadLimitBytes,
-    transferTimeLimitMs: config.transferTimeLimitSeconds * 1000,
+    transferTimeLimitMs,
   });
   const app = createApplication({
     logger,
     metrics,
     exchanges: {
       timeoutMs,
+      sendingMs: transferTimeLimitMs,
       securityHeaders: createSecurityHeaders(config.hstsSeconds),
       isDraining: () => isDraining,
     },
@@ -173,10 +174,14 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     httpsPort: config.httpsPort,
     certificate: tls,
     requestsClientCertificates: config.requestClientCertificates,
-    requestTimeLimitMs: Math.max(timeoutMs, config.transferTimeLimitSeconds * 1000),
+    requestTimeLimitMs: Math.max(timeoutMs, transferTimeLimitMs),
     keepAliveMs: config.keepAliveSeconds * 1000,
     maxConnections: config.maxConnections,
-    limitConnections: limitConnections(config.clientMaxConnections, config.trustedProxies),
+    entrance: {
+      proxyProtocolFrom: config.proxyProtocolFrom,
+      limitConnections: limitConnections(config.clientMaxConnections, config.trustedProxies),
+      onRefused: (proxy, reason) => logger.warn({ proxy }, reason),
+    },
     answer: (request, response) => app.routing(request, response),
   });
 

@@ -45,6 +45,11 @@ export const gatewayConfig = Type.Object({
       'Addresses and networks (CIDR) of proxies whose X-Forwarded-For is trusted; all others are ignored.',
     default: [],
   }),
+  proxyProtocolFrom: Type.Array(Type.String(), {
+    description:
+      'Addresses and networks (CIDR) of proxies that begin every connection with a PROXY protocol header of version 2, which states the client. A connection from them without it is closed; from all others the header is refused as malformed.',
+    default: [],
+  }),
   requestBodyLimitBytes: Type.Integer({
     description: 'Largest request body.',
     minimum: 1024,
@@ -166,11 +171,15 @@ export const requireConsistent = (config: GatewayConfig): void => {
   ), 'one body of KEELSON_REQUEST_BODY_LIMIT_BYTES, and four of KEELSON_ANONYMOUS_BODY_LIMIT_BYTES or KEELSON_WEBHOOK_BODY_LIMIT_BYTES');
   if ((config.tlsCertificateFile === undefined) !== (config.tlsKeyFile === undefined))
     problems.push('KEELSON_TLS_CERTIFICATE_FILE and KEELSON_TLS_KEY_FILE go together.');
-  try {
-    createNetworks(config.trustedProxies);
-  } catch (error) {
-    problems.push(`KEELSON_TRUSTED_PROXIES: ${KeelsonError.from(error).message}.`);
-  }
+  for (const [name, ranges] of [
+    ['KEELSON_TRUSTED_PROXIES', config.trustedProxies],
+    ['KEELSON_PROXY_PROTOCOL_FROM', config.proxyProtocolFrom],
+  ] as const)
+    try {
+      createNetworks(ranges);
+    } catch (error) {
+      problems.push(`${name}: ${KeelsonError.from(error).message}.`);
+    }
   if (problems.length > 0) throw new ConfigError(problems);
 };
 

@@ -61,6 +61,7 @@ const pageRoutes: readonly Route[] = [
   route('GET', '/page/unstored', () =>
     Promise.resolve(edgeResponse(200, { ...PAGE_TYPE, 'cache-control': 'no-store' }, page)),
   ),
+  route('POST', '/page/issued', () => Promise.resolve(edgeResponse(200, PAGE_TYPE, page))),
   route('GET', '/page/in-pieces', () =>
     Promise.resolve(
       edgeResponse(

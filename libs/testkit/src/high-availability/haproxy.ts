@@ -60,3 +60,18 @@ export const startGatewayProxy = (urls: readonly string[]): Promise<HaProxy> =>
     await writeFile(file, settings);
     return file;
   });
+
+/**
+ * Passes TCP connections on.
+ * @param server address and options of the target: "127.0.0.1:8200 send-proxy-v2"
+ */
+export const startTcpProxy = (server: string): Promise<HaProxy> =>
+  startHaProxy(async (folder, port) => {
+    const file = join(folder, 'haproxy.cfg');
+    const times = 'timeout connect 5s\n  timeout client 1m\n  timeout server 1m';
+    await writeFile(
+      file,
+      `listen tcp\n  mode tcp\n  ${times}\n  bind 127.0.0.1:${port}\n  server target ${server}\n`,
+    );
+    return file;
+  });

@@ -8,7 +8,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import { negotiate } from '@fastify/accept-negotiator';
 import type { EdgeResponse } from '@keelson/edge';
 import type { Exchange } from '../request/exchange.ts';
-import { API_V2 } from '../request/surface.ts';
+import { API_V2, OWN, type Surface } from '../request/surface.ts';
 import { responseBytes } from './response-bytes.ts';
 
 /** Smaller bodies take longer to compress than to send, and are written together with the head. */
@@ -60,16 +60,17 @@ const matches = (ifNoneMatch: string, etag: string): boolean =>
 
 const NO_BODY = new Uint8Array();
 
+const isValidated = (surface: Surface): boolean => surface === API_V2 || surface === OWN;
+
 /**
- * Gives the answer to a GET of /api/v2 an `ETag`, and answers 304 when the client has the same. The
- * digest covers the body that this caller receives after the check of its permissions, so it
+ * Gives the answer to a GET of /api/v2, and of the gateway's own documents, an `ETag`, and answers 304 when
+ * the client has the same. The digest covers the body that this caller receives after the check of its permissions, so it
  * reveals nothing about other callers' answers. An answer with `no-store` gets no `ETag`.
  */
 const validate = ({ surface, request }: Exchange, answer: EdgeResponse): EdgeResponse => {
   const { body } = answer;
-  if (surface !== API_V2 || request.method !== 'GET' || !(body instanceof Uint8Array)) {
+  if (request.method !== 'GET' || !isValidated(surface) || !(body instanceof Uint8Array))
     return answer;
-  }
   if (headerOf(answer, 'cache-control') !== undefined) return answer;
   const opaque = `"${hash('sha256', body, 'base64url').slice(0, 27)}"`;
   // Weak, because one validator covers every content coding.
@@ -80,8 +81,21 @@ const validate = ({ surface, request }: Exchange, answer: EdgeResponse): EdgeRes
     : withHeaders(answer, body, added);
 };
 
-const compress = async ({ request }: Exchange, answer: EdgeResponse): Promise<EdgeResponse> => {
+/**
+ * Whether the size of an answer may depend on how similar its parts are. It may not if a secret could stand
+ * beside text that somebody else chose, who would see the size on the network and guess the secret
+ * (CVE-2013-3587, "BREACH"). Issued keys and new tokens answer requests that write; stored secrets are read
+ * below cubbyhole/ or are marked `no-store` by their service.
+ */
+const mayCompress = ({ head: { method, path } }: Exchange, answer: EdgeResponse): boolean =>
+  (method === 'GET' || method === 'LIST') &&
+  !path.startsWith('/cubbyhole/') &&
+  headerOf(answer, 'cache-control') !== 'no-store';
+
+const compress = async (exchange: Exchange, answer: EdgeResponse): Promise<EdgeResponse> => {
+  const { request } = exchange;
   const { body } = answer;
+  if (!mayCompress(exchange, answer)) return answer;
   if (!(body instanceof Uint8Array) || body.byteLength < LEAST_BYTES) return answer;
   const vary = { vary: 'accept-encoding' };
   const accepted = request.headers['accept-encoding'];
@@ -110,7 +124,7 @@ export const negotiated = (
   if (head.status !== 200) return answer;
   // Most answers of /v1 return here, at no cost.
   const isSmall = body instanceof Uint8Array && body.byteLength < LEAST_BYTES;
-  if (isSmall && exchange.surface !== API_V2) return answer;
+  if (isSmall && !isValidated(exchange.surface)) return answer;
   return JSON_TYPE.test(headerOf(answer, 'content-type') ?? '')
     ? negotiate200(exchange, answer)
     : answer;

@@ -3,8 +3,8 @@
  *
  * | answer | compressed | ETag |
  * | --- | --- | --- |
- * | JSON of 8 KiB or more, status 200, /v1 and /api/v2 | br or gzip as accepted, `Vary` | |
- * | any JSON to a GET of /api/v2, status 200 | | weak; 304 for `If-None-Match` |
+ * | JSON of 8 KiB or more to GET and LIST, status 200, /v1, /api/v2, /openapi | br or gzip as accepted, `Vary` | |
+ * | any JSON to a GET of /api/v2 and /openapi, status 200 | | weak; 304 for `If-None-Match` |
  * | `Cache-Control: no-store`, errors, other types, smaller | unchanged | none |
  */
 import { request } from 'node:http';
@@ -73,8 +73,10 @@ test.for([
   ['gzip;q=0', '/api/v2/page'],
   ['gzip', '/api/v2/echo'],
   ['gzip', '/v1/pki/gone'],
-] as const)('%s leaves %s as it is', async ([accepted, path]) => {
-  const { headers, body } = await get(path, { 'accept-encoding': accepted });
+  ['gzip', '/api/v2/page/unstored'],
+  ['gzip', '/v1/pki/page/issued', 'POST'],
+] as const)('%s leaves %s as it is', async ([accepted, path, method = 'GET']) => {
+  const { headers, body } = await get(path, { 'accept-encoding': accepted }, method);
   expect(headers).not.toHaveProperty('content-encoding');
   expect(() => JSON.parse(body.toString())).not.toThrow();
 });
@@ -93,6 +95,12 @@ test('a client that has the answer is told so, in any content coding', async () 
     expect(again.headers).not.toHaveProperty('content-encoding');
   }
   expect((await get('/api/v2/page', { 'if-none-match': 'W/"other"' })).status).toBe(200);
+});
+
+test('an OpenAPI document is sent again only if it has changed', async () => {
+  const { headers } = await get('/openapi/sys.json', { 'accept-encoding': 'br' });
+  const again = await get('/openapi/sys.json', { 'if-none-match': String(headers['etag']) });
+  expect([again.status, again.body.byteLength]).toEqual([304, 0]);
 });
 
 test('another caller is told so only of its own answer', async () => {

@@ -25,7 +25,8 @@ export const createErrorHandler =
     reply.hijack();
     if (reply.raw.headersSent) {
       logger.warn({ err: thrown, request_id: requestId }, 'the response was interrupted');
-      reply.raw.destroy();
+      // Without an error, HTTP/2 would end the answer as if it were complete.
+      reply.raw.destroy(KeelsonError.from(thrown));
       return;
     }
     const error = KeelsonError.from(thrown);

@@ -17,19 +17,22 @@ declare module 'fastify' {
 export interface ExchangeRules {
   /** Default time limit of a request. */
   readonly timeoutMs: number;
+  /** Time that a client has to read an answer, after `timeoutMs`. */
+  readonly sendingMs: number;
   readonly securityHeaders: ReturnType<typeof createSecurityHeaders>;
   /** Whether connections are closed after the current response. */
   readonly isDraining: () => boolean;
 }
 
 export const createExchange = (
-  { timeoutMs, securityHeaders, isDraining }: ExchangeRules,
+  { timeoutMs, sendingMs, securityHeaders, isDraining }: ExchangeRules,
   surface: Surface,
   { raw: request, id }: FastifyRequest,
   { raw: response }: FastifyReply,
 ): Exchange => {
   const headers = securityHeaders(request);
-  const exchange = new Exchange({ request, response, requestId: id, surface, timeoutMs, headers });
+  const times = { timeoutMs, sendingMs };
+  const exchange = new Exchange({ request, response, requestId: id, surface, headers, ...times });
   if (isDraining()) exchange.answerHeaders['connection'] = 'close';
   return exchange;
 };

@@ -67,6 +67,11 @@ describe.for([
     ).toEqual([]);
   });
 
+  test('is compressed for a client that accepts it', async () => {
+    const { headers } = await fetch(`${keelson.http}/openapi/${name}.json`);
+    expect(headers.get('content-encoding')).toMatch(/^(?:br|gzip)$/);
+  });
+
   test(`describes paths below ${server}`, async () => {
     const { servers, paths } = await document(name);
     expect([servers, Object.keys(paths)]).toEqual([

@@ -17,6 +17,8 @@ export interface ExchangeOptions {
   readonly requestId: string;
   readonly surface: Surface;
   readonly timeoutMs: number;
+  /** Time that a client has to read an answer, after `timeoutMs`. */
+  readonly sendingMs: number;
   /** Headers that every answer to this client carries. */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -61,13 +63,15 @@ export class Exchange {
   /** The part of the body budget that this request holds until it is answered. */
   #holding: BodyHolding | undefined;
   #timeoutMs: number;
+  readonly #sendingMs: number;
   #timer: NodeJS.Timeout;
   #ended: KeelsonError | undefined;
   #onEnd: ((error: KeelsonError) => void) | undefined;
   #onClose: (() => void) | undefined;
   #abort: AbortController | undefined;
 
-  constructor({ request, response, requestId, surface, timeoutMs, headers }: ExchangeOptions) {
+  constructor(options: ExchangeOptions) {
+    const { request, response, requestId, surface, timeoutMs, headers } = options;
     this.request = request;
     this.requestId = requestId;
     this.surface = surface;
@@ -76,6 +80,7 @@ export class Exchange {
     this.head = emptyHead(requestId, request.method ?? '');
     this.#response = response;
     this.#timeoutMs = timeoutMs;
+    this.#sendingMs = options.sendingMs;
     this.#timer = this.#startTimer(timeoutMs);
     response.on('close', () => this.#close());
   }
@@ -123,7 +128,14 @@ export class Exchange {
   }
 
   #startTimer(timeoutMs: number): NodeJS.Timeout {
-    return setTimeout(() => this.#end('request.deadline_exceeded'), timeoutMs);
+    return setTimeout(() => this.#expire(), timeoutMs);
+  }
+
+  /** Ends work on the answer; a client that has the beginning of it may read it more slowly. */
+  #expire(): void {
+    this.#end('request.deadline_exceeded');
+    if (this.#response.headersSent)
+      this.#timer = setTimeout(() => this.#response.destroy(this.#ended), this.#sendingMs);
   }
 
   /** Aborted when the exchange ends before its answer. Created on first use, as most calls need none. */
@@ -152,7 +164,9 @@ export class Exchange {
   #close(): void {
     clearTimeout(this.#timer);
     this.#holding?.release();
-    if (!this.#response.writableFinished) this.#end('request.cancelled');
+    const { writableEnded, writableFinished } = this.#response;
+    // A stream of HTTP/2 that its client has reset is finished, although nothing ended the answer.
+    if (!writableEnded || !writableFinished) this.#end('request.cancelled');
     this.#onClose?.();
   }
 

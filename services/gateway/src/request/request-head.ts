@@ -15,8 +15,9 @@ const AUTHORITY = /^(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d{1,5})?$/;
 const isHost = (name: string | undefined): boolean => name?.length === 4 && /^host$/i.test(name);
 
 /**
- * The single Host header of a request (RFC 9112 §3.2); HTTP/1.0 may omit it. Several are refused,
- * because Node shows the first, while a proxy in front may have used another.
+ * The single Host header of a request (RFC 9112 §3.2); HTTP/1.0 may omit it. Several, or one that
+ * contradicts the authority of HTTP/2 (RFC 9113 §8.3.1), are refused, because Node shows the first,
+ * while a proxy in front may have used another.
  * @throws KeelsonError `request.invalid`
  */
 export const requireHost = ({ headers, httpVersion, rawHeaders }: IncomingMessage): string => {
@@ -24,7 +25,11 @@ export const requireHost = ({ headers, httpVersion, rawHeaders }: IncomingMessag
   for (let at = 0; at < rawHeaders.length; at += 2) if (isHost(rawHeaders[at])) count += 1;
   if (count > 1)
     throw new KeelsonError('request.invalid', { text: 'the request has several Host headers' });
-  const { host } = headers;
+  const { host, ':authority': authority = host } = headers;
+  if (authority !== host)
+    throw new KeelsonError('request.invalid', {
+      text: 'the Host header differs from the authority of the request',
+    });
   if (host === undefined && httpVersion === '1.0') return 'localhost';
   if (host === undefined || !AUTHORITY.test(host))
     throw new KeelsonError('request.invalid', {

@@ -12,6 +12,8 @@ export class ContinuedConnection extends Duplex {
   readonly raw: Socket;
   /** Property of node:tls that distinguishes HTTPS from HTTP. */
   readonly encrypted: boolean;
+  /** Property of node:tls; without a protocol, a server of HTTP/2 continues with HTTP/1.1. */
+  readonly alpnProtocol = false;
   /** Set when the method only began like LIST, so the parser is right to refuse it. */
   isOtherMethod = false;
   #letters = Buffer.alloc(0);

@@ -1,9 +1,13 @@
-/** The HTTP and HTTPS servers of the edge: their limits, the LIST method, certificates, and draining. */
-import type { RequestListener, Server } from 'node:http';
-import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
-import type { LimitConnections } from '../limits/client-connections.ts';
+/**
+ * The servers of the edge, HTTP/1.1 on the plain port and HTTP/2 or HTTP/1.1 on the TLS port: their limits,
+ * the LIST method, certificates, and draining.
+ */
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import { createSecureServer, type Http2SecureServer } from 'node:http2';
+import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
 import type { CertificateSource } from '../tls/self-issued-certificate.ts';
+import { ADMITTED, type EntranceRules, guardEntrance } from './entrance.ts';
+import { adaptHttp2, HTTP2_LIMITS, limitSessions } from './http2-sessions.ts';
 import { type ListMethod, teachList } from './list-method.ts';
 import { malformedRequestAnswer } from './malformed-request.ts';
 
@@ -30,7 +34,7 @@ export interface ServerOptions {
   readonly keepAliveMs: number;
   /** Maximum number of open connections on each of the two ports. */
   readonly maxConnections: number;
-  readonly limitConnections: LimitConnections;
+  readonly entrance: Omit<EntranceRules, 'withinMs'>;
   /** Answers a request, whose method may be LIST. */
   readonly answer: RequestListener;
 }
@@ -42,7 +46,12 @@ export interface HttpServers {
   drain(withinMs: number): Promise<void>;
 }
 
-const listenOn = (server: Server, scheme: string, port: number, address: string): Promise<string> =>
+const listenOn = (
+  server: NetServer,
+  scheme: string,
+  port: number,
+  address: string,
+): Promise<string> =>
   new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, address, () => {
@@ -53,7 +62,7 @@ const listenOn = (server: Server, scheme: string, port: number, address: string)
     });
   });
 
-const closed = (server: Server): Promise<void> =>
+const closed = (server: NetServer): Promise<void> =>
   new Promise((resolve) => {
     server.close(() => resolve());
   });
@@ -69,17 +78,22 @@ export const createHttpServers = (options: ServerOptions): HttpServers => {
     requireHostHeader: false,
   };
 
-  const attend = (server: Server, event: 'connection' | 'secureConnection'): void => {
-    server.maxHeadersCount = MAX_HEADERS;
+  const entrance = { ...options.entrance, withinMs: HEADERS_TIMEOUT_MS };
+  /** Open connections, which end when draining takes too long. */
+  const connections = new Set<Socket>();
+
+  const attend = (server: NetServer, event: typeof ADMITTED | 'secureConnection'): void => {
     server.maxConnections = options.maxConnections;
-    server.on('connection', options.limitConnections);
-    const list: ListMethod = teachList(server, event);
-    server.on('request', (request, response) => {
-      list.admit(request, response);
-      options.answer(request, response);
+    server.on('connection', (socket: Socket) => {
+      connections.add(socket);
+      socket.once('close', () => connections.delete(socket));
     });
-    server.on('clientError', (error, socket) => {
-      const connection = socket as Socket;
+    const list: ListMethod = teachList(server, event);
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      list.admit(request, response);
+      if (adaptHttp2(request, response, MAX_HEAD_BYTES)) options.answer(request, response);
+    });
+    server.on('clientError', (error: Error, connection: Socket) => {
       if (list.continueAsList(error, connection)) return;
       connection.pause();
       list.whenNext(connection, () => {
@@ -91,26 +105,36 @@ export const createHttpServers = (options: ServerOptions): HttpServers => {
   };
 
   const http = createHttpServer(limits);
-  attend(http, 'connection');
-  const servers: Server[] = [http];
+  http.maxHeadersCount = MAX_HEADERS;
+  guardEntrance(http, false, entrance);
+  attend(http, ADMITTED);
+  const servers: (Server | Http2SecureServer)[] = [http];
   let endRenewal = (): void => undefined;
-  let https: HttpsServer | undefined;
+  let https: Http2SecureServer | undefined;
   const { certificate } = options;
   if (certificate !== undefined) {
-    const secure = createHttpsServer({
-      ...limits,
+    const secure = createSecureServer({
+      ...HTTP2_LIMITS(MAX_HEAD_BYTES, MAX_HEADERS),
       ...certificate.current(),
+      allowHTTP1: true,
+      http1Options: limits,
       handshakeTimeout: HEADERS_TIMEOUT_MS,
       minVersion: 'TLSv1.2',
       requestCert: options.requestsClientCertificates,
       rejectUnauthorized: false,
+    });
+    // Read by its HTTP/1.1 side.
+    Object.assign(secure, { maxHeadersCount: MAX_HEADERS });
+    guardEntrance(secure, true, entrance);
+    limitSessions(secure, {
+      firstRequestMs: HEADERS_TIMEOUT_MS,
+      keepAliveMs: options.keepAliveMs,
     });
     attend(secure, 'secureConnection');
     endRenewal = certificate.onRenewal((renewed) => secure.setSecureContext(renewed));
     servers.push(secure);
     https = secure;
   }
-
   return {
     listen: async () => {
       const addresses = [await listenOn(http, 'http', options.httpPort, options.address)];
@@ -121,10 +145,10 @@ export const createHttpServers = (options: ServerOptions): HttpServers => {
     drain: async (withinMs) => {
       endRenewal();
       const timer = setTimeout(() => {
-        for (const server of servers) server.closeAllConnections();
+        for (const connection of connections) connection.destroy();
       }, withinMs);
       const idle = setInterval(() => {
-        for (const server of servers) server.closeIdleConnections();
+        for (const server of servers) (server as Server).closeIdleConnections();
       }, 50);
       await Promise.all(servers.filter((server) => server.listening).map(closed));
       clearInterval(idle);

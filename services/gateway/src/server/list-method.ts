@@ -7,8 +7,8 @@
  * answered as LIST. No framing is done here: only one parser decides where a request ends, so no
  * request can be smuggled.
  */
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Server, Socket } from 'node:net';
 import { ContinuedConnection } from './continued-connection.ts';
 
 /** Letters of LIST that the parser accepts because it knows LINK. */
@@ -69,8 +69,8 @@ export interface ListMethod {
   whenNext(connection: Connection, proceed: () => void): void;
 }
 
-/** Makes a server accept LIST. `event` is the event with which the server receives a connection. */
-export const teachList = (server: Server, event: 'connection' | 'secureConnection'): ListMethod => {
+/** Makes a server accept LIST. `event` is the event with which its parser receives a connection. */
+export const teachList = (server: Server, event: string): ListMethod => {
   const progressOf = new WeakMap<object, Progress>();
 
   server.on(event, (connection: Connection) => {

@@ -5,6 +5,9 @@ interface Refusal {
   readonly text: string;
 }
 
+/** Stands for plain HTTP on the TLS port, among the codes of the parser. */
+export const PLAIN_HTTP = 'PLAIN_HTTP';
+
 const REFUSALS: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: {
     status: '431 Request Header Fields Too Large',
@@ -13,6 +16,10 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   ERR_HTTP_REQUEST_TIMEOUT: {
     status: '408 Request Timeout',
     text: 'the request did not arrive in time',
+  },
+  [PLAIN_HTTP]: {
+    status: '400 Bad Request',
+    text: 'this port speaks HTTPS: repeat the request with https://. A token in it was sent unencrypted.',
   },
   HPE_INVALID_METHOD: { status: '400 Bad Request', text: 'the request method is not known' },
 };

@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { connect as connectPlain } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
@@ -78,5 +79,35 @@ describe('HTTPS with certificate files', () => {
       await gateway.stop();
       files.close();
     }
+  });
+});
+
+describe('plain HTTP on the HTTPS port', () => {
+  test.for([
+    ['GET /v1/sys/health HTTP/1.1\r\nhost: h\r\n\r\n', 'application/json'],
+    ['GET /api/v2/ping HTTP/1.1\r\nhost: h\r\n\r\n', 'application/vnd.api+json'],
+    [
+      `POST /v1/sys/init HTTP/1.1\r\nhost: h\r\ncontent-length: 70000\r\n\r\n${'x'.repeat(70_000)}`,
+      'application/json',
+    ],
+  ] as const)('is answered in words (%#)', async ([request, mediaType]) => {
+    const own = await openSelfIssuedCertificate({
+      folder: join(folder, 'plain'),
+      names: ['127.0.0.1'],
+      clock: systemClock,
+    });
+    const gateway = await startGateway({}, own);
+    const socket = connectPlain(Number(new URL(gateway.https).port), '127.0.0.1');
+    let answer = '';
+    socket.setEncoding('latin1').on('data', (text: string) => {
+      answer += text;
+    });
+    socket.write(request);
+    await once(socket, 'end');
+    expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    expect(answer).toContain(`Content-Type: ${mediaType}\r\n`);
+    expect(answer).toContain('this port speaks HTTPS');
+    await gateway.stop();
+    own.close();
   });
 });

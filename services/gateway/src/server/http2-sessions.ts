@@ -1,0 +1,115 @@
+/** Limits of HTTP/2 connections, and their requests in the form of HTTP/1.1. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  constants,
+  type Http2SecureServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type SecureServerOptions,
+  type ServerHttp2Session,
+} from 'node:http2';
+
+/** Room that a client may fill before its bytes have been read. */
+const STREAM_WINDOW_BYTES = 256 * 1024;
+const SESSION_WINDOW_BYTES = 1024 * 1024;
+
+/** RFC 9113 §6.5.2 recommends no fewer. */
+const MAX_STREAMS = 100;
+
+export const HTTP2_LIMITS = (maxHeadBytes: number, maxHeaders: number): SecureServerOptions => ({
+  settings: {
+    maxConcurrentStreams: MAX_STREAMS,
+    maxHeaderListSize: maxHeadBytes,
+    initialWindowSize: STREAM_WINDOW_BYTES,
+    enablePush: false,
+  },
+  // Four of them are the pseudo-headers.
+  maxHeaderListPairs: maxHeaders + 4,
+  // Streams that a client resets before their answer ("rapid reset", CVE-2023-44487): at once, and
+  // each second. Beyond that the connection ends.
+  streamResetBurst: 500,
+  streamResetRate: 50,
+  maxSessionInvalidFrames: 100,
+  maxSessionRejectedStreams: 100,
+});
+
+export interface SessionLimits {
+  /** Time limit for the first request of a connection. */
+  readonly firstRequestMs: number;
+  /** Time after which a connection without a request in progress is closed. */
+  readonly keepAliveMs: number;
+}
+
+/** Closes sessions in which no request is in progress, and those that never send one. */
+export const limitSessions = (server: Http2SecureServer, limits: SessionLimits): void => {
+  server.on('session', (session: ServerHttp2Session) => {
+    session.setLocalWindowSize(SESSION_WINDOW_BYTES);
+    let open = 0;
+    let idle = setTimeout(() => session.destroy(), limits.firstRequestMs);
+    session.on('stream', (stream) => {
+      open += 1;
+      clearTimeout(idle);
+      stream.once('close', () => {
+        open -= 1;
+        // Bytes of a request that is never completed do not count as activity.
+        if (open === 0 && !session.destroyed)
+          idle = setTimeout(() => session.destroy(), limits.keepAliveMs);
+      });
+    });
+    session.once('close', () => clearTimeout(idle));
+  });
+};
+
+/**
+ * Whether this is a request of HTTP/2, which node:http2 presents with the properties of HTTP/1.1 that the
+ * gateway uses.
+ */
+const isHttp2 = (request: IncomingMessage | Http2ServerRequest): request is Http2ServerRequest =>
+  request.httpVersionMajor === 2;
+
+const headBytes = (rawHeaders: readonly string[]): number =>
+  rawHeaders.reduce((total, text) => total + text.length, 0);
+
+/** Breaks off the body of a request that its client resets; node:http2 would end it, as if it were whole. */
+const failWhenReset = (request: Http2ServerRequest): void => {
+  const { stream } = request;
+  const check = (): void => {
+    if (stream.aborted || stream.rstCode !== constants.NGHTTP2_NO_ERROR)
+      request.destroy(new Error('the client has reset the request'));
+  };
+  // Ahead of the listeners that end the request.
+  stream.prependListener('end', check).prependListener('close', check);
+  request.on('error', () => undefined);
+};
+
+/** Ends a stream with its answer even if the client is still sending a body (RFC 9113 §8.1). */
+const endWithAnswer = ({ stream }: Http2ServerResponse): void => {
+  stream.once('finish', () => {
+    if (!stream.readableEnded && !stream.closed) stream.close(constants.NGHTTP2_NO_ERROR);
+  });
+};
+
+/**
+ * Gives a request of HTTP/2 the properties of HTTP/1.1 that node:http2 leaves out: the headers that state its
+ * host and that it has a body, and an error if it is broken off.
+ * @returns whether the request is to be answered; one with a head that is too large is refused here, because a
+ * client may send it before it has acknowledged the limit
+ */
+export const adaptHttp2 = (
+  request: IncomingMessage | Http2ServerRequest,
+  response: ServerResponse | Http2ServerResponse,
+  maxHeadBytes: number,
+): boolean => {
+  if (!isHttp2(request)) return true;
+  failWhenReset(request);
+  endWithAnswer(response as Http2ServerResponse);
+  if (headBytes(request.rawHeaders) > maxHeadBytes) {
+    (response as Http2ServerResponse).writeHead(431).end();
+    return false;
+  }
+  const { headers, stream } = request;
+  headers.host ??= request.authority;
+  if (!stream.endAfterHeaders && headers['content-length'] === undefined)
+    headers['transfer-encoding'] = 'chunked';
+  return true;
+};
