@@ -192,7 +192,12 @@ const outcome = async (
   // Permitted as far as can be decided without the body.
   if (found?.$case === 'needsBody') return 'served';
   const code = found?.$case === 'refused' ? found.value.code : '';
-  return { 'sys.permission_denied': 403, 'request.unsupported_path': 404 }[code] ?? -1;
+  const statuses: Readonly<Record<string, number>> = {
+    'sys.permission_denied': 403,
+    'sys.token_required': 403,
+    'request.unsupported_path': 404,
+  };
+  return statuses[code] ?? -1;
 };
 
 describe('every route of sys', () => {

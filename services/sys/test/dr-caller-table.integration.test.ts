@@ -109,7 +109,8 @@ describe('a DR secondary', () => {
   const expected = (path: string, caller: Caller): string => {
     if (isIn(SERVED_TO_ANYONE, path)) return 'served';
     if (!isIn(SERVED_TO_TOKENS, path)) return 'replication.dr_secondary';
-    return caller === 'root' ? 'served' : 'sys.permission_denied';
+    if (caller === 'root') return 'served';
+    return caller === 'policy-less' ? 'sys.permission_denied' : 'sys.token_required';
   };
 
   test.for(CALLERS)(
