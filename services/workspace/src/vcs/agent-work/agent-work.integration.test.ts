@@ -18,7 +18,11 @@ const O = '/organizations/acme';
 const MINUTE_MS = 60_000;
 const SHA = 'a'.repeat(40);
 
-const repositories = await startRepositoryHarness();
+const LIMIT = 10;
+
+const repositories = await startRepositoryHarness({
+  config: { workspaceRepositoryWorkLimit: LIMIT },
+});
 const { harness, runs, server, newIdentifier, createClient, createWorkspace } = repositories;
 const { repositoryOf, versionsOf, runsOf, deliver, pushed, logOf, reset } = repositories;
 afterAll(() => repositories[Symbol.asyncDispose]());
@@ -258,6 +262,36 @@ describe('work that no agent does', () => {
     const taken = (await claim(otherAgentId)).data;
     expect(taken.attributes['kind']).toBe('fetch');
     expect(await end(taken.id, { status: 'errored', 'is-final': true })).toBe(204);
+  });
+
+  test('is one piece for all pushes to a branch, until an agent takes it', async () => {
+    const { id } = await connect();
+    await fetchAs();
+    await push(id);
+    await push(id);
+    const { data: first } = await claim();
+    expect((await claim(otherAgentId)).status).toBe(204);
+    expect(await logOf(id)).toMatchObject([{ outcome: 'queued' }, { outcome: 'ignored' }]);
+    await push(id);
+    harness.clock.advance(1);
+    const { data: second } = await claim(otherAgentId);
+    expect(second.attributes['ref']).toBe('refs/heads/main');
+    for (const work of [first, second])
+      expect(await end(work.id, { status: 'errored', 'is-final': true })).toBe(204);
+  });
+
+  test('counts towards the limit of the organization', async () => {
+    const { id } = await connect();
+    await fetchAs();
+    const statuses: number[] = [];
+    for (let index = 0; index <= LIMIT; index += 1) {
+      const { status } = await deliver(id, pushed(`refs/tags/v${index}`, SHA));
+      statuses.push(status);
+      await harness.runUpkeep();
+    }
+    expect(statuses).toEqual([...Array.from({ length: LIMIT }, () => 202), 429]);
+    // Tags concern no workspace that follows a branch: no agent is needed for them.
+    expect((await claim()).status).toBe(204);
   });
 
   test('is done by the control plane once the client names no pool', async () => {

@@ -8,16 +8,15 @@ import { readableOnly, type Transaction } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import { requireWorkspace } from '../../workspaces/access/access-operations.ts';
 import type { DeliveredEvent } from '../../workspaces/model/domain/repository-event.ts';
-import type { RepositoryHook } from '../../workspaces/model/domain/repository-hook.ts';
 import {
   dueAtMsOf,
   findRepositoryHookById,
   queueRepositoryWork,
   type RepositoryWork,
   repositoryWork,
-  type WorkKey,
   workNameOf,
 } from '../../workspaces/model/repository-records.ts';
+import { agentWork, deleteAgentWork, queueAgentWork } from '../model/agent-work-records.ts';
 import type { Delivery } from '../providers/provider.ts';
 import { loadRepository } from '../providers/remote-repository-operations.ts';
 import type { VcsContext } from '../seams/vcs-context.ts';
@@ -47,48 +46,72 @@ const workNameFor = (hookId: string, deliveryId: string, event: DeliveredEvent):
   return `${hookId}-${digest.slice(0, 32)}`;
 };
 
+type FetchWork = Extract<RepositoryWork, { kind: 'fetch' }>;
+
+/** A newer event in place of an older one: the files that changed are those since the first of the pushes. */
+const inPlaceOf = (older: FetchWork, newer: FetchWork): FetchWork =>
+  older.event.kind === 'push' && newer.event.kind === 'push'
+    ? { ...newer, event: { ...newer.event, baseSha: older.event.baseSha } }
+    : newer;
+
+/** The queues in which work at a provider waits: that of the organization, and that of the agents of a pool. */
+interface Queues {
+  readonly organizationId: string;
+  readonly poolId: string | null;
+}
+
 /**
- * Replaces the event of waiting work by a newer one. The work keeps its place in the queue, and the files that
- * are compared with are those before the first of the pushes.
- * @returns false if the work is not that of an earlier event
+ * Replaces the event of waiting work by a newer one. The work keeps its place in the queue.
+ * @returns the delivery of the older event; undefined if no such work waits
  */
 const supersede = async (
   tx: Transaction,
-  key: WorkKey,
-  newer: Extract<RepositoryWork, { kind: 'fetch' }>,
+  { organizationId, poolId }: Queues,
+  name: string,
+  newer: FetchWork,
   nowMs: number,
-): Promise<boolean> => {
-  const found = await repositoryWork.find(readableOnly(tx), ...key);
-  if (found?.work.kind !== 'fetch') return false;
-  const { event: older, deliveryKey } = found.work;
-  const event =
-    older.kind === 'push' && newer.event.kind === 'push'
-      ? { ...newer.event, baseSha: older.baseSha }
-      : newer.event;
-  repositoryWork.delete(tx, ...key);
+): Promise<{ readonly deliveryKey: string | null } | undefined> => {
+  const isNamed = (key: string): boolean => workNameOf(['', key]) === name;
   // After failures it may not be due for long; a push shows that the provider is there.
-  const dueAtMs = Math.min(dueAtMsOf(key), nowMs);
-  const [organizationId] = key;
-  queueRepositoryWork(tx, organizationId, { ...newer, event }, { dueAtMs, name: workNameOf(key) });
-  const detail = 'a newer event of the same branch or pull request arrived before it was fetched';
-  await noteDelivery(tx, newer.hookId, deliveryKey, { outcome: 'ignored', detail });
-  return true;
+  const placed = (key: string) => ({ dueAtMs: Math.min(dueAtMsOf(['', key]), nowMs), name });
+  for (const key of (await repositoryWork.keys(tx, [organizationId])).filter(isNamed)) {
+    const queued = await repositoryWork.find(readableOnly(tx), organizationId, key);
+    if (queued?.work.kind !== 'fetch') continue;
+    repositoryWork.delete(tx, organizationId, key);
+    queueRepositoryWork(tx, organizationId, inPlaceOf(queued.work, newer), placed(key));
+    return queued.work;
+  }
+  for (const key of poolId === null ? [] : (await agentWork.keys(tx, [poolId])).filter(isNamed)) {
+    const queued = await agentWork.find(readableOnly(tx), poolId ?? '', key);
+    // An agent that has it already fetches what it was told.
+    if (queued?.work.kind !== 'fetch' || queued.claim !== null) continue;
+    deleteAgentWork(tx, [poolId ?? '', key], queued);
+    const work = { organizationId, work: inPlaceOf(queued.work, newer), attempts: 0 };
+    queueAgentWork(tx, poolId ?? '', work, placed(key));
+    return queued.work;
+  }
+  return undefined;
 };
 
 /** @throws KeelsonError `workspace.too_many_deliveries` */
 const queueEvent = async (
   tx: Transaction,
-  { id: hookId, organizationId }: RepositoryHook,
-  event: DeliveredEvent,
-  deliveryKey: string,
+  queues: Queues,
+  work: FetchWork,
   { name, nowMs, limit }: { name: string; nowMs: number; limit: number },
 ): Promise<void> => {
-  const work = { kind: 'fetch', hookId, event, deliveryKey } as const;
-  const keys = await repositoryWork.keys(tx, [organizationId]);
-  const earlier = keys.find((key) => workNameOf([organizationId, key]) === name);
-  if (earlier !== undefined && (await supersede(tx, [organizationId, earlier], work, nowMs)))
+  const { organizationId, poolId } = queues;
+  const superseded = await supersede(tx, queues, name, work, nowMs);
+  if (superseded !== undefined) {
+    const detail = 'a newer event of the same branch or pull request arrived before it was fetched';
+    const outcome = { outcome: 'ignored', detail } as const;
+    await noteDelivery(tx, work.hookId, superseded.deliveryKey, outcome);
     return;
-  if (keys.length >= limit) throw new KeelsonError('workspace.too_many_deliveries', { limit });
+  }
+  const waiting = await repositoryWork.keys(tx, [organizationId], { limit });
+  const ofAgents = poolId === null ? [] : await agentWork.keys(tx, [poolId], { limit });
+  if (waiting.length + ofAgents.length >= limit)
+    throw new KeelsonError('workspace.too_many_deliveries', { limit });
   queueRepositoryWork(tx, organizationId, work, { dueAtMs: nowMs, name });
 };
 
@@ -109,7 +132,9 @@ export const receiveDelivery = async (
   const hook = await findRepositoryHookById(store, hookId);
   const found = hook && (await loadRepository(store, hook));
   if (hook === undefined || found === undefined) throw notFound('webhook');
-  const { provider } = found;
+  const { provider, repository } = found;
+  const { organizationId } = hook;
+  const queues = { organizationId, poolId: repository.connection.agentPoolId };
   if (!provider.isAuthentic(delivery, hook.secret))
     throw new KeelsonError('workspace.delivery_not_authentic');
   const { headers, body } = delivery;
@@ -140,8 +165,9 @@ export const receiveDelivery = async (
     const deliveryKey = await storeDelivery(tx, hookId, stored);
     for (const [index, reported] of events.entries()) {
       const name = workNameFor(hookId, `${stored.id}-${index}`, reported);
-      const limit = repositoryWorkLimit;
-      await queueEvent(tx, hook, reported, deliveryKey, { name, nowMs: receivedAtMs, limit });
+      const work = { kind: 'fetch', hookId, event: reported, deliveryKey } as const;
+      const placed = { name, nowMs: receivedAtMs, limit: repositoryWorkLimit };
+      await queueEvent(tx, queues, work, placed);
     }
   });
 };

@@ -14,11 +14,12 @@ import {
   type QueuedWork,
   queueRepositoryWork,
   repositoryWork,
+  toWorkKey,
   type WorkKey,
   workNameOf,
 } from '../../workspaces/model/repository-records.ts';
 import { fetchRepository } from '../ingress/fetch-operations.ts';
-import { queueAgentWork } from '../model/agent-work-records.ts';
+import { agentWork, queueAgentWork } from '../model/agent-work-records.ts';
 import { sendToProvider } from '../providers/provider-requests.ts';
 import type { VcsContext } from '../seams/vcs-context.ts';
 import { findAgentPoolOf } from './agent-pool-of-work.ts';
@@ -43,8 +44,11 @@ const giveToAgents = (
     // With the pool, the webhook that is to be removed cannot be reached any more.
     if ((await agentPoolRecords.find(tx, poolId)) === undefined) return true;
     const [organizationId] = key;
-    const placed = { dueAtMs: dueAtMsOf(key), name: workNameOf(key) };
-    queueAgentWork(tx, poolId, { ...queued, organizationId }, placed);
+    const name = workNameOf(key);
+    let dueAtMs = dueAtMsOf(key);
+    // An agent may have earlier work of this name.
+    while ((await agentWork.find(tx, poolId, toWorkKey(dueAtMs, name))) !== undefined) dueAtMs += 1;
+    queueAgentWork(tx, poolId, { ...queued, organizationId }, { dueAtMs, name });
     return true;
   }, options);
 
