@@ -51,7 +51,7 @@ export const allowedImports: AllowedImports = {
     'eab renewal',
     'accounts',
     'orders serving',
-    'authorizations revocation',
+    'authorizations management revocation',
     'validation',
   ],
 

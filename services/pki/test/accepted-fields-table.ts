@@ -396,6 +396,10 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       certificate: elsewhere(AUTHORITIES),
     },
   },
+  'accounts of ACME': {
+    paths: ['acme/mgmt/account/keyid/{keyid}'],
+    fields: { status: elsewhere('src/acme/management/account-management.integration.test.ts') },
+  },
   'new keys': {
     paths: ['keys/generate/{type}'],
     triedAt: 'keys/generate/exported',
@@ -408,7 +412,7 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
   revocation: {
     paths: ['revoke', 'revoke-with-key', 'batch/certs'],
     fields: all(
-      ['serial_number', 'certificate', 'private_key', 'serial_numbers'],
+      ['serial_number', 'certificate', 'private_key', 'serial_numbers', 'reason'],
       elsewhere(REVOCATION),
     ),
   },

@@ -18,6 +18,7 @@ import { directoryResources } from './directories/directory-routes.ts';
 import { directoryUrls } from './directories/domain/directory.ts';
 import { externalAccountRoutes } from './eab/eab-routes.ts';
 import { createSignatureChecks } from './jws/signature-checks.ts';
+import { accountManagementRoutes } from './management/account-management-routes.ts';
 import { createInProcessNonces } from './nonces/in-process-nonces.ts';
 import { createStoredNonces } from './nonces/stored-nonces.ts';
 import type { IssuancePolicy } from './orders/domain/issuance-policy.ts';
@@ -93,6 +94,7 @@ export const createAcmeService = (parts: AcmeParts): AcmeService => {
     routes: [
       ...acmeConfigRoutes({ store, authorities, configs, isPublicDisabled }),
       ...externalAccountRoutes(parts),
+      ...accountManagementRoutes(parts),
       ...acmeRoutesOf(
         { ...parts, configs, nonces, signatures },
         [...directoryResources(config), ...renewalResources(parts)],

@@ -7,6 +7,7 @@ import {
   type Result,
   secretsRoutes,
 } from '@keelson/secrets-api';
+import { REVOCATION_REASON, type RevocationReason } from '@keelson/x509';
 import { revocationRecords } from '../certificates/revocation-records.ts';
 import { answerSerials } from '../certificates/serial-pages.ts';
 import { PAGE_FIELDS } from '../mounts/list-page.ts';
@@ -25,6 +26,35 @@ const FIELDS = {
     description: 'Serial number in hexadecimal with colons or hyphens.',
   }),
   certificate: field.string({ default: '', description: 'PEM of the certificate.' }),
+};
+
+/**
+ * Reasons that an administrator may give. Holds are not final, and the reason of a removal belongs to
+ * lists alone (RFC 5280 §5.3.1).
+ */
+const REASONS: Readonly<Record<string, RevocationReason | undefined>> = {
+  unspecified: undefined,
+  keyCompromise: REVOCATION_REASON.keyCompromise,
+  cACompromise: REVOCATION_REASON.cACompromise,
+  affiliationChanged: REVOCATION_REASON.affiliationChanged,
+  superseded: REVOCATION_REASON.superseded,
+  cessationOfOperation: REVOCATION_REASON.cessationOfOperation,
+  privilegeWithdrawn: REVOCATION_REASON.privilegeWithdrawn,
+};
+
+const REASON_FIELD = {
+  reason: field.string({
+    default: 'unspecified',
+    description: `Reason in lists and OCSP answers: ${Object.keys(REASONS).join(', ')}.`,
+  }),
+};
+
+/** @throws KeelsonError `request.invalid` */
+const readReason = (name: string): RevocationReason | undefined => {
+  if (Object.hasOwn(REASONS, name)) return REASONS[name];
+  throw new KeelsonError('request.invalid', {
+    text: `invalid reason "${name}": it must be one of ${Object.keys(REASONS).join(', ')}`,
+  });
 };
 
 const KEY_FIELD = {
@@ -70,11 +100,14 @@ export const revocationRoutes = (parts: RevocationParts): Route[] => [
   ...secretsRoutes({
     path: '/revoke',
     tag: 'revocation',
-    fields: FIELDS,
+    fields: { ...FIELDS, ...REASON_FIELD },
     operations: {
       update: {
         summary: 'Revoke a certificate',
-        handle: async (context) => toResult(await revokeCertificate(parts, toRequest(context))),
+        handle: async (context) => {
+          const reason = readReason(context.fields.reason);
+          return toResult(await revokeCertificate(parts, { ...toRequest(context), reason }));
+        },
       },
     },
   }),

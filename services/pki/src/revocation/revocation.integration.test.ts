@@ -43,6 +43,39 @@ const listed = async (issuer = 'root'): Promise<readonly string[]> =>
     toSerialHex(entry.serialNumber),
   );
 
+describe('the reason of a revocation', () => {
+  test.for([
+    ['keyCompromise', 'Key Compromise'],
+    ['cACompromise', 'CA Compromise'],
+    ['affiliationChanged', 'Affiliation Changed'],
+    ['superseded', 'Superseded'],
+    ['cessationOfOperation', 'Cessation Of Operation'],
+    ['privilegeWithdrawn', 'Privilege Withdrawn'],
+    ['unspecified', undefined],
+    [undefined, undefined],
+  ] as const)('%s is on the CRL as %s', async ([reason, words]) => {
+    const { serial_number } = await issue();
+    const revoked = await pki.call('POST', 'revoke', { serial_number, reason });
+    expect(revoked.data).toMatchObject({ state: 'revoked' });
+    const { bytes } = await pki.call('GET', 'crl/pem');
+    const text = openssl('crl', '-noout', '-text', '-in', file('crl.pem', bytes.toString()));
+    expect(/CRL Reason Code:\s+([\w ]+?)\s*$/m.exec(text)?.[1]).toBe(words);
+  });
+
+  test.for(['certificateHold', 'removeFromCRL', 'toString', '1', ''])(
+    '"%s" is refused and nothing revoked',
+    async (reason) => {
+      const { serial_number } = await issue();
+      const refused = await pki.call('POST', 'revoke', { serial_number, reason });
+      expect([refused.status, refused.json.errors[0]]).toEqual([
+        400,
+        expect.stringContaining('it must be one of unspecified, keyCompromise'),
+      ]);
+      expect(await listed()).toEqual([]);
+    },
+  );
+});
+
 describe('revoking with the key of the certificate', () => {
   test('accepts the key in every form that openssl writes', async () => {
     const forms: readonly ((key: string) => string)[] = [
