@@ -9,8 +9,9 @@ import type { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
 import type { RpcService } from '@keelson/rpc';
 import { createServeApiV2 } from './api-v2/serve-api-v2.ts';
 import { createApplication } from './application.ts';
-import { createAuditLog } from './audit/audit-log.ts';
+import { type AuditLog, createAuditLog } from './audit/audit-log.ts';
 import { createAuditRecorder } from './audit/audit-recorder.ts';
+import { withRecentRequests } from './audit/recent-requests.ts';
 import { type GatewayConfig, requireConsistent } from './config.ts';
 import { createBodyBudget } from './limits/body-budget.ts';
 import { limitConnections } from './limits/client-connections.ts';
@@ -84,8 +85,14 @@ export interface Gateway {
 }
 
 /** sys with what only the gateway can add to its answers. */
-const withOwnParts = (services: GatewayParts['services'], metrics: RequestMetrics): EdgeService =>
-  withServiceHealth(withVendorDocument(withSysMetrics(services.sys, metrics), services), services);
+const withOwnParts = (
+  services: GatewayParts['services'],
+  metrics: RequestMetrics,
+  auditLog: AuditLog,
+): EdgeService => {
+  const sys = withRecentRequests(withSysMetrics(services.sys, metrics), auditLog);
+  return withServiceHealth(withVendorDocument(sys, services), services);
+};
 
 const toBodyLimits = (config: GatewayConfig): BodyLimits => ({
   bodyBytes: config.requestBodyLimitBytes,
@@ -123,7 +130,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
   let isDraining = false;
   const serveV1 = createServeV1({
     access,
-    services: { ...services, sys: withOwnParts(services, metrics) },
+    services: { ...services, sys: withOwnParts(services, metrics, auditLog) },
     audit,
     bodies,
     transferTimeLimitMs,

@@ -60,6 +60,33 @@ const openReceiver = async () => {
   };
 };
 
+test('the newest requests are shown in short, to tokens with sudo alone', async () => {
+  const recent = async (token?: string) =>
+    call('GET', 'sys/internal/ui/recent-requests', undefined, token);
+  expect((await recent()).body.data).toEqual({ requests: [] });
+  await enable('log', 'file', { file_path: join(folder, 'recent.log') });
+  await call('PUT', 'sys/policies/acl/reads', {
+    policy: 'path "sys/internal/ui/*" { capabilities = ["read"] }',
+  });
+  for (let at = 0; at < 3; at += 1) await call('GET', 'sys/mounts');
+  await call('GET', `${'long/'.repeat(100)}path`);
+  const { requests } = (await recent()).body.data;
+  const shortened = requests.map((one: Readonly<Record<string, unknown>>) =>
+    [one['operation'], one['path'], one['status'], one['display_name']].join(' '),
+  );
+  expect(shortened).toEqual([
+    // No mount serves the path, so nobody is looked up.
+    `read ${'long/'.repeat(40)} 404 `,
+    'read sys/mounts 200 root',
+    'update sys/policies/acl/reads 204 root',
+  ]);
+  const made = await call('POST', 'auth/token/create', { policies: ['reads'] });
+  expect((await recent(made.body.auth.client_token)).status).toBe(403);
+  expect((await recent('')).status).toBe(403);
+  expect(JSON.stringify((await recent()).body)).not.toContain(made.body.auth.client_token);
+  await call('DELETE', 'sys/audit/log');
+});
+
 test('a device that cannot be written to is not enabled', async () => {
   const gone = await openReceiver();
   await gone.close();

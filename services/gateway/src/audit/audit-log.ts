@@ -18,6 +18,7 @@ import {
   type EntryRules,
   type Json,
 } from './domain/audit-entry.ts';
+import { type RecentRequest, recentRequest, withRecent } from './domain/recent-request.ts';
 
 interface OpenDevice {
   readonly device: AuditDevice;
@@ -36,6 +37,8 @@ export interface AuditLog {
   request(exchange: AuditedExchange): Promise<void>;
   /** @throws KeelsonError `audit.not_recorded` */
   response(exchange: AuditedExchange, answer: AuditedAnswer): Promise<void>;
+  /** The newest exchanges that were recorded, newest first. */
+  recent(): readonly RecentRequest[];
   /**
    * Writes an entry to a device that is about to be enabled.
    * @throws KeelsonError `request.invalid` when it does not accept it
@@ -96,6 +99,7 @@ export const createAuditLog = (parts: AuditLogParts): AuditLog => {
   let generation = 0;
   let devices: readonly OpenDevice[] = [];
   let fetching: Promise<void> | undefined;
+  let recent: readonly RecentRequest[] = [];
 
   const fetchDevices = async (): Promise<void> => {
     const list = await access.auditDevices({});
@@ -144,8 +148,11 @@ export const createAuditLog = (parts: AuditLogParts): AuditLog => {
     },
     request: (exchange) =>
       record('request', (rules, time) => buildRequestEntry(exchange, rules, time)),
-    response: (exchange, answer) =>
-      record('response', (rules, time) => buildResponseEntry(exchange, answer, rules, time)),
+    response: async (exchange, answer) => {
+      await record('response', (rules, time) => buildResponseEntry(exchange, answer, rules, time));
+      recent = withRecent(recent, recentRequest(exchange, answer, clock.nowMs()));
+    },
+    recent: () => recent,
     tryDevice: async (device) => {
       const { sink, prefix, rules } = openDevice(device, files);
       const time = new Date(clock.nowMs()).toISOString();

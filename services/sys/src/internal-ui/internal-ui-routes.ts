@@ -49,6 +49,37 @@ const specificationRoutes = (context: InternalUiContext): Route[] =>
     },
   });
 
+const text = { type: 'string' } as const;
+const RECENT_REQUEST = {
+  type: 'object',
+  properties: {
+    time: text,
+    operation: text,
+    namespace: text,
+    path: text,
+    status: { type: 'integer' },
+    display_name: text,
+    remote_address: text,
+  },
+} as const;
+
+/** The newest requests that audit devices have recorded. */
+const recentRequestRoutes = (): Route[] =>
+  secretsRoutes({
+    path: '/sys/internal/ui/recent-requests',
+    tag: 'console',
+    fields: {},
+    operations: {
+      read: {
+        summary:
+          'The newest requests that the answering gateway has recorded since its start, newest first.',
+        answer: { data: { requests: { type: 'array', items: RECENT_REQUEST } } },
+        // The gateway, which records them, replaces the list.
+        handle: () => Promise.resolve({ data: { requests: [] } }),
+      },
+    },
+  });
+
 /** `sys/internal/ui`: what the console requests before it knows the rights of the user. */
 export const internalUiRoutes = (context: InternalUiContext): Route[] => [
   ...secretsRoutes({
@@ -84,6 +115,7 @@ export const internalUiRoutes = (context: InternalUiContext): Route[] => [
     },
   }),
   ...specificationRoutes(context),
+  ...recentRequestRoutes(),
   ...secretsRoutes({
     path: '/sys/internal/ui/namespaces',
     tag: 'console',

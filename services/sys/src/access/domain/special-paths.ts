@@ -90,6 +90,7 @@ const ROOT_PROTECTED_PATHS = new PathSet([
   'sys/storage/raft/snapshot-force',
   'sys/storage/raft/snapshot-auto/config/*',
   'sys/internal/inspect/*',
+  'sys/internal/ui/recent-requests',
   'sys/seal',
   'sys/step-down',
   'sys/capabilities-accessor',
@@ -101,6 +102,7 @@ export const isRootProtected = (path: string, operation: Operation): boolean =>
   ROOT_PROTECTED_PATHS.has(path) || (operation === 'update' && ROOT_PROTECTED_WRITES.has(path));
 
 const RESTRICTED_PATHS = new PathSet([
+  'sys/internal/ui/recent-requests',
   'sys/replication/*',
   'sys/seal',
   'sys/unseal',
