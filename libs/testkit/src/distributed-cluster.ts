@@ -35,6 +35,8 @@ export interface DistributedOptions {
   readonly seal?: 'shamir' | 'static';
   /** Connection string by which a service reaches its database, if not directly. */
   readonly databaseUrl?: (connectionString: string, service: DistributedService) => string;
+  /** False leaves it as it is at the first start, without keys and tokens of `v1`. */
+  readonly isInitialized?: boolean;
 }
 
 export interface DistributedCluster extends AddressedCluster {
@@ -75,7 +77,31 @@ const unseal = async (url: string, key: string): Promise<void> => {
   if (told.sealed !== false) throw new Error(`unseal: ${answer.status} ${JSON.stringify(told)}`);
 };
 
-/** Starts, initializes and unseals a cluster. */
+/** Initializes a cluster, and unseals it if its shares do that. @returns its first token and shares */
+const initialize = async (
+  url: string,
+  seal: 'shamir' | 'static',
+): Promise<Pick<AddressedCluster, 'token' | 'shares'>> => {
+  const answer = await fetch(`${url}/v1/sys/init`, {
+    method: 'PUT',
+    body: JSON.stringify(
+      seal === 'static'
+        ? { recovery_shares: 1, recovery_threshold: 1 }
+        : { secret_shares: 1, secret_threshold: 1 },
+    ),
+  });
+  if (!answer.ok) throw new Error(`init: ${answer.status} ${await answer.text()}`);
+  const facts = (await answer.json()) as {
+    readonly root_token: string;
+    readonly recovery_keys_base64?: readonly string[];
+    readonly keys_base64: readonly string[];
+  };
+  const shares = facts.recovery_keys_base64 ?? facts.keys_base64;
+  if (seal === 'shamir') await unseal(url, shares[0] ?? '');
+  return { token: facts.root_token, shares };
+};
+
+/** Starts a cluster; initializes and unseals it unless told otherwise. */
 export const startDistributed = async ({
   postgres,
   redisUrl,
@@ -84,6 +110,7 @@ export const startDistributed = async ({
   settings = {},
   seal = 'static',
   databaseUrl = (connectionString) => connectionString,
+  isInitialized = true,
 }: DistributedOptions): Promise<DistributedCluster> => {
   await using stack = new AsyncDisposableStack();
   const directory = stack.use(await temporaryDirectory());
@@ -159,25 +186,10 @@ export const startDistributed = async ({
   ]);
   const urls = addresses.gateway.map((address) => `http://${address}`);
   const url = urls[0] ?? '';
-  const answer = await fetch(`${url}/v1/sys/init`, {
-    method: 'PUT',
-    body: JSON.stringify(
-      seal === 'static'
-        ? { recovery_shares: 1, recovery_threshold: 1 }
-        : { secret_shares: 1, secret_threshold: 1 },
-    ),
-  });
-  if (!answer.ok) throw new Error(`init: ${answer.status} ${await answer.text()}`);
-  const facts = (await answer.json()) as {
-    readonly root_token: string;
-    readonly recovery_keys_base64?: readonly string[];
-    readonly keys_base64: readonly string[];
-  };
-  const shares = facts.recovery_keys_base64 ?? facts.keys_base64;
-  if (seal === 'shamir') await unseal(url, shares[0] ?? '');
+  const { token, shares } = isInitialized ? await initialize(url, seal) : { token: '', shares: [] };
   const owned = stack.move();
   const cluster: DistributedCluster = {
-    token: facts.root_token,
+    token,
     shares,
     apiToken,
     urls,

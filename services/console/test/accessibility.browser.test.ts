@@ -2,12 +2,10 @@
  * Checks every page of the console, on desktop and phone, light and dark: accessibility with axe,
  * and no horizontal overflow.
  */
-import { join } from 'node:path';
-import type { Page } from '@keelson/testkit/chromium';
-import axe from 'axe-core';
+import { addPlannedRun } from '@keelson/testkit/planned-run';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { PATIENCE_MS, useConsole } from './console-harness.ts';
-import { addPlannedRun } from './planned-run.ts';
+import { faultsInVariants } from './page-faults.ts';
 
 const site = useConsole();
 
@@ -21,6 +19,7 @@ const pages = new Map<string, string>([
   ['tokens', '/ui/tokens'],
   ['mounts', '/ui/mounts'],
   ['audit devices', '/ui/audit'],
+  ['snapshots', '/ui/snapshots'],
   ['namespaces', '/ui/namespaces'],
   ['leases', '/ui/leases'],
   ['authorities', '/ui/certificates'],
@@ -62,39 +61,9 @@ beforeAll(async () => {
     },
   });
   pages.set('run', `/app/acme/web/runs/${runId}`);
+  const { data: teams } = await site.workspaces('GET', 'organizations/acme/teams');
+  pages.set('team', `/app/acme/teams/${teams[0].id}`);
 }, PATIENCE_MS);
-
-interface Violation {
-  readonly id: string;
-  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
-}
-
-const DESKTOP = { width: 1280, height: 800 };
-const TELEPHONE = { width: 360, height: 740 };
-
-const VARIANTS = [
-  { name: 'desktop-light', viewport: DESKTOP, colorScheme: 'light', isKept: true },
-  { name: 'desktop-dark', viewport: DESKTOP, colorScheme: 'dark', isKept: false },
-  { name: 'telephone-light', viewport: TELEPHONE, colorScheme: 'light', isKept: false },
-  { name: 'telephone-dark', viewport: TELEPHONE, colorScheme: 'dark', isKept: true },
-] as const;
-
-/** Screenshots of the pages for manual review; not part of the repository. */
-const PICTURES = join(import.meta.dirname, '..', 'test-pictures');
-
-/** The faults of the displayed page: violations, and whether it scrolls sideways. */
-const faultsOf = async (page: Page): Promise<readonly string[]> => {
-  // Evaluated instead of added as a script, which the page's content security policy would refuse.
-  await page.evaluate(axe.source);
-  const found = await page.evaluate<Violation[]>(
-    'axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations)',
-  );
-  const overhang = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
-  return [
-    ...found.map(({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`),
-    ...(overhang > 0 ? [`overhangs by ${overhang} pixels`] : []),
-  ];
-};
 
 describe('every page', { timeout: PATIENCE_MS * 2 }, () => {
   test('on a desktop and a telephone, light and dark', async () => {
@@ -103,17 +72,7 @@ describe('every page', { timeout: PATIENCE_MS * 2 }, () => {
       await page.goto(site.origin() + path);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.locator('main .skeleton').first().waitFor({ state: 'detached' });
-      for (const { name: variant, viewport, colorScheme, isKept } of VARIANTS) {
-        await page.emulateMedia({ colorScheme });
-        await page.setViewportSize(viewport);
-        expect({ name, variant, faults: await faultsOf(page) }).toEqual({
-          name,
-          variant,
-          faults: [],
-        });
-        const picture = join(PICTURES, `${name.replaceAll(' ', '-')}-${variant}.png`);
-        if (isKept) await page.screenshot({ path: picture, fullPage: true });
-      }
+      expect({ name, faults: await faultsInVariants(page, name) }).toEqual({ name, faults: {} });
     }
     expect(problems).toEqual([]);
   });
@@ -121,6 +80,6 @@ describe('every page', { timeout: PATIENCE_MS * 2 }, () => {
   test('before login', async () => {
     const { page } = await site.open();
     await page.getByLabel('Token').waitFor();
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await faultsInVariants(page, 'sign in')).toEqual({});
   });
 });

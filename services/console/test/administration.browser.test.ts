@@ -38,6 +38,43 @@ describe('administration', { timeout: PATIENCE_MS }, () => {
     expect(problems).toEqual([]);
   });
 
+  test('completes paths and capabilities of a policy while it is typed', async () => {
+    await site.secrets('sys/mounts/completed', { type: 'pki' });
+    const { page, problems } = await site.openSignedIn('/ui/policies');
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: 'Create policy' }).click();
+    await dialog.getByLabel('Name').fill('typed');
+    const rules = dialog.getByLabel('Rules');
+    const found = page.waitForResponse((answer) => answer.url().includes('specs/openapi'));
+    await rules.fill('');
+    await found;
+    await page.keyboard.type('pa');
+    await dialog.getByRole('option', { name: 'path "…" { capabilities = […] }' }).waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('completed/issue/');
+    const options = dialog.getByRole('listbox', { name: 'Completions' }).getByRole('option');
+    await expect.poll(() => options.allTextContents()).toEqual(['completed/issue/+']);
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('End');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('End');
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.type('"u');
+    await expect.poll(() => options.allTextContents()).toEqual(['update']);
+    // Escape closes the completions and leaves the dialog open.
+    await page.keyboard.press('Escape');
+    await options.first().waitFor({ state: 'detached' });
+    await page.keyboard.press('Control+Space');
+    await options.first().click();
+    await page.keyboard.type('"');
+    expect(await rules.inputValue()).toBe(
+      'path "completed/issue/+" {\n  capabilities = ["update"]\n}',
+    );
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('link', { name: 'typed' }).waitFor();
+    expect(problems).toEqual([]);
+  });
+
   test('creates a token, shows it once, and revokes it by its accessor', async () => {
     const { page } = await site.openSignedIn('/ui/tokens');
     await page.getByLabel('Whose or what for').fill('build');
@@ -131,16 +168,29 @@ describe('administration', { timeout: PATIENCE_MS }, () => {
   test('adds an audit device and removes it', async () => {
     const folder = await temporaryDirectory();
     onTestFinished(() => folder[Symbol.asyncDispose]());
-    const { page } = await site.openSignedIn('/ui/audit');
+    const { page, problems } = await site.openSignedIn('/ui/audit');
     const dialog = page.getByRole('dialog');
     await page.getByText('there is no audit device').waitFor();
     await page.getByRole('button', { name: 'Add device' }).click();
     await dialog.getByLabel('File on the server').fill(join(folder.path, 'audit.log'));
     await dialog.getByRole('button', { name: 'Add' }).click();
     await page.getByRole('rowheader', { name: 'file/' }).waitFor();
+    await page.getByRole('link', { name: 'Overview', exact: true }).click();
+    const recent = page.getByRole('table', { name: 'Recent requests' });
+    await recent
+      .getByRole('row', { name: /read sys\/audit/ })
+      .getByText('200')
+      .first()
+      .waitFor();
+    await page.getByRole('link', { name: 'Audit devices', exact: true }).click();
+    await recent
+      .getByRole('row', { name: /read sys\/audit/ })
+      .first()
+      .waitFor();
     await page.getByRole('button', { name: 'Remove file/' }).click();
     await dialog.getByRole('button', { name: 'Remove it' }).click();
     await page.getByText('there is no audit device').waitFor();
-    expect(await page.getByRole('rowheader').count()).toBe(0);
+    await page.getByRole('rowheader', { name: 'file/' }).waitFor({ state: 'detached' });
+    expect(problems).toEqual([]);
   });
 });

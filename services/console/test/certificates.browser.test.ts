@@ -1,7 +1,8 @@
 /** Certificate authorities in the console: from an empty namespace to a revoked certificate. */
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { describe, expect, test } from 'vitest';
+import { AcmeSession } from '@keelson/testkit';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { PATIENCE_MS, signIn, useConsole } from './console-harness.ts';
 
 const site = useConsole();
@@ -46,8 +47,12 @@ describe('certificates', { timeout: PATIENCE_MS }, () => {
     await page.waitForURL((url) => url.searchParams.get('text') === 'www.ex');
     await page.getByRole('link', { name: 'www.example.com' }).click();
     await page.getByRole('button', { name: 'Revoke' }).click();
+    await dialog.getByLabel('Reason').selectOption('superseded');
     await dialog.getByRole('button', { name: 'Revoke it' }).click();
     await page.getByText('revoked', { exact: true }).waitFor();
+    const list = Buffer.from(await (await fetch(`${site.origin()}/v1/pki/crl`)).arrayBuffer());
+    // The reason code 4, "superseded", of the only entry (RFC 5280 §5.3.1).
+    expect(list.includes(Buffer.from('0603551d1504030a0104', 'hex'))).toBe(true);
     expect(await page.getByRole('button', { name: 'Revoke' }).count()).toBe(0);
     expect(problems).toEqual([]);
   });
@@ -193,6 +198,15 @@ describe('certificates', { timeout: PATIENCE_MS }, () => {
     await page.getByRole('button', { name: 'Tidy now' }).click();
     await dialog.getByRole('button', { name: 'Tidy', exact: true }).click();
     await page.getByText('Finished', { exact: true }).first().waitFor();
+    await page.getByText('not switched on').waitFor();
+    await page.getByRole('button', { name: 'Tidy at intervals' }).click();
+    await dialog.getByLabel('Every').fill('6h');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('every 6 h').waitFor();
+    await page.getByRole('button', { name: 'Change the intervals' }).click();
+    await dialog.getByLabel('Switched on').uncheck();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('not switched on').waitFor();
     await page.getByRole('button', { name: 'Use the addresses of this server' }).click();
     await dialog.getByRole('button', { name: 'Use them' }).click();
     await page.getByText('/v1/upkeep/ca', { exact: false }).first().waitFor();
@@ -208,6 +222,64 @@ describe('certificates', { timeout: PATIENCE_MS }, () => {
     await dialog.getByLabel('Rule').selectOption('not-required');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByText('At present accounts need no key.').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('shows accounts and orders of ACME clients, closes an account and opens it again', async () => {
+    await site.secrets('sys/mounts/clients', { type: 'pki' });
+    await site.secrets('clients/root/generate/internal', { common_name: 'C', key_type: 'ec' });
+    await site.secrets('clients/config/cluster', { path: `${site.origin()}/v1/clients` });
+    await site.secrets('clients/config/acme', { enabled: true });
+    const directory = `${site.origin()}/v1/clients/acme/directory`;
+    const client = await AcmeSession.open({ directory, connections: 1 });
+    onTestFinished(() => client.close());
+    const order = () =>
+      client.post('newOrder', { identifiers: [{ type: 'dns', value: 'www.example.com' }] });
+    await order();
+    const { page, problems } = await site.openSignedIn('/ui/certificates/clients?tab=settings');
+    const account = page.getByRole('table', { name: 'ACME accounts' }).getByRole('row').nth(1);
+    await account.getByText('valid', { exact: true }).waitFor();
+    await account.getByRole('button', { name: 'Show orders' }).click();
+    const orders = page.getByRole('table', { name: 'Orders' });
+    await orders
+      .getByRole('row', { name: /www\.example\.com/ })
+      .getByText('pending')
+      .waitFor();
+    const dialog = page.getByRole('dialog');
+    await account.getByRole('button', { name: 'Close' }).click();
+    await dialog.getByRole('button', { name: 'Close it' }).click();
+    await account.getByText('revoked').waitFor();
+    await expect(order()).rejects.toThrow('the account is revoked');
+    await account.getByRole('button', { name: 'Open again' }).click();
+    await dialog.getByRole('button', { name: 'Open it' }).click();
+    await account.getByText('valid', { exact: true }).waitFor();
+    expect((await order()).status).toBe(201);
+    expect(problems).toEqual([]);
+  });
+
+  test('has an outside authority sign an intermediate, and takes the signed certificate in', async () => {
+    for (const path of ['outside', 'inside'])
+      await site.secrets(`sys/mounts/${path}`, { type: 'pki' });
+    await site.secrets('outside/root/generate/internal', { common_name: 'Far', key_type: 'ec' });
+    const { page, problems } = await site.openSignedIn('/ui/certificates/inside?tab=issuers');
+    const dialog = page.getByRole('dialog');
+    await page.getByText('This authority has no issuer yet').waitFor();
+    await page.getByRole('button', { name: 'Make a request for an outside authority' }).click();
+    await dialog.getByLabel('Name').fill('Near');
+    await dialog.getByRole('button', { name: 'Make the request' }).click();
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download the request' }).click();
+    const csr = await readFile(await (await saved).path(), 'utf8');
+    const { data: signed } = await site.secrets('outside/root/sign-intermediate', {
+      csr,
+      common_name: 'Near',
+    });
+    await page.getByRole('button', { name: 'Take in a signed certificate' }).click();
+    await dialog
+      .getByLabel('Certificate and its chain')
+      .fill([signed.certificate, ...signed.ca_chain].join('\n'));
+    await dialog.getByRole('button', { name: 'Take it in' }).click();
+    await page.getByRole('img', { name: /Near, signed by Far/ }).waitFor();
     expect(problems).toEqual([]);
   });
 

@@ -1,5 +1,6 @@
-/** The console in Chromium, served by a standalone control plane for this test file alone. */
+/** The console in Chromium, served by a control plane for this test file alone. */
 import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type NatsServer, startKeelson, startNats, temporaryDirectory } from '@keelson/testkit';
 import {
@@ -9,28 +10,24 @@ import {
   type Page,
   type WatchedPage,
 } from '@keelson/testkit/chromium';
+import type { JsonObject, RunSite } from '@keelson/testkit/planned-run';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { PICTURES } from './page-faults.ts';
 
 export const PATIENCE_MS = 180_000;
 
-export interface ConsoleUnderTest {
-  /** "http://127.0.0.1:PORT" */
-  readonly origin: () => string;
+export interface ConsoleUnderTest extends RunSite {
   readonly rootToken: () => string;
   readonly apiToken: () => string;
   readonly unsealKeys: () => readonly string[];
+  /** A folder for files of the control plane, removed after the tests. */
+  readonly folder: () => string;
+  /** Address of the nats-server; "" without one. */
+  readonly natsUrl: () => string;
   /** Sends a POST below `/v1/`; returns the answer's body. */
   readonly secrets: (path: string, body: object, namespace?: string) => Promise<JsonObject>;
-  /**
-   * Sends a request below `/api/v2/`; returns the answer's document. `token` defaults to the first
-   * user's.
-   */
-  readonly workspaces: (
-    method: string,
-    path: string,
-    body?: object,
-    token?: string,
-  ) => Promise<JsonObject>;
+  /** Waits until every service serves requests, as after the opening of the seal. */
+  readonly untilReady: () => Promise<void>;
   /** Opens a page in a new profile; closed after the test. */
   readonly open: (path?: string) => Promise<WatchedPage>;
   /** Opens a page with both tokens given, those of the first user unless others are named. */
@@ -42,62 +39,59 @@ export interface ConsoleUnderTest {
   readonly addUser: (username: string, teamId: string) => Promise<string>;
 }
 
-// oxlint-disable-next-line typescript/no-explicit-any -- answers of many shapes, judged by the tests
-export type JsonObject = any;
-
 export interface ConsoleOptions {
   /** Whether the control plane has a nats-server, which replication needs. */
   readonly hasNats?: boolean;
+  /** The nats-server of another control plane, with which this one replicates. */
+  readonly natsUrl?: () => string;
   /** Further settings of the control plane. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Starts everything before the tests of the file and stops it afterwards. */
-export const useConsole = ({
-  hasNats = false,
-  env = {},
-}: ConsoleOptions = {}): ConsoleUnderTest => {
-  let nats: NatsServer | undefined;
-  let keelson: Awaited<ReturnType<typeof startKeelson>>;
+/** The facts of a control plane that its pages are tested with. */
+export interface ControlPlane {
+  /** "http://127.0.0.1:PORT" */
+  readonly http: string;
+  readonly rootToken: string;
+  readonly apiToken: string;
+}
+
+/** Leaves a picture and the text of the page on which a test failed, next to those of all pages. */
+const keepFailedPage = async (page: Page, test: string): Promise<void> => {
+  const name = join(PICTURES, `failed-${test.replaceAll(/\W+/g, '-').slice(0, 60)}`);
+  await page.screenshot({ path: `${name}.png`, fullPage: true });
+  await writeFile(`${name}.txt`, await page.evaluate<string>('document.body.innerText'));
+};
+
+/** Chromium for the tests of one file. @param plane the control plane, read when it is used */
+export const useChromiumOn = (
+  plane: () => ControlPlane,
+): Omit<ConsoleUnderTest, 'unsealKeys' | 'natsUrl' | 'folder'> => {
   let browser: Browser;
-  let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
   beforeAll(async () => {
-    directory = await temporaryDirectory();
-    nats = hasNats ? await startNats({ jetstream: true }) : undefined;
-    keelson = await startKeelson({
-      dataFolder: directory.path,
-      env: {
-        // The tests and the page share a token, and together exceed its 30 requests per second.
-        KEELSON_RATE_LIMIT: 'off',
-        ...(nats && { KEELSON_NATS_URL: nats.url }),
-        ...env,
-      },
-    });
     browser = await launchChromium();
   }, PATIENCE_MS);
-  afterAll(async () => {
-    await browser.close();
-    await keelson.stop();
-    await nats?.[Symbol.asyncDispose]();
-    await directory[Symbol.asyncDispose]();
-  });
+  afterAll(() => browser.close());
 
   const call = async (url: string, init: RequestInit): Promise<JsonObject> => {
-    const answer = await fetch(`${keelson.http}${url}`, init);
+    const answer = await fetch(`${plane().http}${url}`, init);
     const text = await answer.text();
     if (!answer.ok) throw new Error(`${url}: ${answer.status} ${text}`);
     return text === '' ? undefined : JSON.parse(text);
   };
   const open = async (path = '/ui/'): Promise<WatchedPage> => {
-    const opened = await openPage(browser, `${keelson.http}${path}`);
-    onTestFinished(() => opened.page.context().close());
+    const opened = await openPage(browser, `${plane().http}${path}`);
+    onTestFinished(async ({ task }) => {
+      if (task.result?.state === 'fail') await keepFailedPage(opened.page, task.name);
+      await opened.page.context().close();
+    });
     return opened;
   };
   const workspaces: ConsoleUnderTest['workspaces'] = (
     method,
     path,
     body,
-    token = keelson.apiToken,
+    token = plane().apiToken,
   ) =>
     call(`/api/v2/${path}`, {
       method,
@@ -108,24 +102,22 @@ export const useConsole = ({
       ...(body && { body: JSON.stringify(body) }),
     });
   return {
-    origin: () => keelson.http,
-    rootToken: () => keelson.rootToken,
-    apiToken: () => keelson.apiToken,
-    unsealKeys: () => {
-      const file = readFileSync(join(keelson.dataFolder, 'first-run.json'), 'utf8');
-      return (JSON.parse(file) as { unseal_keys: readonly string[] }).unseal_keys;
-    },
+    origin: () => plane().http,
+    rootToken: () => plane().rootToken,
+    apiToken: () => plane().apiToken,
     secrets: (path, body, namespace = '') =>
       call(`/v1/${path}`, {
         method: 'POST',
         headers: {
-          'x-service-token': keelson.rootToken,
+          'x-service-token': plane().rootToken,
           'content-type': 'application/json',
           ...(namespace !== '' && { 'x-service-namespace': namespace }),
         },
         body: JSON.stringify(body),
       }),
     workspaces,
+    untilReady: () =>
+      expect.poll(async () => (await fetch(`${plane().http}/readyz`)).status).toBe(200),
     addUser: async (username, teamId) => {
       const email = `${username}@b.example`;
       const { data: user } = await workspaces('POST', 'admin/users', {
@@ -142,7 +134,7 @@ export const useConsole = ({
     open,
     openSignedIn: async (
       path,
-      { secrets = keelson.rootToken, workspaces: apiToken = keelson.apiToken } = {},
+      { secrets = plane().rootToken, workspaces: apiToken = plane().apiToken } = {},
     ) => {
       const opened = await open('/ui/');
       await signIn(opened.page, secrets);
@@ -150,9 +142,49 @@ export const useConsole = ({
       await opened.page.evaluate(
         `sessionStorage.setItem('keelson-session', ${JSON.stringify(kept)})`,
       );
-      await opened.page.goto(`${keelson.http}${path}`);
+      await opened.page.goto(`${plane().http}${path}`);
       await opened.page.getByRole('button', { name: 'Sign out' }).waitFor();
       return opened;
+    },
+  };
+};
+
+/** Starts a standalone control plane before the tests of the file and stops it afterwards. */
+export const useConsole = ({
+  hasNats = false,
+  natsUrl,
+  env = {},
+}: ConsoleOptions = {}): ConsoleUnderTest => {
+  let nats: NatsServer | undefined;
+  let keelson: Awaited<ReturnType<typeof startKeelson>>;
+  let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+  const natsAddress = (): string | undefined => nats?.url ?? natsUrl?.();
+  beforeAll(async () => {
+    directory = await temporaryDirectory();
+    nats = hasNats ? await startNats({ jetstream: true }) : undefined;
+    const address = natsAddress();
+    keelson = await startKeelson({
+      dataFolder: join(directory.path, 'data'),
+      env: {
+        // The tests and the page share a token, and together exceed its 30 requests per second.
+        KEELSON_RATE_LIMIT: 'off',
+        ...(address !== undefined && { KEELSON_NATS_URL: address }),
+        ...env,
+      },
+    });
+  }, PATIENCE_MS);
+  afterAll(async () => {
+    await keelson.stop();
+    await nats?.[Symbol.asyncDispose]();
+    await directory[Symbol.asyncDispose]();
+  });
+  return {
+    ...useChromiumOn(() => keelson),
+    natsUrl: () => natsAddress() ?? '',
+    folder: () => directory.path,
+    unsealKeys: () => {
+      const file = readFileSync(join(keelson.dataFolder, 'first-run.json'), 'utf8');
+      return (JSON.parse(file) as { unseal_keys: readonly string[] }).unseal_keys;
     },
   };
 };

@@ -55,6 +55,76 @@ describe('the console', { timeout: PATIENCE_MS }, () => {
     expect(problems).toEqual([]);
   });
 
+  test('ends the session of a revoked API token, and shows the reason', async () => {
+    const { data: own } = await site.workspaces('GET', 'account/details');
+    const path = `users/${own.id}/authentication-tokens`;
+    const made = await site.workspaces('POST', path, {
+      data: { type: 'authentication-tokens', attributes: { description: 'short' } },
+    });
+    const { page } = await openConsole();
+    await signIn(page, made.data.attributes.token);
+    await site.workspaces('DELETE', `authentication-tokens/${made.data.id}`);
+    await page.getByRole('link', { name: 'API tokens' }).click();
+    await page.getByText('The API token has expired or was revoked').waitFor();
+    expect(await page.getByLabel('Token').isVisible()).toBe(true);
+  });
+
+  test('keeps nothing of a session outside its tab', async () => {
+    const { page } = await openConsole();
+    await signIn(page, site.rootToken());
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    const stored = await page.evaluate<unknown>(
+      `(async () => ({
+        local: Object.keys(localStorage),
+        cookies: document.cookie,
+        databases: await indexedDB.databases(),
+        caches: await caches.keys().catch(() => []),
+        workers: (await navigator.serviceWorker?.getRegistrations())?.length ?? 0,
+        address: location.href.includes('hvs.'),
+      }))()`,
+    );
+    expect(stored).toEqual({
+      local: [],
+      cookies: '',
+      databases: [],
+      caches: [],
+      workers: 0,
+      address: false,
+    });
+    const other = await page.context().newPage();
+    await other.goto(`${site.origin()}/ui/`);
+    await other.getByLabel('Token').waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Token').waitFor();
+    expect(await page.evaluate<number>('sessionStorage.length')).toBe(0);
+  });
+
+  test('sends a change once, however often its button is pressed at the same time', async () => {
+    const { page } = await openConsole();
+    await signIn(page, site.rootToken());
+    await goTo(page, 'Namespaces');
+    let count = 0;
+    const released = Promise.withResolvers<void>();
+    await page.route('**/sys/namespaces/once', async (route) => {
+      count += 1;
+      await released.promise;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Create namespace' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('once');
+    const sent = page.waitForRequest('**/sys/namespaces/once');
+    // Within one task, so that the page cannot disable the button in between.
+    await page.evaluate(
+      "for (let at = 0; at < 5; at += 1) document.querySelector('[role=dialog] form').requestSubmit()",
+    );
+    await sent;
+    await page.evaluate("document.querySelector('[role=dialog] form').requestSubmit()");
+    released.resolve();
+    await page.getByRole('button', { name: 'once', exact: true }).waitFor();
+    expect(count).toBe(1);
+  });
+
   test('ends the session of a revoked token, and shows the reason', async () => {
     const { auth } = await site.secrets('auth/token/create', { policies: ['root'] });
     const { page } = await openConsole();
@@ -114,6 +184,36 @@ describe('the console', { timeout: PATIENCE_MS }, () => {
     expect(problems).toEqual([]);
   });
 
+  test('finds entities of both APIs by name, serial number or id', async () => {
+    await site.workspaces('POST', 'organizations', {
+      data: { type: 'organizations', attributes: { name: 'sought', email: 'a@b.example' } },
+    });
+    await site.workspaces('POST', 'organizations/sought/workspaces', {
+      data: { type: 'workspaces', attributes: { name: 'needle-app' } },
+    });
+    await site.workspaces('POST', 'organizations/sought/teams', {
+      data: { type: 'teams', attributes: { name: 'needle-team' } },
+    });
+    await site.secrets('sys/mounts/haystack', { type: 'pki' });
+    await site.secrets('haystack/root/generate/internal', { common_name: 'H', key_type: 'ec' });
+    await site.secrets('haystack/roles/needle', { allow_any_name: true, key_type: 'ec' });
+    const { data } = await site.secrets('haystack/issue/needle', { common_name: 'needle.example' });
+    await site.secrets('sys/policies/acl/needle', {
+      policy: 'path "needle" { capabilities = ["read"] }',
+    });
+    const { page, problems } = await site.openSignedIn('/ui/');
+    await page.keyboard.press('Control+k');
+    const search = page.getByRole('combobox', { name: 'Search' });
+    await search.fill('needle');
+    for (const name of [/needle-app/, /needle-team/, /^needle\W*haystack/, /needle\.example/])
+      await page.getByRole('option', { name }).first().waitFor();
+    await page.getByRole('option', { name: 'needle', exact: true }).waitFor();
+    await search.fill(data.serial_number);
+    await page.getByRole('option', { name: /needle\.example/ }).click();
+    await page.getByRole('heading', { level: 1, name: 'needle.example' }).waitFor();
+    expect(problems).toEqual([]);
+  });
+
   test('creates a message through the form, shows it, and removes it', async () => {
     const { page, problems } = await openConsole();
     await signIn(page, site.rootToken());
@@ -158,6 +258,46 @@ describe('the console', { timeout: PATIENCE_MS }, () => {
     await page.getByRole('tab', { name: 'Before login', selected: true }).waitFor();
     await page.getByRole('tab', { name: 'Before login' }).and(page.locator(':focus')).waitFor();
     await page.getByRole('tabpanel', { name: 'Before login' }).waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('filters messages by state and type in the address, draws their schedule and turns pages', async () => {
+    await site.secrets('sys/namespaces/planned', {});
+    const later = new Date(Date.now() + 86_400_000).toISOString();
+    const past = '2020-01-01T00:00:00Z';
+    const messages = [
+      { title: 'now', start_time: past },
+      { title: 'soon', start_time: later },
+      { title: 'gone', start_time: '2019-01-01T00:00:00Z', end_time: '2020-02-01T00:00:00Z' },
+      ...Array.from({ length: 50 }, (_, at) => ({
+        title: `modal ${at}`,
+        type: 'modal',
+        start_time: later,
+      })),
+    ];
+    for (const message of messages) await createMessage({ message: 'SGk=', ...message }, 'planned');
+    const { page, problems } = await openConsole();
+    await signIn(page, site.rootToken(), 'planned');
+    await page.getByRole('button', { name: 'Close' }).waitFor({ state: 'detached' });
+    await goTo(page, 'Custom messages');
+    const names = page.getByRole('table', { name: 'Messages' }).locator('.title');
+    await page.getByText('Page 1 of 2 · 53 in all').waitFor();
+    await page.getByRole('button', { name: 'Next' }).click();
+    await expect.poll(() => names.count()).toBe(3);
+    await page.getByLabel('Type').selectOption('banner');
+    await page.waitForURL((url) => url.searchParams.get('type') === 'banner');
+    await expect.poll(() => names.allTextContents()).toEqual(['soon', 'now', 'gone']);
+    const schedule = page.getByRole('img', {
+      name: /^Schedule: soon, from .* without an end; now/,
+    });
+    await schedule.getByText(/^ended /).waitFor();
+    expect(await schedule.locator('rect').count()).toBe(2);
+    await page.getByLabel('State').selectOption('over');
+    await expect.poll(() => names.allTextContents()).toEqual(['gone']);
+    await page.reload();
+    await expect.poll(() => names.allTextContents()).toEqual(['gone']);
+    await page.getByLabel('State').selectOption('active');
+    await expect.poll(() => names.allTextContents()).toEqual(['now']);
     expect(problems).toEqual([]);
   });
 
@@ -259,8 +399,14 @@ describe('the console', { timeout: PATIENCE_MS }, () => {
     const policy = answer.headers.get('content-security-policy');
     expect(policy).toContain("default-src 'none'");
     expect(policy).not.toContain('unsafe');
-    // The policy allows no inline scripts, not even by hash.
+    // The policy allows no inline scripts, not even by hash, and the page has none.
     expect(policy).not.toContain('sha256');
+    const html = await answer.text();
+    expect(html).not.toMatch(/<script(?![^>]* src=)|<style|\son\w+=|\sstyle=/);
+    expect(html).toContain('<link rel="icon"');
+    expect((await fetch(`${site.origin()}/ui/keelson.svg`)).headers.get('content-type')).toBe(
+      'image/svg+xml',
+    );
     const again = await fetch(`${site.origin()}/ui/`, {
       headers: { 'if-none-match': answer.headers.get('etag') ?? '' },
     });

@@ -3,7 +3,7 @@
  *
  * | page | does |
  * | --- | --- |
- * | settings of a workspace; teams | adds a notification, verifies, disables, enables and deletes it; shows its last deliveries |
+ * | settings of a workspace; a team | adds a notification, verifies, disables, enables and deletes it; shows its last deliveries |
  * | teams | invites an address, which is then listed as invited, and withdraws the invitation |
  */
 import { type RepositoryServer, startRepositoryServer } from '@keelson/testkit';
@@ -32,6 +32,7 @@ describe('an organization', { timeout: PATIENCE_MS }, () => {
     ['a team', 'owners', '/app/acme/teams'],
   ])('is told of the runs of %s', async (_, owner, path) => {
     const { page, problems } = await site.openSignedIn(path);
+    if (owner === 'owners') await page.getByRole('link', { name: owner, exact: true }).click();
     const address = `${receiver.url}/${owner}`;
     const received = () => receiver.calls.filter((call) => call.path === `/${owner}`);
     await confirm(page, `Add notification to ${owner}`, 'Add', async (dialog) => {

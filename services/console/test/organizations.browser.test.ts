@@ -129,14 +129,28 @@ describe('an organization', { timeout: PATIENCE_MS }, () => {
     await confirm(page, 'Create team', 'Create', (dialog) => dialog.getByLabel('Name').fill('web'));
     const { data: own } = await site.workspaces('GET', 'account/details');
     const { username } = own.attributes;
-    await confirm(page, 'Add member to web', 'Add', (dialog) =>
+    await page.getByRole('link', { name: 'web', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'web' }).waitFor();
+    await confirm(page, 'Add member', 'Add', (dialog) =>
       dialog.getByLabel('User name').fill(username),
     );
-    await page.getByRole('list', { name: 'Members of web' }).getByText(username).waitFor();
-    await confirm(page, 'Rights of web', 'Save', (dialog) =>
+    await page.getByRole('rowheader', { name: username }).waitFor();
+    await confirm(page, 'Change the rights', 'Save', (dialog) =>
       dialog.getByLabel('agent pools').check(),
     );
-    await page.getByText('agent pools', { exact: true }).first().waitFor();
+    await page.getByText('It may do: agent pools.').waitFor();
+    await confirm(page, 'Make a token for web', 'Make it', (dialog) =>
+      dialog.getByLabel('Where it is used').fill('pipeline'),
+    );
+    const token = (await page.getByRole('status').locator('code').textContent()) ?? '';
+    const { data: teams } = await site.workspaces('GET', `${O}/teams`, undefined, token);
+    expect(teams.map((team: { attributes: { name: string } }) => team.attributes.name)).toContain(
+      'web',
+    );
+    await confirm(page, 'Revoke pipeline', 'Revoke it');
+    await page.getByText('The team has no token.').waitFor();
+    await confirm(page, `Remove ${username}`, 'Remove it');
+    await page.getByText('It has no member.').waitFor();
 
     await page.goto(`${site.origin()}/app/acme/workspaces/shared?tab=settings`);
     await confirm(page, 'Give a team access', 'Give access', async (dialog) => {
@@ -150,6 +164,13 @@ describe('an organization', { timeout: PATIENCE_MS }, () => {
     await page.getByRole('cell', { name: 'write', exact: true }).waitFor();
     await confirm(page, 'Remove web', 'Remove it');
     await page.getByText('Only owners, and teams').waitFor();
+    await page.getByRole('link', { name: 'Teams' }).click();
+    await page.getByRole('link', { name: 'web', exact: true }).click();
+    await confirm(page, 'Delete web', 'Delete it', (dialog) =>
+      dialog.getByLabel('to go on').fill('web'),
+    );
+    await page.getByRole('heading', { level: 1, name: 'Teams' }).waitFor();
+    await page.getByRole('link', { name: 'web', exact: true }).waitFor({ state: 'detached' });
     expect(problems).toEqual([]);
   });
 

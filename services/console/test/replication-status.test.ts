@@ -76,8 +76,15 @@ test.for([
   [{ replication_dr_mode: 'secondary' }, 'DR secondary'],
   [{ replication_dr_mode: 'bootstrapping' }, 'DR secondary'],
   [{ replication_dr_mode: 'primary' }, undefined],
+  [{ replication_performance_mode: 'bootstrapping' }, 'filled by its primary'],
+  [{ replication_performance_mode: 'secondary' }, undefined],
 ] as const)('a cluster that is %j says so before login: %s', ([given, text]) => {
-  const open = { initialized: true, sealed: false, replication_dr_mode: 'disabled' };
+  const open = {
+    initialized: true,
+    sealed: false,
+    replication_dr_mode: 'disabled',
+    replication_performance_mode: 'disabled',
+  };
   const found = hindranceOf({ ...open, ...given });
   expect(found === undefined ? undefined : found.includes(text ?? '')).toBe(
     text === undefined ? undefined : true,
@@ -89,7 +96,7 @@ describe('the clusters that are drawn', () => {
     const { primary, secondaries } = clusterNodes({
       mode: 'primary',
       state: 'running',
-      generation: 3,
+      ssct_generation_counter: 3,
       secondaries: [
         { node_id: 'west', connection_status: 'connected', lag_entries: 1, lag_ms: 20 },
       ],

@@ -6,12 +6,13 @@
  * | a user whose team reads all workspaces and projects | of the organization and a workspace | nothing that changes anything |
  * | a user whose team writes the variable sets of one project | variable sets | changing the sets of that project, and no others |
  * | a token whose policy reads everything | certificates, administration | nothing that changes anything |
+ * | a token whose policy allows two of the replication actions | replication | those two |
  * | a token whose policy allows everything but `sudo` | overview, audit devices | neither sealing nor devices, which need it |
  */
 import type { Page } from '@keelson/testkit/chromium';
+import { addPlannedRun } from '@keelson/testkit/planned-run';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { PATIENCE_MS, useConsole } from './console-harness.ts';
-import { addPlannedRun } from './planned-run.ts';
 import { watchRequests } from './settled.ts';
 
 const site = useConsole();
@@ -61,7 +62,7 @@ beforeAll(async () => {
 
 /** Names of buttons that only read; the revocation list is rebuilt by a GET request. */
 const READING =
-  /^(Copy|Download|Previous$|Next$|Compare|Search|Show|Look up|all$|Make a new list$)/;
+  /^(Copy|Download|Take a snapshot$|Previous$|Next$|Compare|Search|Show|Look up|all$|Make a new list$)/;
 
 /** Names of the buttons that remain when those that only read are left out. */
 const offeredOn = async (
@@ -109,6 +110,7 @@ describe('what is offered', { timeout: PATIENCE_MS }, () => {
       `/app/acme/web/runs/${runId}`,
       '/app/acme/projects',
       '/app/acme/teams',
+      `/app/acme/teams/${team}`,
       '/app/acme/agent-pools',
       '/app/acme/variable-sets',
       '/app/acme/version-control',
@@ -175,6 +177,7 @@ describe('what is offered', { timeout: PATIENCE_MS }, () => {
       '/ui/tokens',
       '/ui/mounts',
       '/ui/audit',
+      '/ui/snapshots',
       '/ui/namespaces',
       '/ui/leases',
       '/ui/certificates',
@@ -195,5 +198,26 @@ describe('what is offered', { timeout: PATIENCE_MS }, () => {
     const settled = watchRequests(page);
     expect(await offeredOn(page, settled, '/ui/')).toEqual([]);
     expect(await offeredOn(page, settled, '/ui/audit')).toEqual([]);
+    await page.goto(`${site.origin()}/ui/snapshots`);
+    await page.getByText('may neither take nor restore').waitFor();
+  });
+
+  test('to a token that changes roles of replication in part: those actions alone', async () => {
+    const token = await addToken(
+      'founds',
+      'path "sys/replication/performance/primary/enable" { capabilities = ["update"] } path "sys/replication/dr/secondary/enable" { capabilities = ["update"] }',
+    );
+    const { page } = await site.openSignedIn('/ui/', { secrets: token });
+    const offered = await offeredOn(page, watchRequests(page), '/ui/replication');
+    expect(offered).toEqual(['Become a primary', 'Become a secondary']);
+    const performance = page.locator('.card').filter({ hasText: 'Performance' });
+    expect(await performance.getByRole('button').allTextContents()).toEqual(['Become a primary']);
+    // The server refuses in any case.
+    const answer = await fetch(`${site.origin()}/v1/sys/replication/dr/primary/enable`, {
+      method: 'POST',
+      headers: { 'x-service-token': token },
+      body: '{}',
+    });
+    expect(answer.status).toBe(403);
   });
 });

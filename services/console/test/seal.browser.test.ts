@@ -1,8 +1,14 @@
-/** Sealing and unsealing the cluster in the console. */
+/** Sealing, unsealing and restoring the cluster in the console. */
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { confirm } from './confirm.ts';
 import { PATIENCE_MS, signIn, useConsole } from './console-harness.ts';
 
 const site = useConsole();
+
+/** While it is sealed or being restored, the cluster refuses what the page asks. */
+const beyondSeal = (problems: readonly string[]): readonly string[] =>
+  problems.filter((one) => !one.includes('503'));
 
 describe('the seal', { timeout: PATIENCE_MS }, () => {
   test('seals the cluster and opens it again with key shares, counted one by one', async () => {
@@ -20,6 +26,27 @@ describe('the seal', { timeout: PATIENCE_MS }, () => {
       if (at < 2) await page.getByText(`${at + 1} of 3 key shares given`).waitFor();
     }
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
-    expect(problems.filter((one) => !one.includes('503'))).toEqual([]);
+    expect(beyondSeal(problems)).toEqual([]);
+  });
+
+  test('restores a snapshot, which brings back the time before', async () => {
+    const { page, problems } = await site.openSignedIn('/ui/snapshots');
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Take a snapshot' }).click();
+    const snapshot = await saved;
+    expect(snapshot.suggestedFilename()).toMatch(/^keelson-\d{4}-\d\d-\d\d\.snapshot$/);
+    const file = join(site.folder(), 'saved.snapshot');
+    await snapshot.saveAs(file);
+    await site.secrets('sys/namespaces/later', {});
+    await confirm(page, 'Restore a snapshot', 'Replace everything', async (dialog) => {
+      await dialog.getByText('Everything written since the snapshot is lost').waitFor();
+      await dialog.getByLabel('File').setInputFiles(file);
+      await dialog.getByLabel('to go on').fill('replace everything');
+    });
+    // The key file of a standalone cluster opens it again.
+    await site.untilReady();
+    await page.goto(`${site.origin()}/ui/namespaces`);
+    await page.getByText('There is no namespace below this one.').waitFor();
+    expect(beyondSeal(problems)).toEqual([]);
   });
 });

@@ -9,9 +9,10 @@
  */
 import { createHmac } from 'node:crypto';
 import { type RepositoryServer, startRepositoryServer } from '@keelson/testkit';
+import type { JsonObject } from '@keelson/testkit/planned-run';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { confirm } from './confirm.ts';
-import { type JsonObject, PATIENCE_MS, useConsole } from './console-harness.ts';
+import { PATIENCE_MS, useConsole } from './console-harness.ts';
 
 const site = useConsole({ env: { KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.1' } });
 const O = 'organizations/acme';

@@ -1,9 +1,10 @@
 /**
  * Workspaces and runs in the console: the pages that `terraform` links to, and the work of a team.
  */
+
+import { addPlannedRun } from '@keelson/testkit/planned-run';
 import { describe, expect, test } from 'vitest';
 import { PATIENCE_MS, titled, useConsole } from './console-harness.ts';
-import { addPlannedRun } from './planned-run.ts';
 
 const site = useConsole();
 
@@ -12,6 +13,10 @@ describe('workspaces', { timeout: PATIENCE_MS }, () => {
     const { runId, claim, log, finish } = await addPlannedRun(site, 'approved');
     const { page, problems } = await site.openSignedIn(`/app/acme/approved/runs/${runId}`);
     await page.getByText('2 to add, 0 to change, 0 to destroy').waitFor();
+    const change = page.locator('.change.create').filter({ hasText: 'machine.one' });
+    await change.getByText('will be created').click();
+    await change.getByText('(known after apply)').waitFor();
+    await page.locator('.change.update').getByText('1 output').waitFor();
     await page.getByText('Log').first().click();
     await page.getByText('Terraform will perform the following actions:').waitFor();
     await page.getByRole('button', { name: 'Confirm and apply' }).click();
@@ -67,10 +72,12 @@ describe('workspaces', { timeout: PATIENCE_MS }, () => {
     const { runId, claim, log, finish } = await addPlannedRun(site, 'followed');
     await site.workspaces('POST', `runs/${runId}/actions/apply`, {});
     await claim();
-    const { page, problems } = await site.openSignedIn(`/app/acme/followed/runs/${runId}`);
-    await page.waitForResponse(
+    const { page, problems } = await site.openSignedIn('/app');
+    const streaming = page.waitForResponse(
       (answer) => answer.url().includes('/live?') && answer.url().includes('downloads'),
     );
+    await page.goto(`${site.origin()}/app/acme/followed/runs/${runId}`);
+    await streaming;
     await log('Creating one…\n');
     await page.getByText('Creating one…').waitFor();
     const asked: string[] = [];
@@ -109,6 +116,59 @@ describe('workspaces', { timeout: PATIENCE_MS }, () => {
     await page.getByRole('searchbox', { name: 'Name' }).fill('nothing');
     await page.keyboard.press('Enter');
     await page.getByText('No workspace is selected by this search.').waitFor();
+  });
+
+  test('filters by tag, project and state of the run, sorts and turns pages, all in the address', async () => {
+    const { workspaceId } = await addPlannedRun(site, 'planned-one');
+    const { data: project } = await site.workspaces('POST', 'organizations/acme/projects', {
+      data: { type: 'projects', attributes: { name: 'Shop' } },
+    });
+    const names = Array.from({ length: 60 }, (_, at) => `many-${String(at).padStart(2, '0')}`);
+    for (const name of names)
+      await site.workspaces('POST', 'organizations/acme/workspaces', {
+        data: {
+          type: 'workspaces',
+          attributes: { name },
+          ...(name === 'many-07' && {
+            relationships: { project: { data: { type: 'projects', id: project.id } } },
+          }),
+        },
+      });
+    await site.workspaces('POST', `workspaces/${workspaceId}/relationships/tags`, {
+      data: [{ type: 'tags', attributes: { name: 'prod' } }],
+    });
+    const { page, problems } = await site.openSignedIn('/app/acme/workspaces');
+    const rows = page.getByRole('table', { name: 'Workspaces' }).getByRole('rowheader');
+    const only = async (name: string, parameter: string, value: string): Promise<void> => {
+      await page.waitForURL((url) => url.searchParams.get(parameter) === value);
+      await expect.poll(() => rows.allTextContents()).toEqual([expect.stringContaining(name)]);
+    };
+    await page.getByRole('searchbox', { name: 'Tags' }).fill('prod');
+    await page.keyboard.press('Enter');
+    await only('planned-one', 'tags', 'prod');
+    await page.getByRole('searchbox', { name: 'Tags' }).fill('');
+    await page.getByRole('searchbox', { name: 'Name' }).fill('planned-o');
+    await page.getByLabel('Current run').selectOption('planned');
+    await only('planned-one', 'status', 'planned');
+    await page.getByRole('searchbox', { name: 'Name' }).fill('');
+    await page.getByLabel('Current run').selectOption('');
+    await page.getByLabel('Project').selectOption('Shop');
+    await only('many-07', 'project', project.id);
+    await page.getByLabel('Project').selectOption('');
+    await page.getByLabel('Order').selectOption('-name');
+    await page.getByRole('searchbox', { name: 'Name' }).fill('many-');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => rows.first().textContent()).toBe('many-59');
+    await page.getByText('Page 1 of 2 · 60 in all').waitFor();
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.waitForURL((url) => url.searchParams.get('page') === '2');
+    await expect.poll(() => rows.allTextContents()).toEqual(names.slice(0, 10).toReversed());
+    // The address alone brings the same selection, order and page back.
+    await page.reload();
+    await expect.poll(() => rows.allTextContents()).toEqual(names.slice(0, 10).toReversed());
+    await page.goBack();
+    await expect.poll(() => rows.first().textContent()).toBe('many-59');
+    expect(problems).toEqual([]);
   });
 
   test('locks with a reason, unlocks, and removes a lock only after the name was typed', async () => {
@@ -159,6 +219,15 @@ describe('workspaces', { timeout: PATIENCE_MS }, () => {
     await page.getByRole('button', { name: 'Delete password' }).click();
     await dialog.getByRole('button', { name: 'Delete it' }).click();
     await page.getByText('No variable is set').waitFor();
+    const { data: workspace } = await site.workspaces('GET', 'organizations/vars/workspaces/app');
+    for (let at = 0; at < 51; at += 1)
+      await site.workspaces('POST', `workspaces/${workspace.id}/vars`, {
+        data: { type: 'vars', attributes: { key: `v${100 + at}`, value: '', category: 'env' } },
+      });
+    await page.reload();
+    await page.getByText('Page 1 of 2 · 51 in all').waitFor();
+    await page.getByRole('button', { name: 'Next' }).click();
+    await expect.poll(() => page.getByRole('rowheader').count()).toBe(1);
   });
 
   test('makes a token for a tool and shows it once', async () => {

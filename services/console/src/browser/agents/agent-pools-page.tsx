@@ -1,13 +1,12 @@
 /** Agent pools: the tokens with which agents join, and the current state of the agents. */
 import { getRouteApi } from '@tanstack/react-router';
-import { useState } from 'react';
-import { callWorkspaces, type OneDocument, type Resource } from '../api/workspaces-api.ts';
+import { callWorkspaces, type Resource } from '../api/workspaces-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
+import { ApiTokens } from '../components/api-tokens.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
-import { CopyButton } from '../components/copy-button.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
-import { shownDistance, shownTime } from '../components/format.ts';
+import { shownDistance } from '../components/format.ts';
 import { Card, Page } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
 import { Pill, type Tone } from '../components/pill.tsx';
@@ -29,13 +28,6 @@ interface Agent {
   readonly 'ip-address': string | null;
   readonly version: string | null;
   readonly 'last-ping-at': string;
-}
-
-interface Token {
-  readonly description: string | null;
-  readonly token: string | null;
-  readonly 'created-at': string;
-  readonly 'last-used-at': string | null;
 }
 
 const TONES: Readonly<Record<string, Tone>> = { idle: 'good', busy: 'busy', errored: 'bad' };
@@ -82,79 +74,18 @@ const Agents = ({ pool }: { pool: Resource<Pool> }) => {
   );
 };
 
-const tokenBody = (description: string): object => ({
-  data: { type: 'authentication-tokens', attributes: { description } },
-});
-
-const Tokens = ({ pool }: { pool: Resource<Pool> }) => {
-  const path = `agent-pools/${pool.id}/authentication-tokens`;
-  const [made, setMade] = useState<string>();
-  const { name } = pool.attributes;
-  return (
-    <>
-      <h3>Tokens</h3>
-      {made !== undefined && (
-        <div role="status" className="hindrance">
-          <p>The token is shown now and never again: give it to the agent.</p>
-          <code className="secret">{made}</code>{' '}
-          <CopyButton text={made} label="Copy the new token" />
-        </div>
-      )}
-      <PagedList<Token> path={path} empty="There is no token: no agent can join.">
-        {({ data }) => (
-          <DataTable
-            label={`Tokens of ${name}`}
-            rows={data}
-            keyOf={({ id }) => id}
-            columns={[
-              {
-                title: 'For',
-                isName: true,
-                cell: ({ id, attributes }) => attributes.description || id,
-              },
-              { title: 'Made', cell: (one) => shownTime(one.attributes['created-at']) },
-              { title: 'Last used', cell: (one) => shownTime(one.attributes['last-used-at']) },
-              {
-                title: 'Actions',
-                isActions: true,
-                cell: ({ id, attributes }) => (
-                  <DeleteButton
-                    label="Revoke"
-                    what={`the token ${attributes.description || id}`}
-                    name={`Revoke ${attributes.description || id}`}
-                    path={`authentication-tokens/${id}`}
-                  >
-                    Agents that use it are refused at once; what they are executing ends as failed.
-                  </DeleteButton>
-                ),
-              },
-            ]}
-          />
-        )}
-      </PagedList>
-      <div className="form-actions">
-        <ActionButton
-          label="Make a token"
-          name={`Make a token for ${name}`}
-          title={`Make a token for agents of ${name}`}
-          confirm="Make it"
-          act={async ({ text }) => {
-            const { data } = await callWorkspaces<OneDocument<Token>>('POST', path, {
-              body: tokenBody(text('description')),
-            });
-            setMade(data.attributes.token ?? undefined);
-          }}
-          commands={[workspacesCurl('POST', path, tokenBody('…'))]}
-        >
-          <label>
-            Where it is used
-            <input name="description" required autoComplete="off" />
-          </label>
-        </ActionButton>
-      </div>
-    </>
-  );
-};
+const Tokens = ({ pool }: { pool: Resource<Pool> }) => (
+  <>
+    <h3>Tokens</h3>
+    <ApiTokens
+      path={`agent-pools/${pool.id}/authentication-tokens`}
+      owner={pool.attributes.name}
+      purpose="An agent joins the pool with it."
+      empty="There is no token: no agent can join."
+      loss="Agents that use it are refused at once; what they are executing ends as failed."
+    />
+  </>
+);
 
 const poolBody = (name: string): object => ({
   data: { type: 'agent-pools', attributes: { name } },

@@ -174,14 +174,20 @@ export const useAction = <Input = void, Output = unknown>(
 
 export type Capability = 'create' | 'read' | 'update' | 'delete' | 'list' | 'sudo';
 
+/** Whether all the named capabilities are granted on a path. */
+export type May = (path: string, ...capabilities: readonly Capability[]) => boolean;
+
 /**
  * Reads the token's capabilities on these paths; pages offer only the actions that these allow.
- * @returns whether all the named capabilities are granted on one of the paths
+ * @param options the namespace of the paths, if it is not that of the session
  */
 export const useCapabilities = (
   paths: readonly string[],
-): ((path: string, ...capabilities: readonly Capability[]) => boolean) => {
-  const { namespace, secrets } = useSession();
+  options: { readonly namespace?: string } = {},
+): May => {
+  const session = useSession();
+  const { secrets } = session;
+  const namespace = options.namespace ?? session.namespace;
   const { data } = useQuery({
     queryKey: ['capabilities', secrets, namespace, ...paths],
     enabled: secrets !== undefined && paths.length > 0,
@@ -190,7 +196,7 @@ export const useCapabilities = (
         await callSecrets<{ data: Readonly<Record<string, readonly string[]>> }>(
           'POST',
           'sys/capabilities-self',
-          { body: { paths }, signal },
+          { body: { paths }, signal, namespace },
         )
       ).data,
   });

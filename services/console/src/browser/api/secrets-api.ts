@@ -6,7 +6,11 @@ import { endSession, readSession } from './session.ts';
 export type SecretsMethod = 'GET' | 'LIST' | 'POST' | 'DELETE';
 
 export interface SecretsCall {
+  /** Sent as JSON. */
   readonly body?: object;
+  /** Sent as it is, in place of `body`. */
+  readonly content?: Blob;
+  readonly contentType?: string;
   readonly signal?: AbortSignal;
   /** Namespace in place of the session's; "" is the root. */
   readonly namespace?: string;
@@ -39,14 +43,14 @@ const endIfTokenIsGone = async (token: string): Promise<void> => {
 
 /**
  * @param path below `/v1/`
- * @returns the answer's body; undefined for an answer without one
+ * @returns the answer, whose body is not read yet
  * @throws {ApiProblem} for a status of 400 and above
  */
-export const callSecrets = async <Body>(
+export const sendSecrets = async (
   method: SecretsMethod,
   path: string,
   call: SecretsCall = {},
-): Promise<Body> => {
+): Promise<Response> => {
   const session = readSession();
   const token = call.token ?? session.secrets;
   const url =
@@ -56,16 +60,29 @@ export const callSecrets = async <Body>(
     headers: {
       ...headersFor(token, call.namespace ?? session.namespace),
       ...(call.body && { 'content-type': 'application/json' }),
+      ...(call.contentType !== undefined && { 'content-type': call.contentType }),
     },
     ...(call.body && { body: JSON.stringify(call.body) }),
+    ...(call.content && { body: call.content }),
     ...(call.signal && { signal: call.signal }),
   });
+  if (answer.ok) return answer;
   const body = await parsedBody(answer);
-  if (answer.ok) return body as Body;
   if (answer.status === 403 && call.token === undefined && token !== undefined)
     await endIfTokenIsGone(token);
   throw new ApiProblem(answer.status, textOf(body, answer.status));
 };
+
+/**
+ * @param path below `/v1/`
+ * @returns the answer's body; undefined for an answer without one
+ * @throws {ApiProblem} for a status of 400 and above
+ */
+export const callSecrets = async <Body>(
+  method: SecretsMethod,
+  path: string,
+  call: SecretsCall = {},
+): Promise<Body> => (await parsedBody(await sendSecrets(method, path, call))) as Body;
 
 /** The `data` of an answer; undefined for a 404. */
 export const readData = async <Data>(

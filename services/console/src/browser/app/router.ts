@@ -7,6 +7,7 @@ import {
 } from '@tanstack/react-router';
 import { parseCertificateSearch } from '../certificates/certificate-search.ts';
 import { parseMountTab } from '../certificates/mount-tab.ts';
+import { parseMessageSearch } from '../messages/message-search.ts';
 import { parseWorkspaceSearch } from '../workspaces/workspace-search.ts';
 import { parseWorkspaceTab } from '../workspaces/workspace-tab.ts';
 import { Frame } from './frame.tsx';
@@ -23,6 +24,7 @@ const overview = createRoute({
 const messages = createRoute({
   ...parent,
   path: '/ui/messages',
+  validateSearch: parseMessageSearch,
   component: lazyRouteComponent(() => import('../messages/messages-page.tsx'), 'MessagesPage'),
 });
 const replication = createRoute({
@@ -57,6 +59,11 @@ const audit = createRoute({
   ...parent,
   path: '/ui/audit',
   component: lazyRouteComponent(() => import('../audit/audit-page.tsx'), 'AuditPage'),
+});
+const snapshots = createRoute({
+  ...parent,
+  path: '/ui/snapshots',
+  component: lazyRouteComponent(() => import('../snapshots/snapshots-page.tsx'), 'SnapshotsPage'),
 });
 const namespaces = createRoute({
   ...parent,
@@ -137,6 +144,11 @@ const teams = createRoute({
   path: '/app/$organization/teams',
   component: lazyRouteComponent(() => import('../teams/teams-page.tsx'), 'TeamsPage'),
 });
+const team = createRoute({
+  ...parent,
+  path: '/app/$organization/teams/$team',
+  component: lazyRouteComponent(() => import('../teams/team-page.tsx'), 'TeamPage'),
+});
 const agentPools = createRoute({
   ...parent,
   path: '/app/$organization/agent-pools',
@@ -175,6 +187,7 @@ export const router = createRouter({
     tokens,
     mounts,
     audit,
+    snapshots,
     namespaces,
     leases,
     certificates,
@@ -186,6 +199,7 @@ export const router = createRouter({
     workspace,
     projects,
     teams,
+    team,
     agentPools,
     variableSets,
     versionControl,

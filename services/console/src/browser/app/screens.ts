@@ -9,6 +9,7 @@ export interface Screen {
     | '/ui/tokens'
     | '/ui/mounts'
     | '/ui/audit'
+    | '/ui/snapshots'
     | '/ui/namespaces'
     | '/ui/leases'
     | '/ui/messages'
@@ -55,6 +56,7 @@ export const SCREEN_GROUPS: readonly ScreenGroup[] = [
       ['/ui/namespaces', 'Namespaces'],
       ['/ui/leases', 'Leases'],
       ['/ui/audit', 'Audit devices'],
+      ['/ui/snapshots', 'Snapshots'],
       ['/ui/messages', 'Custom messages'],
       ['/ui/replication', 'Replication'],
     ]),

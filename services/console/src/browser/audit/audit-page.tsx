@@ -6,6 +6,7 @@ import { Commands, secretsCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Empty, Page } from '../components/page.tsx';
+import { RecentRequests } from './recent-requests.tsx';
 
 interface Device {
   readonly type: string;
@@ -13,6 +14,7 @@ interface Device {
   readonly options: Readonly<Record<string, string>>;
 }
 
+const RECENT_SHOWN = 50;
 const NEW_DEVICE = 'sys/audit/file';
 
 const bodyOf = (file: string): object => ({ type: 'file', options: { file_path: file } });
@@ -51,7 +53,7 @@ const CreateDevice = () => (
 
 export const AuditPage = () => {
   const query = useSecret<Readonly<Record<string, Device>>>('sys/audit', { namespace: '' });
-  const may = useCapabilities([NEW_DEVICE]);
+  const may = useCapabilities([NEW_DEVICE], { namespace: '' });
   return (
     <Page
       title="Audit devices"
@@ -118,6 +120,7 @@ export const AuditPage = () => {
           { tool: 'vault', text: 'vault audit list -detailed' },
         ]}
       />
+      <RecentRequests count={RECENT_SHOWN} />
     </Page>
   );
 };

@@ -20,6 +20,17 @@ import { ValidityBar } from './validity-bar.tsx';
 const route = getRouteApi('/ui/certificates/$mount/certificate/$serial');
 const MS = 1000;
 
+/** Reasons that lists and OCSP answers may give (RFC 5280 §5.3.1). */
+const REASONS = {
+  unspecified: 'not told',
+  keyCompromise: 'its key may be known to others: the key is never certified again',
+  affiliationChanged: 'its subject has another name or has left',
+  superseded: 'another certificate replaces it',
+  cessationOfOperation: 'it is no longer needed',
+  privilegeWithdrawn: 'its holder may no longer have it',
+  cACompromise: 'the key of the authority that it certifies may be known to others',
+} as const;
+
 interface Certificate {
   readonly certificate: string;
   /** Epoch seconds; 0 when the certificate is not revoked. */
@@ -38,16 +49,28 @@ const Revoke = (props: { mount: string; serial: string; name: string }) => {
       title={`Revoke the certificate of ${name}?`}
       confirm="Revoke it"
       tone="danger"
-      act={() => callSecrets('POST', path, { body: { serial_number: serial } })}
+      act={({ text }) =>
+        callSecrets('POST', path, { body: { serial_number: serial, reason: text('reason') } })
+      }
       commands={[
-        secretsCurl('POST', path, { serial_number: serial }),
-        { tool: 'vault', text: `vault write ${path} serial_number=${serial}` },
+        secretsCurl('POST', path, { serial_number: serial, reason: 'superseded' }),
+        { tool: 'vault', text: `vault write ${path} serial_number=${serial} reason=superseded` },
       ]}
     >
       <p>
         It is put on the revocation list and OCSP says so. Clients that ask refuse it from then on.
         It cannot be taken back.
       </p>
+      <label>
+        Reason
+        <select name="reason">
+          {Object.entries(REASONS).map(([reason, words]) => (
+            <option key={reason} value={reason}>
+              {words}
+            </option>
+          ))}
+        </select>
+      </label>
     </ActionButton>
   );
 };

@@ -1,4 +1,4 @@
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useSecretList } from '../api/queries.ts';
 import { Commands, secretsCurl } from '../components/commands.tsx';
@@ -8,12 +8,13 @@ import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty } from '../components/page.tsx';
 import { Pill } from '../components/pill.tsx';
 import { type CertificateSummary, type ListedCertificate, matching } from './certificate.ts';
+import { CertificateLink } from './certificate-link.tsx';
 import { EXPIRIES, type Expiry, expiryQuery } from './certificate-search.ts';
 import { ExpiryChart } from './expiry-chart.tsx';
 
 const route = getRouteApi('/ui/certificates/$mount');
-const MOST = 1000;
-const MOST_SHOWN = 200;
+/** Certificates that the search looks at, and by how many more if it is told to. */
+const STEP = 1000;
 const SOON_MS = 7 * 86_400_000;
 
 const EXPIRY_NAMES: Readonly<Record<Expiry, string>> = {
@@ -36,7 +37,8 @@ export const CertificatesTab = () => {
   const navigate = route.useNavigate();
   // Fixed for the lifetime of the tab: a new time would be a new query.
   const [nowMs] = useState(() => Date.now());
-  const path = `${mount}/certs/detailed?limit=${MOST}&${expiryQuery(expiry, nowMs)}`;
+  const [most, setMost] = useState(STEP);
+  const path = `${mount}/certs/detailed?limit=${most}&${expiryQuery(expiry, nowMs)}`;
   const query = useSecretList<CertificateSummary>(path, { keepPrevious: true });
   const change = (part: { text?: string; expiry?: Expiry }): void =>
     void navigate({ search: (last) => ({ ...last, ...part }), replace: true });
@@ -72,35 +74,42 @@ export const CertificatesTab = () => {
             return info === undefined ? [] : [{ serial, ...info }];
           });
           const found = matching(all, text);
+          const further = keys.length === most && (
+            <p className="lead">
+              The search has looked at the first {most.toLocaleString()} certificates.{' '}
+              <button type="button" className="link" onClick={() => setMost(most + STEP)}>
+                Look at {STEP.toLocaleString()} more
+              </button>
+            </p>
+          );
           return found.length === 0 ? (
-            <Empty>No certificate is selected by this search.</Empty>
+            <>
+              <Empty>No certificate is selected by this search.</Empty>
+              {further}
+            </>
           ) : (
             <>
+              {further}
               {expiry !== 'expired' && (
                 <Card title="Expiry, week by week">
                   <ExpiryChart certificates={found} nowMs={nowMs} />
                 </Card>
               )}
               <p className="lead">
-                {counted(found.length, 'certificate')}, those that expire first before the others
-                {keys.length === MOST && `; the search looks at the first ${MOST} only`}
-                {found.length > MOST_SHOWN && `; the first ${MOST_SHOWN} are shown`}.
+                {counted(found.length, 'certificate')}, those that expire first before the others.
               </p>
               <DataTable
                 label="Certificates"
-                rows={found.slice(0, MOST_SHOWN)}
+                rows={found}
                 keyOf={({ serial }) => serial}
                 columns={[
                   {
                     title: 'Name',
                     isName: true,
                     cell: ({ serial, common_name: name, dns_names: names }) => (
-                      <Link
-                        to="/ui/certificates/$mount/certificate/$serial"
-                        params={{ mount, serial }}
-                      >
+                      <CertificateLink mount={mount} serial={serial}>
                         {name || names[0] || serial}
-                      </Link>
+                      </CertificateLink>
                     ),
                   },
                   { title: 'Issuer', cell: ({ issuer }) => issuer },

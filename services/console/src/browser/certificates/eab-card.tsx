@@ -8,7 +8,7 @@ import { CopyButton } from '../components/copy-button.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { shownTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
-import { Card, Empty } from '../components/page.tsx';
+import { Card } from '../components/page.tsx';
 
 interface KeyInfo {
   readonly created_on: string;
@@ -100,44 +100,41 @@ export const EabCard = ({ mount, policy }: { mount: string; policy: string }) =>
         )}
       </div>
       <Loaded query={query}>
-        {({ keys, infos }) =>
-          keys.length === 0 ? (
-            <Empty>There is no unused key.</Empty>
-          ) : (
-            <DataTable
-              label="Unused keys"
-              rows={keys}
-              keyOf={(id) => id}
-              columns={[
-                { title: 'Id', isName: true, cell: (id) => <code className="serial">{id}</code> },
-                { title: 'Made', cell: (id) => shownTime(infos[id]?.created_on) },
-                { title: 'Directory', cell: (id) => infos[id]?.acme_directory ?? '–' },
-                {
-                  title: 'Actions',
-                  isActions: true,
-                  cell: (id) =>
-                    may(`${mount}/eab/one`, 'delete') && (
-                      <ActionButton
-                        label="Delete"
-                        name={`Delete the key ${id}`}
-                        className="small danger"
-                        tone="danger"
-                        title="Delete this key?"
-                        confirm="Delete it"
-                        act={() => callSecrets('DELETE', `${mount}/eab/${id}`)}
-                        commands={[
-                          secretsCurl('DELETE', `${mount}/eab/${id}`),
-                          { tool: 'vault', text: `vault delete ${mount}/eab/${id}` },
-                        ]}
-                      >
-                        <p>No account can be opened with it any more.</p>
-                      </ActionButton>
-                    ),
-                },
-              ]}
-            />
-          )
-        }
+        {({ keys, infos }) => (
+          <DataTable
+            empty="There is no unused key."
+            label="Unused keys"
+            rows={keys}
+            keyOf={(id) => id}
+            columns={[
+              { title: 'Id', isName: true, cell: (id) => <code className="serial">{id}</code> },
+              { title: 'Made', cell: (id) => shownTime(infos[id]?.created_on) },
+              { title: 'Directory', cell: (id) => infos[id]?.acme_directory ?? '–' },
+              {
+                title: 'Actions',
+                isActions: true,
+                cell: (id) =>
+                  may(`${mount}/eab/one`, 'delete') && (
+                    <ActionButton
+                      label="Delete"
+                      name={`Delete the key ${id}`}
+                      className="small danger"
+                      tone="danger"
+                      title="Delete this key?"
+                      confirm="Delete it"
+                      act={() => callSecrets('DELETE', `${mount}/eab/${id}`)}
+                      commands={[
+                        secretsCurl('DELETE', `${mount}/eab/${id}`),
+                        { tool: 'vault', text: `vault delete ${mount}/eab/${id}` },
+                      ]}
+                    >
+                      <p>No account can be opened with it any more.</p>
+                    </ActionButton>
+                  ),
+              },
+            ]}
+          />
+        )}
       </Loaded>
       <Commands
         commands={[

@@ -2,12 +2,14 @@
 import { AxisBottom, AxisLeft } from '@visx/axis';
 import { scaleBand, scaleLinear } from '@visx/scale';
 import { Bar } from '@visx/shape';
+import { useWidth } from '../components/chart.ts';
 import { counted } from '../components/format.ts';
 import { type CertificateSummary, expiryBuckets } from './certificate.ts';
 
 const WEEK_MS = 7 * 86_400_000;
 const WEEKS = 13;
-const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP] = [780, 170, 40, 28, 8];
+const [HEIGHT, LEFT, BOTTOM, TOP] = [170, 40, 28, 8];
+const PIXELS_PER_DATE = 60;
 const DAY = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
 
 export const ExpiryChart = (props: {
@@ -19,10 +21,11 @@ export const ExpiryChart = (props: {
     spanMs: WEEK_MS,
     count: WEEKS,
   });
+  const [svg, width] = useWidth();
   const total = buckets.reduce((sum, { count }) => sum + count, 0);
   const x = scaleBand({
     domain: buckets.map(({ fromMs }) => fromMs),
-    range: [LEFT, WIDTH],
+    range: [LEFT, width],
     padding: 0.25,
   });
   const highest = Math.max(1, ...buckets.map(({ count }) => count));
@@ -30,8 +33,9 @@ export const ExpiryChart = (props: {
   const soon = counted(buckets[0]?.count ?? 0, 'certificate');
   return (
     <svg
+      ref={svg}
       className="chart"
-      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      viewBox={`0 0 ${width} ${HEIGHT}`}
       role="img"
       aria-label={`${counted(total, 'certificate')} expire within ${WEEKS} weeks, ${soon} of them within one.`}
     >
@@ -49,7 +53,9 @@ export const ExpiryChart = (props: {
         scale={x}
         top={HEIGHT - BOTTOM}
         tickFormat={(ms) => DAY.format(new Date(Number(ms)))}
-        numTicks={7}
+        tickValues={buckets
+          .map(({ fromMs }) => fromMs)
+          .filter((_, at) => at % Math.ceil((WEEKS * PIXELS_PER_DATE) / width) === 0)}
         hideTicks
       />
       <AxisLeft

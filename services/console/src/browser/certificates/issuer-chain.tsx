@@ -1,12 +1,14 @@
 /** Issuers of an authority as a tree of signatures, with their validity on a common time axis. */
 import { AxisBottom } from '@visx/axis';
 import { scaleTime } from '@visx/scale';
+import { columnOf, shortened, useWidth } from '../components/chart.ts';
 import { shownTime } from '../components/format.ts';
 import { type ChainedIssuer, issuerRows } from './issuer-rows.ts';
 
-const [WIDTH, ROW, LEFT, INDENT, BOTTOM] = [780, 34, 230, 16, 28];
+const [ROW, INDENT, BOTTOM] = [34, 16, 28];
 
 export const IssuerChain = (props: { issuers: readonly ChainedIssuer[]; nowMs: number }) => {
+  const [svg, width] = useWidth();
   const rows = issuerRows(props.issuers);
   if (rows.length === 0) return null;
   const height = rows.length * ROW + BOTTOM;
@@ -15,7 +17,7 @@ export const IssuerChain = (props: { issuers: readonly ChainedIssuer[]; nowMs: n
       Math.min(props.nowMs, ...rows.map(({ issuer }) => issuer.fromMs)),
       Math.max(props.nowMs, ...rows.map(({ issuer }) => issuer.untilMs)),
     ],
-    range: [LEFT, WIDTH - 10],
+    range: [columnOf(width), width - 10],
   });
   const words = rows
     .map(({ issuer, signer = 'itself or an outside authority' }) => {
@@ -25,7 +27,13 @@ export const IssuerChain = (props: { issuers: readonly ChainedIssuer[]; nowMs: n
     .join('; ');
   return (
     <figure className="issuer-chain">
-      <svg className="chart" viewBox={`0 0 ${WIDTH} ${height}`} role="img" aria-label={words}>
+      <svg
+        ref={svg}
+        className="chart"
+        viewBox={`0 0 ${width} ${height}`}
+        role="img"
+        aria-label={words}
+      >
         {rows.map(({ issuer, depth, parentAt }, at) => {
           const y = at * ROW + ROW / 2;
           const left = depth * INDENT + 6;
@@ -39,7 +47,7 @@ export const IssuerChain = (props: { issuers: readonly ChainedIssuer[]; nowMs: n
               )}
               <circle className={issuer.isDefault ? 'default' : 'other'} cx={left} cy={y} r={4} />
               <text x={left + 10} y={y + 4}>
-                {issuer.name.length > 26 ? `${issuer.name.slice(0, 25)}…` : issuer.name}
+                {shortened(issuer.name, columnOf(width) - left - 16)}
               </text>
               <rect
                 className={issuer.untilMs < props.nowMs ? 'soon' : 'later'}
@@ -53,7 +61,12 @@ export const IssuerChain = (props: { issuers: readonly ChainedIssuer[]; nowMs: n
           );
         })}
         <line className="now" x1={x(props.nowMs)} x2={x(props.nowMs)} y1={0} y2={height - BOTTOM} />
-        <AxisBottom scale={x} top={height - BOTTOM} numTicks={6} hideTicks />
+        <AxisBottom
+          scale={x}
+          top={height - BOTTOM}
+          numTicks={Math.max(2, Math.floor((width - columnOf(width)) / 90))}
+          hideTicks
+        />
       </svg>
       <figcaption>
         Each line leads from the signer to what it signed; the filled point is the default issuer,

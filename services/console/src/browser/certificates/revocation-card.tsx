@@ -115,7 +115,6 @@ export const RevocationCard = ({ mount }: { mount: string }) => {
   const may = useCapabilities([path, rotate]);
   return (
     <Card title="Revocation list and OCSP">
-      <ServedList mount={mount} />
       <Loaded query={query}>
         {(config) =>
           config !== null && (
@@ -129,6 +128,7 @@ export const RevocationCard = ({ mount }: { mount: string }) => {
                 </Pill>
                 {config.enable_delta && <Pill tone="good">delta lists</Pill>}
               </p>
+              <ServedList mount={mount} />
               <FactList
                 facts={[
                   ['A list is valid for', config.expiry],

@@ -136,7 +136,10 @@ const RoleCard = ({ mount, name }: { mount: string; name: string }) => {
             ['Certifies', nameRules(role).join(' ')],
             ['For', usesOf(role)],
             ['Key', role.key_bits > 0 ? `${role.key_type} ${role.key_bits}` : role.key_type],
-            ['Valid for at most', role.max_ttl],
+            [
+              'Valid for at most',
+              /^0s?$/.test(String(role.max_ttl)) ? 'as long as the authority allows' : role.max_ttl,
+            ],
             ['Issuer', role.issuer_ref],
           ]}
         />
@@ -161,6 +164,10 @@ const RoleCard = ({ mount, name }: { mount: string; name: string }) => {
             confirm="Save"
             // The engine's POST replaces the whole role, so members that the form lacks are sent along.
             act={(fields) => callSecrets('POST', path, { body: { ...role, ...bodyOf(fields) } })}
+            commands={[
+              secretsCurl('POST', path, { ...role, allowed_domains: '…' }),
+              { tool: 'vault', text: `vault patch ${path} allowed_domains=…` },
+            ]}
           >
             <RoleFields role={role} />
           </ActionButton>

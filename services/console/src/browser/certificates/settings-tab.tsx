@@ -11,6 +11,7 @@ import { inWords } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card } from '../components/page.tsx';
 import { Pill } from '../components/pill.tsx';
+import { AcmeAccountsCard } from './acme-accounts-card.tsx';
 import { EabCard } from './eab-card.tsx';
 import { RevocationCard } from './revocation-card.tsx';
 import { TidyCard } from './tidy-card.tsx';
@@ -177,7 +178,12 @@ const Acme = ({ mount }: { mount: string }) => {
           )}
         </Loaded>
       </Card>
-      {isEnabled && <EabCard mount={mount} policy={query.data?.eab_policy ?? ''} />}
+      {isEnabled && (
+        <>
+          <EabCard mount={mount} policy={query.data?.eab_policy ?? ''} />
+          <AcmeAccountsCard mount={mount} />
+        </>
+      )}
     </>
   );
 };

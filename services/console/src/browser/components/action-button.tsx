@@ -12,8 +12,14 @@ export interface Fields {
   readonly isChecked: (name: string) => boolean;
 }
 
+/** Values of a form that may also have fields for files. */
+export interface SubmittedFields extends Fields {
+  /** The chosen file; null if none is. */
+  readonly file: (name: string) => File | null;
+}
+
 /** @param form the submitted form */
-export const fieldsOf = (form: HTMLFormElement): Fields => {
+export const fieldsOf = (form: HTMLFormElement): SubmittedFields => {
   const data = new FormData(form);
   return {
     text: (name) => {
@@ -21,6 +27,10 @@ export const fieldsOf = (form: HTMLFormElement): Fields => {
       return typeof value === 'string' ? value : '';
     },
     isChecked: (name) => data.has(name),
+    file: (name) => {
+      const value = data.get(name);
+      return value instanceof File ? value : null;
+    },
   };
 };
 
@@ -36,9 +46,10 @@ export interface ActionButtonProps {
   readonly tone?: 'danger' | 'primary' | undefined;
   readonly className?: string;
   /** Performs the action with the values of the dialog's fields. */
-  readonly act: (fields: Fields) => Promise<unknown>;
+  readonly act: (fields: SubmittedFields) => Promise<unknown>;
   readonly onDone?: () => void;
-  readonly commands?: readonly Command[];
+  /** The same action on the command line. */
+  readonly commands: readonly Command[];
   /** Text that the user has to type before confirming. */
   readonly typed?: string;
 }
@@ -83,7 +94,7 @@ export const ActionButton = (props: ActionButtonProps) => {
               />
             </label>
           )}
-          {props.commands !== undefined && <Commands commands={props.commands} />}
+          <Commands commands={props.commands} />
           <div className="form-actions">
             <button
               type="submit"

@@ -1,4 +1,6 @@
 import type { ReactNode } from 'react';
+import { Empty } from './page.tsx';
+import { usePages } from './pager.tsx';
 
 export interface Column<Row> {
   readonly title: string;
@@ -9,48 +11,58 @@ export interface Column<Row> {
   readonly isActions?: boolean;
 }
 
+/** Rows drawn at once; further ones are on further pages. */
+const ROWS_SHOWN = 50;
+
 /** A table whose rows become stacks of labelled values on a narrow screen. */
 export function DataTable<Row>(props: {
   label: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string;
+  /** Shown in place of a table without rows. */
+  empty?: ReactNode;
 }) {
-  const { columns, rows, keyOf, label } = props;
+  const { columns, keyOf, label } = props;
+  const { rows, pager } = usePages(props.rows, ROWS_SHOWN);
+  if (props.empty !== undefined && rows.length === 0) return <Empty>{props.empty}</Empty>;
   return (
-    <table className="stacking" aria-label={label}>
-      <thead>
-        <tr>
-          {columns.map(({ title, isActions }) => (
-            <th scope="col" key={title}>
-              {isActions === true ? <span className="unseen">{title}</span> : title}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <tr key={keyOf(row)}>
-            {columns.map(({ title, cell, isName, isActions }) => {
-              const shared = {
-                key: title,
-                ...(isActions !== true && { 'data-label': title }),
-                ...(isActions === true && { className: 'actions' }),
-              };
-              return isName === true ? (
-                <th scope="row" {...shared} key={title}>
-                  {cell(row)}
-                </th>
-              ) : (
-                <td {...shared} key={title}>
-                  {cell(row)}
-                </td>
-              );
-            })}
+    <>
+      <table className="stacking" aria-label={label}>
+        <thead>
+          <tr>
+            {columns.map(({ title, isActions }) => (
+              <th scope="col" key={title}>
+                {isActions === true ? <span className="unseen">{title}</span> : title}
+              </th>
+            ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)}>
+              {columns.map(({ title, cell, isName, isActions }) => {
+                const shared = {
+                  key: title,
+                  ...(isActions !== true && { 'data-label': title }),
+                  ...(isActions === true && { className: 'actions' }),
+                };
+                return isName === true ? (
+                  <th scope="row" {...shared} key={title}>
+                    {cell(row)}
+                  </th>
+                ) : (
+                  <td {...shared} key={title}>
+                    {cell(row)}
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {pager}
+    </>
   );
 }
 

@@ -17,6 +17,8 @@ export const DeleteButton = (props: {
   body?: object;
   label?: string;
   typed?: string;
+  /** Called after the deletion, for a page that shows the deleted resource. */
+  onDone?: () => void;
   children: ReactNode;
 }) => {
   const { label = 'Delete', path, body } = props;
@@ -29,6 +31,7 @@ export const DeleteButton = (props: {
       title={`${label} ${props.what}?`}
       confirm={`${label} it`}
       {...(props.typed !== undefined && { typed: props.typed })}
+      {...(props.onDone && { onDone: props.onDone })}
       act={() => callWorkspaces('DELETE', path, body && { body })}
       commands={[workspacesCurl('DELETE', path, body)]}
     >

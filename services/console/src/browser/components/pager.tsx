@@ -1,3 +1,4 @@
+import { type ReactNode, useState } from 'react';
 import type { Pagination } from '../api/workspaces-api.ts';
 
 /** Page navigation of a list; renders nothing for a single page. */
@@ -17,4 +18,23 @@ export const Pager = (props: { pagination: Pagination; onPage: (page: number) =>
       </button>
     </nav>
   );
+};
+
+/**
+ * Pages of a list that was read as a whole.
+ * @returns the rows of the current page, and the navigation to show below them
+ */
+export const usePages = <Row,>(
+  all: readonly Row[],
+  size: number,
+): { readonly rows: readonly Row[]; readonly pager: ReactNode } => {
+  const [wanted, setWanted] = useState(1);
+  const pages = Math.max(1, Math.ceil(all.length / size));
+  // The list may have become shorter since the page was chosen.
+  const page = Math.min(wanted, pages);
+  const pagination = { 'current-page': page, 'total-pages': pages, 'total-count': all.length };
+  return {
+    rows: all.slice((page - 1) * size, page * size),
+    pager: <Pager pagination={pagination} onPage={setWanted} />,
+  };
 };

@@ -10,9 +10,11 @@ import { FactList } from '../components/data-table.tsx';
 import { shownDistance, shownTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty, Page } from '../components/page.tsx';
+import { usePages } from '../components/pager.tsx';
 
 const LOOKUP = 'sys/leases/lookup';
 const REVOKE = 'sys/leases/revoke';
+const KEYS_SHOWN = 100;
 
 interface Lease {
   readonly id: string;
@@ -66,6 +68,26 @@ const LeaseCard = ({ id, onEnded }: { id: string; onEnded: () => void }) => {
   );
 };
 
+/** One level of the tree of leases: folders and leases, page by page. */
+const LeaseKeys = (props: { keys: readonly string[]; onChoose: (key: string) => void }) => {
+  const { rows, pager } = usePages(props.keys, KEYS_SHOWN);
+  if (rows.length === 0) return <Empty>There is no lease here.</Empty>;
+  return (
+    <>
+      <ul className="plain-list" aria-label="Leases">
+        {rows.map((key) => (
+          <li key={key}>
+            <button type="button" className="link" onClick={() => props.onChoose(key)}>
+              {key}
+            </button>
+          </li>
+        ))}
+      </ul>
+      {pager}
+    </>
+  );
+};
+
 export const LeasesPage = () => {
   const [prefix, setPrefix] = useState('');
   const [lease, setLease] = useState<string>();
@@ -95,27 +117,15 @@ export const LeasesPage = () => {
           ))}
         </p>
         <Loaded query={query}>
-          {({ keys }) =>
-            keys.length === 0 ? (
-              <Empty>There is no lease here.</Empty>
-            ) : (
-              <ul className="plain-list" aria-label="Leases">
-                {keys.map((key) => (
-                  <li key={key}>
-                    <button
-                      type="button"
-                      className="link"
-                      onClick={() =>
-                        key.endsWith('/') ? go(`${prefix}${key}`) : setLease(`${prefix}${key}`)
-                      }
-                    >
-                      {key}
-                    </button>
-                  </li>
-                ))}
-              </ul>
-            )
-          }
+          {({ keys }) => (
+            <LeaseKeys
+              key={prefix}
+              keys={keys}
+              onChoose={(key) =>
+                key.endsWith('/') ? go(`${prefix}${key}`) : setLease(`${prefix}${key}`)
+              }
+            />
+          )}
         </Loaded>
         <Commands
           commands={[

@@ -1,46 +1,45 @@
+import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useAction, useCapabilities, useSecret } from '../api/queries.ts';
-import { callSecrets, readData } from '../api/secrets-api.ts';
-import { ActionButton } from '../components/action-button.tsx';
-import { secretsCurl } from '../components/commands.tsx';
-import { type Column, DataTable } from '../components/data-table.tsx';
-import { shownTime } from '../components/format.ts';
+import { readData } from '../api/secrets-api.ts';
+import { Commands, secretsCurl } from '../components/commands.tsx';
 import { Loaded } from '../components/loaded.tsx';
-import { Empty, Page, Problem } from '../components/page.tsx';
-import { Pill } from '../components/pill.tsx';
+import { Page, Problem } from '../components/page.tsx';
 import { Tabs } from '../components/tabs.tsx';
 import { type Message, type MessageList, sortedByStart } from './message.ts';
+import { MessageFilters } from './message-filters.tsx';
 import { MessageForm } from './message-form.tsx';
+import type { MessageSearch } from './message-search.ts';
+import { ANY_MESSAGE, COLLECTION, MessageTable } from './message-table.tsx';
+import { stateOf } from './schedule.ts';
 
-const COLLECTION = 'sys/config/ui/custom-messages';
+const route = getRouteApi('/ui/messages');
 const REFRESH_MS = 5_000;
-
-const shownTitle = ({ title }: Message): string => (title === '' ? 'untitled' : title);
-
-const stateOf = (message: Message): 'active' | 'scheduled' | 'over' => {
-  if (message.active) return 'active';
-  return Date.parse(message.start_time) > Date.now() ? 'scheduled' : 'over';
-};
-
-const TONES = { active: 'good', scheduled: 'busy', over: 'plain' } as const;
 
 interface Editing {
   readonly id?: string;
   readonly message?: Message;
 }
 
-type Entry = readonly [id: string, message: Message];
-
 /** All messages of the current namespace, in two tabs: shown before and after sign-in. */
 export const MessagesPage = () => {
-  const [authenticated, setAuthenticated] = useState(true);
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const authenticated = search.shown === undefined;
+  const setSearch = (next: MessageSearch): void => void navigate({ search: next, replace: true });
+  const setAuthenticated = (isAfter: boolean): void => {
+    const { shown: _, ...rest } = search;
+    setSearch(isAfter ? rest : { ...rest, shown: 'before' });
+  };
   const [editing, setEditing] = useState<Editing>();
   const query = useSecret<MessageList>(`${COLLECTION}?list=true&authenticated=${authenticated}`, {
     everyMs: REFRESH_MS,
   });
+  // The states of the list are those at the time of its answer.
+  const nowMs = query.dataUpdatedAt;
   const messages = sortedByStart(query.data ?? undefined);
-  const may = useCapabilities([COLLECTION, `${COLLECTION}/any`]);
+  const may = useCapabilities([COLLECTION, ANY_MESSAGE]);
   const opening = useAction(
     (id: string) => readData<Message>(`${COLLECTION}/${id}`),
     (message, id) => message && setEditing({ id, message }),
@@ -62,63 +61,31 @@ export const MessagesPage = () => {
       />
     );
 
-  const columns: readonly Column<Entry>[] = [
-    { title: 'Title', cell: ([, message]) => <bdi className="title">{shownTitle(message)}</bdi> },
-    { title: 'Type', cell: ([, { type }]) => type },
-    {
-      title: 'State',
-      cell: ([, message]) => <Pill tone={TONES[stateOf(message)]}>{stateOf(message)}</Pill>,
-    },
-    { title: 'Starts', cell: ([, message]) => shownTime(message.start_time) },
-    {
-      title: 'Ends',
-      cell: ([, message]) => (message.end_time === null ? 'never' : shownTime(message.end_time)),
-    },
-    {
-      title: 'Actions',
-      isActions: true,
-      cell: ([id, message]) => (
-        <>
-          {may(`${COLLECTION}/any`, 'update') && (
-            <button
-              type="button"
-              className="small"
-              aria-label={`Edit ${shownTitle(message)}`}
-              onClick={() => opening.run(id)}
-            >
-              Edit
-            </button>
-          )}
-          {may(`${COLLECTION}/any`, 'delete') && (
-            <ActionButton
-              label="Delete"
-              name={`Delete ${shownTitle(message)}`}
-              className="small danger"
-              tone="danger"
-              title={`Delete the message "${shownTitle(message)}"?`}
-              confirm="Delete it"
-              act={() => callSecrets('DELETE', `${COLLECTION}/${id}`)}
-              commands={[secretsCurl('DELETE', `${COLLECTION}/${id}`)]}
-            >
-              <p>Nobody sees it any more, and it cannot be brought back.</p>
-            </ActionButton>
-          )}
-        </>
-      ),
-    },
-  ];
+  const isNarrowed = search.state !== undefined || search.type !== undefined;
+  const found = messages.filter(
+    ([, message]) =>
+      (search.state === undefined || stateOf(message, nowMs) === search.state) &&
+      (search.type === undefined || message.type === search.type),
+  );
   const list = () => (
-    <Loaded query={query}>
-      {() =>
-        messages.length === 0 ? (
-          <Empty>
-            No message is shown {authenticated ? 'after' : 'before'} login in this namespace.
-          </Empty>
-        ) : (
-          <DataTable label="Messages" columns={columns} rows={messages} keyOf={([id]) => id} />
-        )
-      }
-    </Loaded>
+    <>
+      <MessageFilters search={search} onChange={setSearch} />
+      <Loaded query={query}>
+        {() => (
+          <MessageTable
+            messages={found}
+            nowMs={nowMs}
+            may={may}
+            onEdit={opening.run}
+            empty={
+              isNarrowed
+                ? 'No message is selected by these filters.'
+                : `No message is shown ${authenticated ? 'after' : 'before'} login in this namespace.`
+            }
+          />
+        )}
+      </Loaded>
+    </>
   );
   return (
     <Page
@@ -141,6 +108,12 @@ export const MessagesPage = () => {
         ]}
         selected={authenticated ? 'after' : 'before'}
         onSelect={(name) => setAuthenticated(name === 'after')}
+      />
+      <Commands
+        commands={[
+          secretsCurl('GET', `${COLLECTION}?list=true&authenticated=${authenticated}`),
+          { tool: 'vault', text: `vault list ${COLLECTION}` },
+        ]}
       />
     </Page>
   );

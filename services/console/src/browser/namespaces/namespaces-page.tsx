@@ -6,7 +6,7 @@ import { ActionButton } from '../components/action-button.tsx';
 import { Commands, secretsCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { Loaded } from '../components/loaded.tsx';
-import { Empty, Page } from '../components/page.tsx';
+import { Page } from '../components/page.tsx';
 
 const LIST = 'sys/namespaces';
 const ANY = 'sys/namespaces/new';
@@ -71,43 +71,40 @@ export const NamespacesPage = () => {
       }
     >
       <Loaded query={query}>
-        {({ keys, infos }) =>
-          keys.length === 0 ? (
-            <Empty>There is no namespace below this one.</Empty>
-          ) : (
-            <DataTable
-              label="Namespaces"
-              rows={keys.map((key) => key.replace(/\/$/, ''))}
-              keyOf={(name) => name}
-              columns={[
-                {
-                  title: 'Name',
-                  isName: true,
-                  cell: (name) => (
-                    <button
-                      type="button"
-                      className="link"
-                      onClick={() =>
-                        changeSession({
-                          ...readSession(),
-                          namespace: [namespace, name].filter(Boolean).join('/'),
-                        })
-                      }
-                    >
-                      {name}
-                    </button>
-                  ),
-                },
-                { title: 'Id', cell: (name) => <code>{infos[`${name}/`]?.id ?? '–'}</code> },
-                {
-                  title: 'Actions',
-                  isActions: true,
-                  cell: (name) => may(ANY, 'delete') && <RemoveNamespace name={name} />,
-                },
-              ]}
-            />
-          )
-        }
+        {({ keys, infos }) => (
+          <DataTable
+            empty="There is no namespace below this one."
+            label="Namespaces"
+            rows={keys.map((key) => key.replace(/\/$/, ''))}
+            keyOf={(name) => name}
+            columns={[
+              {
+                title: 'Name',
+                isName: true,
+                cell: (name) => (
+                  <button
+                    type="button"
+                    className="link"
+                    onClick={() =>
+                      changeSession({
+                        ...readSession(),
+                        namespace: [namespace, name].filter(Boolean).join('/'),
+                      })
+                    }
+                  >
+                    {name}
+                  </button>
+                ),
+              },
+              { title: 'Id', cell: (name) => <code>{infos[`${name}/`]?.id ?? '–'}</code> },
+              {
+                title: 'Actions',
+                isActions: true,
+                cell: (name) => may(ANY, 'delete') && <RemoveNamespace name={name} />,
+              },
+            ]}
+          />
+        )}
       </Loaded>
       <Commands
         commands={[

@@ -2,22 +2,13 @@
 import { type FormEvent, useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useAction, useDocument } from '../api/queries.ts';
-import { callWorkspaces, type ListDocument, type OneDocument } from '../api/workspaces-api.ts';
-import { ActionButton } from '../components/action-button.tsx';
+import { callWorkspaces, type OneDocument } from '../api/workspaces-api.ts';
+import { type ApiToken, ApiTokenTable } from '../components/api-tokens.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
-import { CopyButton } from '../components/copy-button.tsx';
-import { DataTable } from '../components/data-table.tsx';
-import { shownTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
-import { Card, Empty, Page, Problem } from '../components/page.tsx';
-
-interface TokenAttributes {
-  readonly description: string | null;
-  readonly token: string | null;
-  readonly 'created-at': string;
-  readonly 'last-used-at': string | null;
-  readonly 'expired-at': string | null;
-}
+import { Card, Page, Problem } from '../components/page.tsx';
+import { PagedList } from '../components/paged-list.tsx';
+import { ShownOnce } from '../components/shown-once.tsx';
 
 const bodyOf = (description: string, expiry: string): object => ({
   data: {
@@ -35,7 +26,7 @@ const MakeToken = ({ path }: { path: string }) => {
   const [made, setMade] = useState<string>();
   const body = bodyOf(description, expiry);
   const making = useAction(
-    () => callWorkspaces<OneDocument<TokenAttributes>>('POST', path, { body }),
+    () => callWorkspaces<OneDocument<ApiToken>>('POST', path, { body }),
     ({ data }) => {
       setMade(data.attributes.token ?? undefined);
       setDescription('');
@@ -48,11 +39,9 @@ const MakeToken = ({ path }: { path: string }) => {
   return (
     <Card title="Make a token">
       {made !== undefined && (
-        <div role="status" className="hindrance">
-          <p>The token is shown now and never again. Paste it where the tool asks for it.</p>
-          <code className="secret">{made}</code>{' '}
-          <CopyButton text={made} label="Copy the new token" />
-        </div>
+        <ShownOnce what="the new token" secret={made}>
+          Paste it where the tool asks for it.
+        </ShownOnce>
       )}
       <form onSubmit={submit}>
         {making.error !== null && <Problem>{messageOf(making.error)}</Problem>}
@@ -91,61 +80,20 @@ const MakeToken = ({ path }: { path: string }) => {
 
 const Tokens = ({ userId }: { userId: string }) => {
   const path = `users/${userId}/authentication-tokens`;
-  const query = useDocument<ListDocument<TokenAttributes>>(`${path}?page[size]=100`);
   return (
     <>
       <MakeToken path={path} />
       <Card title="Tokens of yours">
-        <Loaded query={query}>
-          {({ data }) =>
-            data.length === 0 ? (
-              <Empty>You have no token of this kind.</Empty>
-            ) : (
-              <DataTable
-                label="Tokens of yours"
-                rows={data}
-                keyOf={({ id }) => id}
-                columns={[
-                  {
-                    title: 'For',
-                    isName: true,
-                    cell: ({ id, attributes }) => attributes.description || id,
-                  },
-                  { title: 'Made', cell: (one) => shownTime(one.attributes['created-at']) },
-                  { title: 'Last used', cell: (one) => shownTime(one.attributes['last-used-at']) },
-                  {
-                    title: 'Expires',
-                    cell: ({ attributes }) =>
-                      attributes['expired-at'] === null
-                        ? 'never'
-                        : shownTime(attributes['expired-at']),
-                  },
-                  {
-                    title: 'Actions',
-                    isActions: true,
-                    cell: ({ id, attributes }) => (
-                      <ActionButton
-                        label="Revoke"
-                        name={`Revoke ${attributes.description || id}`}
-                        className="small danger"
-                        tone="danger"
-                        title={`Revoke the token "${attributes.description || id}"?`}
-                        confirm="Revoke it"
-                        act={() => callWorkspaces('DELETE', `authentication-tokens/${id}`)}
-                        commands={[workspacesCurl('DELETE', `authentication-tokens/${id}`)]}
-                      >
-                        <p>
-                          Tools that use it are refused from now on. If it is the one that you
-                          signed in with, this session ends.
-                        </p>
-                      </ActionButton>
-                    ),
-                  },
-                ]}
-              />
-            )
-          }
-        </Loaded>
+        <PagedList<ApiToken> path={path} empty="You have no token of this kind.">
+          {({ data }) => (
+            <ApiTokenTable
+              label="Tokens of yours"
+              tokens={data}
+              loss="Tools that use it are refused from now on. If it is the one that you signed in with, this session ends."
+            />
+          )}
+        </PagedList>
+        <Commands commands={[workspacesCurl('GET', path)]} />
       </Card>
     </>
   );

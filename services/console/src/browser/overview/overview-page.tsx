@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { useCapabilities, useSecret } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { useSession } from '../api/session.ts';
+import { RecentRequests } from '../audit/recent-requests.tsx';
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, secretsCurl } from '../components/commands.tsx';
 import { FactList } from '../components/data-table.tsx';
@@ -15,6 +16,7 @@ import type { Statuses } from '../replication/replication-page.tsx';
 import { useHealth } from '../session/use-health.ts';
 
 const REFRESH_MS = 10_000;
+const RECENT_SHOWN = 8;
 
 const Tile = (props: { title: string; children: ReactNode }) => (
   <section className="tile">
@@ -25,7 +27,7 @@ const Tile = (props: { title: string; children: ReactNode }) => (
 
 const Seal = () => {
   const { data: health } = useHealth();
-  const may = useCapabilities(['sys/seal']);
+  const may = useCapabilities(['sys/seal'], { namespace: '' });
   return (
     <Tile title="Seal">
       <p className="figure">
@@ -168,6 +170,7 @@ export const OverviewPage = () => {
             <Counts />
           </div>
           <Own />
+          <RecentRequests count={RECENT_SHOWN} />
         </>
       )}
       <Card title={workspaces === undefined ? 'Workspaces' : 'Go to'}>

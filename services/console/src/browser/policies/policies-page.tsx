@@ -1,17 +1,25 @@
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useCapabilities, useSecretList } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, secretsCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { Loaded } from '../components/loaded.tsx';
-import { Empty, Page } from '../components/page.tsx';
+import { Page } from '../components/page.tsx';
+import { PolicyText } from './policy-text.tsx';
 
 const FIRST_TEXT = `# What the token may do, path by path.
 path "pki/issue/web" {
   capabilities = ["update"]
 }
 `;
+
+/** The rules of a policy to be created, beginning with an example. */
+const FirstRules = () => {
+  const [text, setText] = useState(FIRST_TEXT);
+  return <PolicyText value={text} onChange={setText} />;
+};
 
 /** Policies of the current namespace. */
 export const PoliciesPage = () => {
@@ -42,46 +50,40 @@ export const PoliciesPage = () => {
               Name
               <input name="name" required autoComplete="off" />
             </label>
-            <label>
-              Rules
-              <textarea name="policy" className="code" rows={8} defaultValue={FIRST_TEXT} />
-            </label>
+            <FirstRules />
           </ActionButton>
         )
       }
     >
       <Loaded query={query}>
-        {({ keys }) =>
-          keys.length === 0 ? (
-            <Empty>There is no policy in this namespace.</Empty>
-          ) : (
-            <DataTable
-              label="Policies"
-              rows={keys}
-              keyOf={(name) => name}
-              columns={[
-                {
-                  title: 'Name',
-                  isName: true,
-                  cell: (name) => (
-                    <Link to="/ui/policies/$name" params={{ name }}>
-                      {name}
-                    </Link>
-                  ),
-                },
-                {
-                  title: 'What it is',
-                  cell: (name) =>
-                    name === 'root'
-                      ? 'grants everything'
-                      : name === 'default'
-                        ? 'every token has it unless it is left out'
-                        : '–',
-                },
-              ]}
-            />
-          )
-        }
+        {({ keys }) => (
+          <DataTable
+            label="Policies"
+            empty="There is no policy in this namespace."
+            rows={keys}
+            keyOf={(name) => name}
+            columns={[
+              {
+                title: 'Name',
+                isName: true,
+                cell: (name) => (
+                  <Link to="/ui/policies/$name" params={{ name }}>
+                    {name}
+                  </Link>
+                ),
+              },
+              {
+                title: 'What it is',
+                cell: (name) =>
+                  name === 'root'
+                    ? 'grants everything'
+                    : name === 'default'
+                      ? 'every token has it unless it is left out'
+                      : '–',
+              },
+            ]}
+          />
+        )}
       </Loaded>
       <Commands
         commands={[

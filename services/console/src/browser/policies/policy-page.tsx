@@ -9,6 +9,7 @@ import { Commands, secretsCurl } from '../components/commands.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty, Page, Problem } from '../components/page.tsx';
 import { PolicyTester } from './policy-tester.tsx';
+import { PolicyText } from './policy-text.tsx';
 
 const route = getRouteApi('/ui/policies/$name');
 /** The root policy grants everything and cannot be changed. */
@@ -25,17 +26,7 @@ const Editor = (props: { path: string; policy: string; mayChange: boolean }) => 
   return (
     <form onSubmit={submit}>
       {saving.error !== null && <Problem>{messageOf(saving.error)}</Problem>}
-      <label>
-        Rules
-        <textarea
-          className="code"
-          rows={Math.min(30, Math.max(8, text.split('\n').length + 1))}
-          spellCheck={false}
-          readOnly={!props.mayChange}
-          value={text}
-          onChange={({ target }) => setText(target.value)}
-        />
-      </label>
+      <PolicyText value={text} onChange={setText} isReadOnly={!props.mayChange} />
       {props.mayChange && (
         <div className="form-actions">
           <button type="submit" className="primary" disabled={!isChanged || saving.isPending}>

@@ -1,60 +1,116 @@
 /**
  * The clusters of a replication set as known to this one: direction of replication, lag and state.
+ * The secondaries are to the right of the primary, on a narrow screen below it.
  */
+import { shortened, useWidth } from '../components/chart.ts';
 import { type ClusterNode, clusterNodes } from './cluster-nodes.ts';
 import type { Status } from './replication-status.ts';
 
-const [WIDTH, BOX_W, BOX_H, GAP] = [780, 270, 74, 18];
+const [MAX_BOX_WIDTH, BOX_HEIGHT, GAP, LINK_HEIGHT, PADDING] = [270, 74, 18, 40, 12];
+/** Below this width the clusters are stacked. */
+const NARROW = 640;
 
-const Box = ({ node, x, y }: { node: ClusterNode; x: number; y: number }) => (
+interface Place {
+  readonly x: number;
+  readonly y: number;
+}
+
+const Box = ({ node, x, y, width }: { node: ClusterNode; width: number } & Place) => (
   <g className={`cluster ${node.health}`}>
-    <rect x={x} y={y} width={BOX_W} height={BOX_H} rx={8} />
-    <text x={x + 12} y={y + 22} className="name">
-      {node.name.length > 30 ? `${node.name.slice(0, 29)}…` : node.name}
-    </text>
-    <text x={x + 12} y={y + 42}>
-      {node.role}
-    </text>
-    <text x={x + 12} y={y + 61}>
-      {node.state}
-    </text>
+    <rect x={x} y={y} width={width} height={BOX_HEIGHT} rx={8} />
+    {[node.name, node.role, node.state].map((text, at) => (
+      <text
+        // oxlint-disable-next-line react/no-array-index-key -- three fixed lines
+        key={at}
+        x={x + PADDING}
+        y={y + 22 + at * 20}
+        className={at === 0 ? 'name' : undefined}
+      >
+        {shortened(text, width - 2 * PADDING)}
+      </text>
+    ))}
   </g>
 );
 
+interface Layout {
+  readonly boxWidth: number;
+  readonly height: number;
+  readonly primary: Place;
+  /** The box of a secondary, its line from the primary, and the place of the lag on the line. */
+  readonly secondary: (at: number) => {
+    readonly box: Place;
+    readonly line: string;
+    readonly lag: Place & { readonly textAnchor: 'middle' | 'start' };
+  };
+}
+
+const sideBySide = (width: number, count: number): Layout => {
+  const boxWidth = Math.min(MAX_BOX_WIDTH, width * 0.36);
+  const height = Math.max(1, count) * (BOX_HEIGHT + GAP);
+  const primary = { x: 0, y: (height - GAP - BOX_HEIGHT) / 2 };
+  const from = primary.y + BOX_HEIGHT / 2;
+  return {
+    boxWidth,
+    height,
+    primary,
+    secondary: (at) => {
+      const box = { x: width - boxWidth, y: at * (BOX_HEIGHT + GAP) };
+      const to = box.y + BOX_HEIGHT / 2;
+      return {
+        box,
+        line: `M${boxWidth} ${from}C${width / 2} ${from} ${width / 2} ${to} ${box.x} ${to}`,
+        lag: { x: width / 2, y: to - 8, textAnchor: 'middle' },
+      };
+    },
+  };
+};
+
+const stacked = (width: number, count: number): Layout => {
+  const boxWidth = width - 2 * PADDING;
+  const step = BOX_HEIGHT + LINK_HEIGHT;
+  return {
+    boxWidth,
+    height: BOX_HEIGHT + count * step + GAP,
+    primary: { x: 0, y: 0 },
+    secondary: (at) => {
+      const box = { x: 2 * PADDING, y: (at + 1) * step };
+      const to = box.y + BOX_HEIGHT / 2;
+      return {
+        box,
+        line: `M${PADDING} ${BOX_HEIGHT}V${to}H${box.x}`,
+        lag: { x: box.x, y: box.y - 12, textAnchor: 'start' },
+      };
+    },
+  };
+};
+
 export const ClusterMap = ({ title, status }: { title: string; status: Status }) => {
+  const [svg, width] = useWidth();
   const { primary, secondaries } = clusterNodes(status);
-  const rows = Math.max(1, secondaries.length);
-  const height = rows * (BOX_H + GAP);
-  const primaryY = (height - GAP - BOX_H) / 2;
-  const x = WIDTH - BOX_W;
+  const layout = (width < NARROW ? stacked : sideBySide)(width, secondaries.length);
   const words = [
     `${title}: ${primary.name}, ${primary.role}, ${primary.state}`,
     ...secondaries.map(({ name, role, state, behind }) => `${name}, ${role}, ${state}, ${behind}`),
   ].join('; ');
   return (
     <svg
+      ref={svg}
       className="chart clusters"
-      viewBox={`0 0 ${WIDTH} ${height}`}
+      viewBox={`0 0 ${width} ${layout.height}`}
       role="img"
       aria-label={words}
     >
       {secondaries.map((node, at) => {
-        const y = at * (BOX_H + GAP);
-        const middle = y + BOX_H / 2;
+        const { box, line, lag } = layout.secondary(at);
         return (
           <g key={node.name}>
-            <path
-              className={`link ${node.health}`}
-              d={`M${BOX_W} ${primaryY + BOX_H / 2}C${WIDTH / 2} ${primaryY + BOX_H / 2} ${WIDTH / 2} ${middle} ${x} ${middle}`}
-            />
-            <text x={WIDTH / 2} y={middle - 8} textAnchor="middle">
-              {node.behind}
-            </text>
-            <Box node={node} x={x} y={y} />
+            <path className={`link ${node.health}`} d={line} />
+            <text {...lag}>{node.behind}</text>
+            <Box node={node} {...box} width={layout.boxWidth} />
           </g>
         );
       })}
-      <Box node={primary} x={0} y={primaryY} />
+      <Box node={primary} {...layout.primary} width={layout.boxWidth} />
     </svg>
   );
 };

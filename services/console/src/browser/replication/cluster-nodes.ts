@@ -20,7 +20,7 @@ export interface ClusterNode {
 const OWN = 'This cluster';
 
 const asPrimary = (status: Status): ClusterNode => {
-  const generation = status['generation'];
+  const generation = status['ssct_generation_counter'];
   return {
     name: OWN,
     role: `primary${generation === undefined ? '' : `, generation ${shownValue(generation)}`}`,

@@ -3,13 +3,15 @@ import { AxisLeft } from '@visx/axis';
 import { scaleLinear } from '@visx/scale';
 import { LinePath } from '@visx/shape';
 import { useEffect, useState } from 'react';
+import { useWidth } from '../components/chart.ts';
 import { type LagSample, lagSample, MAX_SAMPLES } from './lag-samples.ts';
 import { type Status, shownDuration } from './replication-status.ts';
 
-const [WIDTH, HEIGHT, LEFT, TOP, BOTTOM] = [780, 120, 60, 8, 8];
+const [HEIGHT, LEFT, TOP, BOTTOM] = [120, 60, 8, 8];
 
 export const LagCurve = ({ title, status }: { title: string; status: Status }) => {
   const [samples, setSamples] = useState<readonly LagSample[]>([]);
+  const [svg, width] = useWidth();
   useEffect(() => {
     setSamples((last) => [...last, lagSample(status, Date.now())].slice(-MAX_SAMPLES));
   }, [status]);
@@ -19,15 +21,16 @@ export const LagCurve = ({ title, status }: { title: string; status: Status }) =
   const highest = Math.max(10, ...samples.flatMap(({ lags }) => [...lags.values()]));
   const x = scaleLinear({
     domain: [first.atMs, Math.max(latest.atMs, first.atMs + 60_000)],
-    range: [LEFT, WIDTH],
+    range: [LEFT, width],
   });
   const y = scaleLinear({ domain: [0, highest], range: [HEIGHT - BOTTOM, TOP], nice: true });
   const words = names.map((name) => `${name} ${shownDuration(latest.lags.get(name))}`).join(', ');
   return (
     <figure className="lag">
       <svg
+        ref={svg}
         className="chart"
-        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        viewBox={`0 0 ${width} ${HEIGHT}`}
         role="img"
         aria-label={`Lag of ${title} since this page was opened; now: ${words}`}
       >

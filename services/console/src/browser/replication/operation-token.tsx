@@ -1,15 +1,16 @@
-/** The ceremony in which holders of key shares generate an operation token for a DR secondary. */
+/** Ceremonies in which holders of key shares generate a token together. */
 import { type FormEvent, useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { bytesOfBase64 } from '../api/base64.ts';
 import { useAction } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { Commands, secretsCurl } from '../components/commands.tsx';
-import { CopyButton } from '../components/copy-button.tsx';
 import { Card, Problem } from '../components/page.tsx';
-import { Promote } from './replication-actions.tsx';
+import { ShownOnce } from '../components/shown-once.tsx';
+import { Promote } from './promotion.tsx';
 
-const BASE = 'sys/replication/dr/secondary/generate-operation-token';
+const OPERATION_TOKEN = 'sys/replication/dr/secondary/generate-operation-token';
+const ROOT_TOKEN = 'sys/generate-root';
 /** Requests without a token: none is needed, and a DR secondary has none. */
 const OPEN = { token: '', namespace: '' } as const;
 
@@ -29,24 +30,32 @@ const decodedToken = (encoded: string, password: string): string => {
   return new TextDecoder().decode(bytes);
 };
 
-export const OperationTokenSteps = () => {
+const TokenCeremony = (props: {
+  /** Path of the ceremony below `/v1/`. */
+  base: string;
+  /** Accessible name of the token. */
+  label: string;
+  /** The ceremony with the compatible command line. */
+  command: string;
+}) => {
+  const { base, command } = props;
   const [attempt, setAttempt] = useState<Progress>();
   const [share, setShare] = useState('');
   const [token, setToken] = useState<string>();
   const starting = useAction(
-    () => callSecrets<Progress>('POST', `${BASE}/attempt`, { body: {}, ...OPEN }),
+    () => callSecrets<Progress>('POST', `${base}/attempt`, { body: {}, ...OPEN }),
     (begun) => {
       setToken(undefined);
       setAttempt(begun);
     },
   );
   const cancelling = useAction(
-    () => callSecrets('DELETE', `${BASE}/attempt?nonce=${attempt?.nonce ?? ''}`, OPEN),
+    () => callSecrets('DELETE', `${base}/attempt?nonce=${attempt?.nonce ?? ''}`, OPEN),
     () => setAttempt(undefined),
   );
   const giving = useAction(
     () =>
-      callSecrets<Progress>('POST', `${BASE}/update`, {
+      callSecrets<Progress>('POST', `${base}/update`, {
         body: { key: share.trim(), nonce: attempt?.nonce },
         ...OPEN,
       }),
@@ -64,11 +73,7 @@ export const OperationTokenSteps = () => {
   };
   const error = starting.error ?? giving.error ?? cancelling.error;
   return (
-    <Card title="Operate this DR secondary">
-      <p>
-        Nobody can sign in here. To promote it, the holders of the key shares make an operation
-        token together; it may promote, disable or redirect this cluster, and nothing else.
-      </p>
+    <>
       {error !== null && <Problem>{messageOf(error)}</Problem>}
       {attempt === undefined ? (
         <button type="button" disabled={starting.isPending} onClick={() => starting.run()}>
@@ -100,21 +105,42 @@ export const OperationTokenSteps = () => {
           </div>
         </form>
       )}
-      {token !== undefined && (
-        <div role="status" className="hindrance" aria-label="Operation token">
-          <p>The operation token is shown now and never again.</p>
-          <code className="secret">{token}</code> <CopyButton text={token} label="Copy the token" />
-        </div>
-      )}
+      {token !== undefined && <ShownOnce what="the token" secret={token} label={props.label} />}
       <Commands
         commands={[
-          secretsCurl('POST', `${BASE}/attempt`, {}),
-          secretsCurl('POST', `${BASE}/update`, { key: '…', nonce: '…' }),
-          { tool: 'vault', text: 'vault operator generate-root -dr-token -init' },
-          { tool: 'vault', text: 'vault operator generate-root -dr-token' },
+          secretsCurl('POST', `${base}/attempt`, {}),
+          secretsCurl('POST', `${base}/update`, { key: '…', nonce: '…' }),
+          { tool: 'vault', text: `${command} -init` },
+          { tool: 'vault', text: command },
         ]}
       />
-      <Promote kind="dr" />
-    </Card>
+    </>
   );
 };
+
+/** Promotion of a DR secondary, on which nobody can sign in. */
+export const OperationTokenSteps = () => (
+  <Card title="Operate this DR secondary">
+    <p>
+      Nobody can sign in here. To promote it, the holders of the key shares make an operation token
+      together; it may promote, disable or redirect this cluster, and nothing else.
+    </p>
+    <TokenCeremony
+      base={OPERATION_TOKEN}
+      label="Operation token"
+      command="vault operator generate-root -dr-token"
+    />
+    <Promote kind="dr" />
+  </Card>
+);
+
+/** The first token of a performance secondary, to which no token of its primary belongs. */
+export const FirstTokenSteps = () => (
+  <Card title="Make the first token of this secondary">
+    <p>
+      This cluster has tokens of its own. The holders of the primary's key shares make the first one
+      together; it may do everything here, so use it to make others and revoke it.
+    </p>
+    <TokenCeremony base={ROOT_TOKEN} label="First token" command="vault operator generate-root" />
+  </Card>
+);

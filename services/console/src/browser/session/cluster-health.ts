@@ -12,12 +12,16 @@ export interface ClusterHealth {
 
 /** Reason why nobody can sign in; undefined when signing in is possible. */
 export const hindranceOf = (
-  health: Pick<ClusterHealth, 'initialized' | 'sealed' | 'replication_dr_mode'>,
+  health: Pick<
+    ClusterHealth,
+    'initialized' | 'sealed' | 'replication_dr_mode' | 'replication_performance_mode'
+  >,
 ): string | undefined => {
   if (!health.initialized) return 'This cluster is not initialized: its keys are made first.';
   if (health.sealed) return 'This cluster is sealed: nobody can sign in until it is unsealed.';
-  return health.replication_dr_mode === 'secondary' ||
-    health.replication_dr_mode === 'bootstrapping'
-    ? 'This cluster is a DR secondary: it serves its clients once it is promoted.'
+  if (['secondary', 'bootstrapping'].includes(health.replication_dr_mode))
+    return 'This cluster is a DR secondary: it serves its clients once it is promoted.';
+  return health.replication_performance_mode === 'bootstrapping'
+    ? 'This cluster is being filled by its primary. Its former tokens are gone.'
     : undefined;
 };

@@ -6,6 +6,7 @@ import { fieldsOf } from '../components/action-button.tsx';
 import { Commands, secretsCurl } from '../components/commands.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
 import { Problem } from '../components/page.tsx';
+import { useSealStatus } from './use-seal-status.ts';
 
 interface InitAnswer {
   readonly keys_base64: readonly string[];
@@ -48,9 +49,17 @@ const MadeKeys = (props: { made: InitAnswer; onKept: () => void }) => {
   );
 };
 
+/** A seal that a key file opens has recovery shares, any other one shares that open it. */
+const bodyOf = (isRecovery: boolean, shares: number, threshold: number): object =>
+  isRecovery
+    ? { recovery_shares: shares, recovery_threshold: threshold }
+    : { secret_shares: shares, secret_threshold: threshold };
+
 /** Generates the keys of a new cluster and shows them once. */
 export const InitWizard = (props: { onMade: () => void; onKept: () => void }) => {
   const [made, setMade] = useState<InitAnswer>();
+  const { data: seal } = useSealStatus();
+  const isRecovery = seal?.recovery_seal === true;
   const action = useAction(
     (body: object) =>
       callSecrets<InitAnswer>('POST', 'sys/init', { body, token: '', namespace: '' }),
@@ -63,20 +72,17 @@ export const InitWizard = (props: { onMade: () => void; onKept: () => void }) =>
     event.preventDefault();
     const { text } = fieldsOf(event.currentTarget);
     const [shares, threshold] = [Number(text('shares')), Number(text('threshold'))];
-    action.run({
-      secret_shares: shares,
-      secret_threshold: threshold,
-      recovery_shares: shares,
-      recovery_threshold: threshold,
-    });
+    action.run(bodyOf(isRecovery, shares, threshold));
   };
   if (made !== undefined) return <MadeKeys made={made} onKept={props.onKept} />;
   return (
     <form onSubmit={submit} aria-label="Initialize">
       {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}
       <p>
-        The key of the cluster is divided into shares for different people. So many of them together
-        open the seal, or authorize what nobody may do alone.
+        The key of the cluster is divided into shares for different people. So many of them together{' '}
+        {isRecovery
+          ? 'authorize what nobody may do alone; a key file opens the seal.'
+          : 'open the seal at every start, and authorize what nobody may do alone.'}
       </p>
       <div className="pair">
         <label>
@@ -95,13 +101,18 @@ export const InitWizard = (props: { onMade: () => void; onKept: () => void }) =>
           />
         </label>
       </div>
-      <button type="submit" className="primary" disabled={action.isPending}>
+      <button type="submit" className="primary" disabled={action.isPending || seal === undefined}>
         {action.isPending ? 'Working…' : 'Make the keys'}
       </button>
       <Commands
         commands={[
-          secretsCurl('POST', 'sys/init', { secret_shares: 5, secret_threshold: 3 }),
-          { tool: 'vault', text: 'vault operator init -key-shares=5 -key-threshold=3' },
+          secretsCurl('POST', 'sys/init', bodyOf(isRecovery, 5, 3)),
+          {
+            tool: 'vault',
+            text: isRecovery
+              ? 'vault operator init -recovery-shares=5 -recovery-threshold=3'
+              : 'vault operator init -key-shares=5 -key-threshold=3',
+          },
         ]}
       />
     </form>

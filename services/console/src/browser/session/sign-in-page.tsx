@@ -19,6 +19,11 @@ const OperationTokenSteps = lazy(async () => {
   return { default: steps.OperationTokenSteps };
 });
 
+const FirstTokenSteps = lazy(async () => {
+  const steps = await import('../replication/operation-token.tsx');
+  return { default: steps.FirstTokenSteps };
+});
+
 /** The page before sign-in: the reason it is shown, and the form for the next step. */
 export const SignInPage = () => {
   useTitle('Sign in');
@@ -60,6 +65,13 @@ export const SignInPage = () => {
           </p>
         )}
       </main>
+      {health?.replication_performance_mode === 'secondary' && health.sealed === false && (
+        <section className="page" aria-label="First token">
+          <Suspense>
+            <FirstTokenSteps />
+          </Suspense>
+        </section>
+      )}
       {health?.replication_dr_mode === 'secondary' && (
         <section className="page" aria-label="Replication">
           <Suspense>

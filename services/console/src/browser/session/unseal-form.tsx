@@ -1,30 +1,15 @@
-import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { Commands, secretsCurl } from '../components/commands.tsx';
 import { Problem } from '../components/page.tsx';
-
-/** The response of `sys/seal-status` and of `sys/unseal`. */
-interface SealStatus {
-  readonly sealed: boolean;
-  /** Number of shares needed to unseal, and number given so far. */
-  readonly t: number;
-  readonly progress: number;
-}
-
-const EVERY_MS = 3_000;
+import { useSealStatus } from './use-seal-status.ts';
 
 /** Accepts key shares one by one; other holders may enter theirs elsewhere at the same time. */
 export const UnsealForm = () => {
   const [share, setShare] = useState('');
-  const { data: status } = useQuery({
-    queryKey: ['seal-status'],
-    queryFn: ({ signal }) =>
-      callSecrets<SealStatus>('GET', 'sys/seal-status', { signal, token: '', namespace: '' }),
-    refetchInterval: EVERY_MS,
-  });
+  const { data: status } = useSealStatus();
   const action = useAction(
     (body: object) => callSecrets('POST', 'sys/unseal', { body, token: '', namespace: '' }),
     () => setShare(''),

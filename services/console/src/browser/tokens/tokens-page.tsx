@@ -7,11 +7,12 @@ import { callSecrets } from '../api/secrets-api.ts';
 import { useSession } from '../api/session.ts';
 import { ActionButton, fieldsOf } from '../components/action-button.tsx';
 import { Commands, secretsCurl } from '../components/commands.tsx';
-import { CopyButton } from '../components/copy-button.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { shownDistance, shownTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty, Page, Problem } from '../components/page.tsx';
+import { usePages } from '../components/pager.tsx';
+import { ShownOnce } from '../components/shown-once.tsx';
 
 interface Token {
   readonly accessor: string;
@@ -76,13 +77,7 @@ const CreateToken = () => {
   };
   return (
     <Card title="Create a token">
-      {made !== undefined && (
-        <div role="status" className="hindrance">
-          <p>The token is shown now and never again.</p>
-          <code className="secret">{made}</code>{' '}
-          <CopyButton text={made} label="Copy the new token" />
-        </div>
-      )}
+      {made !== undefined && <ShownOnce what="the new token" secret={made} />}
       <form onSubmit={submit} onChange={(event) => setBody(read(event.currentTarget))}>
         {creating.error !== null && <Problem>{messageOf(creating.error)}</Problem>}
         <label>
@@ -121,10 +116,9 @@ const CreateToken = () => {
 };
 
 const TokenList = ({ accessors }: { accessors: readonly string[] }) => {
-  const [first, setFirst] = useState(0);
+  const { rows: page, pager } = usePages(accessors, PAGE);
   const { secrets, namespace } = useSession();
   const may = useCapabilities([REVOKE]);
-  const page = accessors.slice(first, first + PAGE);
   const query = useQuery({
     queryKey: ['tokens', secrets, namespace, ...page],
     queryFn: async ({ signal }) => {
@@ -161,24 +155,7 @@ const TokenList = ({ accessors }: { accessors: readonly string[] }) => {
               },
             ]}
           />
-          {accessors.length > PAGE && (
-            <nav className="pager" aria-label="Pages of the list">
-              <button type="button" disabled={first === 0} onClick={() => setFirst(first - PAGE)}>
-                Previous
-              </button>
-              <span>
-                {first + 1} to {Math.min(first + PAGE, accessors.length)} of{' '}
-                {accessors.length.toLocaleString()}
-              </span>
-              <button
-                type="button"
-                disabled={first + PAGE >= accessors.length}
-                onClick={() => setFirst(first + PAGE)}
-              >
-                Next
-              </button>
-            </nav>
-          )}
+          {pager}
         </>
       )}
     </Loaded>

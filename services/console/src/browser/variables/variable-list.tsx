@@ -1,12 +1,10 @@
 /** Variables of a workspace or of a variable set, with their forms. */
-import { useDocument } from '../api/queries.ts';
-import { callWorkspaces, type ListDocument, type Resource } from '../api/workspaces-api.ts';
+import { callWorkspaces, type Resource } from '../api/workspaces-api.ts';
 import { ActionButton, type Fields } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
-import { Loaded } from '../components/loaded.tsx';
-import { Empty } from '../components/page.tsx';
+import { PagedList } from '../components/paged-list.tsx';
 import { nameAndValueColumns, type ShownVariable } from './variable-columns.tsx';
 
 interface Variable extends ShownVariable {
@@ -84,6 +82,7 @@ const EditVariable = (props: { path: string; variable: Variable }) => (
     className="small"
     title={`Edit ${props.variable.key}`}
     confirm="Save"
+    commands={[workspacesCurl('PATCH', props.path, EXAMPLE)]}
     act={(fields) => {
       // A disabled checkbox is not submitted; a sensitive variable stays sensitive.
       const isSensitive = props.variable.sensitive || fields.isChecked('sensitive');
@@ -102,7 +101,6 @@ export const VariableList = (props: {
   mayChange: boolean;
 }) => {
   const { path, owner, mayChange } = props;
-  const query = useDocument<ListDocument<Variable>>(path);
   return (
     <>
       {mayChange && (
@@ -119,44 +117,40 @@ export const VariableList = (props: {
           </ActionButton>
         </div>
       )}
-      <Loaded query={query}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <Empty>No variable is set here.</Empty>
-          ) : (
-            <DataTable
-              label="Variables"
-              rows={data}
-              keyOf={({ id }) => id}
-              columns={[
-                ...nameAndValueColumns,
-                { title: 'Kind', cell: ({ attributes }) => CATEGORIES[attributes.category] },
-                { title: 'Description', cell: ({ attributes }) => attributes.description || '–' },
-                ...(mayChange
-                  ? [
-                      {
-                        title: 'Actions',
-                        isActions: true,
-                        cell: ({ id, attributes }: Resource<Variable>) => (
-                          <>
-                            <EditVariable path={`${path}/${id}`} variable={attributes} />
-                            <DeleteButton
-                              what={`the variable ${attributes.key}`}
-                              name={`Delete ${attributes.key}`}
-                              path={`${path}/${id}`}
-                            >
-                              Runs from now on do without it. Its value cannot be brought back.
-                            </DeleteButton>
-                          </>
-                        ),
-                      },
-                    ]
-                  : []),
-              ]}
-            />
-          )
-        }
-      </Loaded>
+      <PagedList<Variable> path={path} empty="No variable is set here.">
+        {({ data }) => (
+          <DataTable
+            label="Variables"
+            rows={data}
+            keyOf={({ id }) => id}
+            columns={[
+              ...nameAndValueColumns,
+              { title: 'Kind', cell: ({ attributes }) => CATEGORIES[attributes.category] },
+              { title: 'Description', cell: ({ attributes }) => attributes.description || '–' },
+              ...(mayChange
+                ? [
+                    {
+                      title: 'Actions',
+                      isActions: true,
+                      cell: ({ id, attributes }: Resource<Variable>) => (
+                        <>
+                          <EditVariable path={`${path}/${id}`} variable={attributes} />
+                          <DeleteButton
+                            what={`the variable ${attributes.key}`}
+                            name={`Delete ${attributes.key}`}
+                            path={`${path}/${id}`}
+                          >
+                            Runs from now on do without it. Its value cannot be brought back.
+                          </DeleteButton>
+                        </>
+                      ),
+                    },
+                  ]
+                : []),
+            ]}
+          />
+        )}
+      </PagedList>
       <Commands commands={[workspacesCurl('GET', path)]} />
     </>
   );

@@ -50,36 +50,33 @@ export const ConsumersCard = ({ organization, workspace }: CardProps) => {
         <Empty>Every workspace of the organization may read it; the settings change that.</Empty>
       ) : (
         <Loaded query={query}>
-          {({ data }) =>
-            data.length === 0 ? (
-              <Empty>No other workspace may read the state.</Empty>
-            ) : (
-              <DataTable
-                label="Consumers of the state"
-                rows={data}
-                keyOf={({ id }) => id}
-                columns={[
-                  { title: 'Workspace', isName: true, cell: ({ attributes }) => attributes.name },
-                  {
-                    title: 'Actions',
-                    isActions: true,
-                    cell: ({ id, attributes: { name } }) =>
-                      mayChange && (
-                        <DeleteButton
-                          label="Remove"
-                          what={`${name} from the consumers`}
-                          name={`Remove ${name}`}
-                          path={path}
-                          body={bodyOf(id)}
-                        >
-                          Its next run fails where it reads this state.
-                        </DeleteButton>
-                      ),
-                  },
-                ]}
-              />
-            )
-          }
+          {({ data }) => (
+            <DataTable
+              empty="No other workspace may read the state."
+              label="Consumers of the state"
+              rows={data}
+              keyOf={({ id }) => id}
+              columns={[
+                { title: 'Workspace', isName: true, cell: ({ attributes }) => attributes.name },
+                {
+                  title: 'Actions',
+                  isActions: true,
+                  cell: ({ id, attributes: { name } }) =>
+                    mayChange && (
+                      <DeleteButton
+                        label="Remove"
+                        what={`${name} from the consumers`}
+                        name={`Remove ${name}`}
+                        path={path}
+                        body={bodyOf(id)}
+                      >
+                        Its next run fails where it reads this state.
+                      </DeleteButton>
+                    ),
+                },
+              ]}
+            />
+          )}
         </Loaded>
       )}
       <Commands commands={[workspacesCurl('GET', path)]} />
@@ -177,39 +174,36 @@ export const RunTriggersCard = ({ organization, workspace }: CardProps) => {
       }
     >
       <Loaded query={query}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <Empty>No other workspace starts runs here.</Empty>
-          ) : (
-            <DataTable
-              label="Sources of runs"
-              rows={data}
-              keyOf={({ id }) => id}
-              columns={[
-                {
-                  title: 'After an apply of',
-                  isName: true,
-                  cell: ({ attributes }) => attributes['sourceable-name'],
-                },
-                {
-                  title: 'Actions',
-                  isActions: true,
-                  cell: ({ id, attributes }) =>
-                    mayChange && (
-                      <DeleteButton
-                        label="Remove"
-                        what={`the source ${attributes['sourceable-name']}`}
-                        name={`Remove the source ${attributes['sourceable-name']}`}
-                        path={`run-triggers/${id}`}
-                      >
-                        Its applies start no run here any more.
-                      </DeleteButton>
-                    ),
-                },
-              ]}
-            />
-          )
-        }
+        {({ data }) => (
+          <DataTable
+            empty="No other workspace starts runs here."
+            label="Sources of runs"
+            rows={data}
+            keyOf={({ id }) => id}
+            columns={[
+              {
+                title: 'After an apply of',
+                isName: true,
+                cell: ({ attributes }) => attributes['sourceable-name'],
+              },
+              {
+                title: 'Actions',
+                isActions: true,
+                cell: ({ id, attributes }) =>
+                  mayChange && (
+                    <DeleteButton
+                      label="Remove"
+                      what={`the source ${attributes['sourceable-name']}`}
+                      name={`Remove the source ${attributes['sourceable-name']}`}
+                      path={`run-triggers/${id}`}
+                    >
+                      Its applies start no run here any more.
+                    </DeleteButton>
+                  ),
+              },
+            ]}
+          />
+        )}
       </Loaded>
       <Commands commands={[workspacesCurl('GET', path)]} />
     </Card>

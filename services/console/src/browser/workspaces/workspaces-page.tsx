@@ -59,13 +59,18 @@ const Selection = (props: {
   );
   const [name, setName] = useState(search.name ?? '');
   const [tags, setTags] = useState(search.tags ?? '');
-  const change = (part: WorkspaceSearch): void => {
+  // A change of one filter also takes the texts that were typed before it.
+  const change = (part: WorkspaceSearch = {}): void => {
     const { page: _, ...rest } = search;
-    onChange({ ...rest, ...part });
+    onChange({ ...rest, name, tags, ...part });
+  };
+  /** Leaving a field that was not changed keeps the page of the list. */
+  const applyTexts = (): void => {
+    if (name !== (search.name ?? '') || tags !== (search.tags ?? '')) change();
   };
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    change({ name, tags });
+    change();
   };
   return (
     <form className="selection" role="search" onSubmit={submit}>
@@ -75,7 +80,7 @@ const Selection = (props: {
           type="search"
           value={name}
           onChange={({ target }) => setName(target.value)}
-          onBlur={() => change({ name, tags })}
+          onBlur={applyTexts}
         />
       </label>
       <label>
@@ -85,7 +90,7 @@ const Selection = (props: {
           placeholder="one,two"
           value={tags}
           onChange={({ target }) => setTags(target.value)}
-          onBlur={() => change({ name, tags })}
+          onBlur={applyTexts}
         />
       </label>
       <label>

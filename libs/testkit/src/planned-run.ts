@@ -1,6 +1,21 @@
 /** A run that waits for confirmation, planned by a minimal agent that uses the API directly. */
 import { gzipSync } from 'node:zlib';
-import type { ConsoleUnderTest, JsonObject } from './console-harness.ts';
+
+// oxlint-disable-next-line typescript/no-explicit-any -- answers of many shapes, judged by the callers
+export type JsonObject = any;
+
+/** A control plane and its `/api/v2`. */
+export interface RunSite {
+  /** "http://127.0.0.1:PORT" */
+  readonly origin: () => string;
+  /** Sends a request below `/api/v2/`; returns the answer's document. `token` defaults to the first user's. */
+  readonly workspaces: (
+    method: string,
+    path: string,
+    body?: object,
+    token?: string,
+  ) => Promise<JsonObject>;
+}
 
 const TAR_BLOCK = 512;
 
@@ -26,6 +41,21 @@ const create = (type: string, attributes: object, relationships: object = {}): o
   data: { type, attributes, relationships },
 });
 
+/** The plan as `terraform show -json` writes it. */
+const PLAN = {
+  format_version: '1.2',
+  resource_changes: ['one', 'two'].map((name) => ({
+    address: `machine.${name}`,
+    change: {
+      actions: ['create'],
+      before: null,
+      after: { name, size: 2 },
+      after_unknown: { id: true },
+    },
+  })),
+  output_changes: { count: { actions: ['update'], before: 0, after: 2 } },
+};
+
 export interface PlannedRun {
   readonly runId: string;
   readonly workspaceId: string;
@@ -41,7 +71,7 @@ export interface PlannedRun {
  * finished.
  */
 export const addPlannedRun = async (
-  { workspaces, origin }: ConsoleUnderTest,
+  { workspaces, origin }: RunSite,
   name: string,
 ): Promise<PlannedRun> => {
   const O = 'organizations/acme';
@@ -104,7 +134,14 @@ export const addPlannedRun = async (
     const attributes = { status: 'finished', 'has-changes': true, ...counts };
     await workspaces('PATCH', `agent-runs/${runId}`, create('agent-runs', attributes), phaseToken);
   };
-  await claim();
+  const claimed = await claim();
+  for (const kind of ['json-output', 'json-output-redacted']) {
+    const upload = new URL(claimed.attributes[`${kind}-upload-url`] as string);
+    await fetch(`${origin()}${upload.pathname}${upload.search}`, {
+      method: 'PUT',
+      body: JSON.stringify(PLAN),
+    });
+  }
   await log('Terraform will perform the following actions:\n');
   await finish({ 'resource-additions': 2 });
   return { runId, workspaceId, claim, log, finish };

@@ -1,0 +1,74 @@
+/** The newest requests that were recorded by audit devices. */
+import { useCapabilities, useSecret } from '../api/queries.ts';
+import { Commands, secretsCurl } from '../components/commands.tsx';
+import { DataTable } from '../components/data-table.tsx';
+import { shownTime } from '../components/format.ts';
+import { Loaded } from '../components/loaded.tsx';
+import { Card } from '../components/page.tsx';
+import { Pill } from '../components/pill.tsx';
+
+interface RecentRequest {
+  readonly time: string;
+  readonly operation: string;
+  readonly namespace: string;
+  readonly path: string;
+  readonly status: number;
+  readonly display_name: string;
+  readonly remote_address: string;
+}
+
+const PATH = 'sys/internal/ui/recent-requests';
+const REFRESH_MS = 10_000;
+
+const List = ({ count }: { count: number }) => {
+  const query = useSecret<{ readonly requests: readonly RecentRequest[] }>(PATH, {
+    everyMs: REFRESH_MS,
+    namespace: '',
+  });
+  return (
+    <Card title="Recent requests">
+      <Loaded query={query}>
+        {(data) => (
+          <DataTable
+            label="Recent requests"
+            rows={(data?.requests ?? []).slice(0, count)}
+            keyOf={(one) => JSON.stringify({ ...one, time: '' })}
+            empty="None has been recorded by this gateway since its start. An audit device records them."
+            columns={[
+              {
+                title: 'Request',
+                isName: true,
+                cell: (one) => (
+                  <>
+                    {one.operation}{' '}
+                    <code>
+                      {[one.namespace.replace(/\/$/, ''), one.path].filter(Boolean).join('/')}
+                    </code>
+                  </>
+                ),
+              },
+              {
+                title: 'Answer',
+                cell: ({ status }) => (
+                  <Pill tone={status < 400 ? 'good' : status < 500 ? 'busy' : 'bad'}>{status}</Pill>
+                ),
+              },
+              { title: 'By', cell: (one) => one.display_name || 'nobody' },
+              { title: 'From', cell: (one) => one.remote_address },
+              { title: 'When', cell: (one) => shownTime(one.time) },
+            ]}
+          />
+        )}
+      </Loaded>
+      <Commands
+        commands={[secretsCurl('GET', PATH), { tool: 'vault', text: `vault read ${PATH}` }]}
+      />
+    </Card>
+  );
+};
+
+/** Shown to tokens that may see them. */
+export const RecentRequests = ({ count }: { count: number }) => {
+  const may = useCapabilities([PATH], { namespace: '' });
+  return may(PATH, 'read', 'sudo') && <List count={count} />;
+};

@@ -1,0 +1,110 @@
+/** Tokens of the workspace API: a table with buttons that revoke them, and a button that makes one. */
+import { useState } from 'react';
+import { callWorkspaces, type OneDocument, type Resource } from '../api/workspaces-api.ts';
+import { ActionButton } from './action-button.tsx';
+import { Commands, workspacesCurl } from './commands.tsx';
+import { DataTable } from './data-table.tsx';
+import { DeleteButton } from './delete-button.tsx';
+import { shownTime } from './format.ts';
+import { PagedList } from './paged-list.tsx';
+import { ShownOnce } from './shown-once.tsx';
+
+export interface ApiToken {
+  readonly description: string | null;
+  /** Given once, by the answer that creates the token. */
+  readonly token: string | null;
+  readonly 'created-at': string;
+  readonly 'last-used-at': string | null;
+  readonly 'expired-at': string | null;
+}
+
+export const ApiTokenTable = (props: {
+  label: string;
+  tokens: readonly Resource<ApiToken>[];
+  /** The consequences of revoking a token. */
+  loss: string;
+}) => (
+  <DataTable
+    label={props.label}
+    rows={props.tokens}
+    keyOf={({ id }) => id}
+    columns={[
+      { title: 'For', isName: true, cell: ({ id, attributes }) => attributes.description || id },
+      { title: 'Made', cell: ({ attributes }) => shownTime(attributes['created-at']) },
+      { title: 'Last used', cell: ({ attributes }) => shownTime(attributes['last-used-at']) },
+      {
+        title: 'Expires',
+        cell: ({ attributes: { 'expired-at': at } }) => (at === null ? 'never' : shownTime(at)),
+      },
+      {
+        title: 'Actions',
+        isActions: true,
+        cell: ({ id, attributes }) => (
+          <DeleteButton
+            label="Revoke"
+            what={`the token ${attributes.description || id}`}
+            name={`Revoke ${attributes.description || id}`}
+            path={`authentication-tokens/${id}`}
+          >
+            {props.loss}
+          </DeleteButton>
+        ),
+      },
+    ]}
+  />
+);
+
+const tokenBody = (description: string): object => ({
+  data: { type: 'authentication-tokens', attributes: { description } },
+});
+
+/** The tokens of a team or an agent pool, for callers who may manage them. */
+export const ApiTokens = (props: {
+  /** Below `/api/v2/`. */
+  path: string;
+  /** Name of the team or the pool. */
+  owner: string;
+  /** Explains who uses the tokens. */
+  purpose: string;
+  empty: string;
+  loss: string;
+}) => {
+  const { path, owner } = props;
+  const [made, setMade] = useState<string>();
+  return (
+    <>
+      {made !== undefined && (
+        <ShownOnce what="the new token" secret={made}>
+          {props.purpose}
+        </ShownOnce>
+      )}
+      <PagedList<ApiToken> path={path} empty={props.empty}>
+        {({ data }) => (
+          <ApiTokenTable label={`Tokens of ${owner}`} tokens={data} loss={props.loss} />
+        )}
+      </PagedList>
+      <div className="form-actions">
+        <ActionButton
+          label="Make a token"
+          name={`Make a token for ${owner}`}
+          title={`Make a token for ${owner}`}
+          confirm="Make it"
+          act={async ({ text }) => {
+            const { data } = await callWorkspaces<OneDocument<ApiToken>>('POST', path, {
+              body: tokenBody(text('description')),
+            });
+            setMade(data.attributes.token ?? undefined);
+          }}
+          commands={[workspacesCurl('POST', path, tokenBody('…'))]}
+        >
+          <p>{props.purpose}</p>
+          <label>
+            Where it is used
+            <input name="description" required autoComplete="off" />
+          </label>
+        </ActionButton>
+      </div>
+      <Commands commands={[workspacesCurl('GET', path)]} />
+    </>
+  );
+};

@@ -1,0 +1,9 @@
+/** Saves content as a file on the user's machine, without another request. */
+export const saveFile = (name: string, content: Blob): void => {
+  const address = URL.createObjectURL(content);
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(address);
+};

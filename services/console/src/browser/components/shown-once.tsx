@@ -1,0 +1,19 @@
+import type { ReactNode } from 'react';
+import { CopyButton } from './copy-button.tsx';
+
+/** A secret that the server does not show again, with a button that copies it. */
+export const ShownOnce = (props: {
+  /** Its name on the copy button: "the new token". */
+  what: string;
+  secret: string;
+  /** Accessible name of the region. */
+  label?: string;
+  /** Where it is used. */
+  children?: ReactNode;
+}) => (
+  <div role="status" className="hindrance" aria-label={props.label}>
+    <p>It is shown now and never again. {props.children}</p>
+    <code className="secret">{props.secret}</code>{' '}
+    <CopyButton text={props.secret} label={`Copy ${props.what}`} />
+  </div>
+);

@@ -1,0 +1,195 @@
+/** Actions of a primary: letting secondaries in, withholding paths, cutting off, stepping down. */
+import { useState } from 'react';
+import type { May } from '../api/queries.ts';
+import { callSecrets } from '../api/secrets-api.ts';
+import { ActionButton } from '../components/action-button.tsx';
+import { ShownOnce } from '../components/shown-once.tsx';
+import { commandsFor, type Kind, post, ROOT, RoleChange } from './role-change.tsx';
+
+const FILTERS = 'sys/replication/performance/primary/paths-filter';
+
+const primaryPath = (kind: Kind, action: string): string =>
+  `sys/replication/${kind}/primary/${action}`;
+
+/** The paths whose capabilities decide which actions are offered. */
+export const primaryPaths = (kind: Kind, ids: readonly string[]): readonly string[] => [
+  ...['enable', 'secondary-token', 'revoke-secondary', 'demote', 'disable'].map((action) =>
+    primaryPath(kind, action),
+  ),
+  ...(kind === 'performance' ? ids.map((id) => `${FILTERS}/${id}`) : []),
+];
+
+/** Offered by a cluster that takes no part in replication. */
+export const EnablePrimary = ({ kind }: { kind: Kind }) => {
+  const path = `sys/replication/${kind}/primary/enable`;
+  return (
+    <ActionButton
+      label="Become a primary"
+      title="Make this cluster a primary?"
+      confirm="Become a primary"
+      act={({ text }) =>
+        post(path)(text('address') === '' ? {} : { primary_cluster_addr: text('address') })
+      }
+      commands={commandsFor(path)}
+    >
+      <p>
+        Nothing here is lost. Secondaries get copies of what this cluster has once it gives them
+        tokens.
+      </p>
+      <label>
+        Address for secondaries (empty: as configured)
+        <input name="address" autoComplete="off" placeholder="https://primary.example:8201" />
+      </label>
+    </ActionButton>
+  );
+};
+
+/** The activation token, shown once. */
+const SecondaryToken = ({ kind }: { kind: Kind }) => {
+  const path = `sys/replication/${kind}/primary/secondary-token`;
+  const [token, setToken] = useState<string>();
+  return (
+    <>
+      <ActionButton
+        label="Let a secondary in"
+        title="Let a secondary in"
+        confirm="Make the token"
+        act={async ({ text }) => {
+          const made = await callSecrets<{ wrap_info?: { token: string } }>('POST', path, {
+            body: { id: text('id'), ttl: text('ttl') },
+            ...ROOT,
+          });
+          setToken(made.wrap_info?.token);
+        }}
+        commands={commandsFor(path, { id: '…', ttl: '30m' })}
+      >
+        <p>
+          The cluster that uses the token is wiped, and gets everything that this one replicates,
+          secrets included, unless a paths filter keeps something back.
+        </p>
+        <div className="pair">
+          <label>
+            Id of the secondary
+            <input name="id" required autoComplete="off" placeholder="west" />
+          </label>
+          <label>
+            Can be used for
+            <input name="ttl" required pattern="\d+[smhd]?" defaultValue="30m" />
+          </label>
+        </div>
+      </ActionButton>
+      {token !== undefined && (
+        <ShownOnce what="the token" secret={token} label="Token for the secondary">
+          “Become a secondary” there takes it.
+        </ShownOnce>
+      )}
+    </>
+  );
+};
+
+const SecondarySelect = ({ ids }: { ids: readonly string[] }) => (
+  <label>
+    Secondary
+    <select name="id" required>
+      {ids.map((id) => (
+        <option key={id}>{id}</option>
+      ))}
+    </select>
+  </label>
+);
+
+const RevokeSecondary = ({ kind, ids }: { kind: Kind; ids: readonly string[] }) => {
+  const path = `sys/replication/${kind}/primary/revoke-secondary`;
+  return (
+    <ActionButton
+      label="Cut a secondary off"
+      tone="danger"
+      title="Cut a secondary off?"
+      confirm="Cut it off"
+      act={({ text }) => post(path)({ id: text('id') })}
+      commands={commandsFor(path, { id: '…' })}
+    >
+      <p>
+        It keeps what it has and gets nothing more. To come back it needs another token, and is
+        wiped.
+      </p>
+      <SecondarySelect ids={ids} />
+    </ActionButton>
+  );
+};
+
+const PathsFilter = ({ ids }: { ids: readonly string[] }) => {
+  return (
+    <ActionButton
+      label="Filter paths"
+      title="Decide what a secondary is given"
+      confirm="Save"
+      act={({ text }) =>
+        text('paths').trim() === ''
+          ? callSecrets('DELETE', `${FILTERS}/${encodeURIComponent(text('id'))}`, ROOT)
+          : post(`${FILTERS}/${encodeURIComponent(text('id'))}`)({
+              mode: text('mode'),
+              paths: text('paths'),
+            })
+      }
+      commands={commandsFor(`${FILTERS}/ID`, { mode: 'deny', paths: 'pki/,team/' })}
+    >
+      <p>
+        What is filtered from now on is also <strong>removed from the secondary</strong>. Were it
+        promoted, it would not have it. Empty paths give it everything.
+      </p>
+      <SecondarySelect ids={ids} />
+      <label>
+        Rule
+        <select name="mode">
+          <option value="deny">everything but these paths</option>
+          <option value="allow">these paths only</option>
+        </select>
+      </label>
+      <label>
+        Paths of mounts and namespaces, divided by commas
+        <input name="paths" autoComplete="off" placeholder="pki/,team/" />
+      </label>
+    </ActionButton>
+  );
+};
+
+export const PrimaryActions = (props: { kind: Kind; ids: readonly string[]; may: May }) => {
+  const { kind, ids, may } = props;
+  const mayUpdate = (action: string): boolean => may(primaryPath(kind, action), 'update');
+  const filterable =
+    kind === 'performance'
+      ? ids.filter((id) => may(`${FILTERS}/${id}`, 'update') && may(`${FILTERS}/${id}`, 'delete'))
+      : [];
+  return (
+    <>
+      {may(primaryPath(kind, 'secondary-token'), 'update', 'sudo') && (
+        <SecondaryToken kind={kind} />
+      )}
+      {ids.length > 0 && mayUpdate('revoke-secondary') && <RevokeSecondary kind={kind} ids={ids} />}
+      {filterable.length > 0 && <PathsFilter ids={filterable} />}
+      {mayUpdate('demote') && (
+        <RoleChange
+          path={primaryPath(kind, 'demote')}
+          label="Demote"
+          title="Make this primary a secondary without a primary?"
+          confirm="Demote it"
+          typed="demote"
+          text={`It takes no writes any more, until a promoted cluster becomes its primary or it is promoted again. ${
+            kind === 'dr' ? 'A DR secondary serves no client, and this page is signed out. ' : ''
+          }This is the safe first step of a planned change of primaries: nothing is lost.`}
+        />
+      )}
+      {mayUpdate('disable') && (
+        <RoleChange
+          path={primaryPath(kind, 'disable')}
+          label="Give the set up"
+          title="Give the replication set up?"
+          confirm="Give it up"
+          typed="disable"
+          text="This cluster keeps its data. Its secondaries cannot connect any more, and each of them has to be wiped to join another set."
+        />
+      )}
+    </>
+  );
+};

@@ -1,0 +1,91 @@
+/** Promotion of a secondary in two steps: a preview of what would be lost, then the promotion. */
+import { type FormEvent, useState } from 'react';
+import { messageOf } from '../api/api-problem.ts';
+import { useAction } from '../api/queries.ts';
+import { callSecrets } from '../api/secrets-api.ts';
+import { ActionButton, type Fields, fieldsOf } from '../components/action-button.tsx';
+import { Commands } from '../components/commands.tsx';
+import { Problem } from '../components/page.tsx';
+import { commandsFor, type Kind, post, ROOT } from './role-change.tsx';
+
+interface Promotion {
+  readonly data?: Readonly<Record<string, unknown>> | null;
+  readonly warnings?: readonly string[] | null;
+}
+
+const outcomeOf = ({ data, warnings }: Promotion): readonly string[] => {
+  const missing = Number((data as { missing_entries?: number } | null)?.missing_entries ?? 0);
+  return [
+    ...(warnings ?? []),
+    ...((warnings ?? []).length === 0
+      ? [
+          missing === 0
+            ? 'Nothing that is known of would be lost.'
+            : `${missing} entries would be lost.`,
+        ]
+      : []),
+  ];
+};
+
+const OperationTokenField = () => (
+  <label>
+    Operation token
+    <input name="operation" type="password" required autoComplete="off" />
+  </label>
+);
+
+export const Promote = ({ kind }: { kind: Kind }) => {
+  const path = `sys/replication/${kind}/secondary/promote`;
+  const [losses, setLosses] = useState<readonly string[]>();
+  const tokenIn = ({ text }: Pick<Fields, 'text'>): object =>
+    kind === 'dr' ? { dr_operation_token: text('operation').trim() } : {};
+  const asking = useAction(
+    (body: object) => callSecrets<Promotion>('POST', path, { body, ...ROOT }),
+    (answer) => setLosses(outcomeOf(answer)),
+  );
+  const ask = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    asking.run({ ...tokenIn(fieldsOf(event.currentTarget)), dry_run: true });
+  };
+  return (
+    <section aria-label="Promotion">
+      <h3>Promote this cluster</h3>
+      <form onSubmit={ask}>
+        {asking.error !== null && <Problem>{messageOf(asking.error)}</Problem>}
+        {kind === 'dr' && <OperationTokenField />}
+        <button type="submit" disabled={asking.isPending}>
+          What would be lost?
+        </button>
+      </form>
+      {losses !== undefined && (
+        <>
+          <ul role="status" aria-label="What would be lost">
+            {losses.map((text) => (
+              <li key={text}>{text}</li>
+            ))}
+          </ul>
+          <ActionButton
+            label="Promote"
+            tone="danger"
+            title="Make this cluster the primary?"
+            confirm="Promote it"
+            typed="promote"
+            act={(fields) => post(path)({ force: fields.isChecked('force'), ...tokenIn(fields) })}
+            commands={commandsFor(path, kind === 'dr' ? { dr_operation_token: '…' } : {})}
+          >
+            <p>
+              There must never be two primaries: demote the former one, or be sure that it is gone
+              for good, before. Other secondaries have to be told of the new primary.
+            </p>
+            {kind === 'dr' && <OperationTokenField />}
+            <label className="choice">
+              <input type="checkbox" name="force" /> Also when entries are missing, or it is not
+              known what the primary has written
+            </label>
+          </ActionButton>
+        </>
+      )}
+      <Commands commands={commandsFor(path, { dry_run: true })} />
+    </section>
+  );
+};
