@@ -135,31 +135,48 @@ describe('composed configuration', () => {
 });
 
 describe('description of the configuration', () => {
+  test('has one group for each title, and a shared setting once', () => {
+    const port = Type.Integer({ description: 'Port.' });
+    const first = Type.Object({ port }, { title: 'Ports' });
+    const other = Type.Object({ dsn: Type.String({ description: 'Store.' }) }, { title: 'Stores' });
+    const again = Type.Object({ port, second: port }, { title: 'Ports' });
+    const text = describeConfig(composeConfig(composeConfig(first, other), again));
+    expect(text.match(/^\S.*|KEELSON_\w+/gm)).toEqual([
+      'Ports',
+      'KEELSON_PORT',
+      'KEELSON_SECOND',
+      'Stores',
+      'KEELSON_DSN',
+    ]);
+  });
+
   test('shows every setting with its meaning and default', () => {
     expect(describeConfig(schema)).toMatchInlineSnapshot(`
-      "KEELSON_DATA_DIR
-          Folder of the stores.
-          text; default: ./data
+      "Other settings
 
-      KEELSON_HTTP_PORT
-          Port.
-          a whole number from 0 to 65535; default: 8200
+        KEELSON_DATA_DIR
+            Folder of the stores.
+            text; default: ./data
 
-      KEELSON_TRACED
-          Trace.
-          true or false; default: false
+        KEELSON_HTTP_PORT
+            Port.
+            a whole number from 0 to 65535; default: 8200
 
-      KEELSON_RATE_LIMIT
-          Requests per second.
-          a whole number of at least 1 or "off"; default: 30
+        KEELSON_TRACED
+            Trace.
+            true or false; default: false
 
-      KEELSON_PEERS
-          Peers.
-          a comma-separated list, each item text; default: empty
+        KEELSON_RATE_LIMIT
+            Requests per second.
+            a whole number of at least 1 or "off"; default: 30
 
-      KEELSON_JOIN_TOKEN (secret)
-          Joins.
-          text that matches ^t-; default: not set
+        KEELSON_PEERS
+            Peers.
+            a comma-separated list, each item text; default: empty
+
+        KEELSON_JOIN_TOKEN (secret)
+            Joins.
+            text that matches ^t-; default: not set
       "
     `);
   });

@@ -1,11 +1,12 @@
 /**
- * Configuration from the environment: declared once as a typebox object, read once at start.
+ * Configuration from the environment and a file: declared once as a typebox object, read once at start.
  *
  * Every key starts with `KEELSON_`. An undeclared key stops the start, so that a misspelt setting is never
  * silently ignored. A process that consists of several parts declares the union of their settings
  * (`composeConfig`).
  */
 import { Type } from 'typebox';
+import { ConfigError } from './config-error.ts';
 import {
   describeSetting,
   environmentNames,
@@ -14,10 +15,25 @@ import {
   type SettingDescription,
   toEnvironmentName,
 } from './setting.ts';
+import { asFileName, type SettingsFile, toFileName } from './settings-file.ts';
 import { nearest } from './suggestion.ts';
 
+export { ConfigError } from './config-error.ts';
 export { type SettingDescription, toEnvironmentName } from './setting.ts';
+export { readSettingsFile } from './settings-file.ts';
 export { nearest } from './suggestion.ts';
+
+declare module 'typebox' {
+  interface TSchemaOptions {
+    /** Groups of the settings of an object, as `--help` and the reference page show them. */
+    groups?: readonly SettingGroup[];
+  }
+}
+
+interface SettingGroup {
+  readonly title: string;
+  readonly names: readonly string[];
+}
 
 /** Settings of a part: names in camel case, each with a `description` and usually a `default`. */
 export type ConfigSchema = Type.TObject<Type.TProperties>;
@@ -26,17 +42,6 @@ export type ConfigSchema = Type.TObject<Type.TProperties>;
 export type Config<S extends ConfigSchema> = Readonly<Type.Static<S>>;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** The configuration is unusable. The message has one line per problem, each naming its key. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-  readonly problems: readonly string[];
-
-  constructor(problems: readonly string[], options?: ErrorOptions) {
-    super(problems.join('\n'), options);
-    this.problems = problems;
-  }
-}
 
 const settingsOf = (schema: ConfigSchema) =>
   Object.entries(schema.properties).map(([name, setting]) => ({
@@ -50,26 +55,54 @@ const whatThen = (key: string, known: ReadonlySet<string>): string => {
   return meant === undefined ? 'run it with --help for the list.' : `did you mean ${meant}?`;
 };
 
+/** Problems with the names in a file, each with the name that may be meant. */
+const unknownInFile = (
+  { path, values }: SettingsFile,
+  names: readonly string[],
+): readonly string[] => {
+  const known = new Set(names.map(toFileName));
+  return [...values.keys()]
+    .filter((name) => !known.has(name))
+    .map(
+      (name) =>
+        `${name} in ${path} is not a setting of this process; ${whatThen(asFileName(name), known)}`,
+    );
+};
+
+const textOf = (values: Iterable<string | undefined>): string | undefined =>
+  [...values].find((value) => value !== undefined && value !== '');
+
 /**
- * Reads `KEELSON_*` from an environment into a frozen object. Other variables are ignored.
+ * Reads `KEELSON_*` from an environment, and the settings that it lacks from a file, into a frozen object.
+ * Other variables are ignored.
  * @throws ConfigError with every problem found: unknown keys, bad values, missing required ones
  */
 export const parseConfig = <S extends ConfigSchema>(
   schema: S,
   environment: Environment,
+  file?: SettingsFile,
 ): Config<S> => {
   const settings = settingsOf(schema);
   const known = new Set(settings.map(({ name }) => toEnvironmentName(name)));
   const problems = Object.keys(environment)
     .filter((key) => key.startsWith(PREFIX) && !known.has(key))
     .map((key) => `${key} is not a setting of this process; ${whatThen(key, known)}`);
+  if (file !== undefined)
+    problems.push(
+      ...unknownInFile(
+        file,
+        settings.map(({ name }) => name),
+      ),
+    );
 
   const config: Record<string, unknown> = {};
   for (const { name, setting, required } of settings) {
-    const text = environmentNames(name, setting)
-      .map((key) => environment[key])
-      .find((value) => value !== undefined && value !== '');
-    const outcome = readSetting(name, setting, required, text);
+    const own = textOf(environmentNames(name, setting).map((key) => environment[key]));
+    const inFile = toFileName(name);
+    const isFromFile = own === undefined && file?.values.has(inFile) === true;
+    const outcome = readSetting(name, setting, required, own ?? file?.values.get(inFile), {
+      ...(isFromFile && { shownAs: `${inFile} in ${file.path}` }),
+    });
     if (outcome.problem !== undefined) problems.push(outcome.problem);
     else if (outcome.value !== undefined) config[name] = Object.freeze(outcome.value);
   }
@@ -83,6 +116,25 @@ type Merged<S extends readonly ConfigSchema[]> = S extends readonly [
 ]
   ? First['properties'] & Merged<Rest>
   : Record<never, Type.TSchema>;
+
+/** The groups of a schema: those of its parts, or one with its own title. */
+const groupsOf = (schema: ConfigSchema): readonly SettingGroup[] => {
+  const { groups, title = 'Other settings' } = schema as unknown as Type.TSchemaOptions;
+  return groups ?? [{ title, names: Object.keys(schema.properties) }];
+};
+
+/** One group for each title; a setting that several parts share stays in the first. */
+const mergeGroups = (given: readonly SettingGroup[]): readonly SettingGroup[] => {
+  const names = new Map<string, string[]>();
+  const seen = new Set<string>();
+  for (const group of given) {
+    const listed = names.get(group.title) ?? [];
+    names.set(group.title, listed);
+    listed.push(...group.names.filter((name) => !seen.has(name)));
+    for (const name of group.names) seen.add(name);
+  }
+  return [...names].map(([title, listed]) => ({ title, names: listed }));
+};
 
 /**
  * Combines the settings of several parts into one schema. Parts may share a setting only with the same
@@ -98,7 +150,8 @@ export const composeConfig = <const S extends readonly ConfigSchema[]>(
       throw new Error(`${toEnvironmentName(name)} is declared twice with different meanings`);
     properties[name] = setting;
   }
-  return Type.Object(properties) as unknown as Type.TObject<Merged<S>>;
+  const groups = mergeGroups(schemas.flatMap(groupsOf));
+  return Type.Object(properties, { groups }) as unknown as Type.TObject<Merged<S>>;
 };
 
 /** The settings as operators see them, in the order of their declaration. */
@@ -111,29 +164,54 @@ const fallbackOf = (setting: SettingDescription): string => {
   return setting.default === '' ? 'empty' : setting.default;
 };
 
+/** The settings by group, in the order of their declaration. */
+const describedGroups = (schema: ConfigSchema) => {
+  const settings = new Map(
+    settingsOf(schema).map(({ name, setting, required }) => [
+      name,
+      describeSetting(name, setting, required),
+    ]),
+  );
+  return groupsOf(schema)
+    .map(({ title, names }) => ({
+      title,
+      settings: names.flatMap((name) => settings.get(name) ?? []),
+    }))
+    .filter((group) => group.settings.length > 0);
+};
+
 /** Text for `--help`. */
 export const describeConfig = (schema: ConfigSchema): string =>
-  settingDescriptions(schema)
-    .map(
-      (setting) =>
-        `${setting.name}${setting.secret ? ' (secret)' : ''}\n` +
-        `    ${setting.description}\n` +
-        `    ${setting.accepts}; default: ${fallbackOf(setting)}\n`,
-    )
+  describedGroups(schema)
+    .map(({ title, settings }) => {
+      const lines = settings.map(
+        (setting) =>
+          `  ${setting.name}${setting.secret ? ' (secret)' : ''}\n` +
+          `      ${setting.description}\n` +
+          `      ${setting.accepts}; default: ${fallbackOf(setting)}\n`,
+      );
+      return `${title}\n\n${lines.join('\n')}`;
+    })
     .join('\n');
 
-/** Rows of a Markdown table, for docs/configuration.md. */
+/** Markdown tables, one for each group, for docs/configuration.md. */
 export const configMarkdown = (schema: ConfigSchema): string =>
-  [
-    '| key | value | default | meaning |',
-    '|---|---|---|---|',
-    ...settingDescriptions(schema).map((setting) => {
-      const cells = [
-        `\`${setting.name}\``,
-        setting.accepts + (setting.secret ? ' (secret)' : ''),
-        fallbackOf(setting),
-        setting.description,
-      ];
-      return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-    }),
-  ].join('\n');
+  describedGroups(schema)
+    .map(({ title, settings }) =>
+      [
+        `### ${title}`,
+        '',
+        '| key | value | default | meaning |',
+        '|---|---|---|---|',
+        ...settings.map((setting) => {
+          const cells = [
+            `\`${setting.name}\``,
+            setting.accepts + (setting.secret ? ' (secret)' : ''),
+            fallbackOf(setting),
+            setting.description,
+          ];
+          return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+        }),
+      ].join('\n'),
+    )
+    .join('\n\n');

@@ -125,12 +125,13 @@ export type SettingOutcome =
   | { readonly value: unknown; readonly problem?: never }
   | { readonly problem: string };
 
-/** Reads one setting; an empty text counts as absent. */
+/** Reads one setting; an empty text counts as absent. `shownAs` replaces its name in a problem. */
 export const readSetting = (
   name: string,
   schema: Type.TSchema,
   required: boolean,
   text: string | undefined,
+  { shownAs }: { readonly shownAs?: string } = {},
 ): SettingOutcome => {
   const setting = describeSetting(name, schema, required);
   if (text === undefined || text === '')
@@ -140,5 +141,5 @@ export const readSetting = (
   const value = toValue(keywords(schema), text);
   if (value !== undefined && Check(schema, value)) return { value };
   const shown = setting.secret ? '' : `, not "${text}"`;
-  return { problem: `${setting.name} must be ${setting.accepts}${shown}.` };
+  return { problem: `${shownAs ?? setting.name} must be ${setting.accepts}${shown}.` };
 };

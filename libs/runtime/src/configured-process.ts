@@ -1,16 +1,17 @@
 /** Common parts of the main files of all processes: settings, help, log, traces, signals. */
 import {
   type Config,
+  ConfigError,
   type ConfigSchema,
   describeConfig,
   type Environment,
-  nearest,
   parseConfig,
-  settingDescriptions,
+  readSettingsFile,
 } from '@keelson/config';
 import { createLogger, type LogDestination, type Logger } from '@keelson/logging';
 import { refuseOldNode } from './node-version.js';
 import { runProcess, type Stoppable } from './process.ts';
+import { readArguments, USAGE } from './process-arguments.ts';
 import type { processSettings } from './process-settings.ts';
 import { explainStartFailure } from './start-failure.ts';
 import { startTracing } from './tracing.ts';
@@ -28,22 +29,27 @@ export interface ConfiguredProcess<S extends ConfigSchema> {
   readonly start: (config: Config<S>, logger: Logger) => Promise<Stoppable>;
 }
 
-const unknownArgument = (argument: string, schema: ConfigSchema): string => {
-  const asSetting = `KEELSON${argument.replace(/^-+/, '-').split('=', 1)[0]}`
-    .replaceAll('-', '_')
-    .toUpperCase();
-  const meant = nearest(
-    asSetting,
-    settingDescriptions(schema).map(({ name }) => name),
-  );
-  return (
-    `"${argument}" is not an argument: settings come from the environment, --help lists them` +
-    (meant === undefined ? '.' : `; did you mean ${meant}?`)
-  );
+/** Read before the environment is checked: it names the file that completes it. */
+const CONFIG_FILE = 'KEELSON_CONFIG_FILE';
+
+const readConfig = async <S extends ConfigSchema>(
+  schema: S,
+  environment: Environment,
+  configFile: string | undefined,
+): Promise<Config<S>> => {
+  const path = configFile ?? environment[CONFIG_FILE];
+  if (path === undefined || path === '') return parseConfig(schema, environment);
+  const origin = configFile === undefined ? CONFIG_FILE : '--config';
+  const file = await readSettingsFile(path, origin);
+  if (file.values.has('config_file'))
+    throw new ConfigError([
+      `config_file in ${path} has no effect there: use --config or ${CONFIG_FILE}.`,
+    ]);
+  return parseConfig(schema, environment, file);
 };
 
 /**
- * Prints the settings for `--help`. Otherwise reads them from the environment, starts the process, and runs
+ * Prints the settings for `--help`. Otherwise reads them from the environment and a file, starts the process, and runs
  * until a signal; SIGHUP reopens the log file and reloads certificates. An invalid setting stops the start
  * with a sentence that names its key, an old Node.js version with one that names the required version.
  */
@@ -55,12 +61,11 @@ export const runConfiguredProcess = async <S extends ConfigSchema>({
   start,
 }: ConfiguredProcess<S>): Promise<void> => {
   if (refuseOldNode(name)) return;
-  const [argument] = process.argv.slice(2);
-  if (argument === '--help' || argument === '--version') {
+  const given = readArguments(process.argv.slice(2), schema);
+  if (given.task !== 'run') {
+    const title = `${name} ${VERSION}\n`;
     process.stdout.write(
-      argument === '--help'
-        ? `${name} ${VERSION} takes its settings from the environment:\n\n${describeConfig(schema)}`
-        : `${name} ${VERSION}\n`,
+      given.task === 'version' ? title : `${title}\n${USAGE}\n${describeConfig(schema)}`,
     );
     return;
   }
@@ -68,8 +73,8 @@ export const runConfiguredProcess = async <S extends ConfigSchema>({
     name,
     environment,
     start: async () => {
-      if (argument !== undefined) throw new Error(unknownArgument(argument, schema));
-      const config = parseConfig(schema, environment);
+      if (given.problem !== undefined) throw new ConfigError([given.problem]);
+      const config = await readConfig(schema, environment, given.configFile);
       // TypeScript cannot infer that S includes these.
       const { logLevel, otlpEndpoint } = config as unknown as Config<typeof processSettings>;
       const explained = (error: unknown): unknown => explainStartFailure(error, schema, config);

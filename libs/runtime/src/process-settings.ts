@@ -3,18 +3,27 @@ import { LOG_LEVELS } from '@keelson/logging';
 import { Type } from 'typebox';
 
 /** Settings of every process. */
-export const processSettings = Type.Object({
-  otlpEndpoint: Type.Optional(
-    Type.String({
-      description: 'OTLP/HTTP collector of traces, without /v1/traces. Not set: no tracing.',
-      pattern: '^https?://',
-    }),
-  ),
-  logLevel: Type.Union(
-    LOG_LEVELS.map((level) => Type.Literal(level)),
-    { description: 'Lowest level that is logged.', default: 'info' },
-  ),
-});
+export const processSettings = Type.Object(
+  {
+    configFile: Type.Optional(
+      Type.String({
+        description:
+          'YAML file with further settings, by the names below without KEELSON_ and in lower case (http_port). The environment wins; so does the argument --config.',
+      }),
+    ),
+    otlpEndpoint: Type.Optional(
+      Type.String({
+        description: 'OTLP/HTTP collector of traces, without /v1/traces. Not set: no tracing.',
+        pattern: '^https?://',
+      }),
+    ),
+    logLevel: Type.Union(
+      LOG_LEVELS.map((level) => Type.Literal(level)),
+      { description: 'Lowest level that is logged.', default: 'info' },
+    ),
+  },
+  { title: 'Process' },
+);
 
 const SysAddresses = Type.Array(Type.String(), {
   description: 'host:port of sys; a DNS name stands for all its replicas.',
@@ -22,102 +31,123 @@ const SysAddresses = Type.Array(Type.String(), {
 });
 
 /** The address that clients use: for the gateway, and for webhooks at repository providers. */
-export const publicAddressSettings = Type.Object({
-  publicUrl: Type.Optional(
-    Type.String({
-      description:
-        'Scheme and authority that clients use, for absolute links and webhooks. The same in the gateway and the workspace service. Not set: taken from the Host header.',
-      pattern: '^https?://[^/]+$',
-    }),
-  ),
-});
+export const publicAddressSettings = Type.Object(
+  {
+    publicUrl: Type.Optional(
+      Type.String({
+        description:
+          'Scheme and authority that clients use, for absolute links and webhooks. The same in the gateway and the workspace service. Not set: taken from the Host header.',
+        pattern: '^https?://[^/]+$',
+      }),
+    ),
+  },
+  { title: 'Addresses and certificates for clients' },
+);
 
 /** Settings of a process that gets its mTLS certificate from sys. */
-export const enrolledSettings = Type.Object({
-  sysAddresses: SysAddresses,
-  internalCaFile: Type.String({
-    description: 'Certificate of the internal CA, PEM: internal-ca-certificate.pem.',
-  }),
-  joinTokenFile: Type.String({
-    description: 'File with the join token that keelson-internal-ca created for this service.',
-  }),
-});
+export const enrolledSettings = Type.Object(
+  {
+    sysAddresses: SysAddresses,
+    internalCaFile: Type.String({
+      description: 'Certificate of the internal CA, PEM: internal-ca-certificate.pem.',
+    }),
+    joinTokenFile: Type.String({
+      description: 'File with the join token that keelson-internal-ca created for this service.',
+    }),
+  },
+  { title: 'Connections inside the installation' },
+);
 
 /** Settings of a process with stores. */
-export const storeSettings = Type.Object({
-  storeCacheBytes: Type.Integer({
-    description:
-      'Memory for the caches of a store: four fifths for records, one fifth for recent changes. A process has one store, standalone three.',
-    default: 40 * 1024 * 1024,
-    minimum: 1024 * 1024,
-  }),
-});
+export const storeSettings = Type.Object(
+  {
+    storeCacheBytes: Type.Integer({
+      description:
+        'Memory for the caches of a store: four fifths for records, one fifth for recent changes. A process has one store, standalone three.',
+      default: 40 * 1024 * 1024,
+      minimum: 1024 * 1024,
+    }),
+  },
+  { title: 'Stores' },
+);
 
 /** Settings of a service that is called over gRPC and stores records. */
-export const servingSettings = Type.Object({
-  rpcAddress: Type.String({
-    description: 'host:port on which other processes of the installation reach this one.',
-    default: '0.0.0.0:9000',
-  }),
-  probeAddress: Type.Optional(
-    Type.String({
-      description:
-        'host:port of a plain HTTP port for orchestrators: /healthz, /metrics, and /readyz, which checks the database. Not set: no port is opened.',
-      pattern: '^.+:\\d+$',
+export const servingSettings = Type.Object(
+  {
+    rpcAddress: Type.String({
+      description: 'host:port on which other processes of the installation reach this one.',
+      default: '0.0.0.0:9000',
     }),
-  ),
-  databaseUrl: Type.String({
-    description:
-      "Connection string of the service's own PostgreSQL database. Of several hosts (postgres://user:password@first:5432,second:5432/name) the one that takes writes is used.",
-    // With other values of target_session_attrs, libpq would accept a standby.
-    pattern: '^postgres(ql)?://(?!.*[?&]target_session_attrs=(?!read-write|primary))',
-    secret: true,
-  }),
-});
+    probeAddress: Type.Optional(
+      Type.String({
+        description:
+          'host:port of a plain HTTP port for orchestrators: /healthz, /metrics, and /readyz, which checks the database. Not set: no port is opened.',
+        pattern: '^.+:\\d+$',
+      }),
+    ),
+    databaseUrl: Type.String({
+      description:
+        "Connection string of the service's own PostgreSQL database. Of several hosts (postgres://user:password@first:5432,second:5432/name) the one that takes writes is used.",
+      // With other values of target_session_attrs, libpq would accept a standby.
+      pattern: '^postgres(ql)?://(?!.*[?&]target_session_attrs=(?!read-write|primary))',
+      secret: true,
+    }),
+  },
+  { title: 'Connections inside the installation' },
+);
 
 /** Settings of a process that takes part in replication between clusters. */
-export const replicationSettings = Type.Object({
-  natsUrl: Type.Optional(
-    Type.String({
+export const replicationSettings = Type.Object(
+  {
+    natsUrl: Type.Optional(
+      Type.String({
+        description:
+          'NATS server with JetStream on which this cluster publishes its logs: nats://host:port; several of one NATS cluster separated by commas. A primary needs one.',
+        pattern: '^(nats|tls|wss?)://',
+      }),
+    ),
+    clusterAddress: Type.Optional(
+      Type.String({
+        description:
+          'Address at which other clusters reach this NATS server. Not set: the same address.',
+        pattern: '^(nats|tls|wss?)://',
+      }),
+    ),
+    natsReplicas: Type.Integer({
       description:
-        'NATS server with JetStream on which this cluster publishes its logs: nats://host:port; several of one NATS cluster separated by commas. A primary needs one.',
-      pattern: '^(nats|tls|wss?)://',
+        'Copies of each log in a NATS cluster: 3 survive the loss of one server, 5 of two. A single server keeps 1.',
+      default: 1,
+      minimum: 1,
+      maximum: 5,
     }),
-  ),
-  clusterAddress: Type.Optional(
-    Type.String({
-      description:
-        'Address at which other clusters reach this NATS server. Not set: the same address.',
-      pattern: '^(nats|tls|wss?)://',
-    }),
-  ),
-  natsReplicas: Type.Integer({
-    description:
-      'Copies of each log in a NATS cluster: 3 survive the loss of one server, 5 of two. A single server keeps 1.',
-    default: 1,
-    minimum: 1,
-    maximum: 5,
-  }),
-});
+  },
+  { title: 'Replication' },
+);
 
 /** Settings of a process that may find its Redis through sentinels. */
-export const sentinelSettings = Type.Object({
-  redisSentinels: Type.Array(Type.String({ pattern: '^[^,/@]+:\\d+$' }), {
-    description:
-      'host:port of the sentinels that know which Redis is the master. The URL of Redis then has the name of the master group in place of the host: redis://:password@mymaster/0.',
-    default: [],
-  }),
-  redisSentinelPassword: Type.Optional(
-    Type.String({ description: 'Password of the sentinels themselves.', secret: true }),
-  ),
-});
+export const sentinelSettings = Type.Object(
+  {
+    redisSentinels: Type.Array(Type.String({ pattern: '^[^,/@]+:\\d+$' }), {
+      description:
+        'host:port of the sentinels that know which Redis is the master. The URL of Redis then has the name of the master group in place of the host: redis://:password@mymaster/0.',
+      default: [],
+    }),
+    redisSentinelPassword: Type.Optional(
+      Type.String({ description: 'Password of the sentinels themselves.', secret: true }),
+    ),
+  },
+  { title: 'Redis' },
+);
 
 /** Settings of a service with work that one replica at a time does. */
-export const electingSettings = Type.Object({
-  redisUrl: Type.String({
-    description: 'Redis that elects workers: redis://host:6379.',
-    pattern: '^rediss?://',
-    secret: true,
-  }),
-  ...sentinelSettings.properties,
-});
+export const electingSettings = Type.Object(
+  {
+    redisUrl: Type.String({
+      description: 'Redis that elects workers: redis://host:6379.',
+      pattern: '^rediss?://',
+      secret: true,
+    }),
+    ...sentinelSettings.properties,
+  },
+  { title: 'Redis' },
+);

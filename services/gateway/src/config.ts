@@ -14,142 +14,170 @@ import { ANONYMOUS_PART } from './limits/body-budget.ts';
 const Port = (description: string, fallback: number) =>
   Type.Integer({ description, minimum: 0, maximum: 65_535, default: fallback });
 
-/** Settings of every process that serves clients. */
-export const gatewayConfig = Type.Object({
-  listenAddress: Type.String({
-    description: 'Address to which the HTTP and HTTPS ports are bound.',
-    default: '127.0.0.1',
-  }),
-  httpPort: Port('Port of plain HTTP; 0 chooses a free one.', 8200),
-  httpsPort: Port('Port of HTTPS, opened if there is a certificate; 0 chooses a free one.', 8443),
-  tlsCertificateFile: Type.Optional(
-    Type.String({ description: 'Certificate chain of HTTPS, PEM; reloaded when it changes.' }),
-  ),
-  tlsKeyFile: Type.Optional(
-    Type.String({ description: 'Private key of HTTPS, PEM; reloaded when it changes.' }),
-  ),
-  hstsSeconds: Type.Integer({
-    description:
-      'Time for which browsers must use HTTPS for this host (Strict-Transport-Security); 0 omits the header. Never sent for localhost.',
-    minimum: 0,
-    default: 31_536_000,
-  }),
-  requestClientCertificates: Type.Boolean({
-    description:
-      'Whether HTTPS requests client certificates, for EST enrolment by certificate. Browsers that have one may ask their users.',
-    default: false,
-  }),
-  publicUrl: publicAddressSettings.properties.publicUrl,
-  trustedProxies: Type.Array(Type.String(), {
-    description:
-      'Addresses and networks (CIDR) of proxies whose X-Forwarded-For is trusted; all others are ignored.',
-    default: [],
-  }),
-  proxyProtocolFrom: Type.Array(Type.String(), {
-    description:
-      'Addresses and networks (CIDR) of proxies that begin every connection with a PROXY protocol header of version 2, which states the client. A connection from them without it is closed; from all others the header is refused as malformed.',
-    default: [],
-  }),
-  requestBodyLimitBytes: Type.Integer({
-    description: 'Largest request body.',
-    minimum: 1024,
-    default: SECRETS_LIMITS.bodyBytes,
-  }),
-  anonymousBodyLimitBytes: Type.Integer({
-    description:
-      'Largest request body of a caller without a token: ACME, OCSP, EST, unsealing, key ceremonies.',
-    minimum: 1024,
-    // The largest message that ACME and EST need.
-    default: 256 * 1024,
-  }),
-  webhookBodyLimitBytes: Type.Integer({
-    description:
-      'Largest delivery of a repository webhook. Providers send up to 25 MB after very large pushes.',
-    minimum: 1024,
-    maximum: 25 * 1024 * 1024,
-    default: 5 * 1024 * 1024,
-  }),
-  bodiesLimitBytes: Type.Integer({
-    description:
-      'Total size of all request bodies in memory, a quarter of it for callers without a token; beyond it the answer is 503. Uploads to signed addresses do not count.',
-    minimum: 4 * 1024,
-    default: 64 * 1024 * 1024,
-  }),
-  clientBodiesLimitBytes: Type.Integer({
-    description:
-      'Total size of the request bodies of one client address in memory; beyond it the answer is 503.',
-    minimum: 1024,
-    default: 32 * 1024 * 1024,
-  }),
-  uploadLimitBytes: Type.Integer({
-    description: 'Largest upload to a signed address (states); streamed to the service.',
-    minimum: 1024,
-    default: 1_073_741_824,
-  }),
-  transferTimeLimitSeconds: Type.Integer({
-    description:
-      'Time limit for the upload or download of a state, configuration or plan at a signed address.',
-    minimum: 1,
-    maximum: 86_400,
-    default: 3600,
-  }),
-  requestTimeLimitSeconds: Type.Integer({
-    description: 'Time limit for answering a request.',
-    minimum: 1,
-    maximum: 3600,
-    default: 90,
-  }),
-  keepAliveSeconds: Type.Integer({
-    description: 'Time after which an idle client connection is closed.',
-    minimum: 1,
-    default: 75,
-  }),
-  maxConnections: Type.Integer({
-    description: 'Client connections allowed at a time on each port; others are closed.',
-    minimum: 16,
-    default: 8192,
-  }),
-  clientMaxConnections: Type.Integer({
-    description:
-      'Client connections allowed at a time for one client address (one /64 of IPv6), on both ports together; trusted proxies are exempt.',
-    minimum: 4,
-    default: 1024,
-  }),
-  liveStreams: Type.Integer({
-    description:
-      'Live streams (/live) at a time, each one page of the console; beyond it the answer is 503 and pages ask by themselves.',
-    minimum: 1,
-    default: 512,
-  }),
-  clientLiveStreams: Type.Integer({
-    description: 'The same for one client address (one /64 of IPv6).',
-    minimum: 1,
-    default: 32,
-  }),
-  auditRequired: Type.Boolean({
-    description:
-      'Whether requests fail while no enabled audit device accepts their entries. Use false, which serves and logs them, only while disabling a broken device.',
-    default: true,
-  }),
-  auditDirectories: Type.Array(Type.String(), {
-    description:
-      'Folders allowed for audit files. Empty: any except those of the system and of Keelson. A folder below the data folder must be listed here.',
-    default: [],
-  }),
-  rateLimit: Type.Union([Type.Integer({ minimum: 4, maximum: 1_000_000 }), Type.Literal('off')], {
-    description:
-      'Requests per second on /api/v2 per user (per address if unauthenticated), counted by each gateway unless they share a Redis. Below 4, deployed clients stop working.',
-    default: 30,
-  }),
-  clientRateLimit: Type.Union(
-    [Type.Integer({ minimum: 1, maximum: 1_000_000 }), Type.Literal('off')],
-    {
+const listenSettings = Type.Object(
+  {
+    listenAddress: Type.String({
+      description: 'Address to which the HTTP and HTTPS ports are bound.',
+      default: '127.0.0.1',
+    }),
+    httpPort: Port('Port of plain HTTP; 0 chooses a free one.', 8200),
+    httpsPort: Port('Port of HTTPS, opened if there is a certificate; 0 chooses a free one.', 8443),
+    tlsCertificateFile: Type.Optional(
+      Type.String({ description: 'Certificate chain of HTTPS, PEM; reloaded when it changes.' }),
+    ),
+    tlsKeyFile: Type.Optional(
+      Type.String({ description: 'Private key of HTTPS, PEM; reloaded when it changes.' }),
+    ),
+    hstsSeconds: Type.Integer({
       description:
-        'Requests per second on /v1 and EST per client address (per /64 for IPv6), counted by each gateway. The machine itself is exempt.',
-      default: 1000,
-    },
-  ),
-});
+        'Time for which browsers must use HTTPS for this host (Strict-Transport-Security); 0 omits the header. Never sent for localhost.',
+      minimum: 0,
+      default: 31_536_000,
+    }),
+    requestClientCertificates: Type.Boolean({
+      description:
+        'Whether HTTPS requests client certificates, for EST enrolment by certificate. Browsers that have one may ask their users.',
+      default: false,
+    }),
+    publicUrl: publicAddressSettings.properties.publicUrl,
+    trustedProxies: Type.Array(Type.String(), {
+      description:
+        'Addresses and networks (CIDR) of proxies whose X-Forwarded-For is trusted; all others are ignored.',
+      default: [],
+    }),
+    proxyProtocolFrom: Type.Array(Type.String(), {
+      description:
+        'Addresses and networks (CIDR) of proxies that begin every connection with a PROXY protocol header of version 2, which states the client. A connection from them without it is closed; from all others the header is refused as malformed.',
+      default: [],
+    }),
+  },
+  { title: 'Addresses and certificates for clients' },
+);
+
+const limitSettings = Type.Object(
+  {
+    requestBodyLimitBytes: Type.Integer({
+      description: 'Largest request body.',
+      minimum: 1024,
+      default: SECRETS_LIMITS.bodyBytes,
+    }),
+    anonymousBodyLimitBytes: Type.Integer({
+      description:
+        'Largest request body of a caller without a token: ACME, OCSP, EST, unsealing, key ceremonies.',
+      minimum: 1024,
+      // The largest message that ACME and EST need.
+      default: 256 * 1024,
+    }),
+    webhookBodyLimitBytes: Type.Integer({
+      description:
+        'Largest delivery of a repository webhook. Providers send up to 25 MB after very large pushes.',
+      minimum: 1024,
+      maximum: 25 * 1024 * 1024,
+      default: 5 * 1024 * 1024,
+    }),
+    bodiesLimitBytes: Type.Integer({
+      description:
+        'Total size of all request bodies in memory, a quarter of it for callers without a token; beyond it the answer is 503. Uploads to signed addresses do not count.',
+      minimum: 4 * 1024,
+      default: 64 * 1024 * 1024,
+    }),
+    clientBodiesLimitBytes: Type.Integer({
+      description:
+        'Total size of the request bodies of one client address in memory; beyond it the answer is 503.',
+      minimum: 1024,
+      default: 32 * 1024 * 1024,
+    }),
+    uploadLimitBytes: Type.Integer({
+      description: 'Largest upload to a signed address (states); streamed to the service.',
+      minimum: 1024,
+      default: 1_073_741_824,
+    }),
+    transferTimeLimitSeconds: Type.Integer({
+      description:
+        'Time limit for the upload or download of a state, configuration or plan at a signed address.',
+      minimum: 1,
+      maximum: 86_400,
+      default: 3600,
+    }),
+    requestTimeLimitSeconds: Type.Integer({
+      description: 'Time limit for answering a request.',
+      minimum: 1,
+      maximum: 3600,
+      default: 90,
+    }),
+    keepAliveSeconds: Type.Integer({
+      description: 'Time after which an idle client connection is closed.',
+      minimum: 1,
+      default: 75,
+    }),
+    maxConnections: Type.Integer({
+      description: 'Client connections allowed at a time on each port; others are closed.',
+      minimum: 16,
+      default: 8192,
+    }),
+    clientMaxConnections: Type.Integer({
+      description:
+        'Client connections allowed at a time for one client address (one /64 of IPv6), on both ports together; trusted proxies are exempt.',
+      minimum: 4,
+      default: 1024,
+    }),
+    liveStreams: Type.Integer({
+      description:
+        'Live streams (/live) at a time, each one page of the console; beyond it the answer is 503 and pages ask by themselves.',
+      minimum: 1,
+      default: 512,
+    }),
+    clientLiveStreams: Type.Integer({
+      description: 'The same for one client address (one /64 of IPv6).',
+      minimum: 1,
+      default: 32,
+    }),
+  },
+  { title: 'Limits of clients' },
+);
+
+const auditSettings = Type.Object(
+  {
+    auditRequired: Type.Boolean({
+      description:
+        'Whether requests fail while no enabled audit device accepts their entries. Use false, which serves and logs them, only while disabling a broken device.',
+      default: true,
+    }),
+    auditDirectories: Type.Array(Type.String(), {
+      description:
+        'Folders allowed for audit files. Empty: any except those of the system and of Keelson. A folder below the data folder must be listed here.',
+      default: [],
+    }),
+  },
+  { title: 'Audit' },
+);
+
+const rateSettings = Type.Object(
+  {
+    rateLimit: Type.Union([Type.Integer({ minimum: 4, maximum: 1_000_000 }), Type.Literal('off')], {
+      description:
+        'Requests per second on /api/v2 per user (per address if unauthenticated), counted by each gateway unless they share a Redis. Below 4, deployed clients stop working.',
+      default: 30,
+    }),
+    clientRateLimit: Type.Union(
+      [Type.Integer({ minimum: 1, maximum: 1_000_000 }), Type.Literal('off')],
+      {
+        description:
+          'Requests per second on /v1 and EST per client address (per /64 for IPv6), counted by each gateway. The machine itself is exempt.',
+        default: 1000,
+      },
+    ),
+  },
+  { title: 'Limits of clients' },
+);
+
+/** Settings of every process that serves clients. */
+export const gatewayConfig = composeConfig(
+  listenSettings,
+  limitSettings,
+  rateSettings,
+  auditSettings,
+);
 export type GatewayConfig = Config<typeof gatewayConfig>;
 
 /** @throws ConfigError when a permitted body could never be received, or a proxy is not an address */
@@ -187,31 +215,34 @@ export const requireConsistent = (config: GatewayConfig): void => {
 export const gatewayProcessConfig = composeConfig(
   gatewayConfig,
   enrolledSettings,
-  Type.Object({
-    workspaceAddresses: Type.Array(Type.String(), {
-      description: 'host:port of the workspace service; a DNS name stands for all its replicas.',
-      default: ['workspace:9000'],
-    }),
-    pkiAddresses: Type.Array(Type.String(), {
-      description: 'host:port of the pki service; a DNS name stands for all its replicas.',
-      default: ['pki:9000'],
-    }),
-    rateLimitRedisUrl: Type.Optional(
-      Type.String({
-        description:
-          'Redis through which several gateways share one rate limit: redis://host:6379. Not set, or while it cannot be reached: each gateway counts alone.',
-        pattern: '^rediss?://',
-        secret: true,
+  Type.Object(
+    {
+      workspaceAddresses: Type.Array(Type.String(), {
+        description: 'host:port of the workspace service; a DNS name stands for all its replicas.',
+        default: ['workspace:9000'],
       }),
-    ),
-    drainSeconds: Type.Integer({
-      description:
-        'Time from the signal to stop until new connections are refused. /readyz says 503 from its start, so that load balancers choose another gateway before this one closes.',
-      default: 5,
-      minimum: 0,
-      maximum: 20,
-    }),
-  }),
+      pkiAddresses: Type.Array(Type.String(), {
+        description: 'host:port of the pki service; a DNS name stands for all its replicas.',
+        default: ['pki:9000'],
+      }),
+      rateLimitRedisUrl: Type.Optional(
+        Type.String({
+          description:
+            'Redis through which several gateways share one rate limit: redis://host:6379. Not set, or while it cannot be reached: each gateway counts alone.',
+          pattern: '^rediss?://',
+          secret: true,
+        }),
+      ),
+      drainSeconds: Type.Integer({
+        description:
+          'Time from the signal to stop until new connections are refused. /readyz says 503 from its start, so that load balancers choose another gateway before this one closes.',
+        default: 5,
+        minimum: 0,
+        maximum: 20,
+      }),
+    },
+    { title: 'Connections inside the installation' },
+  ),
   sentinelSettings,
   processSettings,
 );

@@ -9,35 +9,42 @@ import { Type } from 'typebox';
 
 /** Settings of a control plane in one process: those of its services, and its data folder, log and names. */
 export const standaloneConfig = composeConfig(
-  Type.Object({
-    dataDir: Type.String({
-      description: 'Folder of all data; one process at a time.',
-      default: './data',
-    }),
-    logFile: Type.Optional(
-      Type.String({
-        description: 'Log file; "-" for standard output. Not set: keelson.log in the data folder.',
+  Type.Object(
+    {
+      dataDir: Type.String({
+        description: 'Folder of all data; one process at a time.',
+        default: './data',
       }),
-    ),
-    tlsNames: Type.Array(Type.String(), {
-      description:
-        "Host names and IP addresses in Keelson's own certificate, which it issues if none is configured.",
-      default: ['localhost', '127.0.0.1', '::1'],
-    }),
-  }),
+      logFile: Type.Optional(
+        Type.String({
+          description:
+            'Log file; "-" for standard output. Not set: keelson.log in the data folder.',
+        }),
+      ),
+      tlsNames: Type.Array(Type.String(), {
+        description:
+          "Host names and IP addresses in Keelson's own certificate, which it issues if none is configured.",
+        default: ['localhost', '127.0.0.1', '::1'],
+      }),
+    },
+    { title: 'Data folder and log' },
+  ),
   storeSettings,
   replicationSettings,
   gatewayConfig,
   sysConfigSchema,
   pkiConfigSchema,
   workspaceConfigSchema,
-  Type.Object({
-    runner: Type.Boolean({
-      description:
-        'Whether the built-in runner executes the runs of workspaces with execution mode remote. Without it they need agents.',
-      default: true,
-    }),
-  }),
+  Type.Object(
+    {
+      runner: Type.Boolean({
+        description:
+          'Whether the built-in runner executes the runs of workspaces with execution mode remote. Without it they need agents.',
+        default: true,
+      }),
+    },
+    { title: 'Built-in runner' },
+  ),
   runnerSettings,
   processSettings,
 );

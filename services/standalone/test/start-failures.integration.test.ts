@@ -1,5 +1,5 @@
 /** Messages of a failed start: they name the setting, the fault and the remedy. */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -121,7 +121,8 @@ test('a path that is a file, or not writable, is reported with its setting', asy
 
 describe('arguments', () => {
   test('that are unknown are refused, with the setting that was probably meant', async () => {
-    const hint = 'is not an argument: settings come from the environment, --help lists them';
+    const hint =
+      'is not an argument: settings come from the environment or a file (--config), --help lists them';
     expect(await start({}, ['--port', '1234'])).toMatchObject(refused(`"--port" ${hint}.`));
     expect(await start({}, ['--http-port=1234'])).toMatchObject(
       refused(`"--http-port=1234" ${hint}; did you mean KEELSON_HTTP_PORT?`),
@@ -135,9 +136,62 @@ describe('arguments', () => {
     });
     const { code, out } = await start({}, ['--help']);
     expect(code).toBe(0);
-    expect(out).toMatch(
-      /^keelson .* takes its settings from the environment:\n\nKEELSON_DATA_DIR\n/,
+    expect(out).toMatch(/^keelson [\d.]+\n\nArguments:\n {2}--config FILE /);
+    expect(out).toMatch(/\n\nData folder and log\n\n {2}KEELSON_DATA_DIR\n {6}Folder of all data/);
+    expect(out).toContain('a whole number from 0 to 65535; default: 8200');
+    expect(out).not.toContain('Other settings');
+  });
+});
+
+/** The other processes start as sys does. */
+const MAINS = ['gateway', 'sys', 'runner'];
+
+describe('a file with settings', () => {
+  const write = (text: string): string => {
+    const path = at('keelson.yaml');
+    writeFileSync(path, text);
+    return path;
+  };
+
+  test('gives what the environment does not, by the argument or the variable', async () => {
+    const path = write(
+      'keep_alive_seconds: 0\nhsts_seconds: -1\naudit_directories:\n  - /var/log\n  - /srv\n',
     );
+    const keepAlive = `keep_alive_seconds in ${path} must be a whole number of at least 1, not "0".`;
+    const hsts = `hsts_seconds in ${path} must be a whole number of at least 0, not "-1".`;
+    const both = refused(`${hsts}\n${keepAlive}`);
+    expect(await start({}, [`--config=${path}`])).toMatchObject(both);
+    expect(await start({ KEELSON_CONFIG_FILE: path })).toMatchObject(both);
+    expect(
+      await start({ KEELSON_CONFIG_FILE: path, KEELSON_KEEP_ALIVE_SECONDS: '75' }),
+    ).toMatchObject(refused(hsts));
+  });
+
+  test.for(MAINS)('is read by %s, which names a setting that may be meant', async (service) => {
+    const path = write('log_levle: info\n');
+    const main = fileURLToPath(new URL(`../../${service}/src/main.ts`, import.meta.url));
+    const { status, stderr } = spawnSync(process.execPath, [main, '--config', path], {
+      encoding: 'utf8',
+      env: {},
+    });
+    expect(status).toBe(1);
+    expect(stderr).toContain(
+      `log_levle in ${path} is not a setting of this process; did you mean log_level?`,
+    );
+  });
+
+  test('must be named', async () => {
+    expect(await start({}, ['--config', write('config_file: other.yaml')])).toMatchObject(
+      refused(
+        `config_file in ${at('keelson.yaml')} has no effect there: use --config or KEELSON_CONFIG_FILE.`,
+      ),
+    );
+    expect(await start({}, ['--config'])).toMatchObject(
+      refused('--config needs the name of a file.'),
+    );
+    expect(await start({}, ['--hlep'])).toMatchObject({
+      err: expect.stringContaining('did you mean --help?'),
+    });
   });
 });
 

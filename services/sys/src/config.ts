@@ -9,30 +9,33 @@ import {
 import { Type } from 'typebox';
 
 /** Settings of sys that apply in every mode. */
-export const sysConfigSchema = Type.Object({
-  unsealKeyFile: Type.Optional(
-    Type.String({
-      description:
-        'File with the 32-byte key (base64) that opens the seal when the process starts; created at the first start. After `sys/seal`, and without this setting, key shares are required.',
+export const sysConfigSchema = Type.Object(
+  {
+    unsealKeyFile: Type.Optional(
+      Type.String({
+        description:
+          'File with the 32-byte key (base64) that opens the seal when the process starts; created at the first start. After `sys/seal`, and without this setting, key shares are required.',
+      }),
+    ),
+    clusterName: Type.String({
+      description: 'Name given to the cluster when it is initialized.',
+      default: 'keelson',
     }),
-  ),
-  clusterName: Type.String({
-    description: 'Name given to the cluster when it is initialized.',
-    default: 'keelson',
-  }),
-  compatibleVersion: Type.String({
-    description:
-      "Version shown to requests with a vendor header, because the vendor's clients enable features by it. Other requests see Keelson's version.",
-    pattern: '^\\d+\\.\\d+\\.\\d+([-+][0-9A-Za-z.+-]+)?$',
-    default: '1.21.0+ent',
-  }),
-  maxTokenTtlSeconds: Type.Integer({
-    description:
-      'Default and maximum lifetime of tokens and leases without tuning by a mount or role.',
-    minimum: 60,
-    default: 768 * 3600,
-  }),
-});
+    compatibleVersion: Type.String({
+      description:
+        "Version shown to requests with a vendor header, because the vendor's clients enable features by it. Other requests see Keelson's version.",
+      pattern: '^\\d+\\.\\d+\\.\\d+([-+][0-9A-Za-z.+-]+)?$',
+      default: '1.21.0+ent',
+    }),
+    maxTokenTtlSeconds: Type.Integer({
+      description:
+        'Default and maximum lifetime of tokens and leases without tuning by a mount or role.',
+      minimum: 60,
+      default: 768 * 3600,
+    }),
+  },
+  { title: 'Seal and tokens' },
+);
 
 export type SysConfig = Readonly<Type.Static<typeof sysConfigSchema>>;
 
@@ -42,24 +45,27 @@ export const sysProcessConfig = composeConfig(
   servingSettings,
   storeSettings,
   electingSettings,
-  Type.Object({
-    pkiAddresses: Type.Array(Type.String(), {
-      description: 'host:port of the pki service; a DNS name stands for all its replicas.',
-      default: ['pki:9000'],
-    }),
-    workspaceAddresses: Type.Array(Type.String(), {
-      description: 'host:port of the workspace service; a DNS name stands for all its replicas.',
-      default: ['workspace:9000'],
-    }),
-    newStores: Type.Array(Type.String(), {
-      description:
-        'Services (pki, workspace) whose database may have been replaced, for one start. Otherwise sys refuses a service whose database is empty or belongs to another cluster.',
-      default: [],
-    }),
-    internalCaFile: Type.String({
-      description: 'Key and certificate of the internal CA, PEM: internal-ca.pem.',
-    }),
-  }),
+  Type.Object(
+    {
+      pkiAddresses: Type.Array(Type.String(), {
+        description: 'host:port of the pki service; a DNS name stands for all its replicas.',
+        default: ['pki:9000'],
+      }),
+      workspaceAddresses: Type.Array(Type.String(), {
+        description: 'host:port of the workspace service; a DNS name stands for all its replicas.',
+        default: ['workspace:9000'],
+      }),
+      newStores: Type.Array(Type.String(), {
+        description:
+          'Services (pki, workspace) whose database may have been replaced, for one start. Otherwise sys refuses a service whose database is empty or belongs to another cluster.',
+        default: [],
+      }),
+      internalCaFile: Type.String({
+        description: 'Key and certificate of the internal CA, PEM: internal-ca.pem.',
+      }),
+    },
+    { title: 'Connections inside the installation' },
+  ),
   replicationSettings,
   processSettings,
 );

@@ -17,92 +17,95 @@ import { LEAST_TOKEN_LENGTH } from './identity/tokens/token-files.ts';
 const LAST_RELEASES =
   '1.13.5 1.12.2 1.11.4 1.10.5 1.9.8 1.8.5 1.7.5 1.6.6 1.5.7 1.4.7 1.3.10 1.2.9 1.1.9 1.0.11 0.15.5 0.14.11 0.13.7 0.12.31 0.11.15';
 
-const workspaceSettings = Type.Object({
-  workspaceRuntimeVersions: Type.Array(Type.String(), {
-    default: LAST_RELEASES.split(' '),
-    description:
-      'Releases of the provisioning tool that workspaces may choose; a version constraint selects the newest that satisfies it.',
-  }),
-  workspaceGlobalRemoteState: Type.Boolean({
-    default: false,
-    description:
-      'Whether new workspaces share their state with all workspaces of their organization by default.',
-  }),
-  workspaceAssessmentIntervalSeconds: Type.Integer({
-    default: 86_400,
-    minimum: 1,
-    description:
-      'Time from a change of the state, or the last health assessment, to the next assessment.',
-  }),
-  workspaceVariableSetsLimit: Type.Integer({
-    default: 1000,
-    minimum: 0,
-    maximum: 10_000,
-    description: 'Variable sets of one organization, those of its projects included.',
-  }),
-  workspaceNotificationsLimit: Type.Integer({
-    default: 20,
-    minimum: 0,
-    maximum: 100,
-    description: 'Notification configurations of one workspace, project or team.',
-  }),
-  workspaceInvitationsLimit: Type.Integer({
-    default: 100,
-    minimum: 0,
-    maximum: 10_000,
-    description: 'Open invitations of one organization.',
-  }),
-  workspaceSmtpUrl: Type.Optional(
-    Type.String({
-      pattern: '^smtps?://',
-      secret: true,
+const workspaceSettings = Type.Object(
+  {
+    workspaceRuntimeVersions: Type.Array(Type.String(), {
+      default: LAST_RELEASES.split(' '),
       description:
-        'Server that takes mail: smtp://user:password@host:587, or smtps:// for TLS from the first byte. Without it no mail is sent, and notifications by mail are refused.',
+        'Releases of the provisioning tool that workspaces may choose; a version constraint selects the newest that satisfies it.',
     }),
-  ),
-  workspaceMailFrom: Type.Optional(
-    Type.String({ description: 'Address of the sender of mail, such as keelson@example.com.' }),
-  ),
-  workspaceOutboundRanges: Type.Array(Type.String(), {
-    default: [],
-    description:
-      'Addresses or networks (CIDR), in addition to public ones, to which requests may go whose destination users choose: notifications and repository providers, such as 10.0.0.0/8 or 127.0.0.1.',
-  }),
-  runnerToken: Type.Optional(
-    Type.String({
-      minLength: LEAST_TOKEN_LENGTH,
-      secret: true,
+    workspaceGlobalRemoteState: Type.Boolean({
+      default: false,
       description:
-        'Token of the built-in runner, the same in the workspace service and in the runner. Standalone makes one at each start. Not set: no built-in runner, and runs need agents.',
+        'Whether new workspaces share their state with all workspaces of their organization by default.',
     }),
-  ),
-  workspaceFetchTimeLimitSeconds: Type.Integer({
-    default: 120,
-    minimum: 1,
-    maximum: 3600,
-    description: 'Time that fetching a commit from a repository may take, submodules included.',
-  }),
-  workspaceFetchLimitBytes: Type.Integer({
-    default: 256 * 1024 * 1024,
-    minimum: 1024 * 1024,
-    description: 'Bytes that fetching a commit from a repository may transfer.',
-  }),
-  workspaceRepositoryWorkLimit: Type.Integer({
-    default: 2000,
-    minimum: 1,
-    maximum: 100_000,
-    description:
-      'Pieces of work of one organization that may wait for its repository providers; further webhook deliveries are refused with 429. Events of one branch or pull request that wait are one piece.',
-  }),
-  workspaceBootstrapToken: Type.Optional(
-    Type.String({
-      minLength: LEAST_TOKEN_LENGTH,
-      secret: true,
+    workspaceAssessmentIntervalSeconds: Type.Integer({
+      default: 86_400,
+      minimum: 1,
       description:
-        'Token of the administrator who may create organizations and users, adopted when a distributed deployment starts. It replaces the one adopted before.',
+        'Time from a change of the state, or the last health assessment, to the next assessment.',
     }),
-  ),
-});
+    workspaceVariableSetsLimit: Type.Integer({
+      default: 1000,
+      minimum: 0,
+      maximum: 10_000,
+      description: 'Variable sets of one organization, those of its projects included.',
+    }),
+    workspaceNotificationsLimit: Type.Integer({
+      default: 20,
+      minimum: 0,
+      maximum: 100,
+      description: 'Notification configurations of one workspace, project or team.',
+    }),
+    workspaceInvitationsLimit: Type.Integer({
+      default: 100,
+      minimum: 0,
+      maximum: 10_000,
+      description: 'Open invitations of one organization.',
+    }),
+    workspaceSmtpUrl: Type.Optional(
+      Type.String({
+        pattern: '^smtps?://',
+        secret: true,
+        description:
+          'Server that takes mail: smtp://user:password@host:587, or smtps:// for TLS from the first byte. Without it no mail is sent, and notifications by mail are refused.',
+      }),
+    ),
+    workspaceMailFrom: Type.Optional(
+      Type.String({ description: 'Address of the sender of mail, such as keelson@example.com.' }),
+    ),
+    workspaceOutboundRanges: Type.Array(Type.String(), {
+      default: [],
+      description:
+        'Addresses or networks (CIDR), in addition to public ones, to which requests may go whose destination users choose: notifications and repository providers, such as 10.0.0.0/8 or 127.0.0.1.',
+    }),
+    runnerToken: Type.Optional(
+      Type.String({
+        minLength: LEAST_TOKEN_LENGTH,
+        secret: true,
+        description:
+          'Token of the built-in runner, the same in the workspace service and in the runner. Standalone makes one at each start. Not set: no built-in runner, and runs need agents.',
+      }),
+    ),
+    workspaceFetchTimeLimitSeconds: Type.Integer({
+      default: 120,
+      minimum: 1,
+      maximum: 3600,
+      description: 'Time that fetching a commit from a repository may take, submodules included.',
+    }),
+    workspaceFetchLimitBytes: Type.Integer({
+      default: 256 * 1024 * 1024,
+      minimum: 1024 * 1024,
+      description: 'Bytes that fetching a commit from a repository may transfer.',
+    }),
+    workspaceRepositoryWorkLimit: Type.Integer({
+      default: 2000,
+      minimum: 1,
+      maximum: 100_000,
+      description:
+        'Pieces of work of one organization that may wait for its repository providers; further webhook deliveries are refused with 429. Events of one branch or pull request that wait are one piece.',
+    }),
+    workspaceBootstrapToken: Type.Optional(
+      Type.String({
+        minLength: LEAST_TOKEN_LENGTH,
+        secret: true,
+        description:
+          'Token of the administrator who may create organizations and users, adopted when a distributed deployment starts. It replaces the one adopted before.',
+      }),
+    ),
+  },
+  { title: 'Workspaces' },
+);
 
 /** Settings of the workspace API that apply in every mode. */
 export const workspaceConfigSchema = composeConfig(workspaceSettings, publicAddressSettings);
@@ -137,23 +140,29 @@ export const toOutboundPolicy = ({ workspaceOutboundRanges }: WorkspaceConfig): 
   }
 };
 
-const firstTokenSettings = Type.Object({
-  workspaceBootstrapTokenFile: Type.Optional(
-    Type.String({
-      description:
-        'File with the bootstrap token, for deployments that do not set the token itself; created at the first start if absent.',
-    }),
-  ),
-});
+const firstTokenSettings = Type.Object(
+  {
+    workspaceBootstrapTokenFile: Type.Optional(
+      Type.String({
+        description:
+          'File with the bootstrap token, for deployments that do not set the token itself; created at the first start if absent.',
+      }),
+    ),
+  },
+  { title: 'Workspaces' },
+);
 
-const runnerTokenSettings = Type.Object({
-  runnerTokenFile: Type.Optional(
-    Type.String({
-      description:
-        'File with the token of the built-in runner, where it is not set; the workspace service makes it when it is absent.',
-    }),
-  ),
-});
+const runnerTokenSettings = Type.Object(
+  {
+    runnerTokenFile: Type.Optional(
+      Type.String({
+        description:
+          'File with the token of the built-in runner, where it is not set; the workspace service makes it when it is absent.',
+      }),
+    ),
+  },
+  { title: 'Built-in runner' },
+);
 
 /** Extra settings, read only when the service runs as its own process. */
 export const workspaceProcessConfig = composeConfig(
