@@ -85,6 +85,7 @@ export const failovers: Chaos = {
     'lost by a restart of gateways',
   unit: 'faults',
   counts: { full: 50, short: 5 },
+  isApart: true,
   run: async ({ count, patienceMs, isOver, say }) => {
     await using stack = new AsyncDisposableStack();
     const dependencies = await startDependencies(stack);
