@@ -14,10 +14,7 @@ const INT8 = 20;
 
 const CONNECTION_COUNT = 8;
 const CONNECT_TIMEOUT_MS = 5_000;
-/**
- * Enforced by the client. `statement_timeout` would also end the wait of a COMMIT for its standby, which PostgreSQL
- * then confirms although only one server has it.
- */
+/** Enforced by the client: a pooler passes no settings of a session on. */
 const QUERY_TIMEOUT_MS = 15_000;
 /** Frees the head row when a replica disappears with its lock. */
 const IDLE_LIMIT = `SET LOCAL idle_in_transaction_session_timeout = ${QUERY_TIMEOUT_MS}`;
