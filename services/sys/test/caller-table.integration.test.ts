@@ -23,6 +23,7 @@ const UNAUTHENTICATED = [
 const SUDO = [
   /^\/sys\/(seal|step-down|rotate|remount|audit|leases|capabilities-accessor)$/,
   /^\/sys\/audit\/.*$/,
+  /^\/sys\/internal\/ui\/recent-requests$/,
   /^\/sys\/auth\/.*$/,
   /^\/sys\/(leases\/)?(revoke-prefix|revoke-force)\/.*$/,
   /^\/sys\/leases\/lookup\/.*$/,
@@ -33,7 +34,7 @@ const SUDO = [
   /^\/auth\/token\/(accessors|revoke-orphan)$/,
 ];
 const ROOT_NAMESPACE_ONLY =
-  /^\/sys\/(seal|unseal|seal-status|init|health|rekey.*|rotate.*|key-status|generate-root.*|decode-token|audit.*|leader|ha-status|step-down|metrics|replication\/.*|storage\/.*)$/;
+  /^\/sys\/(seal|unseal|seal-status|init|health|rekey.*|rotate.*|key-status|generate-root.*|decode-token|audit.*|leader|ha-status|step-down|metrics|internal\/ui\/recent-requests|replication\/.*|storage\/.*)$/;
 
 type Caller =
   | 'none'
