@@ -38,7 +38,7 @@ const wasIssuedBy = (certificate: ParsedCertificate, issuer: IssuerInUse): boole
     namesAuthorityKey(certificate.extensions, issuer.keyIdentifier)) ||
   isIssuedBy(certificate, issuer);
 
-/** The status of a serial number under issuers of one name and key (ruling 19). */
+/** The status of a serial number under issuers of one name and key (docs/divergences/pki.md). */
 export const findStatus = async (
   store: Store,
   { mount, authority, hasUnstored }: StatusScope,

@@ -1,5 +1,5 @@
 /**
- * Which names a role lets into a certificate (reference §3.2). A name is an e-mail address when it has
+ * Which names a role allows in a certificate (reference §3.2). A name is an e-mail address when it has
  * an `@`, else a host name, possibly with one wildcard in its first label. The ways to be accepted
  * (any name, localhost, bare domain, subdomain, glob) are independent of each other.
  */
@@ -93,7 +93,7 @@ const matchesDomain = (role: Role, form: NameForm, domain: string): boolean => {
   );
 };
 
-/** Whether the role lets this name in. */
+/** Whether the role allows this name. */
 export const acceptsName = (
   role: Role,
   name: string,

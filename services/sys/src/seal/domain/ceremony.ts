@@ -1,8 +1,8 @@
 /**
  * Ceremonies, in which holders of key shares jointly authorise an operation. There is one attempt of a kind
- * at a time. Attempts need no token (rulings: 20), so the nonce is shown only to the caller who started the
- * attempt and to tokens with sudo: with the nonce, a stranger could cancel the attempt, or submit false
- * shares that invalidate those of the holders.
+ * at a time. Attempts need no token, so the nonce is shown only to the caller who started the attempt and to
+ * tokens with sudo (docs/divergences/sys.md): with the nonce, a stranger could cancel the attempt, or submit
+ * false shares that invalidate those of the holders.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';

@@ -52,7 +52,7 @@ export const toOrganizationResource = (
 
 /**
  * The entitlements of this edition. `operations` is false until a contribution sets it: clients
- * then run everything locally and never wait for an agent that does not exist (ruling 10).
+ * then run everything locally and never wait for an agent that does not exist.
  * @param entitlements the ones that depend on the organization's records
  */
 export const toEntitlementSetResource = (

@@ -1,4 +1,4 @@
-/** Forced removal of the lock of a run that is being executed (ruling 28 of the divergences). */
+/** Forced removal of the lock of a run that is being executed (docs/divergences/workspaces.md). */
 import { afterAll, describe, expect, test } from 'vitest';
 import { startRunHarness } from '../../../test/run-harness.ts';
 import { md5, stateText, url } from '../../../test/state-uploads.ts';
