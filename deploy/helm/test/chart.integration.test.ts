@@ -15,18 +15,18 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { buildGoTool, findBinary, temporaryDirectory } from '@keelson/testkit';
+import { findBinary, temporaryDirectory } from '@keelson/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments, stringify } from 'yaml';
 import { packChart } from '../../release/src/chart.ts';
 import { REPOSITORY } from '../../test/images.ts';
-import { buildStrictDecoder } from '../../test/strict-decoder.ts';
+import { buildHelm, buildStrictDecoder } from '../../test/strict-decoder.ts';
 import { VARIATIONS } from './variations.ts';
 
 const run = promisify(execFile);
 const CHART = join(REPOSITORY, 'deploy/helm/keelson');
 const kubectl = await findBinary('kubectl', 'kubectl').catch(() => undefined);
-const helm = await buildGoTool(join(import.meta.dirname, 'helm'));
+const helm = await buildHelm();
 if (kubectl === undefined)
   process.stderr.write('\n*** NOT TESTED: kubectl is not in PATH, the chart is not compared\n\n');
 
@@ -43,6 +43,16 @@ const render = async (values: Values, chart = CHART): Promise<string> => {
   ]);
   rendering.child.stdin?.end(stringify(values));
   return (await rendering).stdout;
+};
+
+const renderings = new Map<string, Promise<string>>();
+
+/** The same text for the same values; most variations start from the same. */
+const renderOnce = (values: Values): Promise<string> => {
+  const key = stringify(values);
+  const rendering = renderings.get(key) ?? render(values);
+  renderings.set(key, rendering);
+  return rendering;
 };
 
 interface Manifest {
@@ -154,7 +164,7 @@ describe.runIf(helm !== undefined)('the chart', () => {
     'heeds %s',
     async ([path, { value, within = {}, shows }]) => {
       const [before, after] = [
-        await render(within),
+        await renderOnce(within),
         await render(merged(within, atPath(path, value))),
       ];
       expect(after).not.toBe(before);

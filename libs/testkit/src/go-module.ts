@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { findBinary } from './find-binary.ts';
+import { goEnvironment } from './go-tool.ts';
 
 export interface GoModule {
   /** Findings of `go vet`; empty if there are none. */
@@ -34,9 +35,9 @@ export const findGoModule = async (
     vet: async () => {
       // Run separately: it reports its downloads, and the certificate of the module proxy may be from another
       // authority.
-      await go(process.env, 'mod', 'download');
-      return go(process.env, 'vet', './...');
+      await go(goEnvironment(), 'mod', 'download');
+      return go(goEnvironment(), 'vet', './...');
     },
-    test: (environment) => go({ ...process.env, ...environment }, 'test', '-count=1', './...'),
+    test: (environment) => go({ ...goEnvironment(), ...environment }, 'test', '-count=1', './...'),
   };
 };

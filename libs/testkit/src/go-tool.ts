@@ -3,23 +3,27 @@ import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { findBinary } from './find-binary.ts';
 
+/** Without C, and the same for all modules, which therefore share the compiled packages in Go's cache. */
+export const goEnvironment = (): NodeJS.ProcessEnv => ({ ...process.env, CGO_ENABLED: '0' });
+
 /**
- * Builds the program that the Go module in a folder declares as its tool, in the version pinned by go.mod.
+ * Builds a program that the Go module in a folder declares as a tool, in the version pinned by go.mod.
  * The first build takes minutes; later ones use Go's cache.
- * @param folder named like the tool
+ * @param name of the tool
  * @returns undefined if Go is missing, which is reported on standard error
  */
-export const buildGoTool = async (folder: string): Promise<string | undefined> => {
+export const buildGoTool = async (
+  folder: string,
+  name = basename(folder),
+): Promise<string | undefined> => {
   const go = await findBinary('go', 'golang').catch(() => undefined);
   if (go === undefined) {
-    process.stderr.write(
-      `\n*** NOT TESTED: go is not in PATH, ${basename(folder)} does not run\n\n`,
-    );
+    process.stderr.write(`\n*** NOT TESTED: go is not in PATH, ${name} does not run\n\n`);
     return undefined;
   }
-  const { stdout } = await promisify(execFile)(go, ['tool', '-n', basename(folder)], {
+  const { stdout } = await promisify(execFile)(go, ['tool', '-n', name], {
     cwd: folder,
-    env: { ...process.env, CGO_ENABLED: '0' },
+    env: goEnvironment(),
   });
   return stdout.trim();
 };
