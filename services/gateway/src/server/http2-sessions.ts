@@ -84,9 +84,14 @@ const failWhenReset = (request: Http2ServerRequest): void => {
 
 /** Ends a stream with its answer even if the client is still sending a body (RFC 9113 §8.1). */
 const endWithAnswer = ({ stream }: Http2ServerResponse): void => {
-  stream.once('finish', () => {
-    if (!stream.readableEnded && !stream.closed) stream.close(constants.NGHTTP2_NO_ERROR);
-  });
+  // A request without a body has ended, although nobody reads its end.
+  if (stream.endAfterHeaders) return;
+  stream.once('finish', () =>
+    // The frame that ends the answer is written after this event: a reset before it would break the answer off.
+    setImmediate(() => {
+      if (!stream.readableEnded && !stream.closed) stream.close(constants.NGHTTP2_NO_ERROR);
+    }),
+  );
 };
 
 /**

@@ -57,6 +57,29 @@ const open = (to = gateway, socket = tlsSocket(to, ['h2'])): ClientHttp2Session 
   return session;
 };
 
+/** Types of frames (RFC 9113 §6). */
+const [DATA, HEADERS, RST_STREAM, SETTINGS, PING] = [0, 1, 3, 4, 6];
+
+const frameOf = (type: number, flags: number, streamId: number, payload: Buffer): Buffer => {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.length, 0, 3);
+  head.writeUInt8(type, 3);
+  head.writeUInt8(flags, 4);
+  head.writeUInt32BE(streamId, 5);
+  return Buffer.concat([head, payload]);
+};
+
+const framesFrom = async function* (socket: TLSSocket) {
+  let held = Buffer.alloc(0);
+  for await (const piece of socket as AsyncIterable<Buffer>) {
+    held = Buffer.concat([held, piece]);
+    while (held.length >= 9 && held.length >= 9 + held.readUIntBE(0, 3)) {
+      yield { type: held.readUInt8(3), flags: held.readUInt8(4), streamId: held.readUInt32BE(5) };
+      held = held.subarray(9 + held.readUIntBE(0, 3));
+    }
+  }
+};
+
 interface Answer {
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
@@ -227,6 +250,39 @@ describe('limits of HTTP/2', () => {
       socket.destroy();
       expect(await outcome.promise).toBeInstanceOf(Error);
       await receiving.stop();
+    },
+  );
+
+  test.for([
+    ['GET', '/.well-known/terraform.json', true, ['end']],
+    // Its body is never sent.
+    ['POST', '/api/v2/page', false, ['end', 'reset']],
+  ] as const)(
+    'the answer to a %s of %s ends before its stream is reset',
+    async ([method, path, hasEnded, expected]) => {
+      const socket = tlsSocket(gateway, ['h2']);
+      const text = (name: number, value: string) =>
+        Buffer.concat([Buffer.from([name, value.length]), Buffer.from(value)]);
+      // Entries of the static table of HPACK: the method, the scheme https, and names of the path and authority.
+      const head = [Buffer.from([method === 'GET' ? 0x82 : 0x83, 0x87])];
+      head.push(text(4, path), text(1, '127.0.0.1'));
+      socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+      socket.write(frameOf(SETTINGS, 0, 0, Buffer.alloc(0)));
+      socket.write(frameOf(HEADERS, hasEnded ? 0x5 : 0x4, 1, Buffer.concat(head)));
+      const seen: string[] = [];
+      for await (const { type, flags, streamId } of framesFrom(socket)) {
+        const isEnd =
+          streamId === 1 && (type === DATA || type === HEADERS) && (flags & 0x1) === 0x1;
+        if (isEnd) {
+          seen.push('end');
+          // What the gateway has still to send on the stream comes before its answer to this.
+          socket.write(frameOf(PING, 0, 0, Buffer.alloc(8)));
+        }
+        if (type === RST_STREAM) seen.push('reset');
+        if (seen.length >= expected.length && (type === PING || type === RST_STREAM)) break;
+      }
+      socket.destroy();
+      expect(seen).toEqual(expected);
     },
   );
 
