@@ -6,9 +6,9 @@ set -eu
 # program:package
 NEEDED="nats-server:nats-server redis-server:redis-server redis-sentinel:redis-sentinel initdb:postgresql
 patroni:patroni etcd:etcd-server pgbouncer:pgbouncer haproxy:haproxy chromium:chromium promtool:prometheus
-dockerd:docker.io docker-compose:docker-compose debootstrap:debootstrap lego:lego certbot:certbot
+dockerd:docker.io docker-compose:docker-compose debootstrap:debootstrap mvn:maven javac:default-jdk-headless lego:lego certbot:certbot
 dehydrated:dehydrated pebble:pebble cfssl:golang-cfssl openssl:openssl
-certtool:gnutls-bin keytool:default-jre-headless certutil:libnss3-tools curl:curl git:git cc:build-essential"
+apache2:apache2-bin certtool:gnutls-bin keytool:default-jre-headless certutil:libnss3-tools curl:curl git:git cc:build-essential"
 
 present() {
   command -v "$1" >/dev/null 2>&1 || ls /usr/lib/postgresql/*/bin/"$1" >/dev/null 2>&1

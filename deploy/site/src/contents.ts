@@ -61,6 +61,9 @@ export interface SidebarItem {
 
 const PLAIN_TEXT = /`|\[([^\]]*)\]\([^)]*\)/g;
 
+/** The README is titled by the name of the project. */
+const START = 'First steps';
+
 /** The first heading of a page. */
 export const titleOf = (page: string): string => {
   const [, heading] = /^# (.+)$/m.exec(readFileSync(join(REPOSITORY, page), 'utf8')) ?? [];
@@ -73,7 +76,10 @@ export const linkTo = (page: string): string =>
   `/${page.replace(/(?:^|(?<=\/))README\.md$/, '').replace(/\.md$/, '')}`;
 
 const toItems = (pages: readonly string[]): readonly SidebarItem[] =>
-  pages.map((page) => ({ text: titleOf(page), link: linkTo(page) }));
+  pages.map((page) => ({
+    text: page === 'README.md' ? START : titleOf(page),
+    link: linkTo(page),
+  }));
 
 const inFolder = (folder: string): readonly string[] =>
   PAGES.filter((page) => dirname(page) === folder && page !== `${folder}/README.md`);
