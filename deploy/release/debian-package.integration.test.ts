@@ -7,6 +7,7 @@
  * | `systemd-analyze verify`           | no word                                                               |
  * | `systemd-analyze security`         | an exposure of at most 2.0 of 10                                      |
  * | `ExecStart` with the unit's values | ready, as the user `keelson`                                          |
+ * | the unit under a running systemd   | ready when started, reloads, starts again after a kill, stops         |
  * | `dpkg --remove`, then `--purge`    | settings stay, then are gone; data stays                              |
  */
 import { execFile } from 'node:child_process';
@@ -16,6 +17,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import {
   findBinary,
+  findFreePort,
   startKeelson,
   type TemporaryDirectory,
   temporaryDirectory,
@@ -24,6 +26,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { packDebian } from './src/debian-package.ts';
 import { stagePackage } from './src/npm-package.ts';
 import { rootManifest } from './src/repository.ts';
+import { runUnderSystemd } from './systemd-machine.ts';
 
 const run = promisify(execFile);
 const TIME = 1_700_000_000;
@@ -140,6 +143,34 @@ describe.runIf(canTest)('the Debian package', () => {
     const { uid } = await stat(`/proc/${keelson.pid}`);
     const users = await readFile(join(layers, 'changed/etc/passwd'), 'utf8');
     expect(users).toContain(`keelson:x:${uid}:`);
+  });
+
+  test('starts, reloads, starts again after a kill, and stops under systemd', async () => {
+    const port = await findFreePort();
+    const printed = await runUnderSystemd(
+      layers,
+      `
+      rm -rf /var/lib/keelson
+      printf 'KEELSON_HTTP_PORT=${port}\\nKEELSON_HTTPS_PORT=0\\n' >> /etc/keelson/keelson.env
+      answer() { curl -s -o /dev/null -w '%{http_code}\\n' http://127.0.0.1:${port}/readyz; }
+      systemctl start keelson
+      answer
+      ps -o user= -p "$(systemctl show keelson -p MainPID --value)"
+      stat -c '%a %U' /var/lib/keelson/first-run.json
+      systemctl reload keelson
+      answer
+      kill -9 "$(systemctl show keelson -p MainPID --value)"
+      until [ "$(systemctl show keelson -p NRestarts --value)" = 1 ]; do :; done
+      # Waits for the start that systemd has ordered.
+      systemctl start keelson
+      answer
+      systemctl show keelson -p NRestarts --value
+      systemctl stop keelson
+      systemctl is-active keelson || true
+      journalctl -u keelson -o cat | grep -c 'Keelson is up'
+      `,
+    );
+    expect(printed).toBe('200\nkeelson\n600 keelson\n200\n200\n1\ninactive\n2\n');
   });
 
   test('leaves the settings when removed, and the data when purged', async () => {
