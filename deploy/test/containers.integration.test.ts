@@ -5,13 +5,14 @@
  */
 import { execFile } from 'node:child_process';
 import { randomBytes, X509Certificate } from 'node:crypto';
-import { chmod, copyFile, readFile, symlink, writeFile } from 'node:fs/promises';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
+import { documentedCommands, type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { buildImages, REPOSITORY, type TestImages } from './images.ts';
+import { runExample, runReadmeBlock } from './outside-projects.ts';
 
 const run = promisify(execFile);
 const BUILD_LIMIT_MS = 300_000;
@@ -51,18 +52,7 @@ interface PodContainer {
 
 describe('the standalone image', () => {
   test('runs in the test suite of another project through @keelson/testcontainers', async () => {
-    await using project = await temporaryDirectory();
-    const own = join(REPOSITORY, 'libs/testcontainers');
-    const modules = join(project.path, 'node_modules');
-    const installed = join(modules, '@keelson/testcontainers');
-    await run('npx', ['tsc', '-p', own, '--outDir', join(installed, 'dist')], { cwd: REPOSITORY });
-    await copyFile(join(own, 'package.json'), join(installed, 'package.json'));
-    const dependency = 'node_modules/testcontainers';
-    await symlink(join(REPOSITORY, dependency), join(project.path, dependency));
-
     // The example of its README, with a check of its promises before it stops.
-    const readme = await readFile(join(own, 'README.md'), 'utf8');
-    const [, example = ''] = /```ts\n([\s\S]*?)```/.exec(readme) ?? [];
     const checks = `
       const ask = async (url, headers) => (await fetch(url, { headers })).status;
       const { get } = await import('node:https');
@@ -73,15 +63,66 @@ describe('the standalone image', () => {
         await ask(keelson.httpUrl + '/api/v2/account/details', { authorization: 'Bearer ' + keelson.apiToken }),
         await secured,
       ]));`;
-    const suite = join(project.path, 'suite.mjs');
-    const stop = 'await keelson.stop();';
-    expect(example).toContain(`${stop}\n`);
-    await writeFile(
-      suite,
-      example.replace('keelson:dev', images.keelson).replace(stop, `${checks}\n${stop}`),
+    expect(await runReadmeBlock(0, checks, images)).toBe('[200,200,200]\n');
+  });
+
+  test.for(['go', 'java', 'python'] as const)('runs in the example for %s', async (language) => {
+    const printed = await runExample(language, images.keelson);
+    expect(printed?.trim() ?? 'not tested').toMatch(/^(?:204 admin|not tested)$/);
+  });
+
+  test('replicates in a pair that one call starts, and which can be promoted', async () => {
+    const checks = `
+      const ask = async (url, headers) => (await fetch(url, { headers })).status;
+      console.log(JSON.stringify([
+        await ask(pair.secondary.httpUrl + '/v1/sys/policies/acl/app', { 'x-service-token': pair.secondaryToken }),
+        await ask(pair.primary.httpUrl + '/v1/sys/policies/acl/app', { 'x-service-token': pair.secondaryToken }),
+        pair.unsealKeys.length,
+      ]));`;
+    expect(await runReadmeBlock(1, checks, images)).toBe('[200,403,5]\n');
+  });
+
+  test('is distributed in a cluster that one call starts, and leaves nothing behind', async () => {
+    const checks = `
+      const ask = async (url, headers) => (await fetch(url, { headers })).status;
+      console.log(JSON.stringify([
+        await ask(cluster.httpUrl + '/v1/sys/mounts', { 'x-service-token': cluster.rootToken }),
+        await ask(cluster.httpUrl + '/api/v2/account/details', { authorization: 'Bearer ' + cluster.apiToken }),
+        cluster.recoveryKeys.length,
+        Object.keys(cluster.services),
+      ]));`;
+    expect(await runReadmeBlock(2, checks, images)).toBe(
+      '[200,200,5,["sys","pki","workspace","gateway"]]\n',
     );
-    const { stdout } = await run(process.execPath, [suite], { cwd: project.path });
-    expect(stdout).toBe('[200,200,200]\n');
+    const volumes = ['volume', 'ls', '--quiet', '--filter', 'name=keelson-trust-'];
+    expect((await run('docker', volumes)).stdout).toBe('');
+  });
+
+  test('starts by the lines of its page, under a root that is read-only', async () => {
+    const name = `keelson-${randomBytes(4).toString('hex')}`;
+    const [starting = '', showing = ''] = documentedCommands('docs/releasing.md', 'The image')
+      .replaceAll('keelson:0.1.0', images.keelson)
+      .replaceAll(/--name keelson|keelson:\/data|exec keelson/g, (part) =>
+        part.replace('keelson', name),
+      )
+      .replace('8200:8200', '127.0.0.1::8200')
+      .replace('8443:8443', '127.0.0.1::8443')
+      .split('\n');
+    try {
+      await run('sh', ['-euc', starting]);
+      const { stdout: port } = await run('docker', ['port', name, '8200']);
+      await vi.waitFor(
+        async () => expect((await call(`http://${port.trim()}/readyz`)).status).toBe(200),
+        { timeout: 180_000, interval: 200 },
+      );
+      const facts = (await run('sh', ['-euc', showing])).stdout;
+      expect(JSON.parse(facts)).toMatchObject({ root_token: expect.any(String) });
+      const user = ['inspect', '--format', '{{.Config.User}}', name];
+      expect((await run('docker', user)).stdout.trim()).toBe('65532:65532');
+    } finally {
+      await run('docker', ['rm', '--force', '--volumes', name]);
+      await run('docker', ['volume', 'rm', '--force', name]);
+    }
   });
 
   test('holds at most 120 MB beyond its base and Node.js, and no tool of the tests', async () => {

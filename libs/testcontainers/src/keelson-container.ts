@@ -14,6 +14,7 @@ const FIRST_RUN_FILE = '/data/first-run.json';
 interface FirstRun {
   readonly root_token: string;
   readonly api_token: string;
+  readonly unseal_keys: readonly string[];
   /** "" when the container was given a certificate. */
   readonly ca_certificate_file: string;
 }
@@ -31,6 +32,8 @@ export class StartedKeelsonContainer extends AbstractStartedContainer {
   readonly rootToken: string;
   /** Token of an administrator who may create organizations, for `/api/v2`: `Authorization: Bearer`. */
   readonly apiToken: string;
+  /** Shares of the key, which ceremonies need. */
+  readonly unsealKeys: readonly string[];
   /** CA certificate for clients of `httpsUrl`, PEM; undefined if a certificate was given. */
   readonly caCertificate: string | undefined;
 
@@ -38,6 +41,7 @@ export class StartedKeelsonContainer extends AbstractStartedContainer {
     super(started);
     this.rootToken = facts.root_token;
     this.apiToken = facts.api_token;
+    this.unsealKeys = facts.unseal_keys;
     this.caCertificate = caCertificate;
   }
 
