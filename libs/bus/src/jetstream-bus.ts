@@ -5,6 +5,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { KeelsonError } from '@keelson/errors';
+import { callInSpan } from '@keelson/logging/spans';
 import { fromWireError, injectTraceContext, serveInTrace, toWireError } from '@keelson/rpc/wire';
 import {
   type ConsumerMessages,
@@ -151,14 +152,16 @@ export class JetStreamBus implements Bus {
     const { expectedLastSequence } = options;
     try {
       const acknowledged = await this.#link.whileConnected(
-        jetstream(connection).publish(stream, payload, {
-          msgID: options.messageId,
-          headers: toNatsHeaders({ ...options.headers, ...injectTraceContext() }),
-          timeout: PUBLISH_TIMEOUT_MS,
-          ...(expectedLastSequence !== undefined && {
-            expect: { lastSequence: expectedLastSequence },
+        callInSpan('nats publish', NATS, () =>
+          jetstream(connection).publish(stream, payload, {
+            msgID: options.messageId,
+            headers: toNatsHeaders({ ...options.headers, ...injectTraceContext() }),
+            timeout: PUBLISH_TIMEOUT_MS,
+            ...(expectedLastSequence !== undefined && {
+              expect: { lastSequence: expectedLastSequence },
+            }),
           }),
-        }),
+        ),
       );
       return acknowledged.seq;
     } catch (error) {
@@ -285,10 +288,12 @@ export class JetStreamBus implements Bus {
     let answer: Msg;
     try {
       answer = await this.#link.whileConnected(
-        connection.request(subject, payload, {
-          timeout: timeoutMs,
-          headers: toNatsHeaders(injectTraceContext()),
-        }),
+        callInSpan('nats request', NATS, () =>
+          connection.request(subject, payload, {
+            timeout: timeoutMs,
+            headers: toNatsHeaders(injectTraceContext()),
+          }),
+        ),
       );
     } catch (error) {
       if (isNoResponder(error))
@@ -332,6 +337,8 @@ export class JetStreamBus implements Bus {
     return this.#link.close();
   }
 }
+
+const NATS = { 'messaging.system': 'nats' };
 
 const requireSize = (connection: NatsConnection, payload: Uint8Array): void => {
   const limitBytes = connection.info?.max_payload;

@@ -2,7 +2,9 @@
  * Routes of one service: matching, errors 404 and 405, and the OpenAPI paths of the routes. The dialects
  * (libs/secrets-api, libs/jsonapi) create the routes; the router knows nothing about documents.
  */
+
 import { KeelsonError } from '@keelson/errors';
+import { trace } from '@opentelemetry/api';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
 import type { EdgeRequest, EdgeResponse, EdgeService } from './edge-service.ts';
 import { type EdgeMethod, methodRefused } from './methods.ts';
@@ -202,6 +204,7 @@ export const createEdgeService = (options: EdgeServiceOptions): EdgeService => {
     handle: async (request) => {
       try {
         const { route, params, refusal } = match(request.head.method, request.head.path);
+        trace.getActiveSpan()?.setAttribute('http.route', options.pathPrefix + route.path);
         const exchange = new RouteExchange(request, params);
         const response = await (refusal === undefined
           ? route.handle(exchange)

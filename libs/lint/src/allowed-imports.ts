@@ -11,7 +11,8 @@ export const allowedImports: AllowedImports = {
 
   libs: [
     'clock config errors lint testcontainers testkit',
-    'logging storage x509',
+    'logging x509',
+    'storage',
     'locks metrics rpc runtime',
     'bus edge',
     'jsonapi outbound replication secrets-api',

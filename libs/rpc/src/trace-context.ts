@@ -1,4 +1,5 @@
 /** W3C trace context across calls, through whatever OpenTelemetry SDK the process registered. */
+import { endWith } from '@keelson/logging/spans';
 import {
   type Context,
   context,
@@ -28,14 +29,5 @@ export const serveInTrace = <T>(
   context.with(contextOf(carrier), () =>
     trace
       .getTracer('keelson')
-      .startActiveSpan(spanName, { kind: SpanKind.SERVER }, async (span) => {
-        try {
-          return await serve();
-        } catch (error) {
-          span.recordException(error instanceof Error ? error : String(error));
-          throw error;
-        } finally {
-          span.end();
-        }
-      }),
+      .startActiveSpan(spanName, { kind: SpanKind.SERVER }, (span) => endWith(span, serve)),
   );

@@ -6,6 +6,7 @@
 import { Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
 import type { Clock } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
+import { answerSpan } from '@keelson/logging/spans';
 import type {
   Call,
   Chunk,
@@ -17,6 +18,7 @@ import type {
   ServerFrames,
 } from '@keelson/proto/edge/v1/edge';
 import { type ReportBug, serveInTrace, toGrpcStatus, toWireError } from '@keelson/rpc';
+import { trace } from '@opentelemetry/api';
 import { bufferedBody } from '../edge-body.ts';
 import type { EdgeRequest, EdgeResponse, EdgeService } from '../edge-service.ts';
 import { type CallHandler, unknownMethod } from './call-dispatcher.ts';
@@ -55,6 +57,16 @@ interface Exchange {
   body?: ReceivedBody;
   cancelDeadline?: () => void;
 }
+
+const answeredInSpan = async (
+  service: EdgeService,
+  request: EdgeRequest,
+): Promise<EdgeResponse> => {
+  const response = await service.handle(request);
+  const span = trace.getActiveSpan();
+  if (span !== undefined) answerSpan(span, response.head.status);
+  return response;
+};
 
 const NOTHING = Buffer.alloc(0);
 
@@ -181,7 +193,9 @@ export class ServerStream {
       const response =
         traceparent === ''
           ? await service.handle(request)
-          : await serveInTrace({ traceparent }, `edge ${method}`, () => service.handle(request));
+          : await serveInTrace({ traceparent }, `edge ${method}`, () =>
+              answeredInSpan(service, request),
+            );
       exchange.cancelDeadline?.();
       await this.#respond(id, exchange, response);
     } catch (error) {

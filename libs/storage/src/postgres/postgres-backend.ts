@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { hasCode, KeelsonError } from '@keelson/errors';
+import { callInSpan } from '@keelson/logging/spans';
 import type { CompiledQuery } from 'kysely';
 import type { PoolClient } from 'pg';
 import type { Backend, Batch, GroupCommit } from '../backend.ts';
@@ -74,6 +75,14 @@ const scanValues = ({ from, to }: PathRange, limit: number): unknown[] => [
   toLimit(limit),
 ];
 
+/** A read of a request in its trace; writes are traced by the commit queue. */
+const inSpan = <T>(operation: string, read: () => Promise<T>): Promise<T> =>
+  callInSpan(
+    `postgresql ${operation}`,
+    { 'db.system.name': 'postgresql', 'db.operation.name': operation },
+    read,
+  );
+
 export class PostgresBackend implements Backend {
   readonly tables = postgresTables<unknown>();
   readonly #connections: PostgresConnections;
@@ -106,11 +115,11 @@ export class PostgresBackend implements Backend {
   }
 
   headSequence(): Promise<number> {
-    return this.#head.join();
+    return inSpan('head', () => this.#head.join());
   }
 
   async findRow(path: string): Promise<StoredRow | undefined> {
-    return (await this.#rows.join(path)).get(path);
+    return (await inSpan('find', () => this.#rows.join(path))).get(path);
   }
 
   async findLeaf(path: string): Promise<Uint8Array | undefined> {
@@ -126,17 +135,20 @@ export class PostgresBackend implements Backend {
   }
 
   async listPaths({ from, to }: PathRange, limit: number): Promise<readonly string[]> {
-    const rows = await this.#connections.query<{ path: Buffer }>(
-      'SELECT path FROM record WHERE path >= $1 AND path < $2 ORDER BY path LIMIT $3',
-      [bytea(from), bytea(to), toLimit(limit)],
+    const rows = await inSpan('list', () =>
+      this.#connections.query<{ path: Buffer }>(
+        'SELECT path FROM record WHERE path >= $1 AND path < $2 ORDER BY path LIMIT $3',
+        [bytea(from), bytea(to), toLimit(limit)],
+      ),
     );
     return rows.map(({ path }) => path.toString());
   }
 
   async scanRows(range: PathRange, limit: number): Promise<readonly StoredRow[]> {
-    return (await this.#connections.query<RecordRow>(SCAN_ROWS, scanValues(range, limit))).map(
-      toStoredRow,
+    const rows = await inSpan('scan', () =>
+      this.#connections.query<RecordRow>(SCAN_ROWS, scanValues(range, limit)),
     );
+    return rows.map(toStoredRow);
   }
 
   async scanChecked(range: PathRange, limit: number): Promise<readonly CheckedRow[]> {
@@ -325,11 +337,13 @@ export class PostgresBackend implements Backend {
   }
 
   select<Row>({ sql, parameters }: CompiledQuery<Row>): Promise<readonly Row[]> {
-    return this.#connections.query<Row & object>(sql, [...parameters]);
+    return inSpan('select', () => this.#connections.query<Row & object>(sql, [...parameters]));
   }
 
   findByPart(searched: Searched, part: PartQuery): Promise<readonly string[] | undefined> {
-    return findByPart((sql, values) => this.#connections.query(sql, values), searched, part);
+    return inSpan('search', () =>
+      findByPart((sql, values) => this.#connections.query(sql, values), searched, part),
+    );
   }
 
   async loadTallies(table: string, keys: readonly string[]): Promise<ReadonlyMap<string, number>> {

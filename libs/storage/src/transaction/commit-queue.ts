@@ -6,6 +6,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '@keelson/clock';
 import { hasCode } from '@keelson/errors';
+import { callInSpan } from '@keelson/logging/spans';
 import type { Backend, Batch } from '../backend.ts';
 import type { Projector } from '../projections/projector.ts';
 import type { RecordReader } from '../reading/record-reader.ts';
@@ -65,10 +66,12 @@ export class CommitQueue {
    * @throws when the database refused the whole group
    */
   commit(request: CommitRequest): Promise<boolean> {
-    const { promise, resolve, reject } = Promise.withResolvers<boolean>();
-    this.#waiting.push({ ...request, settle: resolve, fail: reject });
-    if (!this.#isRunning) void this.#run();
-    return promise;
+    return callInSpan('database commit', { 'db.operation.name': 'commit' }, () => {
+      const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+      this.#waiting.push({ ...request, settle: resolve, fail: reject });
+      if (!this.#isRunning) void this.#run();
+      return promise;
+    });
   }
 
   /** Runs `work` while no group is being written. */

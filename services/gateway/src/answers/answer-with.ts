@@ -2,6 +2,8 @@
  * Route handlers of the APIs: a service produces the response, whose bytes are passed on unchanged.
  */
 import type { EdgeResponse } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+import { answerSpan, endWith } from '@keelson/logging/spans';
 import { context, propagation, type Span, SpanKind, trace } from '@opentelemetry/api';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Exchange } from '../request/exchange.ts';
@@ -30,13 +32,19 @@ const serveInSpan = async (
   const carrier: Record<string, string> = {};
   propagation.inject(active, carrier);
   exchange.head = { ...exchange.head, traceparent: carrier['traceparent'] ?? '' };
-  try {
-    return await context.with(active, () => exchange.untilEnd(serve(exchange)));
-  } finally {
-    span.updateName(`${exchange.head.method} ${exchange.group}`);
-    span.setAttribute('keelson.request_id', exchange.requestId);
-    span.end();
-  }
+  return await endWith(span, async () => {
+    try {
+      const answer = await context.with(active, () => exchange.untilEnd(serve(exchange)));
+      answerSpan(span, answer.head.status);
+      return answer;
+    } catch (error) {
+      answerSpan(span, KeelsonError.from(error).httpStatus);
+      throw error;
+    } finally {
+      span.updateName(`${exchange.head.method} ${exchange.group}`);
+      span.setAttribute('keelson.request_id', exchange.requestId);
+    }
+  });
 };
 
 /**
