@@ -6,7 +6,7 @@ import { createEdgeService, type EdgeMethod, edgeResponse, type Route } from '@k
 import { createErrorRenderer } from '@keelson/jsonapi';
 import { createLogger } from '@keelson/logging';
 import { createRegistry } from '@keelson/metrics';
-import { Caller } from '@keelson/proto/edge/v1/edge';
+import { Caller, Mount } from '@keelson/proto/edge/v1/edge';
 import {
   type AccessDefinition,
   AuditContext,
@@ -80,6 +80,7 @@ const secretRoutes: Route[] = [
   ...METHODS.map((method) => echo(method)),
   ...pageRoutes,
   echo('POST', '/open/echo'),
+  echo('GET', '/mounted/echo'),
   echo('POST', '/webhooks/repositories/whk-1'),
   echo('GET', '/sys/health'),
   route('GET', '/gone', () => Promise.resolve(json(404, { errors: [] }))),
@@ -156,7 +157,8 @@ const accessOf = (state: SystemState): Partial<RpcService<typeof AccessDefinitio
           service,
           path: `/${rest[0] === 'body-rule' ? 'echo' : rest.join('/')}`,
           namespace: { id: 'root', path: '' },
-          mount: undefined,
+          // Engines get the certificate of a TLS client, other services do not.
+          mount: rest[0] === 'mounted' ? Mount.fromPartial({ path: `${service}/` }) : undefined,
           caller: undefined,
           passToken: false,
           tryAuditDevice: undefined,

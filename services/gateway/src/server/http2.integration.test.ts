@@ -1,5 +1,6 @@
 /** HTTP/2 on the TLS port: by curl, by node:http2, and by clients that abuse it. */
 import { execFile } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import {
@@ -169,6 +170,42 @@ describe('HTTP/2', () => {
     expect([head.headers[':status'], head.text]).toEqual([200, '']);
     expect(headers).not.toHaveProperty('connection');
     session.close();
+  });
+
+  test('passes the certificate of a client on, also after the server has renewed its own', async () => {
+    const client = await openSelfIssuedCertificate({
+      folder: join(folder, 'client'),
+      names: ['device'],
+      clock: systemClock,
+    });
+    client.close();
+    let renew: (renewed: { cert: string; key: string }) => void = () => undefined;
+    const asking = await startGateway(
+      { KEELSON_REQUEST_CLIENT_CERTIFICATES: 'true' },
+      {
+        ...certificate,
+        onRenewal: (listener) => {
+          renew = listener;
+          return () => undefined;
+        },
+      },
+    );
+    const { cert, key } = client.current();
+    const presented = `:${new X509Certificate(cert).raw.toString('base64')}:`;
+    for (const server of [certificate.current(), client.current()]) {
+      renew(server);
+      const session = connect(asking.https, { rejectUnauthorized: false, cert, key });
+      const { text } = await ask(session, { ':path': '/v1/pki/mounted/echo' });
+      const { data } = JSON.parse(text) as {
+        data: { head: { headers: Record<string, string> } };
+      };
+      expect(data.head.headers['client-cert']).toBe(presented);
+      expect((session.socket as TLSSocket).getPeerX509Certificate()?.fingerprint256).toBe(
+        new X509Certificate(server.cert).fingerprint256,
+      );
+      session.close();
+    }
+    await asking.stop();
   });
 
   test('an ambiguous host is refused', async () => {
