@@ -38,11 +38,15 @@ export const createPool = async (installation: Installation, name: string): Prom
   return { poolId: pool.data.id, token: String(token.data.attributes['token']) };
 };
 
-/** @param folder folder of an earlier agent, or an empty one */
+/**
+ * @param folder folder of an earlier agent, or an empty one
+ * @param settings further environment variables
+ */
 export const startAgent = async (
   { address, caFile, providersFile }: Installation,
   { token }: PoolAccess,
   folder: string,
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<AgentProcess> => {
   const child = spawn(process.execPath, [MAIN], {
     env: {
@@ -56,6 +60,7 @@ export const startAgent = async (
       KEELSON_AGENT_FOLDER: folder,
       KEELSON_AGENT_CA_FILE: caFile,
       KEELSON_AGENT_POLL_MILLISECONDS: '200',
+      ...settings,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

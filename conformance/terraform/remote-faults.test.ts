@@ -1,10 +1,17 @@
 /** Canceled runs, killed agents and assessments with the real tool. */
+import { existsSync, readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type AgentProcess, createPool, type PoolAccess, startAgent } from './agent-process.ts';
 import { fileConfiguration } from './provider-mirror.ts';
-import { cloudBlock, hasTerraform, type Installation, install } from './terraform-cli.ts';
+import {
+  type Answer,
+  cloudBlock,
+  hasTerraform,
+  type Installation,
+  install,
+} from './terraform-cli.ts';
 
 const SLOW_MS = 240_000;
 
@@ -17,11 +24,28 @@ resource "terraform_data" "slow" {
 }
 `;
 
+/** Whether a process runs; one that has ended may stay in the list until its parent takes notice. */
+const isLiving = (pid: number): boolean =>
+  existsSync(`/proc/${pid}/stat`) &&
+  !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+
+interface Forced {
+  readonly place: string;
+  readonly run: Answer['data'];
+  readonly act: (action: string) => Promise<number>;
+  readonly workspace: () => Promise<Answer['data']>;
+  readonly id: string;
+  readonly holder: AgentProcess;
+  readonly outcome: Promise<unknown>;
+}
+
 describe.runIf(hasTerraform)('terraform with an agent', { timeout: SLOW_MS }, () => {
   let installation: Installation;
   let pool: PoolAccess;
   let folder: string;
   let agent: AgentProcess;
+  /** Begun by the first test; a run can be canceled by force only after a minute. */
+  let forced: Forced | undefined;
   const open = async (name: string, text: string) => {
     const project = await installation.project({
       'main.tf': cloudBlock(installation.host, `name = "${name}"`) + text,
@@ -49,6 +73,30 @@ describe.runIf(hasTerraform)('terraform with an agent', { timeout: SLOW_MS }, ()
     await agent.stop();
     await installation[Symbol.asyncDispose]();
   }, SLOW_MS);
+
+  test('does not stop a tool that ignores the interruption, at first', async () => {
+    const place = await installation.folder('stubborn');
+    const tool = join(place, 'terraform');
+    // terraform shows an apply from the fourth line of its log on.
+    const stubborn = `trap '' INT; echo $$ > ${place}/pids; sleep 600 & echo $! >> ${place}/pids; echo; echo I do not stop; wait`;
+    const script = `#!/bin/sh\nif [ "$1" = apply ]; then ${stubborn}; else exec terraform "$@"; fi\n`;
+    await writeFile(tool, script, { mode: 0o755 });
+    const own = await createPool(installation, 'stubborn');
+    const { start, workspace, id } = await open('stubborn', SLOW);
+    const change = { 'execution-mode': 'agent', 'agent-pool-id': own.poolId };
+    const data = { type: 'workspaces', attributes: change };
+    await installation.call('PATCH', `/workspaces/${id}`, { data });
+    const holder = await startAgent(installation, own, place, { KEELSON_AGENT_TERRAFORM: tool });
+    const applying = start('apply', '-auto-approve');
+    await applying.printed('I do not stop');
+    const run = await newestRun(id);
+    const act = async (action: string) =>
+      (await installation.call('POST', `/runs/${run.id}/actions/${action}`)).status;
+    expect(await act('cancel')).toBe(202);
+    // The tool has a minute to write its state.
+    expect(await act('force-cancel')).toBe(409);
+    forced = { place, run, act, workspace, id, holder, outcome: applying.outcome };
+  });
 
   test('stops a canceled apply and keeps the resources that were created', async () => {
     const { start, run, workspace, id } = await open('canceled', SLOW);
@@ -93,6 +141,40 @@ describe.runIf(hasTerraform)('terraform with an agent', { timeout: SLOW_MS }, ()
     expect(JSON.stringify(kept.document)).toContain('"made"');
     const { list } = await installation.call('GET', `/agent-pools/${pool.poolId}/agents`);
     expect(list.map(({ attributes }) => attributes['status'])).toEqual(['idle']);
+  });
+
+  test('ends a tool that did not stop, with all its processes, when the run is canceled by force', async () => {
+    if (forced === undefined) throw new Error('no tool was started');
+    const { place, run, act, workspace, id, holder, outcome } = forced;
+    const pids = (await readFile(join(place, 'pids'), 'utf8')).trim().split('\n').map(Number);
+    const living = () => pids.filter(isLiving);
+    expect(pids).toHaveLength(2);
+    expect(living()).toEqual(pids);
+    const force = () => act('force-cancel');
+    await expect.poll(force, { timeout: 90_000, interval: 500 }).toBe(202);
+    // The client, which follows the run, ends with it.
+    await outcome;
+    expect((await newestRun(id)).attributes['status']).toBe('force_canceled');
+    expect((await workspace()).attributes).toMatchObject({ locked: false });
+    await expect.poll(living, { timeout: 30_000, interval: 200 }).toEqual([]);
+    // The tool has written no state, and none was stored.
+    const state = await installation.call('GET', `/workspaces/${id}/current-state-version`);
+    expect(state.status).toBe(404);
+    // The agent takes the next run.
+    const next = await installation.call('POST', '/runs', {
+      data: {
+        type: 'runs',
+        attributes: { 'plan-only': true },
+        relationships: { workspace: { data: { type: 'workspaces', id } } },
+      },
+    });
+    const statusOfNext = async () =>
+      (await installation.call('GET', `/runs/${next.data.id}`)).data.attributes['status'];
+    await expect
+      .poll(statusOfNext, { timeout: SLOW_MS / 4, interval: 200 })
+      .toBe('planned_and_finished');
+    expect(next.data.id).not.toBe(run.id);
+    await holder.stop();
   });
 
   // Two assessments, each by an agent.
