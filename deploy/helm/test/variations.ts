@@ -77,6 +77,7 @@ const service = (component: string): Readonly<Record<string, Variation>> => {
 
 const ingress = { ingress: { enabled: true } };
 const route = { httpRoute: { enabled: true, parentRefs: [{ name: 'edge' }] } };
+const objectStorage = { objectStorage: { endpoint: 'https://s3.example.com' } };
 const monitor = { serviceMonitor: { enabled: true } };
 const backup = { backup: { enabled: true } };
 const DIGEST = `sha256:${'0'.repeat(64)}`;
@@ -148,6 +149,18 @@ export const VARIATIONS: Readonly<Record<string, Variation>> = {
     value: 'bearer',
     within: { serviceMonitor: { enabled: true, tokenSecret: { name: 'metrics' } } },
     shows: /key: bearer/,
+  },
+  'objectStorage.endpoint': {
+    value: 'https://s3.example.com',
+    shows: /name: KEELSON_OBJECT_STORAGE_ENDPOINT\n +value: "https:\/\/s3.example.com"/,
+  },
+  'objectStorage.bucket': { value: 'bodies', within: objectStorage, shows: /value: "bodies"/ },
+  'objectStorage.region': { value: 'eu-1', within: objectStorage, shows: /value: "eu-1"/ },
+  'objectStorage.prefix': { value: 'main/', within: objectStorage, shows: /value: "main\/"/ },
+  'objectStorage.secretName': {
+    value: 'other',
+    within: { ...objectStorage, mode: 'distributed' },
+    shows: /name: other\n +key: secret-access-key/,
   },
   'backup.enabled': { value: true, shows: /kind: CronJob/ },
   'backup.schedule': { value: '5 4 * * *', within: backup, shows: /schedule: "5 4 \* \* \*"/ },

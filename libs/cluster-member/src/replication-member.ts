@@ -143,6 +143,18 @@ export class ReplicationMember {
     ];
   }
 
+  /**
+   * Asks the primary for an object that records refer to; undefined if it has none, or there is no primary.
+   * @throws KeelsonError of the bus or the primary
+   */
+  async loadObject(key: string): Promise<Uint8Array | undefined> {
+    for (const kind of REPLICATION_KINDS) {
+      const run = this.runOf(kind);
+      if (run?.role === 'secondary') return run.secondary.link.loadObject(key);
+    }
+    return undefined;
+  }
+
   roleOf(kind: ReplicationKind): ReplicationRole | undefined {
     return this.#roles.find((one) => one.kind === kind);
   }

@@ -50,6 +50,8 @@ export interface RunParts {
   readonly groups: RecordGroups;
   /** The paths filter of a secondary; absent in services that do not know filters. */
   readonly describeFilter?: (secondaryId: string) => Promise<Filter | undefined>;
+  /** Finds an object that records of the service refer to; absent in services without object storage. */
+  readonly findObject?: (key: string) => Promise<Uint8Array | undefined>;
   /** Id of this cluster; absent in services that do not know it. */
   readonly localClusterId?: () => Promise<string>;
 }
@@ -137,6 +139,7 @@ export const startPrimaryRun = (
     },
     onFiltered: (secondaryId) => filtered.ensure(secondaryId),
     ...(parts.describeFilter && { describeFilter: parts.describeFilter }),
+    ...(parts.findObject && { findObject: parts.findObject }),
   });
   const publisher = new WalPublisher(publishing);
   const start = (name: string, run: (signal: AbortSignal) => Promise<void>) =>

@@ -47,6 +47,8 @@ export const composeServiceReplication = (
     readonly logger: Logger;
     /** Answers requests that secondaries forward. */
     readonly edge: () => EdgeService;
+    /** Finds an object that records refer to; absent without object storage. */
+    readonly findObject?: ((key: string) => Promise<Uint8Array | undefined>) | undefined;
     /** Locations of the records that a paths filter can withhold; all others go to every secondary. */
     readonly areas: readonly RecordArea[];
   },
@@ -73,6 +75,7 @@ export const composeServiceReplication = (
     },
     serveForwarded: serveForwarded(own.edge, whole),
     groups: recordGroups(areas),
+    ...(own.findObject && { findObject: own.findObject }),
   });
   return { store: guardWrites(store, gate), member, rpc: replicationMemberRpc(member) };
 };

@@ -37,6 +37,8 @@ export const storeCopyRpc = ({
     return {};
   },
   replaceRecords: async ({ restoration, records, sequence }) => {
+    // An interrupted restoration is finished by repeating all of its steps.
+    if ((await loadRestoration(store))?.id === restoration) return {};
     // Work that goes on would write what it knows of the former records.
     await stopReplication();
     await store.copies.replace(restoration, {

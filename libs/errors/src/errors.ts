@@ -52,6 +52,11 @@ export class KeelsonError extends Error {
     return ERROR_CODES[this.code].http;
   }
 
+  /** Whether the same request may succeed later. */
+  get mayPass(): boolean {
+    return ERROR_CODES[this.code].retry;
+  }
+
   /** Converts anything caught to a KeelsonError: unknown values become `internal` with the value as cause. */
   static from(thrown: unknown): KeelsonError {
     return thrown instanceof KeelsonError

@@ -14,7 +14,7 @@ export const allowedImports: AllowedImports = {
     'logging x509',
     'storage',
     'locks metrics rpc runtime',
-    'bus edge',
+    'bus edge objects',
     'jsonapi outbound replication secrets-api',
     'cluster-member',
   ],
@@ -64,7 +64,7 @@ export const allowedImports: AllowedImports = {
     'namespaces tokens',
     'cubbyhole custom-messages mounts nodes seal',
     'internal-ui leases snapshots wrapping',
-    'access replication',
+    'access backups replication',
     'metrics rpc',
   ],
 

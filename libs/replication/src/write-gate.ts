@@ -115,6 +115,8 @@ export const guardWrites = (store: Store, gate: WriteGate): Store => {
     hasChangedSince: (paths, position) => store.hasChangedSince(paths, position),
     damagedPaths: () => store.damagedPaths(),
     onDamaged: (listener) => store.onDamaged(listener),
+    encrypt: (path, value) => store.encrypt(path, value),
+    decrypt: (path, stored) => store.decrypt(path, stored),
     sizeBytes: () => store.sizeBytes(),
     wal: store.wal,
     merkle: store.merkle,

@@ -280,6 +280,17 @@ export class RecordStore implements Store {
     this.#reader.damaged.onFound = listener;
   }
 
+  encrypt(path: string, value: Uint8Array): Uint8Array {
+    this.#requireOpen();
+    requireRecordPath(path);
+    return this.#barrier.encrypt(path, value);
+  }
+
+  async decrypt(path: string, stored: Uint8Array): Promise<Uint8Array> {
+    this.#requireOpen();
+    return this.#reader.decryptValue(path, stored);
+  }
+
   async sizeBytes(): Promise<number> {
     this.#requireOpen();
     return this.#backend.sizeBytes();

@@ -334,6 +334,16 @@ export interface Store extends Reads {
   damagedPaths(): readonly string[];
   /** Replaces the listener that is called once for each of them. */
   onDamaged(listener: (path: string) => void): void;
+  /**
+   * Encrypts bytes that are kept outside of the store, as if they were the value of a record at `path`.
+   * @throws KeelsonError `storage.sealed`
+   */
+  encrypt(path: string, value: Uint8Array): Uint8Array;
+  /**
+   * The bytes given to `encrypt` with the same path, by this replica or another.
+   * @throws KeelsonError `storage.sealed`, `barrier.damaged_value`
+   */
+  decrypt(path: string, stored: Uint8Array): Promise<Uint8Array>;
   /** Space that the store takes on disk: its SQLite file, or its PostgreSQL database. */
   sizeBytes(): Promise<number>;
   readonly wal: WalReader;

@@ -37,6 +37,11 @@ export interface DistributedOptions {
   readonly databaseUrl?: (connectionString: string, service: DistributedService) => string;
   /** False leaves it as it is at the first start, without keys and tokens of `v1`. */
   readonly isInitialized?: boolean;
+  /** Initializes the cluster with one share, and unseals it; by default with requests. */
+  readonly initialize?: (
+    url: string,
+    seal: 'shamir' | 'static',
+  ) => Promise<Pick<AddressedCluster, 'token' | 'shares'>>;
 }
 
 export interface DistributedCluster extends AddressedCluster {
@@ -78,7 +83,7 @@ const unseal = async (url: string, key: string): Promise<void> => {
 };
 
 /** Initializes a cluster, and unseals it if its shares do that. @returns its first token and shares */
-const initialize = async (
+const initializeByRequest = async (
   url: string,
   seal: 'shamir' | 'static',
 ): Promise<Pick<AddressedCluster, 'token' | 'shares'>> => {
@@ -111,6 +116,7 @@ export const startDistributed = async ({
   seal = 'static',
   databaseUrl = (connectionString) => connectionString,
   isInitialized = true,
+  initialize = initializeByRequest,
 }: DistributedOptions): Promise<DistributedCluster> => {
   await using stack = new AsyncDisposableStack();
   const directory = stack.use(await temporaryDirectory());

@@ -26,6 +26,7 @@ export { propertySettings } from './property-settings.ts';
 export { installPythonPackages } from './python-packages.ts';
 export { type RedisOptions, type RedisServer, startRedis } from './redis.ts';
 export { type ApiCall, type RepositoryServer, startRepositoryServer } from './repository-server.ts';
+export { type S3Access, type S3Server, startS3 } from './s3-server.ts';
 export { ServerProcess } from './server-process.ts';
 export { shiftedClock } from './shifted-clock.ts';
 export { type SshServer, startSshServer } from './ssh-server.ts';

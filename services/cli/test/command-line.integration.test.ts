@@ -1,5 +1,6 @@
 /** The real command against a real server: docs/command-line.md word for word, refusals, and secrets. */
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -231,6 +232,85 @@ test('a sealed server is told by code 2, and unsealed with shares from standard 
     expect((await keelson(['unseal'], { input: share })).code).toBe(0);
   expect((await keelson(['status'])).code).toBe(0);
 });
+
+test('a state is written to a new file that only its owner can read', async () => {
+  const workspaces = await fetch(`${server.http}/api/v2/organizations/acme/workspaces/web`, {
+    headers: { Authorization: `Bearer ${server.apiToken}` },
+  });
+  const { data } = (await workspaces.json()) as { readonly data: { readonly id: string } };
+  const api = (path: string, body: object): Promise<Response> =>
+    fetch(`${server.http}/api/v2/workspaces/${data.id}/${path}`, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${server.apiToken}`,
+        'Content-Type': 'application/vnd.api+json',
+      },
+      body: JSON.stringify(body),
+    });
+  const asUser = (given: readonly string[]): Promise<Ended> =>
+    keelson(given, { env: { KEELSON_API_TOKEN: server.apiToken } });
+  const none = await asUser(['workspace', 'state', 'acme/web']);
+  expect([none.code, none.err]).toEqual([1, expect.stringContaining('current-state-version')]);
+  const state = '{"version":4,"serial":1,"lineage":"l","outputs":{},"resources":[]}';
+  await api('actions/lock', {});
+  const stored = await api('state-versions', {
+    data: {
+      type: 'state-versions',
+      attributes: {
+        serial: 1,
+        md5: createHash('md5').update(state).digest('hex'),
+        state: Buffer.from(state).toString('base64'),
+      },
+    },
+  });
+  expect(stored.status).toBe(201);
+  expect((await asUser(['workspace', 'state', 'acme/web'])).out).toBe(`${state}\n`);
+  const file = join(folder.path, 'web.tfstate');
+  const written = await asUser(['workspace', 'state', 'acme/web', '--output', file]);
+  expect([written.code, written.out]).toEqual([0, `Wrote state 1 to ${file}.\n`]);
+  expect(readFileSync(file, 'utf8')).toBe(state);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+});
+
+test('a secondary joins, is promoted, and the former primary is demoted before', async () => {
+  const spare = await startKeelson({
+    dataFolder: join(folder.path, 'spare'),
+    env: { KEELSON_NATS_URL: nats.url },
+  });
+  try {
+    const shares = (
+      JSON.parse(readFileSync(join(server.dataFolder, 'first-run.json'), 'utf8')) as {
+        readonly unseal_keys: readonly string[];
+      }
+    ).unseal_keys.join('\n');
+    const onSpare = (given: readonly string[], input = ''): Promise<Ended> =>
+      keelson(['--address', spare.http, 'replication', ...given], {
+        input,
+        env: { KEELSON_TOKEN: spare.rootToken },
+      });
+    const statusOf = async (ask: Promise<Ended>) =>
+      JSON.parse((await ask).out).dr as Readonly<Record<string, unknown>>;
+    await asRoot(['replication', 'enable', 'dr']);
+    const token = await asRoot(['replication', 'token', 'dr', 'spare']);
+    const wrong = await onSpare(['join', 'dr'], 'no token');
+    expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('secondary/enable')]);
+    const joined = await onSpare(['join', 'dr'], token.out);
+    expect([joined.code, joined.out]).toEqual([0, expect.stringContaining('Follows the dr')]);
+    let state: unknown;
+    while (state !== 'stream-wals')
+      ({ state } = await statusOf(onSpare(['status', '--json'])).catch(() => ({ state: '' })));
+    const few = await onSpare(['operation-token'], shares.split('\n')[0]);
+    expect([few.code, few.err]).toEqual([1, expect.stringContaining('shares were given')]);
+    const operation = (await onSpare(['operation-token'], shares)).out;
+    expect((await asRoot(['replication', 'demote', 'dr'])).code).toBe(0);
+    let promoted = await onSpare(['promote', 'dr'], operation);
+    while (promoted.code !== 0) promoted = await onSpare(['promote', 'dr'], operation);
+    expect(promoted.out).toContain('Promoted.');
+    expect(await statusOf(onSpare(['status', '--json']))).toMatchObject({ mode: 'primary' });
+  } finally {
+    await spare.stop();
+  }
+}, 120_000);
 
 test('doctor names a damaged store, a readable key and a missing file, and changes nothing', async () => {
   const sick = join(folder.path, 'sick');

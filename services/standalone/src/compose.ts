@@ -76,6 +76,7 @@ const startSys = async (
   try {
     if (isFirst) await joinStores(stores);
     else {
+      await sys.finishRestoration();
       await requireCluster(sys, storeFile(folder, 'sys'));
       await requireJoined(stores, folder);
     }

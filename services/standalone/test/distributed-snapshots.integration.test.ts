@@ -1,6 +1,8 @@
 /** A snapshot of services on PostgreSQL restored into one process on SQLite, and the other way round. */
+import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import {
   type KeelsonProcess,
   type PostgresServer,
@@ -60,12 +62,67 @@ const createRole = async (url: string, token: string, name: string): Promise<voi
 const findRole = async (url: string, token: string, name: string): Promise<number> =>
   (await untilServed(() => call(url, token, 'GET', `pki/roles/${name}`))).status;
 
+const findPolicy = async (url: string, token: string, name: string): Promise<number> =>
+  (await untilServed(() => call(url, token, 'GET', `sys/policies/acl/${name}`))).status;
+
+/** Writes of two services, by three writers, until `stop`. */
+const writeRoles = (url: string, token: string) => {
+  const acknowledged: string[] = [];
+  let isOn = true;
+  const write = async (writer: number): Promise<void> => {
+    for (let n = 0; isOn; n += 1) {
+      const name = `w-${writer}-${n}`;
+      const policy = `path "x/${name}" { capabilities = ["read"] }`;
+      const made = await call(url, token, 'POST', `sys/policies/acl/${name}`, { policy });
+      expect(made.status).toBe(204);
+      await createRole(url, token, name);
+      acknowledged.push(name);
+    }
+  };
+  const writers = [1, 2, 3].map(write);
+  return {
+    /** In the order of the answers. */
+    acknowledged,
+    stop: async () => {
+      isOn = false;
+      await Promise.all(writers);
+    },
+  };
+};
+
 const unseal = async (url: string, shares: readonly string[]): Promise<void> => {
   for (const key of shares) {
     const told = await call(url, '', 'POST', 'sys/unseal', { key });
     if (((await told.json()) as { readonly sealed: boolean }).sealed === false) return;
   }
   throw new Error('the shares did not unseal');
+};
+
+const COMMAND = join(import.meta.dirname, '../../cli/src/main.ts');
+
+const keelson = async (
+  given: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ readonly code: number; readonly out: string }> => {
+  const ended = await promisify(execFile)(process.execPath, [COMMAND, ...given], {
+    env: { PATH: process.env['PATH'], HOME: folder.path, ...env },
+  }).catch((failed: { code: number; stdout: string; stderr: string }) => failed);
+  return { code: 'code' in ended ? ended.code : 0, out: ended.stdout + ended.stderr };
+};
+
+/** The command line, which is the only other way to initialize a cluster. */
+const initializeByCommand = async (url: string) => {
+  const given = ['--address', url, 'init', '--shares', '1', '--threshold', '1', '--json'];
+  const made = await keelson(given);
+  expect(made.code).toBe(0);
+  const again = await keelson(given);
+  expect([again.code, again.out]).toEqual([1, expect.stringContaining('already initialized')]);
+  const facts = JSON.parse(made.out) as {
+    readonly root_token: string;
+    readonly keys_base64: readonly string[];
+  };
+  await unseal(url, facts.keys_base64);
+  return { token: facts.root_token, shares: facts.keys_base64 };
 };
 
 beforeAll(async () => {
@@ -80,6 +137,7 @@ beforeAll(async () => {
     redisUrl: redis.url,
     name: 'copied',
     seal: 'shamir',
+    initialize: initializeByCommand,
   });
 });
 afterAll(async () => {
@@ -96,12 +154,23 @@ test('goes from PostgreSQL to SQLite and back, with all services and the keys of
   );
   await untilServed(() => call(url, cluster.token, 'LIST', 'pki/roles'));
   await createRole(url, cluster.token, 'from-postgresql');
+  const { acknowledged, stop } = writeRoles(url, cluster.token);
+  await until(
+    () => Promise.resolve(acknowledged.length),
+    (written) => written >= 30,
+  );
+  const before = [...acknowledged];
   const first = await take(url, cluster.token);
+  await stop();
 
   const forced = await call(single.http, single.rootToken, 'POST', `${SNAPSHOT}-force`, first);
   expect([forced.status, await forced.text()]).toEqual([204, '']);
   await unseal(single.http, cluster.shares);
   expect(await findRole(single.http, cluster.token, 'from-postgresql')).toBe(200);
+  for (const name of before) {
+    expect(await findRole(single.http, cluster.token, name)).toBe(200);
+    expect(await findPolicy(single.http, cluster.token, name)).toBe(200);
+  }
   const account = await untilServed(() =>
     fetch(`${single.http}/api/v2/account/details`, {
       headers: { Authorization: `Bearer ${cluster.apiToken}` },
@@ -173,4 +242,26 @@ test('is followed by the other replicas of each service, which forget newer keys
   } finally {
     await replicated.stop();
   }
+});
+
+test('the databases are examined by the command line', async () => {
+  const databases = ['sys', 'pki', 'workspace'].map((service) => `copied_${service}`);
+  for (const name of databases) {
+    const url = `postgres://postgres@127.0.0.1:${postgres.port}/${name}`;
+    const found = await keelson(['doctor', '--database'], { KEELSON_DATABASE_URL: url });
+    expect([found.code, found.out]).toEqual([
+      expect.any(Number),
+      expect.stringMatching(/good .* format 1, \d+ commits/),
+    ]);
+    // The servers of the tests run without flushing, which loses data in a crash.
+    expect(found.out).toMatch(/fault .* fsync is off/);
+  }
+  const wrong = await keelson(['doctor', '--database'], {
+    KEELSON_DATABASE_URL: `postgres://postgres:hunter2@127.0.0.1:${postgres.port}/nowhere`,
+  });
+  expect(wrong.code).toBe(2);
+  expect(wrong.out).toMatch(/cannot be read: database "nowhere" does not exist/);
+  expect(wrong.out).not.toContain('hunter2');
+  const none = await keelson(['doctor', '--database']);
+  expect([none.code, none.out]).toEqual([2, expect.stringContaining('It is not set')]);
 });

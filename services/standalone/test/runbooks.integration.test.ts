@@ -227,6 +227,19 @@ until_equal "$A" "$B" dr`);
     expect(await stateOf(a, 'dr', 'mode')).toBe('primary');
   },
 
+  'check-storage': async () => {
+    const command = join(import.meta.dirname, '../../cli/src/main.ts');
+    await shell.paste(`keelson() { '${process.execPath}' '${command}' "$@"; }`);
+    const nowhere = 'postgres://keelson:hunter2@127.0.0.1:1/sys';
+    await shell.set({ DATA: a.process.dataFolder, DATABASE_URL: nowhere });
+    const [folder = '', database = ''] = await shell.follow('check-storage');
+    expect(folder.split('\n').map((line) => line.split(/\s+/)[0])).toEqual(
+      Array.from({ length: 5 }, () => 'good'),
+    );
+    expect(database).toMatch(/^fault +127.0.0.1:1\/sys +It cannot be read: .*ECONNREFUSED/);
+    expect(database).not.toContain('hunter2');
+  },
+
   'audit-device-broken': async () => {
     const log = join(a.folder.path, 'audit', 'log');
     await mkdir(join(a.folder.path, 'audit'));

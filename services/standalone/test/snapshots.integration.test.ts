@@ -1,12 +1,18 @@
-/** Snapshots of a whole control plane: taken under load, restored elsewhere, and refused when damaged. */
+/**
+ * Snapshots of a whole control plane with its states in object storage: taken under load, restored elsewhere,
+ * and refused when damaged.
+ */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFile, readFile } from 'node:fs/promises';
+import { copyFile, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import {
   type KeelsonProcess,
+  type S3Server,
   startKeelson,
+  startS3,
   type TemporaryDirectory,
   temporaryDirectory,
 } from '@keelson/testkit';
@@ -19,6 +25,9 @@ let folder: TemporaryDirectory;
 let source: KeelsonProcess;
 let target: KeelsonProcess;
 let snapshot: Buffer;
+let objects: S3Server;
+let targetSettings: Readonly<Record<string, string>>;
+let sourceSettings: Readonly<Record<string, string>>;
 
 interface Answer {
   readonly status: number;
@@ -99,6 +108,21 @@ const unsealKeysOf = async ({ dataFolder }: KeelsonProcess): Promise<readonly st
   return (JSON.parse(facts) as { readonly unseal_keys: readonly string[] }).unseal_keys;
 };
 
+/** Id of the newest restoration of a store of the source. */
+const restorationOf = (service: string): string => {
+  const database = new DatabaseSync(join(source.dataFolder, `${service}.sqlite`), {
+    readOnly: true,
+  });
+  try {
+    const row = database
+      .prepare("SELECT stored FROM record WHERE path = 'node/core/restoration'")
+      .get();
+    return Buffer.from(row?.['stored'] as Uint8Array).toString();
+  } finally {
+    database.close();
+  }
+};
+
 /** Entries of a tar archive under gzip. */
 const entriesOf = (archive: Uint8Array): Map<string, Buffer> => {
   const tar = gunzipSync(archive);
@@ -110,6 +134,28 @@ const entriesOf = (archive: Uint8Array): Map<string, Buffer> => {
     at += 512 + Math.ceil(size / 512) * 512;
   }
   return entries;
+};
+
+const stateOf = (name: string): string =>
+  JSON.stringify({
+    version: 4,
+    serial: 1,
+    lineage: name,
+    outputs: { name: { value: name, type: 'string' } },
+    resources: [],
+  });
+
+const loadState = async (from: KeelsonProcess, name: string): Promise<string> => {
+  const path = `organizations/acme/workspaces/${name}`;
+  const { body } = await api(from, source.apiToken, 'GET', path);
+  const version = await api(
+    from,
+    source.apiToken,
+    'GET',
+    `workspaces/${body.data.id}/current-state-version`,
+  );
+  const address = new URL(version.body.data.attributes['hosted-state-download-url']);
+  return (await fetch(`${from.http}${address.pathname}${address.search}`)).text();
 };
 
 /** Names in the order in which their creation was acknowledged. */
@@ -130,15 +176,37 @@ const load = async (writer: number): Promise<void> => {
       attributes: { name },
     });
     expect([policy.status, role.status, workspace.status]).toEqual([204, 200, 201]);
+    const path = `workspaces/${workspace.body.data.id}`;
+    await api(source, source.apiToken, 'POST', `${path}/actions/lock`, {});
+    const state = Buffer.from(stateOf(name));
+    const stored = await api(source, source.apiToken, 'POST', `${path}/state-versions`, {
+      type: 'state-versions',
+      attributes: {
+        serial: 1,
+        md5: createHash('md5').update(state).digest('hex'),
+        state: state.toString('base64'),
+      },
+    });
+    expect(stored.status).toBe(201);
     acknowledged.push(name);
   }
 };
 
 beforeAll(async () => {
   folder = await temporaryDirectory();
-  const env = { KEELSON_RATE_LIMIT: 'off' };
+  objects = await startS3();
+  const { access } = objects;
+  const env = {
+    KEELSON_RATE_LIMIT: 'off',
+    KEELSON_OBJECT_STORAGE_ENDPOINT: access.endpoint,
+    KEELSON_OBJECT_STORAGE_BUCKET: access.bucket,
+    KEELSON_OBJECT_STORAGE_ACCESS_KEY_ID: access.accessKeyId,
+    KEELSON_OBJECT_STORAGE_SECRET_ACCESS_KEY: access.secretAccessKey,
+  };
+  targetSettings = env;
+  sourceSettings = { ...env, KEELSON_BACKUP_EVERY_SECONDS: '3600' };
   [source, target] = await Promise.all([
-    startKeelson({ dataFolder: join(folder.path, 'source'), env }),
+    startKeelson({ dataFolder: join(folder.path, 'source'), env: sourceSettings }),
     startKeelson({ dataFolder: join(folder.path, 'target'), env }),
   ]);
   await v1(source, source.rootToken, 'POST', 'sys/mounts/pki', { type: 'pki' });
@@ -153,6 +221,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all([source, target].map((process) => process?.stop()));
+  await objects?.[Symbol.asyncDispose]();
   await folder[Symbol.asyncDispose]();
 });
 
@@ -269,6 +338,7 @@ describe('a snapshot', () => {
       expect(roles).toContain(name);
       const path = `organizations/acme/workspaces/${name}`;
       expect((await api(target, source.apiToken, 'GET', path)).status).toBe(200);
+      expect(await loadState(target, name)).toBe(stateOf(name));
     }
     // The former records of the target are gone.
     expect(policies).not.toContain('kept');
@@ -299,7 +369,7 @@ describe('a snapshot', () => {
   test('opens with the key file of its cluster after a restart', async () => {
     await target.stop();
     await copyFile(join(source.dataFolder, 'unseal.key'), join(target.dataFolder, 'unseal.key'));
-    target = await startKeelson({ dataFolder: target.dataFolder });
+    target = await startKeelson({ dataFolder: target.dataFolder, env: targetSettings });
     const read = await v1(target, source.rootToken, 'GET', 'sys/policies/acl/w-1-0');
     expect(read.status).toBe(200);
     const merkle = await v1(target, source.rootToken, 'POST', 'sys/replication/merkle-check');
@@ -321,5 +391,39 @@ describe('a snapshot', () => {
     expect(kept.status).toBe(200);
     // Clients ignore a list whose number is lower than one they have seen.
     expect(await crlNumberOf(source)).toBeGreaterThan(published);
+  });
+
+  test('is finished by the next start when the process is killed between two stores', async () => {
+    const former = { workspace: restorationOf('workspace'), sys: restorationOf('sys') };
+    await v1(source, source.rootToken, 'POST', 'sys/policies/acl/since', {
+      policy: 'path "since" { capabilities = ["read"] }',
+    });
+    const answer = restore(source, snapshot).catch(() => undefined);
+    // The workspace store is the first that is replaced, that of sys the last.
+    while (restorationOf('workspace') === former.workspace) await new Promise(setImmediate);
+    const ended = source.stop('SIGKILL');
+    await Promise.all([answer, ended]);
+    expect(restorationOf('sys')).toBe(former.sys);
+    source = await startKeelson({ dataFolder: source.dataFolder, env: sourceSettings });
+    await untilReady(source);
+    expect((await v1(source, source.rootToken, 'GET', 'sys/policies/acl/since')).status).toBe(404);
+    for (const name of before.slice(0, 5)) {
+      expect((await v1(source, source.rootToken, 'GET', `pki/roles/${name}`)).status).toBe(200);
+      expect(await loadState(source, name)).toBe(stateOf(name));
+    }
+    const log = await readFile(join(source.dataFolder, 'keelson.log'), 'utf8');
+    expect(log).toContain('the restoration of a snapshot was finished');
+    expect(log).not.toContain(objects.access.secretAccessKey);
+    expect((await take(source)).status).toBe(200);
+  });
+
+  test('is also taken by the server itself, into the object storage', async () => {
+    const outcomes = await v1(source, source.rootToken, 'GET', 'sys/storage/backups');
+    const { name, sha256 } = outcomes.body.data.last_success;
+    const stored = await readFile(join(objects.bucketFolder, name));
+    expect(createHash('sha256').update(stored).digest('hex')).toBe(sha256);
+    expect(entriesOf(stored).has('SHA256SUMS.sealed')).toBe(true);
+    expect(await readdir(join(objects.bucketFolder, 'contents'))).not.toEqual([]);
+    expect(await readFile(join(objects.bucketFolder, `${name}.sha256`), 'utf8')).toContain(sha256);
   });
 });

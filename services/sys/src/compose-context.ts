@@ -19,6 +19,8 @@ import type { RpcService } from '@keelson/rpc';
 import { VERSION } from '@keelson/runtime';
 import type { Barrier, Store } from '@keelson/storage';
 import { followDecisionState } from './access/decision-state.ts';
+import type { BackupContext } from './backups/backup-operations.ts';
+import { openScheduledBackups } from './backups/backup-schedule.ts';
 import { composeAdministration, TOKEN_REMOVAL_HOOKS } from './compose-administration.ts';
 import type { SysConfig } from './config.ts';
 import { DamageRegister } from './damage/damage-register.ts';
@@ -105,6 +107,15 @@ const composeSnapshots = (
       return dr?.role === 'secondary' ? 'dr' : undefined;
     },
   });
+
+const composeBackups = (
+  { config, clock, registry }: SysParts,
+  context: Pick<BackupContext, 'store' | 'logger' | 'snapshots'>,
+): BackupContext => ({
+  ...context,
+  clock,
+  scheduled: openScheduledBackups(config, { logger: context.logger, registry }),
+});
 
 /** @param edge for requests that another cluster forwards */
 export const composeContext = (parts: SysParts, edge: () => EdgeService) => {
@@ -204,10 +215,12 @@ export const composeContext = (parts: SysParts, edge: () => EdgeService) => {
   const nodes = createNodes({ store: parts.store, clock, hostname: hostname(), version: VERSION });
 
   const snapshots = composeSnapshots(parts, seal, replication);
+  const backups = composeBackups(parts, { store, logger, snapshots });
 
   return {
     parts,
     snapshots,
+    backups,
     logger,
     gate,
     store,

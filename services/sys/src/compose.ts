@@ -20,6 +20,8 @@ import {
 } from '@keelson/secrets-api';
 import { accessRpc } from './access/access-rpc.ts';
 import { UNAUTHENTICATED_PATHS } from './access/domain/special-paths.ts';
+import { registerBackupMetrics } from './backups/backup-metrics.ts';
+import { backupImpairments } from './backups/backup-operations.ts';
 import { composeContext, type SysContext, type SysParts } from './compose-context.ts';
 import { leaseRpc } from './leases/lease-rpc.ts';
 import { registerSysMetrics } from './metrics/sys-metrics.ts';
@@ -36,7 +38,7 @@ import {
 import type { SealStatus } from './seal/seal.ts';
 import { snapshotRoutes } from './snapshots/snapshot-routes.ts';
 import { sysRoutes } from './sys-routes.ts';
-import { createSysWorkers } from './sys-workers.ts';
+import { createSysWorkers, finishRestoration } from './sys-workers.ts';
 
 export interface SysService {
   readonly edge: EdgeService;
@@ -60,6 +62,8 @@ export interface SysService {
   };
   /** By name; run while unsealed, once `start` was called. */
   readonly periodicWork: Readonly<Record<string, PeriodicWork>>;
+  /** Finishes a restoration of a snapshot that the end of the process interrupted. */
+  finishRestoration(): Promise<void>;
   /** Opens a static seal and runs the periodic work while unsealed. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -88,7 +92,8 @@ const sysEdge = (context: SysContext, routes: readonly Route[]): EdgeService =>
     isPublic: (path) => UNAUTHENTICATED_PATHS.has(path.slice(1)),
     check: async () => {
       await context.store.position();
-      return context.member.impaired();
+      const { member, seal, backups } = context;
+      return [...member.impaired(), ...(seal.isSealed ? [] : await backupImpairments(backups))];
     },
     routes: [
       ...forwardingRoutes(context.member, envelopeWarnings, routes),
@@ -152,6 +157,7 @@ export const composeSys = (parts: SysParts): SysService => {
     transport: parts.transport ?? NO_TRANSPORT,
     clock: parts.clock,
   });
+  registerBackupMetrics(parts.registry, context.backups);
   const edge = sysEdge(context, sysRoutes(context, initialize));
   const periodicWork = sysPeriodicWork(context);
   const workers = createSysWorkers(context, periodicWork);
@@ -173,12 +179,14 @@ export const composeSys = (parts: SysParts): SysService => {
       },
       status: () => seal.status(),
     },
+    finishRestoration: () => finishRestoration(context),
     start: () => workers.start(),
     stop: async () => {
       await workers.stop();
       await replication.upkeep.settled();
       await member.stop();
       if (!seal.isSealed) await seal.seal();
+      await context.backups.scheduled?.storage.close();
     },
   };
 };

@@ -1,4 +1,5 @@
 import { composeConfig } from '@keelson/config';
+import { objectStorageSettings } from '@keelson/objects';
 import {
   electingSettings,
   processSettings,
@@ -8,8 +9,7 @@ import {
 } from '@keelson/runtime';
 import { Type } from 'typebox';
 
-/** Settings of sys that apply in every mode. */
-export const sysConfigSchema = Type.Object(
+const ownSettings = Type.Object(
   {
     unsealKeyFile: Type.Optional(
       Type.String({
@@ -36,6 +36,43 @@ export const sysConfigSchema = Type.Object(
   },
   { title: 'Seal and tokens' },
 );
+
+const backupSettings = Type.Object(
+  {
+    backupEverySeconds: Type.Optional(
+      Type.Integer({
+        description: 'Time between two snapshots that sys stores by itself. Not set: none.',
+        minimum: 60,
+        maximum: 31 * 86_400,
+      }),
+    ),
+    backupFolder: Type.Optional(
+      Type.String({
+        description:
+          'Folder of these snapshots, which all replicas of sys share. Not set: backups/ in the object storage.',
+        minLength: 1,
+      }),
+    ),
+    backupKeep: Type.Integer({
+      description: 'Number of these snapshots that are kept; older ones are removed.',
+      minimum: 1,
+      maximum: 10_000,
+      default: 14,
+    }),
+    backupKeepDays: Type.Optional(
+      Type.Integer({
+        description:
+          'Days after which these snapshots are removed even if there are fewer. The newest is always kept. Not set: no limit.',
+        minimum: 1,
+        maximum: 36_500,
+      }),
+    ),
+  },
+  { title: 'Backups' },
+);
+
+/** Settings of sys that apply in every mode. */
+export const sysConfigSchema = composeConfig(ownSettings, backupSettings, objectStorageSettings);
 
 export type SysConfig = Readonly<Type.Static<typeof sysConfigSchema>>;
 

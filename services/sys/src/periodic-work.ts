@@ -1,5 +1,6 @@
 /** The periodic work of sys, by name. */
 import type { PeriodicWork } from '@keelson/locks';
+import { backupWork } from './backups/backup-operations.ts';
 import type { SysContext } from './compose-context.ts';
 import { fetchFilter } from './replication/filters/filter-operations.ts';
 import { notifyFormerPrimaries, searchPrimary } from './replication/secondary-operations.ts';
@@ -21,6 +22,7 @@ const LOCAL_WORK: ReadonlySet<string> = new Set([
 
 const allWork = ({
   administration,
+  backups,
   tokens,
   replication,
   build,
@@ -28,6 +30,7 @@ const allWork = ({
   rotation,
 }: SysContext): Readonly<Record<string, PeriodicWork>> => ({
   ...administration.periodicWork,
+  ...backupWork(backups),
   'token-expiry': {
     everyMs: TOKEN_EXPIRY_EVERY_MS,
     round: async (options) => (await removeExpired(tokens, options)) > 0,

@@ -2,6 +2,7 @@
 
 import type { Route } from '@keelson/edge';
 import { capabilityRoutes } from './access/capability-routes.ts';
+import { backupRoutes } from './backups/backup-routes.ts';
 import type { SysContext } from './compose-context.ts';
 import { metricsRoutes } from './metrics/metrics-routes.ts';
 import { nodeRoutes } from './nodes/node-routes.ts';
@@ -47,6 +48,7 @@ export const sysRoutes = (
       countDamage,
       startedAtMs: clock.nowMs(),
     }),
+    ...backupRoutes(context.backups),
     ...nodeRoutes(context.nodes, config.compatibleVersion),
     ...rotationRoutes(context.rotation),
     ...generateRootRoutes(generateRoot),

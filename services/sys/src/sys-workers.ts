@@ -12,11 +12,20 @@ export interface SysWorkers {
   stop(): Promise<void>;
 }
 
+/** Finishes a restoration of a snapshot that the end of a process interrupted. */
+export const finishRestoration = async ({ snapshots, logger }: SysContext): Promise<void> => {
+  if (!(await snapshots.isInterrupted())) return;
+  logger.warn('the restoration of a snapshot was interrupted: it is being finished');
+  await snapshots.finish();
+  logger.info('the restoration of a snapshot was finished');
+};
+
 /** Runs the periodic work while sys is unsealed, and follows the roles of the cluster. */
 export const createSysWorkers = (
-  { parts, logger, store, seal, replication }: SysContext,
+  context: SysContext,
   periodicWork: Readonly<Record<string, PeriodicWork>>,
 ): SysWorkers => {
+  const { parts, logger, store, seal, replication } = context;
   const { leases, clock } = parts;
   const supervision = { logger, clock };
   const runWhileUnsealed = (name: string, work: PeriodicWork): Worker =>
@@ -52,11 +61,25 @@ export const createSysWorkers = (
   let unfollow: (() => void) | undefined;
   let roles: Worker | undefined;
   let opening: Worker | undefined;
+  let restoring: Worker | undefined;
+  const open = async (): Promise<void> => {
+    await seal.openWithKeyFile();
+    if (!seal.isSealed && running.length === 0) followSeal();
+  };
   return {
     start: async () => {
       unfollow ??= seal.onChange(followSeal);
-      await seal.openWithKeyFile();
-      if (!seal.isSealed && running.length === 0) followSeal();
+      if (await context.snapshots.isInterrupted()) {
+        // In the background, because the other services need sys to start.
+        restoring ??= startWorker(
+          'restoration',
+          async () => {
+            await finishRestoration(context);
+            await open();
+          },
+          supervision,
+        );
+      } else await open();
       roles ??= startWorker(
         'roles',
         (signal) => followRoles(parts.store, seal, replication.state, signal),
@@ -74,6 +97,8 @@ export const createSysWorkers = (
       unfollow = undefined;
       await roles?.stop();
       roles = undefined;
+      await restoring?.stop();
+      restoring = undefined;
       await opening?.stop();
       opening = undefined;
       await stopWork();

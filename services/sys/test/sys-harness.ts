@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ManualClock } from '@keelson/clock';
 import type { ReplicationTransport } from '@keelson/cluster-member';
+import { parseConfig } from '@keelson/config';
 import { bufferedBody, type EdgeResponse } from '@keelson/edge';
 import { type ErrorCode, type ErrorParams, KeelsonError } from '@keelson/errors';
 import { InProcessLeaseStore } from '@keelson/locks';
@@ -20,7 +21,7 @@ import type { RpcService } from '@keelson/rpc';
 import { renderSecretsError } from '@keelson/secrets-api';
 import { createBarrier, openSqliteStore, type Store } from '@keelson/storage';
 import { composeSys, type SysService } from '../src/compose.ts';
-import type { SysConfig } from '../src/config.ts';
+import { type SysConfig, sysConfigSchema } from '../src/config.ts';
 
 export interface SysRequest {
   readonly token?: string | undefined;
@@ -133,12 +134,7 @@ export const openSysHarness = async (options: SysHarnessOptions = {}): Promise<S
   let rootToken = '';
   const sys = composeSys({
     registry: createRegistry('test'),
-    config: {
-      clusterName: 'test',
-      compatibleVersion: '1.21.0+ent',
-      maxTokenTtlSeconds: 768 * 3600,
-      ...options.config,
-    },
+    config: { ...parseConfig(sysConfigSchema, {}), clusterName: 'test', ...options.config },
     store,
     barrier,
     leases,

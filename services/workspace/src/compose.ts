@@ -31,6 +31,7 @@ import { apiDescriptionRoutes } from './base/api-description/api-description-rou
 import { createMailer } from './base/mail/mailer.ts';
 import { notFound } from './base/not-found.ts';
 import { followCluster } from './cluster-state.ts';
+import { composeContents, openContentStorage } from './compose-contents.ts';
 import { toMailerOptions, toOutboundPolicy, type WorkspaceConfig } from './config.ts';
 import { identityRoutes } from './identity/identity-module.ts';
 import { identityUpkeep } from './identity/identity-upkeep.ts';
@@ -50,6 +51,7 @@ import {
 } from './runs/runs-module.ts';
 import { RUNS_WORKSPACE_STEPS, runsStateSteps } from './runs/runs-steps.ts';
 import { runsUpkeep } from './runs/runs-upkeep.ts';
+import type { ContentPlaces } from './state/contents/content-bodies.ts';
 import {
   STATE_PROJECTIONS,
   STATE_WORKSPACE_CONTRIBUTIONS,
@@ -169,6 +171,7 @@ const createContext = (
   clock: Clock,
   config: WorkspaceConfig,
   logger: Logger,
+  contentPlaces: ContentPlaces,
 ): VcsContext => {
   const mail = toMailerOptions(config);
   const self = (): VcsContext => context;
@@ -176,6 +179,7 @@ const createContext = (
   const context: VcsContext = {
     store,
     clock,
+    contentPlaces,
     listing: createWorkspaceListing(store),
     hasRunner,
     runtimeVersions: sortReleases(config.workspaceRuntimeVersions),
@@ -225,6 +229,7 @@ const createContext = (
 export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
   const { config, barrier, leases, clock, cluster } = parts;
   const logger = parts.logger.child({ service: 'workspace' });
+  const storage = openContentStorage(config, { logger, registry: parts.registry });
   const {
     store,
     member,
@@ -234,8 +239,10 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
     logger,
     areas: [{ below: 'shared/', group: WORKSPACE_GROUP }],
     edge: () => edge,
+    findObject: storage && ((key) => storage.get(key)),
   });
-  const context = createContext(store, clock, config, logger);
+  const contents = composeContents({ ...parts, store, storage, logger, member });
+  const context = createContext(store, clock, config, logger, contents.places);
   registerWorkspaceMetrics(parts.registry, { store, clock });
   const edge: CachingService = cacheResponses(
     createEdgeService({
@@ -248,7 +255,7 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
       check: async () => {
         if (barrier.isSealed) throw new KeelsonError('sys.sealed');
         await store.position();
-        return member.impaired();
+        return [...member.impaired(), ...(storage?.impaired() ?? [])];
       },
       routes: forwardingRoutes(member, metaWarnings, [
         ...workspaceServiceRoutes(context),
@@ -287,6 +294,7 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
     ...stateUpkeep(context, seal),
     ...runsUpkeep(context, seal),
     ...vcsUpkeep(context, seal),
+    ...contents.periodicWork,
   };
   let workers: readonly Worker[] = [];
   return {
@@ -309,6 +317,7 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
         startWorker(name, run, { logger, clock });
       workers = [
         start('cluster state', (signal) => followCluster(follower, signal)),
+        ...(storage ? [start('object storage', (signal) => storage.follow(signal))] : []),
         ...Object.entries(periodicWork).map(([name, work]) =>
           start(name, (signal) =>
             runPeriodically(
@@ -330,6 +339,7 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
       await Promise.all(workers.map((worker) => worker.stop()));
       await member.stop();
       await context.outbound.close();
+      await storage?.close();
       workers = [];
     },
   };

@@ -1,5 +1,6 @@
 import { ConfigError, composeConfig } from '@keelson/config';
 import { KeelsonError } from '@keelson/errors';
+import { objectStorageSettings } from '@keelson/objects';
 import { type AddressPolicy, createPublicAddressPolicy } from '@keelson/outbound/addresses';
 import {
   electingSettings,
@@ -108,7 +109,11 @@ const workspaceSettings = Type.Object(
 );
 
 /** Settings of the workspace API that apply in every mode. */
-export const workspaceConfigSchema = composeConfig(workspaceSettings, publicAddressSettings);
+export const workspaceConfigSchema = composeConfig(
+  workspaceSettings,
+  publicAddressSettings,
+  objectStorageSettings,
+);
 
 export type WorkspaceConfig = Readonly<Type.Static<typeof workspaceConfigSchema>>;
 

@@ -8,6 +8,7 @@ import {
   startNats,
   startPostgres,
   startRedis,
+  startS3,
 } from '@keelson/testkit';
 import { startDistributed } from '@keelson/testkit/distributed-cluster';
 import { attach, startCluster } from '@keelson/testkit/replication-cluster';
@@ -52,34 +53,45 @@ const FAULTS: readonly Fault[] = [
 export const outages: Chaos = {
   name: 'outages',
   promise:
-    'R2 NATS, Redis and PostgreSQL stopped, killed, frozen, slowed, stalled and cut off under writes: 503 ' +
+    'R2 NATS, Redis, PostgreSQL and object storage stopped, killed, frozen, slowed, stalled and cut off under writes: 503 ' +
     'or an answer, recovery without a restart, nothing acknowledged lost, equal Merkle roots',
   unit: 'faults',
-  counts: { full: 60, short: 3 },
+  counts: { full: 60, short: 4 },
   run: async ({ count, seed, isOver, say }) => {
     const random = new Random(seed);
     await using stack = new AsyncDisposableStack();
     const nats = stack.use(await startNats({ jetstream: true }));
     const redis = stack.use(await startRedis({ durable: true }));
     const postgres = stack.use(await startPostgres());
+    const objects = stack.use(await startS3());
     const proxyOf = async (port: number): Promise<FaultProxy> =>
       stack.use(await startFaultProxy(port));
     const neighbours: readonly Neighbour[] = [
       { name: 'PostgreSQL', process: postgres.process, proxy: await proxyOf(postgres.port) },
       { name: 'Redis', process: redis.process, proxy: await proxyOf(redis.port) },
       { name: 'NATS', process: nats.process, proxy: await proxyOf(nats.port) },
+      { name: 'object storage', process: objects.process, proxy: await proxyOf(objects.port) },
     ];
-    const [postgresPort = 0, redisPort = 0, natsPort = 0] = neighbours.map(
+    const [postgresPort = 0, redisPort = 0, natsPort = 0, objectsPort = 0] = neighbours.map(
       ({ proxy }) => proxy.port,
     );
     const natsUrl = `nats://127.0.0.1:${natsPort}`;
     const settings = { NATS_URL: natsUrl };
+    const { bucket, accessKeyId, secretAccessKey } = objects.access;
+    const workspace = {
+      ...settings,
+      OBJECT_STORAGE_ENDPOINT: `http://127.0.0.1:${objectsPort}`,
+      OBJECT_STORAGE_BUCKET: bucket,
+      OBJECT_STORAGE_ACCESS_KEY_ID: accessKeyId,
+      OBJECT_STORAGE_SECRET_ACCESS_KEY: secretAccessKey,
+      OBJECT_STORAGE_TIMEOUT_SECONDS: '1',
+    };
     const primary = await startDistributed({
       postgres,
       databaseUrl: (direct) => Object.assign(new URL(direct), { port: postgresPort }).href,
       redisUrl: `redis://127.0.0.1:${redisPort}`,
       name: 'primary',
-      settings: { sys: settings, pki: settings, workspace: settings },
+      settings: { sys: settings, pki: settings, workspace },
     });
     stack.defer(() => primary.stop());
     const secondary = await startCluster(natsUrl);
@@ -87,7 +99,10 @@ export const outages: Chaos = {
     await prepare(primary);
     await primary.v1('POST', 'sys/replication/dr/primary/enable');
     await attach('dr', primary, secondary, 'secondary');
-    const writers = new Writers(primary, 'outage', { kinds: ALL_KINDS, pauseMs: PAUSE_MS });
+    const writers = new Writers(primary, 'outage', {
+      kinds: [...ALL_KINDS, 'state'],
+      pauseMs: PAUSE_MS,
+    });
     const broken: string[] = [];
     let slowest = 0;
     let faults = 0;

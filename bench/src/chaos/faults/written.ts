@@ -1,4 +1,5 @@
 /** Client writes to a cluster during a fault, and the data found afterwards. */
+import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WriteLedger } from '@keelson/testkit';
 import type { AddressedCluster, Answer } from '@keelson/testkit/replication-cluster';
@@ -16,8 +17,8 @@ const FIRST_CLIENT_ERROR = 400;
 const FIRST_SERVER_ERROR = 500;
 const RECOVERED_WITHIN_MS = 120_000;
 
-/** A policy of sys, a role of pki, a workspace, a certificate. */
-export type WriteKind = 'policy' | 'role' | 'workspace' | 'certificate';
+/** A policy of sys, a role of pki, a workspace, a certificate, a workspace with a state. */
+export type WriteKind = 'policy' | 'role' | 'workspace' | 'certificate' | 'state';
 
 /**
  * Without certificates, which are local to a performance secondary, for trials that write to two
@@ -38,7 +39,47 @@ const write = (cluster: AddressedCluster, kind: WriteKind, key: string): Promise
       });
     case 'certificate':
       return cluster.v1('POST', 'pki/issue/leaf', { common_name: `${key}.example.com`, ttl: '1h' });
+    case 'state':
+      return writeState(cluster, key);
   }
+};
+
+const stateOf = (key: string): string =>
+  JSON.stringify({
+    version: 4,
+    serial: 1,
+    lineage: key,
+    outputs: { padding: { value: key.repeat(2000), type: 'string' } },
+    resources: [],
+  });
+
+/** The answer to the first of its requests that is refused, or to the last. */
+const writeState = async (cluster: AddressedCluster, key: string): Promise<Answer> => {
+  const made = await write(cluster, 'workspace', key);
+  if (made.status >= 300) return made;
+  const path = `workspaces/${made.body.data.id}`;
+  const locked = await cluster.api('POST', `${path}/actions/lock`, {});
+  if (locked.status >= 300) return locked;
+  const state = Buffer.from(stateOf(key));
+  const attributes = {
+    serial: 1,
+    md5: createHash('md5').update(state).digest('hex'),
+    state: state.toString('base64'),
+  };
+  return cluster.api('POST', `${path}/state-versions`, {
+    data: { type: 'state-versions', attributes },
+  });
+};
+
+/** Whether the workspace has the state that was written, whole. */
+const holdsState = async (cluster: AddressedCluster, key: string): Promise<boolean> => {
+  const workspace = await cluster.api('GET', `organizations/${ORGANIZATION}/workspaces/${key}`);
+  if (workspace.status !== 200) return false;
+  const path = `workspaces/${workspace.body.data.id}/current-state-version`;
+  const version = await cluster.api('GET', path);
+  if (version.status !== 200) return false;
+  const response = await fetch(version.body.data.attributes['hosted-state-download-url']);
+  return (await response.text()) === stateOf(key);
 };
 
 /** @throws Error with what the answer says, when it is a refusal */
@@ -138,6 +179,8 @@ export class Writers {
   isDisturbed = true;
   /** Issued certificates: key of the write and serial number. */
   readonly #serials = new Map<string, string>();
+  /** Keys of the writes of states. */
+  readonly #states = new Set<string>();
   readonly #kinds: readonly WriteKind[];
   readonly #writing: Promise<void>[];
   #acknowledgedAtMs = performance.now();
@@ -154,6 +197,7 @@ export class Writers {
       for (let turn = 0; !this.#isStopped; turn += 1) {
         const key = `${prefix}-${writer}-${turn}`;
         const kind = kinds[turn % kinds.length] ?? 'policy';
+        if (kind === 'state') this.#states.add(key);
         const status = await this.ledger.attempt(key, async () => {
           const answer = await write(cluster, kind, key);
           this.#judge(answer);
@@ -214,6 +258,11 @@ export class Writers {
     const held = new Set(await heldBy(cluster));
     if (this.#kinds.includes('workspace'))
       for (const { attributes } of await listedWorkspaces(cluster)) held.add(attributes.name);
+    if (this.#kinds.includes('state'))
+      await inParallel([...this.#states], async (key) => {
+        if (!(await holdsState(cluster, key))) held.delete(key);
+        return undefined;
+      });
     if (this.#kinds.includes('certificate')) {
       const serials = new Set(await listed(cluster, 'pki/certs'));
       for (const [key, serial] of this.#serials) if (serials.has(serial)) held.add(key);

@@ -103,6 +103,29 @@ affinity:
 {{- end }}
 {{- end -}}
 
+{{- define "keelson.objectStorageSettings" -}}
+{{- with .Values.objectStorage }}
+{{- if .endpoint }}
+- name: KEELSON_OBJECT_STORAGE_ENDPOINT
+  value: {{ .endpoint | quote }}
+- name: KEELSON_OBJECT_STORAGE_BUCKET
+  value: {{ .bucket | quote }}
+- name: KEELSON_OBJECT_STORAGE_REGION
+  value: {{ .region | quote }}
+- name: KEELSON_OBJECT_STORAGE_PREFIX
+  value: {{ .prefix | quote }}
+{{- $secret := .secretName }}
+{{- range $key := list "access-key-id" "secret-access-key" }}
+- name: KEELSON_OBJECT_STORAGE_{{ $key | upper | replace "-" "_" }}
+  valueFrom:
+    secretKeyRef:
+      name: {{ $secret }}
+      key: {{ $key }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
 {{/* Argument: port, and the period and the failures of a start. */}}
 {{- define "keelson.probes" -}}
 startupProbe:

@@ -128,6 +128,31 @@ export const STORAGE_ERRORS = {
     retry: false,
     message: 'the copy of a store is damaged or incomplete',
   },
+  'objects.unavailable': {
+    grpc: 'UNAVAILABLE',
+    http: 503,
+    retry: true,
+    message: 'the object storage cannot be used ({reason}); nothing was changed, try again later',
+  },
+  'objects.not_configured': {
+    grpc: 'FAILED_PRECONDITION',
+    http: 503,
+    retry: false,
+    message:
+      'the body is in object storage, which is not configured: set KEELSON_OBJECT_STORAGE_ENDPOINT',
+  },
+  'objects.missing': {
+    grpc: 'INTERNAL',
+    http: 500,
+    retry: false,
+    message: 'the object storage has no object {key}',
+  },
+  'objects.damaged': {
+    grpc: 'INTERNAL',
+    http: 500,
+    retry: false,
+    message: 'the object {key} is not the one that was stored: its digest differs',
+  },
   'lock.unavailable': {
     grpc: 'UNAVAILABLE',
     http: 503,

@@ -23,6 +23,7 @@ import type { FilterViews } from './filter-views.ts';
 import {
   type AnsweredRecords,
   answerDigests,
+  answerObject,
   answerPage,
   answerRecordPart,
   answerRecords,
@@ -59,6 +60,8 @@ export interface PrimaryOptions {
   readonly onFiltered?: (secondaryId: string) => void;
   /** The paths filter of a secondary, for its status; absent in services that do not know filters. */
   readonly describeFilter?: (secondaryId: string) => Promise<Filter | undefined>;
+  /** Finds an object that records of the service refer to; absent in services without object storage. */
+  readonly findObject?: (key: string) => Promise<Uint8Array | undefined>;
   /** Called when a secondary reports a later promotion: this cluster is no longer the primary. */
   readonly onSuperseded: (promotion: number) => void;
   readonly clock?: Clock;
@@ -150,6 +153,11 @@ export class Primary {
         return { $case: 'records', value: await answerRecords(answered, ask.value) };
       case 'recordPart':
         return { $case: 'recordPart', value: await answerRecordPart(answered, ask.value) };
+      case 'object': {
+        const { findObject = () => Promise.resolve(undefined) } = this.#options;
+        const stored = await answerObject(answered, ask.value.key, findObject);
+        return { $case: 'object', value: { stored } };
+      }
       case 'keyring': {
         const { rootKey, wrappedKeyring } = await handover();
         return {

@@ -167,6 +167,21 @@ export const answerRecords = async (
   return { items, answered };
 };
 
+/**
+ * An object that belongs to records of shared scope, if those cross to the secondary.
+ * @param find looks an object up by its key, which is its path without the scope
+ */
+export const answerObject = async (
+  answered: AnsweredRecords,
+  key: string,
+  find: (key: string) => Promise<Uint8Array | undefined>,
+): Promise<Buffer> => {
+  const path = `shared/${key}`;
+  requireCrossing(answered.kind, [path]);
+  const passes = await passing(answered, [path]);
+  return Buffer.from((passes(path) ? await find(key) : undefined) ?? NONE);
+};
+
 export const answerRecordPart = async (
   answered: AnsweredRecords,
   { path, offset }: RecordPartQuestion,

@@ -144,6 +144,12 @@ export class PrimaryLink {
     }
   }
 
+  /** An object that records refer to; undefined if the primary has none for this secondary. */
+  async loadObject(key: string): Promise<Uint8Array | undefined> {
+    const { stored } = await this.ask('object', { $case: 'object', value: { key } });
+    return stored.length === 0 ? undefined : stored;
+  }
+
   loadKeyring(): Promise<Value<'keyring'>> {
     return this.ask('keyring', { $case: 'keyring', value: {} });
   }

@@ -6,7 +6,6 @@ import type { Bus } from '@keelson/bus';
 import { type Clock, pause, systemClock } from '@keelson/clock';
 import { hasCode } from '@keelson/errors';
 import type { HeldLease, LeaseStore } from '@keelson/locks';
-import type { Filter } from '@keelson/proto/replication/v1/replication';
 import {
   type Barrier,
   extendKeyring,
@@ -85,10 +84,11 @@ export class Secondary {
   readonly followed: FollowedLog;
   /** Promotion number of the set. */
   readonly promotion: KnownPromotion;
+  /** Requests to the primary. */
+  readonly link: PrimaryLink;
   readonly #options: SecondaryOptions;
   readonly #clock: Clock;
   readonly #backOff: BackOff;
-  readonly #link: PrimaryLink;
   readonly #keys: PrimaryKeys;
   readonly #listeners = new Set<() => void>();
   #status: SecondaryStatus = NOT_STARTED;
@@ -125,7 +125,7 @@ export class Secondary {
         repair: (suspects, signal) => this.#repairHere(suspects, signal),
       },
     });
-    this.#link = new PrimaryLink({
+    this.link = new PrimaryLink({
       bus,
       identity,
       service,
@@ -139,7 +139,7 @@ export class Secondary {
         };
       },
     });
-    this.#keys = new PrimaryKeys({ store, barrier: options.barrier, link: this.#link });
+    this.#keys = new PrimaryKeys({ store, barrier: options.barrier, link: this.link });
   }
 
   /** Status of this replica; see `sharedStatus`. */
@@ -243,15 +243,10 @@ export class Secondary {
     const { response, walSequence } = await whilePrimaryResponds(
       hearing,
       () => this.#options.bus.status() === 'connected',
-      () => this.#link.forward(request, timeoutMs),
+      () => this.link.forward(request, timeoutMs),
     );
     const isApplied = await this.followed.reaches({ sequence: walSequence }, applyWithinMs);
     return { response, isApplied };
-  }
-
-  /** The primary's paths filter for this cluster; an empty mode means that there is none. */
-  loadFilter(): Promise<Filter> {
-    return this.#link.loadFilter();
   }
 
   /** Replicates whenever this replica is elected, until `signal` aborts. */
@@ -336,19 +331,19 @@ export class Secondary {
     const { store, kind, version, groups = NO_GROUPS } = this.#options;
     this.#bytesBeforeResync = this.#status.bytesReceived;
     this.#change({ copiedRecordCount: 0 });
-    const position = await this.#link.loadPosition();
+    const position = await this.link.loadPosition();
     requireNoNewerPrimary(position.primaryVersion, version);
     await this.#keys.takeOver();
     const apply = (operations: readonly WalOperation[]) =>
       this.#applyCopied(position, operations, fence);
     await removeWithheld(store, groups, position.withheldGroups, apply);
     const before = await this.followed.withheldGroups();
-    const copying = { store, groups, link: this.#link, signal, apply };
+    const copying = { store, groups, link: this.link, signal, apply };
     await copyReadmitted({ ...copying, before, now: position.withheldGroups });
     const trees = await store.merkle.current();
     const difference: [TreeType, SubpageIndex[]][] = [];
     for (const tree of TREES_OF[kind]) {
-      const found = await findDifferingSubpages(trees[tree], this.#link.remoteTree(tree));
+      const found = await findDifferingSubpages(trees[tree], this.link.remoteTree(tree));
       const suspects = this.#suspects.flatMap(([of, subpages]) => (of === tree ? subpages : []));
       difference.push([tree, [...new Set([...found, ...suspects])]]);
     }
@@ -366,7 +361,7 @@ export class Secondary {
       if (subpages.length > 0)
         await copySubpages({
           store,
-          link: this.#link,
+          link: this.link,
           tree,
           subpages,
           byPath: this.#suspects.length > 0,
@@ -407,7 +402,7 @@ export class Secondary {
     const { store, barrier, bus, kind, service, version, identity } = this.#options;
     const logId = this.#logId;
     // A failure is ignored, because known keys still decrypt the entries already in the stream.
-    await this.#link.loadPosition().catch(() => undefined);
+    await this.link.loadPosition().catch(() => undefined);
     if (logId === undefined) return this.#happened({ type: 'stream_broken' });
     await applyStream(
       {
@@ -419,7 +414,7 @@ export class Secondary {
         version,
         fence,
         promotion: this.promotion,
-        epochKeys: this.#link,
+        epochKeys: this.link,
         beforeApplying: async (entries, wrappedKeyring) => {
           if (wrappedKeyring !== undefined)
             await extendKeyring(store, barrier, wrappedKeyring, { fence });
@@ -453,7 +448,7 @@ export class Secondary {
     const sentAtMs = this.#clock.nowMs();
     const before = this.#status.heartbeat;
     const wasUnheard = this.#newestQuestion === 'failed';
-    const answer = await this.#link.ask('heartbeat', {
+    const answer = await this.link.ask('heartbeat', {
       $case: 'heartbeat',
       value: {
         sentAtMs: BigInt(sentAtMs),

@@ -1,7 +1,8 @@
-/** `doctor`: looks at the data folder of a standalone server, running or not, and changes nothing. */
+/** `doctor`: looks at a data folder or a database, whether a server runs or not, and changes nothing. */
 import { existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseFacts } from '@keelson/storage/postgres/examination';
 import type { Command } from 'commander';
 import { EXIT } from '../client/failure.ts';
 import type { Cli } from './cli.ts';
@@ -84,13 +85,110 @@ const examine = (folder: string): readonly Finding[] =>
       ]
     : [fault(folder, 'It is no folder: name the data folder of the server.')];
 
+const GIVEN = 'KEELSON_DATABASE_URL';
+
+/** Without user and password. */
+const toSubject = (url: string): string => {
+  try {
+    const { host, pathname } = new URL(url);
+    return `${host}${pathname}`;
+  } catch {
+    return GIVEN;
+  }
+};
+
+const examineDatabase = async (url: string | undefined): Promise<readonly Finding[]> => {
+  if (url === undefined || url === '')
+    return [fault(GIVEN, 'It is not set: give it the connection string of the database.')];
+  const subject = toSubject(url);
+  // Loaded only here: few machines need the client.
+  const { examineDatabase: examineIt } = await import('@keelson/storage/postgres/examination');
+  try {
+    return judgeDatabase(subject, await examineIt(url));
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    return [
+      fault(
+        subject,
+        `It cannot be read: ${(cause as Error).message}. Check host, user, password and name, and that the server runs.`,
+      ),
+    ];
+  }
+};
+
+const judgeStore = (
+  subject: string,
+  { store, knownFormat }: Pick<DatabaseFacts, 'store' | 'knownFormat'>,
+): readonly Finding[] => {
+  if (store === undefined)
+    return [
+      fault(
+        subject,
+        `It has no tables of a store. If it is not new, it is the wrong database; otherwise the service creates them when it starts.`,
+      ),
+    ];
+  if (store.format !== knownFormat)
+    return [
+      fault(
+        subject,
+        `Its format is ${store.format}, this version of Keelson has ${knownFormat}: install the version that wrote it.`,
+      ),
+    ];
+  const found = [good(subject, `format ${store.format}, ${store.sequence} commits`)];
+  if (store.stagedRecords > 0)
+    found.push(
+      fault(
+        subject,
+        `${store.stagedRecords} records of a restoration wait to be used: restore the snapshot again, or start sys, which finishes an interrupted one.`,
+      ),
+    );
+  return found;
+};
+
+const judgeDatabase = (subject: string, facts: DatabaseFacts): readonly Finding[] => {
+  const { settings, connections, invalidIndexes } = facts;
+  const findings = [
+    good(subject, `PostgreSQL ${facts.serverVersion}, ${(facts.sizeBytes / GIB).toFixed(1)} GiB`),
+    ...judgeStore(subject, facts),
+  ];
+  if (facts.isReadOnly)
+    findings.push(
+      fault(subject, 'It is read-only: connect to the primary, not to a standby of it.'),
+    );
+  for (const [name, value] of Object.entries(settings))
+    if (value === 'off')
+      findings.push(
+        fault(subject, `${name} is off, so a crash loses acknowledged writes: set it to on.`),
+      );
+  if (!facts.hasTrigrams)
+    findings.push(
+      fault(subject, 'The extension pg_trgm is missing: install postgresql-contrib on its server.'),
+    );
+  if (invalidIndexes.length > 0)
+    findings.push(
+      fault(subject, `Indexes are invalid: REINDEX INDEX ${invalidIndexes.join(', ')}.`),
+    );
+  if (connections.used >= connections.limit * 0.9)
+    findings.push(
+      fault(
+        subject,
+        `${connections.used} of ${connections.limit} connections are in use; each process of Keelson opens up to 8: raise max_connections.`,
+      ),
+    );
+  return findings;
+};
+
 export const addDoctorCommand = (program: Command, cli: Cli): void => {
   program
     .command('doctor')
-    .description('Check a data folder, and say what to do; exit code 2 if something is wrong.')
+    .description(
+      'Check a data folder or a database, and say what to do; exit code 2 if something is wrong.',
+    )
     .argument('[folder]', 'data folder', cli.environment['KEELSON_DATA_DIR'] ?? './data')
-    .action((folder: string) => {
-      const findings = examine(folder);
+    .option('--database', `the PostgreSQL database that ${GIVEN} names, instead of a folder`)
+    .action(async (folder: string, { database }: { readonly database?: true }) => {
+      const findings =
+        database === true ? await examineDatabase(cli.environment[GIVEN]) : examine(folder);
       cli.printTable(
         findings,
         findings.map(({ state, subject, text }) => [state, subject, text]),

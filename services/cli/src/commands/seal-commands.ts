@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { type Command, InvalidArgumentError } from 'commander';
-import { EXIT } from '../client/failure.ts';
+import { CliFailure, EXIT } from '../client/failure.ts';
 import { readSecret } from '../client/terminal.ts';
 import type { Cli } from './cli.ts';
 
@@ -33,8 +33,27 @@ const start = async (cli: Cli, argumentsOfServer: readonly string[]): Promise<vo
 const status = async (cli: Cli): Promise<void> => {
   const { client } = cli;
   const seal = await client.v1('sys/seal-status', { isAnonymous: true });
-  cli.printFields(seal);
-  if (seal.sealed === true) process.exitCode = EXIT.notWell;
+  const ready = await client.raw('/readyz', { isAnonymous: true, accept: [503] });
+  const { impaired: byService = {} } = (await ready.json()) as {
+    readonly impaired?: Readonly<Record<string, readonly string[]>>;
+  };
+  const impaired = Object.entries(byService).flatMap(([service, sentences]) =>
+    sentences.map((sentence) => `${service}: ${sentence}`),
+  );
+  // Only with a token that may read it, which a status does not need otherwise.
+  const backups = await client.v1('sys/storage/backups').catch((error: unknown) => {
+    if (error instanceof CliFailure) return undefined;
+    throw error;
+  });
+  cli.printFields({
+    ...seal,
+    ...(impaired.length > 0 && { impaired }),
+    ...(backups?.data.enabled === true && {
+      last_backup: backups.data.last_success?.time ?? 'none',
+      last_failed_backup: backups.data.last_failure?.time ?? 'none',
+    }),
+  });
+  if (seal.sealed === true || impaired.length > 0) process.exitCode = EXIT.notWell;
 };
 
 interface InitOptions {
@@ -81,7 +100,9 @@ export const addSealCommands = (program: Command, cli: Cli): void => {
     .action((given: string[]) => start(cli, given));
   program
     .command('status')
-    .description('Show the seal of the server; exit code 2 while it is sealed.')
+    .description(
+      'Show the seal and faults of the server; exit code 2 while it is sealed or impaired.',
+    )
     .action(() => status(cli));
   program
     .command('init')

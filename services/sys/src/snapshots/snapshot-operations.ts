@@ -16,6 +16,7 @@ import {
   sumLine,
   writeArchive,
 } from './snapshot-archive.ts';
+import { PENDING_KEY, type PendingRestoration, pendingRestorations } from './snapshot-records.ts';
 
 /** Version of the entries and their contents; another one is refused. */
 const FORMAT = 1;
@@ -274,27 +275,30 @@ export interface Snapshots {
   take(signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
   /** Replaces everything by a snapshot; the cluster is sealed with the keys of the snapshot afterwards. */
   restore(request: RestoreRequest): Promise<void>;
+  /** Whether a restoration ended after it had verified its file and before it had replaced all records. */
+  isInterrupted(): Promise<boolean>;
+  /** Finishes such a restoration from the pages that lie beside the records of each service. */
+  finish(): Promise<void>;
 }
 
 export const createSnapshots = (context: SnapshotContext): Snapshots => {
   let underWay = 0;
   let isRestoring = false;
 
-  const replaceAll = async (
-    members: ReadonlyMap<string, MemberRpc>,
-    restoration: string,
-    { meta, records }: Staged,
-  ): Promise<void> => {
+  const findPending = (): Promise<PendingRestoration | undefined> =>
+    pendingRestorations.find(context.store, PENDING_KEY);
+
+  const members = (): ReadonlyMap<string, MemberRpc> =>
+    new Map([['sys', context.own], ...context.others()]);
+
+  const replaceAll = async ({ restoration, services }: PendingRestoration): Promise<void> => {
     const done: string[] = [];
     // Sys last: until then the caller's token holds, and the restoration can be repeated.
-    for (const service of [...members.keys()].reverse()) {
+    for (const [service, member] of [...members()].reverse()) {
+      const { records = 0, sequence = 0 } = services[service] ?? {};
       try {
-        await members.get(service)?.replaceRecords(
-          {
-            restoration,
-            records: BigInt(records.get(service) ?? 0),
-            sequence: BigInt(meta.positions[service] ?? 0),
-          },
+        await member.replaceRecords(
+          { restoration, records: BigInt(records), sequence: BigInt(sequence) },
           { timeoutMs: REPLACE_WITHIN_MS },
         );
       } catch (cause) {
@@ -312,6 +316,8 @@ export const createSnapshots = (context: SnapshotContext): Snapshots => {
 
   return {
     take: async (signal) => {
+      if ((await findPending()) !== undefined)
+        throw new KeelsonError('sys.snapshot_busy', { what: 'a restoration' });
       if (underWay >= MAX_SNAPSHOTS)
         throw new KeelsonError('sys.snapshot_busy', {
           what: `the making of ${underWay} snapshots`,
@@ -349,14 +355,30 @@ export const createSnapshots = (context: SnapshotContext): Snapshots => {
       if (isRestoring) throw new KeelsonError('sys.snapshot_busy', { what: 'another restoration' });
       isRestoring = true;
       try {
+        const { store } = context;
+        // The pages of a restoration that was interrupted before are removed by the first page of this one.
+        await store.transact((tx) => pendingRestorations.delete(tx, PENDING_KEY));
         const restoration = randomUUID();
-        const members = new Map([['sys', context.own], ...context.others()]);
-        const staged = await stageSnapshot(context, members, restoration, request);
-        await replaceAll(members, restoration, staged);
+        const { meta, records } = await stageSnapshot(context, members(), restoration, request);
+        const services = Object.fromEntries(
+          Object.entries(meta.positions).map(([service, sequence]) => [
+            service,
+            { records: records.get(service) ?? 0, sequence },
+          ]),
+        );
+        const pending = { restoration, services };
+        // Removed with the records of sys, which are replaced last.
+        await store.transact((tx) => pendingRestorations.write(tx, PENDING_KEY, pending));
+        await replaceAll(pending);
         await context.seal.followRestoration();
       } finally {
         isRestoring = false;
       }
+    },
+    isInterrupted: async () => !isRestoring && (await findPending()) !== undefined,
+    finish: async () => {
+      const pending = await findPending();
+      if (pending !== undefined && !isRestoring) await replaceAll(pending);
     },
   };
 };

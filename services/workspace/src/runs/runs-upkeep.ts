@@ -1,6 +1,7 @@
 /**
  * Background work: ends the phases of silent agents and runs that no agent may claim any more, queues health
- * assessments and auto-destroy runs that are due, and deletes logs and files under retention policies.
+ * assessments and auto-destroy runs that are due, moves ended logs to object storage, and deletes logs and files
+ * under retention policies.
  */
 import type { PeriodicWork } from '@keelson/locks';
 import { remindOfDestruction } from '../workspaces/notifications/reminder-operations.ts';
@@ -9,6 +10,7 @@ import { queueDueAssessments } from './assessments/assessment-operations.ts';
 import { destroyDueWorkspaces } from './auto-destroy/auto-destroy-operations.ts';
 import { PING_SECONDS } from './model/domain/agent.ts';
 import { applyRunDataRetention } from './runs/run-data-operations.ts';
+import { moveEndedLogs } from './runs/run-log-operations.ts';
 import { failStrandedRuns } from './runs/stranded-run-operations.ts';
 import type { RunsContext } from './seams/runs-context.ts';
 
@@ -24,6 +26,13 @@ export const runsUpkeep = (
     everyMs: 360 * MINUTE_MS,
     round: async (options) => {
       if (!isSealed()) await applyRunDataRetention(context, options);
+      return false;
+    },
+  },
+  'log-storage': {
+    everyMs: MINUTE_MS,
+    round: async (options) => {
+      if (!isSealed()) await moveEndedLogs(context, options);
       return false;
     },
   },

@@ -54,6 +54,7 @@ export interface Question {
     | { $case: "filter"; value: FilterQuestion }
     | { $case: "forwardRest"; value: ForwardRestQuestion }
     | { $case: "subpages"; value: SubpagesQuestion }
+    | { $case: "object"; value: ObjectQuestion }
     | undefined;
 }
 
@@ -73,6 +74,7 @@ export interface Answer {
     | { $case: "filter"; value: Filter }
     | { $case: "forwardRest"; value: ForwardRest }
     | { $case: "subpages"; value: Subpages }
+    | { $case: "object"; value: Object }
     | undefined;
 }
 
@@ -258,6 +260,16 @@ export interface ForwardRestQuestion {
 
 export interface ForwardRest {
   part: Buffer;
+}
+
+/** An object that records refer to, for a secondary that keeps its own copies. */
+export interface ObjectQuestion {
+  key: string;
+}
+
+/** Empty: there is none, or it does not cross to this secondary. */
+export interface Object {
+  stored: Buffer;
 }
 
 export interface HeartbeatAnswer {
@@ -569,6 +581,9 @@ export const Question: MessageFns<Question> = {
       case "subpages":
         SubpagesQuestion.encode(message.ask.value, writer.uint32(98).fork()).join();
         break;
+      case "object":
+        ObjectQuestion.encode(message.ask.value, writer.uint32(114).fork()).join();
+        break;
     }
     return writer;
   },
@@ -690,6 +705,14 @@ export const Question: MessageFns<Question> = {
             message.ask = { $case: "subpages", value: SubpagesQuestion.decode(reader, reader.uint32()) };
             continue;
           }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.ask = { $case: "object", value: ObjectQuestion.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -781,6 +804,12 @@ export const Question: MessageFns<Question> = {
         }
         break;
       }
+      case "object": {
+        if (object.ask?.value !== undefined && object.ask?.value !== null) {
+          message.ask = { $case: "object", value: ObjectQuestion.fromPartial(object.ask.value) };
+        }
+        break;
+      }
     }
     return message;
   },
@@ -834,6 +863,9 @@ export const Answer: MessageFns<Answer> = {
         break;
       case "subpages":
         Subpages.encode(message.content.value, writer.uint32(98).fork()).join();
+        break;
+      case "object":
+        Object.encode(message.content.value, writer.uint32(114).fork()).join();
         break;
     }
     return writer;
@@ -956,6 +988,14 @@ export const Answer: MessageFns<Answer> = {
             message.content = { $case: "subpages", value: Subpages.decode(reader, reader.uint32()) };
             continue;
           }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.content = { $case: "object", value: Object.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1044,6 +1084,12 @@ export const Answer: MessageFns<Answer> = {
       case "subpages": {
         if (object.content?.value !== undefined && object.content?.value !== null) {
           message.content = { $case: "subpages", value: Subpages.fromPartial(object.content.value) };
+        }
+        break;
+      }
+      case "object": {
+        if (object.content?.value !== undefined && object.content?.value !== null) {
+          message.content = { $case: "object", value: Object.fromPartial(object.content.value) };
         }
         break;
       }
@@ -2932,6 +2978,116 @@ export const ForwardRest: MessageFns<ForwardRest> = {
   fromPartial<I extends Exact<DeepPartial<ForwardRest>, I>>(object: I): ForwardRest {
     const message = createBaseForwardRest();
     message.part = object.part ?? Buffer.alloc(0);
+    return message;
+  },
+};
+
+function createBaseObjectQuestion(): ObjectQuestion {
+  return { key: "" };
+}
+
+export const ObjectQuestion: MessageFns<ObjectQuestion> = {
+  encode(message: ObjectQuestion, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ObjectQuestion {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseObjectQuestion();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ObjectQuestion>, I>>(base?: I): ObjectQuestion {
+    return ObjectQuestion.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ObjectQuestion>, I>>(object: I): ObjectQuestion {
+    const message = createBaseObjectQuestion();
+    message.key = object.key ?? "";
+    return message;
+  },
+};
+
+function createBaseObject(): Object {
+  return { stored: Buffer.alloc(0) };
+}
+
+export const Object: MessageFns<Object> = {
+  encode(message: Object, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.stored.length !== 0) {
+      writer.uint32(10).bytes(message.stored);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Object {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseObject();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.stored = Buffer.from(reader.bytes());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<Object>, I>>(base?: I): Object {
+    return Object.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Object>, I>>(object: I): Object {
+    const message = createBaseObject();
+    message.stored = object.stored ?? Buffer.alloc(0);
     return message;
   },
 };

@@ -95,7 +95,7 @@ export const fetchFilter = async ({ member, store }: FilterContext): Promise<voi
   if (run?.role !== 'secondary') return;
   // An unreachable primary is not waited for.
   if ((await run.secondary.sharedStatus()).connectionState !== 'ready') return;
-  const received = await run.secondary.loadFilter();
+  const received = await run.secondary.link.loadFilter();
   const known = await receivedFilters.find(store, RECEIVED);
   const next = received.mode === '' ? undefined : toDynamic(received);
   if (JSON.stringify(next) === JSON.stringify(known)) return;

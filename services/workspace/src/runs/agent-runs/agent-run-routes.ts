@@ -129,7 +129,7 @@ export const agentRunRoutes = (context: RunsContext): Route[] => {
           offset: toNumber(query.get('offset'), 0),
           limit: Math.min(toNumber(query.get('limit'), MAX_READ_BYTES), MAX_READ_BYTES),
         };
-        const bytes = await readLog(context.store, params['phase_id'] ?? '', range);
+        const bytes = await readLog(context, params['phase_id'] ?? '', range);
         return edgeResponse(200, { 'content-type': 'text/plain; charset=utf-8' }, bytes);
       },
     }),

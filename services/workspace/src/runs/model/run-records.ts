@@ -31,6 +31,8 @@ export interface RunLog {
   readonly chunkCount: number;
   readonly lengthBytes: number;
   readonly isComplete: boolean;
+  /** The whole text, once an ended log was moved to object storage; there are no chunks then. */
+  readonly content?: StoredContent;
   /** Time at which a policy marked the run's data for deletion; stored with the log of the plan. */
   readonly dueSinceMs?: number;
   /** Set while the log and the phase's files are withheld, which can be undone. */
@@ -84,7 +86,9 @@ const removeTextOf = async (tx: Transaction, phaseId: string): Promise<boolean> 
   for (const number of await runLogChunks.keys(tx, [phaseId])) {
     runLogChunks.delete(tx, phaseId, number);
   }
-  return (await runLogs.find(readableOnly(tx), phaseId)) !== undefined;
+  const log = await runLogs.find(readableOnly(tx), phaseId);
+  await releaseContent(tx, log?.content ?? null);
+  return log !== undefined;
 };
 
 const removeFileOf = async (tx: Transaction, phaseId: string, kind: RunFileKind): Promise<void> => {

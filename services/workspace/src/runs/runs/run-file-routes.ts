@@ -99,7 +99,7 @@ export const runFileTransferRoutes = (context: RunsContext): Route[] => [
           'content-length': String(content.sizeBytes),
           'cache-control': 'no-store',
         },
-        readContent(context.store, content),
+        await readContent(context, content),
       );
     },
   }),

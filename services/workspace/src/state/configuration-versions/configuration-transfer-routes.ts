@@ -37,7 +37,7 @@ export const configurationTransferRoutes = (context: StateContext): Route[] => [
           'content-length': String(version.archive.sizeBytes),
           'cache-control': 'no-store',
         },
-        readContent(context.store, version.archive),
+        await readContent(context, version.archive),
       );
     },
   }),

@@ -150,7 +150,7 @@ export const uploadConfiguration = async (
   const content = await storeContent(context, pieces, refuseOtherThanArchive());
   const folder = owner.workspace.settings.workingDirectory ?? '';
   const readme = !announced.speculative
-    ? await findReadme(readLooseContent(store, content), folder)
+    ? await findReadme(await readLooseContent(context, content), folder)
     : null;
   await store.transact(async (tx) => {
     const version = await configurationVersionRecords.find(tx, versionId);

@@ -1,38 +1,43 @@
-/** The bytes of states: stored while they arrive, read in pieces, removed when no version refers to them. */
+/** Stored contents: written while they arrive, read in pieces, removed when no version refers to them. */
 import { createHash } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
 import { newResourceId } from '@keelson/jsonapi';
-import { readableOnly, type Store, type Transaction, type TransactOptions } from '@keelson/storage';
+import { readableOnly, type Transaction, type TransactOptions } from '@keelson/storage';
 import type { ServiceContext } from '../../base/service-context.ts';
 import { SIGNED_URL_LIFETIME_SECONDS } from '../../base/signed-urls/domain/url-signature.ts';
-import type { StoredContent } from './domain/stored-content.ts';
-import {
-  CHUNK_BYTES,
-  deleteChunks,
-  looseContents,
-  readChunk,
-  stateContents,
-  writeChunk,
-} from './state-content-records.ts';
+import type { ContentBodies, ContentPlaces } from './content-bodies.ts';
+import type { StoredBody, StoredContent } from './domain/stored-content.ts';
+import { looseContents, stateContents } from './state-content-records.ts';
+
+export interface ContentContext extends ServiceContext {
+  readonly contentPlaces: ContentPlaces;
+}
 
 /** Stored, but not yet referred to: `adoptContent` takes it over, otherwise it is removed after a day. */
 export interface LooseContent extends StoredContent {
-  readonly chunkCount: number;
+  readonly body: StoredBody;
   readonly md5: string;
 }
 
-const inChunks = async function* (
-  pieces: AsyncIterable<Uint8Array>,
+const requireBodies = (places: ContentPlaces, place: StoredBody['place']): ContentBodies => {
+  const bodies = places.find(place);
+  if (bodies === undefined) throw new KeelsonError('objects.not_configured');
+  return bodies;
+};
+
+const inPieces = async function* (
+  chunks: AsyncIterable<Uint8Array>,
+  pieceBytes: number,
 ): AsyncGenerator<Uint8Array, void, void> {
   let held: Uint8Array[] = [];
   let heldBytes = 0;
-  for await (const piece of pieces) {
-    held.push(piece);
-    heldBytes += piece.byteLength;
-    if (heldBytes < CHUNK_BYTES) continue;
+  for await (const chunk of chunks) {
+    held.push(chunk);
+    heldBytes += chunk.byteLength;
+    if (heldBytes < pieceBytes) continue;
     let rest: Uint8Array = Buffer.concat(held);
-    for (; rest.byteLength >= CHUNK_BYTES; rest = rest.subarray(CHUNK_BYTES))
-      yield rest.subarray(0, CHUNK_BYTES);
+    for (; rest.byteLength >= pieceBytes; rest = rest.subarray(pieceBytes))
+      yield rest.subarray(0, pieceBytes);
     held = [rest];
     heldBytes = rest.byteLength;
   }
@@ -40,48 +45,49 @@ const inChunks = async function* (
 };
 
 /**
- * Stores bytes as they arrive, with a commit for each chunk.
- * @param observe sees every piece before it is stored, and may refuse by throwing
+ * Stores bytes as they arrive.
+ * @param observe sees every chunk before it is stored, and may refuse by throwing
  */
 export const storeContent = async (
-  { store, clock }: ServiceContext,
-  pieces: AsyncIterable<Uint8Array>,
-  observe: (piece: Uint8Array) => void,
+  { store, clock, contentPlaces }: ContentContext,
+  chunks: AsyncIterable<Uint8Array>,
+  observe: (chunk: Uint8Array) => void,
 ): Promise<LooseContent> => {
   const id = newResourceId('sc');
+  const bodies = contentPlaces.current;
+  const { place } = bodies;
   const removableFromMs = clock.nowMs() + SIGNED_URL_LIFETIME_SECONDS * 1000;
-  await store.transact((tx) => looseContents.write(tx, [id], { removableFromMs }));
+  // Before the first byte, so that the bytes of an interrupted upload are found.
+  await store.transact((tx) => looseContents.write(tx, [id], { place, removableFromMs }));
   const hash = createHash('md5');
-  let chunkCount = 0;
+  const digests: string[] = [];
   let sizeBytes = 0;
   const observed = async function* () {
-    for await (const piece of pieces) {
-      hash.update(piece);
-      observe(piece);
-      yield piece;
+    for await (const chunk of chunks) {
+      hash.update(chunk);
+      observe(chunk);
+      yield chunk;
     }
   };
-  for await (const chunk of inChunks(observed())) {
-    const index = chunkCount;
-    await store.transact((tx) => writeChunk(tx, id, index, chunk));
-    chunkCount += 1;
-    sizeBytes += chunk.byteLength;
+  for await (const piece of inPieces(observed(), bodies.pieceBytes)) {
+    digests.push(await bodies.write(id, digests.length, piece));
+    sizeBytes += piece.byteLength;
   }
-  return { id, sizeBytes, chunkCount, md5: hash.digest('hex') };
+  return { id, sizeBytes, body: { place, digests }, md5: hash.digest('hex') };
 };
 
 /** Makes stored bytes part of the records that the transaction writes. */
 export const adoptContent = async (
   { clock }: ServiceContext,
   tx: Transaction,
-  { id, sizeBytes, chunkCount }: LooseContent,
+  { id, sizeBytes, body }: LooseContent,
 ): Promise<StoredContent> => {
   const loose = await looseContents.find(tx, id);
-  if (loose === undefined || loose.removableFromMs <= clock.nowMs()) {
+  if (loose?.removableFromMs === undefined || loose.removableFromMs <= clock.nowMs()) {
     throw new KeelsonError('request.deadline_exceeded');
   }
   looseContents.delete(tx, id);
-  stateContents.write(tx, [id], { chunkCount, references: 1 });
+  stateContents.write(tx, [id], { ...body, references: 1 });
   return { id, sizeBytes };
 };
 
@@ -108,49 +114,76 @@ export const releaseContent = async (
     return;
   }
   stateContents.delete(tx, content.id);
-  looseContents.write(tx, [content.id], { removableFromMs: 0 });
+  looseContents.write(tx, [content.id], { place: found.place });
 };
 
-/** The bytes in order, read as fast as the receiver consumes them. */
-export const readContent = async function* (
-  store: Store,
+/**
+ * The bytes in order, read as fast as the receiver consumes them. The first piece is read before this
+ * resolves, so that a refusal can still be answered.
+ */
+export const readContent = async (
+  context: ContentContext,
   { id }: StoredContent,
-): AsyncGenerator<Uint8Array, void, void> {
-  const { chunkCount } = (await stateContents.find(store, id)) ?? { chunkCount: 0 };
-  yield* readLooseContent(store, { id, chunkCount });
+): Promise<AsyncIterable<Uint8Array>> => {
+  const { place = 'records', digests = [] } = (await stateContents.find(context.store, id)) ?? {};
+  return readLooseContent(context, { id, body: { place, digests } });
 };
 
-/** The bytes of stored content that no record refers to yet. */
-export const readLooseContent = async function* (
-  store: Store,
-  { id, chunkCount }: Pick<LooseContent, 'id' | 'chunkCount'>,
-): AsyncGenerator<Uint8Array, void, void> {
-  for (let index = 0; index < chunkCount; index += 1) {
-    const chunk = await readChunk(store, id, index);
-    if (chunk === undefined) throw new Error(`${id} lost chunk ${index}`);
-    yield chunk;
+/** The bytes of stored content that no record refers to yet; as `readContent`. */
+export const readLooseContent = async (
+  { contentPlaces }: Pick<ContentContext, 'contentPlaces'>,
+  { id, body: { place, digests } }: Pick<LooseContent, 'id' | 'body'>,
+): Promise<AsyncIterable<Uint8Array>> => {
+  const bodies = requireBodies(contentPlaces, place);
+  const [first, ...rest] = digests;
+  const firstPiece = first === undefined ? new Uint8Array() : await bodies.read(id, 0, first);
+  return (async function* () {
+    yield firstPiece;
+    for (const [index, digest] of rest.entries()) yield await bodies.read(id, index + 1, digest);
+  })();
+};
+
+/** The bytes from position `from` up to `until`, which is within the content. */
+export const readContentRange = async (
+  { store, contentPlaces }: ContentContext,
+  { id }: StoredContent,
+  { from, until }: { readonly from: number; readonly until: number },
+): Promise<Uint8Array> => {
+  const { place = 'records', digests = [] } = (await stateContents.find(store, id)) ?? {};
+  const bodies = requireBodies(contentPlaces, place);
+  const parts: Uint8Array[] = [];
+  for (let index = Math.floor(from / bodies.pieceBytes); ; index += 1) {
+    const startsAt = index * bodies.pieceBytes;
+    const digest = digests[index];
+    if (startsAt >= until || digest === undefined) return Buffer.concat(parts);
+    const piece = await bodies.read(id, index, digest);
+    parts.push(piece.subarray(Math.max(from - startsAt, 0), until - startsAt));
   }
 };
 
-const CHUNKS_PER_COMMIT = 64;
-
 /**
- * Removes chunks of unreferenced contents that have expired.
+ * Removes the bytes of unreferenced contents that have expired.
  * @returns true when there may be more
  */
 export const removeLooseContents = async (
-  { store, clock }: ServiceContext,
+  { store, clock, contentPlaces }: ContentContext,
   options: TransactOptions,
 ): Promise<boolean> => {
   for (const id of await looseContents.keys(store, [])) {
     const loose = await looseContents.find(store, id);
-    if (loose === undefined || loose.removableFromMs > clock.nowMs()) continue;
-    const removed = await store.transact(async (tx) => {
-      const count = await deleteChunks(tx, id, CHUNKS_PER_COMMIT);
-      if (count < CHUNKS_PER_COMMIT) looseContents.delete(tx, id);
-      return count;
-    }, options);
-    if (removed === CHUNKS_PER_COMMIT) return true;
+    if (loose === undefined) continue;
+    const bodies = contentPlaces.find(loose.place);
+    if (bodies === undefined) continue;
+    // Those who release a content do not know how long it is kept.
+    const removableFromMs = loose.removableFromMs ?? clock.nowMs() + bodies.keepMs;
+    if (removableFromMs <= clock.nowMs()) {
+      if (await bodies.remove(id, options)) return true;
+      await store.transact((tx) => looseContents.delete(tx, id), options);
+    } else if (loose.removableFromMs === undefined)
+      await store.transact(
+        (tx) => looseContents.write(tx, [id], { place: loose.place, removableFromMs }),
+        options,
+      );
   }
   return false;
 };

@@ -39,7 +39,7 @@ export const stateTransferRoutes = (context: StateContext): Route[] => {
             'content-length': String(content.sizeBytes),
             'cache-control': 'no-store',
           },
-          readContent(store, content),
+          await readContent(context, content),
         );
       },
     });

@@ -73,7 +73,7 @@ export const storeArchive = async (
   const directories = new Set(workspaces.map(({ settings }) => settings.workingDirectory ?? ''));
   const readmes: { directory: string; text: string | null }[] = [];
   for (const directory of directories) {
-    const text = await findReadme(readLooseContent(context.store, content), directory);
+    const text = await findReadme(await readLooseContent(context, content), directory);
     readmes.push({ directory, text });
   }
   return { content, readmes };

@@ -1,0 +1,48 @@
+/** When a backup is due, and which ones are removed. */
+
+export interface BackupPolicy {
+  readonly everyMs: number;
+  /** Newest backups that are kept. */
+  readonly keep: number;
+  /** Backups that are older are removed, but never the newest; undefined: no age is too high. */
+  readonly keepMs: number | undefined;
+}
+
+/** The last success and the last failure; undefined: none yet. */
+export interface BackupTimes {
+  readonly succeededAtMs: number | undefined;
+  readonly failedAtMs: number | undefined;
+}
+
+/** A failed attempt is repeated earlier than a successful one, as most causes pass within minutes. */
+const RETRY_MS = 5 * 60_000;
+
+/** The time of the next attempt. */
+export const nextBackupMs = (
+  { everyMs }: Pick<BackupPolicy, 'everyMs'>,
+  { succeededAtMs, failedAtMs }: BackupTimes,
+): number => {
+  const due = succeededAtMs === undefined ? 0 : succeededAtMs + everyMs;
+  const hasFailedSince = failedAtMs !== undefined && failedAtMs >= (succeededAtMs ?? 0);
+  return hasFailedSince ? Math.max(due, failedAtMs + Math.min(everyMs, RETRY_MS)) : due;
+};
+
+export interface KeptBackup {
+  readonly key: string;
+  readonly takenAtMs: number;
+}
+
+/** The backups that the policy no longer keeps, oldest first. */
+export const removableBackups = (
+  backups: readonly KeptBackup[],
+  { keep, keepMs }: Pick<BackupPolicy, 'keep' | 'keepMs'>,
+  nowMs: number,
+): readonly KeptBackup[] => {
+  const oldestFirst = backups.toSorted((a, b) => a.takenAtMs - b.takenAtMs);
+  const newest = oldestFirst.at(-1);
+  const isOld = ({ takenAtMs }: KeptBackup): boolean =>
+    keepMs !== undefined && takenAtMs < nowMs - keepMs;
+  return oldestFirst.filter(
+    (backup, index) => backup !== newest && (index < oldestFirst.length - keep || isOld(backup)),
+  );
+};
