@@ -312,7 +312,7 @@ describe('limits of HTTP/2', () => {
           streamId === 1 && (type === DATA || type === HEADERS) && (flags & 0x1) === 0x1;
         if (isEnd) {
           seen.push('end');
-          // What the gateway has still to send on the stream comes before its answer to this.
+          // Frames that the gateway has still to send on the stream come before its answer to this.
           socket.write(frameOf(PING, 0, 0, Buffer.alloc(8)));
         }
         if (type === RST_STREAM) seen.push('reset');
