@@ -1,5 +1,6 @@
 import { acmeOrder } from './acme-order/acme-order.ts';
 import type { Bench } from './bench.ts';
+import { consolePages } from './console-pages/console-pages.ts';
 import { distributedHop } from './distributed-hop/distributed-hop.ts';
 import { distributedPostgres } from './distributed-postgres/distributed-postgres.ts';
 import { edgeHop } from './edge-hop/edge-hop.ts';
@@ -38,4 +39,5 @@ export const BENCHES: readonly Bench[] = [
   workspaceHttp,
   distributedPostgres,
   growth,
+  consolePages,
 ];

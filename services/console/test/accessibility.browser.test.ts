@@ -2,6 +2,7 @@
  * Checks every page of the console, on desktop and phone, light and dark: accessibility with axe,
  * and no horizontal overflow.
  */
+import { join } from 'node:path';
 import { addPlannedRun } from '@keelson/testkit/planned-run';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { PATIENCE_MS, useConsole } from './console-harness.ts';
@@ -37,16 +38,24 @@ const pages = new Map<string, string>([
   ['workspace settings', '/app/acme/workspaces/web?tab=settings'],
   ['projects', '/app/acme/projects'],
   ['teams', '/app/acme/teams'],
+  ['no such page', '/ui/no-such-page'],
   ['agent pools', '/app/acme/agent-pools'],
   ['variable sets', '/app/acme/variable-sets'],
   ['version control', '/app/acme/version-control'],
 ]);
 
 beforeAll(async () => {
-  await site.secrets('sys/config/ui/custom-messages', {
-    title: 'Later',
-    message: 'SGk=',
-    start_time: '2099-01-01T00:00:00Z',
+  const day = (from: number): string => new Date(Date.now() + from * 86_400_000).toISOString();
+  for (const message of [
+    { title: 'Maintenance of the database', start_time: day(2), end_time: day(4) },
+    { title: 'Until further notice', start_time: day(10) },
+    { title: 'The move has ended', start_time: day(-9), end_time: day(-5) },
+    { title: 'Next century', start_time: '2099-01-01T00:00:00Z' },
+  ])
+    await site.secrets('sys/config/ui/custom-messages', { message: 'SGk=', ...message });
+  await site.secrets('sys/audit/file', {
+    type: 'file',
+    options: { file_path: join(site.folder(), 'audit.log') },
   });
   await site.secrets('sys/mounts/pki', { type: 'pki' });
   await site.secrets('pki/root/generate/internal', { common_name: 'Root', key_type: 'ec' });
@@ -61,8 +70,28 @@ beforeAll(async () => {
     },
   });
   pages.set('run', `/app/acme/web/runs/${runId}`);
+  await site.secrets('sys/namespaces/branch', {});
+  await site.secrets('pki/roles/leased', { allow_any_name: true, generate_lease: true });
+  await site.secrets('pki/issue/leased', { common_name: 'b.example.com', ttl: '9h' });
+  await site.workspaces('POST', 'organizations/acme/varsets', {
+    data: {
+      type: 'varsets',
+      attributes: { name: 'regions', description: 'of all shops', global: true },
+      relationships: {
+        vars: {
+          data: [{ type: 'vars', attributes: { key: 'region', value: 'north', category: 'env' } }],
+        },
+      },
+    },
+  });
+  await site.workspaces('POST', `workspaces/${workspaceId}/vars`, {
+    data: { type: 'vars', attributes: { key: 'size', value: '2', category: 'terraform' } },
+  });
   const { data: teams } = await site.workspaces('GET', 'organizations/acme/teams');
   pages.set('team', `/app/acme/teams/${teams[0].id}`);
+  await site.secrets('pki/config/cluster', { path: `${site.origin()}/v1/pki` });
+  await site.secrets('pki/config/acme', { enabled: true });
+  await site.secrets('pki/acme/new-eab', {});
 }, PATIENCE_MS);
 
 describe('every page', { timeout: PATIENCE_MS * 2 }, () => {

@@ -191,7 +191,7 @@ export const useConsole = ({
 
 export const signIn = async (page: Page, token: string, namespace = ''): Promise<void> => {
   if (namespace !== '') await page.getByLabel('Namespace').fill(namespace);
-  await page.getByLabel('Token').fill(token);
+  await page.getByRole('textbox', { name: 'Token', exact: true }).fill(token);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('button', { name: 'Sign out', includeHidden: true }).waitFor();
 };

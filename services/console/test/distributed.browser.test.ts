@@ -6,6 +6,7 @@ import { startPostgres, startRedis } from '@keelson/testkit';
 import { type DistributedCluster, startDistributed } from '@keelson/testkit/distributed-cluster';
 import { addPlannedRun } from '@keelson/testkit/planned-run';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { confirm } from './confirm.ts';
 import { PATIENCE_MS, signIn, useChromiumOn } from './console-harness.ts';
 import { faultsInVariants } from './page-faults.ts';
 
@@ -33,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => stack.disposeAsync());
 
 describe('a distributed cluster', { timeout: PATIENCE_MS }, () => {
-  test('is initialized by the wizard, which shows the key shares and the first token once', async () => {
+  test('is initialized by the wizard, and unsealed with the shares that it shows once', async () => {
     const { page, problems } = await site.open();
     await page.getByText('This cluster is not initialized').waitFor();
     await page.getByLabel('Shares to make').fill('3');
@@ -53,9 +54,23 @@ describe('a distributed cluster', { timeout: PATIENCE_MS }, () => {
     expect(await faultsInVariants(page, 'new keys')).toEqual({});
     await page.getByRole('button', { name: 'They are kept: go on' }).click();
     await signIn(page, rootToken);
+    await confirm(page, 'Seal', 'Seal it', (dialog) => dialog.getByLabel('to go on').fill('seal'));
+    await page.getByText('This cluster is sealed').waitFor();
+    await page.getByLabel('Key share').fill(shares[0] ?? '');
+    await page.getByRole('button', { name: 'Give share' }).click();
+    await page.getByText('1 of 2 key shares given').waitFor();
+    expect(await faultsInVariants(page, 'unseal')).toEqual({});
+    await page.getByRole('button', { name: 'Start over' }).click();
+    await page.getByText('0 of 2 key shares given').waitFor();
+    for (const [at, share] of shares.slice(1).entries()) {
+      await page.getByText(`${at} of 2 key shares given`).waitFor();
+      await page.getByLabel('Key share').fill(share);
+      await page.getByRole('button', { name: 'Give share' }).click();
+    }
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
     expect(await page.getByText(shares[0] ?? '').count()).toBe(0);
     expect(problems.filter((one) => !one.includes('503'))).toEqual([]);
+    await site.untilReady();
   });
 
   test('shows its nodes, issues a certificate and follows a run live', async () => {

@@ -43,7 +43,15 @@ export const endSession = (kind: TokenKind, reason: string): void => {
   if (gone !== undefined) changeSession({ ...rest, endedBecause: reason });
 };
 
-export const signOut = (): void => changeSession({ namespace: current.namespace });
+/**
+ * Forgets both tokens.
+ * @param reason shown on the sign-in page; undefined when the user asked for it
+ */
+export const signOut = (reason?: string): void =>
+  changeSession({
+    namespace: current.namespace,
+    ...(reason !== undefined && { endedBecause: reason }),
+  });
 
 export const subscribeToSession = (listener: () => void): (() => void) => {
   listeners.add(listener);

@@ -4,6 +4,7 @@ import { Fragment, useState } from 'react';
 import { isSignedIn, signOut, useSession } from '../api/session.ts';
 import { Card, Page } from '../components/page.tsx';
 import { ShownMessages } from '../messages/shown-messages.tsx';
+import { hindranceOf } from '../session/cluster-health.ts';
 import { SignInForm } from '../session/sign-in-form.tsx';
 import { SignInPage } from '../session/sign-in-page.tsx';
 import { useHealth } from '../session/use-health.ts';
@@ -86,7 +87,7 @@ const Header = (props: { isMenuOpen: boolean; onMenu: () => void }) => {
       <span className="space" />
       <SearchButton />
       {secrets !== undefined && <NamespaceSwitch />}
-      <button type="button" className="plain" onClick={signOut}>
+      <button type="button" className="plain" onClick={() => signOut()}>
         Sign out
       </button>
     </header>
@@ -100,7 +101,7 @@ export const Frame = () => {
   const { pathname } = useLocation();
   // The page on which the menu of a narrow screen was opened; another page closes it.
   const [menuAt, setMenuAt] = useState<string>();
-  if (!isSignedIn(session) || health?.sealed === true || health?.initialized === false)
+  if (!isSignedIn(session) || (health !== undefined && hindranceOf(health) !== undefined))
     return <SignInPage />;
   const needed = tokenNeededBy(pathname);
   const isMenuOpen = menuAt === pathname;

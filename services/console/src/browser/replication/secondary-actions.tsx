@@ -1,5 +1,6 @@
 /** Actions of a cluster that becomes, is or stops being a secondary. */
 import type { May } from '../api/queries.ts';
+import { signOut } from '../api/session.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Promote } from './promotion.tsx';
 import { commandsFor, type Kind, post, RoleChange } from './role-change.tsx';
@@ -21,24 +22,25 @@ export const BecomeSecondary = ({ kind }: { kind: Kind }) => {
       title="Wipe this cluster and follow a primary?"
       confirm="Wipe it and follow"
       typed="wipe everything"
-      act={({ text }) =>
-        post(path)({
+      act={async ({ text }) => {
+        await post(path)({
           token: text('token').trim(),
           ...(text('api') !== '' && { primary_api_addr: text('api') }),
-        })
-      }
+        });
+        signOut('This cluster was wiped to follow its primary, and its tokens with it.');
+      }}
       commands={commandsFor(path, { token: '…' })}
     >
       <ol className="steps">
         <li>On the primary, “Let a secondary in” gives a token. It can be used once.</li>
         <li>
           <strong>Everything in this cluster is wiped</strong>: its mounts, keys, certificates,
-          tokens, workspaces and states. Keep a copy if anything is needed.
+          tokens, workspaces and states. This page is signed out. Keep a copy if anything is needed.
         </li>
         <li>
           The primary's data arrives.{' '}
           {kind === 'dr'
-            ? 'A DR secondary has the tokens of its primary, and serves no client until it is promoted; this page is signed out.'
+            ? 'A DR secondary has the tokens of its primary, and serves no client until it is promoted.'
             : 'A performance secondary has tokens of its own: the holders of the primary’s key shares make the first one, on the page that asks you to sign in. Reads are answered here, and writes of shared data go to the primary.'}
         </li>
       </ol>
