@@ -170,7 +170,10 @@ describe('certificates', { timeout: PATIENCE_MS }, () => {
       allow_subdomains: true,
       key_type: 'ec',
     });
-    const { data } = await site.secrets('parts/issue/web', { common_name: 'a.example.com' });
+    const { data } = await site.secrets('parts/issue/web', {
+      common_name: 'a.example.com',
+      ttl: '24h',
+    });
     const { page, problems } = await site.openSignedIn(
       `/ui/certificates/parts/certificate/${data.serial_number}`,
     );
