@@ -70,6 +70,20 @@ describe('version control', { timeout: PATIENCE_MS }, () => {
       await dialog.getByLabel('Access token').fill('token-of-the-provider');
     });
     await page.getByRole('rowheader', { name: 'our forge' }).waitFor();
+    await confirm(page, 'Connect a provider', 'Connect', async (dialog) => {
+      await dialog.locator('select[name=provider]').selectOption('Gitea');
+      await dialog.getByLabel('Name').fill('private forge');
+      await dialog.getByLabel('Address', { exact: true }).fill('https://forge.example');
+      await dialog.getByLabel('Address of the API').fill('https://forge.example/api/v1');
+      await dialog.getByLabel('The provider is reached by').selectOption('p');
+      await dialog.getByLabel('Access token').fill('token-of-the-provider');
+    });
+    const reached = page.getByRole('row', { name: /private forge/ });
+    await reached.getByText('agents of a pool').waitFor();
+    await confirm(page, 'Delete private forge', 'Delete it', (dialog) =>
+      dialog.getByLabel('to go on').fill('private forge'),
+    );
+    await reached.waitFor({ state: 'detached' });
 
     await page.goto(`${site.origin()}/app/acme/workspaces/network?tab=settings`);
     await confirm(page, 'Connect a repository', 'Connect', async (dialog) => {
@@ -99,11 +113,12 @@ describe('version control', { timeout: PATIENCE_MS }, () => {
     );
     await page.getByText('every push to the branch').first().waitFor();
 
-    // The connection fetches the branch and starts a run; a push of the same commit would not.
+    // The connection fetches the branch and starts a run, as does the change of the branch. A push of a commit
+    // that one of them has fetched would start none.
     const { id } = (await site.workspaces('GET', `${O}/workspaces/network`)).data;
     const countRuns = async () =>
       (await site.workspaces('GET', `workspaces/${id}/runs`)).data.length;
-    await expect.poll(countRuns, { timeout: 30_000 }).toBe(1);
+    await expect.poll(countRuns, { timeout: 30_000 }).toBe(2);
     const commit = await server.commit('acme/network', { 'main.tf': '2' });
     await expect.poll(() => secret, { timeout: 30_000 }).not.toBe('');
     const hook = new URL((await repositoryOf())['vcs-repo']['webhook-url']).pathname;

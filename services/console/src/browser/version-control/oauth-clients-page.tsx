@@ -24,6 +24,9 @@ const bodyOf = ({ text }: Pick<Fields, 'text'>): object => ({
       'api-url': text('api-url'),
       'oauth-token-string': text('token'),
     },
+    ...(text('pool') !== '' && {
+      relationships: { 'agent-pool': { data: { type: 'agent-pools', id: text('pool') } } },
+    }),
   },
 });
 const EXAMPLE = bodyOf({ text: () => '…' });
@@ -48,7 +51,7 @@ export const OAuthClientsPage = () => {
             act={(fields) => callWorkspaces('POST', path, { body: bodyOf(fields) })}
             commands={[workspacesCurl('POST', path, EXAMPLE)]}
           >
-            <ProviderFields />
+            <ProviderFields organization={organization} />
           </ActionButton>
         )
       }
@@ -75,6 +78,11 @@ export const OAuthClientsPage = () => {
                     isProvider(provider) ? PROVIDERS[provider].title : provider,
                 },
                 { title: 'Address', cell: ({ attributes }) => attributes['http-url'] },
+                {
+                  title: 'Reached by',
+                  cell: ({ relationships }) =>
+                    relationships?.['agent-pool']?.data ? 'agents of a pool' : 'this server',
+                },
                 { title: 'Connected', cell: (one) => shownTime(one.attributes['created-at']) },
                 {
                   title: 'Actions',

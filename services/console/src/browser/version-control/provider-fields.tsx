@@ -1,8 +1,9 @@
 /** The fields that connect an organization to a provider. */
 import { useState } from 'react';
+import { AgentPoolSelect } from '../agents/agent-pool-select.tsx';
 import { addressesOf, PROVIDERS } from './oauth-client.ts';
 
-export const ProviderFields = () => {
+export const ProviderFields = ({ organization }: { organization: string }) => {
   const [provider, setProvider] = useState('github');
   const { httpUrl, apiUrl } = addressesOf(provider);
   return (
@@ -32,6 +33,10 @@ export const ProviderFields = () => {
       <label>
         Address of the API
         <input name="api-url" type="url" required key={provider} defaultValue={apiUrl} />
+      </label>
+      <label>
+        The provider is reached by
+        <AgentPoolSelect organization={organization} name="pool" none="this server" />
       </label>
       <label>
         Access token of the provider, which may read repositories and manage their webhooks

@@ -1,8 +1,9 @@
 /** The settings of a workspace that affect plans and applies. */
 import { type FormEvent, useState } from 'react';
+import { AgentPoolSelect } from '../agents/agent-pool-select.tsx';
 import { messageOf } from '../api/api-problem.ts';
-import { useAction, useDocument } from '../api/queries.ts';
-import { callWorkspaces, type ListDocument, type Resource } from '../api/workspaces-api.ts';
+import { useAction } from '../api/queries.ts';
+import { callWorkspaces, type Resource } from '../api/workspaces-api.ts';
 import { fieldsOf } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { Card, Problem } from '../components/page.tsx';
@@ -40,10 +41,6 @@ export const SettingsForm = (props: {
   const path = `workspaces/${workspace.id}`;
   const [mode, setMode] = useState(attributes['execution-mode']);
   const [sent, setSent] = useState<object>({ 'auto-apply': !attributes['auto-apply'] });
-  const pools = useDocument<ListDocument<{ name: string }>>(
-    `organizations/${encodeURIComponent(organization)}/agent-pools?page[size]=100`,
-    { enabled: mode === 'agent' },
-  );
   const bodyOf = (given: object): object => ({ data: { type: 'workspaces', attributes: given } });
   const saving = useAction(
     (given: object) => callWorkspaces('PATCH', path, { body: bodyOf(given) }),
@@ -97,13 +94,7 @@ export const SettingsForm = (props: {
         {mode === 'agent' && (
           <label>
             Agent pool
-            <select name="pool" required key={pools.data?.data.length ?? 0} defaultValue={poolId}>
-              {pools.data?.data.map(({ id, attributes: { name } }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-            </select>
+            <AgentPoolSelect organization={organization} name="pool" selected={poolId} />
           </label>
         )}
         <div className="pair">
