@@ -450,6 +450,6 @@ test('mistakes are refused before anything is asked', async () => {
   ];
   expect(answers.map(({ code }) => code)).toEqual([64, 64, 64, 1, 1, 1]);
   expect(answers.map(({ err }) => err).join('')).toMatch(
-    /write https:\/\/HOST[^]*at most 16[^]*all, current, none[^]*set TFE_TOKEN[^]*a valid API token is required[^]*cannot be read/,
+    /write https:\/\/HOST[^]*at most 16[^]*all, current, none[^]*set TFE_TOKEN[^]*a valid API token of \/api\/v2 is required[^]*cannot be read/,
   );
 });

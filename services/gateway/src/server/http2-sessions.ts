@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   constants,
   type Http2SecureServer,
-  type Http2ServerRequest,
+  Http2ServerRequest,
   type Http2ServerResponse,
   type SecureServerOptions,
   type ServerHttp2Session,
@@ -62,10 +62,10 @@ export const limitSessions = (server: Http2SecureServer, limits: SessionLimits):
 
 /**
  * Whether this is a request of HTTP/2, which node:http2 presents with the properties of HTTP/1.1 that the
- * gateway uses.
+ * gateway uses. The stated version does not tell: a client may write HTTP/2.0 in a request of HTTP/1.1.
  */
 const isHttp2 = (request: IncomingMessage | Http2ServerRequest): request is Http2ServerRequest =>
-  request.httpVersionMajor === 2;
+  request instanceof Http2ServerRequest;
 
 const headBytes = (rawHeaders: readonly string[]): number =>
   rawHeaders.reduce((total, text) => total + text.length, 0);

@@ -43,6 +43,7 @@ const line = fc.oneof(
     'GET /v1/%00 HTTP/1.1',
     'GET //v1//.. HTTP/1.0',
     'PRI * HTTP/2.0',
+    'GET /v1/pki/echo HTTP/2.0',
     'host: h',
     'host: a, b',
     'content-length: 5',
@@ -90,6 +91,11 @@ test('a body larger than its service accepts ends the connection, even if the cl
   await ended;
   socket.destroy();
   expect(answer).toMatch(/^(HTTP\/1\.1 413 |$)/);
+});
+
+test('a request that claims to be HTTP/2 in the form of HTTP/1.1 is answered like one of HTTP/1.1', async () => {
+  const request = `GET /v1/pki/echo HTTP/2.0\r\nhost: h\r\nx-service-token: ${TOKEN}\r\n\r\n`;
+  expect(await send(Buffer.from(request))).toMatch(/^HTTP\/1\.1 200 /);
 });
 
 /** Shorter than an idle connection is kept. */
