@@ -2,7 +2,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type NatsServer, startNats } from '@keelson/testkit';
+import {
+  type NatsServer,
+  startNats,
+  type TemporaryDirectory,
+  temporaryDirectory,
+} from '@keelson/testkit';
 import {
   attach,
   type Cluster,
@@ -21,12 +26,20 @@ const ATTEMPT = `${SECONDARY}/generate-operation-token/attempt`;
 const UPDATE = `${SECONDARY}/generate-operation-token/update`;
 
 let nats: NatsServer;
+let backups: TemporaryDirectory;
 let primary: Cluster;
 let secondary: Cluster;
 
 beforeAll(async () => {
   nats = await startNats({ jetstream: true });
-  [primary, secondary] = await Promise.all([startCluster(nats.url), startCluster(nats.url)]);
+  backups = await temporaryDirectory();
+  [primary, secondary] = await Promise.all([
+    startCluster(nats.url, {
+      KEELSON_BACKUP_EVERY_SECONDS: '3600',
+      KEELSON_BACKUP_FOLDER: join(backups.path, 'backups'),
+    }),
+    startCluster(nats.url),
+  ]);
   await primary.v1('POST', 'sys/mounts/pki', { type: 'pki' });
   await primary.v1('POST', 'pki/roles/web', { allow_any_name: true, key_type: 'ec' });
   await primary.v1('POST', 'sys/replication/dr/primary/enable');
@@ -36,6 +49,7 @@ afterAll(async () => {
   await primary.stop();
   await secondary.stop();
   await nats[Symbol.asyncDispose]();
+  await backups[Symbol.asyncDispose]();
 }, WITHIN_MS);
 
 describe('the ceremony of the operation token', { timeout: WITHIN_MS }, () => {
@@ -306,12 +320,8 @@ describe('a damaged secondary', { timeout: WITHIN_MS }, () => {
     },
   );
 
-  /** Metrics of Redis, object storage and scheduled backups, which these clusters do not use. */
+  /** Metrics of Redis and of object storage, which these clusters do not use. */
   const ONLY_WHERE_CONFIGURED = [
-    'keelson_backup_interval_seconds gauge',
-    'keelson_backup_last_failure_timestamp_seconds gauge',
-    'keelson_backup_last_success_timestamp_seconds gauge',
-    'keelson_backup_size_bytes gauge',
     'keelson_leases_reachable gauge',
     'keelson_object_storage_requests_total counter',
     'keelson_object_storage_up gauge',
