@@ -238,7 +238,12 @@ const failBack = async ({ step }: Terminal, stage: Stage): Promise<void> => {
   const { primary, secondary, dr, primaryAddress, loss } = stage;
   await step(loss.returnText, async () => {
     await loss.bringBack();
-    await post(primary, `${DR}/primary/demote`);
+    // It refuses requests while it learns of its successor.
+    const demoted = await until(
+      () => primary.v1('POST', `${DR}/primary/demote`),
+      ({ status }) => status !== 503,
+    );
+    wanted('demote', demoted, 200, 204);
   });
   const token = await step('it follows the new primary, without clearing anything', async () => {
     const made = await generateOperationToken(primary, primary.shares);
