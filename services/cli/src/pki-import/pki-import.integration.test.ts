@@ -1,9 +1,6 @@
 /** `keelson import vault-pki` between two real servers, of which the source is asked in the vendor's dialect. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import {
   type KeelsonProcess,
   startKeelson,
@@ -11,6 +8,7 @@ import {
   temporaryDirectory,
 } from '@keelson/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Ended, runProgram } from '../../test/run-program.ts';
 
 const MAIN = join(import.meta.dirname, '../main.ts');
 
@@ -32,18 +30,12 @@ const ask = async (server: KeelsonProcess, path: string, body?: object): Promise
   return answered === '' ? undefined : JSON.parse(answered).data;
 };
 
-interface Ended {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-const run = async (
+const run = (
   program: string,
   given: readonly string[],
   environment: Readonly<Record<string, string>> = {},
-): Promise<Ended> => {
-  const child = spawn(program, given, {
+): Promise<Ended> =>
+  runProgram(program, given, {
     cwd: folder.path,
     env: {
       HOME: folder.path,
@@ -53,15 +45,7 @@ const run = async (
       VAULT_TOKEN: source.rootToken,
       ...environment,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const [out, err, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'close') as Promise<[number | null]>,
-  ]);
-  return { code, out, err };
-};
 
 const importPki = async (
   given: readonly string[],

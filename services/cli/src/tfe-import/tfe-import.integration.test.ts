@@ -1,10 +1,7 @@
 /** `keelson import tfe` between two real servers, interrupted and resumed, and from recorded answers of another product. */
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import {
   type KeelsonProcess,
   startKeelson,
@@ -12,6 +9,7 @@ import {
   temporaryDirectory,
 } from '@keelson/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Ended, runProgram } from '../../test/run-program.ts';
 import { startBreakingProxy } from './breaking-proxy.ts';
 import { startRecordedSource } from './recorded-source.ts';
 import { WorkspaceApi } from './workspace-api.ts';
@@ -31,18 +29,12 @@ interface Report {
   readonly failures: readonly { readonly subject: string; readonly text: string }[];
 }
 
-interface Ended {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-const runProgram = async (
+const runHere = (
   program: string,
   given: readonly string[],
   environment: Readonly<Record<string, string>>,
-): Promise<Ended> => {
-  const child = spawn(program, given, {
+): Promise<Ended> =>
+  runProgram(program, given, {
     env: {
       HOME: folder.path,
       KEELSON_ADDR: target.http,
@@ -50,20 +42,12 @@ const runProgram = async (
       TFE_TOKEN: source.apiToken,
       ...environment,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const [out, err, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'close') as Promise<[number | null]>,
-  ]);
-  return { code, out, err };
-};
 
 const run = (
   given: readonly string[],
   environment: Readonly<Record<string, string>> = {},
-): Promise<Ended> => runProgram(process.execPath, [MAIN, ...given], environment);
+): Promise<Ended> => runHere(process.execPath, [MAIN, ...given], environment);
 
 const importFrom = async (
   address: string,
@@ -374,7 +358,7 @@ test('the guide works as written', async () => {
   writeFileSync(join(bin, 'keelson'), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`, {
     mode: 0o755,
   });
-  const { code, out, err } = await runProgram(
+  const { code, out, err } = await runHere(
     'bash',
     ['--norc', '-eu', '-o', 'pipefail', '-c', `cd '${folder.path}'\n${script}`],
     { TFE: source.http, PATH: `${bin}:${process.env['PATH']}` },
