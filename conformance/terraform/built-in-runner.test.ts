@@ -10,13 +10,14 @@
  * | a `terraform-version` that is not here           | errored; the log names PATH and the folder                  |
  * | a version in the folder of zip files             | executed with it; refused where its sum differs             |
  * | more output or time than allowed                 | errored; the log names the setting                          |
+ * | more runs than are executed at once              | they wait                                                   |
  * | runs of two organizations                        | neither sees files, variables or processes of the other     |
  * | variables of sets, of the workspace, of the run  | in the environment, in the documented order                 |
  * | the end of an executor, of the whole process     | errored with a reason; the folder is empty afterwards       |
  * | the runner turned off                            | 422 with a text, and the tool works locally                 |
  */
 import { createHash } from 'node:crypto';
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { findBinary, findFreePort } from '@keelson/testkit';
@@ -206,6 +207,29 @@ describe.runIf(hasTerraform)('the built-in runner', { timeout: SLOW_MS }, () => 
       'interrupted after 60 seconds, the time limit of the built-in runner (KEELSON_RUNNER_TIME_LIMIT_SECONDS)',
     );
     expect(await processesWith('7002')).toEqual([]);
+  });
+
+  test.runIf(process.getuid?.() === 0)('executes two phases at once, and no more', async () => {
+    const meeting = join(folder, '..', 'meeting');
+    await mkdir(meeting);
+    await chmod(meeting, 0o777);
+    // Each waits for another, then leaves others the time to come, and says how many there are.
+    const commands = [
+      `touch ${meeting}/$TFC_RUN_ID`,
+      `while [ $(ls ${meeting} | wc -l) -lt 2 ]; do sleep 0.1; done`,
+      'sleep 3',
+      `echo met $(ls ${meeting} | wc -l)`,
+      'sleep 1',
+      `rm ${meeting}/$TFC_RUN_ID`,
+    ];
+    const text = commanding(commands.join('; '));
+    const names = ['first', 'second', 'third', 'fourth'];
+    const ids = await Promise.all(names.map((name) => prepare(`at-once-${name}`, text)));
+    const ended = await Promise.all(ids.map((id) => apply(id)));
+    for (const { runId, status } of ended) {
+      expect(status).toBe('applied');
+      expect(await logOf(installation, runId, 'apply')).toMatch(/\(local-exec\): met 2$/m);
+    }
   });
 
   test('gives a run its variables and nothing else of the environment', async () => {

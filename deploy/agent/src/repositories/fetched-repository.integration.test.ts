@@ -1,7 +1,7 @@
 /** Fetching with the real git from a real server. */
 
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
+import { access, mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { createOutbound } from '@keelson/outbound';
@@ -12,7 +12,16 @@ import {
   startSshServer,
   temporaryDirectory,
 } from '@keelson/testkit';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from 'vitest';
 import { FetchedRepository, type FetchLimits } from './fetched-repository.ts';
 import { archiveCommit } from './repository-archive.ts';
 
@@ -228,6 +237,28 @@ describe('a fetch', () => {
     expect(seen[0]).toBe(`Basic ${Buffer.from(`u:${TOKEN}`).toString('base64')}`);
     expect(failed).toContain('403');
     expect(failed).not.toContain(TOKEN);
+  });
+
+  test('runs no hooks, neither those of the machine nor those of its user', async () => {
+    await server.commit('a/hooks', { 'main.tf': '' });
+    await using machine = await temporaryDirectory();
+    const trace = join(machine.path, 'trace');
+    const hooks = join(machine.path, 'template', 'hooks');
+    await mkdir(hooks, { recursive: true });
+    await writeFile(join(hooks, 'reference-transaction'), `#!/bin/sh\ntouch ${trace}\n`, {
+      mode: 0o755,
+    });
+    await writeFile(join(machine.path, '.gitconfig'), `[core]\n\thooksPath = ${hooks}\n`);
+    vi.stubEnv('HOME', machine.path);
+    vi.stubEnv('GIT_TEMPLATE_DIR', join(machine.path, 'template'));
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(await filesOf('a/hooks')).toHaveProperty('main.tf');
+    await expect(access(trace)).rejects.toThrow('ENOENT');
+    // Elsewhere they are run.
+    const git = (...args: string[]) => promisify(execFile)('git', args, { cwd: machine.path });
+    await git('init', '--quiet', 'own');
+    await git('-C', 'own', 'fetch', '--quiet', join(server.folder, 'a/hooks.git'), 'main:fetched');
+    await access(trace);
   });
 
   test('refuses addresses that are not permitted', () =>
