@@ -37,13 +37,15 @@ import {
   writeClaim,
 } from '../model/agent-work-records.ts';
 import type { ProviderErrand } from '../providers/provider-errand.ts';
-import { parseProviderAnswer } from '../providers/provider-requests.ts';
+import { parseProviderAnswer, REQUEST_TIME_LIMIT_MS } from '../providers/provider-requests.ts';
 import { findAgentPoolOf } from '../repository-work/agent-pool-of-work.ts';
 import { afterFailure, prepareErrand } from '../repository-work/work-outcomes.ts';
 import type { VcsContext } from '../seams/vcs-context.ts';
 
-/** Time beyond the limit of a fetch that an agent has for its uploads and reports. */
-const REPORT_MS = 180_000;
+/** Time beyond the limit of a fetch that an agent has for its uploads. */
+const UPLOAD_MS = 180_000;
+/** Time that an agent has to report how its work ended. */
+const REPORT_MS = 30_000;
 
 /** Pieces of work of a pool that are looked at for one claim: more than a pool has agents. */
 const LOOKED_AT = 500;
@@ -81,6 +83,10 @@ export const returnWork = (tx: Transaction, key: AgentWorkKey, queued: AgentWork
   queueRepositoryWork(tx, organizationId, work, placed);
 };
 
+/** Longest time for which an agent has work. */
+const durationOf = ({ fetchLimits }: VcsContext, { kind }: RepositoryWork): number =>
+  REPORT_MS + (kind === 'fetch' ? fetchLimits.timeLimitMs + UPLOAD_MS : REQUEST_TIME_LIMIT_MS);
+
 const prepareOrder = async (
   context: VcsContext,
   work: RepositoryWork,
@@ -113,16 +119,18 @@ const tryClaim = async (
   agentId: string,
   key: AgentWorkKey,
 ): Promise<OrderedWork | undefined> => {
-  const { store, clock, fetchLimits } = context;
+  const { store, clock } = context;
   const waiting = await agentWork.find(readableOnly(store), ...key);
   // An agent asks for work when it has none: what it had before a restart is lost.
   if (waiting === undefined || (waiting.claim !== null && waiting.claim.agentId !== agentId))
     return undefined;
   const order = await prepareOrder(context, waiting.work);
+  const sinceMs = clock.nowMs();
   const claim: WorkClaim = {
     id: newResourceId('arw'),
     agentId,
-    untilMs: clock.nowMs() + fetchLimits.timeLimitMs + REPORT_MS,
+    sinceMs,
+    untilMs: sinceMs + durationOf(context, waiting.work),
     found: null,
     archives: {},
   };

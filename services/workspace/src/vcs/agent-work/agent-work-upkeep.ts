@@ -3,6 +3,7 @@ import { RepositoryFailure } from '@keelson/agent/repositories';
 import type { RoundOptions } from '@keelson/locks';
 import { type Transaction, unlessDamaged } from '@keelson/storage';
 import { agentRecords } from '../../runs/model/agent-records.ts';
+import { SILENT_AFTER_MS } from '../../runs/model/domain/agent.ts';
 import { agentPoolRecords } from '../../workspaces/model/agent-pool-records.ts';
 import type { AgentPool } from '../../workspaces/model/domain/agent-pool.ts';
 import { dueAtMsOf } from '../../workspaces/model/repository-records.ts';
@@ -58,10 +59,15 @@ const lookAfter = async (
     if (waitedMs > TAKEN_WITHIN_MS) await noteMissed(context, tx, key, queued, waitedMs);
     return;
   }
-  if (queued.claim.untilMs > nowMs) return;
-  const agent = await agentRecords.find(tx, queued.claim.agentId);
-  const name = agent?.name ?? queued.claim.agentId;
-  const failure = new RepositoryFailure(`the agent ${name}, which had the work, did not end it`);
+  const { agentId, sinceMs, untilMs } = queued.claim;
+  const agent = await agentRecords.find(tx, agentId);
+  const heardAtMs = Math.max(agent?.lastPingAtMs ?? 0, sinceMs);
+  const isSilent = nowMs - heardAtMs >= SILENT_AFTER_MS;
+  if (untilMs > nowMs && !isSilent) return;
+  const what = isSilent ? 'is silent' : 'did not end it in time';
+  const failure = new RepositoryFailure(
+    `the agent ${agent?.name ?? agentId}, which had the work, ${what}`,
+  );
   await failAgentWork(context, tx, key, queued, failure);
 };
 

@@ -244,20 +244,34 @@ describe('work that no agent does', () => {
     await runs.wait(0);
   });
 
-  test('is given to another after the one that has it was silent, or to the same after its restart', async () => {
-    const { id } = await connect();
+  test('is given to the same agent after its restart', async () => {
+    await connect();
     const lost = (await claim()).data;
     expect((await claim(otherAgentId)).status).toBe(204);
     const again = (await claim()).data;
     expect(again.id).not.toBe(lost.id);
     expect((await reportCommit(lost.id)).status).toBe(404);
     expect(await end(lost.id, FINISHED)).toBe(404);
-    harness.clock.advance(6 * MINUTE_MS);
+    expect(await end(again.id, { status: 'errored', 'is-final': true })).toBe(204);
+  });
+
+  test.for([
+    [
+      'is silent for a minute',
+      'is silent',
+      () => Promise.resolve(harness.clock.advance(MINUTE_MS)),
+    ],
+    ['goes on without an end', 'did not end it in time', () => runs.wait(6 * MINUTE_MS)],
+  ] as const)('is given to another agent when the one that has it %s', async ([, what, pass]) => {
+    const { id } = await connect();
+    const kept = (await claim()).data;
+    await runs.wait(MINUTE_MS / 2);
     await harness.runUpkeep();
-    expect((await repositoryOf(id))['problem']).toBe(
-      'the agent one, which had the work, did not end it',
-    );
-    expect(await end(again.id, FINISHED)).toBe(404);
+    expect((await repositoryOf(id))['problem']).toBeNull();
+    await pass();
+    await harness.runUpkeep();
+    expect((await repositoryOf(id))['problem']).toBe(`the agent one, which had the work, ${what}`);
+    expect(await end(kept.id, FINISHED)).toBe(404);
     harness.clock.advance(5000);
     const taken = (await claim(otherAgentId)).data;
     expect(taken.attributes['kind']).toBe('fetch');

@@ -10,6 +10,7 @@ export interface WorkClaim {
   /** `arw-…`; the agent names the work by it. */
   readonly id: string;
   readonly agentId: string;
+  readonly sinceMs: number;
   /** Time at which the work is given to another agent. */
   readonly untilMs: number;
   /** The commit that the agent has found; null: none yet. */
