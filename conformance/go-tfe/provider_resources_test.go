@@ -1,7 +1,12 @@
 package conformance
 
 import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
+	"strings"
 	"testing"
 
 	tfe "github.com/hashicorp/go-tfe"
@@ -68,6 +73,40 @@ func TestResourceOAuthClient(t *testing.T) {
 	_, err = client.OAuthClients.Read(ctx, made.ID)
 	gone(t, err, client.OAuthClients.Delete(ctx, made.ID))
 	must(t, client.AgentPools.Delete(ctx, pool.ID))
+}
+
+// As the provider sends what is not configured: empty texts.
+func TestResourceOAuthClientWithKeyPair(t *testing.T) {
+	client := connectAsAdmin(t)
+	organization := createOrganization(t, client)
+	private, err := rsa.GenerateKey(rand.Reader, 2048)
+	must(t, err)
+	secret := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(private)})
+	der, err := x509.MarshalPKIXPublicKey(&private.PublicKey)
+	must(t, err)
+	public := string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
+	options := tfe.OAuthClientCreateOptions{
+		Name: tfe.String("link"), APIURL: tfe.String("https://git.example"), HTTPURL: tfe.String("https://git.example"),
+		OAuthToken: tfe.String(""), Key: tfe.String("keelson"), Secret: tfe.String(string(secret)), RSAPublicKey: tfe.String(public),
+		ServiceProvider: tfe.ServiceProvider(tfe.ServiceProviderBitbucketDataCenter), OrganizationScoped: tfe.Bool(true),
+	}
+	made, err := client.OAuthClients.Create(ctx, organization.Name, options)
+	must(t, err)
+	_, err = client.OAuthClients.Update(ctx, made.ID, tfe.OAuthClientUpdateOptions{OrganizationScoped: tfe.Bool(false), OAuthToken: tfe.String("")})
+	must(t, err)
+	read, err := client.OAuthClients.Read(ctx, made.ID)
+	must(t, err)
+	equal(t, *read.OrganizationScoped, false)
+	equal(t, read.RSAPublicKey, public)
+	equal(t, read.Key, "keelson")
+	equal(t, read.Secret, "")
+	equal(t, len(read.OAuthTokens), 0)
+	equal(t, strings.HasSuffix(read.CallbackURL, read.ConnectPath), true)
+	_, err = client.OAuthClients.Update(ctx, made.ID, tfe.OAuthClientUpdateOptions{Key: tfe.String("")})
+	if err == nil {
+		t.Fatal("a client with a key pair lost its consumer key")
+	}
+	must(t, client.OAuthClients.Delete(ctx, made.ID))
 }
 
 func TestResourceWorkspaceWithRepository(t *testing.T) {

@@ -40,4 +40,4 @@ export {
 export { jsonApiRoutes } from './routes.ts';
 export { parseSort } from './sort.ts';
 export { parseTimestampMs, toTimestamp } from './timestamp.ts';
-export type { UnsupportedFields } from './unsupported-fields.ts';
+export { type UnsupportedFields, warnOfUnsupported } from './unsupported-fields.ts';

@@ -15,6 +15,7 @@ export const RESOURCE_TYPES = [
   'entitlement-sets',
   'ingress-attributes',
   'notification-configurations',
+  'oauth-authorizations',
   'oauth-clients',
   'oauth-tokens',
   'organization-capacity',

@@ -117,7 +117,7 @@ export const allowedImports: AllowedImports = {
     'model triggers',
     'providers',
     'seams',
-    'hooks',
+    'authorization hooks',
     'commit-statuses ingress',
     'repository-work',
     'agent-work',

@@ -12,6 +12,7 @@ export { findFreePort } from './free-port.ts';
 export { findGoModule } from './go-module.ts';
 export { buildGoTool, buildTaggedGoProgram, goEnvironment } from './go-tool.ts';
 export { type KeelsonOptions, type KeelsonProcess, startKeelson } from './keelson-process.ts';
+export { type LinkedCall, type LinkedServer, startLinkedServer } from './linked-server.ts';
 export { type MailServer, startMailServer } from './mail-server.ts';
 export { type NatsOptions, type NatsServer, startNats } from './nats.ts';
 export { type PostgresOptions, type PostgresServer, startPostgres } from './postgres.ts';

@@ -4,11 +4,12 @@
  * | page | shows | does |
  * | --- | --- | --- |
  * | version control of an organization | the connected providers | connects one, deletes one |
+ * | a provider with a key pair | whether it is authorized, its keys | authorizes at the provider, chooses the SSH key |
  * | settings of a workspace | repository, branch, triggers, the problem with it, deliveries | connects, changes the triggers, disconnects |
  * | run | commit, branch, sender, links to the provider | |
  */
 import { createHmac } from 'node:crypto';
-import { type RepositoryServer, startRepositoryServer } from '@keelson/testkit';
+import { type RepositoryServer, startLinkedServer, startRepositoryServer } from '@keelson/testkit';
 import type { JsonObject } from '@keelson/testkit/planned-run';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { confirm } from './confirm.ts';
@@ -181,6 +182,52 @@ describe('version control', { timeout: PATIENCE_MS }, () => {
       dialog.getByLabel('to go on').fill('our forge'),
     );
     await page.getByText('No provider is connected').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('authorizes a key pair at its provider, and chooses the SSH key', async () => {
+    await using link = await startLinkedServer();
+    await site.workspaces(
+      'POST',
+      `${O}/ssh-keys`,
+      create('ssh-keys', { name: 'of the account', value: '-----BEGIN PRIVATE KEY-----' }),
+    );
+    const { page, problems } = await site.openSignedIn('/app/acme/version-control');
+    await confirm(page, 'Connect a provider', 'Connect', async (dialog) => {
+      await dialog.locator('select[name=provider]').selectOption('Bitbucket Data Center');
+      await dialog.getByLabel('Name').fill('linked');
+      await dialog.getByLabel('Address', { exact: true }).fill(link.url);
+      await dialog.getByLabel('Address of the API').fill(link.url);
+      await dialog.getByLabel('Authorized with').selectOption('key pair');
+      await dialog.getByLabel('Consumer key').fill(link.consumerKey);
+      await dialog.getByLabel('Private key').fill(link.privateKey);
+      await dialog.getByLabel('Public key').fill(link.publicKey);
+    });
+    await page
+      .getByRole('row', { name: /linked/ })
+      .getByText('not authorized yet')
+      .waitFor();
+    await page.getByRole('link', { name: 'linked' }).click();
+    await page.getByText('not authorized at the provider yet').waitFor();
+    expect(await page.locator('pre').textContent()).toBe(link.publicKey);
+
+    // The provider's page sends the browser back at once.
+    await confirm(page, 'Authorize', 'Go to the provider', () => Promise.resolve());
+    await page.getByRole('heading', { name: 'The provider has sent you back' }).waitFor();
+    await confirm(page, 'Complete', 'Complete', () => Promise.resolve());
+    await page.getByText('connected', { exact: true }).waitFor();
+    expect(new URL(page.url()).search).toBe('');
+    expect(link.accessTokens.size).toBe(1);
+    await confirm(page, 'Choose the SSH key', 'Save', (dialog) =>
+      dialog.getByLabel('SSH key').selectOption('of the account'),
+    );
+    await page.locator('dl').getByText('yes', { exact: true }).waitFor();
+
+    const { data } = await site.workspaces('GET', `${O}/oauth-clients`);
+    const refused = `${new URL(page.url()).pathname}?oauth_token=a&oauth_verifier=denied`;
+    await page.goto(`${site.origin()}${refused}`);
+    await page.getByText('The access was refused at the provider.').waitFor();
+    await site.workspaces('DELETE', `oauth-clients/${data[0].id}`);
     expect(problems).toEqual([]);
   });
 

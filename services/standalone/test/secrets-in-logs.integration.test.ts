@@ -2,7 +2,7 @@
  * Every kind of secret goes through a real process with full logging and auditing; none may appear in the
  * logs, or unencrypted in the databases.
  */
-import { createHash } from 'node:crypto';
+import { createHash, generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -117,6 +117,38 @@ test('no secret is in the log, in an audit file or unencrypted in a database', a
       'http-url': 'https://github.example',
       'api-url': 'https://api.github.example',
       'oauth-token-string': secrets['repository token'],
+    });
+    const keys = generateKeyPairSync('rsa', {
+      modulusLength: 2048,
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    });
+    secrets['private key of an OAuth client'] = keys.privateKey.split('\n')[5] ?? '';
+    const linked = await api('organizations/acme/oauth-clients', 'oauth-clients', {
+      'service-provider': 'bitbucket_data_center',
+      'http-url': 'https://bitbucket.example',
+      'api-url': 'https://bitbucket.example',
+      key: 'keelson',
+      secret: keys.privateKey,
+      'rsa-public-key': keys.publicKey,
+    });
+    const ended = `oauth-clients/${linked.data.id as string}/actions/complete-authorization`;
+    secrets['verifier of an authorization'] = 'verifierVALUEverifier';
+    await fetch(`${keelson.http}/api/v2/${ended}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${keelson.apiToken}`,
+        'content-type': 'application/vnd.api+json',
+      },
+      body: JSON.stringify({
+        data: {
+          type: 'oauth-authorizations',
+          attributes: {
+            'oauth-token': 'unknown',
+            'oauth-verifier': secrets['verifier of an authorization'],
+          },
+        },
+      }),
     });
     const { data: workspace } = await api('organizations/acme/workspaces', 'workspaces', {
       name: 'app',

@@ -7,9 +7,11 @@ import { EventEmitter, once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
+  type LinkedServer,
   type MailServer,
   type NatsServer,
   type RepositoryServer,
+  startLinkedServer,
   startMailServer,
   startNats,
   startRepositoryServer,
@@ -55,15 +57,17 @@ const destination = createServer((request, response) => {
 let nats: NatsServer;
 let repositories: RepositoryServer;
 let mail: MailServer;
+let link: LinkedServer;
 let a: Cluster;
 let b: Cluster;
 
 beforeAll(async () => {
   await once(destination.listen(0, '127.0.0.1'), 'listening');
-  [nats, repositories, mail] = await Promise.all([
+  [nats, repositories, mail, link] = await Promise.all([
     startNats({ jetstream: true }),
     startRepositoryServer(),
     startMailServer(),
+    startLinkedServer(),
   ]);
   const environment = {
     KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.1',
@@ -82,6 +86,7 @@ afterAll(async () => {
   await nats[Symbol.asyncDispose]();
   await repositories[Symbol.asyncDispose]();
   await mail[Symbol.asyncDispose]();
+  await link[Symbol.asyncDispose]();
   await new Promise((closed) => destination.close(closed));
 }, WITHIN_MS);
 
@@ -150,6 +155,8 @@ describe('the promoted cluster', { timeout: WITHIN_MS, sequential: true } as obj
   let pool = '';
   let poolToken = '';
   let waitingPush = '';
+  let linkedClient = '';
+  let sentBack = '';
 
   /** An agent of the pool plans or applies the run that is next. */
   const workOff = async (agentId: string): Promise<string> => {
@@ -220,6 +227,20 @@ describe('the promoted cluster', { timeout: WITHIN_MS, sequential: true } as obj
       url: `http://127.0.0.1:${(destination.address() as AddressInfo).port}/`,
       triggers: ['run:created'],
     });
+    const linked = await create(`${O}/oauth-clients`, 'oauth-clients', {
+      'service-provider': 'bitbucket_data_center',
+      'http-url': link.url,
+      'api-url': link.url,
+      key: link.consumerKey,
+      secret: link.privateKey,
+      'rsa-public-key': link.publicKey,
+    });
+    linkedClient = linked.id;
+    const begun = (await call(
+      'POST',
+      `oauth-clients/${linkedClient}/actions/begin-authorization`,
+    )) as Resource;
+    sentBack = link.visit(String(begun.attributes['authorize-url']));
     received.length = 0;
   }, WITHIN_MS);
 
@@ -285,6 +306,19 @@ describe('the promoted cluster', { timeout: WITHIN_MS, sequential: true } as obj
       (messages) => messages.includes('Change main.tf, other.tf'),
     );
     expect(await messagesOf(downstream)).toEqual([]);
+  });
+
+  test('completes the authorization of a client that its predecessor has begun, once', async () => {
+    const { searchParams } = new URL(sentBack);
+    const attributes = {
+      'oauth-token': searchParams.get('oauth_token'),
+      'oauth-verifier': searchParams.get('oauth_verifier'),
+    };
+    const path = `oauth-clients/${linkedClient}/actions/complete-authorization`;
+    const complete = () => create(path, 'oauth-authorizations', attributes);
+    expect(await complete()).toMatchObject({ type: 'oauth-tokens' });
+    expect(link.accessTokens.size).toBe(1);
+    await expect(complete()).rejects.toThrow('409');
   });
 
   test('has registered the webhook at its own address, and removed the former one', async () => {

@@ -28,6 +28,7 @@ const VARIABLES_TEST = 'src/workspaces/variables/variables.test.ts';
 const SETS_TEST = 'src/workspaces/variable-sets/variable-sets.test.ts';
 const TAGS_TEST = 'src/workspaces/tags/tags.test.ts';
 const MEMBERS_TEST = 'src/identity/teams/organization-memberships.test.ts';
+const AUTHORIZATION_TEST = 'src/vcs/authorization/authorization.integration.test.ts';
 const AGENTS_TEST = 'src/runs/agents/agents.test.ts';
 const POOLS_TEST = 'src/workspaces/agent-pools/agent-pools.test.ts';
 
@@ -393,6 +394,13 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       'oauth-token-string': elsewhere('src/vcs/pushes.integration.test.ts', 'createClient'),
       '@projects': elsewhere('src/workspaces/oauth/oauth.test.ts'),
       '@agent-pool': elsewhere('src/vcs/agent-work/agent-work.integration.test.ts'),
+    },
+  },
+  'authorizations of OAuth clients': {
+    routes: ['POST /oauth-clients/{oauth_client_id}/actions/complete-authorization'],
+    fields: {
+      'oauth-token': elsewhere(AUTHORIZATION_TEST),
+      'oauth-verifier': elsewhere(AUTHORIZATION_TEST),
     },
   },
   'projects of OAuth clients': {

@@ -324,6 +324,19 @@ export const NEIGHBOUR_CASES: Readonly<Record<string, Case>> = {
     allowed: OWNERS,
     success: 204,
   },
+  'POST /oauth-clients/{oauth_client_id}/actions/begin-authorization': {
+    target: '/oauth-clients/{newClient}/actions/begin-authorization',
+    allowed: OWNERS,
+    // The client has a token.
+    success: 409,
+  },
+  'POST /oauth-clients/{oauth_client_id}/actions/complete-authorization': {
+    target: '/oauth-clients/{newClient}/actions/complete-authorization',
+    body: attributes('oauth-authorizations', { 'oauth-token': 'a', 'oauth-verifier': 'b' }),
+    allowed: OWNERS,
+    // None was begun.
+    success: 409,
+  },
   'GET /oauth-clients/{oauth_client_id}/oauth-tokens': {
     target: '/oauth-clients/{newClient}/oauth-tokens',
     allowed: OWNERS,

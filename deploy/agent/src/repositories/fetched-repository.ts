@@ -17,8 +17,9 @@ export interface FetchLimits {
 export interface FetchSource {
   readonly cloneUrl: string;
   readonly username: string;
-  readonly token: string;
-  /** Private key for submodules; undefined: none is fetched over SSH. */
+  /** undefined: the repository is fetched over SSH. */
+  readonly token: string | undefined;
+  /** Private key for fetches over SSH; undefined: there are none. */
   readonly sshKey: string | undefined;
 }
 
@@ -65,7 +66,8 @@ export class FetchedRepository implements AsyncDisposable {
     const folder = await mkdtemp(join(tmpdir(), 'keelson-fetch-'));
     const signal = AbortSignal.timeout(timeLimitMs);
     await using proxy = await openEgressProxy({ addresses, limitBytes });
-    const credentials = { origin: new URL(cloneUrl).origin, username, password: token };
+    const { origin } = new URL(cloneUrl);
+    const credentials = token === undefined ? undefined : { origin, username, password: token };
     const sshCommand = sshKey === undefined ? undefined : await toSshCommand(folder, sshKey);
     const git = { folder, proxyUrl: proxy.url, credentials, sshCommand, signal };
     await using repository = new FetchedRepository(cloneUrl, git);

@@ -13,13 +13,15 @@ export interface GitOptions {
   readonly folder: string;
   /** The address of the `EgressProxy`, with its credentials. */
   readonly proxyUrl: string;
-  /** Sent to this server alone. */
-  readonly credentials: {
-    /** Scheme and authority. */
-    readonly origin: string;
-    readonly username: string;
-    readonly password: string;
-  };
+  /** Sent to this server alone; undefined: there are none for HTTP. */
+  readonly credentials:
+    | {
+        /** Scheme and authority. */
+        readonly origin: string;
+        readonly username: string;
+        readonly password: string;
+      }
+    | undefined;
   /** The program for SSH; undefined: nothing is fetched over SSH. */
   readonly sshCommand: string | undefined;
   /** Ends the program. */
@@ -29,11 +31,16 @@ export interface GitOptions {
 /** Length of the part of git's error output that is kept. */
 const MAX_MESSAGE_LENGTH = 500;
 
-const configuration = ({ proxyUrl, credentials }: GitOptions): readonly [string, string][] => {
+const toHeader = (credentials: GitOptions['credentials']): readonly [string, string][] => {
+  if (credentials === undefined) return [];
   const { origin, username, password } = credentials;
   const basic = Buffer.from(`${username}:${password}`).toString('base64');
+  return [[`http.${origin}/.extraHeader`, `Authorization: Basic ${basic}`]];
+};
+
+const configuration = ({ proxyUrl, credentials }: GitOptions): readonly [string, string][] => {
   return [
-    [`http.${origin}/.extraHeader`, `Authorization: Basic ${basic}`],
+    ...toHeader(credentials),
     ['http.proxy', proxyUrl],
     ['http.proxyAuthMethod', 'basic'],
     ['http.followRedirects', 'false'],
@@ -86,14 +93,13 @@ export interface RunningGit {
 const AFTER_SSH = 'fatal: Could not read from remote repository.';
 
 /** The last message that git calls fatal, without the credentials. */
-const toMessage = (stderr: string, { credentials: { password } }: GitOptions): string => {
+const toMessage = (stderr: string, { credentials }: GitOptions): string => {
   const lines = stderr.split(/\r?\n/).filter((line) => line.trim() !== '');
   const at = lines.findLastIndex((line) => /^(?:fatal|error): /.test(line));
   const told = (lines[at] === AFTER_SSH && lines[at - 1]) || (lines.at(at) ?? '');
-  return told
-    .replace(/^(?:fatal|error): /, '')
-    .replaceAll(password, '…')
-    .slice(0, MAX_MESSAGE_LENGTH);
+  const shown = told.replace(/^(?:fatal|error): /, '');
+  const safe = credentials === undefined ? shown : shown.replaceAll(credentials.password, '…');
+  return safe.slice(0, MAX_MESSAGE_LENGTH);
 };
 
 /** Ends the program with those that it has started. */

@@ -8,3 +8,4 @@ export {
 export { type CommitRequest, type FoundCommit, findCommit } from './find-commit.ts';
 export { archiveCommit } from './repository-archive.ts';
 export { RepositoryFailure } from './repository-failure.ts';
+export { isSshAddress } from './ssh-address.ts';

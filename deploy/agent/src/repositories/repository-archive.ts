@@ -9,6 +9,7 @@ import { createGzip } from 'node:zlib';
 import type { FetchedRepository } from './fetched-repository.ts';
 import { runGit, startGit } from './git-program.ts';
 import { RepositoryFailure } from './repository-failure.ts';
+import { isSshAddress } from './ssh-address.ts';
 
 const MAX_UNPACKED_BYTES = 1024 * 1024 * 1024;
 const MAX_FILES = 100_000;
@@ -59,17 +60,11 @@ const readSettings = async (
 /** "git@host:path", which git knows as another form of an address of SSH. */
 const SCP_FORM = /^([\w.-]+@[\w.-]+:)(?!\/\/)(.+)$/;
 
-/** ssh puts both into the command line of a shell. */
-const SSH_NAME = /^\w[\w.-]*$/;
-
 const isFetched = (url: string, withSsh: boolean): boolean => {
   if (!URL.canParse(url)) return false;
-  const { protocol, username, password, hostname } = new URL(url);
-  if (password !== '') return false;
-  if (protocol === 'http:' || protocol === 'https:') return username === '';
-  return (
-    withSsh && protocol === 'ssh:' && SSH_NAME.test(hostname) && /^(?:\w[\w.-]*)?$/.test(username)
-  );
+  const { protocol, username, password } = new URL(url);
+  if (protocol === 'http:' || protocol === 'https:') return username === '' && password === '';
+  return withSsh && isSshAddress(url);
 };
 
 const resolveRelative = (base: string, url: string): string => {

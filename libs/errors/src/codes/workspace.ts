@@ -189,5 +189,11 @@ export const WORKSPACE_ERRORS = {
     message:
       '{limit} pieces of work of the organization wait for their providers already: deliver this again later',
   },
+  'workspace.provider_failed': {
+    grpc: 'INTERNAL',
+    http: 502,
+    retry: false,
+    message: 'the provider did not authorize the client: {text}',
+  },
   'workspace.conflict': { grpc: 'FAILED_PRECONDITION', http: 409, retry: false, message: '{text}' },
 } as const satisfies Record<string, ErrorMeaning>;

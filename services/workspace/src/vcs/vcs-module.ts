@@ -3,6 +3,7 @@ import type { Route } from '@keelson/edge';
 import type { PeriodicWork } from '@keelson/locks';
 import { agentWorkRoutes } from './agent-work/agent-work-routes.ts';
 import { lookAfterAgentWork } from './agent-work/agent-work-upkeep.ts';
+import { authorizationRoutes } from './authorization/authorization-routes.ts';
 import { followPublicAddress } from './hooks/address-change-operations.ts';
 import { deliveryRoutes, webhookRoutes } from './hooks/delivery-routes.ts';
 import { createRepositoryWorker } from './repository-work/repository-worker.ts';
@@ -11,7 +12,10 @@ import type { VcsContext } from './seams/vcs-context.ts';
 /** Routes for agents, authorized by the token of their pool, and the signed addresses for their uploads. */
 export const vcsAgentRoutes = (context: VcsContext): readonly Route[] => agentWorkRoutes(context);
 
-export const vcsRoutes = (context: VcsContext): readonly Route[] => deliveryRoutes(context);
+export const vcsRoutes = (context: VcsContext): readonly Route[] => [
+  ...authorizationRoutes(context),
+  ...deliveryRoutes(context),
+];
 
 /** Routes whose credential is the signature of a provider. */
 export const vcsSignedRoutes = (context: VcsContext): readonly Route[] => webhookRoutes(context);

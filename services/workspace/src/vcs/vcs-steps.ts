@@ -1,6 +1,7 @@
 /** Steps of this module when workspaces and connections change. */
 import type { WorkspaceSteps } from '../workspaces/seams/workspace-steps.ts';
 import { removeWorkOf } from './agent-work/agent-work-upkeep.ts';
+import { pendingAuthorizations } from './authorization/authorization-records.ts';
 import {
   followWorkspace,
   leaveWithWorkspace,
@@ -17,6 +18,9 @@ export const vcsWorkspaceSteps = (context: () => VcsContext): WorkspaceSteps => 
     onWorkspaceRemoved: (tx, workspace) => leaveWithWorkspace(tx, workspace, nowMs()),
     onOAuthClientUpdated: (tx, client) => retryRegistrations(tx, client, nowMs()),
     onAgentPoolRemoved: (tx, pool) => removeWorkOf(tx, pool),
-    onOAuthClientRemoved: (tx, client) => removeHooksOf(tx, client, nowMs()),
+    onOAuthClientRemoved: (tx, client) => {
+      pendingAuthorizations.delete(tx, client.id);
+      return removeHooksOf(tx, client, nowMs());
+    },
   };
 };

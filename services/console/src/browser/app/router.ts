@@ -4,10 +4,13 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
+  parseSearchWith,
+  stringifySearchWith,
 } from '@tanstack/react-router';
 import { parseCertificateSearch } from '../certificates/certificate-search.ts';
 import { parseMountTab } from '../certificates/mount-tab.ts';
 import { parseMessageSearch } from '../messages/message-search.ts';
+import { parseSentBack } from '../version-control/authorization.ts';
 import { parseWorkspaceSearch } from '../workspaces/workspace-search.ts';
 import { parseWorkspaceTab } from '../workspaces/workspace-tab.ts';
 import { Frame } from './frame.tsx';
@@ -170,6 +173,16 @@ const versionControl = createRoute({
     'OAuthClientsPage',
   ),
 });
+// To which providers send people back.
+const oauthClient = createRoute({
+  ...parent,
+  path: '/app/$organization/version-control/$client',
+  validateSearch: parseSentBack,
+  component: lazyRouteComponent(
+    () => import('../version-control/oauth-client-page.tsx'),
+    'OAuthClientPage',
+  ),
+});
 // The URL of a run that provisioning clients print.
 const run = createRoute({
   ...parent,
@@ -177,7 +190,15 @@ const run = createRoute({
   component: lazyRouteComponent(() => import('../runs/run-page.tsx'), 'RunPage'),
 });
 
+/** Numbers whose text they give back have been recognized before: another, such as "12e456", is a text. */
+const parseValue = (text: string): unknown => {
+  const value: unknown = JSON.parse(text);
+  return typeof value === 'number' ? text : value;
+};
+
 export const router = createRouter({
+  parseSearch: parseSearchWith(parseValue),
+  stringifySearch: stringifySearchWith(JSON.stringify, parseValue),
   routeTree: root.addChildren([
     overview,
     messages,
@@ -203,6 +224,7 @@ export const router = createRouter({
     agentPools,
     variableSets,
     versionControl,
+    oauthClient,
     run,
   ]),
   defaultPreload: 'intent',

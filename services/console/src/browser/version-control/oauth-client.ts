@@ -1,17 +1,30 @@
 /** Connections to version control providers, as the workspace API returns them. */
+import type { Resource, ResourceId } from '../api/workspaces-api.ts';
 
 export interface OAuthClient {
   readonly name: string | null;
   readonly 'service-provider': string;
   readonly 'http-url': string;
   readonly 'created-at': string;
+  readonly key: string | null;
+  readonly 'rsa-public-key': string | null;
+  /** null: the client has a token that was given, and is not authorized at its provider. */
+  readonly 'callback-url': string | null;
 }
+
+/** The id of a client's token; undefined: nobody has authorized the client at its provider yet. */
+export const tokenIdOf = ({ relationships }: Resource<OAuthClient>): string | undefined => {
+  const [token] = (relationships?.['oauth-tokens']?.data ?? []) as readonly ResourceId[];
+  return token?.id;
+};
 
 interface Provider {
   readonly title: string;
   /** Addresses of the provider's own service; absent where every installation has its own. */
   readonly httpUrl?: string;
   readonly apiUrl?: string;
+  /** Whether it authorizes clients that have a key pair. */
+  readonly hasKeyPairs?: boolean;
 }
 
 /** The providers whose repositories workspaces can be connected to. */
@@ -34,12 +47,15 @@ export const PROVIDERS = {
     httpUrl: 'https://bitbucket.org',
     apiUrl: 'https://api.bitbucket.org',
   },
-  bitbucket_data_center: { title: 'Bitbucket Data Center' },
+  bitbucket_data_center: { title: 'Bitbucket Data Center', hasKeyPairs: true },
   gitea: { title: 'Gitea' },
   forgejo: { title: 'Forgejo' },
 } as const satisfies Readonly<Record<string, Provider>>;
 
 export const isProvider = (name: string): name is keyof typeof PROVIDERS => name in PROVIDERS;
+
+export const hasKeyPairs = (name: string): boolean =>
+  isProvider(name) && 'hasKeyPairs' in PROVIDERS[name];
 
 /** The provider's own addresses; empty texts where every installation has its own. */
 export const addressesOf = (name: string): { readonly httpUrl: string; readonly apiUrl: string } =>

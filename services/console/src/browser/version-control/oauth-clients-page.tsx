@@ -1,5 +1,5 @@
 /** Connections of an organization to version control providers. */
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { callWorkspaces } from '../api/workspaces-api.ts';
 import { ActionButton, type Fields } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
@@ -9,7 +9,7 @@ import { shownTime } from '../components/format.ts';
 import { Empty, Page } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
 import { useOrganizationPermissions } from '../organizations/organization-permissions.ts';
-import { isProvider, type OAuthClient, PROVIDERS } from './oauth-client.ts';
+import { isProvider, type OAuthClient, PROVIDERS, tokenIdOf } from './oauth-client.ts';
 import { ProviderFields } from './provider-fields.tsx';
 
 const route = getRouteApi('/app/$organization/version-control');
@@ -22,7 +22,13 @@ const bodyOf = ({ text }: Pick<Fields, 'text'>): object => ({
       'service-provider': text('provider'),
       'http-url': text('http-url'),
       'api-url': text('api-url'),
-      'oauth-token-string': text('token'),
+      ...(text('token') === ''
+        ? {
+            key: text('key'),
+            secret: text('secret'),
+            'rsa-public-key': text('rsa-public-key'),
+          }
+        : { 'oauth-token-string': text('token') }),
     },
     ...(text('pool') !== '' && {
       relationships: { 'agent-pool': { data: { type: 'agent-pools', id: text('pool') } } },
@@ -70,7 +76,14 @@ export const OAuthClientsPage = () => {
                 {
                   title: 'Name',
                   isName: true,
-                  cell: ({ id, attributes }) => attributes.name || id,
+                  cell: ({ id, attributes }) => (
+                    <Link
+                      to="/app/$organization/version-control/$client"
+                      params={{ organization, client: id }}
+                    >
+                      {attributes.name || id}
+                    </Link>
+                  ),
                 },
                 {
                   title: 'Provider',
@@ -83,7 +96,13 @@ export const OAuthClientsPage = () => {
                   cell: ({ relationships }) =>
                     relationships?.['agent-pool']?.data ? 'agents of a pool' : 'this server',
                 },
-                { title: 'Connected', cell: (one) => shownTime(one.attributes['created-at']) },
+                {
+                  title: 'Connected',
+                  cell: (client) =>
+                    tokenIdOf(client) === undefined
+                      ? 'not authorized yet'
+                      : shownTime(client.attributes['created-at']),
+                },
                 {
                   title: 'Actions',
                   isActions: true,

@@ -1,7 +1,7 @@
 /** The repository that a workspace follows, and the deliveries of its provider. */
 import { useState } from 'react';
 import { useDocument } from '../api/queries.ts';
-import { callWorkspaces, type ListDocument, type ResourceId } from '../api/workspaces-api.ts';
+import { callWorkspaces, type ListDocument } from '../api/workspaces-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DataTable, FactList } from '../components/data-table.tsx';
@@ -11,7 +11,7 @@ import { PagedList } from '../components/paged-list.tsx';
 import { Pill, type Tone } from '../components/pill.tsx';
 import { WebLink } from '../components/web-link.tsx';
 import { useOrganizationPermissions } from '../organizations/organization-permissions.ts';
-import type { OAuthClient } from '../version-control/oauth-client.ts';
+import { type OAuthClient, tokenIdOf } from '../version-control/oauth-client.ts';
 import { repositoryBody, TRIGGERS, triggersOf, triggerText } from './repository.ts';
 import type { CardProps } from './sharing-cards.tsx';
 import type { WorkspaceAttributes } from './workspace.ts';
@@ -68,11 +68,11 @@ const RepositoryFields = (props: {
         <label>
           Provider
           <select name="token" required key={data?.data.length ?? 0} defaultValue={tokenId}>
-            {data?.data.map(({ id, attributes, relationships }) => {
-              const [token] = (relationships?.['oauth-tokens']?.data ?? []) as ResourceId[];
+            {data?.data.map((client) => {
+              const token = tokenIdOf(client);
               return (
-                <option key={id} value={token?.id}>
-                  {attributes.name || id}
+                <option key={client.id} value={token ?? ''} disabled={token === undefined}>
+                  {client.attributes.name || client.id}
                 </option>
               );
             })}

@@ -147,7 +147,8 @@ export const removeHooksOf = async (
   { tokenId }: OAuthClient,
   nowMs: number,
 ): Promise<void> => {
-  for (const hook of await listRepositoryHooks(tx, tokenId)) await removeHook(tx, hook, nowMs);
+  for (const hook of await listRepositoryHooks(tx, tokenId ?? ''))
+    await removeHook(tx, hook, nowMs);
 };
 
 /** Another token may have rights that the previous one lacked. */
@@ -156,7 +157,7 @@ export const retryRegistrations = async (
   { tokenId }: OAuthClient,
   nowMs: number,
 ): Promise<void> => {
-  for (const hook of await listRepositoryHooks(tx, tokenId)) {
+  for (const hook of await listRepositoryHooks(tx, tokenId ?? '')) {
     if (hook.providerId === null) queueRegistration(tx, hook, nowMs);
   }
 };

@@ -5,6 +5,7 @@ import {
   FetchedRepository,
   type FetchSource,
   findCommit,
+  RepositoryFailure,
 } from '@keelson/agent/repositories';
 import type { Transaction, TransactOptions } from '@keelson/storage';
 import { findReadme } from '../../state/configuration-versions/readme-reader.ts';
@@ -19,6 +20,7 @@ import {
 } from '../../workspaces/model/repository-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import type { CommitArchive } from '../model/commit-archive.ts';
+import { sendToProvider } from '../providers/provider-requests.ts';
 import {
   type LoadedRepository,
   loadRepository,
@@ -48,12 +50,30 @@ export const prepareFetch = async (
   return { loaded, workspaces, request: toCommitRequest(workspaces, event) };
 };
 
+/** For git over HTTP, with the token. */
 export const toFetchSource = ({ provider, repository, sshKey }: LoadedRepository): FetchSource => ({
   cloneUrl: provider.cloneUrl(repository),
   username: provider.username,
   token: repository.connection.token,
   sshKey,
 });
+
+/** Where the commits of a repository are fetched. @throws RepositoryFailure */
+const findFetchSource = async (
+  { outbound }: VcsContext,
+  loaded: LoadedRepository,
+): Promise<FetchSource> => {
+  const { provider, repository, sshKey } = loaded;
+  if (repository.connection.signing === null || provider.ssh === undefined)
+    return toFetchSource(loaded);
+  if (sshKey === undefined)
+    throw new RepositoryFailure(
+      'repositories of a client with a key pair are fetched over SSH: give its OAuth token an SSH key',
+    );
+  const answer = await sendToProvider(outbound, provider.ssh.findAddress(repository));
+  const cloneUrl = provider.ssh.addressOf(answer);
+  return { cloneUrl, username: provider.username, token: undefined, sshKey };
+};
 
 /** Whether a workspace wants the files of submodules. */
 export const withSubmodulesOf = ({ settings }: Workspace): boolean =>
@@ -80,14 +100,15 @@ export const storeArchive = async (
 };
 
 /** @throws RepositoryFailure */
-const fetchCommit = (
+const fetchCommit = async (
   context: VcsContext,
   { event }: FetchWork,
   { loaded, workspaces }: PreparedFetch,
   request: CommitRequest,
 ): Promise<{ readonly fetched: FetchedCommit | undefined; readonly choice: Choice }> => {
   const { fetchLimits, outbound } = context;
-  return FetchedRepository.use(toFetchSource(loaded), fetchLimits, outbound, async (repository) => {
+  const source = await findFetchSource(context, loaded);
+  return FetchedRepository.use(source, fetchLimits, outbound, async (repository) => {
     const folder = await repository.create();
     const { commit, defaultBranch, changedFiles } = await findCommit(repository, folder, request);
     const choice = chooseWorkspaces(workspaces, event, { defaultBranch, changedFiles });

@@ -3,7 +3,9 @@
  * https://confluence.atlassian.com/bitbucketserver/event-payload-938025882.html,
  * https://developer.atlassian.com/server/bitbucket/rest/
  */
+import { isSshAddress, RepositoryFailure } from '@keelson/agent/repositories';
 import { Type } from 'typebox';
+import type { OAuthClient } from '../../workspaces/model/domain/oauth-client.ts';
 import type { DeliveredEvent, Sender } from '../../workspaces/model/domain/repository-event.ts';
 import {
   COMMIT,
@@ -15,7 +17,8 @@ import {
   splitRef,
   trimUrl,
 } from './payloads.ts';
-import type { CommitState, Provider, RemoteRepository } from './provider.ts';
+import type { CommitState, Provider, ProviderRequest, RemoteRepository } from './provider.ts';
+import { toAuthorization } from './request-signature.ts';
 import { isSignatureOf, sha256Of } from './signatures.ts';
 
 const ACTOR = Type.Optional(Type.Object({ name: SHOWN }));
@@ -105,16 +108,29 @@ const split = (identifier: string): readonly [string, string] => {
 };
 
 /** The clients' `api-url` is the address of the server, with or without the path of its API. */
-const serverOf = ({ connection }: RemoteRepository): string =>
-  trimUrl(connection.apiUrl).replace(/\/rest(?:\/api\/(?:1\.0|latest))?$/, '');
+export const serverOf = ({ apiUrl }: Pick<OAuthClient, 'apiUrl'>): string =>
+  trimUrl(apiUrl).replace(/\/rest(?:\/api\/(?:1\.0|latest))?$/, '');
 
 const repositoryApi = (repository: RemoteRepository): string => {
   const [project, name] = split(repository.identifier);
-  return `${serverOf(repository)}/rest/api/1.0/projects/${project}/repos/${name}`;
+  return `${serverOf(repository.connection)}/rest/api/1.0/projects/${project}/repos/${name}`;
 };
 
-const toHeaders = ({ connection }: RemoteRepository) => ({
-  authorization: `Bearer ${connection.token}`,
+/** The request with the token, or signed with the key of the client. */
+const authorized = (
+  { connection: { token, signing } }: RemoteRepository,
+  request: Omit<ProviderRequest, 'headers'>,
+): ProviderRequest => ({
+  ...request,
+  headers: {
+    authorization: signing === null ? `Bearer ${token}` : toAuthorization(signing, token, request),
+  },
+});
+
+const CLONE_LINKS = Type.Object({
+  links: Type.Object({
+    clone: Type.Array(Type.Object({ name: Type.String(), href: Type.String({ maxLength: 2048 }) })),
+  }),
 });
 
 export const BITBUCKET_SERVER: Provider = {
@@ -130,33 +146,43 @@ export const BITBUCKET_SERVER: Provider = {
     const isPlanned = eventName === 'pr:opened' || eventName === 'pr:from_ref_updated';
     return isPlanned ? toPullRequest(payload) : [];
   },
-  createHook: (repository, { url, secret }) => ({
-    method: 'POST',
-    url: `${repositoryApi(repository)}/webhooks`,
-    headers: toHeaders(repository),
-    body: {
-      name: 'Keelson',
-      url,
-      active: true,
-      events: ['repo:refs_changed', 'pr:opened', 'pr:from_ref_updated'],
-      configuration: { secret },
-    },
-  }),
+  createHook: (repository, { url, secret }) =>
+    authorized(repository, {
+      method: 'POST',
+      url: `${repositoryApi(repository)}/webhooks`,
+      body: {
+        name: 'Keelson',
+        url,
+        active: true,
+        events: ['repo:refs_changed', 'pr:opened', 'pr:from_ref_updated'],
+        configuration: { secret },
+      },
+    }),
   hookIdOf: (answer) => String(requirePayload(Type.Object({ id: Type.Integer() }), answer).id),
-  deleteHook: (repository, hookId) => ({
-    method: 'DELETE',
-    url: `${repositoryApi(repository)}/webhooks/${hookId}`,
-    headers: toHeaders(repository),
-  }),
-  reportStatus: (repository, { commitSha, state, context, description, targetUrl }) => ({
-    method: 'POST',
-    url: `${serverOf(repository)}/rest/build-status/1.0/commits/${commitSha}`,
-    headers: toHeaders(repository),
-    body: { key: context, name: context, state: STATES[state], description, url: targetUrl },
-  }),
+  deleteHook: (repository, hookId) =>
+    authorized(repository, {
+      method: 'DELETE',
+      url: `${repositoryApi(repository)}/webhooks/${hookId}`,
+    }),
+  reportStatus: (repository, { commitSha, state, context, description, targetUrl }) =>
+    authorized(repository, {
+      method: 'POST',
+      url: `${serverOf(repository.connection)}/rest/build-status/1.0/commits/${commitSha}`,
+      body: { key: context, name: context, state: STATES[state], description, url: targetUrl },
+    }),
   cloneUrl: ({ connection, identifier }) => {
     const [project, name] = split(identifier);
     return `${trimUrl(connection.httpUrl)}/scm/${project}/${name}.git`;
+  },
+  ssh: {
+    findAddress: (repository) =>
+      authorized(repository, { method: 'GET', url: repositoryApi(repository) }),
+    addressOf: (answer) => {
+      const { links } = requirePayload(CLONE_LINKS, answer);
+      const found = links.clone.find(({ name }) => name === 'ssh')?.href ?? '';
+      if (isSshAddress(found)) return found;
+      throw new RepositoryFailure('the provider names no address of the repository for SSH');
+    },
   },
   commitUrl: ({ connection, identifier }, commitSha) => {
     const [project, name] = split(identifier);

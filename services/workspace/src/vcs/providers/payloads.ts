@@ -1,4 +1,7 @@
-/** Parts of payloads that several providers share. */
+/**
+ * Parts of payloads that several providers share. Payloads are checked by schemas, field by field: the packages that
+ * providers publish have their types, which check nothing of what anybody may send.
+ */
 import { KeelsonError } from '@keelson/errors';
 import { type Static, type TSchema, Type } from 'typebox';
 import { Check } from 'typebox/schema';

@@ -59,16 +59,12 @@ export const parseProviderAnswer = (
   throw new RepositoryFailure(`${host} answered with ${status}${toReason(text)}`);
 };
 
-/**
- * Sends a request and returns the parsed answer. Redirects are not followed, because they would
- * receive the credentials. @param alsoFine see `parseProviderAnswer`
- * @throws RepositoryFailure when there is no answer, or one of another status
- */
-export const sendToProvider = async (
+/** Sends a request. Redirects are not followed, because they would receive the credentials. */
+const exchange = async <T>(
   { fetch }: Pick<Outbound, 'fetch'>,
   request: ProviderRequest,
-  alsoFine: readonly number[] = [],
-): Promise<unknown> => {
+  read: (host: string, answer: { readonly status: number; readonly text: string }) => T,
+): Promise<T> => {
   const { url, method, headers, body } = toHttpRequest(request);
   const { host } = new URL(url);
   try {
@@ -80,9 +76,37 @@ export const sendToProvider = async (
       ...(body !== undefined && { body }),
     });
     const text = await readBeginning(response, MAX_ANSWER_BYTES);
-    return parseProviderAnswer(host, { status: response.status, text }, alsoFine);
+    return read(host, { status: response.status, text });
   } catch (error) {
     if (error instanceof RepositoryFailure) throw error;
     throw new RepositoryFailure(`${host} cannot be reached: ${outboundFailure(error)}`);
   }
 };
+
+/**
+ * Sends a request and returns the parsed answer. @param alsoFine see `parseProviderAnswer`
+ * @throws RepositoryFailure when there is no answer, or one of another status
+ */
+export const sendToProvider = (
+  outbound: Pick<Outbound, 'fetch'>,
+  request: ProviderRequest,
+  alsoFine: readonly number[] = [],
+): Promise<unknown> =>
+  exchange(outbound, request, (host, answer) => parseProviderAnswer(host, answer, alsoFine));
+
+/**
+ * Sends a request whose answer is a form, as those of OAuth 1.0a are.
+ * @throws RepositoryFailure when there is no answer, or one that is not of status 200, with the problem it names
+ */
+export const sendForForm = (
+  outbound: Pick<Outbound, 'fetch'>,
+  request: ProviderRequest,
+): Promise<URLSearchParams> =>
+  exchange(outbound, request, (host, { status, text }) => {
+    const form = new URLSearchParams(text);
+    if (status === 200) return form;
+    const problem = form.get('oauth_problem')?.slice(0, MAX_SHOWN_LENGTH);
+    throw new RepositoryFailure(
+      `${host} answered with ${status}${problem === undefined ? '' : `: ${problem}`}`,
+    );
+  });

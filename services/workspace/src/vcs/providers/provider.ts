@@ -4,7 +4,7 @@ import type { ProviderConnection } from '../../workspaces/model/repository-recor
 
 /** A request to the API of a provider. */
 export interface ProviderRequest {
-  readonly method: 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: unknown;
@@ -67,5 +67,12 @@ export interface Provider {
   /** For git over HTTP. */
   username: string;
   cloneUrl(repository: RemoteRepository): string;
+  /** Where repositories are fetched over SSH, because their provider takes a signed request for one address only. */
+  readonly ssh?: {
+    /** Asks for the address. */
+    findAddress(repository: RemoteRepository): ProviderRequest;
+    /** @throws RepositoryFailure unless the answer names one */
+    addressOf(answer: unknown): string;
+  };
   commitUrl(repository: RemoteRepository, commitSha: string): string;
 }

@@ -20,6 +20,7 @@ const repositoryAt = (
     httpUrl: 'https://git.example/',
     apiUrl: 'https://api.git.example/v1/',
     token: 'token',
+    signing: null,
   },
   identifier,
 });

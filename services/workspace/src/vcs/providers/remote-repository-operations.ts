@@ -1,4 +1,5 @@
 import type { Reads } from '@keelson/storage';
+import { signingOf } from '../../workspaces/model/domain/oauth-client.ts';
 import type { RepositoryHook } from '../../workspaces/model/domain/repository-hook.ts';
 import { oauthClientRecords, oauthTokenRecords } from '../../workspaces/model/oauth-records.ts';
 import { sshKeyRecords } from '../../workspaces/model/ssh-key-records.ts';
@@ -8,7 +9,7 @@ import { PROVIDERS } from './providers.ts';
 export interface LoadedRepository {
   readonly provider: Provider;
   readonly repository: RemoteRepository;
-  /** Private key for submodules. */
+  /** Private key for submodules, and for the repository where it is fetched over SSH. */
   readonly sshKey: string | undefined;
 }
 
@@ -25,7 +26,14 @@ export const loadRepository = async (
   if (token === undefined || client === undefined) return undefined;
   const key = await sshKeyRecords.find(reads, token.sshKeyId ?? '');
   const { serviceProvider, httpUrl, apiUrl, agentPoolId } = client;
-  const connection = { serviceProvider, httpUrl, apiUrl, agentPoolId, token: token.token };
+  const connection = {
+    serviceProvider,
+    httpUrl,
+    apiUrl,
+    agentPoolId,
+    token: token.token,
+    signing: signingOf(client),
+  };
   const provider = PROVIDERS[serviceProvider];
   return { provider, repository: { connection, identifier }, sshKey: key?.value };
 };

@@ -1,7 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { isSameSecret } from '../model/secret-comparison.ts';
 
-/** Whether a signature is the hexadecimal HMAC-SHA256 of the body under the secret. */
+/**
+ * Whether a signature is the hexadecimal HMAC-SHA256 of the body under the secret. The body is taken as bytes;
+ * `@octokit/webhooks-methods` would decode it first, and so change what is not UTF-8.
+ */
 export const isSignatureOf = (
   signature: string | undefined,
   body: Uint8Array,

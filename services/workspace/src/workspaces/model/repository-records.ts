@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { type Reads, readableOnly, type Store, type Transaction } from '@keelson/storage';
 import { keyedRecords } from '../../base/keyed-records.ts';
-import type { OAuthClient } from './domain/oauth-client.ts';
+import type { OAuthClient, RequestSigning } from './domain/oauth-client.ts';
 import type { RepositoryEvent } from './domain/repository-event.ts';
 import type { RepositoryHook } from './domain/repository-hook.ts';
 import type { VcsRepository } from './domain/workspace.ts';
@@ -74,6 +74,8 @@ export const deleteRepositoryHook = (tx: Transaction, hook: RepositoryHook): voi
 export interface ProviderConnection
   extends Pick<OAuthClient, 'serviceProvider' | 'httpUrl' | 'apiUrl' | 'agentPoolId'> {
   readonly token: string;
+  /** null: the token is sent as it is. */
+  readonly signing: RequestSigning | null;
 }
 
 export type RepositoryWork =

@@ -11,13 +11,21 @@ import {
   resourceListBody,
   toPaginatedDocument,
   type UnsupportedFields,
+  warnOfUnsupported,
+  withWarnings,
 } from '@keelson/jsonapi';
+import type { RequestHead } from '@keelson/proto/edge/v1/edge';
 import { type Reads, readableOnly } from '@keelson/storage';
 import { Type } from 'typebox';
 import { IncludedResources } from '../../base/included-resources.ts';
 import { toCamelKeys } from '../../base/validation/attribute-names.ts';
 import { findReadableProject } from '../access/access-operations.ts';
-import { SERVICE_PROVIDERS, type ServiceProvider } from '../model/domain/oauth-client.ts';
+import {
+  type OAuthClient,
+  SERVICE_PROVIDERS,
+  type ServiceProvider,
+  signingOf,
+} from '../model/domain/oauth-client.ts';
 import { oauthTokenRecords } from '../model/oauth-records.ts';
 import { loadRelatedProject } from '../projects/related-project.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
@@ -34,12 +42,12 @@ import {
 
 const text = (maxLength: number) => Type.Optional(nullable(Type.String({ maxLength })));
 const url = Type.String({ maxLength: 2048 });
-const tokenText = Type.String({ minLength: 1, maxLength: 16_384 });
 const changeable = {
   name: text(255),
   key: text(1024),
   secret: text(16_384),
   'rsa-public-key': text(16_384),
+  'oauth-token-string': text(16_384),
   'organization-scoped': Type.Optional(Type.Boolean()),
 };
 const PROJECT = Type.Object({ type: Type.Literal('projects'), id: Type.String({ maxLength: 64 }) });
@@ -62,23 +70,30 @@ const CREATE = resourceBody(
     'http-url': url,
     'api-url': url,
     'private-key': text(16_384),
-    'oauth-token-string': tokenText,
   }),
   Type.Object({ projects: Type.Optional(PROJECTS), 'agent-pool': AGENT_POOL }),
 );
 const UPDATE = resourceBody(
   'oauth-clients',
-  Type.Object({ ...changeable, 'oauth-token-string': Type.Optional(tokenText) }),
+  Type.Object(changeable),
   Type.Object({ 'agent-pool': AGENT_POOL }),
 );
 
-const NO_AUTHORIZATION = 'repositories are reached with the oauth-token-string alone';
-const WITHOUT_EFFECT: UnsupportedFields = {
-  'attributes/key': NO_AUTHORIZATION,
-  'attributes/secret': NO_AUTHORIZATION,
-  'attributes/rsa-public-key': NO_AUTHORIZATION,
-  'attributes/private-key': NO_AUTHORIZATION,
+const TOKEN_ALONE = 'repositories are reached with the oauth-token-string alone';
+const PRIVATE_KEY: UnsupportedFields = {
+  'attributes/private-key': 'it belongs to Azure DevOps, whose repositories are not served',
 };
+const KEYS: UnsupportedFields = {
+  ...PRIVATE_KEY,
+  'attributes/key': TOKEN_ALONE,
+  'attributes/secret': TOKEN_ALONE,
+  'attributes/rsa-public-key': TOKEN_ALONE,
+};
+
+/** `meta` with warnings of fields that have no effect on a client. */
+const warnOfUnused = (body: unknown, client: OAuthClient) =>
+  withWarnings(warnOfUnsupported(body, signingOf(client) === null ? KEYS : PRIVATE_KEY));
+
 const NO_AZURE =
   'repositories at Azure DevOps are not served: upload configurations from its pipelines instead';
 /** The hosted service knows these providers in addition. */
@@ -94,13 +109,17 @@ const PROVIDERS_NOT_OFFERED: UnsupportedFields = {
 const INCLUDES: ReadonlySet<string> = new Set(['oauth_tokens', 'projects']);
 
 /** The client with those of its projects that the caller may see. */
-const loadResource = async (reads: Reads, access: OAuthClientAccess): Promise<Resource> => {
+const loadResource = async (
+  reads: Reads,
+  access: OAuthClientAccess,
+  { baseUrl }: Pick<RequestHead, 'baseUrl'>,
+): Promise<Resource> => {
   const { client } = access;
   const seen = await Promise.all(
     client.projectIds.map((id) => findReadableProject(readableOnly(reads), access, id)),
   );
   const projectIds = seen.flatMap((project) => project?.id ?? []);
-  return toOAuthClientResource({ ...access, client: { ...client, projectIds } });
+  return toOAuthClientResource({ ...access, client: { ...client, projectIds } }, baseUrl);
 };
 
 const loadIncluded = async (
@@ -115,7 +134,7 @@ const loadIncluded = async (
   };
   for (const access of accesses) {
     const { tokenId, projectIds } = access.client;
-    if (include.has('oauth_tokens')) await included.add(loadToken(tokenId));
+    if (include.has('oauth_tokens') && tokenId !== null) await included.add(loadToken(tokenId));
     for (const id of include.has('projects') ? projectIds : []) {
       await included.add(loadRelatedProject(reads, access, id));
     }
@@ -145,14 +164,10 @@ export const oauthClientRoutes = (context: WorkspacesContext): Route[] => {
     endpoint({
       method: 'POST',
       path: COLLECTION,
-      summary: 'Create an OAuth client with its token',
-      body: {
-        schema: CREATE,
-        withoutEffect: WITHOUT_EFFECT,
-        notOffered: PROVIDERS_NOT_OFFERED,
-      },
+      summary: 'Create an OAuth client, with a token or with a key pair',
+      body: { schema: CREATE, notOffered: PROVIDERS_NOT_OFFERED },
       success: 201,
-      handle: async ({ principal, params, body }) => {
+      handle: async ({ head, principal, params, body }) => {
         const { attributes, relationships } = body.data;
         const absent = {
           name: null,
@@ -160,6 +175,7 @@ export const oauthClientRoutes = (context: WorkspacesContext): Route[] => {
           secret: null,
           rsaPublicKey: null,
           privateKey: null,
+          oauthTokenString: null,
         };
         const projectIds = (relationships?.projects?.data ?? []).map(({ id }) => id);
         const access = await createOAuthClient(
@@ -174,7 +190,8 @@ export const oauthClientRoutes = (context: WorkspacesContext): Route[] => {
             ...toCamelKeys(attributes),
           },
         );
-        return { document: { data: await loadResource(context.store, access) } };
+        const data = await loadResource(context.store, access, head);
+        return { document: { data, ...warnOfUnused(body, access.client) } };
       },
     }),
     endpoint({
@@ -187,7 +204,9 @@ export const oauthClientRoutes = (context: WorkspacesContext): Route[] => {
         const page = parsePage(query);
         const shown = itemsOn(page, all);
         const included = await loadIncluded(context.store, include, shown);
-        const data = await Promise.all(shown.map((access) => loadResource(context.store, access)));
+        const data = await Promise.all(
+          shown.map((access) => loadResource(context.store, access, head)),
+        );
         const totalCount = all.length;
         return { document: toPaginatedDocument(head, { data, page, totalCount, included }) };
       },
@@ -196,12 +215,12 @@ export const oauthClientRoutes = (context: WorkspacesContext): Route[] => {
       method: 'GET',
       path: ONE,
       summary: 'Show an OAuth client, without its secrets',
-      handle: async ({ principal, params, query }) => {
+      handle: async ({ head, principal, params, query }) => {
         const include = parseInclude(query, INCLUDES);
         const id = params['oauth_client_id'] ?? '';
         const access = await requireOAuthClient(context.store, principal, id);
         const included = await loadIncluded(context.store, include, [access]);
-        const data = await loadResource(context.store, access);
+        const data = await loadResource(context.store, access, head);
         return { document: { data, ...(included.length === 0 ? {} : { included }) } };
       },
     }),
@@ -209,8 +228,8 @@ export const oauthClientRoutes = (context: WorkspacesContext): Route[] => {
       method: 'PATCH',
       path: ONE,
       summary: 'Update an OAuth client',
-      body: { schema: UPDATE, withoutEffect: WITHOUT_EFFECT },
-      handle: async ({ principal, params, body }) => {
+      body: { schema: UPDATE },
+      handle: async ({ head, principal, params, body }) => {
         const { attributes, relationships } = body.data;
         const pool = relationships?.['agent-pool'];
         const change = {
@@ -219,7 +238,8 @@ export const oauthClientRoutes = (context: WorkspacesContext): Route[] => {
         };
         const id = params['oauth_client_id'] ?? '';
         const access = await updateOAuthClient(context, principal, id, change);
-        return { document: { data: await loadResource(context.store, access) } };
+        const data = await loadResource(context.store, access, head);
+        return { document: { data, ...warnOfUnused(body, access.client) } };
       },
     }),
     endpoint({

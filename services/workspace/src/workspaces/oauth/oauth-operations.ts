@@ -14,7 +14,7 @@ import {
 } from '../../identity/access/organization-access-operations.ts';
 import { findReadableProject } from '../access/access-operations.ts';
 import { agentPoolRecords, agentPoolUsers } from '../model/agent-pool-records.ts';
-import type { OAuthClient, OAuthToken } from '../model/domain/oauth-client.ts';
+import { type OAuthClient, type OAuthToken, signingOf } from '../model/domain/oauth-client.ts';
 import {
   oauthClientRecords,
   oauthTokenRecords,
@@ -22,6 +22,7 @@ import {
 } from '../model/oauth-records.ts';
 import { sshKeyRecords } from '../model/ssh-key-records.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
+import { findCredentialViolations } from './domain/credentials.ts';
 
 export type GivenOAuthClient = Pick<
   OAuthClient,
@@ -36,7 +37,10 @@ export type GivenOAuthClient = Pick<
   | 'organizationScoped'
   | 'projectIds'
   | 'agentPoolId'
-> & { readonly oauthTokenString: string };
+> & {
+  /** null: the client is authorized at its provider later, with its key pair. */
+  readonly oauthTokenString: string | null;
+};
 
 export interface OAuthClientAccess extends OrganizationAccessResult {
   readonly client: OAuthClient;
@@ -114,7 +118,33 @@ const requireRoom = async (reads: Reads, organizationId: string): Promise<void> 
   });
 };
 
-/** Creates a client with a token from the request; there is no authorization flow with the provider. */
+const newToken = (
+  { id, organizationId }: Pick<OAuthClient, 'id' | 'organizationId'>,
+  text: string,
+  createdAtMs: number,
+): OAuthToken => ({
+  id: newResourceId('ot'),
+  organizationId,
+  clientId: id,
+  token: text,
+  sshKeyId: null,
+  createdAtMs,
+});
+
+/** Stores the token of a client. A token that it has already keeps its id, so that workspaces keep their repositories. */
+const writeToken = async (
+  tx: Transaction,
+  client: OAuthClient,
+  text: string,
+  nowMs: number,
+): Promise<OAuthToken> => {
+  const found = await oauthTokenRecords.find(tx, client.tokenId ?? '');
+  const token = found === undefined ? newToken(client, text, nowMs) : { ...found, token: text };
+  oauthTokenRecords.write(tx, [token.id], token);
+  return token;
+};
+
+/** Creates a client, with its token unless it has a key pair. */
 export const createOAuthClient = (
   { store, clock }: WorkspacesContext,
   principal: Principal,
@@ -125,39 +155,49 @@ export const createOAuthClient = (
     const access = await requireOrganization(tx, principal, organizationName);
     const { organization } = access;
     if (!mayManage(access)) throw notFound('organization');
-    refuseInvalid(
-      (['httpUrl', 'apiUrl'] as const)
+    refuseInvalid([
+      ...(['httpUrl', 'apiUrl'] as const)
         .filter((name) => !isWebUrl(given[name]))
         .map((name) =>
           attributeViolation(name === 'httpUrl' ? 'http-url' : 'api-url', 'is not a URL'),
         ),
-    );
+      ...findCredentialViolations({ ...given, hasToken: Boolean(oauthTokenString) }),
+    ]);
     await requireProjects(tx, access, given.projectIds);
     await requireRoom(tx, organization.id);
     const createdAtMs = clock.nowMs();
     const id = newResourceId('oc');
-    const token: OAuthToken = {
-      id: newResourceId('ot'),
-      organizationId: organization.id,
-      clientId: id,
-      token: oauthTokenString,
-      sshKeyId: null,
-      createdAtMs,
-    };
-    const client: OAuthClient = {
+    const unconnected: OAuthClient = {
       ...given,
       name: given.name || null,
       id,
       organizationId: organization.id,
-      tokenId: token.id,
+      tokenId: null,
       createdAtMs,
     };
+    const token = oauthTokenString
+      ? await writeToken(tx, unconnected, oauthTokenString, createdAtMs)
+      : undefined;
+    const client = { ...unconnected, tokenId: token?.id ?? null };
     await changePool(tx, client, null, client.agentPoolId);
     oauthClientRecords.write(tx, [id], client);
-    oauthTokenRecords.write(tx, [token.id], token);
     organizationOAuthClients.write(tx, [organization.id, id], {});
     return { ...access, client };
   });
+
+/** Stores the token that a client has got from its provider, in place of an earlier one. */
+export const connectClient = async (
+  { workspaceSteps, clock }: WorkspacesContext,
+  tx: Transaction,
+  unconnected: OAuthClient,
+  text: string,
+): Promise<OAuthToken> => {
+  const token = await writeToken(tx, unconnected, text, clock.nowMs());
+  const client = { ...unconnected, tokenId: token.id };
+  oauthClientRecords.write(tx, [client.id], client);
+  for (const step of workspaceSteps) await step.onOAuthClientUpdated?.(tx, client);
+  return token;
+};
 
 /** Absent attributes keep their values. */
 export type OAuthClientChange = Partial<
@@ -167,11 +207,28 @@ export type OAuthClientChange = Partial<
   >
 > & {
   /** Replaces the text of the token, which keeps its id, so that workspaces keep their repositories. */
-  readonly oauthTokenString?: string;
+  readonly oauthTokenString?: string | null;
+};
+
+/** @throws KeelsonError `jsonapi.invalid_attribute` for credentials that the changed client cannot have */
+const requireCredentials = (
+  before: OAuthClient,
+  after: OAuthClient,
+  token: string | null | undefined,
+): void => {
+  const hasToken = before.tokenId !== null && signingOf(before) === null;
+  if (!hasToken && token) {
+    const text =
+      'is not taken by a client with a key pair: create another client, or authorize this one again';
+    refuseInvalid([attributeViolation('oauth-token-string', text)]);
+  }
+  if (hasToken && token === '')
+    refuseInvalid([attributeViolation('oauth-token-string', 'must not be empty')]);
+  refuseInvalid(findCredentialViolations({ ...after, hasToken }));
 };
 
 export const updateOAuthClient = (
-  { store, workspaceSteps }: WorkspacesContext,
+  { store, workspaceSteps, clock }: WorkspacesContext,
   principal: Principal,
   clientId: string,
   { oauthTokenString, ...change }: OAuthClientChange,
@@ -180,12 +237,10 @@ export const updateOAuthClient = (
     const access = await requireOAuthClient(tx, principal, clientId);
     const { name = access.client.name } = change;
     const client = { ...access.client, ...change, name: name || null };
+    requireCredentials(access.client, client, oauthTokenString);
     await changePool(tx, client, access.client.agentPoolId, client.agentPoolId);
     oauthClientRecords.write(tx, [client.id], client);
-    const token = await oauthTokenRecords.find(tx, client.tokenId);
-    if (token !== undefined && oauthTokenString !== undefined) {
-      oauthTokenRecords.write(tx, [token.id], { ...token, token: oauthTokenString });
-    }
+    if (oauthTokenString) await writeToken(tx, client, oauthTokenString, clock.nowMs());
     for (const step of workspaceSteps) await step.onOAuthClientUpdated?.(tx, client);
     return { ...access, client };
   });
@@ -207,7 +262,7 @@ export const changeClientProjects = (
     oauthClientRecords.write(tx, [client.id], { ...client, projectIds: next });
   });
 
-/** Removes a client with its token; workspaces connected through it lose their repository. */
+/** Removes a client with the token that it may have; workspaces connected through it lose their repository. */
 export const removeOAuthClient = async (
   { workspaceSteps }: WorkspacesContext,
   tx: Transaction,
@@ -216,7 +271,7 @@ export const removeOAuthClient = async (
   for (const step of workspaceSteps) await step.onOAuthClientRemoved?.(tx, client);
   if (client.agentPoolId !== null) agentPoolUsers.delete(tx, client.agentPoolId, client.id);
   oauthClientRecords.delete(tx, client.id);
-  oauthTokenRecords.delete(tx, client.tokenId);
+  if (client.tokenId !== null) oauthTokenRecords.delete(tx, client.tokenId);
   organizationOAuthClients.delete(tx, client.organizationId, client.id);
 };
 

@@ -47,10 +47,11 @@ export const oauthTokenRoutes = (context: WorkspacesContext): Route[] => {
       handle: async ({ head, principal, params, query }) => {
         const id = params['oauth_client_id'] ?? '';
         const { client } = await requireOAuthClient(store, principal, id);
-        const token = await requireOAuthToken(store, principal, client.tokenId);
+        const { tokenId } = client;
+        const tokens = tokenId === null ? [] : [await requireOAuthToken(store, principal, tokenId)];
         const page = parsePage(query);
-        const data = page.number === 1 ? [toOAuthTokenResource(token)] : [];
-        return { document: toPaginatedDocument(head, { data, page, totalCount: 1 }) };
+        const data = itemsOn(page, tokens).map(toOAuthTokenResource);
+        return { document: toPaginatedDocument(head, { data, page, totalCount: tokens.length }) };
       },
     }),
     endpoint({
@@ -58,12 +59,12 @@ export const oauthTokenRoutes = (context: WorkspacesContext): Route[] => {
       path: '/organizations/:organization_name/oauth-tokens',
       summary: 'List the OAuth tokens of an organization',
       handle: async ({ head, principal, params, query }) => {
-        const all = await listOAuthClients(context, principal, params['organization_name'] ?? '');
+        const organization = params['organization_name'] ?? '';
+        const clients = await listOAuthClients(context, principal, organization);
+        const all = clients.flatMap(({ client }) => client.tokenId ?? []);
         const page = parsePage(query);
         const tokens = await Promise.all(
-          itemsOn(page, all).map(({ client }) =>
-            unlessDamaged(requireOAuthToken(store, principal, client.tokenId)),
-          ),
+          itemsOn(page, all).map((id) => unlessDamaged(requireOAuthToken(store, principal, id))),
         );
         const data = tokens.filter((token) => token !== undefined).map(toOAuthTokenResource);
         return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };

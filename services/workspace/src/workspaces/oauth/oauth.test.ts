@@ -197,7 +197,7 @@ describe('an OAuth client', () => {
     'gitlab_enterprise_edition',
     'gitlab_hosted',
   ])('of %s connects workspaces', async (name) => {
-    const attributes = { ...CONNECTION, 'service-provider': name };
+    const attributes = { ...CONNECTION, secret: '', 'service-provider': name };
     const client = await harness.create(`${O}/oauth-clients`, 'oauth-clients', attributes);
     const tokens = client.relationships['oauth-tokens']?.data as { id: string }[] | undefined;
     expect((await withRepository(name, tokens?.[0]?.id ?? '')).status).toBe(201);

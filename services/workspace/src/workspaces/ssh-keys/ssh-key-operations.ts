@@ -92,7 +92,7 @@ export const deleteSshKey = (
     organizationSshKeys.delete(tx, key.organizationId, key.id);
     for (const clientId of await organizationOAuthClients.keys(tx, [key.organizationId])) {
       const client = await oauthClientRecords.find(tx, clientId);
-      const token = client && (await oauthTokenRecords.find(tx, client.tokenId));
+      const token = client && (await oauthTokenRecords.find(tx, client.tokenId ?? ''));
       if (token?.sshKeyId !== key.id) continue;
       oauthTokenRecords.write(tx, [token.id], { ...token, sshKeyId: null });
     }

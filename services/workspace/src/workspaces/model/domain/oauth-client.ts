@@ -26,11 +26,12 @@ export interface OAuthClient {
   readonly agentPoolId: string | null;
   /** Identifies the client to the provider. */
   readonly key: string | null;
-  /** Write-only: never part of a response. */
+  /** Write-only: never part of a response. The private key in PEM form where requests are signed. */
   readonly secret: string | null;
   readonly rsaPublicKey: string | null;
   readonly privateKey: string | null;
-  readonly tokenId: string;
+  /** null: nobody has authorized the client at its provider yet. */
+  readonly tokenId: string | null;
   /** When true, every workspace of the organization may use it; otherwise only those of its projects. */
   readonly organizationScoped: boolean;
   readonly projectIds: readonly string[];
@@ -48,6 +49,40 @@ export interface OAuthToken {
   readonly createdAtMs: number;
 }
 
+/** The key of a client whose requests to its provider are signed (OAuth 1.0a with RSA-SHA1). */
+export interface RequestSigning {
+  readonly consumerKey: string;
+  /** In PEM form. */
+  readonly privateKey: string;
+}
+
+/** Bitbucket Data Center authorizes clients that have a key pair; elsewhere the token alone counts. */
+export const acceptsKeyPair = (serviceProvider: ServiceProvider): boolean =>
+  serviceProvider === 'bitbucket_server' || serviceProvider === 'bitbucket_data_center';
+
+/** null: the provider is sent the token as it is. */
+export const signingOf = ({
+  serviceProvider,
+  key,
+  secret,
+  rsaPublicKey,
+}: Pick<
+  OAuthClient,
+  'serviceProvider' | 'key' | 'secret' | 'rsaPublicKey'
+>): RequestSigning | null =>
+  acceptsKeyPair(serviceProvider) && key && secret && rsaPublicKey
+    ? { consumerKey: key, privateKey: secret }
+    : null;
+
+/**
+ * The page of the console on which a client is authorized at its provider, and to which the provider sends people
+ * back; null: the token of the client was part of a request.
+ */
+export const connectPath = (client: OAuthClient, organizationName: string): string | null =>
+  signingOf(client) === null
+    ? null
+    : `/app/${encodeURIComponent(organizationName)}/version-control/${client.id}`;
+
 export const clientName = ({ name, serviceProvider }: OAuthClient): string =>
   name ?? SERVICE_PROVIDERS[serviceProvider];
 
@@ -57,9 +92,7 @@ export const repositoryUrl = (
   identifier: string,
 ): string => {
   const base = httpUrl.endsWith('/') ? httpUrl.slice(0, -1) : httpUrl;
-  if (serviceProvider !== 'bitbucket_server' && serviceProvider !== 'bitbucket_data_center') {
-    return `${base}/${identifier}`;
-  }
+  if (!acceptsKeyPair(serviceProvider)) return `${base}/${identifier}`;
   const [project, ...repository] = identifier.split('/');
   return `${base}/projects/${project}/repos/${repository.join('/')}`;
 };
