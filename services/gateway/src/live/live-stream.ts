@@ -33,6 +33,15 @@ interface Answer {
   readonly body: Uint8Array;
 }
 
+/** The report of one round about one watched path. */
+interface Told {
+  readonly status: number;
+  /** Absent if nothing has changed. */
+  readonly frame?: Uint8Array;
+  /** Whether a log has more bytes than fit in the frame, to be read at once. */
+  readonly hasMore?: boolean;
+}
+
 const EMPTY = new Uint8Array();
 
 const bytesOf = async ({ body }: EdgeResponse): Promise<Uint8Array> => {
@@ -82,10 +91,7 @@ export const createLiveStream = ({ clock, serve, isDraining }: LiveParts) => {
     }
   };
 
-  const readDocument = async (
-    exchange: Exchange,
-    watched: Watched,
-  ): Promise<{ status: number; frame?: Uint8Array }> => {
+  const readDocument = async (exchange: Exchange, watched: Watched): Promise<Told> => {
     const { watch, index: at } = watched;
     const { status, body } = await ask(exchange, watch, watch.query);
     const text = Buffer.from(body).toString();
@@ -96,10 +102,7 @@ export const createLiveStream = ({ clock, serve, isDraining }: LiveParts) => {
     return { status, frame: event('answer', { watch: at, status, ...(isJson && { text }) }) };
   };
 
-  const readLog = async (
-    exchange: Exchange,
-    watched: Watched,
-  ): Promise<{ status: number; frame?: Uint8Array }> => {
+  const readLog = async (exchange: Exchange, watched: Watched): Promise<Told> => {
     const { watch, index: at, offset } = watched;
     const query = new URLSearchParams(watch.query);
     query.set('limit', String(LOG_PIECE_BYTES));
@@ -108,7 +111,11 @@ export const createLiveStream = ({ clock, serve, isDraining }: LiveParts) => {
     if (status !== 200 || body.byteLength === 0) return { status };
     watched.offset += body.byteLength;
     const base64 = Buffer.from(body).toString('base64');
-    return { status, frame: event('log', { watch: at, offset, base64 }) };
+    return {
+      status,
+      frame: event('log', { watch: at, offset, base64 }),
+      hasMore: body.byteLength === LOG_PIECE_BYTES,
+    };
   };
 
   /**
@@ -130,13 +137,16 @@ export const createLiveStream = ({ clock, serve, isDraining }: LiveParts) => {
     while (!signal.aborted && !isDraining() && clock.nowMs() < endsAtMs) {
       for (const watched of all) {
         const read = watched.watch.isLog ? readLog : readDocument;
-        const { status, frame } = await read(exchange, watched);
-        if (frame !== undefined) {
-          yield frame;
-          sentAtMs = clock.nowMs();
-        }
-        if (REFUSED.includes(status)) {
-          yield event('end', { watch: watched.index, status });
+        let told: Told;
+        do {
+          told = await read(exchange, watched);
+          if (told.frame !== undefined) {
+            yield told.frame;
+            sentAtMs = clock.nowMs();
+          }
+        } while (told.hasMore === true);
+        if (REFUSED.includes(told.status)) {
+          yield event('end', { watch: watched.index, status: told.status });
           return;
         }
       }

@@ -7,6 +7,8 @@ import { API_TOKEN, startGateway, TOKEN } from '../../test/neighbours.ts';
 
 /** The present answers of the services. */
 const now = { status: 200, value: 'first', log: 'one\n' };
+/** Bytes of a log in one event. */
+const PIECE_BYTES = 256 * 1024;
 let onAsked = (): void => undefined;
 
 /** Resolves when the services have been asked so many times more. */
@@ -55,7 +57,8 @@ const start = (environment: Record<string, string> = {}) =>
       route('/value', document),
       route('/downloads/log', ({ head }) => {
         const asked = new URLSearchParams(head.query);
-        const bytes = Buffer.from(now.log).subarray(Number(asked.get('offset')));
+        const offset = Number(asked.get('offset'));
+        const bytes = Buffer.from(now.log).subarray(offset, offset + Number(asked.get('limit')));
         return Promise.resolve(edgeResponse(200, {}, bytes));
       }),
     ]),
@@ -173,6 +176,19 @@ test('of a log only what was appended is sent', async () => {
     offset: 4,
     base64: Buffer.from('two\n').toString('base64'),
   });
+});
+
+test('a log that grew by several pieces is sent whole before anything is asked again', async () => {
+  Object.assign(now, { status: 200, value: 'first', log: 'x'.repeat(2 * PIECE_BYTES + 1) });
+  const { answer } = await opened(['/api/v2/downloads/log', '/api/v2/value'], WORKSPACES);
+  const events = eventsOf(answer);
+  const told = [await next(events), await next(events), await next(events), await next(events)];
+  expect(told.map((one) => [one?.name, one?.data.offset])).toEqual([
+    ['log', 0],
+    ['log', PIECE_BYTES],
+    ['log', 2 * PIECE_BYTES],
+    ['answer', undefined],
+  ]);
 });
 
 test.for([

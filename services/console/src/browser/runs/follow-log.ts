@@ -1,13 +1,14 @@
 /**
- * Follows the growing log of a plan or apply through the live channel, or by polling each second
- * without it.
+ * Follows the growing log of a plan or apply: reads what is there at once, and then what is added,
+ * through the live channel or by polling each second without it.
  */
 import { useEffect, useRef, useState } from 'react';
 import { request } from '../api/api-problem.ts';
 import { isTold, type Watch, watch } from '../api/live-channel.ts';
 import { appended } from './log-blocks.ts';
 
-const PIECE_BYTES = 512 * 1024;
+/** The server's limit. */
+const PIECE_BYTES = 1024 * 1024;
 const EVERY_MS = 1_000;
 /** The first and the last byte of a whole log. */
 const START = '\u0002';
@@ -46,6 +47,7 @@ export const useFollowedLog = (phaseId: string, url: string | undefined): Follow
     let offset = 0;
     let blocks: readonly string[] = [];
     let isWhole = false;
+    let endWatch: (() => void) | undefined;
     const take = (bytes: Uint8Array): void => {
       offset += bytes.length;
       const text = decoder.decode(bytes, { stream: true });
@@ -53,7 +55,7 @@ export const useFollowedLog = (phaseId: string, url: string | undefined): Follow
       const plain = text.replace(START, '').replace(END, '').replaceAll(COLOURS, '');
       if (plain !== '') blocks = appended(blocks, plain);
       if (text !== '') setLog({ blocks, isWhole });
-      if (isWhole) endWatch();
+      if (isWhole) endWatch?.();
     };
     const watched: Watch = {
       address: () => `${onThisOrigin(address.current ?? '')}?offset=${offset}`,
@@ -62,7 +64,6 @@ export const useFollowedLog = (phaseId: string, url: string | undefined): Follow
         if (at <= offset) take(bytes.subarray(offset - at));
       },
     };
-    const endWatch = watch(watched);
     const readPiece = async (): Promise<void> => {
       let wasFull = false;
       try {
@@ -77,6 +78,8 @@ export const useFollowedLog = (phaseId: string, url: string | undefined): Follow
         wasFull = bytes.length === PIECE_BYTES;
         // The channel may have delivered some of the bytes meanwhile.
         if (begin === offset) take(bytes);
+        // Not before the end is reached, because a piece arrives faster than an event.
+        if (answer.ok && !wasFull && !isWhole && !abort.signal.aborted) endWatch ??= watch(watched);
       } catch {
         // Retried below; the reader keeps the text received so far.
       } finally {
@@ -88,7 +91,7 @@ export const useFollowedLog = (phaseId: string, url: string | undefined): Follow
     void readPiece();
     return () => {
       abort.abort();
-      endWatch();
+      endWatch?.();
       clearTimeout(timer);
     };
   }, [phaseId, hasLog]);

@@ -1,14 +1,21 @@
-import { useEffect, useRef, useState } from 'react';
+import { useLayoutEffect, useRef, useState } from 'react';
+import { saveFile } from '../components/save-file.ts';
 import { useFollowedLog } from './follow-log.ts';
 
 const NEAR_END_PX = 40;
 
-/** The log of a phase. The end stays in view as it grows, until the reader scrolls up. */
+/**
+ * The log of a phase. The end stays in view as it grows, until the reader scrolls up. Every line is
+ * in the document, so the browser's own search, selection and reading aloud work; blocks out of view
+ * are not drawn.
+ */
 export const LogView = (props: { label: string; phaseId: string; url: string | undefined }) => {
-  const { blocks, isWhole } = useFollowedLog(props.phaseId, props.url);
+  const { label, phaseId } = props;
+  const { blocks, isWhole } = useFollowedLog(phaseId, props.url);
   const box = useRef<HTMLElement>(null);
   const [isFollowing, setFollowing] = useState(true);
-  useEffect(() => {
+  // Before the browser reports a scroll position, which would belong to the shorter log.
+  useLayoutEffect(() => {
     if (isFollowing && box.current !== null) box.current.scrollTop = box.current.scrollHeight;
   }, [blocks, isFollowing]);
   const follow = (): void => {
@@ -17,13 +24,29 @@ export const LogView = (props: { label: string; phaseId: string; url: string | u
     const left = current.scrollHeight - current.scrollTop - current.clientHeight;
     setFollowing(left < NEAR_END_PX);
   };
+  const save = (): void =>
+    saveFile(`${phaseId}.log`, new Blob([...blocks], { type: 'text/plain' }));
   return (
-    <section className="log" aria-label={props.label} tabIndex={0} ref={box} onScroll={follow}>
-      {blocks.map((block, at) => (
-        <pre key={`${at}`}>{block}</pre>
-      ))}
-      {blocks.length === 0 && <p className="empty">No line of the log is there yet.</p>}
-      {blocks.length > 0 && !isWhole && <p className="empty">More lines follow…</p>}
-    </section>
+    <>
+      <section className="log" aria-label={label} tabIndex={0} ref={box} onScroll={follow}>
+        {blocks.map((block, at) => (
+          <pre key={`${at}`}>{block}</pre>
+        ))}
+        {blocks.length === 0 && <p className="empty">No line of the log is there yet.</p>}
+        {blocks.length > 0 && !isWhole && <p className="empty">More lines follow…</p>}
+      </section>
+      <div className="form-actions">
+        {blocks.length > 0 && (
+          <button type="button" className="small" aria-label={`Download: ${label}`} onClick={save}>
+            Download
+          </button>
+        )}
+        {!isFollowing && (
+          <button type="button" className="small" onClick={() => setFollowing(true)}>
+            Go to the end
+          </button>
+        )}
+      </div>
+    </>
   );
 };
