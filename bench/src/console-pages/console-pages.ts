@@ -158,6 +158,21 @@ const longestFrame = (page: Page, element: string): Promise<number> =>
     requestAnimationFrame((now) => { last = now; requestAnimationFrame(scroll); });
   })`);
 
+/** Begins to measure the longest time between two frames. @returns ends it with the time */
+const watchFrames = async (page: Page): Promise<() => Promise<number>> => {
+  await page.evaluate(`{
+    let last = performance.now();
+    globalThis.longestFrame = 0;
+    const tick = (now) => {
+      globalThis.longestFrame = Math.max(globalThis.longestFrame, now - last);
+      last = now;
+      requestAnimationFrame(tick);
+    };
+    requestAnimationFrame(tick);
+  }`);
+  return () => page.evaluate<number>('globalThis.longestFrame');
+};
+
 const measureLog = async (site: Site, lines: number): Promise<readonly Figure[]> => {
   site.say(`a log of ${lines} lines`);
   const run = await addPlannedRun({ origin: () => site.http, workspaces: call(site) }, 'logged');
@@ -165,24 +180,41 @@ const measureLog = async (site: Site, lines: number): Promise<readonly Figure[]>
   await run.claim();
   const line = (at: number): string =>
     `machine.one[${at}]: Still creating… [id=${at}, ${at % 60} s elapsed]\n`;
-  for (let at = 0; at < lines; at += PIECE_LINES)
-    await run.log(Array.from({ length: PIECE_LINES }, (_, more) => line(at + more)).join(''));
+  const write = async (from: number): Promise<void> => {
+    for (let at = from; at < from + lines; at += PIECE_LINES)
+      await run.log(Array.from({ length: PIECE_LINES }, (_, more) => line(at + more)).join(''));
+  };
+  await write(0);
   const page = await openSignedIn(site, `/app/acme/logged/runs/${run.runId}`);
   const log = page.getByRole('region', { name: 'Log of the apply' });
   await log.getByText(`one[${lines - 1}]`).waitFor();
   const whole = await sinceNavigation(page);
+  const framesFollowed = await watchFrames(page);
+  await write(lines);
+  const followed = await timed(
+    () => Promise.resolve(),
+    () => log.getByText(`one[${2 * lines - 1}]`).waitFor(),
+  );
+  const frameFollowed = await framesFollowed();
   const appended: number[] = [];
-  for (let round = 0; round < 10; round += 1)
+  for (let at = 2 * lines; at < 2 * lines + 10; at += 1)
     appended.push(
       await timed(
-        () => run.log(line(lines + round)),
-        () => log.getByText(`one[${lines + round}]`).waitFor(),
+        () => run.log(line(at)),
+        () => log.getByText(`one[${at}]`).waitFor(),
       ),
     );
   const frame = await longestFrame(page, "document.querySelector('.log')");
   await page.context().close();
   return [
-    { name: `log of ${lines} lines: opened, until its end is shown`, value: whole, unit: 'ms' },
+    {
+      name: `log of ${lines} lines: opened, until its end is shown`,
+      value: whole,
+      unit: 'ms',
+      limit: MAX_INTERACTIVE,
+    },
+    { name: `${lines} lines written meanwhile: the last shown after`, value: followed, unit: 'ms' },
+    { name: 'longest frame while they were written', value: frameFollowed, unit: 'ms' },
     { name: 'a line appended to it, until it is shown', value: median(appended), unit: 'ms' },
     { name: 'longest frame while scrolling it from end to beginning', value: frame, unit: 'ms' },
   ];

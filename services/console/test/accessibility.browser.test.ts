@@ -102,6 +102,11 @@ describe('every page', { timeout: PATIENCE_MS * 2 }, () => {
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.locator('main .skeleton').first().waitFor({ state: 'detached' });
       expect({ name, faults: await faultsInVariants(page, name) }).toEqual({ name, faults: {} });
+      const tools = await page.locator('main .commands .tool').allTextContents();
+      expect({ name, hasCurl: tools.includes('curl') }).toEqual({
+        name,
+        hasCurl: name !== 'no such page',
+      });
     }
     expect(problems).toEqual([]);
   });

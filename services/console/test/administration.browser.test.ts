@@ -7,6 +7,24 @@ import { PATIENCE_MS, useConsole } from './console-harness.ts';
 const site = useConsole();
 
 describe('administration', { timeout: PATIENCE_MS }, () => {
+  test('shows seal, nodes, replication, leases and the own token at a glance', async () => {
+    await site.secrets('sys/mounts/counted', { type: 'pki' });
+    await site.secrets('counted/root/generate/internal', { common_name: 'C', key_type: 'ec' });
+    await site.secrets('counted/roles/web', { allow_any_name: true, generate_lease: true });
+    await site.secrets('counted/issue/web', { common_name: 'a.example', ttl: '1h' });
+    const { page, problems } = await site.openSignedIn('/ui/');
+    const tile = (title: string) =>
+      page.locator('.tile').filter({ has: page.getByRole('heading', { name: title }) });
+    await tile('Seal').getByText('unsealed').waitFor();
+    await tile('Nodes').getByText('active', { exact: true }).waitFor();
+    await tile('Replication').getByText('Performance: disabled').waitFor();
+    await tile('Leases').getByText('1', { exact: true }).waitFor();
+    await tile('Encryption key').getByText('term 1').waitFor();
+    const own = page.locator('.card').filter({ hasText: 'Your token' });
+    await own.getByText('root', { exact: true }).first().waitFor();
+    expect(problems).toEqual([]);
+  });
+
   test('writes a policy, refuses an invalid one, and shows what a token with it may do', async () => {
     const { page, problems } = await site.openSignedIn('/ui/policies');
     const dialog = page.getByRole('dialog');

@@ -74,7 +74,13 @@ describe('certificates', { timeout: PATIENCE_MS }, () => {
     await page.getByRole('tab', { name: 'Settings' }).click();
     await page.getByRole('button', { name: 'Switch it on' }).click();
     await dialog.getByRole('button', { name: 'Switch it on' }).click();
-    await page.getByText('certbot certonly').waitFor();
+    const directoryLines = page
+      .locator('.command')
+      .filter({ hasText: '/v1/second/acme/directory' });
+    for (const tool of ['certbot', 'lego', 'Caddy', 'cert-manager', 'step'])
+      await directoryLines
+        .getByRole('button', { name: `Copy the lines for ${tool}`, exact: true })
+        .waitFor();
     const directory = await fetch(`${site.origin()}/v1/second/acme/directory`);
     expect(directory.status).toBe(200);
     expect(problems).toEqual([]);
@@ -119,9 +125,41 @@ describe('certificates', { timeout: PATIENCE_MS }, () => {
     expect(problems).toEqual([]);
   });
 
+  test('rotates a root, which the old one vouches for meanwhile', async () => {
+    await site.secrets('sys/mounts/rotated', { type: 'pki', config: { max_lease_ttl: '87600h' } });
+    const root = (common_name: string) =>
+      site.secrets('rotated/issuers/generate/root/internal', {
+        common_name,
+        organization: 'Example',
+        key_type: 'ec',
+        ttl: '87600h',
+      });
+    const { data: old } = await root('Before');
+    const { data: next } = await root('After');
+    const { page, problems } = await site.openSignedIn('/ui/certificates/rotated?tab=issuers');
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: 'Cross-sign' }).click();
+    await dialog.getByLabel('The new issuer').selectOption(next.issuer_id);
+    await dialog.getByLabel('Signed by the old one').selectOption(old.issuer_id);
+    await dialog.getByRole('button', { name: 'Cross-sign it' }).click();
+    await page.getByRole('img', { name: /After, signed by Before/ }).waitFor();
+    const chain = await (
+      await fetch(`${site.origin()}/v1/rotated/issuer/${next.issuer_id}/json`)
+    ).json();
+    const crossed = (chain as { data: { ca_chain: string[] } }).data.ca_chain.map(
+      (pem) => new X509Certificate(pem),
+    );
+    const first = new X509Certificate(old.certificate);
+    expect(
+      crossed.filter((one) => one.subject.includes('CN=After') && one.verify(first.publicKey)),
+    ).toHaveLength(1);
+    expect(problems).toEqual([]);
+  });
+
   test('previews what a role allows, signs a request, and hands out a key store', async () => {
     await site.secrets('sys/mounts/forms', { type: 'pki' });
     await site.secrets('forms/root/generate/internal', { common_name: 'Forms', key_type: 'ec' });
+    await site.secrets('forms/roles/sized', { key_type: 'ec', key_bits: 384 });
     const { page, problems } = await site.openSignedIn('/ui/certificates/forms?tab=roles');
     const dialog = page.getByRole('dialog');
     await page.getByRole('button', { name: 'Create role' }).click();
@@ -133,7 +171,28 @@ describe('certificates', { timeout: PATIENCE_MS }, () => {
     await preview.getByText('refused').waitFor();
     await dialog.getByLabel('the domains themselves').check();
     await preview.getByText('example.com itself is allowed.').waitFor();
+    await dialog.getByLabel('Try a name').fill('elsewhere.org');
+    await preview.getByText('It is in none of the domains.').waitFor();
+    await dialog.getByLabel('any name').check();
+    await preview.getByText('Any name is allowed. It is valid for as long as').waitFor();
+    await dialog.getByLabel('any name').uncheck();
+    await dialog.getByLabel('Try a name').fill('a.example.com');
+    await dialog.getByLabel('when a request does not say').fill('36h');
+    await preview.getByText('It is valid for 1 d 12 h.').waitFor();
+    await dialog.getByLabel('Try a validity').fill('1000h');
+    await preview.getByText('It is valid for at most 30 d.').waitFor();
     await dialog.getByRole('button', { name: 'Create', exact: true }).click();
+    await page.getByText('Names below example.com.').waitFor();
+    await page.getByRole('button', { name: 'Edit web' }).click();
+    await dialog.getByLabel('signing code').check();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('servers, clients, signing code').waitFor();
+    // The size of its keys belongs to their former type.
+    await page.getByRole('button', { name: 'Edit sized' }).click();
+    await dialog.getByLabel('Key of the certificates').selectOption('rsa');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByText(/^rsa/).waitFor();
 
     await page.getByRole('button', { name: 'Issue by web' }).click();
     await page.getByLabel('Name of the certificate').fill('a.example.com');
@@ -162,13 +221,60 @@ describe('certificates', { timeout: PATIENCE_MS }, () => {
     expect(problems).toEqual([]);
   });
 
+  test('searches certificates by name, serial number and expiry, further than one page', async () => {
+    await site.secrets('sys/mounts/many', { type: 'pki' });
+    await site.secrets('many/root/generate/internal', { common_name: 'Many', key_type: 'ec' });
+    await site.secrets('many/roles/web', { allow_any_name: true, key_type: 'ec' });
+    const issue = (name: string, ttl: string) =>
+      site.secrets('many/issue/web', { common_name: name, ttl });
+    for (let at = 0; at < 1000; at += 20)
+      await Promise.all(
+        Array.from({ length: 20 }, (_, more) => issue(`n${at + more}.example`, '2h')),
+      );
+    const { data: late } = await issue('late.example', '400h');
+    const { page, problems } = await site.openSignedIn('/ui/certificates/many');
+    const rows = page.getByRole('table', { name: 'Certificates' }).getByRole('rowheader');
+    const looked = page.getByText('1,000 certificates looked at');
+    await looked.waitFor();
+    await page.getByText('Page 1 of 20 · 1,000 in all').waitFor();
+    const search = page.getByRole('searchbox', { name: 'Name or serial number' });
+    // A search goes on by itself until it has found enough or seen all.
+    await search.fill('late.ex');
+    await expect.poll(() => rows.allTextContents()).toEqual(['late.example']);
+    await looked.waitFor({ state: 'detached' });
+    await search.fill(late.serial_number.replaceAll(':', ''));
+    await expect.poll(() => rows.allTextContents()).toEqual(['late.example']);
+    await search.fill('');
+    await page.getByLabel('Certificates that').selectOption('expire within a week');
+    await page.waitForURL((url) => url.searchParams.get('expiry') === 'week');
+    await page.getByText('Page 1 of 20 · 1,000 in all').waitFor();
+    await page
+      .getByRole('img', { name: /^1,000 certificates expire within 13 weeks, 1,000 / })
+      .waitFor();
+    await page.getByRole('button', { name: 'Read 1,000 more' }).click();
+    await looked.waitFor({ state: 'detached' });
+    // The search over everything knows a serial number behind the first page.
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Search' }).fill(late.serial_number);
+    await page.getByRole('option', { name: new RegExp(`^${late.serial_number}`) }).click();
+    await page.getByRole('heading', { level: 1, name: 'late.example' }).waitFor();
+    expect(problems).toEqual([]);
+  });
+
   test('takes a certificate apart into its extensions', async () => {
     await site.secrets('sys/mounts/parts', { type: 'pki' });
     await site.secrets('parts/root/generate/internal', { common_name: 'Parts', key_type: 'ec' });
+    await site.secrets('parts/config/urls', {
+      issuing_certificates: 'http://ca.example/ca',
+      crl_distribution_points: 'http://ca.example/crl',
+      ocsp_servers: 'http://ca.example/ocsp',
+    });
     await site.secrets('parts/roles/web', {
       allowed_domains: 'example.com',
       allow_subdomains: true,
       key_type: 'ec',
+      policy_identifiers: ['1.3.6.1.4.1.99999.1'],
+      basic_constraints_valid_for_non_ca: true,
     });
     const { data } = await site.secrets('parts/issue/web', {
       common_name: 'a.example.com',
@@ -178,8 +284,24 @@ describe('certificates', { timeout: PATIENCE_MS }, () => {
       `/ui/certificates/parts/certificate/${data.serial_number}`,
     );
     await page.getByText('dns: a.example.com').waitFor();
-    for (const text of ['digital signature', 'servers (TLS)', 'Authority key identifier'])
+    for (const text of ['digital signature', 'servers (TLS)', 'not an authority'])
       await page.getByText(text, { exact: true }).waitFor();
+    for (const text of ['ca.example/ca', 'ca.example/crl', 'ca.example/ocsp', '99999.1'])
+      await page.getByText(text).waitFor();
+    const card = page
+      .locator('.card')
+      .filter({ has: page.getByRole('heading', { name: 'Extensions' }) });
+    expect((await card.locator('dt').allTextContents()).toSorted()).toEqual([
+      'Authority key identifier',
+      'Basic constraints',
+      'Certificate policies',
+      'Extended key usage',
+      'Key usage',
+      'Revocation lists',
+      'Subject alternative names',
+      'Subject key identifier',
+      'Where its issuer answers',
+    ]);
     expect(problems).toEqual([]);
   });
 

@@ -1,4 +1,6 @@
 /** The frame of the console: signing in and out, messages, and the served files. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import type { Page } from '@keelson/testkit/chromium';
 import { describe, expect, test } from 'vitest';
 import { expectFitsTelephone, PATIENCE_MS, signIn, titled, useConsole } from './console-harness.ts';
@@ -211,6 +213,89 @@ describe('the console', { timeout: PATIENCE_MS }, () => {
     await search.fill(data.serial_number);
     await page.getByRole('option', { name: /needle\.example/ }).click();
     await page.getByRole('heading', { level: 1, name: 'needle.example' }).waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('names its cluster and version, and goes from organization to organization', async () => {
+    for (const name of ['north', 'south'])
+      await site.workspaces('POST', 'organizations', {
+        data: { type: 'organizations', attributes: { name, email: 'a@b.example' } },
+      });
+    const health = await (await fetch(`${site.origin()}/v1/sys/health`)).json();
+    const { page, problems } = await site.openSignedIn('/app/north/workspaces');
+    const { cluster_name: cluster, version } = health as Record<string, string>;
+    await page.getByRole('banner').getByText(`${cluster} ${version}`).waitFor();
+    await titled(page, 'Workspaces of north');
+    await page.getByRole('navigation').getByRole('link', { name: 'south' }).click();
+    await titled(page, 'Workspaces of south');
+    expect(await page.getByRole('link', { name: 'Teams' }).getAttribute('href')).toBe(
+      '/app/south/teams',
+    );
+    expect(problems).toEqual([]);
+  });
+
+  test('holds the place of what is loading', async () => {
+    const { page, problems } = await site.openSignedIn('/ui/namespaces');
+    const released = Promise.withResolvers<void>();
+    await page.route('**/sys/policies/acl?list=true', async (route) => {
+      await released.promise;
+      await route.continue();
+    });
+    await page.getByRole('link', { name: 'Policies' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Policies' }).waitFor();
+    await page.getByRole('status', { name: 'Loading' }).waitFor();
+    released.resolve();
+    await page.getByRole('link', { name: 'default' }).waitFor();
+    await page.getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' });
+    expect(problems).toEqual([]);
+  });
+
+  test('is worked by keyboard alone, which goes into a dialog and back', async () => {
+    const { page, problems } = await site.openSignedIn('/ui/namespaces');
+    const create = page.getByRole('button', { name: 'Create namespace' });
+    await create.waitFor();
+    await page.keyboard.press('Tab');
+    await page.locator('.skip:focus').waitFor();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    await create.and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog');
+    await dialog.waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await create.and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('Enter');
+    await dialog.getByLabel('Name').focus();
+    await page.keyboard.type('typed');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'typed', exact: true }).waitFor();
+    await create.and(page.locator(':focus')).waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('shows what a page does as commands, which do the same in the same namespace', async () => {
+    await site.secrets('sys/namespaces/shell', {});
+    await site.secrets(
+      'sys/policies/acl/there',
+      { policy: 'path "a" { capabilities = [] }' },
+      'shell',
+    );
+    const { page, problems } = await openConsole();
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await signIn(page, site.rootToken(), 'shell');
+    await goTo(page, 'Policies');
+    await page.getByRole('link', { name: 'there' }).waitFor();
+    await page.getByText('As a command').click();
+    const copied = async (tool: string): Promise<string> => {
+      await page.getByRole('button', { name: `Copy the command for ${tool}` }).click();
+      return page.evaluate<string>('navigator.clipboard.readText()');
+    };
+    expect(await copied('vault')).toBe('VAULT_NAMESPACE=shell vault policy list');
+    const { stdout } = await promisify(execFile)('sh', ['-c', await copied('curl')], {
+      env: { ...process.env, KEELSON_TOKEN: site.rootToken() },
+    });
+    expect(JSON.parse(stdout).data.keys).toContain('there');
     expect(problems).toEqual([]);
   });
 

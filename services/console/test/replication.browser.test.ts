@@ -16,16 +16,22 @@ const beyondRoleChanges = (problems: readonly string[]): readonly string[] =>
 const cardOf = (page: Page, title: string) =>
   page.locator('.card').filter({ has: page.getByRole('heading', { name: title, exact: true }) });
 
-/** Makes the cluster of a page a primary, and lets a secondary in. @returns the activation token */
+/** Makes the cluster of a page a primary. */
+const becomePrimary = async (page: Page, title: string): Promise<void> => {
+  const card = cardOf(page, title);
+  await card.getByRole('button', { name: 'Become a primary' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Become a primary' }).click();
+  await card.getByRole('img', { name: /This cluster, primary, generation/ }).waitFor();
+};
+
+/** Lets a secondary into the set of a page's cluster. @returns the activation token */
 const letIn = async (page: Page, title: string, id: string): Promise<string> => {
   const card = cardOf(page, title);
   const dialog = page.getByRole('dialog');
-  await card.getByRole('button', { name: 'Become a primary' }).click();
-  await dialog.getByRole('button', { name: 'Become a primary' }).click();
-  await card.getByRole('img', { name: /This cluster, primary, generation/ }).waitFor();
   await card.getByRole('button', { name: 'Let a secondary in' }).click();
   await dialog.getByLabel('Id of the secondary').fill(id);
   await dialog.getByRole('button', { name: 'Make the token' }).click();
+  await dialog.waitFor({ state: 'detached' });
   const token = page.getByRole('status', { name: 'Token for the secondary' }).locator('code');
   return (await token.textContent()) ?? '';
 };
@@ -78,6 +84,7 @@ describe('replication', { timeout: PATIENCE_MS * 2 }, () => {
       await primary.secrets(`sys/mounts/${path}`, { type: 'pki' });
     const here = await primary.openSignedIn('/ui/replication');
     const there = await secondary.openSignedIn('/ui/replication');
+    await becomePrimary(here.page, 'Performance');
     const token = await letIn(here.page, 'Performance', 'west');
     await follow(there.page, 'Performance', token);
     // The cluster gets a first token of its own.
@@ -136,11 +143,54 @@ describe('replication', { timeout: PATIENCE_MS * 2 }, () => {
     expect(beyondRoleChanges(problems)).toEqual([]);
   });
 
-  test('promotes a DR secondary by an operation token of the holders of key shares', async () => {
+  test('points a DR secondary to a primary by another token, and lets it leave the set', async () => {
     const here = await primary.openSignedIn('/ui/replication');
     const there = await secondary.openSignedIn('/ui/replication', {
       secrets: tokenOfSecondary,
       // The former secondary has kept what it received.
+      workspaces: primary.apiToken(),
+    });
+    const dialog = there.page.getByRole('dialog');
+    await becomePrimary(here.page, 'Disaster recovery');
+    const token = await letIn(here.page, 'Disaster recovery', 'outpost');
+    await follow(there.page, 'Disaster recovery', token);
+    await there.page.getByText('This cluster is a DR secondary').waitFor();
+    await untilStreaming('dr');
+    const card = cardOf(there.page, 'Operate this DR secondary');
+    const operation = await hold(card, 'Operation token');
+    const another = await letIn(here.page, 'Disaster recovery', 'station');
+    await card.getByRole('button', { name: 'Follow another primary' }).click();
+    await dialog.getByText('replaced by what the primary has').waitFor();
+    await dialog.getByLabel('Operation token').fill('wrong');
+    await dialog.getByLabel('Token of the new primary').fill(another);
+    await dialog.getByRole('button', { name: 'Follow it' }).click();
+    await dialog.getByRole('alert').waitFor();
+    await dialog.getByLabel('Operation token').fill(operation);
+    await dialog.getByRole('button', { name: 'Follow it' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await cardOf(here.page, 'Disaster recovery')
+      .getByRole('img', { name: /station, secondary, connected/ })
+      .waitFor();
+    await untilStreaming('dr');
+    await card.getByRole('button', { name: 'Leave the set' }).click();
+    await dialog.getByText('make sure that none reaches both').waitFor();
+    await dialog.getByLabel('Operation token').fill(operation);
+    await dialog.getByLabel('to go on').fill('leave');
+    await dialog.getByRole('button', { name: 'Leave it' }).click();
+    await there.page.getByRole('button', { name: 'Sign in' }).waitFor();
+    await signIn(there.page, primary.rootToken());
+    await there.page.goto(`${secondary.origin()}/ui/replication`);
+    await cardOf(there.page, 'Disaster recovery')
+      .getByText('This cluster does not take part.')
+      .waitFor();
+    expect(beyondRoleChanges([...here.problems, ...there.problems])).toEqual([]);
+  });
+
+  test('promotes a DR secondary by an operation token of the holders of key shares', async () => {
+    const here = await primary.openSignedIn('/ui/replication');
+    const there = await secondary.openSignedIn('/ui/replication', {
+      // It left its set with what it had received.
+      secrets: primary.rootToken(),
       workspaces: primary.apiToken(),
     });
     const token = await letIn(here.page, 'Disaster recovery', 'refuge');

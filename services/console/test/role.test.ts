@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { issuerRows } from '../src/browser/certificates/issuer-rows.ts';
-import { nameDecision } from '../src/browser/certificates/role.ts';
+import { lifetimeDecision, nameDecision } from '../src/browser/certificates/role.ts';
 
 const NONE = {
   allow_any_name: false,
@@ -33,6 +33,25 @@ describe('the preview of a role', () => {
   ] as const)('says of %j with %j: %s', ([name, rules, isAllowed]) => {
     expect(nameDecision({ ...NONE, ...rules }, name).isAllowed).toBe(isAllowed);
   });
+
+  test.for([
+    ['0', '0', '', true, 'as long as the authority says'],
+    ['36h', '720h', '', true, '1 d 12 h'],
+    ['0', '720h', '720h', true, '30 d'],
+    ['0', '720h', '2592001', false, 'at most 30 d'],
+    ['0', '1h30m', '91m', false, 'at most 1 h 30 min'],
+    ['0', '0', '9999h', true, '416 d 15 h'],
+    ['0', '0', 'soon', false, 'not a duration'],
+    ['0', '0', '0', false, 'not a duration'],
+  ] as const)(
+    'grants by ttl %j and max_ttl %j a request for %j: %s',
+    ([ttl, max_ttl, asked, isAllowed, words]) => {
+      expect(lifetimeDecision({ ttl, max_ttl }, asked)).toEqual({
+        isAllowed,
+        reason: expect.stringContaining(words),
+      });
+    },
+  );
 });
 
 describe('the rows of a chain', () => {

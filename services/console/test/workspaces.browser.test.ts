@@ -2,6 +2,7 @@
  * Workspaces and runs in the console: the pages that `terraform` links to, and the work of a team.
  */
 
+import { readFile } from 'node:fs/promises';
 import { addPlannedRun } from '@keelson/testkit/planned-run';
 import { describe, expect, test } from 'vitest';
 import { PATIENCE_MS, titled, useConsole } from './console-harness.ts';
@@ -95,6 +96,62 @@ describe('workspaces', { timeout: PATIENCE_MS }, () => {
     await page.getByText('Creation complete').waitFor();
     await finish({ 'resource-additions': 2 });
     await page.getByText('2 added, 0 changed, 0 destroyed').waitFor();
+  });
+
+  test('opens a long log at its end, follows it, and leaves searching and saving to the reader', async () => {
+    const { runId, claim, log } = await addPlannedRun(site, 'long');
+    await site.workspaces('POST', `runs/${runId}/actions/apply`, {});
+    await claim();
+    const line = (at: number): string => `machine.one[${at}]: Still creating… \u001B[1m${at} s\n`;
+    const write = async (from: number, count: number): Promise<void> => {
+      for (let at = from; at < from + count; at += 1000)
+        await log(Array.from({ length: 1000 }, (_, more) => line(at + more)).join(''));
+    };
+    await write(0, 40_000);
+    const { page, problems } = await site.openSignedIn('/app');
+    const streaming = page.waitForRequest(
+      (request) => request.url().includes('/live?') && request.url().includes('downloads'),
+    );
+    await page.goto(`${site.origin()}/app/acme/long/runs/${runId}`);
+    const shown = page.getByRole('region', { name: 'Log of the apply' });
+    const left = (): Promise<number> =>
+      shown.evaluate((box: { scrollHeight: number; scrollTop: number; clientHeight: number }) =>
+        Math.abs(box.scrollHeight - box.scrollTop - box.clientHeight),
+      );
+    await shown.getByText('one[39999]').waitFor();
+    await expect.poll(left).toBeLessThan(2);
+    // The stream begins where the log that was there has ended.
+    const bytes = Buffer.byteLength(Array.from({ length: 40_000 }, (_, at) => line(at)).join(''));
+    expect(decodeURIComponent((await streaming).url())).toContain(`?offset=${bytes + 1}`);
+
+    await write(40_000, 20_000);
+    await shown.getByText('one[59999]').waitFor();
+    await expect.poll(left).toBeLessThan(2);
+
+    // The browser finds and copies every line, although only those in view are drawn.
+    expect(await page.evaluate<boolean>("find('machine.one[17]: Still creating… 17 s')")).toBe(
+      true,
+    );
+    const selected = await shown.evaluate((box: never) => {
+      const { getSelection } = globalThis as never as {
+        getSelection: () => { selectAllChildren: (of: never) => void; toString: () => string };
+      };
+      getSelection().selectAllChildren(box);
+      return getSelection().toString();
+    });
+    expect(selected).toContain('machine.one[17]: Still creating… 17 s\n');
+    expect(selected.split('\n').filter((one) => one.startsWith('machine.one['))).toHaveLength(
+      60_000,
+    );
+    await shown.press('Home');
+    await page.getByRole('button', { name: 'Go to the end' }).click();
+    await expect.poll(left).toBeLessThan(2);
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download: Log of the apply' }).click();
+    const saved = await readFile(await (await download).path(), 'utf8');
+    expect(saved.trimEnd().split('\n')).toHaveLength(60_000);
+    expect(saved).toContain('machine.one[12345]: Still creating… 12345 s\n');
+    expect(problems).toEqual([]);
   });
 
   test('narrows the list by the address, and the address by the list', async () => {
@@ -193,6 +250,7 @@ describe('workspaces', { timeout: PATIENCE_MS }, () => {
     await page.getByRole('button', { name: 'Force unlock' }).click();
     const force = dialog.getByRole('button', { name: 'Force unlock' });
     expect(await force.isDisabled()).toBe(true);
+    await dialog.getByText('may still be changing infrastructure').waitFor();
     await dialog.getByLabel('to go on').fill('app');
     await force.click();
     await page.getByText('Runs may begin').waitFor();

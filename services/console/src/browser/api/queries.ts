@@ -1,10 +1,13 @@
 /** The cache of API reads, and the actions that invalidate it. */
 import {
+  type InfiniteData,
   keepPreviousData,
   MutationCache,
   QueryClient,
   type QueryKey,
+  type UseInfiniteQueryResult,
   type UseQueryResult,
+  useInfiniteQuery,
   useMutation,
   useQuery,
   useQueryClient,
@@ -119,6 +122,28 @@ export const useSecretList = <Info = unknown>(
     },
     options,
   );
+};
+
+/**
+ * Keys of a LIST below `/v1/` that is read page by page, the first at once and others by
+ * `fetchNextPage`.
+ * @param path with a query, to which the page is added
+ */
+export const useSecretPages = <Info>(
+  path: string,
+  pageSize: number,
+): UseInfiniteQueryResult<InfiniteData<Listed<Info>>> => {
+  const { namespace, secrets } = useSession();
+  return useInfiniteQuery({
+    queryKey: ['secret-pages', secrets, namespace, path, pageSize],
+    initialPageParam: '',
+    queryFn: ({ signal, pageParam }) =>
+      listKeys<Info>(`${path}&limit=${pageSize}&after=${encodeURIComponent(pageParam)}`, {
+        signal,
+      }),
+    getNextPageParam: ({ keys }) => (keys.length === pageSize ? keys.at(-1) : undefined),
+    placeholderData: keepPreviousData,
+  });
 };
 
 /** A document below `/api/v2/`. */

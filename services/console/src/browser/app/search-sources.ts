@@ -121,6 +121,9 @@ const authorities = (search: Search): Promise<readonly string[]> =>
 
 const authorityAddress = (mount: string): string => `/ui/certificates/${encodeURIComponent(mount)}`;
 
+const certificateAddress = (mount: string, serial: string): string =>
+  `${authorityAddress(mount)}/certificate/${serial}`;
+
 /** A list of each authority that is read as a whole. */
 const inAuthorities = (
   title: string,
@@ -134,6 +137,39 @@ const inAuthorities = (
     return matching((await Promise.all(lists)).flat(), search.text);
   },
 });
+
+/** Certificates by name or serial number, of those that expire first. */
+const listedCertificates = inAuthorities('Certificates', async (mount) => {
+  const path = `${mount}/certs/detailed?limit=${MAX_CERTIFICATES}`;
+  const { keys, infos } = await listKeys<{ readonly common_name: string }>(path);
+  return keys.map((serial) => ({
+    // The serial number is part of the title, so that it is found as well.
+    title: [infos[serial]?.common_name, serial].filter(Boolean).join(' '),
+    more: mount,
+    address: certificateAddress(mount, serial),
+  }));
+});
+
+/** A certificate by its whole serial number, however many the authorities have issued. */
+const bySerialNumber = async (search: Search): Promise<readonly Found[]> => {
+  const digits = search.text.replaceAll(/[:-]/g, '').toLowerCase();
+  if (!/^(?:[0-9a-f]{2}){8,20}$/.test(digits)) return [];
+  const serial = digits.replaceAll(/(..)(?=.)/g, '$1:');
+  const asked = (await authorities(search)).map(async (mount): Promise<Found[]> => {
+    const found = await readData(`${mount}/cert/${serial}`, { signal: search.signal });
+    if (found === undefined) return [];
+    return [{ title: serial, more: mount, address: certificateAddress(mount, serial) }];
+  });
+  return (await Promise.all(asked)).flat();
+};
+
+const certificates: SearchSource = {
+  ...listedCertificates,
+  find: async (search) => {
+    const found = await listedCertificates.find(search);
+    return found.length > 0 ? found : bySerialNumber(search);
+  },
+};
 
 /** A LIST below `/v1/` that is read as a whole. */
 const listed = (title: string, path: string, addressOf: (key: string) => string): SearchSource => ({
@@ -156,10 +192,10 @@ export const SEARCH_SOURCES: readonly SearchSource[] = [
   {
     title: 'Organizations',
     needs: 'workspaces',
-    find: async (search) => {
-      const names = await organizations(search);
-      const found = names.map((name) => ({ title: name, address: `/app/${name}/workspaces` }));
-      return matching(found, search.text);
+    find: async ({ text, signal }) => {
+      const path = `organizations?q=${encodeURIComponent(text)}&page[size]=${MAX_FOUND}`;
+      const { data } = await callWorkspaces<ListDocument<Named>>('GET', path, { signal });
+      return data.map(({ id }) => ({ title: id, address: `/app/${id}/workspaces` }));
     },
   },
   inOrganizations(
@@ -198,16 +234,27 @@ export const SEARCH_SOURCES: readonly SearchSource[] = [
       address: `${authorityAddress(mount)}?tab=roles`,
     })),
   ),
-  inAuthorities('Certificates', async (mount) => {
-    const path = `${mount}/certs/detailed?limit=${MAX_CERTIFICATES}`;
-    const { keys, infos } = await listKeys<{ readonly common_name: string }>(path);
-    return keys.map((serial) => ({
-      // The serial number is part of the title, so that it is found as well.
-      title: [infos[serial]?.common_name, serial].filter(Boolean).join(' '),
+  certificates,
+  inAuthorities('Issuers', async (mount) => {
+    const { keys, infos } = await listKeys<{ readonly issuer_name: string }>(`${mount}/issuers`);
+    return keys.map((id) => ({
+      title: [infos[id]?.issuer_name, id].filter(Boolean).join(' '),
       more: mount,
-      address: `${authorityAddress(mount)}/certificate/${serial}`,
+      address: `${authorityAddress(mount)}?tab=issuers`,
     }));
   }),
+  {
+    title: 'Mounts',
+    needs: 'secrets',
+    find: async (search) => {
+      const mounts = await keep(search, 'mounts', () => readData<object>('sys/mounts'));
+      const found = Object.keys(mounts ?? {}).map((path) => ({
+        title: path,
+        address: '/ui/mounts',
+      }));
+      return matching(found, search.text);
+    },
+  },
   listed('Policies', 'sys/policies/acl', (name) => `/ui/policies/${encodeURIComponent(name)}`),
   listed('Namespaces', 'sys/namespaces', () => '/ui/namespaces'),
 ];

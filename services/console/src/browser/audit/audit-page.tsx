@@ -2,7 +2,7 @@
 import { useCapabilities, useSecret } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
-import { Commands, secretsCurl } from '../components/commands.tsx';
+import { Commands, rootCurl, rootVaultCommand } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Empty, Page } from '../components/page.tsx';
@@ -32,8 +32,8 @@ const CreateDevice = () => (
       })
     }
     commands={[
-      secretsCurl('POST', NEW_DEVICE, bodyOf('/var/log/keelson/audit.log')),
-      { tool: 'vault', text: 'vault audit enable file file_path=/var/log/keelson/audit.log' },
+      rootCurl('POST', NEW_DEVICE, bodyOf('/var/log/keelson/audit.log')),
+      rootVaultCommand('vault audit enable file file_path=/var/log/keelson/audit.log'),
     ]}
   >
     <p>
@@ -98,8 +98,8 @@ export const AuditPage = () => {
                           })
                         }
                         commands={[
-                          secretsCurl('DELETE', `sys/audit/${path}`),
-                          { tool: 'vault', text: `vault audit disable ${path}` },
+                          rootCurl('DELETE', `sys/audit/${path}`),
+                          rootVaultCommand(`vault audit disable ${path}`),
                         ]}
                       >
                         <p>
@@ -115,10 +115,7 @@ export const AuditPage = () => {
         }}
       </Loaded>
       <Commands
-        commands={[
-          secretsCurl('GET', 'sys/audit'),
-          { tool: 'vault', text: 'vault audit list -detailed' },
-        ]}
+        commands={[rootCurl('GET', 'sys/audit'), rootVaultCommand('vault audit list -detailed')]}
       />
       <RecentRequests count={RECENT_SHOWN} />
     </Page>

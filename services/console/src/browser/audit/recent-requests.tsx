@@ -1,6 +1,6 @@
 /** The newest requests that were recorded by audit devices. */
 import { useCapabilities, useSecret } from '../api/queries.ts';
-import { Commands, secretsCurl } from '../components/commands.tsx';
+import { Commands, rootCurl, rootVaultCommand } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { shownTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
@@ -60,9 +60,7 @@ const List = ({ count }: { count: number }) => {
           />
         )}
       </Loaded>
-      <Commands
-        commands={[secretsCurl('GET', PATH), { tool: 'vault', text: `vault read ${PATH}` }]}
-      />
+      <Commands commands={[rootCurl('GET', PATH), rootVaultCommand(`vault read ${PATH}`)]} />
     </Card>
   );
 };

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { useCapabilities, useSecret, useSecretList } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
-import { Commands, secretsCurl } from '../components/commands.tsx';
+import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { inWords, shownTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
@@ -70,9 +70,7 @@ const Orders = ({ mount, id, name }: { mount: string; id: string; name: string }
           />
         )}
       </Loaded>
-      <Commands
-        commands={[secretsCurl('GET', path), { tool: 'vault', text: `vault read ${path}` }]}
-      />
+      <Commands commands={[secretsCurl('GET', path), vaultCommand(`vault read ${path}`)]} />
     </section>
   );
 };
@@ -92,7 +90,7 @@ const SetStatus = (props: { path: string; name: string; isOpen: boolean }) => {
       act={() => callSecrets('POST', path, { body })}
       commands={[
         secretsCurl('POST', path, body),
-        { tool: 'vault', text: `vault write ${path} status=${body.status}` },
+        vaultCommand(`vault write ${path} status=${body.status}`),
       ]}
     >
       <p>
@@ -168,10 +166,7 @@ export const AcmeAccountsCard = ({ mount }: { mount: string }) => {
       </Loaded>
       {shown !== undefined && <Orders key={shown} mount={mount} id={shown} name={shown} />}
       <Commands
-        commands={[
-          secretsCurl('GET', `${path}?list=true`),
-          { tool: 'vault', text: `vault list ${path}` },
-        ]}
+        commands={[secretsCurl('GET', `${path}?list=true`), vaultCommand(`vault list ${path}`)]}
       />
     </Card>
   );

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useCapabilities, useSecret } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
-import { Commands, secretsCurl } from '../components/commands.tsx';
+import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Empty, Page } from '../components/page.tsx';
@@ -42,11 +42,8 @@ const CreateAuthority = () => (
     commands={[
       secretsCurl('POST', 'sys/mounts/pki', mountBody('…')),
       secretsCurl('POST', 'pki/root/generate/internal', rootBody('…')),
-      { tool: 'vault', text: 'vault secrets enable -max-lease-ttl=87600h pki' },
-      {
-        tool: 'vault',
-        text: 'vault write pki/root/generate/internal common_name=… key_type=ec ttl=87600h',
-      },
+      vaultCommand('vault secrets enable -max-lease-ttl=87600h pki'),
+      vaultCommand('vault write pki/root/generate/internal common_name=… key_type=ec ttl=87600h'),
     ]}
   >
     <p>An engine of its own with a root that is valid for ten years; its key never leaves it.</p>
@@ -101,7 +98,7 @@ export const AuthoritiesPage = () => {
       <Commands
         commands={[
           secretsCurl('GET', 'sys/internal/ui/mounts'),
-          { tool: 'vault', text: 'vault secrets list' },
+          vaultCommand('vault secrets list'),
         ]}
       />
     </Page>

@@ -127,6 +127,27 @@ export const certificateContents = (pem: string): CertificateContents => {
   };
 };
 
+/** Parts of a subject by their parameters of the engine. */
+const SUBJECT_FIELDS = [
+  ['common_name', 'CN'],
+  ['organization', 'O'],
+  ['ou', 'OU'],
+  ['country', 'C'],
+  ['locality', 'L'],
+  ['province', 'ST'],
+  ['street_address', 'STREET'],
+] as const;
+
+/** The subject of a certificate as parameters of a request. */
+export const subjectFields = (pem: string): Readonly<Record<string, string>> => {
+  const { subjectName } = new X509Certificate(pem);
+  return Object.fromEntries(
+    SUBJECT_FIELDS.map(
+      ([name, part]) => [name, subjectName.getField(part).join(',')] as const,
+    ).filter(([, value]) => value !== ''),
+  );
+};
+
 export interface ListContents {
   readonly issuer: string;
   readonly madeAt: Date;

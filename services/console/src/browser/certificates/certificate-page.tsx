@@ -1,17 +1,16 @@
 /** One certificate: its contents, its validity and its revocation. */
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { useCapabilities, useSecret, useSecretList } from '../api/queries.ts';
+import { useCapabilities, useSecret } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
-import { Commands, secretsCurl } from '../components/commands.tsx';
+import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
 import { FactList } from '../components/data-table.tsx';
 import { shownTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty, Page } from '../components/page.tsx';
 import { Pill } from '../components/pill.tsx';
-import type { CertificateSummary } from './certificate.ts';
 import { certificateContents } from './certificate-contents.ts';
 import { Download } from './download.tsx';
 import { ExtensionList } from './extension-list.tsx';
@@ -54,7 +53,7 @@ const Revoke = (props: { mount: string; serial: string; name: string }) => {
       }
       commands={[
         secretsCurl('POST', path, { serial_number: serial, reason: 'superseded' }),
-        { tool: 'vault', text: `vault write ${path} serial_number=${serial} reason=superseded` },
+        vaultCommand(`vault write ${path} serial_number=${serial} reason=superseded`),
       ]}
     >
       <p>
@@ -75,15 +74,14 @@ const Revoke = (props: { mount: string; serial: string; name: string }) => {
   );
 };
 
-const Shown = (props: { certificate: Certificate; summary: CertificateSummary | undefined }) => {
+const Shown = ({ certificate }: { certificate: Certificate }) => {
   const { mount, serial } = route.useParams();
-  const { certificate, summary } = props;
   const revokedAt = certificate.revocation_time ?? 0;
-  const name = summary?.common_name || serial;
   const contents = useMemo(
     () => certificateContents(certificate.certificate),
     [certificate.certificate],
   );
+  const name = contents.commonName ?? serial;
   return (
     <Page
       title={name}
@@ -113,7 +111,7 @@ const Shown = (props: { certificate: Certificate; summary: CertificateSummary | 
         <Commands
           commands={[
             secretsCurl('GET', `${mount}/cert/${serial}`),
-            { tool: 'vault', text: `vault read ${mount}/cert/${serial}` },
+            vaultCommand(`vault read ${mount}/cert/${serial}`),
           ]}
         />
       </Card>
@@ -134,7 +132,6 @@ const Shown = (props: { certificate: Certificate; summary: CertificateSummary | 
 export const CertificatePage = () => {
   const { mount, serial } = route.useParams();
   const query = useSecret<Certificate>(`${mount}/cert/${serial}`);
-  const { data: listed } = useSecretList<CertificateSummary>(`${mount}/certs/detailed?limit=1000`);
   return (
     <Loaded query={query}>
       {(certificate) =>
@@ -143,7 +140,7 @@ export const CertificatePage = () => {
             <Empty>This authority has issued nothing with the serial number {serial}.</Empty>
           </Page>
         ) : (
-          <Shown certificate={certificate} summary={listed?.infos[serial]} />
+          <Shown certificate={certificate} />
         )
       }
     </Loaded>

@@ -1,7 +1,8 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { useState } from 'react';
-import { useSecretList } from '../api/queries.ts';
-import { Commands, secretsCurl } from '../components/commands.tsx';
+import { useEffect, useState } from 'react';
+import { useSecretPages } from '../api/queries.ts';
+import type { Listed } from '../api/secrets-api.ts';
+import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { counted, shownDistance, shownTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
@@ -13,8 +14,10 @@ import { EXPIRIES, type Expiry, expiryQuery } from './certificate-search.ts';
 import { ExpiryChart } from './expiry-chart.tsx';
 
 const route = getRouteApi('/ui/certificates/$mount');
-/** Certificates that the search looks at, and by how many more if it is told to. */
-const STEP = 1000;
+/** The server's limit. */
+const PAGE_SIZE = 1000;
+/** A search for a text goes on by itself until it has found so many. */
+const ENOUGH = 50;
 const SOON_MS = 7 * 86_400_000;
 
 const EXPIRY_NAMES: Readonly<Record<Expiry, string>> = {
@@ -31,15 +34,32 @@ const Validity = ({ notAfter, nowMs }: { notAfter: string; nowMs: number }) => {
   return <Pill tone={tone}>{left < 0 ? 'expired' : shownDistance(notAfter, nowMs)}</Pill>;
 };
 
+/** The certificates of the pages read so far, those that expire first before the others. */
+const listedIn = (pages: readonly Listed<CertificateSummary>[]): readonly ListedCertificate[] =>
+  pages.flatMap(({ keys, infos }) =>
+    keys.flatMap((serial) => {
+      const info = infos[serial];
+      return info === undefined ? [] : [{ serial, ...info }];
+    }),
+  );
+
 export const CertificatesTab = () => {
   const { mount } = route.useParams();
   const { text = '', expiry = 'valid' } = route.useSearch();
   const navigate = route.useNavigate();
   // Fixed for the lifetime of the tab: a new time would be a new query.
   const [nowMs] = useState(() => Date.now());
-  const [most, setMost] = useState(STEP);
-  const path = `${mount}/certs/detailed?limit=${most}&${expiryQuery(expiry, nowMs)}`;
-  const query = useSecretList<CertificateSummary>(path, { keepPrevious: true });
+  const query = useSecretPages<CertificateSummary>(
+    `${mount}/certs/detailed?${expiryQuery(expiry, nowMs)}`,
+    PAGE_SIZE,
+  );
+  const { hasNextPage, isFetching, fetchNextPage } = query;
+  const all = listedIn(query.data?.pages ?? []);
+  const found = matching(all, text);
+  const goesOn = text.trim() !== '' && found.length < ENOUGH && hasNextPage;
+  useEffect(() => {
+    if (goesOn && !isFetching) void fetchNextPage();
+  }, [goesOn, isFetching, fetchNextPage]);
   const change = (part: { text?: string; expiry?: Expiry }): void =>
     void navigate({ search: (last) => ({ ...last, ...part }), replace: true });
   return (
@@ -68,18 +88,17 @@ export const CertificatesTab = () => {
         </label>
       </form>
       <Loaded query={query}>
-        {({ keys, infos }) => {
-          const all = keys.flatMap((serial): ListedCertificate[] => {
-            const info = infos[serial];
-            return info === undefined ? [] : [{ serial, ...info }];
-          });
-          const found = matching(all, text);
-          const further = keys.length === most && (
-            <p className="lead">
-              The search has looked at the first {most.toLocaleString()} certificates.{' '}
-              <button type="button" className="link" onClick={() => setMost(most + STEP)}>
-                Look at {STEP.toLocaleString()} more
-              </button>
+        {() => {
+          const further = hasNextPage && (
+            <p className="lead" role="status">
+              {counted(all.length, 'certificate')} looked at, those that expire first.{' '}
+              {isFetching ? (
+                'Reading further ones…'
+              ) : (
+                <button type="button" className="link" onClick={() => void fetchNextPage()}>
+                  Read {PAGE_SIZE.toLocaleString()} more
+                </button>
+              )}
             </p>
           );
           return found.length === 0 ? (
@@ -135,7 +154,7 @@ export const CertificatesTab = () => {
       <Commands
         commands={[
           secretsCurl('GET', `${mount}/certs/detailed?list=true&${expiryQuery(expiry, nowMs)}`),
-          { tool: 'vault', text: `vault list -detailed ${mount}/certs` },
+          vaultCommand(`vault list -detailed ${mount}/certs`),
         ]}
       />
     </>

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { useCapabilities, useSecretList } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
-import { Commands, secretsCurl } from '../components/commands.tsx';
+import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { shownTime } from '../components/format.ts';
@@ -63,7 +63,7 @@ export const EabCard = ({ mount, policy }: { mount: string; policy: string }) =>
             }
             commands={[
               secretsCurl('POST', create, {}),
-              { tool: 'vault', text: `vault write -f ${create}` },
+              vaultCommand(`vault write -f ${create}`),
               {
                 tool: 'certbot',
                 text: 'certbot register --eab-kid ID --eab-hmac-key KEY --server DIRECTORY',
@@ -83,7 +83,7 @@ export const EabCard = ({ mount, policy }: { mount: string; policy: string }) =>
             }
             commands={[
               secretsCurl('POST', config, { eab_policy: 'new-account-required' }),
-              { tool: 'vault', text: `vault write ${config} eab_policy=new-account-required` },
+              vaultCommand(`vault write ${config} eab_policy=new-account-required`),
             ]}
           >
             <label>
@@ -125,7 +125,7 @@ export const EabCard = ({ mount, policy }: { mount: string; policy: string }) =>
                       act={() => callSecrets('DELETE', `${mount}/eab/${id}`)}
                       commands={[
                         secretsCurl('DELETE', `${mount}/eab/${id}`),
-                        { tool: 'vault', text: `vault delete ${mount}/eab/${id}` },
+                        vaultCommand(`vault delete ${mount}/eab/${id}`),
                       ]}
                     >
                       <p>No account can be opened with it any more.</p>
@@ -139,7 +139,7 @@ export const EabCard = ({ mount, policy }: { mount: string; policy: string }) =>
       <Commands
         commands={[
           secretsCurl('GET', `${mount}/eab?list=true`),
-          { tool: 'vault', text: `vault list ${mount}/eab` },
+          vaultCommand(`vault list ${mount}/eab`),
         ]}
       />
     </Card>

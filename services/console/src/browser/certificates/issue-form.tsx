@@ -4,8 +4,9 @@ import { messageOf } from '../api/api-problem.ts';
 import { bytesOfBase64 } from '../api/base64.ts';
 import { useAction } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
-import { Commands, secretsCurl } from '../components/commands.tsx';
+import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
+import { DURATION, DURATION_WORDS } from '../components/duration.ts';
 import { Problem } from '../components/page.tsx';
 import { Download } from './download.tsx';
 
@@ -160,8 +161,8 @@ export const IssueForm = ({ mount, role }: { mount: string; role: string }) => {
           required
           autoComplete="off"
           value={ttl}
-          pattern="\d+[smhd]?"
-          title="a number of seconds, or one with s, m, h or d"
+          pattern={DURATION}
+          title={DURATION_WORDS}
           onChange={({ target }) => setTtl(target.value)}
         />
       </label>
@@ -206,10 +207,7 @@ export const IssueForm = ({ mount, role }: { mount: string; role: string }) => {
       <Commands
         commands={[
           secretsCurl('POST', path, shownBody),
-          {
-            tool: 'vault',
-            text: `vault write ${path} common_name=${body.common_name || '…'} ttl=${ttl}`,
-          },
+          vaultCommand(`vault write ${path} common_name=${body.common_name || '…'} ttl=${ttl}`),
         ]}
       />
       {issued && (

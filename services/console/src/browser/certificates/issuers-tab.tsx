@@ -5,7 +5,7 @@ import { useCapabilities, useSecretList } from '../api/queries.ts';
 import { callSecrets, readData } from '../api/secrets-api.ts';
 import { useSession } from '../api/session.ts';
 import { ActionButton } from '../components/action-button.tsx';
-import { Commands, secretsCurl } from '../components/commands.tsx';
+import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { FactList } from '../components/data-table.tsx';
 import { shownTime } from '../components/format.ts';
 import { Loaded, Skeleton } from '../components/loaded.tsx';
@@ -15,7 +15,7 @@ import { certificateContents } from './certificate-contents.ts';
 import { Download } from './download.tsx';
 import { IssuerChain } from './issuer-chain.tsx';
 import type { ChainedIssuer } from './issuer-rows.ts';
-import { RetireIssuer, Rotation } from './rotation.tsx';
+import { type KeyedIssuer, RetireIssuer, Rotation } from './rotation.tsx';
 import { ValidityBar } from './validity-bar.tsx';
 
 const route = getRouteApi('/ui/certificates/$mount');
@@ -106,7 +106,7 @@ const IssuerCard = (props: {
             act={() => callSecrets('POST', `${mount}/config/issuers`, { body: { default: id } })}
             commands={[
               secretsCurl('POST', `${mount}/config/issuers`, { default: id }),
-              { tool: 'vault', text: `vault write ${mount}/config/issuers default=${id}` },
+              vaultCommand(`vault write ${mount}/config/issuers default=${id}`),
             ]}
           >
             <p>Roles that name no issuer use it. What the old one has issued stays valid.</p>
@@ -162,6 +162,19 @@ const toChained = (
     };
   });
 
+const keyed = (
+  issuers: readonly ChainedIssuer[],
+  infos: Readonly<Record<string, IssuerInfo>>,
+): readonly KeyedIssuer[] =>
+  issuers
+    .map(({ id, name, certificate }) => ({
+      id,
+      name,
+      certificate,
+      keyId: infos[id]?.key_id ?? '',
+    }))
+    .filter(({ keyId }) => keyId !== '');
+
 export const IssuersTab = () => {
   const { mount } = route.useParams();
   const query = useSecretList<IssuerInfo>(`${mount}/issuers`);
@@ -176,7 +189,9 @@ export const IssuersTab = () => {
           <IssuerChain issuers={chained} nowMs={Date.now()} />
         </Card>
       )}
-      {may(generate, 'update') && <Rotation mount={mount} />}
+      {may(generate, 'update') && (
+        <Rotation mount={mount} issuers={keyed(chained, query.data?.infos ?? {})} />
+      )}
       <Loaded query={query}>
         {({ keys, infos }) =>
           keys.length === 0 ? (
@@ -194,7 +209,7 @@ export const IssuersTab = () => {
       <Commands
         commands={[
           secretsCurl('GET', `${mount}/issuers?list=true`),
-          { tool: 'vault', text: `vault list ${mount}/issuers` },
+          vaultCommand(`vault list ${mount}/issuers`),
         ]}
       />
     </>

@@ -4,8 +4,9 @@ import { useCapabilities, useSecret } from '../api/queries.ts';
 import { callSecrets, readData } from '../api/secrets-api.ts';
 import { useSession } from '../api/session.ts';
 import { ActionButton } from '../components/action-button.tsx';
-import { Commands, secretsCurl } from '../components/commands.tsx';
+import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { FactList } from '../components/data-table.tsx';
+import { DURATION } from '../components/duration.ts';
 import { counted, shownDistance, shownTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty } from '../components/page.tsx';
@@ -21,8 +22,6 @@ interface CrlConfig {
   readonly ocsp_disable: boolean;
   readonly ocsp_expiry: string;
 }
-
-const DURATION = String.raw`\d+[smhd]?`;
 
 /** The list of the default issuer. */
 const ServedList = ({ mount }: { mount: string }) => {
@@ -82,7 +81,7 @@ const EditRules = ({ mount, config }: { mount: string; config: CrlConfig }) => {
       }
       commands={[
         secretsCurl('POST', path, { expiry: '72h', auto_rebuild: true }),
-        { tool: 'vault', text: `vault write ${path} expiry=72h auto_rebuild=true` },
+        vaultCommand(`vault write ${path} expiry=72h auto_rebuild=true`),
       ]}
     >
       <label>
@@ -157,10 +156,7 @@ export const RevocationCard = ({ mount }: { mount: string }) => {
                     title="Make a new revocation list now?"
                     confirm="Make it"
                     act={() => callSecrets('GET', rotate)}
-                    commands={[
-                      secretsCurl('GET', rotate),
-                      { tool: 'vault', text: `vault read ${rotate}` },
-                    ]}
+                    commands={[secretsCurl('GET', rotate), vaultCommand(`vault read ${rotate}`)]}
                   >
                     <p>It replaces the list that is served, and says all that is revoked by now.</p>
                   </ActionButton>
@@ -170,9 +166,7 @@ export const RevocationCard = ({ mount }: { mount: string }) => {
           )
         }
       </Loaded>
-      <Commands
-        commands={[secretsCurl('GET', path), { tool: 'vault', text: `vault read ${path}` }]}
-      />
+      <Commands commands={[secretsCurl('GET', path), vaultCommand(`vault read ${path}`)]} />
     </Card>
   );
 };

@@ -1,11 +1,20 @@
-/** Preview, while a role is being edited, of how it would answer a request for a name. */
-import { useState } from 'react';
+/** Preview, while a role is being edited, of how it would answer a request. */
+import { type KeyboardEvent, useState } from 'react';
 import { Pill } from '../components/pill.tsx';
-import { type NameRules, nameDecision, nameRules } from './role.ts';
+import { lifetimeDecision, nameDecision, nameRules, type RequestRules } from './role.ts';
 
-export const RolePreview = ({ rules }: { rules: NameRules }) => {
+/** Prevents Enter from submitting the role. */
+const keepOpen = (event: KeyboardEvent): void => {
+  if (event.key === 'Enter') event.preventDefault();
+};
+
+export const RolePreview = ({ rules }: { rules: RequestRules }) => {
   const [name, setName] = useState('www.example.com');
-  const decision = nameDecision(rules, name.trim());
+  const [lifetime, setLifetime] = useState('');
+  const decisions = [nameDecision(rules, name.trim()), lifetimeDecision(rules, lifetime.trim())];
+  const isIssued = decisions.every(({ isAllowed }) => isAllowed);
+  // A refusal names what is refused; the rest would distract from it.
+  const told = isIssued ? decisions : decisions.filter(({ isAllowed }) => !isAllowed);
   return (
     <fieldset>
       <legend>What a request would get</legend>
@@ -14,23 +23,29 @@ export const RolePreview = ({ rules }: { rules: NameRules }) => {
           <li key={rule}>{rule}</li>
         ))}
       </ul>
-      <label>
-        Try a name
-        <input
-          autoComplete="off"
-          value={name}
-          onChange={({ target }) => setName(target.value)}
-          // Prevents Enter from submitting the role.
-          onKeyDown={(event) => {
-            if (event.key === 'Enter') event.preventDefault();
-          }}
-        />
-      </label>
+      <div className="pair">
+        <label>
+          Try a name
+          <input
+            autoComplete="off"
+            value={name}
+            onChange={({ target }) => setName(target.value)}
+            onKeyDown={keepOpen}
+          />
+        </label>
+        <label>
+          Try a validity (empty: none is asked for)
+          <input
+            autoComplete="off"
+            value={lifetime}
+            onChange={({ target }) => setLifetime(target.value)}
+            onKeyDown={keepOpen}
+          />
+        </label>
+      </div>
       <p role="status" aria-label="Preview">
-        <Pill tone={decision.isAllowed ? 'good' : 'bad'}>
-          {decision.isAllowed ? 'issued' : 'refused'}
-        </Pill>{' '}
-        {decision.reason}
+        <Pill tone={isIssued ? 'good' : 'bad'}>{isIssued ? 'issued' : 'refused'}</Pill>{' '}
+        {told.map(({ reason }) => reason).join(' ')}
       </p>
     </fieldset>
   );

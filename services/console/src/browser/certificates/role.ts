@@ -1,4 +1,6 @@
 /** Roles as the engine returns them, and their effect on a request. */
+import { durationSeconds } from '../components/duration.ts';
+import { shownSeconds } from '../components/format.ts';
 
 export interface Role {
   readonly issuer_ref: string;
@@ -14,10 +16,13 @@ export interface Role {
   readonly allow_ip_sans: boolean;
   readonly server_flag: boolean;
   readonly client_flag: boolean;
+  readonly code_signing_flag: boolean;
+  readonly email_protection_flag: boolean;
   readonly key_type: string;
   readonly key_bits: number;
   readonly require_cn: boolean;
   readonly no_store: boolean;
+  readonly generate_lease: boolean;
 }
 
 /** The fields of a role that decide which names it allows. */
@@ -32,6 +37,9 @@ export type NameRules = Pick<
   | 'allow_wildcard_certificates'
   | 'allow_ip_sans'
 >;
+
+/** The rules that decide about a request. */
+export type RequestRules = NameRules & Pick<Role, 'ttl' | 'max_ttl'>;
 
 /** The name rules as sentences, in the order in which they are checked. */
 export const nameRules = (role: NameRules): readonly string[] => {
@@ -54,10 +62,16 @@ export const nameRules = (role: NameRules): readonly string[] => {
 
 /** Permitted uses of certificates issued with the role, as text. */
 export const usesOf = (role: Role): string =>
-  [role.server_flag && 'servers', role.client_flag && 'clients'].filter(Boolean).join(' and ') ||
-  'neither servers nor clients';
+  [
+    role.server_flag && 'servers',
+    role.client_flag && 'clients',
+    role.code_signing_flag && 'signing code',
+    role.email_protection_flag && 'mail',
+  ]
+    .filter(Boolean)
+    .join(', ') || 'no use that the role names';
 
-export interface NameDecision {
+export interface Decision {
   readonly isAllowed: boolean;
   readonly reason: string;
 }
@@ -82,10 +96,10 @@ const fitsPattern = (name: string, pattern: string): boolean => {
  * The rule of a role that allows a name, or the one that is missing. An estimate; the server
  * decides.
  */
-export const nameDecision = (rules: NameRules, requested: string): NameDecision => {
+export const nameDecision = (rules: NameRules, requested: string): Decision => {
   const name = requested.toLowerCase();
-  const allowed = (reason: string): NameDecision => ({ isAllowed: true, reason });
-  const refused = (reason: string): NameDecision => ({ isAllowed: false, reason });
+  const allowed = (reason: string): Decision => ({ isAllowed: true, reason });
+  const refused = (reason: string): Decision => ({ isAllowed: false, reason });
   if (name === '') return refused('A name is needed.');
   if (isAddress(name))
     return rules.allow_ip_sans
@@ -107,4 +121,29 @@ export const nameDecision = (rules: NameRules, requested: string): NameDecision 
     if (name.endsWith(`.${domain}`)) return refused(`Only ${domain} itself is allowed.`);
   }
   return refused('It is in none of the domains.');
+};
+
+/**
+ * The answer to a request for a lifetime; "" asks for none. An estimate: the authority and the issuer
+ * may allow less.
+ */
+export const lifetimeDecision = (
+  rules: Pick<RequestRules, 'ttl' | 'max_ttl'>,
+  requested: string,
+): Decision => {
+  const usual = durationSeconds(rules.ttl) ?? 0;
+  const most = durationSeconds(rules.max_ttl) ?? 0;
+  const asked = requested === '' ? undefined : durationSeconds(requested);
+  if (requested !== '' && (asked === undefined || asked === 0))
+    return { isAllowed: false, reason: 'The validity is not a duration.' };
+  if (asked !== undefined && most > 0 && asked > most)
+    return { isAllowed: false, reason: `It is valid for at most ${shownSeconds(most)}.` };
+  const granted = asked ?? usual;
+  return {
+    isAllowed: true,
+    reason:
+      granted > 0
+        ? `It is valid for ${shownSeconds(granted)}.`
+        : 'It is valid for as long as the authority says.',
+  };
 };

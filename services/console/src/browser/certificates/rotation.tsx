@@ -6,8 +6,9 @@ import { useState } from 'react';
 import { useSecret } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
-import { secretsCurl } from '../components/commands.tsx';
+import { secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { Card } from '../components/page.tsx';
+import { subjectFields } from './certificate-contents.ts';
 import { Download } from './download.tsx';
 
 const TEN_YEARS = '87600h';
@@ -31,10 +32,7 @@ const GenerateRoot = ({ mount }: { mount: string }) => {
       act={({ text }) => callSecrets('POST', path, { body: rootBody(text('name')) })}
       commands={[
         secretsCurl('POST', path, rootBody('…')),
-        {
-          tool: 'vault',
-          text: `vault write ${path} common_name=… key_type=ec ttl=${TEN_YEARS}`,
-        },
+        vaultCommand(`vault write ${path} common_name=… key_type=ec ttl=${TEN_YEARS}`),
       ]}
     >
       <p>
@@ -92,15 +90,11 @@ const AddIntermediate = ({ mount }: { mount: string }) => {
           ttl: FIVE_YEARS,
         }),
         secretsCurl('POST', `${mount}/intermediate/set-signed`, { certificate: '…' }),
-        { tool: 'vault', text: `vault write -field=csr ${generate} common_name=… > new.csr` },
-        {
-          tool: 'vault',
-          text: 'vault write -field=certificate SIGNER/issuer/default/sign-intermediate csr=@new.csr > new.pem',
-        },
-        {
-          tool: 'vault',
-          text: `vault write ${mount}/intermediate/set-signed certificate=@new.pem`,
-        },
+        vaultCommand(`vault write -field=csr ${generate} common_name=… > new.csr`),
+        vaultCommand(
+          'vault write -field=certificate SIGNER/issuer/default/sign-intermediate csr=@new.csr > new.pem',
+        ),
+        vaultCommand(`vault write ${mount}/intermediate/set-signed certificate=@new.pem`),
       ]}
     >
       <p>
@@ -145,7 +139,7 @@ const OutsideSigner = ({ mount }: { mount: string }) => {
         }}
         commands={[
           secretsCurl('POST', generate, { common_name: '…', key_type: 'ec' }),
-          { tool: 'vault', text: `vault write -field=csr ${generate} common_name=…` },
+          vaultCommand(`vault write -field=csr ${generate} common_name=…`),
         ]}
       >
         <label>
@@ -161,7 +155,7 @@ const OutsideSigner = ({ mount }: { mount: string }) => {
         act={({ text }) => callSecrets('POST', setSigned, { body: { certificate: text('pem') } })}
         commands={[
           secretsCurl('POST', setSigned, { certificate: '…' }),
-          { tool: 'vault', text: `vault write ${setSigned} certificate=@signed.pem` },
+          vaultCommand(`vault write ${setSigned} certificate=@signed.pem`),
         ]}
       >
         <label>
@@ -173,21 +167,100 @@ const OutsideSigner = ({ mount }: { mount: string }) => {
   );
 };
 
-export const Rotation = ({ mount }: { mount: string }) => (
+/** An issuer of the authority whose key is in the engine. */
+export interface KeyedIssuer {
+  readonly id: string;
+  readonly name: string;
+  readonly keyId: string;
+  readonly certificate: string;
+}
+
+/** A certificate for the key and the subject of one issuer, signed by another one. */
+const crossSign = async (mount: string, signer: string, issuer: KeyedIssuer): Promise<void> => {
+  const { data: made } = await callSecrets<{ data: { csr: string } }>(
+    'POST',
+    `${mount}/intermediate/cross-sign`,
+    { body: { key_ref: issuer.keyId, ...subjectFields(issuer.certificate) } },
+  );
+  const { data: signed } = await callSecrets<{ data: { certificate: string } }>(
+    'POST',
+    `${mount}/issuer/${signer}/sign-intermediate`,
+    { body: { csr: made.csr, use_csr_values: true, ttl: FIVE_YEARS } },
+  );
+  await callSecrets('POST', `${mount}/intermediate/set-signed`, {
+    body: { certificate: signed.certificate },
+  });
+};
+
+const IssuerSelect = (props: { name: string; label: string; issuers: readonly KeyedIssuer[] }) => (
+  <label>
+    {props.label}
+    <select name={props.name} required>
+      {props.issuers.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name} ({id.slice(0, 8)})
+        </option>
+      ))}
+    </select>
+  </label>
+);
+
+const CrossSign = ({ mount, issuers }: { mount: string; issuers: readonly KeyedIssuer[] }) => (
+  <ActionButton
+    label="Cross-sign"
+    title="Have one issuer vouch for another"
+    confirm="Cross-sign it"
+    act={async ({ text }) => {
+      const issuer = issuers.find(({ id }) => id === text('issuer'));
+      if (issuer !== undefined) await crossSign(mount, text('signer'), issuer);
+    }}
+    commands={[
+      secretsCurl('POST', `${mount}/intermediate/cross-sign`, { common_name: '…', key_ref: '…' }),
+      secretsCurl('POST', `${mount}/issuer/OLD/sign-intermediate`, {
+        csr: '…',
+        use_csr_values: true,
+        ttl: FIVE_YEARS,
+      }),
+      secretsCurl('POST', `${mount}/intermediate/set-signed`, { certificate: '…' }),
+      vaultCommand(
+        `vault write -field=csr ${mount}/intermediate/cross-sign common_name=… key_ref=… > new.csr`,
+      ),
+      vaultCommand(
+        `vault write -field=certificate ${mount}/issuer/OLD/sign-intermediate csr=@new.csr use_csr_values=true ttl=${FIVE_YEARS} > crossed.pem`,
+      ),
+      vaultCommand(`vault write ${mount}/intermediate/set-signed certificate=@crossed.pem`),
+    ]}
+  >
+    <p>
+      A second certificate for the same key and subject is added. Clients that trust only the old
+      root then accept what the new one issues, until this certificate expires after five years.
+    </p>
+    <IssuerSelect name="issuer" label="The new issuer" issuers={issuers} />
+    <IssuerSelect name="signer" label="Signed by the old one" issuers={issuers.toReversed()} />
+  </ActionButton>
+);
+
+export const Rotation = (props: { mount: string; issuers: readonly KeyedIssuer[] }) => (
   <Card title="Rotate an issuer">
     <ol className="steps">
       <li>
         <strong>Make the successor.</strong> It is added beside the issuer in use, and changes
         nothing for clients.
         <div className="form-actions">
-          <GenerateRoot mount={mount} />
-          <AddIntermediate mount={mount} />
-          <OutsideSigner mount={mount} />
+          <GenerateRoot mount={props.mount} />
+          <AddIntermediate mount={props.mount} />
+          <OutsideSigner mount={props.mount} />
         </div>
       </li>
       <li>
         <strong>Let clients trust it.</strong> Give a new root's PEM, below, to every client that
-        checks certificates. An intermediate needs nothing: it comes with the chain.
+        checks certificates, or have the old root vouch for it until they have it. An intermediate
+        needs nothing: it comes with the chain.
+        {props.issuers.length > 1 && (
+          <div className="form-actions">
+            <CrossSign {...props} />
+          </div>
+        )}
       </li>
       <li>
         <strong>Issue by it.</strong> Make it the default, below. Roles that name an issuer are
@@ -225,7 +298,7 @@ export const RetireIssuer = (props: {
           act={() => callSecrets('POST', path, { body: { usage: RETIRED_USAGE } })}
           commands={[
             secretsCurl('POST', path, { usage: RETIRED_USAGE }),
-            { tool: 'vault', text: `vault write ${path} usage=${RETIRED_USAGE}` },
+            vaultCommand(`vault write ${path} usage=${RETIRED_USAGE}`),
           ]}
         >
           <p>
@@ -243,7 +316,7 @@ export const RetireIssuer = (props: {
           confirm="Delete it"
           typed={name}
           act={() => callSecrets('DELETE', path)}
-          commands={[secretsCurl('DELETE', path), { tool: 'vault', text: `vault delete ${path}` }]}
+          commands={[secretsCurl('DELETE', path), vaultCommand(`vault delete ${path}`)]}
         >
           <p>
             No revocation list and no OCSP answer is made for what it has issued any more: clients

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { useCapabilities, useSecret } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
-import { Commands, secretsCurl } from '../components/commands.tsx';
+import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
 import { FactList } from '../components/data-table.tsx';
 import { inWords } from '../components/format.ts';
@@ -42,10 +42,7 @@ const SettingsCard = (props: { title: string; path: string; children: ReactNode 
       </Loaded>
       {props.children}
       <Commands
-        commands={[
-          secretsCurl('GET', props.path),
-          { tool: 'vault', text: `vault read ${props.path}` },
-        ]}
+        commands={[secretsCurl('GET', props.path), vaultCommand(`vault read ${props.path}`)]}
       />
     </Card>
   );
@@ -70,10 +67,9 @@ const EditAddresses = ({ mount }: { mount: string }) => {
         act={() => callSecrets('POST', path, { body: addressesOf(mount) })}
         commands={[
           secretsCurl('POST', path, addressesOf(mount)),
-          {
-            tool: 'vault',
-            text: `vault write ${path} crl_distribution_points=${location.origin}/v1/${mount}/crl`,
-          },
+          vaultCommand(
+            `vault write ${path} crl_distribution_points=${location.origin}/v1/${mount}/crl`,
+          ),
         ]}
       >
         <p>
@@ -161,10 +157,7 @@ const Acme = ({ mount }: { mount: string }) => {
                       path: `${location.origin}/v1/${mount}`,
                     }),
                     secretsCurl('POST', `${mount}/config/acme`, { enabled: !isEnabled }),
-                    {
-                      tool: 'vault',
-                      text: `vault write ${mount}/config/acme enabled=${!isEnabled}`,
-                    },
+                    vaultCommand(`vault write ${mount}/config/acme enabled=${!isEnabled}`),
                   ]}
                 >
                   <p>

@@ -2,8 +2,9 @@
 import { useCapabilities, useSecret } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
-import { Commands, secretsCurl } from '../components/commands.tsx';
+import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { FactList } from '../components/data-table.tsx';
+import { DURATION, DURATION_WORDS } from '../components/duration.ts';
 import { shownSeconds, shownTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card } from '../components/page.tsx';
@@ -51,7 +52,7 @@ const WorkFields = () => (
     </fieldset>
     <label>
       So long after their expiry
-      <input name="buffer" required pattern="\d+[smhd]?" defaultValue="72h" />
+      <input name="buffer" required pattern={DURATION} title={DURATION_WORDS} defaultValue="72h" />
     </label>
   </>
 );
@@ -106,10 +107,7 @@ export const TidyCard = ({ mount }: { mount: string }) => {
             }
             commands={[
               secretsCurl('POST', start, startBody),
-              {
-                tool: 'vault',
-                text: `vault write ${start} tidy_cert_store=true safety_buffer=72h`,
-              },
+              vaultCommand(`vault write ${start} tidy_cert_store=true safety_buffer=72h`),
             ]}
           >
             <p>What is deleted can no longer be listed or searched here. Clients notice nothing.</p>
@@ -136,10 +134,9 @@ export const TidyCard = ({ mount }: { mount: string }) => {
                 interval_duration: '12h',
                 ...startBody,
               }),
-              {
-                tool: 'vault',
-                text: `vault write ${config} enabled=true interval_duration=12h tidy_cert_store=true`,
-              },
+              vaultCommand(
+                `vault write ${config} enabled=true interval_duration=12h tidy_cert_store=true`,
+              ),
             ]}
           >
             <label className="choice">
@@ -147,15 +144,19 @@ export const TidyCard = ({ mount }: { mount: string }) => {
             </label>
             <label>
               Every
-              <input name="interval" required pattern="\d+[smhd]?" defaultValue="12h" />
+              <input
+                name="interval"
+                required
+                pattern={DURATION}
+                title={DURATION_WORDS}
+                defaultValue="12h"
+              />
             </label>
             <WorkFields />
           </ActionButton>
         )}
       </div>
-      <Commands
-        commands={[secretsCurl('GET', status), { tool: 'vault', text: `vault read ${status}` }]}
-      />
+      <Commands commands={[secretsCurl('GET', status), vaultCommand(`vault read ${status}`)]} />
     </Card>
   );
 };

@@ -5,7 +5,7 @@ import { useCapabilities, useSecretList } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { useSession } from '../api/session.ts';
 import { ActionButton } from '../components/action-button.tsx';
-import { Commands, secretsCurl } from '../components/commands.tsx';
+import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { FactList } from '../components/data-table.tsx';
 import { shownDistance, shownTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
@@ -58,7 +58,7 @@ const LeaseCard = ({ id, onEnded }: { id: string; onEnded: () => void }) => {
           onDone={onEnded}
           commands={[
             secretsCurl('POST', REVOKE, { lease_id: id, sync: true }),
-            { tool: 'vault', text: `vault lease revoke -sync ${id}` },
+            vaultCommand(`vault lease revoke -sync ${id}`),
           ]}
         >
           <p>What was given out with it is taken back: a token is refused from now on.</p>
@@ -128,10 +128,7 @@ export const LeasesPage = () => {
           )}
         </Loaded>
         <Commands
-          commands={[
-            secretsCurl('GET', `${path}?list=true`),
-            { tool: 'vault', text: `vault list ${path}` },
-          ]}
+          commands={[secretsCurl('GET', `${path}?list=true`), vaultCommand(`vault list ${path}`)]}
         />
       </Card>
       {lease !== undefined && (

@@ -2,7 +2,7 @@
 import type { May } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
-import { secretsCurl } from '../components/commands.tsx';
+import { secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { shownTime } from '../components/format.ts';
 import { Card } from '../components/page.tsx';
@@ -34,7 +34,7 @@ const DeleteMessage = ({ id, message }: { id: string; message: Message }) => (
     act={() => callSecrets('DELETE', `${COLLECTION}/${id}`)}
     commands={[
       secretsCurl('DELETE', `${COLLECTION}/${id}`),
-      { tool: 'vault', text: `vault delete ${COLLECTION}/${id}` },
+      vaultCommand(`vault delete ${COLLECTION}/${id}`),
     ]}
   >
     <p>Nobody sees it any more, and it cannot be brought back.</p>

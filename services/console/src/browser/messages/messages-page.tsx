@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useAction, useCapabilities, useSecret } from '../api/queries.ts';
 import { readData } from '../api/secrets-api.ts';
-import { Commands, secretsCurl } from '../components/commands.tsx';
+import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Page, Problem } from '../components/page.tsx';
 import { Tabs } from '../components/tabs.tsx';
@@ -112,7 +112,7 @@ export const MessagesPage = () => {
       <Commands
         commands={[
           secretsCurl('GET', `${COLLECTION}?list=true&authenticated=${authenticated}`),
-          { tool: 'vault', text: `vault list ${COLLECTION}` },
+          vaultCommand(`vault list ${COLLECTION}`),
         ]}
       />
     </Page>

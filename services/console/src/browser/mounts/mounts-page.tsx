@@ -2,7 +2,7 @@
 import { useCapabilities, useSecret } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
-import { Commands, secretsCurl } from '../components/commands.tsx';
+import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { shownSeconds } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
@@ -41,7 +41,7 @@ const Tune = ({ mount }: { mount: MountRow }) => {
       }
       commands={[
         secretsCurl('POST', path, { max_lease_ttl: '87600h' }),
-        { tool: 'vault', text: `vault secrets tune -max-lease-ttl=87600h ${mount.path}` },
+        vaultCommand(`vault secrets tune -max-lease-ttl=87600h ${mount.path}`),
       ]}
     >
       <label>
@@ -79,7 +79,7 @@ const Remove = ({ mount }: { mount: MountRow }) => (
     act={() => callSecrets('DELETE', `sys/mounts/${mount.path}`)}
     commands={[
       secretsCurl('DELETE', `sys/mounts/${mount.path}`),
-      { tool: 'vault', text: `vault secrets disable ${mount.path}` },
+      vaultCommand(`vault secrets disable ${mount.path}`),
     ]}
   >
     <p>
@@ -130,10 +130,7 @@ export const MountsPage = () => {
         )}
       </Loaded>
       <Commands
-        commands={[
-          secretsCurl('GET', 'sys/mounts'),
-          { tool: 'vault', text: 'vault secrets list -detailed' },
-        ]}
+        commands={[secretsCurl('GET', 'sys/mounts'), vaultCommand('vault secrets list -detailed')]}
       />
     </Page>
   );

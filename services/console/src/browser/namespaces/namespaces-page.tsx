@@ -3,7 +3,7 @@ import { useCapabilities, useSecretList } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { changeSession, readSession, useSession } from '../api/session.ts';
 import { ActionButton } from '../components/action-button.tsx';
-import { Commands, secretsCurl } from '../components/commands.tsx';
+import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Page } from '../components/page.tsx';
@@ -28,7 +28,7 @@ const RemoveNamespace = ({ name }: { name: string }) => (
     act={() => callSecrets('DELETE', `${LIST}/${name}`)}
     commands={[
       secretsCurl('DELETE', `${LIST}/${name}`),
-      { tool: 'vault', text: `vault namespace delete ${name}` },
+      vaultCommand(`vault namespace delete ${name}`),
     ]}
   >
     <p>
@@ -56,7 +56,7 @@ export const NamespacesPage = () => {
             act={({ text }) => callSecrets('POST', `${LIST}/${text('name')}`, { body: {} })}
             commands={[
               secretsCurl('POST', `${LIST}/NAME`, {}),
-              { tool: 'vault', text: 'vault namespace create NAME' },
+              vaultCommand('vault namespace create NAME'),
             ]}
           >
             <p>
@@ -107,10 +107,7 @@ export const NamespacesPage = () => {
         )}
       </Loaded>
       <Commands
-        commands={[
-          secretsCurl('GET', `${LIST}?list=true`),
-          { tool: 'vault', text: 'vault namespace list' },
-        ]}
+        commands={[secretsCurl('GET', `${LIST}?list=true`), vaultCommand('vault namespace list')]}
       />
     </Page>
   );

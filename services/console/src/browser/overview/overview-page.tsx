@@ -6,7 +6,13 @@ import { callSecrets } from '../api/secrets-api.ts';
 import { useSession } from '../api/session.ts';
 import { RecentRequests } from '../audit/recent-requests.tsx';
 import { ActionButton } from '../components/action-button.tsx';
-import { Commands, secretsCurl } from '../components/commands.tsx';
+import {
+  Commands,
+  rootCurl,
+  rootVaultCommand,
+  secretsCurl,
+  vaultCommand,
+} from '../components/commands.tsx';
 import { FactList } from '../components/data-table.tsx';
 import { shownTime } from '../components/format.ts';
 import { Skeleton } from '../components/loaded.tsx';
@@ -44,10 +50,7 @@ const Seal = () => {
           tone="danger"
           typed="seal"
           act={() => callSecrets('POST', 'sys/seal', { namespace: '' })}
-          commands={[
-            secretsCurl('POST', 'sys/seal'),
-            { tool: 'vault', text: 'vault operator seal' },
-          ]}
+          commands={[rootCurl('POST', 'sys/seal'), rootVaultCommand('vault operator seal')]}
         >
           <p>
             Every request is refused from then on, until enough people have given their key shares.
@@ -146,7 +149,7 @@ const Own = () => {
       <Commands
         commands={[
           secretsCurl('GET', 'auth/token/lookup-self'),
-          { tool: 'vault', text: 'vault token lookup' },
+          vaultCommand('vault token lookup'),
         ]}
       />
     </Card>

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { useCapabilities, useSecretList } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
-import { Commands, secretsCurl } from '../components/commands.tsx';
+import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Page } from '../components/page.tsx';
@@ -43,7 +43,7 @@ export const PoliciesPage = () => {
             }
             commands={[
               secretsCurl('POST', 'sys/policies/acl/NAME', { policy: '…' }),
-              { tool: 'vault', text: 'vault policy write NAME policy.hcl' },
+              vaultCommand('vault policy write NAME policy.hcl'),
             ]}
           >
             <label>
@@ -88,7 +88,7 @@ export const PoliciesPage = () => {
       <Commands
         commands={[
           secretsCurl('GET', 'sys/policies/acl?list=true'),
-          { tool: 'vault', text: 'vault policy list' },
+          vaultCommand('vault policy list'),
         ]}
       />
     </Page>

@@ -5,7 +5,7 @@ import { messageOf } from '../api/api-problem.ts';
 import { useAction, useCapabilities, useSecret } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
-import { Commands, secretsCurl } from '../components/commands.tsx';
+import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty, Page, Problem } from '../components/page.tsx';
 import { PolicyTester } from './policy-tester.tsx';
@@ -65,10 +65,7 @@ export const PolicyPage = () => {
             typed={name}
             act={() => callSecrets('DELETE', path)}
             onDone={() => void navigate({ to: '/ui/policies' })}
-            commands={[
-              secretsCurl('DELETE', path),
-              { tool: 'vault', text: `vault policy delete ${name}` },
-            ]}
+            commands={[secretsCurl('DELETE', path), vaultCommand(`vault policy delete ${name}`)]}
           >
             <p>Tokens that have it keep its name and lose at once what it grants.</p>
           </ActionButton>
@@ -95,10 +92,7 @@ export const PolicyPage = () => {
           </Loaded>
         )}
         <Commands
-          commands={[
-            secretsCurl('GET', path),
-            { tool: 'vault', text: `vault policy read ${name}` },
-          ]}
+          commands={[secretsCurl('GET', path), vaultCommand(`vault policy read ${name}`)]}
         />
       </Card>
       <PolicyTester />

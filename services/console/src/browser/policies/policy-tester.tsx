@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useAction, useCapabilities } from '../api/queries.ts';
 import { callSecrets, readData } from '../api/secrets-api.ts';
-import { Commands, secretsCurl } from '../components/commands.tsx';
+import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { Card, Problem } from '../components/page.tsx';
 import { Pill } from '../components/pill.tsx';
 import { decidingRules, type Rule, rulesIn } from './deciding-rules.ts';
@@ -115,7 +115,7 @@ export const PolicyTester = () => {
         <Commands
           commands={[
             secretsCurl('POST', BY_ACCESSOR, body),
-            { tool: 'vault', text: 'vault token capabilities TOKEN PATH' },
+            vaultCommand('vault token capabilities TOKEN PATH'),
           ]}
         />
       </form>

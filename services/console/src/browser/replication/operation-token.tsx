@@ -4,10 +4,18 @@ import { messageOf } from '../api/api-problem.ts';
 import { bytesOfBase64 } from '../api/base64.ts';
 import { useAction } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
-import { Commands, secretsCurl } from '../components/commands.tsx';
+import { ActionButton } from '../components/action-button.tsx';
+import { Commands, rootCurl, rootVaultCommand } from '../components/commands.tsx';
 import { Card, Problem } from '../components/page.tsx';
 import { ShownOnce } from '../components/shown-once.tsx';
+import {
+  OperationTokenField,
+  operationTokenIn,
+  operationTokenShown,
+} from './operation-token-field.tsx';
 import { Promote } from './promotion.tsx';
+import { commandsFor } from './role-change.tsx';
+import { FollowAnother, LeaveSet } from './secondary-actions.tsx';
 
 const OPERATION_TOKEN = 'sys/replication/dr/secondary/generate-operation-token';
 const ROOT_TOKEN = 'sys/generate-root';
@@ -108,22 +116,39 @@ const TokenCeremony = (props: {
       {token !== undefined && <ShownOnce what="the token" secret={token} label={props.label} />}
       <Commands
         commands={[
-          secretsCurl('POST', `${base}/attempt`, {}),
-          secretsCurl('POST', `${base}/update`, { key: '…', nonce: '…' }),
-          { tool: 'vault', text: `${command} -init` },
-          { tool: 'vault', text: command },
+          rootCurl('POST', `${base}/attempt`, {}),
+          rootCurl('POST', `${base}/update`, { key: '…', nonce: '…' }),
+          rootVaultCommand(`${command} -init`),
+          rootVaultCommand(command),
         ]}
       />
     </>
   );
 };
 
-/** Promotion of a DR secondary, on which nobody can sign in. */
+const RevokeOperationToken = () => {
+  const path = 'sys/replication/dr/secondary/operation-token/delete';
+  return (
+    <ActionButton
+      label="Revoke an operation token"
+      title="Revoke an operation token?"
+      confirm="Revoke it"
+      tone="danger"
+      act={(fields) => callSecrets('POST', path, { body: operationTokenIn('dr', fields), ...OPEN })}
+      commands={commandsFor(path, operationTokenShown('dr'))}
+    >
+      <p>Whoever has it can change the role of this cluster. Revoke it when the work is done.</p>
+      <OperationTokenField kind="dr" />
+    </ActionButton>
+  );
+};
+
+/** The changes of a DR secondary, on which nobody can sign in. */
 export const OperationTokenSteps = () => (
   <Card title="Operate this DR secondary">
     <p>
-      Nobody can sign in here. To promote it, the holders of the key shares make an operation token
-      together; it may promote, disable or redirect this cluster, and nothing else.
+      Nobody can sign in here. The holders of the key shares make an operation token together; it
+      may promote this cluster, make it follow another primary or leave the set, and nothing else.
     </p>
     <TokenCeremony
       base={OPERATION_TOKEN}
@@ -131,6 +156,14 @@ export const OperationTokenSteps = () => (
       command="vault operator generate-root -dr-token"
     />
     <Promote kind="dr" />
+    <section aria-label="Other changes">
+      <h3>Keep it a secondary, or let it go</h3>
+      <div className="form-actions">
+        <FollowAnother kind="dr" />
+        <LeaveSet kind="dr" />
+        <RevokeOperationToken />
+      </div>
+    </section>
   </Card>
 );
 

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import type { May } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
+import { DURATION, DURATION_WORDS } from '../components/duration.ts';
 import { ShownOnce } from '../components/shown-once.tsx';
 import { commandsFor, type Kind, post, ROOT, RoleChange } from './role-change.tsx';
 
@@ -74,7 +75,13 @@ const SecondaryToken = ({ kind }: { kind: Kind }) => {
           </label>
           <label>
             Can be used for
-            <input name="ttl" required pattern="\d+[smhd]?" defaultValue="30m" />
+            <input
+              name="ttl"
+              required
+              pattern={DURATION}
+              title={DURATION_WORDS}
+              defaultValue="30m"
+            />
           </label>
         </div>
       </ActionButton>

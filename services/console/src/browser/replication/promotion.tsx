@@ -3,9 +3,14 @@ import { type FormEvent, useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
-import { ActionButton, type Fields, fieldsOf } from '../components/action-button.tsx';
+import { ActionButton, fieldsOf } from '../components/action-button.tsx';
 import { Commands } from '../components/commands.tsx';
 import { Problem } from '../components/page.tsx';
+import {
+  OperationTokenField,
+  operationTokenIn,
+  operationTokenShown,
+} from './operation-token-field.tsx';
 import { commandsFor, type Kind, post, ROOT } from './role-change.tsx';
 
 interface Promotion {
@@ -27,32 +32,23 @@ const outcomeOf = ({ data, warnings }: Promotion): readonly string[] => {
   ];
 };
 
-const OperationTokenField = () => (
-  <label>
-    Operation token
-    <input name="operation" type="password" required autoComplete="off" />
-  </label>
-);
-
 export const Promote = ({ kind }: { kind: Kind }) => {
   const path = `sys/replication/${kind}/secondary/promote`;
   const [losses, setLosses] = useState<readonly string[]>();
-  const tokenIn = ({ text }: Pick<Fields, 'text'>): object =>
-    kind === 'dr' ? { dr_operation_token: text('operation').trim() } : {};
   const asking = useAction(
     (body: object) => callSecrets<Promotion>('POST', path, { body, ...ROOT }),
     (answer) => setLosses(outcomeOf(answer)),
   );
   const ask = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
-    asking.run({ ...tokenIn(fieldsOf(event.currentTarget)), dry_run: true });
+    asking.run({ ...operationTokenIn(kind, fieldsOf(event.currentTarget)), dry_run: true });
   };
   return (
     <section aria-label="Promotion">
       <h3>Promote this cluster</h3>
       <form onSubmit={ask}>
         {asking.error !== null && <Problem>{messageOf(asking.error)}</Problem>}
-        {kind === 'dr' && <OperationTokenField />}
+        <OperationTokenField kind={kind} />
         <button type="submit" disabled={asking.isPending}>
           What would be lost?
         </button>
@@ -70,14 +66,16 @@ export const Promote = ({ kind }: { kind: Kind }) => {
             title="Make this cluster the primary?"
             confirm="Promote it"
             typed="promote"
-            act={(fields) => post(path)({ force: fields.isChecked('force'), ...tokenIn(fields) })}
-            commands={commandsFor(path, kind === 'dr' ? { dr_operation_token: '…' } : {})}
+            act={(fields) =>
+              post(path)({ force: fields.isChecked('force'), ...operationTokenIn(kind, fields) })
+            }
+            commands={commandsFor(path, operationTokenShown(kind))}
           >
             <p>
               There must never be two primaries: demote the former one, or be sure that it is gone
               for good, before. Other secondaries have to be told of the new primary.
             </p>
-            {kind === 'dr' && <OperationTokenField />}
+            <OperationTokenField kind={kind} />
             <label className="choice">
               <input type="checkbox" name="force" /> Also when entries are missing, or it is not
               known what the primary has written
@@ -85,7 +83,7 @@ export const Promote = ({ kind }: { kind: Kind }) => {
           </ActionButton>
         </>
       )}
-      <Commands commands={commandsFor(path, { dry_run: true })} />
+      <Commands commands={commandsFor(path, { ...operationTokenShown(kind), dry_run: true })} />
     </section>
   );
 };

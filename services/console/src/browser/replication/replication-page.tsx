@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useSecret } from '../api/queries.ts';
-import { Commands, secretsCurl } from '../components/commands.tsx';
+import { Commands, rootCurl, rootVaultCommand } from '../components/commands.tsx';
 import { type Column, DataTable, FactList } from '../components/data-table.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty, Page } from '../components/page.tsx';
@@ -182,8 +182,8 @@ export const ReplicationStatus = () => {
           />
           <Commands
             commands={[
-              secretsCurl('GET', 'sys/replication/status'),
-              { tool: 'vault', text: 'vault read sys/replication/status' },
+              rootCurl('GET', 'sys/replication/status'),
+              rootVaultCommand('vault read sys/replication/status'),
             ]}
           />
         </>

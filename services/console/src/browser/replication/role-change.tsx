@@ -1,7 +1,7 @@
 /** Calls and command lines of actions that change the replication of the whole cluster. */
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
-import { type Command, secretsCurl } from '../components/commands.tsx';
+import { type Command, rootCurl, rootVaultCommand } from '../components/commands.tsx';
 
 export type Kind = 'performance' | 'dr';
 
@@ -16,13 +16,12 @@ export const post =
 
 /** The action as commands to copy. */
 export const commandsFor = (path: string, body: object = {}): readonly Command[] => [
-  secretsCurl('POST', path, body),
-  {
-    tool: 'vault',
-    text: ['vault write', ...(Object.keys(body).length === 0 ? ['-f'] : []), path]
+  rootCurl('POST', path, body),
+  rootVaultCommand(
+    ['vault write', ...(Object.keys(body).length === 0 ? ['-f'] : []), path]
       .concat(Object.entries(body).map(([name, value]) => `${name}=${String(value)}`))
       .join(' '),
-  },
+  ),
 ];
 
 /** An action without parameters, confirmed by typing a word. */

@@ -1,16 +1,29 @@
 /** Actions of a cluster that becomes, is or stops being a secondary. */
+import { useState } from 'react';
 import type { May } from '../api/queries.ts';
 import { signOut } from '../api/session.ts';
 import { ActionButton } from '../components/action-button.tsx';
+import {
+  OperationTokenField,
+  operationTokenIn,
+  operationTokenShown,
+} from './operation-token-field.tsx';
 import { Promote } from './promotion.tsx';
-import { commandsFor, type Kind, post, RoleChange } from './role-change.tsx';
+import { commandsFor, type Kind, post } from './role-change.tsx';
 
 const secondaryPath = (kind: Kind, action: string): string =>
   `sys/replication/${kind}/secondary/${action}`;
 
 /** The paths whose capabilities decide which actions are offered. */
 export const secondaryPaths = (kind: Kind): readonly string[] =>
-  ['enable', 'promote', 'disable'].map((action) => secondaryPath(kind, action));
+  ['enable', 'promote', 'update-primary', 'disable'].map((action) => secondaryPath(kind, action));
+
+const ApiAddressField = () => (
+  <label>
+    API address of the primary (empty: the one in the token)
+    <input name="api" autoComplete="off" placeholder="https://primary.example:8200" />
+  </label>
+);
 
 /** Offered by a cluster that takes no part in replication. */
 export const BecomeSecondary = ({ kind }: { kind: Kind }) => {
@@ -48,10 +61,112 @@ export const BecomeSecondary = ({ kind }: { kind: Kind }) => {
         Token of the primary
         <textarea name="token" className="code" rows={3} required />
       </label>
+      <ApiAddressField />
+    </ActionButton>
+  );
+};
+
+/** Ways in which a secondary is told of its primary. */
+const WAYS = {
+  token: 'the cluster that gave this token',
+  addresses: 'the same primary, at another address',
+  nobody: 'nobody for now',
+} as const;
+
+type Way = keyof typeof WAYS;
+
+/** Body of `update-primary`. */
+const primaryIn = (way: Way, text: (name: string) => string): object => {
+  switch (way) {
+    case 'token':
+      return {
+        token: text('token').trim(),
+        ...(text('api') !== '' && { primary_api_addr: text('api') }),
+      };
+    case 'addresses':
+      return { update_primary_addrs: text('addresses') };
+    case 'nobody':
+      return { token: '' };
+  }
+};
+
+/** Points a secondary to another primary. */
+export const FollowAnother = ({ kind }: { kind: Kind }) => {
+  const path = secondaryPath(kind, 'update-primary');
+  const [way, setWay] = useState<Way>('token');
+  return (
+    <ActionButton
+      label="Follow another primary"
+      title="Make this secondary follow another primary?"
+      confirm="Follow it"
+      act={(fields) =>
+        post(path)({ ...primaryIn(way, fields.text), ...operationTokenIn(kind, fields) })
+      }
+      commands={commandsFor(path, { token: '…', ...operationTokenShown(kind) })}
+    >
+      <p>
+        Nothing is wiped: what differs from the new primary is compared, and{' '}
+        <strong>replaced by what the primary has</strong>. Entries that only this cluster has are
+        lost. It serves nothing until it has caught up.
+      </p>
+      <OperationTokenField kind={kind} />
       <label>
-        API address of the primary (empty: the one in the token)
-        <input name="api" autoComplete="off" placeholder="https://primary.example:8200" />
+        It follows
+        <select value={way} onChange={({ target }) => setWay(target.value as Way)}>
+          {Object.entries(WAYS).map(([value, words]) => (
+            <option key={value} value={value}>
+              {words}
+            </option>
+          ))}
+        </select>
       </label>
+      {way === 'token' && (
+        <>
+          <label>
+            Token of the new primary (“Let a secondary in” there gives one)
+            <textarea name="token" className="code" rows={3} required />
+          </label>
+          <ApiAddressField />
+        </>
+      )}
+      {way === 'addresses' && (
+        <label>
+          Cluster addresses, divided by commas; the first that answers is taken
+          <input
+            name="addresses"
+            required
+            autoComplete="off"
+            placeholder="https://primary.example:8201"
+          />
+        </label>
+      )}
+      {way === 'nobody' && (
+        <p>It keeps what it has, gets nothing new, and waits to be told of a primary.</p>
+      )}
+    </ActionButton>
+  );
+};
+
+/** Makes a secondary independent. */
+export const LeaveSet = ({ kind }: { kind: Kind }) => {
+  const path = secondaryPath(kind, 'disable');
+  return (
+    <ActionButton
+      label="Leave the set"
+      tone="danger"
+      title="Leave the replication set?"
+      confirm="Leave it"
+      typed="leave"
+      act={(fields) => post(path)(operationTokenIn(kind, fields))}
+      commands={commandsFor(path, operationTokenShown(kind))}
+    >
+      <p>
+        This cluster keeps what it has received and becomes independent. To follow a primary again
+        it is wiped.
+        {kind === 'dr' &&
+          ' It then serves clients like the primary does: make sure that none reaches both.'}
+      </p>
+      <OperationTokenField kind={kind} />
     </ActionButton>
   );
 };
@@ -60,22 +175,14 @@ export const SecondaryActions = (props: { kind: Kind; isFilled: boolean; may: Ma
   const { kind, isFilled, may } = props;
   // A DR secondary is operated with an operation token, before login.
   if (kind === 'dr') return null;
-  const leave = secondaryPath(kind, 'disable');
+  const mayUpdate = (action: string): boolean => may(secondaryPath(kind, action), 'update');
   return (
     <>
-      {isFilled && may(secondaryPath(kind, 'promote'), 'update') && <Promote kind={kind} />}
-      {may(leave, 'update') && (
-        <div className="form-actions">
-          <RoleChange
-            path={leave}
-            label="Leave the set"
-            title="Leave the replication set?"
-            confirm="Leave it"
-            typed="leave"
-            text="This cluster keeps what it has received and becomes independent. To follow a primary again it is wiped."
-          />
-        </div>
-      )}
+      {isFilled && mayUpdate('promote') && <Promote kind={kind} />}
+      <div className="form-actions">
+        {mayUpdate('update-primary') && <FollowAnother kind={kind} />}
+        {mayUpdate('disable') && <LeaveSet kind={kind} />}
+      </div>
     </>
   );
 };

@@ -3,7 +3,7 @@ import { messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { fieldsOf } from '../components/action-button.tsx';
-import { Commands, secretsCurl } from '../components/commands.tsx';
+import { Commands, rootCurl, rootVaultCommand } from '../components/commands.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
 import { Problem } from '../components/page.tsx';
 import { useSealStatus } from './use-seal-status.ts';
@@ -106,13 +106,12 @@ export const InitWizard = (props: { onMade: () => void; onKept: () => void }) =>
       </button>
       <Commands
         commands={[
-          secretsCurl('POST', 'sys/init', bodyOf(isRecovery, 5, 3)),
-          {
-            tool: 'vault',
-            text: isRecovery
+          rootCurl('POST', 'sys/init', bodyOf(isRecovery, 5, 3)),
+          rootVaultCommand(
+            isRecovery
               ? 'vault operator init -recovery-shares=5 -recovery-threshold=3'
               : 'vault operator init -key-shares=5 -key-threshold=3',
-          },
+          ),
         ]}
       />
     </form>

@@ -2,7 +2,7 @@ import { type FormEvent, useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
-import { Commands, secretsCurl } from '../components/commands.tsx';
+import { Commands, rootCurl, rootVaultCommand } from '../components/commands.tsx';
 import { Problem } from '../components/page.tsx';
 import { useSealStatus } from './use-seal-status.ts';
 
@@ -55,8 +55,8 @@ export const UnsealForm = () => {
       </div>
       <Commands
         commands={[
-          secretsCurl('POST', 'sys/unseal', { key: '…' }),
-          { tool: 'vault', text: 'vault operator unseal' },
+          rootCurl('POST', 'sys/unseal', { key: '…' }),
+          rootVaultCommand('vault operator unseal'),
         ]}
       />
     </form>

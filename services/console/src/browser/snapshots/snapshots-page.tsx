@@ -3,7 +3,7 @@ import { messageOf } from '../api/api-problem.ts';
 import { useAction, useCapabilities } from '../api/queries.ts';
 import { sendSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
-import { Commands, secretsCurl } from '../components/commands.tsx';
+import { Commands, rootCurl, rootVaultCommand } from '../components/commands.tsx';
 import { Card, Empty, Page, Problem } from '../components/page.tsx';
 import { saveFile } from '../components/save-file.ts';
 
@@ -40,9 +40,9 @@ const Take = () => {
         commands={[
           {
             tool: 'curl',
-            text: `${secretsCurl('GET', PATH).text} -o keelson.snapshot`,
+            text: `${rootCurl('GET', PATH).text} -o keelson.snapshot`,
           },
-          { tool: 'vault', text: 'vault operator raft snapshot save keelson.snapshot' },
+          rootVaultCommand('vault operator raft snapshot save keelson.snapshot'),
         ]}
       />
     </Card>
@@ -74,9 +74,9 @@ const Restore = ({ mayForce }: { mayForce: boolean }) => (
       commands={[
         {
           tool: 'curl',
-          text: `${secretsCurl('POST', PATH).text} --data-binary @keelson.snapshot`,
+          text: `${rootCurl('POST', PATH).text} --data-binary @keelson.snapshot`,
         },
-        { tool: 'vault', text: 'vault operator raft snapshot restore keelson.snapshot' },
+        rootVaultCommand('vault operator raft snapshot restore keelson.snapshot'),
       ]}
     >
       <p>

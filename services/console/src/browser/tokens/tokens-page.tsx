@@ -6,8 +6,9 @@ import { useAction, useCapabilities, useSecretList } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { useSession } from '../api/session.ts';
 import { ActionButton, fieldsOf } from '../components/action-button.tsx';
-import { Commands, secretsCurl } from '../components/commands.tsx';
+import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
+import { DURATION, DURATION_WORDS } from '../components/duration.ts';
 import { shownDistance, shownTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty, Page, Problem } from '../components/page.tsx';
@@ -42,7 +43,7 @@ const RevokeToken = ({ token }: { token: Token }) => (
     act={() => callSecrets('POST', REVOKE, { body: { accessor: token.accessor } })}
     commands={[
       secretsCurl('POST', REVOKE, { accessor: token.accessor }),
-      { tool: 'vault', text: `vault token revoke -accessor ${token.accessor}` },
+      vaultCommand(`vault token revoke -accessor ${token.accessor}`),
     ]}
   >
     <p>
@@ -96,8 +97,8 @@ const CreateToken = () => {
               required
               autoComplete="off"
               defaultValue="1h"
-              pattern="\d+[smhd]?"
-              title="a number of seconds, or one with s, m, h or d"
+              pattern={DURATION}
+              title={DURATION_WORDS}
             />
           </label>
         </div>
@@ -107,7 +108,7 @@ const CreateToken = () => {
         <Commands
           commands={[
             secretsCurl('POST', CREATE, body),
-            { tool: 'vault', text: 'vault token create -policy=… -ttl=…' },
+            vaultCommand('vault token create -policy=… -ttl=…'),
           ]}
         />
       </form>
@@ -184,7 +185,7 @@ export const TokensPage = () => {
         <Commands
           commands={[
             secretsCurl('GET', 'auth/token/accessors?list=true'),
-            { tool: 'vault', text: 'vault list auth/token/accessors' },
+            vaultCommand('vault list auth/token/accessors'),
           ]}
         />
       </Card>

@@ -56,6 +56,10 @@ export const LockCard = (props: {
             act={act('lock')}
             commands={[
               workspacesCurl('POST', `workspaces/${id}/actions/lock`, { reason: 'maintenance' }),
+              {
+                tool: 'keelson',
+                text: `keelson workspace lock ${props.organization}/${workspace.name} --reason maintenance`,
+              },
             ]}
           >
             <p>New runs wait until you unlock it, or somebody with the right forces it.</p>
@@ -71,7 +75,13 @@ export const LockCard = (props: {
             title={`Unlock ${workspace.name}?`}
             confirm="Unlock"
             act={act('unlock')}
-            commands={[curl('unlock')]}
+            commands={[
+              curl('unlock'),
+              {
+                tool: 'keelson',
+                text: `keelson workspace unlock ${props.organization}/${workspace.name}`,
+              },
+            ]}
           >
             <p>Only who holds the lock can give it back. Waiting runs begin.</p>
           </ActionButton>

@@ -285,6 +285,7 @@ export const WorkspacesPage = () => {
         commands={[
           workspacesCurl('GET', listPath),
           { tool: 'terraform', text: 'terraform workspace list' },
+          { tool: 'keelson', text: `keelson workspace list ${organization}` },
         ]}
       />
     </Page>

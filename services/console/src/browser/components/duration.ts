@@ -1,0 +1,20 @@
+/** Durations as both people and the administration API write them: "90", "36h", "1h30m". */
+
+const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+
+const WHOLE = /^(?:\d+|(?:\d+[smhd])+)$/;
+
+/** For the `pattern` of an input. */
+export const DURATION = WHOLE.source;
+/** For the `title` of an input. */
+export const DURATION_WORDS = 'a number of seconds, or numbers with s, m, h or d';
+
+/** Seconds of a duration; undefined if the text is none. */
+export const durationSeconds = (text: string): number | undefined => {
+  if (!WHOLE.test(text)) return undefined;
+  if (/^\d+$/.test(text)) return Number(text);
+  return [...text.matchAll(/(?<!\d)(\d+)([smhd])/g)].reduce(
+    (sum, [, count, unit = '']) => sum + Number(count) * (UNIT_SECONDS[unit] ?? 0),
+    0,
+  );
+};
