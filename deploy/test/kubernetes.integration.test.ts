@@ -4,12 +4,12 @@
  * and the paths that a running control plane answers. Its README lists what was verified on a cluster.
  */
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { findBinary, startKeelson, temporaryDirectory } from '@keelson/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { parse, parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments, stringify } from 'yaml';
 import { REPOSITORY } from './images.ts';
 import { buildStrictDecoder } from './strict-decoder.ts';
 
@@ -30,6 +30,10 @@ const find = async (name: string, untested: string): Promise<string | undefined>
 const kubectl = await find('kubectl', 'the manifests are not rendered');
 const go = await find('go', 'the manifests are not decoded');
 
+/** Forms with components, as the README shows them, in kustomizations of their own. */
+const OVERLAYS = ['standalone', 'distributed'] as const;
+const COMPONENTS = ['edge-tls', 'object-storage'] as const;
+
 interface Probe {
   readonly httpGet?: { readonly path: string; readonly port: string };
   readonly tcpSocket?: { readonly port: string };
@@ -47,7 +51,10 @@ interface Container {
   readonly env?: readonly {
     readonly name: string;
     readonly value?: string;
-    readonly valueFrom?: { readonly secretKeyRef: SecretKey };
+    readonly valueFrom?: {
+      readonly secretKeyRef?: SecretKey;
+      readonly configMapKeyRef?: SecretKey;
+    };
   }[];
   readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
   readonly startupProbe?: Probe;
@@ -178,6 +185,53 @@ describe.runIf(kubectl !== undefined)('the manifests', () => {
     },
   );
 
+  test.for(OVERLAYS)('%s takes every component, with the lines of the README', async (form) => {
+    await using folder = await temporaryDirectory();
+    const readme = await readFile(join(FOLDER, 'README.md'), 'utf8');
+    const section = readme.split(/^## /m).find((text) => text.startsWith('Object storage\n')) ?? '';
+    const [, example = '', command = ''] =
+      /```yaml\n([\s\S]*?)```[\s\S]*```sh\n([\s\S]*?)```/.exec(section) ?? [];
+    const place = relative(folder.path, FOLDER);
+    const kustomization = {
+      ...(parse(example) as object),
+      resources: [join(place, form)],
+      components: COMPONENTS.map((component) => join(place, component)),
+    };
+    await writeFile(join(folder.path, 'kustomization.yaml'), stringify(kustomization));
+    const { stdout } = await run(kubectl ?? '', ['kustomize', folder.path]);
+    const manifests = manifestsIn(stdout);
+    const decode = go === undefined ? undefined : await buildStrictDecoder();
+    const decoded = `${manifests.length} manifests\n`;
+    expect((await decode?.(stdout)) ?? decoded).toBe(decoded);
+
+    const configMaps = new Map(
+      manifests
+        .filter(({ kind }) => kind === 'ConfigMap')
+        .map(({ metadata, data }) => [metadata.name, Object.keys(data ?? {})]),
+    );
+    const secretKeys = Array.from(command.matchAll(/--from-literal=([a-z-]+)=/g), ([, key]) => key);
+    for (const { metadata, spec } of manifests) {
+      const component = metadata.labels?.['app.kubernetes.io/component'] ?? '';
+      const container = spec?.template?.spec.containers[0];
+      if (container === undefined) continue;
+      const settings = await settingsOf(component);
+      const env = container.env ?? [];
+      expect([...settings.keys()]).toEqual(expect.arrayContaining(env.map(({ name }) => name)));
+      const given = env.filter(({ name }) => /OBJECT_STORAGE|BACKUP/.test(name));
+      const isUser = ['standalone', 'sys', 'workspace'].includes(component);
+      const isTaker = ['standalone', 'sys'].includes(component);
+      expect([component, given.length]).toEqual([component, isUser ? (isTaker ? 7 : 6) : 0]);
+      for (const { valueFrom } of given) {
+        const { configMapKeyRef, secretKeyRef } = valueFrom ?? {};
+        const known = configMapKeyRef ? configMaps.get(configMapKeyRef.name) : secretKeys;
+        expect(known).toContain((configMapKeyRef ?? secretKeyRef)?.key);
+      }
+      expect(env.some(({ name }) => name === 'KEELSON_TLS_KEY_FILE')).toBe(
+        ['standalone', 'gateway'].includes(component),
+      );
+    }
+  });
+
   test('give each process valid and sufficient settings, the same as compose', async () => {
     const compose = await composeServices();
     for (const form of ['standalone', 'distributed'] as const)
@@ -246,7 +300,7 @@ describe.runIf(kubectl !== undefined)('the manifests', () => {
         const volumes = pod.volumes ?? [];
         const asked = [
           ...(container.env ?? []).flatMap(({ valueFrom }) =>
-            valueFrom === undefined
+            valueFrom?.secretKeyRef === undefined
               ? []
               : [`${valueFrom.secretKeyRef.name}: ${valueFrom.secretKeyRef.key}`],
           ),
