@@ -1,5 +1,5 @@
 /** Settings of an agent, from its environment. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -23,6 +23,17 @@ export interface AgentConfig {
 
 const PREFIX = 'KEELSON_AGENT_';
 
+const OTHERS = 0o007;
+
+/** @throws Error when every user of the machine can read or change it */
+const readTokenFile = (file: string): string => {
+  if ((statSync(file).mode & OTHERS) !== 0)
+    throw new Error(
+      `${PREFIX}TOKEN_FILE: every user of this machine can read or change ${file}: chmod o= ${file}`,
+    );
+  return readFileSync(file, 'utf8').trim();
+};
+
 /** @throws Error naming a setting that is missing or wrong */
 export const readConfig = (env: NodeJS.ProcessEnv): AgentConfig => {
   const find = (name: string): string | undefined => env[PREFIX + name] || undefined;
@@ -32,7 +43,7 @@ export const readConfig = (env: NodeJS.ProcessEnv): AgentConfig => {
     return value;
   };
   const tokenFile = find('TOKEN_FILE');
-  const token = tokenFile === undefined ? need('TOKEN') : readFileSync(tokenFile, 'utf8').trim();
+  const token = tokenFile === undefined ? need('TOKEN') : readTokenFile(tokenFile);
   const address = need('ADDRESS').replace(/\/+$/, '');
   if (!/^https?:\/\//.test(address)) throw new Error(`${PREFIX}ADDRESS is not an http(s) address`);
   const poll = find('POLL_MILLISECONDS') ?? '2000';

@@ -8,7 +8,7 @@ export const policyServiceConfig = composeConfig(
     policyPort: Type.Integer({ description: 'Port.', minimum: 0, maximum: 65_535, default: 8444 }),
     policyRulesFile: Type.String({ description: 'JSON file of the rules (README.md).' }),
     tlsCertificateFile: Type.String({ description: 'Certificate chain it shows, PEM.' }),
-    tlsKeyFile: Type.String({ description: 'Private key of it, PEM.' }),
+    tlsKeyFile: Type.String({ secretFile: true, description: 'Private key of it, PEM.' }),
     callerAuthorityFile: Type.Optional(
       Type.String({
         description:

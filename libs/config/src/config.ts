@@ -7,6 +7,7 @@
  */
 import { Type } from 'typebox';
 import { ConfigError } from './config-error.ts';
+import { exposedFiles } from './private-files.ts';
 import {
   describeSetting,
   environmentNames,
@@ -20,7 +21,7 @@ import { nearest } from './suggestion.ts';
 
 export { ConfigError } from './config-error.ts';
 export { type SettingDescription, toEnvironmentName } from './setting.ts';
-export { readSettingsFile } from './settings-file.ts';
+export { readSettingsFile, type SettingsFile } from './settings-file.ts';
 export { nearest } from './suggestion.ts';
 
 declare module 'typebox' {
@@ -158,6 +159,32 @@ export const composeConfig = <const S extends readonly ConfigSchema[]>(
 export const settingDescriptions = (schema: ConfigSchema): SettingDescription[] =>
   settingsOf(schema).map(({ name, setting, required }) => describeSetting(name, setting, required));
 
+/**
+ * Problems with files that the settings name, and with the file of settings if it contains secrets: every user of the
+ * machine can read or change them.
+ */
+export const exposedSecrets = <S extends ConfigSchema>(
+  schema: S,
+  config: Config<S>,
+  file?: SettingsFile & { readonly origin: string },
+): readonly string[] => {
+  const settings = settingDescriptions(schema);
+  const values = config as Readonly<Record<string, unknown>>;
+  const files = new Map<string, string>();
+  for (const [at, name] of Object.keys(schema.properties).entries()) {
+    const setting = settings[at];
+    const value = values[name];
+    if (setting?.secretFile === true && typeof value === 'string') files.set(setting.name, value);
+    if (setting?.secret === true && file?.values.has(toFileName(name)) === true)
+      files.set(file.origin, file.path);
+  }
+  return exposedFiles(files);
+};
+
+/** The mark behind the accepted values of settings with secrets. */
+const secrecyOf = ({ secret, secretFile }: SettingDescription): string =>
+  secret ? ' (secret)' : secretFile ? ' (private file)' : '';
+
 const fallbackOf = (setting: SettingDescription): string => {
   if (setting.required) return 'required';
   if (setting.default === undefined) return 'not set';
@@ -186,7 +213,7 @@ export const describeConfig = (schema: ConfigSchema): string =>
     .map(({ title, settings }) => {
       const lines = settings.map(
         (setting) =>
-          `  ${setting.name}${setting.secret ? ' (secret)' : ''}\n` +
+          `  ${setting.name}${secrecyOf(setting)}\n` +
           `      ${setting.description}\n` +
           `      ${setting.accepts}; default: ${fallbackOf(setting)}\n`,
       );
@@ -206,7 +233,7 @@ export const configMarkdown = (schema: ConfigSchema): string =>
         ...settings.map((setting) => {
           const cells = [
             `\`${setting.name}\``,
-            setting.accepts + (setting.secret ? ' (secret)' : ''),
+            setting.accepts + secrecyOf(setting),
             fallbackOf(setting),
             setting.description,
           ];

@@ -10,6 +10,8 @@ declare module 'typebox' {
   interface TSchemaOptions {
     /** Whether the value is hidden in errors, --help and logs. */
     secret?: boolean;
+    /** Whether the value names a file with a secret, which only its owner and group may read. */
+    secretFile?: boolean;
     /** Complete names under which other products know the setting; the first that is set is used. */
     aliases?: readonly string[];
   }
@@ -34,6 +36,7 @@ interface Keywords {
   readonly default?: unknown;
   readonly description?: string;
   readonly secret?: boolean;
+  readonly secretFile?: boolean;
   readonly aliases?: readonly string[];
 }
 
@@ -101,6 +104,7 @@ export interface SettingDescription {
   readonly default: string | undefined;
   readonly required: boolean;
   readonly secret: boolean;
+  readonly secretFile: boolean;
   readonly description: string;
 }
 
@@ -109,13 +113,20 @@ export const describeSetting = (
   schema: Type.TSchema,
   required: boolean,
 ): SettingDescription => {
-  const { default: fallback, description = '', secret, aliases = [] } = keywords(schema);
+  const {
+    default: fallback,
+    description = '',
+    secret,
+    secretFile,
+    aliases = [],
+  } = keywords(schema);
   return {
     name: toEnvironmentName(name),
     accepts: expectation(keywords(schema)),
     default: fallback === undefined ? undefined : toText(fallback),
     required: required && fallback === undefined,
     secret: secret ?? false,
+    secretFile: secretFile ?? false,
     description:
       aliases.length === 0 ? description : `${description} Also read from ${aliases.join(', ')}.`,
   };

@@ -48,6 +48,7 @@ export const objectStorageSettings = Type.Object(
     ),
     objectStorageCredentialsFile: Type.Optional(
       Type.String({
+        secretFile: true,
         description:
           'File with lines aws_access_key_id = … and aws_secret_access_key = …, instead of the two settings. Read when the process starts.',
       }),

@@ -5,8 +5,10 @@ import {
   type ConfigSchema,
   describeConfig,
   type Environment,
+  exposedSecrets,
   parseConfig,
   readSettingsFile,
+  type SettingsFile,
 } from '@keelson/config';
 import { createLogger, type LogDestination, type Logger } from '@keelson/logging';
 import { refuseOldNode } from './node-version.js';
@@ -32,20 +34,31 @@ export interface ConfiguredProcess<S extends ConfigSchema> {
 /** Read before the environment is checked: it names the file that completes it. */
 const CONFIG_FILE = 'KEELSON_CONFIG_FILE';
 
-const readConfig = async <S extends ConfigSchema>(
-  schema: S,
+const readFileOf = async (
   environment: Environment,
   configFile: string | undefined,
-): Promise<Config<S>> => {
+): Promise<(SettingsFile & { readonly origin: string }) | undefined> => {
   const path = configFile ?? environment[CONFIG_FILE];
-  if (path === undefined || path === '') return parseConfig(schema, environment);
+  if (path === undefined || path === '') return undefined;
   const origin = configFile === undefined ? CONFIG_FILE : '--config';
   const file = await readSettingsFile(path, origin);
   if (file.values.has('config_file'))
     throw new ConfigError([
       `config_file in ${path} has no effect there: use --config or ${CONFIG_FILE}.`,
     ]);
-  return parseConfig(schema, environment, file);
+  return { ...file, origin };
+};
+
+const readConfig = async <S extends ConfigSchema>(
+  schema: S,
+  environment: Environment,
+  configFile: string | undefined,
+): Promise<Config<S>> => {
+  const file = await readFileOf(environment, configFile);
+  const config = parseConfig(schema, environment, file);
+  const exposed = exposedSecrets(schema, config, file);
+  if (exposed.length > 0) throw new ConfigError(exposed);
+  return config;
 };
 
 /**

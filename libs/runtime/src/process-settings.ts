@@ -52,6 +52,7 @@ export const enrolledSettings = Type.Object(
       description: 'Certificate of the internal CA, PEM: internal-ca-certificate.pem.',
     }),
     joinTokenFile: Type.String({
+      secretFile: true,
       description: 'File with the join token that keelson-internal-ca created for this service.',
     }),
   },

@@ -26,7 +26,10 @@ const listenSettings = Type.Object(
       Type.String({ description: 'Certificate chain of HTTPS, PEM; reloaded when it changes.' }),
     ),
     tlsKeyFile: Type.Optional(
-      Type.String({ description: 'Private key of HTTPS, PEM; reloaded when it changes.' }),
+      Type.String({
+        secretFile: true,
+        description: 'Private key of HTTPS, PEM; reloaded when it changes.',
+      }),
     ),
     hstsSeconds: Type.Integer({
       description:

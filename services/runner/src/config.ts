@@ -99,7 +99,10 @@ export const runnerProcessConfig = composeConfig(
         }),
       ),
       runnerTokenFile: Type.Optional(
-        Type.String({ description: 'File with that token, where it is not set.' }),
+        Type.String({
+          secretFile: true,
+          description: 'File with that token, where it is not set.',
+        }),
       ),
       runnerCaFile: Type.Optional(
         Type.String({

@@ -31,6 +31,8 @@ test('docs/configuration.md lists every setting of every process', async () => {
     'log_level: warn',
     '```',
     '',
+    'A file with a secret is private: the start is refused while every user of the machine can read or change it (`chmod o=`). Its group may read it, as where Kubernetes mounts a Secret with `defaultMode: 0440` and `fsGroup`; secrets of Docker Compose need `mode: 0440` and the `gid`. This holds for the settings marked "private file", and for the YAML file if it sets one marked "secret".',
+    '',
     'This page is written from the declarations: `npx vitest run --project unit services/standalone -u`.',
     ...PROCESSES.flatMap(([name, file, schema]) => [
       '',

@@ -1,7 +1,7 @@
 /** Messages of a failed start: they name the setting, the fault and the remedy. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -83,7 +83,7 @@ describe('certificate files', () => {
     });
 
   test('that are missing, a folder or invalid are reported', async () => {
-    writeFileSync(at('text'), 'no PEM');
+    writeFileSync(at('text'), 'no PEM', { mode: 0o600 });
     mkdirSync(at('folder'));
     expect(await files('text', 'missing')).toMatchObject(
       refused(
@@ -102,6 +102,40 @@ describe('certificate files', () => {
     expect(await start({ KEELSON_TLS_KEY_FILE: at('key') })).toMatchObject(
       refused('KEELSON_TLS_CERTIFICATE_FILE and KEELSON_TLS_KEY_FILE go together.'),
     );
+  });
+});
+
+describe('a file with secrets that every user of the machine can read', () => {
+  const exposed = (setting: string, name: string): string =>
+    `keelson cannot start: ${setting}: ${at(name)} contains secrets, and its mode 0644 lets every user of this machine read or change it: chmod o= ${at(name)}\n`;
+  const write = (name: string, content: string): void => {
+    writeFileSync(at(name), content);
+    chmodSync(at(name), 0o644);
+  };
+
+  test.for([
+    'KEELSON_UNSEAL_KEY_FILE',
+    'KEELSON_TLS_KEY_FILE',
+    'KEELSON_OBJECT_STORAGE_CREDENTIALS_FILE',
+  ])('is refused with its setting: %s', async (setting) => {
+    write('secret', 'a'.repeat(64));
+    expect((await start({ [setting]: at('secret') })).err).toBe(exposed(setting, 'secret'));
+  });
+
+  test('is refused as a file of settings if one of these is a secret', async () => {
+    write('settings', 'object_storage_secret_access_key: hunter2\n');
+    const refused = await start({}, ['--config', at('settings')]);
+    expect(refused.err).toBe(exposed('--config', 'settings'));
+    expect(refused.err).not.toContain('hunter2');
+    write('settings', 'log_level: nonsense\n');
+    expect((await start({}, ['--config', at('settings')])).err).toContain('log_level');
+  });
+
+  test('is accepted once only its owner and group can', async () => {
+    write('secret', 'no key');
+    chmodSync(at('secret'), 0o640);
+    const { err } = await start({ KEELSON_UNSEAL_KEY_FILE: at('secret') });
+    expect(err).not.toContain('contains secrets');
   });
 });
 

@@ -13,6 +13,7 @@ const ownSettings = Type.Object(
   {
     unsealKeyFile: Type.Optional(
       Type.String({
+        secretFile: true,
         description:
           'File with the 32-byte key (base64) that opens the seal when the process starts; created at the first start. After `sys/seal`, and without this setting, key shares are required.',
       }),
@@ -98,6 +99,7 @@ export const sysProcessConfig = composeConfig(
         default: [],
       }),
       internalCaFile: Type.String({
+        secretFile: true,
         description: 'Key and certificate of the internal CA, PEM: internal-ca.pem.',
       }),
     },

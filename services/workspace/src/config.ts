@@ -149,6 +149,7 @@ const firstTokenSettings = Type.Object(
   {
     workspaceBootstrapTokenFile: Type.Optional(
       Type.String({
+        secretFile: true,
         description:
           'File with the bootstrap token, for deployments that do not set the token itself; created at the first start if absent.',
       }),
@@ -161,6 +162,7 @@ const runnerTokenSettings = Type.Object(
   {
     runnerTokenFile: Type.Optional(
       Type.String({
+        secretFile: true,
         description:
           'File with the token of the built-in runner, where it is not set; the workspace service makes it when it is absent.',
       }),
