@@ -48,6 +48,7 @@ export {
 export { findCanary, runCanary, writeCanary } from './primary/canary.ts';
 export { FilterViews } from './primary/filter-views.ts';
 export { FilteredPublishers } from './primary/filtered-publishers.ts';
+export type { LogPosition } from './primary/former-logs.ts';
 export { writeLogEnd } from './primary/log-end.ts';
 export { type KeyringHandover, Primary, type PrimaryOptions } from './primary/primary.ts';
 export type { SecondaryFacts } from './primary/secondary-heartbeats.ts';
@@ -59,11 +60,11 @@ export {
   isActivated,
   removeReplicated,
 } from './secondary/activation.ts';
-export type { LogPosition } from './secondary/followed-log.ts';
 export type { Difference, SecondaryStatus } from './secondary/follower-records.ts';
 export { KnownPromotion } from './secondary/known-promotion.ts';
 export type { SecondaryIdentity } from './secondary/primary-link.ts';
 export { PrimaryLink } from './secondary/primary-link.ts';
 export { Secondary, type SecondaryOptions } from './secondary/secondary.ts';
+export type { UnreachedEntries } from './secondary/unreached-entries.ts';
 export { filteredStreamOf, streamOf } from './wire/names.ts';
 export { type ClosedScopes, guardWrites, WriteGate } from './write-gate.ts';

@@ -20,6 +20,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const WITHIN_MS = 240_000;
+const UNREACHED = ['unreached-1', 'unreached-2', 'unreached-3'];
 const POLICY = { policy: 'path "pki/*" { capabilities = ["read"] }' };
 const DR = 'sys/replication/dr';
 
@@ -53,6 +54,21 @@ afterAll(async () => {
 const write = (cluster: Cluster, name: string) =>
   cluster.v1('POST', `sys/policies/acl/${name}`, POLICY);
 
+/** Lines of the log of a cluster that contain the text, once there are any. */
+const linesOf = async (
+  cluster: Cluster,
+  text: string,
+): Promise<readonly Readonly<Record<string, unknown>>[]> => {
+  const log = await until(
+    () => readFile(join(cluster.process().dataFolder, 'keelson.log'), 'utf8'),
+    (lines) => lines.includes(text),
+  );
+  return log
+    .split('\n')
+    .filter((line) => line.includes(text))
+    .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
+};
+
 const promote = async (cluster: Cluster): Promise<void> => {
   const dr_operation_token = await generateOperationToken(cluster, first.shares);
   const promoted = await until(
@@ -74,8 +90,13 @@ describe('a primary that restarts after it was replaced', { timeout: WITHIN_MS }
       () => branch.status('performance'),
       ({ known_primary_cluster_addrs: known }) => known.includes(natsOfSpare.url),
     );
+    // Acknowledged, and not published: no cluster but the first will ever have them.
+    await natsOfFirst.process.kill();
+    for (const name of UNREACHED) expect((await write(first, name)).status).toBe(204);
     await first.process().stop('SIGKILL');
+    await natsOfFirst.process.start();
     await promote(spare);
+    expect(await linesOf(spare, 'promoted without the end of the log')).toHaveLength(1);
     spare.token = first.token;
     await untilStreaming('performance', branch);
     await until(
@@ -121,6 +142,19 @@ describe('a primary that restarts after it was replaced', { timeout: WITHIN_MS }
     await follow('dr', spare, first, 'former', operation);
     await untilEqual('dr', spare, first);
     expect(await first.status('dr')).toMatchObject({ ssct_generation_counter: 1 });
+    // The writes that the others never had are gone, and the log names them.
+    expect((await first.v1('GET', `sys/policies/acl/${UNREACHED[0]}`)).status).not.toBe(200);
+    const lost = await linesOf(first, 'did not reach its successor');
+    expect(lost.filter(({ kind, service }) => kind === 'dr' && service === 'sys')).toEqual([
+      expect.objectContaining({
+        level: 'warn',
+        is_cut: false,
+        records: expect.objectContaining({ 'shared/policies': UNREACHED.length }),
+        paths: expect.arrayContaining(
+          UNREACHED.map((name) => expect.stringMatching(new RegExp(`^shared/policies/.*${name}$`))),
+        ),
+      }),
+    ]);
   });
 
   test('is informed by its successor when no secondary contacts it', async () => {

@@ -184,7 +184,7 @@ export const composeContext = (parts: SysParts, edge: () => EdgeService) => {
       catalog: createCatalog({ store: parts.store, mounts, namespaces }),
       localClusterId,
       services: parts.replicas ?? new Map(),
-      onError: (err) => logger.error({ err }, 'replication'),
+      logger,
     },
     member,
   );

@@ -20,6 +20,7 @@ import {
   parseSealedQuestion,
 } from '../wire/questions.ts';
 import type { FilterViews } from './filter-views.ts';
+import { findFormerLog } from './former-logs.ts';
 import {
   type AnsweredRecords,
   answerDigests,
@@ -230,12 +231,13 @@ export class Primary {
 
   /** Read before anything the secondary copies: it streams from there and misses nothing. */
   async #answerPosition(secondary: AdmittedSecondary): Promise<AnswerContent> {
-    const { membership, views, service } = this.#options;
+    const { store, membership, views, service } = this.#options;
     const { clusterId } = await membership.identity();
     const logId = await this.#logOf(secondary);
     const stream = streamOfLog(logId, { clusterId, secondaryId: secondary.id }, service);
     const published = await this.#published(stream, logId);
     const verdict = await views.verdictOn(secondary.id);
+    const former = await findFormerLog(store, service);
     return {
       $case: 'position',
       value: {
@@ -245,6 +247,8 @@ export class Primary {
         epoch: verdict === undefined ? BigInt((await membership.currentEpoch()).epoch) : 0n,
         withheldGroups: verdict?.withheldGroups.slice(0, MAX_GROUPS_PER_ANSWER) ?? [],
         primaryVersion: this.#options.version,
+        formerLogId: former?.logId ?? '',
+        formerSequence: BigInt(former?.sequence ?? 0),
       },
     };
   }

@@ -4,34 +4,20 @@
  * have been emptied or changed.
  */
 import { type Clock, pause } from '@keelson/clock';
-import { type Fence, jsonRecords, type Store } from '@keelson/storage';
+import type { Fence, Store } from '@keelson/storage';
 import type { ReplicationKind } from '../domain/crossing.ts';
+import {
+  type FollowedRecord,
+  findFollowed,
+  type LogPosition,
+  writeFollowed,
+} from '../primary/former-logs.ts';
 import { findLogEnd } from '../primary/log-end.ts';
 import { unfilteredLogOf } from '../wire/names.ts';
 
-interface FollowedRecord {
-  readonly logId: string;
-  /** Public key of the secondary. */
-  readonly link: string;
-  /** Logs that were followed before it, the newest first. */
-  readonly former?: readonly string[];
-  /** Groups withheld at the comparison; absent if there were none or too many to list. */
-  readonly withheldGroups?: readonly string[];
-  /** The withheld groups were too many to list. */
-  readonly isTruncated?: true;
-}
-
-/** Records by service. */
-const followedLogs = jsonRecords<FollowedRecord>('node/replication/followed/');
 const FORMER_LOGS = 8;
 /** With more groups, a comparison has to find the records that cross again. */
 const MAX_WITHHELD_GROUPS = 1000;
-
-/** An entry of a primary's log. */
-export interface LogPosition {
-  readonly logId: string;
-  readonly sequence: number;
-}
 
 export interface FollowedLogOptions {
   readonly store: Store;
@@ -81,14 +67,14 @@ export class FollowedLog {
     const { store, service, link } = this.#options;
     return store.transact(
       async (tx) => {
-        const before = await followedLogs.find(tx, service);
+        const before = await findFollowed(tx, service);
         const known = before === undefined ? [] : [before.logId, ...(before.former ?? [])];
         const former = known.filter((one) => one !== logId).slice(0, FORMER_LOGS);
         const withheld =
           withheldGroups.length > MAX_WITHHELD_GROUPS
             ? { isTruncated: true as const }
             : withheldGroups.length > 0 && { withheldGroups };
-        followedLogs.write(tx, service, { logId, link, former, ...withheld });
+        writeFollowed(tx, service, { logId, link, former, ...withheld });
       },
       { fence },
     );
@@ -145,7 +131,7 @@ export class FollowedLog {
 
   async #find(): Promise<FollowedRecord | undefined> {
     const { store, service, link } = this.#options;
-    const found = await followedLogs.find(store, service);
+    const found = await findFollowed(store, service);
     return found?.link === link ? found : undefined;
   }
 }

@@ -11,6 +11,7 @@ import type {
 import type { RemoteTree, SubpageIndex, TreeType } from '@keelson/storage';
 import { deriveLinkKey, deriveStreamKey, type LinkKeyPair } from '../cipher/link-key.ts';
 import { openMessage, sealMessage } from '../cipher/sealed-message.ts';
+import type { LogPosition } from '../primary/former-logs.ts';
 import type { PublishedPosition } from '../primary/stream-position.ts';
 import { openEpochKey } from '../wire/epoch-keys.ts';
 import { questionSubject, replicaSubject } from '../wire/names.ts';
@@ -56,6 +57,8 @@ export interface FollowPosition extends PublishedPosition {
   readonly withheldGroups: readonly string[];
   /** Version of the primary's software. */
   readonly primaryVersion: string;
+  /** The log that the primary itself followed before, and the newest entry of it that it has. */
+  readonly former: LogPosition | undefined;
 }
 
 type Value<Case extends AnswerContent['$case']> = Extract<
@@ -83,8 +86,10 @@ export class PrimaryLink {
   }
 
   async loadPosition(): Promise<FollowPosition> {
-    const { logId, walSequence, streamSequence, epoch, withheldGroups, primaryVersion } =
-      await this.ask('position', { $case: 'position', value: {} });
+    const { logId, walSequence, streamSequence, epoch, withheldGroups, ...more } = await this.ask(
+      'position',
+      { $case: 'position', value: {} },
+    );
     // Loaded now, because entries in the stream must remain readable when the primary fails.
     if (epoch > 0n) await this.epochKey(Number(epoch));
     return {
@@ -92,7 +97,11 @@ export class PrimaryLink {
       walSequence: Number(walSequence),
       streamSequence: Number(streamSequence),
       withheldGroups,
-      primaryVersion,
+      primaryVersion: more.primaryVersion,
+      former:
+        more.formerLogId === ''
+          ? undefined
+          : { logId: more.formerLogId, sequence: Number(more.formerSequence) },
     };
   }
 

@@ -48,6 +48,7 @@ import { copySubpages } from './merkle-copy.ts';
 import { PrimaryKeys } from './primary-keys.ts';
 import { type FollowPosition, PrimaryLink, type SecondaryIdentity } from './primary-link.ts';
 import { SharedFollower } from './shared-follower.ts';
+import { findUnreached, type UnreachedEntries } from './unreached-entries.ts';
 import { whilePrimaryResponds } from './waiting-for-primary.ts';
 import { applyStream, BROKEN_STREAM } from './wal-applier.ts';
 import { copyReadmitted, removeWithheld } from './withheld-groups.ts';
@@ -74,6 +75,8 @@ export interface SecondaryOptions {
   readonly heartbeatIntervalMs?: number;
   /** Called with each failure, for the log; the status shows everything else. */
   readonly onFailure?: (error: unknown) => void;
+  /** Called before this store, a former primary's, loses what its successor never received. */
+  readonly onUnreached?: (unreached: UnreachedEntries) => void;
 }
 
 const LEASE_TTL_MS = 15_000;
@@ -101,6 +104,7 @@ export class Secondary {
   readonly #shared: SharedFollower;
   /** Id of the log that was followed last. */
   #logId: string | undefined;
+  #isTold = false;
   #copying: { readonly position: FollowPosition; readonly difference: Difference } | undefined;
 
   constructor(options: SecondaryOptions) {
@@ -333,6 +337,7 @@ export class Secondary {
     this.#change({ copiedRecordCount: 0 });
     const position = await this.link.loadPosition();
     requireNoNewerPrimary(position.primaryVersion, version);
+    await this.#tellUnreached(position);
     await this.#keys.takeOver();
     const apply = (operations: readonly WalOperation[]) =>
       this.#applyCopied(position, operations, fence);
@@ -351,6 +356,15 @@ export class Secondary {
     const differingSubpageCount = difference.reduce((count, [, found]) => count + found.length, 0);
     if (differingSubpageCount === 0) await this.#noteCopied(fence, position);
     this.#happened({ type: 'compared', differingSubpageCount });
+  }
+
+  /** Once for each link, and again if this process ends before the first copy is complete. */
+  async #tellUnreached({ former }: FollowPosition): Promise<void> {
+    const { store, kind, onUnreached } = this.#options;
+    if (this.#isTold || (await this.followed.logId()) !== undefined) return;
+    const unreached = await findUnreached(store, kind, former);
+    if (unreached !== undefined) onUnreached?.(unreached);
+    this.#isTold = true;
   }
 
   async #copy(fence: Fence, signal: AbortSignal): Promise<void> {

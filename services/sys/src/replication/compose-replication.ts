@@ -5,6 +5,7 @@ import {
   replicationMemberRpc,
 } from '@keelson/cluster-member';
 import { KeelsonError } from '@keelson/errors';
+import type { Logger } from '@keelson/logging';
 import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replication';
 import type { ReplicationKind } from '@keelson/replication';
 import type { RpcService } from '@keelson/rpc';
@@ -26,6 +27,7 @@ import {
   type OperationClaim,
   requireOperationToken,
 } from './operation-token-operations.ts';
+import { logPromotion } from './promotion-log.ts';
 import { isSuperseded, operationTokenAttempt } from './replication-records.ts';
 import { createReplicationState, type ReplicationState } from './replication-state.ts';
 import type { SecondaryContext } from './secondary-operations.ts';
@@ -43,7 +45,7 @@ export interface ReplicationParts extends ActivationParts {
   readonly localClusterId: () => Promise<string>;
   /** Other services that keep stores, by name. */
   readonly services: ReadonlyMap<string, RpcService<typeof ReplicationMemberDefinition>>;
-  readonly onError: (error: unknown) => void;
+  readonly logger: Logger;
 }
 
 export interface Replication {
@@ -71,7 +73,8 @@ export const composeReplication = (
   parts: ReplicationParts,
   member: ReplicationMember,
 ): Replication => {
-  const { store, seal, clock, onError } = parts;
+  const { store, seal, clock, logger } = parts;
+  const onError = (err: unknown): void => logger.error({ err }, 'replication');
   const sys = replicationMemberRpc(member);
   const members = serviceMembers(() => new Map([['sys', sys], ...parts.services]));
   const state = createReplicationState({
@@ -89,7 +92,7 @@ export const composeReplication = (
   });
   const upkeep = createUpkeepOperations({ members, onFailure: onError });
 
-  const context = { ...parts, state, members };
+  const context = { ...parts, state, members, onPromoted: logPromotion(logger) };
 
   const statusOf = async (kind: ReplicationKind): Promise<JsonObject> => {
     const roles = await state.roles();

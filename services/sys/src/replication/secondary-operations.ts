@@ -37,6 +37,8 @@ import type { ServiceReport } from './service-members.ts';
 
 export interface SecondaryContext extends ActivationParts, FilterContext {
   readonly transport: ReplicationTransport;
+  /** Called after a promotion, with the state just before it. */
+  readonly onPromoted: (kind: ReplicationKind, plan: PromotionPlan) => void;
 }
 
 export interface PromotionRequest {
@@ -297,6 +299,7 @@ export const promoteSecondary = async (
     if (kind === 'performance') await forgetFilter(context);
     await context.state.apply();
   });
+  context.onPromoted(kind, found);
   return found;
 };
 

@@ -101,6 +101,12 @@ export interface Position {
   withheldGroups: string[];
   /** Software version of the primary. An older secondary copies nothing from it. */
   primaryVersion: string;
+  /**
+   * The log that this primary followed itself before it was promoted, and the newest entry of it that it has:
+   * the primary of that log learns from them which of its entries did not arrive. Empty if it followed none.
+   */
+  formerLogId: string;
+  formerSequence: bigint;
 }
 
 /** Asks sys for the paths filter of the asking secondary. */
@@ -1142,7 +1148,16 @@ export const PositionQuestion: MessageFns<PositionQuestion> = {
 };
 
 function createBasePosition(): Position {
-  return { logId: "", walSequence: 0n, streamSequence: 0n, epoch: 0n, withheldGroups: [], primaryVersion: "" };
+  return {
+    logId: "",
+    walSequence: 0n,
+    streamSequence: 0n,
+    epoch: 0n,
+    withheldGroups: [],
+    primaryVersion: "",
+    formerLogId: "",
+    formerSequence: 0n,
+  };
 }
 
 export const Position: MessageFns<Position> = {
@@ -1173,6 +1188,15 @@ export const Position: MessageFns<Position> = {
     }
     if (message.primaryVersion !== "") {
       writer.uint32(50).string(message.primaryVersion);
+    }
+    if (message.formerLogId !== "") {
+      writer.uint32(58).string(message.formerLogId);
+    }
+    if (message.formerSequence !== 0n) {
+      if (BigInt.asUintN(64, message.formerSequence) !== message.formerSequence) {
+        throw new globalThis.Error("value provided for field message.formerSequence of type uint64 too large");
+      }
+      writer.uint32(64).uint64(message.formerSequence);
     }
     return writer;
   },
@@ -1238,6 +1262,22 @@ export const Position: MessageFns<Position> = {
             message.primaryVersion = reader.string();
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.formerLogId = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.formerSequence = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1265,6 +1305,10 @@ export const Position: MessageFns<Position> = {
     message.epoch = (object.epoch !== undefined && object.epoch !== null) ? BigInt(object.epoch) : 0n;
     message.withheldGroups = object.withheldGroups?.map((e) => e) || [];
     message.primaryVersion = object.primaryVersion ?? "";
+    message.formerLogId = object.formerLogId ?? "";
+    message.formerSequence = (object.formerSequence !== undefined && object.formerSequence !== null)
+      ? BigInt(object.formerSequence)
+      : 0n;
     return message;
   },
 };
