@@ -9,8 +9,8 @@ import { RedisLeaseStore, toRedisConnection } from '@keelson/locks/redis';
 import type { Logger } from '@keelson/logging';
 import {
   createRegistry,
+  Gauge,
   type MetricsRegistry,
-  registerSampled,
   registerStoreMetrics,
 } from '@keelson/metrics';
 import {
@@ -123,12 +123,14 @@ const startService = async <S extends ConfigSchema, I extends KeptIdentity>(
       else logger.warn('Redis cannot be reached: background work waits for it');
     },
   });
-  registerSampled(
-    registry,
-    clock,
-    { keelson_leases_reachable: { help: '1 while Redis, which elects workers, can be reached.' } },
-    async () => ({ keelson_leases_reachable: Number(leases.isReachable) }),
-  );
+  new Gauge({
+    name: 'keelson_leases_reachable',
+    help: '1 while Redis, which elects workers, can be reached.',
+    registers: [registry],
+    collect() {
+      this.set(Number(leases.isReachable));
+    },
+  });
   const transport = await openNatsTransport(settings);
   const clients: { close(): void }[] = [];
   const { service, registrations } = await compose({

@@ -10,7 +10,7 @@ export {
   takeOverKeyring,
 } from './barrier/open-barrier.ts';
 export { termOf } from './barrier/record-cipher.ts';
-export { countPage, loadRestoration, type Restoration } from './copies/store-copies.ts';
+export { countPage, EMPTY_PAGE, loadRestoration, type Restoration } from './copies/store-copies.ts';
 export { checkTrees } from './merkle/merkle-check.ts';
 export type { MerkleTree } from './merkle/merkle-tree.ts';
 export { SUBPAGES_PER_PAGE } from './merkle/merkle-tree.ts';
@@ -21,6 +21,7 @@ export {
   type Projection,
   type ProjectionRow,
 } from './projections/projection.ts';
+export { countRecords } from './records/count-records.ts';
 export { isDamage } from './records/damaged-records.ts';
 export { deriveView } from './records/derive-view.ts';
 export { jsonRecords, type ReadonlyDeep, type RecordCollection } from './records/json-records.ts';

@@ -154,6 +154,7 @@ export const composeSys = (parts: SysParts): SysService => {
   const initialize = createInitializer(initialization);
   registerSysMetrics(parts.registry, {
     seal,
+    store: context.store,
     transport: parts.transport ?? NO_TRANSPORT,
     clock: parts.clock,
   });

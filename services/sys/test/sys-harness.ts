@@ -13,7 +13,7 @@ import { bufferedBody, type EdgeResponse } from '@keelson/edge';
 import { type ErrorCode, type ErrorParams, KeelsonError } from '@keelson/errors';
 import { InProcessLeaseStore } from '@keelson/locks';
 import { createLogger } from '@keelson/logging';
-import { createRegistry } from '@keelson/metrics';
+import { createRegistry, type MetricsRegistry } from '@keelson/metrics';
 import { Dialect } from '@keelson/proto/edge/v1/edge';
 import type { EngineDefinition, RevokeLeaseRequest } from '@keelson/proto/engine/v1/engine';
 import { type Resolution, type ResolveRequest, Surface } from '@keelson/proto/sys/v1/access';
@@ -60,6 +60,7 @@ export interface SysHarness {
   readonly sys: SysService;
   readonly store: Store;
   readonly clock: ManualClock;
+  readonly registry: MetricsRegistry;
   readonly folder: string;
   /** Serves the engine type "sample" of the service "sample". */
   readonly engine: RecordingEngine;
@@ -132,8 +133,9 @@ export const openSysHarness = async (options: SysHarnessOptions = {}): Promise<S
   const leases = new InProcessLeaseStore({ clock });
   const engine = new RecordingEngine();
   let rootToken = '';
+  const registry = createRegistry('test');
   const sys = composeSys({
-    registry: createRegistry('test'),
+    registry,
     config: { ...parseConfig(sysConfigSchema, {}), clusterName: 'test', ...options.config },
     store,
     barrier,
@@ -236,6 +238,7 @@ export const openSysHarness = async (options: SysHarnessOptions = {}): Promise<S
     sys,
     store,
     clock,
+    registry,
     folder,
     engine,
     resolve,

@@ -6,7 +6,7 @@ import { parseConfig } from '@keelson/config';
 import { bufferedBody } from '@keelson/edge';
 import { InProcessLeaseStore, type LeaseStore } from '@keelson/locks';
 import { createLogger } from '@keelson/logging';
-import { createRegistry } from '@keelson/metrics';
+import { createRegistry, type MetricsRegistry } from '@keelson/metrics';
 import { Dialect, RequestHead } from '@keelson/proto/edge/v1/edge';
 import { createBarrier, openSqliteStore, type Store } from '@keelson/storage';
 import { openPostgresStore } from '@keelson/storage/postgres';
@@ -54,6 +54,7 @@ export interface Harness extends AsyncDisposable {
   readonly service: WorkspaceService;
   readonly store: Store;
   readonly clock: ManualClock;
+  readonly registry: MetricsRegistry;
   readonly adminToken: string;
   /** @param headers further ones, their names in lower case */
   call(
@@ -105,8 +106,9 @@ export const startHarness = async (options: HarnessOptions = {}): Promise<Harnes
       ? await openSqliteStore({ ...parts, file: join(folder.path, 'workspace.db') })
       : await openPostgresStore({ ...parts, connectionString });
   const leases = options.leases ?? new InProcessLeaseStore({ clock });
+  const registry = createRegistry('test');
   const service = composeWorkspace({
-    registry: createRegistry('test'),
+    registry,
     config: {
       ...parseConfig(workspaceConfigSchema, {}),
       workspaceRuntimeVersions: ['1.11.4', '1.10.5', '1.5.7'],
@@ -194,6 +196,7 @@ export const startHarness = async (options: HarnessOptions = {}): Promise<Harnes
     service,
     store,
     clock,
+    registry,
     adminToken,
     call: send,
     transfer: async (method, address, sent = new Uint8Array()) => {

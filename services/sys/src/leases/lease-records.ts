@@ -4,7 +4,13 @@
  * the mount stays small however many leases depend on it.
  */
 import { randomUUID } from 'node:crypto';
-import { jsonRecords, type Reads, type Transaction } from '@keelson/storage';
+import {
+  countRecords,
+  jsonRecords,
+  type Reads,
+  type Store,
+  type Transaction,
+} from '@keelson/storage';
 import type { LeaseRecord } from './domain/lease.ts';
 
 type Token = LeaseRecord['token'];
@@ -95,6 +101,15 @@ export const orderEndingOfMount = async (
 /** Namespaces that have leases. */
 export const listLeaseNamespaces = async (reads: Reads): Promise<readonly string[]> =>
   (await leases.keys(reads)).map((name) => name.replace(/\/$/, ''));
+
+/** Numbers of leases in all namespaces, and of those whose revocation was abandoned; at most `limit`. */
+export const countLeases = async (
+  store: Store,
+  limit: number,
+): Promise<{ readonly all: number; readonly irrevocable: number }> => ({
+  all: await countRecords(store, leases.prefix, limit),
+  irrevocable: await countRecords(store, givenUp.prefix, limit),
+});
 
 /** Writes a lease with its indexes; `before` is the version it replaces. */
 export const writeLease = (

@@ -4,7 +4,13 @@
  */
 import { hash } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
-import { jsonRecords, type Reads, type Transaction } from '@keelson/storage';
+import {
+  countRecords,
+  jsonRecords,
+  type Reads,
+  type Store,
+  type Transaction,
+} from '@keelson/storage';
 import type { TokenEntry } from './domain/token-entry.ts';
 import type { TokenRole } from './domain/token-role.ts';
 import { namespaceIdOf } from './domain/token-text.ts';
@@ -45,6 +51,10 @@ export const namespaceTokenPrefixes = (namespaceId: string): readonly string[] =
 /** Namespaces that have tokens. */
 export const listTokenNamespaces = async (reads: Reads): Promise<readonly string[]> =>
   (await tokens.keys(reads)).map((name) => name.replace(/\/$/, ''));
+
+/** Number of stored tokens in all namespaces; at most `limit`. */
+export const countTokens = (store: Store, limit: number): Promise<number> =>
+  countRecords(store, tokens.prefix, limit);
 
 /** Part of the first start of a cluster. */
 export const writeTokenSalt = (tx: Transaction, key: Uint8Array): void =>

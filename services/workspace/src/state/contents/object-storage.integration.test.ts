@@ -50,6 +50,16 @@ const download = async (id: string) => {
   return runs.harness.transfer('GET', url(data, 'state-download'));
 };
 const impaired = () => runs.harness.service.edge.check();
+/** The value of a metric of the contents. */
+const metric = async (name: string, labels = ''): Promise<number> => {
+  const text = await runs.harness.registry.metrics();
+  const line = text
+    .split('\n')
+    .find((one) =>
+      one.startsWith(`${name}{`) || one.startsWith(`${name} `) ? one.includes(labels) : false,
+    );
+  return Number(line?.split(' ').at(-1));
+};
 
 describe('contents in object storage', () => {
   test('are objects that say nothing, and no records', async () => {
@@ -176,7 +186,14 @@ describe('contents in object storage', () => {
     await bucket().delete([key]);
     const gone = await download(id);
     expect([gone.status, gone.text]).toEqual([500, expect.stringContaining(`no object ${key}`)]);
+    const compareAgain = async (): Promise<number> => {
+      runs.harness.clock.advance(DAY_MS);
+      await runs.harness.runUpkeep();
+      return metric('keelson_objects_missing');
+    };
+    expect(await compareAgain()).toBe(1);
     await bucket().put(key, whole);
+    expect(await compareAgain()).toBe(0);
     expect((await download(id)).status).toBe(200);
   });
 });
@@ -191,6 +208,10 @@ describe('while the object storage cannot be used', () => {
       const { id: workspaceId, states } = await newWorkspace();
       const { id, text } = await states.upload(1);
       expect(await impaired()).toEqual([]);
+      expect(await metric('keelson_object_storage_up', 'purpose="contents"')).toBe(1);
+      const refusals = () =>
+        metric('keelson_object_storage_requests_total', 'operation="get",outcome="failed"');
+      const before = (await refusals()) || 0;
       fail();
       const read = await download(id);
       expect([read.status, read.text]).toEqual([503, expect.stringContaining('object storage')]);
@@ -200,6 +221,8 @@ describe('while the object storage cannot be used', () => {
       expect(fault).toMatch(/^contents: the object storage cannot be used/);
       expect(fault).toMatch(new RegExp(reason, 'i'));
       expect(fault).not.toContain(server.access.secretAccessKey);
+      expect(await metric('keelson_object_storage_up')).toBe(0);
+      expect(await refusals()).toBe(before + 1);
       // Requests without contents are served.
       expect((await runs.workspaceOf(workspaceId)).id).toBe(workspaceId);
       await states.lock();
@@ -212,6 +235,7 @@ describe('while the object storage cannot be used', () => {
       expect(again.status).toBe(204);
       expect((await download(id)).text).toBe(text);
       expect(await impaired()).toEqual([]);
+      expect(await metric('keelson_object_storage_up')).toBe(1);
     },
   );
 
