@@ -1,5 +1,6 @@
 /**
- * All files of a release.
+ * All files of a release, and what is installed from them: a release is made once for all of these tests, and once
+ * more to compare both.
  *
  * | what                  | expected                                                                     |
  * | --------------------- | ---------------------------------------------------------------------------- |
@@ -16,6 +17,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findBinary, type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { registerDebianPackageCases } from './debian-package-cases.ts';
+import { registerNpmPackageCases } from './npm-package-cases.ts';
 import { release } from './src/release.ts';
 import { manifestOf, REPOSITORY, rootManifest } from './src/repository.ts';
 
@@ -105,4 +108,13 @@ describe.runIf(dpkg !== undefined)('a release', () => {
     );
     expect(unlisted).toEqual([]);
   });
+
+  const madeFile = (pattern: RegExp): string =>
+    inRelease(
+      (made[0] ?? []).map((line) => line.split(/ +/)[1] ?? '').find((name) => pattern.test(name)) ??
+        '',
+    );
+
+  registerNpmPackageCases(() => madeFile(/^keelson-\d.*\.tgz$/));
+  registerDebianPackageCases(() => madeFile(/\.deb$/));
 });
