@@ -35,6 +35,10 @@ export interface PostgresServer extends AsyncDisposable {
   createDatabase(name: string): Promise<string>;
   /** Replaces the database with an empty one. No client may be connected. */
   emptyDatabase(name: string): Promise<void>;
+  /** The first row that the statement returns in the database. */
+  firstRow(database: string, sql: string): Promise<Readonly<Record<string, unknown>> | undefined>;
+  /** Keeps others from writing to the table until it is disposed of. */
+  lockTable(database: string, table: string): Promise<AsyncDisposable>;
 }
 
 const ownedDirectory = async (): Promise<string> => {
@@ -99,27 +103,41 @@ export const startPostgres = async (options: PostgresOptions = {}): Promise<Post
     ...(unprivileged === undefined ? {} : { user: unprivileged }),
   });
   await server.start();
-  const connectionString = `postgres://postgres@127.0.0.1:${port}/postgres`;
-  const query = async (write: (escape: (name: string) => string) => string): Promise<void> => {
-    const client = new pg.Client({ connectionString });
+  const addressOf = (database: string): string =>
+    `postgres://postgres@127.0.0.1:${port}/${encodeURIComponent(database)}`;
+  const connect = async (database: string): Promise<pg.Client> => {
+    const client = new pg.Client({ connectionString: addressOf(database) });
     await client.connect();
+    return client;
+  };
+  const firstRow: PostgresServer['firstRow'] = async (database, sql) => {
+    const client = await connect(database);
     try {
-      await client.query(write((name) => client.escapeIdentifier(name)));
+      return (await client.query<Record<string, unknown>>(sql)).rows[0];
     } finally {
       await client.end();
     }
   };
+  const execute = async (sql: string): Promise<void> => {
+    await firstRow('postgres', sql);
+  };
   return {
     port,
-    connectionString,
+    connectionString: addressOf('postgres'),
     process: server,
     async createDatabase(name) {
-      await query((escape) => `CREATE DATABASE ${escape(name)}`);
-      return `postgres://postgres@127.0.0.1:${port}/${encodeURIComponent(name)}`;
+      await execute(`CREATE DATABASE ${pg.escapeIdentifier(name)}`);
+      return addressOf(name);
     },
     async emptyDatabase(name) {
-      await query((escape) => `DROP DATABASE ${escape(name)}`);
-      await query((escape) => `CREATE DATABASE ${escape(name)}`);
+      await execute(`DROP DATABASE ${pg.escapeIdentifier(name)}`);
+      await execute(`CREATE DATABASE ${pg.escapeIdentifier(name)}`);
+    },
+    firstRow,
+    async lockTable(database, table) {
+      const client = await connect(database);
+      await client.query(`BEGIN; LOCK TABLE ${pg.escapeIdentifier(table)} IN SHARE MODE`);
+      return { [Symbol.asyncDispose]: () => client.end() };
     },
     async [Symbol.asyncDispose]() {
       await server.kill();

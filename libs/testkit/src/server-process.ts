@@ -54,8 +54,10 @@ export class ServerProcess {
     this.#log = '';
     const isReady = new Promise<void>((resolve) => {
       const read = (chunk: Buffer): void => {
-        this.#log = (this.#log + chunk.toString()).slice(-KEPT_LOG_CHARACTERS);
-        if (ready.test(this.#log)) resolve();
+        const text = this.#log + chunk.toString();
+        // Before it is shortened: much may follow in the same chunk.
+        if (ready.test(text)) resolve();
+        this.#log = text.slice(-KEPT_LOG_CHARACTERS);
       };
       child.stdout.on('data', read);
       child.stderr.on('data', read);

@@ -15,7 +15,7 @@ import {
 } from '@keelson/testkit';
 import { type DistributedCluster, startDistributed } from '@keelson/testkit/distributed-cluster';
 import { until } from '@keelson/testkit/replication-cluster';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 let folder: TemporaryDirectory;
 let postgres: PostgresServer;
@@ -242,6 +242,129 @@ test('is followed by the other replicas of each service, which forget newer keys
   } finally {
     await replicated.stop();
   }
+});
+
+const restorationOf = async (database: string): Promise<unknown> =>
+  (
+    await postgres.firstRow(
+      database,
+      `SELECT encode(stored, 'escape') AS found FROM record WHERE path = 'node/core/restoration'`,
+    )
+  )?.['found'];
+const stagedIn = async (database: string): Promise<unknown> =>
+  (await postgres.firstRow(database, 'SELECT count(*)::int AS found FROM staged_record'))?.[
+    'found'
+  ];
+const doctor = (database: string) =>
+  keelson(['doctor', '--database'], {
+    KEELSON_DATABASE_URL: `postgres://postgres@127.0.0.1:${postgres.port}/${database}`,
+  });
+
+describe('a restoration on PostgreSQL that is killed', () => {
+  const [sysDatabase, pkiDatabase, workspaceDatabase] = ['sys', 'pki', 'workspace'].map(
+    (service) => `killed_${service}`,
+  ) as [string, string, string];
+  let killed: DistributedCluster;
+  let url: string;
+  let snapshot: Uint8Array;
+  beforeAll(async () => {
+    killed = await startDistributed({ postgres, redisUrl: `${redis.url}/2`, name: 'killed' });
+    url = killed.urls[0] ?? '';
+    await until(
+      () => killed.v1('POST', 'sys/mounts/pki', { type: 'pki' }),
+      ({ status }) => status === 204,
+    );
+    await untilServed(() => call(url, killed.token, 'LIST', 'pki/roles'));
+    await createRole(url, killed.token, 'kept');
+    snapshot = await take(url, killed.token);
+    await createRole(url, killed.token, 'since');
+  });
+  afterAll(() => killed?.stop());
+
+  const restoreAgain = () => call(url, killed.token, 'POST', SNAPSHOT, snapshot);
+  const restartSys = async (): Promise<void> => {
+    await killed.processes.sys[0]?.kill();
+    await killed.processes.sys[0]?.start();
+  };
+
+  test('before its file is verified has changed nothing, which doctor says, and is repeated', async () => {
+    // The pages of workspace come last.
+    const lock = await postgres.lockTable(workspaceDatabase, 'staged_record');
+    const first = restoreAgain().catch(() => undefined);
+    await until(
+      () => stagedIn(pkiDatabase),
+      (records) => Number(records) > 0,
+    );
+    await restartSys();
+    await lock[Symbol.asyncDispose]();
+    await first;
+    expect(await findRole(url, killed.token, 'since')).toBe(200);
+    expect((await doctor(pkiDatabase)).out).toMatch(
+      /fault .* records of an interrupted restoration wait: .*everything is as before/,
+    );
+    expect(await restorationOf(workspaceDatabase)).toBeUndefined();
+    expect((await restoreAgain()).status).toBe(204);
+    expect(await findRole(url, killed.token, 'since')).toBe(404);
+    expect(await findRole(url, killed.token, 'kept')).toBe(200);
+    expect((await doctor(pkiDatabase)).out).not.toContain('interrupted restoration');
+  });
+
+  test('between two databases is finished by the next start of sys', async () => {
+    await createRole(url, killed.token, 'since');
+    const former = await restorationOf(workspaceDatabase);
+    // Workspace is replaced first, then pki, sys last.
+    const lock = await postgres.lockTable(pkiDatabase, 'record');
+    const first = restoreAgain().catch(() => undefined);
+    await until(
+      () => restorationOf(workspaceDatabase),
+      (found) => found !== former,
+    );
+    // In the middle of replacing the records of pki.
+    await Promise.all([killed.processes.sys[0]?.kill(), killed.processes.pki[0]?.kill()]);
+    const told = await doctor(sysDatabase);
+    expect(told.out).toMatch(/fault .* records of an interrupted restoration wait: start sys/);
+    await lock[Symbol.asyncDispose]();
+    await first;
+    await Promise.all([killed.processes.sys[0]?.start(), killed.processes.pki[0]?.start()]);
+    expect(await findRole(url, killed.token, 'kept')).toBe(200);
+    await until(
+      () => findRole(url, killed.token, 'since'),
+      (status) => status === 404,
+    );
+    expect(await findPolicy(url, killed.token, 'default')).toBe(200);
+    for (const database of [sysDatabase, pkiDatabase, workspaceDatabase])
+      expect(await stagedIn(database)).toBe(0);
+    await createRole(url, killed.token, 'afterwards');
+    expect((await take(url, killed.token)).byteLength).toBeGreaterThan(0);
+  });
+
+  test('in another service than sys fails naming what was replaced, and is repeated', async () => {
+    const former = await restorationOf(workspaceDatabase);
+    const lock = await postgres.lockTable(pkiDatabase, 'record');
+    const first = restoreAgain();
+    await until(
+      () => restorationOf(workspaceDatabase),
+      (found) => found !== former,
+    );
+    await killed.processes.pki[0]?.kill();
+    const answer = await first;
+    expect(answer.status).toBe(500);
+    expect(await answer.text()).toContain(
+      'the records of workspace were restored, those of pki were not',
+    );
+    await lock[Symbol.asyncDispose]();
+    await killed.processes.pki[0]?.start();
+    await until(restoreAgain, ({ status }) => status === 204);
+    expect(await findRole(url, killed.token, 'afterwards')).toBe(404);
+    expect(await findRole(url, killed.token, 'kept')).toBe(200);
+  });
+
+  test('a refused file leaves no pages behind', async () => {
+    const refused = await call(url, killed.token, 'POST', SNAPSHOT, snapshot.slice(0, -64));
+    expect(refused.status).toBe(400);
+    for (const database of [sysDatabase, pkiDatabase, workspaceDatabase])
+      expect(await stagedIn(database)).toBe(0);
+  });
 });
 
 test('the databases are examined by the command line', async () => {

@@ -3,20 +3,41 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type KeelsonProcess,
+  type S3Server,
   startKeelson,
+  startS3,
   type TemporaryDirectory,
   temporaryDirectory,
 } from '@keelson/testkit';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openRunbookShell, type RunbookShell } from './runbook-shell.ts';
+
+const COMMAND = join(import.meta.dirname, '../../cli/src/main.ts');
 
 let folder: TemporaryDirectory;
 let keelson: KeelsonProcess;
 let shell: RunbookShell;
+let objects: S3Server;
+let storage: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  objects = await startS3();
+  const { endpoint, bucket, accessKeyId, secretAccessKey } = objects.access;
+  storage = {
+    KEELSON_OBJECT_STORAGE_ENDPOINT: endpoint,
+    KEELSON_OBJECT_STORAGE_BUCKET: bucket,
+    KEELSON_OBJECT_STORAGE_ACCESS_KEY_ID: accessKeyId,
+    KEELSON_OBJECT_STORAGE_SECRET_ACCESS_KEY: secretAccessKey,
+  };
+});
+afterAll(() => objects?.[Symbol.asyncDispose]());
 
 beforeEach(async () => {
   folder = await temporaryDirectory();
-  keelson = await startKeelson({ dataFolder: join(folder.path, 'data') });
+  keelson = await startKeelson({
+    dataFolder: join(folder.path, 'data'),
+    env: { ...storage, KEELSON_BACKUP_EVERY_SECONDS: '86400' },
+  });
   shell = openRunbookShell();
   await shell.set({ K: keelson.http, ROOT: keelson.rootToken });
   await shell.paste(`cd '${folder.path}'`);
@@ -36,8 +57,28 @@ const paste = async (page: string): Promise<readonly string[]> => {
   return printed;
 };
 
+const isBackedUp = async (): Promise<boolean> => {
+  const told = await fetch(`${keelson.http}/v1/sys/storage/backups`, {
+    headers: { 'X-Service-Token': keelson.rootToken },
+  });
+  const { data } = (await told.json()) as { readonly data: { readonly last_success: unknown } };
+  return data.last_success !== null;
+};
+
 test('backup.md', async () => {
-  expect(await paste('backup.md')).toEqual(['SHA256SUMS.sealed\ncode 0', 'code 0', 'code 0']);
+  await shell.set(storage);
+  await shell.paste(
+    `export ${Object.keys(storage).join(' ')}; keelson() { '${process.execPath}' '${COMMAND}' "$@"; }`,
+  );
+  while (!(await isBackedUp())) await new Promise(setImmediate);
+  expect(await paste('backup.md')).toEqual([
+    'SHA256SUMS.sealed\ncode 0',
+    'code 0',
+    'code 0',
+    expect.stringMatching(
+      /^Restored keelson-\d{8}T\d{9}Z\.snapshot\. The server serves again.*\ncode 0$/,
+    ),
+  ]);
   const asked = await fetch(`${keelson.http}/v1/sys/storage/raft/snapshot`, {
     headers: { 'X-Service-Token': keelson.rootToken },
   });

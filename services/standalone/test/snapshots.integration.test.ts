@@ -2,11 +2,12 @@
  * Snapshots of a whole control plane with its states in object storage: taken under load, restored elsewhere,
  * and refused when damaged.
  */
-import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { copyFile, readdir, readFile } from 'node:fs/promises';
+import { execFile, execFileSync } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { promisify } from 'node:util';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import {
   type KeelsonProcess,
@@ -20,6 +21,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const SNAPSHOT = 'sys/storage/raft/snapshot';
 const JSON_API = 'application/vnd.api+json';
+/** Name of a scheduled snapshot that is newer than those of the test. */
+const LATEST = 'keelson-29990101T000000000Z.snapshot';
 
 let folder: TemporaryDirectory;
 let source: KeelsonProcess;
@@ -108,19 +111,30 @@ const unsealKeysOf = async ({ dataFolder }: KeelsonProcess): Promise<readonly st
   return (JSON.parse(facts) as { readonly unseal_keys: readonly string[] }).unseal_keys;
 };
 
-/** Id of the newest restoration of a store of the source. */
-const restorationOf = (service: string): string => {
-  const database = new DatabaseSync(join(source.dataFolder, `${service}.sqlite`), {
-    readOnly: true,
-  });
+/** The newest restoration of a store; empty if there was none. */
+const restorationOf = ({ dataFolder }: KeelsonProcess, service: string): string => {
+  const database = new DatabaseSync(join(dataFolder, `${service}.sqlite`), { readOnly: true });
   try {
     const row = database
       .prepare("SELECT stored FROM record WHERE path = 'node/core/restoration'")
       .get();
-    return Buffer.from(row?.['stored'] as Uint8Array).toString();
+    return row === undefined ? '' : Buffer.from(row['stored'] as Uint8Array).toString();
   } finally {
     database.close();
   }
+};
+
+const COMMAND = join(import.meta.dirname, '../../cli/src/main.ts');
+
+/** The command line, which ends with this code and text. */
+const keelson = async (
+  given: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ readonly code: number; readonly out: string }> => {
+  const ended = await promisify(execFile)(process.execPath, [COMMAND, ...given], {
+    env: { PATH: process.env['PATH'], HOME: folder.path, ...env },
+  }).catch((failed: { code: number; stdout: string; stderr: string }) => failed);
+  return { code: 'code' in ended ? ended.code : 0, out: ended.stdout + ended.stderr };
 };
 
 /** Entries of a tar archive under gzip. */
@@ -366,12 +380,19 @@ describe('a snapshot', () => {
     expect((await take(target, source.rootToken)).status).toBe(200);
   });
 
-  test('opens with the key file of its cluster after a restart', async () => {
+  test('opens at later starts with the key file of either cluster, and with no other', async () => {
+    const keyFile = join(target.dataFolder, 'unseal.key');
+    // Its own, which the shares let in.
     await target.stop();
-    await copyFile(join(source.dataFolder, 'unseal.key'), join(target.dataFolder, 'unseal.key'));
     target = await startKeelson({ dataFolder: target.dataFolder, env: targetSettings });
     const read = await v1(target, source.rootToken, 'GET', 'sys/policies/acl/w-1-0');
     expect(read.status).toBe(200);
+    await target.stop();
+    await writeFile(keyFile, randomBytes(32).toString('base64'));
+    const refused = startKeelson({ dataFolder: target.dataFolder, env: targetSettings });
+    await expect(refused).rejects.toThrow(`${keyFile}: the unseal key is missing or does not open`);
+    await copyFile(join(source.dataFolder, 'unseal.key'), keyFile);
+    target = await startKeelson({ dataFolder: target.dataFolder, env: targetSettings });
     const merkle = await v1(target, source.rootToken, 'POST', 'sys/replication/merkle-check');
     expect(JSON.stringify(merkle.body)).not.toContain('"corrupted_root":true');
   });
@@ -394,16 +415,24 @@ describe('a snapshot', () => {
   });
 
   test('is finished by the next start when the process is killed between two stores', async () => {
-    const former = { workspace: restorationOf('workspace'), sys: restorationOf('sys') };
+    const former = {
+      workspace: restorationOf(source, 'workspace'),
+      sys: restorationOf(source, 'sys'),
+    };
     await v1(source, source.rootToken, 'POST', 'sys/policies/acl/since', {
       policy: 'path "since" { capabilities = ["read"] }',
     });
     const answer = restore(source, snapshot).catch(() => undefined);
     // The workspace store is the first that is replaced, that of sys the last.
-    while (restorationOf('workspace') === former.workspace) await new Promise(setImmediate);
+    while (restorationOf(source, 'workspace') === former.workspace) await new Promise(setImmediate);
     const ended = source.stop('SIGKILL');
     await Promise.all([answer, ended]);
-    expect(restorationOf('sys')).toBe(former.sys);
+    expect(restorationOf(source, 'sys')).toBe(former.sys);
+    const doctor = await keelson(['doctor', source.dataFolder]);
+    expect([doctor.code, doctor.out]).toEqual([
+      2,
+      expect.stringMatching(/fault .*sys\.sqlite .* records of an interrupted restoration wait/),
+    ]);
     source = await startKeelson({ dataFolder: source.dataFolder, env: sourceSettings });
     await untilReady(source);
     expect((await v1(source, source.rootToken, 'GET', 'sys/policies/acl/since')).status).toBe(404);
@@ -425,5 +454,100 @@ describe('a snapshot', () => {
     expect(entriesOf(stored).has('SHA256SUMS.sealed')).toBe(true);
     expect(await readdir(join(objects.bucketFolder, 'contents'))).not.toEqual([]);
     expect(await readFile(join(objects.bucketFolder, `${name}.sha256`), 'utf8')).toContain(sha256);
+  });
+
+  describe('in the object storage', () => {
+    let empty: KeelsonProcess;
+    let settings: Readonly<Record<string, string>>;
+    beforeAll(async () => {
+      empty = await startKeelson({ dataFolder: join(folder.path, 'empty'), env: targetSettings });
+      await writeFile(join(objects.bucketFolder, 'backups', LATEST), snapshot);
+      const ofStorage = Object.entries(targetSettings).filter(([name]) =>
+        name.startsWith('KEELSON_OBJECT_STORAGE_'),
+      );
+      settings = {
+        ...Object.fromEntries(ofStorage),
+        KEELSON_ADDR: empty.http,
+        KEELSON_TOKEN: empty.rootToken,
+      };
+    });
+    afterAll(() => empty?.stop());
+
+    const fromStorage = (name: string, ...given: readonly string[]) =>
+      keelson(['restore', '--object-storage', name, ...given], settings);
+
+    test.for<[string, () => Readonly<Record<string, string>>, string, string]>([
+      [
+        'a name that is not there',
+        () => ({}),
+        'keelson-x.snapshot',
+        `The newest: ${LATEST}, keelson-2`,
+      ],
+      ['keys of other clusters without --force', () => ({}), 'latest', 'snapshot-force'],
+      [
+        'settings that name no storage',
+        () => ({ KEELSON_OBJECT_STORAGE_ENDPOINT: '', KEELSON_OBJECT_STORAGE_BUCKET: '' }),
+        'latest',
+        'KEELSON_OBJECT_STORAGE_ENDPOINT',
+      ],
+      [
+        'a misspelt setting',
+        () => ({ KEELSON_OBJECT_STORAGE_BUKET: 'x' }),
+        'latest',
+        'did you mean KEELSON_OBJECT_STORAGE_BUCKET',
+      ],
+      [
+        'a wrong key of the storage',
+        () => ({ KEELSON_OBJECT_STORAGE_SECRET_ACCESS_KEY: 'hunter2' }),
+        'latest',
+        'the object storage cannot be used (it answers 403',
+      ],
+      [
+        'a prefix without snapshots',
+        () => ({ KEELSON_OBJECT_STORAGE_PREFIX: 'elsewhere/' }),
+        'latest',
+        'elsewhere/backups/ has no snapshots',
+      ],
+    ])('%s: refused with what to do', async ([, make, name, text]) => {
+      const refused = await keelson(['restore', '--object-storage', name], {
+        ...settings,
+        ...make(),
+      });
+      expect([refused.code, refused.out]).toEqual([1, expect.stringContaining(text)]);
+      expect(refused.out).not.toMatch(/hunter2|secret-of-the-object-storage|hvs\./);
+    });
+
+    test('is restored without a file, although the process is killed and started with a wrong key', async () => {
+      const keyFile = join(empty.dataFolder, 'unseal.key');
+      const before = restorationOf(empty, 'workspace');
+      const answer = fromStorage(LATEST, '--force');
+      while (restorationOf(empty, 'workspace') === before) await new Promise(setImmediate);
+      await empty.stop('SIGKILL');
+      const ended = await answer;
+      expect([ended.code, ended.out]).toEqual([1, expect.stringContaining('cannot be reached')]);
+      const start = () => startKeelson({ dataFolder: empty.dataFolder, env: targetSettings });
+      // Its own key is not that of the snapshot. Two attempts: the first finishes the restoration.
+      for (let attempt = 0; attempt < 2; attempt += 1)
+        await expect(start()).rejects.toThrow(`${keyFile}: the unseal key is missing or does not`);
+      await copyFile(join(source.dataFolder, 'unseal.key'), keyFile);
+      empty = await start();
+      await untilReady(empty);
+      expect(await loadState(empty, 'w-1-0')).toBe(stateOf('w-1-0'));
+    });
+
+    test('the latest is restored by name "latest"', async () => {
+      const restored = await keelson(['restore', '--object-storage', 'latest', '--json'], {
+        ...settings,
+        KEELSON_ADDR: empty.http,
+        KEELSON_TOKEN: source.rootToken,
+      });
+      expect(restored.code).toBe(0);
+      expect(JSON.parse(restored.out)).toEqual({
+        restored: true,
+        name: LATEST,
+        sealed: false,
+      });
+      await untilReady(empty);
+    });
   });
 });

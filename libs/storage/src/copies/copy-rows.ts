@@ -17,6 +17,8 @@ export interface StagedRow {
 export interface Replacement {
   /** The rows staged under this name replace all records. */
   readonly restoration: string;
+  /** A further record, the sign of this restoration: it is there exactly when the records are replaced. */
+  readonly mark: StagedRow;
   /** Head of the log from then on, which holds no entry up to it. */
   readonly headSequence: number;
 }

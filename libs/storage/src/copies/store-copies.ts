@@ -74,6 +74,9 @@ const parsePage = (page: Uint8Array): readonly StagedRow[] => {
   }
 };
 
+/** A page without records: staged, it removes what an earlier restoration left behind. */
+export const EMPTY_PAGE = encodeOperations([]);
+
 /** Number of records in a page of a copy. @throws KeelsonError `storage.damaged_copy` */
 export const countPage = (page: Uint8Array): number => parsePage(page).length;
 
@@ -128,17 +131,18 @@ export const storeCopies = ({
     replace: async (restoration, { records, sequence }) => {
       await exclusively(async () => {
         // Beside the records of the copy: nothing else tells that the log was interrupted.
-        const mark = Buffer.from(
-          JSON.stringify({ id: restoration, atMs: clock.nowMs() } satisfies Restoration),
-        );
+        const mark = {
+          path: restorations.path(RESTORATION_KEY),
+          stored: Buffer.from(
+            JSON.stringify({ id: restoration, atMs: clock.nowMs() } satisfies Restoration),
+          ),
+          digest: undefined,
+        };
         const staged = await rows.countStaged(restoration);
         if (staged !== records) throw new KeelsonError('storage.damaged_copy');
-        await rows.stage(restoration, [
-          { path: restorations.path(RESTORATION_KEY), stored: mark, digest: undefined },
-        ]);
         // One further, so that a follower of the former log finds an entry missing and starts again.
         const headSequence = Math.max(await head(), sequence) + 2;
-        await rows.replaceRecords({ restoration, headSequence });
+        await rows.replaceRecords({ restoration, mark, headSequence });
         await onReplaced(headSequence);
       });
     },

@@ -50,37 +50,45 @@ export const openPostgresCopy = async (connections: PostgresConnections): Promis
   }
 };
 
-export const stageRecords = async (
-  connections: PostgresConnections,
+const staging = (
   restoration: string,
   rows: readonly StagedRow[],
-): Promise<void> => {
-  await connections.query(
-    `INSERT INTO staged_record (path, restoration, subpage, leaf, stored)
+): { readonly text: string; readonly values: unknown[] } => ({
+  text: `INSERT INTO staged_record (path, restoration, subpage, leaf, stored)
      SELECT path, $1, subpage, leaf, stored
      FROM unnest($2::bytea[], $3::bigint[], $4::bytea[], $5::bytea[])
        AS staged (path, subpage, leaf, stored)
      ON CONFLICT (path) DO UPDATE SET restoration = excluded.restoration,
        subpage = excluded.subpage, leaf = excluded.leaf, stored = excluded.stored`,
-    [
-      restoration,
-      rows.map(({ path }) => Buffer.from(path)),
-      rows.map(({ digest }) => digest?.subpage ?? null),
-      rows.map(({ digest }) => digest?.leaf ?? null),
-      rows.map(({ stored }) => stored),
-    ],
-  );
+  values: [
+    restoration,
+    rows.map(({ path }) => Buffer.from(path)),
+    rows.map(({ digest }) => digest?.subpage ?? null),
+    rows.map(({ digest }) => digest?.leaf ?? null),
+    rows.map(({ stored }) => stored),
+  ],
+});
+
+export const stageRecords = async (
+  connections: PostgresConnections,
+  restoration: string,
+  rows: readonly StagedRow[],
+): Promise<void> => {
+  const { text, values } = staging(restoration, rows);
+  await connections.query(text, values);
 };
 
 export const replaceRecords = async (
   client: PoolClient,
-  { restoration, headSequence }: Replacement,
+  { restoration, mark, headSequence }: Replacement,
 ): Promise<void> => {
   const run = (text: string, values: readonly unknown[] = []) =>
     client.query({ text, values: [...values], query_timeout: REPLACE_LIMIT_MS } as {
       text: string;
       values: unknown[];
     });
+  const marking = staging(restoration, [mark]);
+  await run(marking.text, marking.values);
   await run('DELETE FROM record');
   await run(
     `INSERT INTO record (path, version, subpage, leaf, stored)

@@ -54,8 +54,10 @@ export const stageRecords = (
 
 export const replaceRecords = ({
   restoration,
+  mark,
   headSequence,
 }: Replacement): readonly WriteStatement[] => [
+  ...stageRecords(restoration, [mark]),
   { sql: 'DELETE FROM record', rows: [[]] },
   {
     sql: `INSERT INTO record (path, version, subpage, leaf, stored)

@@ -18,7 +18,7 @@ export interface Connection {
 
 export interface CallOptions {
   readonly method?: string;
-  /** Sent as JSON; a Blob is sent as it is. */
+  /** Sent as JSON; a Blob or a stream is sent as it is. */
   readonly body?: unknown;
   /** Answers that are not failures although their status is none of success. */
   readonly accept?: readonly number[];
@@ -49,6 +49,15 @@ const toFailure = (status: number, text: string, what: string): CliFailure => {
   const remedy = /sealed/i.test(text) ? SEALED : REMEDIES[status];
   const said = text === '' ? `the server answered ${status}` : text;
   return new CliFailure([`${what}: ${said}.`.replace('..', '.'), remedy].filter(Boolean).join(' '));
+};
+
+/** Bodies that are sent as they are: snapshots. */
+const isBinary = (body: unknown): body is Blob | ReadableStream =>
+  body instanceof Blob || body instanceof ReadableStream;
+
+const toContentType = (kind: TokenKind, body: unknown): string => {
+  if (kind === 'api-token') return 'application/vnd.api+json';
+  return isBinary(body) ? 'application/gzip' : 'application/json';
 };
 
 const causeOf = (error: unknown): string => {
@@ -110,16 +119,11 @@ export class ApiClient {
         method,
         headers: {
           ...(token !== undefined && { authorization: `Bearer ${token}` }),
-          ...(body !== undefined && {
-            'content-type':
-              kind === 'token'
-                ? body instanceof Blob
-                  ? 'application/gzip'
-                  : 'application/json'
-                : 'application/vnd.api+json',
-          }),
+          ...(body !== undefined && { 'content-type': toContentType(kind, body) }),
         },
-        ...(body !== undefined && { body: body instanceof Blob ? body : JSON.stringify(body) }),
+        ...(body !== undefined && { body: isBinary(body) ? body : JSON.stringify(body) }),
+        // A stream is sent before the answer is read.
+        duplex: 'half',
       });
     } catch (error) {
       throw unreachable(address, error);

@@ -4,23 +4,20 @@ import { open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { backupTimeOf, toBackupName } from '@keelson/objects/backup-names';
 import { syncFolder } from '@keelson/runtime';
 import type { Command } from 'commander';
 import { CliFailure, EXIT } from '../client/failure.ts';
 import type { Cli } from './cli.ts';
 import { toCount } from './seal-commands.ts';
+import { openStoredBackup } from './stored-backups.ts';
 
 const SNAPSHOT = '/v1/sys/storage/raft/snapshot';
-/** Names of `--folder`; no other file is ever removed. */
-const KEPT_NAME = /^keelson-\d{8}T\d{9}Z\.snapshot$/;
 
 interface BackupOptions {
   readonly folder?: string;
   readonly keep?: number;
 }
-
-const nameOf = (time: Date): string =>
-  `keelson-${time.toISOString().replaceAll(/[-:.]/g, '')}.snapshot`;
 
 /** Flushed under another name first: a file with the wanted name is a whole snapshot. */
 const save = async (cli: Cli, file: string): Promise<void> => {
@@ -46,9 +43,9 @@ const save = async (cli: Cli, file: string): Promise<void> => {
   }
 };
 
-/** Removes the oldest files beyond the newest `count`. */
+/** Removes the oldest snapshots beyond the newest `count`, and no other file. */
 const prune = async (folder: string, count: number): Promise<readonly string[]> => {
-  const names = (await readdir(folder)).filter((name) => KEPT_NAME.test(name)).sort();
+  const names = (await readdir(folder)).filter((name) => backupTimeOf(name) !== undefined).sort();
   const removed = names.slice(0, Math.max(0, names.length - count));
   for (const name of removed) await rm(join(folder, name));
   return removed;
@@ -63,26 +60,55 @@ const backup = async (
     throw new CliFailure('Name either a file or a --folder.', EXIT.usage);
   if (keep !== undefined && folder === undefined)
     throw new CliFailure('--keep needs a --folder.', EXIT.usage);
-  const file = given ?? join(folder ?? '', nameOf(new Date()));
+  const file = given ?? join(folder ?? '', toBackupName(Date.now()));
   await save(cli, file);
   // Only when there is a newer one.
   const removed = folder !== undefined && keep !== undefined ? await prune(folder, keep) : [];
   cli.print({ file, removed }, `Saved ${file}.`);
 };
 
-const restore = async (cli: Cli, file: string, isForced: boolean): Promise<void> => {
-  if (!existsSync(file)) throw new CliFailure(`${file} does not exist.`);
+interface RestoreOptions {
+  readonly force?: true;
+  readonly objectStorage?: string;
+}
+
+/** Sends a snapshot from the object storage to the server while it is read. @returns its name */
+const sendStored = async (
+  cli: Cli,
+  wanted: string,
+  send: (body: ReadableStream) => Promise<unknown>,
+): Promise<string> => {
+  const { name, chunks, whyBroken, close } = await openStoredBackup(cli.environment, wanted);
+  try {
+    await send(ReadableStream.from(chunks));
+    return name;
+  } catch (error) {
+    throw whyBroken() ?? error;
+  } finally {
+    await close();
+  }
+};
+
+const restore = async (
+  cli: Cli,
+  file: string | undefined,
+  { force, objectStorage }: RestoreOptions,
+): Promise<void> => {
+  if ((file === undefined) === (objectStorage === undefined))
+    throw new CliFailure('Name either a file or a snapshot in the --object-storage.', EXIT.usage);
+  if (file !== undefined && !existsSync(file)) throw new CliFailure(`${file} does not exist.`);
   const { client } = cli;
-  await client.raw(isForced ? `${SNAPSHOT}-force` : SNAPSHOT, {
-    method: 'POST',
-    body: await openAsBlob(file),
-  });
+  const send = (body: Blob | ReadableStream): Promise<Response> =>
+    client.raw(force === true ? `${SNAPSHOT}-force` : SNAPSHOT, { method: 'POST', body });
+  let name = file ?? '';
+  if (objectStorage === undefined) await send(await openAsBlob(name));
+  else name = await sendStored(cli, objectStorage, send);
   const { sealed } = await client.v1('sys/seal-status', { isAnonymous: true });
   cli.print(
-    { restored: true, sealed },
+    { restored: true, name, sealed },
     sealed === true
-      ? 'Restored. The server is sealed: give the key shares of the snapshot with `keelson unseal`.'
-      : 'Restored. The server serves again; the tokens are those of the snapshot.',
+      ? `Restored ${name}. The server is sealed: give the key shares of the snapshot with \`keelson unseal\`.`
+      : `Restored ${name}. The server serves again; the tokens are those of the snapshot.`,
   );
 };
 
@@ -97,9 +123,11 @@ export const addBackupCommands = (program: Command, cli: Cli): void => {
   program
     .command('restore')
     .description('Replace everything on the server by a snapshot, which is verified first.')
-    .argument('<file>')
+    .argument('[file]')
+    .option(
+      '--object-storage <name>',
+      'in place of a file: a scheduled snapshot in the storage that KEELSON_OBJECT_STORAGE_* name, or "latest"',
+    )
     .option('--force', 'also a snapshot of a cluster with other keys')
-    .action((file: string, { force }: { readonly force?: true }) =>
-      restore(cli, file, force === true),
-    );
+    .action((file: string | undefined, options: RestoreOptions) => restore(cli, file, options));
 };

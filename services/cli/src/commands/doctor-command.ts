@@ -24,6 +24,13 @@ const fault = (subject: string, text: string): Finding => ({ subject, state: 'fa
 
 const RESTORE = 'Put back the whole folder from one copy, or restore a snapshot into an empty one.';
 
+/** @param records records that wait beside those of the store */
+const interrupted = (subject: string, records: number): Finding =>
+  fault(
+    subject,
+    `${records} records of an interrupted restoration wait: start sys (standalone: the server), which finishes it if any store was replaced. Otherwise everything is as before, and the snapshot can be restored again.`,
+  );
+
 const checkStore = (folder: string, service: string): Finding => {
   const file = join(folder, `${service}.sqlite`);
   if (!existsSync(file)) return fault(file, `It is missing. ${RESTORE}`);
@@ -35,6 +42,9 @@ const checkStore = (folder: string, service: string): Finding => {
     try {
       const head = database.prepare('SELECT format, sequence FROM head').get();
       const checked = database.prepare('PRAGMA quick_check').get()?.['quick_check'];
+      const staged = database.prepare('SELECT count(*) AS records FROM staged_record').get();
+      if (checked === 'ok' && Number(staged?.['records']) > 0)
+        return interrupted(file, Number(staged?.['records']));
       return checked === 'ok'
         ? good(file, `format ${String(head?.['format'])}, ${String(head?.['sequence'])} commits`)
         : fault(file, `It is damaged: ${String(checked)}. ${RESTORE}`);
@@ -135,13 +145,7 @@ const judgeStore = (
       ),
     ];
   const found = [good(subject, `format ${store.format}, ${store.sequence} commits`)];
-  if (store.stagedRecords > 0)
-    found.push(
-      fault(
-        subject,
-        `${store.stagedRecords} records of a restoration wait to be used: restore the snapshot again, or start sys, which finishes an interrupted one.`,
-      ),
-    );
+  if (store.stagedRecords > 0) found.push(interrupted(subject, store.stagedRecords));
   return found;
 };
 

@@ -5,6 +5,7 @@ import { KeelsonError } from '@keelson/errors';
 import type { PeriodicWork, RoundOptions } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
 import { listAll, type ObjectStorage } from '@keelson/objects';
+import { backupTimeOf, toBackupName } from '@keelson/objects/backup-names';
 import type { Store } from '@keelson/storage';
 import type { Snapshots } from '../snapshots/snapshot-operations.ts';
 import {
@@ -21,8 +22,6 @@ import {
 } from './domain/backup-schedule.ts';
 
 const LOOK_EVERY_MS = 15_000;
-/** No other object is ever removed. */
-const NAME = /^keelson-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z\.snapshot$/;
 
 export interface ScheduledBackups {
   readonly policy: BackupPolicy;
@@ -39,18 +38,6 @@ export interface BackupContext {
   readonly logger: Logger;
   readonly snapshots: Pick<Snapshots, 'take'>;
 }
-
-const nameOf = (nowMs: number): string =>
-  `keelson-${new Date(nowMs).toISOString().replaceAll(/[-:.]/g, '')}.snapshot`;
-
-const toKept = (key: string, prefix: string): KeptBackup | undefined => {
-  const [, year, month, day, hour, minute, second, ms] = NAME.exec(key.slice(prefix.length)) ?? [];
-  if (year === undefined) return undefined;
-  return {
-    key,
-    takenAtMs: Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.${ms}Z`),
-  };
-};
 
 /** Outcomes so far. */
 export const loadOutcomes = async ({
@@ -81,7 +68,7 @@ const storeSnapshot = async (
   { storage, prefix }: ScheduledBackups,
 ): Promise<BackupSuccess> => {
   const atMs = clock.nowMs();
-  const key = `${prefix}${nameOf(atMs)}`;
+  const key = `${prefix}${toBackupName(atMs)}`;
   const ending = new AbortController();
   try {
     const hash = createHash('sha256');
@@ -106,8 +93,9 @@ const removeOld = async (
 ): Promise<void> => {
   const kept: KeptBackup[] = [];
   for await (const { key } of listAll(storage, prefix)) {
-    const backup = toKept(key, prefix);
-    if (backup !== undefined) kept.push(backup);
+    // No other object is ever removed.
+    const takenAtMs = backupTimeOf(key.slice(prefix.length));
+    if (takenAtMs !== undefined) kept.push({ key, takenAtMs });
   }
   for (const { key } of removableBackups(kept, policy, clock.nowMs()))
     await storage.delete([`${key}.sha256`, key]);

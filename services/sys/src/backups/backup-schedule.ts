@@ -3,6 +3,7 @@ import { ConfigError } from '@keelson/config';
 import type { Logger } from '@keelson/logging';
 import type { MetricsRegistry } from '@keelson/metrics';
 import { openConfiguredStorage, openFolderStorage, watchStorage } from '@keelson/objects';
+import { BACKUPS_PREFIX } from '@keelson/objects/backup-names';
 import type { SysConfig } from '../config.ts';
 import type { ScheduledBackups } from './backup-operations.ts';
 
@@ -31,5 +32,5 @@ export const openScheduledBackups = (
     throw new ConfigError([
       'KEELSON_BACKUP_EVERY_SECONDS needs KEELSON_BACKUP_FOLDER or KEELSON_OBJECT_STORAGE_ENDPOINT.',
     ]);
-  return { policy, storage: watchStorage(storage, 'backups', parts), prefix: 'backups/' };
+  return { policy, storage: watchStorage(storage, 'backups', parts), prefix: BACKUPS_PREFIX };
 };

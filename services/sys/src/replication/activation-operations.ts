@@ -155,9 +155,9 @@ const adoptSeal = async (
   const ofShares = { shares, threshold, wrappedForShares };
   const unsealKey = await seal.unsealKey();
   if (unsealKey === undefined) return { type: 'shamir', ...ofShares };
-  const wrappedForKeyFile = wrapRootKey(unsealKey, rootKey);
+  const wrappedForKeyFiles = [wrapRootKey(unsealKey, rootKey)];
   unsealKey.fill(0);
-  return { type: 'static', ...ofShares, wrappedForKeyFile };
+  return { type: 'static', ...ofShares, wrappedForKeyFiles };
 };
 
 const carryOut = async (

@@ -85,7 +85,7 @@ export const initializeCluster = async (
       sealRecords.write(tx, SEAL_KEY, {
         ...(unsealKey === undefined
           ? { type: 'shamir' }
-          : { type: 'static', wrappedForKeyFile: wrapRootKey(unsealKey, rootKey) }),
+          : { type: 'static', wrappedForKeyFiles: [wrapRootKey(unsealKey, rootKey)] }),
         ...counts,
         wrappedForShares: wrapRootKey(shareKey, rootKey),
       });

@@ -19,8 +19,11 @@ export type SealRecord = ShareSeal &
     | {
         /** A process opens the seal with a key file when it starts. */
         readonly type: 'static';
-        /** The root key wrapped with the key in the file; base64. */
-        readonly wrappedForKeyFile: string;
+        /**
+         * The root key wrapped with the key in the file; base64. Several where a snapshot was restored into an
+         * installation with another key file: each of them opens the seal.
+         */
+        readonly wrappedForKeyFiles: readonly string[];
       }
   );
 

@@ -14,7 +14,7 @@ import {
 } from '@keelson/storage';
 import { parseShare } from './domain/share-text.ts';
 import { joinShares } from './key-shares.ts';
-import { deriveServiceKey, KEY_BYTES, unwrapRootKey } from './root-key-wrap.ts';
+import { deriveServiceKey, KEY_BYTES, unwrapRootKey, wrapRootKey } from './root-key-wrap.ts';
 import {
   CLUSTER_KEY,
   type ClusterIdentity,
@@ -45,6 +45,16 @@ export interface SealOptions {
 
 const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
+};
+
+/** The root key, if this is the key of one of the key files. */
+const unwrapAny = (key: Uint8Array, record: SealRecord): Uint8Array | undefined => {
+  if (record.type !== 'static') return undefined;
+  for (const wrapped of record.wrappedForKeyFiles) {
+    const rootKey = unwrapRootKey(key, wrapped);
+    if (rootKey !== undefined) return rootKey;
+  }
+  return undefined;
 };
 
 export class Seal {
@@ -132,7 +142,7 @@ export class Seal {
     const record = await this.record();
     if (record?.type !== 'static' || !this.isSealed) return;
     const key = await this.unsealKey();
-    const rootKey = key && unwrapRootKey(key, record.wrappedForKeyFile);
+    const rootKey = key && unwrapAny(key, record);
     key?.fill(0);
     if (rootKey === undefined) throw new KeelsonError('sys.wrong_unseal_key');
     await this.open(rootKey);
@@ -167,7 +177,30 @@ export class Seal {
           : 'Unseal failed, invalid key: failed to decrypt keys from storage',
       );
     }
+    await this.#admitKeyFile(record, rootKey);
     await this.open(rootKey);
+  }
+
+  /**
+   * After a restoration, the shares let the key file of this installation open the seal as well: that of the
+   * cluster that made the snapshot may be lost.
+   */
+  async #admitKeyFile(record: SealRecord, rootKey: Uint8Array): Promise<void> {
+    if ((await loadRestoration(this.#store)) === undefined) return;
+    const key = await this.unsealKey();
+    if (key === undefined) return;
+    const known = record.type === 'static' ? record.wrappedForKeyFiles : [];
+    const isKnown = unwrapAny(key, record) !== undefined;
+    const wrappedForKeyFiles = [...known, wrapRootKey(key, rootKey)];
+    key.fill(0);
+    if (isKnown) return;
+    await this.#store.transact(async (tx) => {
+      // The shares may have been replaced meanwhile.
+      const { shares, threshold, wrappedForShares } =
+        (await sealRecords.find(tx, SEAL_KEY)) ?? record;
+      const ofShares = { shares, threshold, wrappedForShares };
+      sealRecords.write(tx, SEAL_KEY, { type: 'static', ...ofShares, wrappedForKeyFiles });
+    });
   }
 
   /** Replaces the root key with that of the primary that this cluster follows from now on. */

@@ -4,7 +4,7 @@ import type { Clock } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
 import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replication';
 import type { RpcService } from '@keelson/rpc';
-import { type Barrier, countPage, type Store } from '@keelson/storage';
+import { type Barrier, countPage, EMPTY_PAGE, type Store } from '@keelson/storage';
 import type { Seal } from '../seal/seal.ts';
 import { CLUSTER_KEY, clusterRecords } from '../seal/seal-records.ts';
 import {
@@ -264,6 +264,14 @@ const requireOwnKeys = (
     throw damaged(`${SEALED_SUMS} is not the one of this archive`);
 };
 
+/** The pages of a refused file would only take space. */
+const discardPages = async (members: ReadonlyMap<string, MemberRpc>): Promise<void> => {
+  const page = Buffer.from(EMPTY_PAGE);
+  await Promise.allSettled(
+    [...members.values()].map((member) => member.stagePage({ restoration: randomUUID(), page })),
+  );
+};
+
 export interface RestoreRequest {
   readonly chunks: AsyncIterable<Uint8Array>;
   /** Also a snapshot that other keys encrypted. */
@@ -359,7 +367,15 @@ export const createSnapshots = (context: SnapshotContext): Snapshots => {
         // The pages of a restoration that was interrupted before are removed by the first page of this one.
         await store.transact((tx) => pendingRestorations.delete(tx, PENDING_KEY));
         const restoration = randomUUID();
-        const { meta, records } = await stageSnapshot(context, members(), restoration, request);
+        const { meta, records } = await stageSnapshot(
+          context,
+          members(),
+          restoration,
+          request,
+        ).catch(async (error: unknown) => {
+          await discardPages(members());
+          throw error;
+        });
         const services = Object.fromEntries(
           Object.entries(meta.positions).map(([service, sequence]) => [
             service,
