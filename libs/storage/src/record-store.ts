@@ -69,7 +69,9 @@ export class RecordStore implements Store {
   readonly #trees: TreeKeeper;
   #preparation: Promise<void> | undefined;
   readonly #closed = new AbortController();
-  readonly #running = new Set<Promise<unknown>>();
+  /** Transactions in progress, counted: a Set of them, of which old copies survive, would keep their garbage. */
+  #running = 0;
+  readonly #drained = Promise.withResolvers<void>();
 
   /** @param headSequence position of the log when the backend was opened */
   constructor(options: RecordStoreOptions, headSequence: number) {
@@ -78,7 +80,7 @@ export class RecordStore implements Store {
     this.#barrier = barrier;
     this.#reader = new RecordReader(backend, barrier, headSequence, cache);
     const projector = new Projector(backend, this.#reader, projections);
-    // The records may be those of a restored copy, whose tables are not built yet.
+    // The records may come from a restored copy, for which the tables are not built yet.
     this.#reader.onGap = () => projector.checkAgain();
     this.#queue = new CommitQueue({
       backend,
@@ -154,12 +156,12 @@ export class RecordStore implements Store {
 
   async #transact<T>(body: (tx: BufferedTransaction) => T | Promise<T>, fence?: Fence): Promise<T> {
     this.#requireOpen();
-    const running = this.#runUntilSettled(body, fence);
-    this.#running.add(running);
+    this.#running += 1;
     try {
-      return await running;
+      return await this.#runUntilSettled(body, fence);
     } finally {
-      this.#running.delete(running);
+      this.#running -= 1;
+      if (this.#running === 0 && this.#closed.signal.aborted) this.#drained.resolve();
     }
   }
 
@@ -299,7 +301,7 @@ export class RecordStore implements Store {
   async close(): Promise<void> {
     if (this.#closed.signal.aborted) return;
     this.#closed.abort();
-    await Promise.allSettled(this.#running);
+    if (this.#running > 0) await this.#drained.promise;
     await this.#trees.save().catch(() => undefined);
     await this.#backend.close();
   }

@@ -37,7 +37,8 @@ import { TREE_START } from './tree-rows.ts';
 
 /** Rows or entries counted at a time, yielding to the event loop in between. */
 const PAGE_ENTRIES = 200;
-const COUNT_EVERY_ENTRIES = 500;
+/** Few, so that notes become garbage while they are young. */
+const COUNT_EVERY_ENTRIES = 100;
 /** Beyond this number of notes, which take about a megabyte, the log is read instead. */
 const MAX_NOTES = 4000;
 /** Approximate maximum number of entries that the start after a crash has to count again. */

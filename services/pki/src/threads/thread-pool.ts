@@ -24,14 +24,14 @@ export interface PooledWork<Job, Result> {
 }
 
 /** Collects the garbage of jobs early: by default V8 lets it grow to 128 MB first. */
-const MAX_YOUNG_MEGABYTES = 32;
+const MAX_YOUNG_MEGABYTES = 16;
 
 interface Waiting<Job, Result> extends PromiseWithResolvers<Result> {
   readonly job: Job;
 }
 
 interface StartedPool<Job, Result> {
-  readonly threads: Piscina<readonly Job[], readonly Settled<Result>[]>;
+  readonly threads: Piscina<readonly Job[], Settled<Result>[]>;
   /** Resolves when a thread can take jobs, or will not come up. */
   readonly started: Promise<void>;
   isUp: boolean;
@@ -92,7 +92,7 @@ export class ThreadPool<Job, Result> {
 
   #start(): StartedPool<Job, Result> {
     const { entry, name, maxThreads, messagesAtATime } = this.#work;
-    const threads = new Piscina<readonly Job[], readonly Settled<Result>[]>({
+    const threads = new Piscina<readonly Job[], Settled<Result>[]>({
       filename: entry.href,
       name: 'serve',
       minThreads: 1,
@@ -147,6 +147,8 @@ export class ThreadPool<Job, Result> {
         if ('result' in answer) resolve(answer.result);
         else reject(toThrown(answer.refusal));
       }
+      // Piscina's own record of the message survives until the next full garbage collection.
+      answers.length = 0;
     } catch (cause) {
       const reason = pool.endedBy ?? new KeelsonError('internal', {}, { cause });
       for (const { reject } of message) reject(reason);
