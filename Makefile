@@ -33,7 +33,7 @@ console: $(CONSOLE)
 # Compiled code is kept between starts, so that a start does not load the compiler that strips types.
 up: $(INSTALLED) $(CONSOLE)
 	@echo 'Starting Keelson.'
-	@NODE_COMPILE_CACHE=node_modules/.cache/compiled GLIBC_TUNABLES=glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=131072:glibc.malloc.arena_max=2 exec node_modules/node/bin/node services/standalone/src/start.js
+	@NODE_COMPILE_CACHE=node_modules/.cache/compiled GLIBC_TUNABLES=glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=131072:glibc.malloc.arena_max=2 exec node_modules/node/bin/node services/standalone/src/main.ts
 
 # Installs what a Debian machine lacks (as root; elsewhere says what is missing), then the whole suite.
 test:

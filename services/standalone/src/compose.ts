@@ -38,8 +38,8 @@ export interface StandaloneParts {
   readonly config: Config<typeof standaloneConfig>;
   readonly folder: DataFolder;
   /**
-   * Environment of the process: PATH and the variables that a setting names reach the tool of the built-in
-   * runner.
+   * Environment of the process. The tool of the built-in runner receives PATH and the variables named in a
+   * setting.
    */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly logger: Logger;
@@ -47,18 +47,18 @@ export interface StandaloneParts {
 
 export interface Standalone {
   readonly addresses: readonly string[];
-  /** PEM file of the CA that clients have to trust; absent when the operator gave a certificate. */
+  /** PEM file of the CA that clients must trust; absent if the operator provided a certificate. */
   readonly caCertificateFile: string | undefined;
   /** Present on the first start only. */
   readonly firstRun?: FirstRun;
-  /** Why the built-in runner is off although it is turned on; undefined: it is on, or turned off. */
+  /** Reason why the enabled built-in runner does not work; undefined: it works, or is disabled. */
   readonly runnerFault: string | undefined;
   /** Reopens audit files and reloads the certificate. */
   reload(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** @throws Error naming the file when it holds no cluster */
+/** @throws Error naming the file when it contains no cluster */
 const requireCluster = async ({ seal }: SysService, file: string): Promise<void> => {
   if ((await seal.status()).initialized) return;
   throw new Error(
@@ -66,7 +66,7 @@ const requireCluster = async ({ seal }: SysService, file: string): Promise<void>
   );
 };
 
-/** Starts sys, after the check that the stores belong together; closes the stores if it fails. */
+/** Checks that the stores belong together and starts sys; closes the stores if that fails. */
 const startSys = async (
   sys: SysService,
   stores: Awaited<ReturnType<typeof openStores>>,
@@ -144,7 +144,7 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
   const keys = isFirst ? await sys.seal.ensureFirstKeys() : undefined;
   for (const service of [pki, workspace]) {
     await service.start();
-    // Otherwise a process that says it is up would refuse its first requests as sealed.
+    // Otherwise a process that reports itself as up would refuse its first requests as sealed.
     await service.joined;
   }
 

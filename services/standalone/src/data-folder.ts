@@ -1,5 +1,5 @@
 /**
- * The folder that holds everything a standalone control plane keeps, used by one process at a time.
+ * The folder with all data of a standalone control plane, used by one process at a time.
  */
 import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';

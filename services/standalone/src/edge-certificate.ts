@@ -16,11 +16,11 @@ export interface EdgeCertificateSettings {
 
 export interface EdgeCertificate {
   readonly source: CertificateSource;
-  /** PEM file of the CA that clients have to trust; undefined when the operator gave the certificate. */
+  /** PEM file of the CA that clients must trust; undefined if the operator provided the certificate. */
   readonly authorityFile: string | undefined;
 }
 
-/** Opens the given certificate, or one that Keelson issues to itself below `tls/` in the data folder. */
+/** Opens the configured certificate, or one that Keelson issues to itself in `tls/` of the data folder. */
 export const openEdgeCertificate = async (
   { tlsCertificateFile, tlsKeyFile, tlsNames }: EdgeCertificateSettings,
   folder: DataFolder,

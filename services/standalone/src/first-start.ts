@@ -9,7 +9,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { removeFileDurably, writeFileDurably } from '@keelson/runtime';
 import type { DataFolder } from './data-folder.ts';
 
-/** The end of a refusal to start: what an operator does about files that do not fit together. */
+/** The last sentence of a refusal to start: the remedy for files that do not belong together. */
 export const putBack = (what: string): string =>
   `Nothing was changed. Put back ${what}, from a copy of the same moment as the rest (docs/backup.md).`;
 
@@ -29,7 +29,7 @@ export const storeFile = (folder: DataFolder, service: StoreService): string =>
 
 export const firstRunFile = (folder: DataFolder): string => folder.file(FIRST_RUN);
 
-/** Default file of the seal's key, used unless a setting names another one. */
+/** Key file of the seal, unless a setting names another one. */
 export const unsealKeyFile = (folder: DataFolder): string => folder.file(UNSEAL_KEY);
 
 /** Folder of the certificate that Keelson issues to itself. */
@@ -52,7 +52,7 @@ const isEmpty = (file: string): boolean => !existsSync(file) || statSync(file).s
  */
 export const prepareStart = (folder: DataFolder, keyFile: string): 'first' | 'later' => {
   const isMarked = existsSync(folder.file(MARKER));
-  // The facts are the last file written before the marker is removed, so the others exist too.
+  // `first-run.json` is the last file written before the marker is removed, so the others exist too.
   const isFinished = existsSync(firstRunFile(folder));
   if (isMarked && !isFinished) return 'first';
   const present = readdirSync(folder.path).filter(isOfCluster).sort();

@@ -11,7 +11,7 @@ export interface GreetingFacts {
   readonly firstRun?: FirstRun;
 }
 
-/** Who executes runs, for the greeting. */
+/** The state of the built-in runner, for the greeting. */
 export const toRunnerStatus = (isOn: boolean, fault: string | undefined): string => {
   if (!isOn) return 'executed by agents; the built-in runner is turned off (KEELSON_RUNNER)';
   return fault === undefined

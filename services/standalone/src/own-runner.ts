@@ -1,4 +1,4 @@
-/** The built-in runner of a control plane in one process: in the same process, with a token of this start. */
+/** The built-in runner in the process of the control plane, with a token that is valid until the process ends. */
 import { createHash, randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,13 +11,13 @@ import type { DataFolder } from './data-folder.ts';
 export interface OwnRunner {
   /** Present when the runner is on. */
   readonly prepared?: PreparedRunner;
-  /** Token of this runner, or of one that the operator starts elsewhere; undefined: there is none. */
+  /** Token of this runner, or of one that the operator starts separately; undefined: there is none. */
   readonly token: string | undefined;
-  /** Why it is off although it is turned on. */
+  /** Reason why the enabled runner does not work. */
   readonly fault?: string;
 }
 
-/** Not below the data folder, which the users of runs cannot pass through. */
+/** Not in the data folder, because the users of runs cannot traverse it. */
 const folderOf = (dataFolder: string): string =>
   join(
     tmpdir(),
@@ -48,7 +48,7 @@ export const prepareOwnRunner = async ({
     });
     return { prepared, token: config.runnerToken ?? randomBytes(48).toString('base64url') };
   } catch (error) {
-    // The rest of the control plane does not need it.
+    // The rest of the control plane works without it.
     if (!(error instanceof UnusableOwner)) throw error;
     logger.error({ err: error }, 'the built-in runner is off');
     return { token: config.runnerToken, fault: error.message };

@@ -51,14 +51,14 @@ const ORIGIN_KEY = 'origin';
 const originOf = async ({ store }: OpenStore): Promise<string | undefined> =>
   (await origins.find(store, ORIGIN_KEY))?.id;
 
-/** Marks the stores of a first start as belonging together, also where an interrupted one began to. */
+/** Marks the stores of a first start as belonging together, even if an interrupted start has marked some. */
 export const joinStores = async (stores: Stores): Promise<void> => {
   const id = (await originOf(stores.sys)) ?? randomUUID();
   for (const { store } of Object.values(stores))
     await store.transact((tx) => origins.write(tx, ORIGIN_KEY, { id }));
 };
 
-/** @throws Error naming a store that was put in the place of the one that belongs to that of sys */
+/** @throws Error naming a store that does not belong to the store of sys */
 export const requireJoined = async (stores: Stores, folder: DataFolder): Promise<void> => {
   const id = await originOf(stores.sys);
   for (const service of STORE_SERVICES)
