@@ -104,7 +104,7 @@ export const acmeOrder: Bench = {
     'its file was fetched. Both servers ask the same DNS server. Keelson answers after fsync; Pebble (no sleep, ' +
     'no refused nonces, no authorization used again) keeps everything in memory. After 15 s that warm clients and ' +
     'Keelson up, whose code is compiled while it runs, five rounds of 3 s each in turn, each after a second that ' +
-    'does not count. Pebble is started anew for each: it slows down with the orders it has, and its locks can stop it for good (an ' +
+    'does not count. Pebble is restarted for each: it slows down with the orders it has, and its locks can stop it for good (an ' +
     'authorization that is read, a new order and a certificate wait for one another). A round in which it stops ' +
     'counts up to the last order.',
   run: async ({ quick, say }) => {

@@ -90,7 +90,7 @@ export const storage: Bench = {
   claim: 'record and log entry of 1.2 KB in groups of 100 at 43 µs of CPU; a read at 9 µs',
   method:
     'One store on SQLite in this process: read for absence and create by 100 callers and by one, latency ' +
-    `at ${COMMITS_PER_SECOND} commits/s, reads by one caller; beside it plain SQLite flushing each group of 100.`,
+    `at ${COMMITS_PER_SECOND} commits/s, reads by one caller; and in the same run plain SQLite, flushing each group of 100.`,
   run: async ({ quick, say }) => {
     const seconds = quick ? 0.2 : 4;
     const folder = await mkdtemp(join(tmpdir(), 'keelson-bench-'));

@@ -92,7 +92,7 @@ const toLogLine = (text: string, level: 'info' | 'error'): string =>
   })}\n`;
 
 /** Writes a message of the agent to the log, as plain text for people. */
-const tell = ({ log, phase }: Pick<Execution, 'log' | 'phase'>, text: string): void =>
+const writeMessage = ({ log, phase }: Pick<Execution, 'log' | 'phase'>, text: string): void =>
   log.write(phase.attributes['is-assessment'] ? toLogLine(text, 'error') : text);
 
 /** @throws StepFailed when the tool fails; its output is then in the log */
@@ -105,7 +105,7 @@ const need = async (
   const { tool } = execution;
   const outcome = await tool(args, isLogged, moreEnvironment);
   if (outcome.code === 0) return outcome;
-  if (!isLogged) tell(execution, outcome.output);
+  if (!isLogged) writeMessage(execution, outcome.output);
   throw new StepFailed(`terraform ${args[0]} ended with ${outcome.code}`);
 };
 
@@ -242,7 +242,7 @@ export const refusePhase = async (
   text: string,
 ): Promise<void> => {
   const log = new LogStream(controlPlane, phase);
-  tell({ log, phase }, `${text}\n`);
+  writeMessage({ log, phase }, `${text}\n`);
   await log.end();
   await reportEnd(controlPlane, phase, { status: 'errored' });
 };
@@ -294,14 +294,15 @@ export const performPhase = async (
     end = await execute({ phase, folder, log, controlPlane, toolName, tool, lastTool });
   } catch (error) {
     if (!(error instanceof StepFailed)) {
-      tell({ log, phase }, `\n${error instanceof Error ? error.message : String(error)}\n`);
+      writeMessage({ log, phase }, `\n${error instanceof Error ? error.message : String(error)}\n`);
     }
     end = { status: 'errored' };
   } finally {
     over.abort();
     await watching;
   }
-  if (interruption.lastWords !== undefined) tell({ log, phase }, `\n${interruption.lastWords}\n`);
+  if (interruption.lastWords !== undefined)
+    writeMessage({ log, phase }, `\n${interruption.lastWords}\n`);
   // A plan that had to stop is not reported as finished, but a completed apply is.
   if (end.status === 'errored' || attributes.phase === 'plan') {
     if (interruption.reason === 'canceled') end = { status: 'canceled' };

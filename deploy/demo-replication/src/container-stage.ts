@@ -81,7 +81,7 @@ const initialize = async (url: string, file: string, apiToken: string): Promise<
   if (existsSync(file)) return { ...readFirstRun(file), api_token: apiToken };
   if (status === 200)
     throw new Error(
-      `the primary was initialized by somebody else: its root_token and unseal_keys belong into ${file}, or begin anew with \`docker compose --profile replication down --volumes\``,
+      `the primary was initialized by somebody else: its root_token and unseal_keys belong into ${file}, or start again with \`docker compose --profile replication down --volumes\``,
     );
   const init = async () => {
     const answer = await fetch(`${url}/v1/sys/init`, {

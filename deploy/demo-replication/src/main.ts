@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { readConfig } from './config.ts';
 import { openContainers } from './container-stage.ts';
 import type { Stage } from './stage.ts';
-import { runStory, tell } from './story.ts';
+import { runStory, showRoles } from './story.ts';
 import { openTerminal } from './terminal.ts';
 
 /** Long, because containers that all start together are slow on a small machine. */
@@ -43,7 +43,7 @@ const say = (text: string): void => {
 const explain = async (error: unknown, stage: Stage | undefined): Promise<void> => {
   say(`\n${error instanceof Error ? error.message : String(error)}`);
   if (stage === undefined) return;
-  await tell(terminal, stage);
+  await showRoles(terminal, stage);
   say(`\n${stage.newestLog()}`);
 };
 

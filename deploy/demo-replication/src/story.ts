@@ -141,7 +141,7 @@ const filter = async ({ step }: Terminal, { primary, secondary }: Stage): Promis
     wanted('on the secondary', await secondary.v1('POST', 'headquarters/roles/x', {}), 404);
     await post(primary, 'headquarters/roles/x', { allow_any_name: true });
   });
-  await step('both sides tell the same of what is kept back', async () => {
+  await step('both sides report the same filtered paths', async () => {
     const kept = async (cluster: AddressedCluster, side: string): Promise<unknown> =>
       wanted(side, await cluster.v1('GET', `${PERFORMANCE}/${side}/dynamic-filter/branch`), 200)
         .data;
@@ -180,7 +180,7 @@ const partition = async (terminal: Terminal, stage: Stage): Promise<void> => {
     const body = { policy: POLICY };
     wanted('write', await secondary.v1('POST', 'sys/policies/acl/nowhere', body), 503);
   });
-  await tell(terminal, stage);
+  await showRoles(terminal, stage);
   await step('the lines are back; both catch up, roots are equal', async () => {
     for (const line of lines) line.pass();
     await untilThere(secondary, 'meanwhile');
@@ -204,7 +204,7 @@ const failOver = async (terminal: Terminal, stage: Stage): Promise<void> => {
   const token = await step('three shares of the primary make a DR operation token', () =>
     generateOperationToken(dr, primary.shares),
   );
-  const plan = await step('the DR secondary tells what a promotion would lose', () =>
+  const plan = await step('the DR secondary reports what a promotion would lose', () =>
     post(dr, `${DR}/secondary/promote`, { dr_operation_token: token, dry_run: true }),
   );
   const { missing_entries: missing, unheard_ms: unheardMs } = plan.data;
@@ -323,7 +323,7 @@ const MOST_SAMPLES = 20;
  * A table of the clusters' current roles, which also marks a cluster as down or busy. The clusters are asked
  * until two samples in succession are equal, so that the rows held at one moment and can be compared.
  */
-export const tell = async (terminal: Terminal, stage: Stage): Promise<void> => {
+export const showRoles = async (terminal: Terminal, stage: Stage): Promise<void> => {
   let rows = await rolesOf(stage);
   for (let sample = 1; sample < MOST_SAMPLES; sample += 1) {
     const again = await rolesOf(stage);
@@ -348,6 +348,6 @@ export const runStory = async (terminal: Terminal, stage: Stage): Promise<void> 
   for (const [title, play] of chapters) {
     terminal.heading(title);
     await play(terminal, stage);
-    await tell(terminal, stage);
+    await showRoles(terminal, stage);
   }
 };

@@ -359,7 +359,7 @@ const answer = async (
     message.respond(payload);
   } catch (error) {
     const { code, detailsJson } = toWireError(error);
-    const told = { [ERROR_HEADER]: code, [ERROR_PARAMS_HEADER]: detailsJson };
-    message.respond(undefined, { headers: toNatsHeaders(told) });
+    const errorHeaders = { [ERROR_HEADER]: code, [ERROR_PARAMS_HEADER]: detailsJson };
+    message.respond(undefined, { headers: toNatsHeaders(errorHeaders) });
   }
 };

@@ -3,7 +3,7 @@ import type { Bus } from '@keelson/bus';
 import type { Clock } from '@keelson/clock';
 import type { Logger } from '@keelson/logging';
 
-/** A first connection that takes longer is logged as missing. */
+/** A first connection that takes longer than this is logged as missing. */
 const FIRST_CONNECTION_WITHIN_MS = 5000;
 
 /**

@@ -1,4 +1,4 @@
-/** Copies of the store of this service, for backups that sys makes of the whole cluster. */
+/** Copies the store of this service for backups of the whole cluster, which sys makes. */
 import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replication';
 import type { Membership } from '@keelson/replication';
 import type { RpcService } from '@keelson/rpc';
@@ -39,22 +39,22 @@ export const storeCopyRpc = ({
   replaceRecords: async ({ restoration, records, sequence }) => {
     // An interrupted restoration is finished by repeating all of its steps.
     if ((await loadRestoration(store))?.id === restoration) return {};
-    // Work that goes on would write what it knows of the former records.
+    // Work in progress would write data derived from the former records.
     await stopReplication();
     await store.copies.replace(restoration, {
       records: Number(records),
       sequence: Number(sequence),
     });
-    // The keyring may be another one, and an older one of the same cluster lacks keys of this one.
+    // The copy may have another keyring, or an older one that lacks keys of the current one.
     barrier.seal();
     return {};
   },
 });
 
 /**
- * The membership with a log of another id after each restoration of the store: positions in the log before
- * mean nothing any more, so secondaries compare their records with the restored ones. A full stop in an id
- * would begin the generation of a paths filter.
+ * The membership, with a new log id after each restoration of the store: positions in the former log are
+ * meaningless, so secondaries must compare their records with the restored ones. The id contains no full
+ * stop, because that would begin the generation of a paths filter.
  */
 export const afterRestoration = (membership: Membership, store: Store): Membership => ({
   identity: async () => {

@@ -56,7 +56,7 @@ const whatThen = (key: string, known: ReadonlySet<string>): string => {
   return meant === undefined ? 'run it with --help for the list.' : `did you mean ${meant}?`;
 };
 
-/** Problems with the names in a file, each with the name that may be meant. */
+/** Problems with the names in a file, each with a suggestion. */
 const unknownInFile = (
   { path, values }: SettingsFile,
   names: readonly string[],

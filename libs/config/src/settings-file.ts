@@ -7,7 +7,7 @@ const MOST_BYTES = 1024 * 1024;
 
 export interface SettingsFile {
   readonly path: string;
-  /** Texts as they would stand in the environment, by the names in the file. */
+  /** Values in the form of environment variables, by their names in the file. */
   readonly values: ReadonlyMap<string, string>;
 }
 
@@ -15,7 +15,7 @@ export interface SettingsFile {
 export const toFileName = (name: string): string =>
   toEnvironmentName(name).slice(PREFIX.length).toLowerCase();
 
-/** A name that was written as in the environment, in camel case or with hyphens, as it stands in a file. */
+/** Converts a name written like an environment variable, in camel case or with hyphens, to its form in a file. */
 export const asFileName = (written: string): string => {
   const name = written.replaceAll('-', '_');
   return (/[a-z]/.test(name) ? toFileName(name) : name.toLowerCase()).replace(/^keelson_/, '');
@@ -33,7 +33,7 @@ const toText = (value: unknown): string | undefined => {
 /**
  * Reads a file with one setting per line: `http_port: 8200`. Lists are lists of YAML, or separated by commas.
  * @param origin names the file in messages: "--config" or the variable
- * @throws ConfigError if it cannot be read, is no YAML mapping, or names a setting twice
+ * @throws ConfigError if the file cannot be read, is not a YAML mapping, or contains a setting twice
  */
 export const readSettingsFile = async (path: string, origin: string): Promise<SettingsFile> => {
   const refuse = (problem: string, cause?: unknown): ConfigError =>
@@ -44,14 +44,14 @@ export const readSettingsFile = async (path: string, origin: string): Promise<Se
   });
   if (Buffer.byteLength(text) > MOST_BYTES)
     throw refuse(`${path} has more than ${MOST_BYTES} bytes.`);
-  // Only loaded by processes that have such a file.
+  // Loaded on use: few processes have such a file.
   const { parseDocument } = await import('yaml');
-  // Without types: a value is read from its text, exactly as one of the environment.
+  // Without types: values are parsed from their text, exactly like those of the environment.
   const document = parseDocument(text, { schema: 'failsafe' });
   const [error] = document.errors;
   if (error !== undefined)
     throw refuse(`${path} is no valid YAML: ${error.message.split('\n')[0]}`);
-  // A file of comments has no content, or an empty text.
+  // A file with comments only has null or an empty text as content.
   const content: unknown = toPlain(document, refuse) || {};
   if (typeof content !== 'object' || content === null || Array.isArray(content))
     throw refuse(`${path} must consist of lines such as "http_port: 8200".`);

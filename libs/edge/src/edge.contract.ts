@@ -89,9 +89,9 @@ export const registerEdgeContract = (name: string, reach: Reach): void => {
     });
 
     test('receives the whole head, and answers with status, headers and body', async () => {
-      let told: RequestHead | undefined;
+      let received: RequestHead | undefined;
       const edge = await reachService(({ head }) => {
-        told = head;
+        received = head;
         return Promise.resolve(
           edgeResponse(
             201,
@@ -102,7 +102,7 @@ export const registerEdgeContract = (name: string, reach: Reach): void => {
       });
       const request = edgeRequest({ path: '/röles', query: 'a=b', headers: { 'x-ä': 'ü' } });
       const response = await edge.handle(request);
-      expect(told).toEqual(request.head);
+      expect(received).toEqual(request.head);
       expect(response.head).toEqual({
         status: 201,
         headers: [

@@ -246,7 +246,7 @@ export const createBodyDecoder = <S extends TSchema>(
           pointer: toGivenPointer(pointer, givenNames),
           text,
         }));
-        // The reason tells more than the schema does.
+        // The stated reason is more helpful than the message of the schema.
         const named = new Set(unsupported.map(({ pointer }) => pointer));
         refuseInvalid([...found.filter(({ pointer }) => !named.has(pointer)), ...unsupported]);
       }

@@ -6,6 +6,7 @@ test.for([
   [' What the caller is given.', 'What'],
   ['*\n * Whom a token stands for.\n ', 'Whom'],
   [' The tree is built anew.', 'anew'],
+  [' It lies beside the log.', 'beside'],
   ['* Records\n * of before the change.', 'of before'],
   [' It was refused, and so it is.', 'so it is.'],
 ])('a comment such as %j is refused for "%s"', ([comment, phrase]) => {

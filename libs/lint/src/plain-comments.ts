@@ -1,7 +1,7 @@
 /** Comments are written in plain English (CONTRIBUTING, Documents). The rule finds phrases that never are. */
 
 const OPENINGS = /^(?:Of|What|Whom|Whose) /;
-const PHRASES = /\b(?:anew|of before|tells? of)\b|\bso it is[.,;:]/;
+const PHRASES = /\b(?:anew|besides?|lest|of before|tells? of|told|whom)\b|\bso it is[.,;:]/;
 
 /** The phrase that makes a comment hard to read; undefined if none is known. */
 export const oddPhrase = (comment: string): string | undefined => {

@@ -47,7 +47,7 @@ export class RedisLeaseRecords implements LeaseRecords {
   readonly #redis: Redis;
   /** Resolves when the first attempt to connect has succeeded or failed. */
   readonly #firstAttempt = Promise.withResolvers<void>();
-  #told: boolean | undefined;
+  #wasReachable: boolean | undefined;
   #isClosed = false;
 
   /** @param onReachable called when Redis can be reached, and when it no longer can */
@@ -74,8 +74,8 @@ export class RedisLeaseRecords implements LeaseRecords {
     this.#redis = url === undefined ? new Redis(settings) : new Redis(url, settings);
     const note = (isReachable: boolean) => (): void => {
       this.#firstAttempt.resolve();
-      if (this.#told === isReachable || this.#isClosed) return;
-      this.#told = isReachable;
+      if (this.#wasReachable === isReachable || this.#isClosed) return;
+      this.#wasReachable = isReachable;
       onReachable(isReachable);
     };
     this.#redis.on('ready', note(true));
@@ -85,7 +85,7 @@ export class RedisLeaseRecords implements LeaseRecords {
   }
 
   get isReachable(): boolean {
-    return this.#told !== false;
+    return this.#wasReachable !== false;
   }
 
   async acquire(name: string, holder: string, ttlMs: number): Promise<Acquisition> {

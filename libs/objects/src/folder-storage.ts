@@ -7,14 +7,14 @@ import { syncFolder } from '@keelson/runtime';
 import { requireKey } from './object-key.ts';
 import type { ListObjectsOptions, ObjectStorage, StoredObject } from './object-storage.ts';
 
-/** End of the names of files that are being written. */
+/** Suffix of files that are being written. */
 const UNFINISHED = '.part';
 const MISSING = new Set<unknown>(['ENOENT', 'ENOTDIR']);
 
 const codeOf = (error: unknown): unknown =>
   error instanceof Error && 'code' in error ? error.code : undefined;
 
-/** Calls of the file system, whose failures name their cause. */
+/** Calls the file system; a failure names its cause. */
 const attempt = async <T>(work: () => Promise<T>): Promise<T> => {
   try {
     return await work();
@@ -52,7 +52,7 @@ class FolderStorage implements ObjectStorage {
     const file = this.#file(key);
     return attempt(async () => {
       await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-      // Flushed under another name first, so that a file with the key's name is whole after a power failure.
+      // Flushed under another name first, so that a file with the final name is complete after a power failure.
       const unfinished = `${file}${UNFINISHED}`;
       const handle = await open(unfinished, 'w', 0o600);
       let sizeBytes = 0;
@@ -123,5 +123,5 @@ class FolderStorage implements ObjectStorage {
   }
 }
 
-/** The folder is created by the first object. */
+/** The first object creates the folder. */
 export const openFolderStorage = (folder: string): ObjectStorage => new FolderStorage(folder);

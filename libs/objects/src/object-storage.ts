@@ -11,7 +11,7 @@ export interface StoredObject {
 }
 
 export interface ListObjectsOptions {
-  /** Only keys that come after this one, which need not exist. */
+  /** Only keys after this one, which need not exist. */
   readonly after?: string;
   /** At most 1,000. */
   readonly limit: number;
@@ -37,12 +37,12 @@ export interface ObjectStorage {
   getStream(key: string): Promise<AsyncIterable<Uint8Array> | undefined>;
   /** Objects whose keys begin with `prefix`, in the byte order of their keys. */
   list(prefix: string, options: ListObjectsOptions): Promise<readonly StoredObject[]>;
-  /** Keys without an object are ignored. At most 1,000. */
+  /** Removes at most 1,000 objects; keys without an object are ignored. */
   delete(keys: readonly string[]): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Largest number of objects in one list or deletion. */
+/** Maximum number of objects in one list or deletion. */
 export const MAX_LISTED = 1000;
 
 /** All objects whose keys begin with `prefix`, in pages. */

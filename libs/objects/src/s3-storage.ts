@@ -11,7 +11,7 @@ export interface S3StorageOptions {
   readonly endpoint: string;
   readonly region: string;
   readonly bucket: string;
-  /** Beginning of all keys; empty, or ends with a slash. */
+  /** Prefix of all keys; empty, or ends with a slash. */
   readonly prefix: string;
   /** Whether the bucket is part of the path of an address; otherwise it is part of the host name. */
   readonly pathStyle: boolean;
@@ -34,7 +34,7 @@ const bucketUrl = ({ endpoint, bucket, pathStyle }: S3StorageOptions): string =>
   return `${url.href.replace(/\/$/, '')}${pathStyle ? `/${bucket}` : ''}`;
 };
 
-/** Refusals that the same request meets again. */
+/** Refusals that a repetition of the request would not change. */
 const isFinal = (error: unknown): boolean =>
   error instanceof S3ServiceError && error.status < 500 && error.status !== 429;
 
@@ -46,7 +46,7 @@ const reasonOf = (error: unknown): string => {
   return error instanceof Error ? error.message : String(error);
 };
 
-/** Parts of the same size, but for the last. */
+/** Parts of equal size; only the last one may be smaller. */
 async function* inParts(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let held: Uint8Array[] = [];
   let bytes = 0;
@@ -128,7 +128,7 @@ class S3Storage implements ObjectStorage {
       await this.#attempt(() => client.completeMultipartUpload(name, upload, parts));
       return sizeBytes;
     } catch (error) {
-      // Otherwise its parts take space until the bucket's own rule for unfinished uploads removes them.
+      // Otherwise its parts occupy space until a rule of the bucket removes unfinished uploads.
       await client.abortMultipartUpload(name, upload).catch(() => undefined);
       throw error;
     }

@@ -1,4 +1,4 @@
-/** An object storage that tells in log, metrics and status whether it can be used. */
+/** An object storage that reports in log, metrics and status whether it can be used. */
 import { pause, systemClock } from '@keelson/clock';
 import { hasCode, KeelsonError } from '@keelson/errors';
 import type { Logger } from '@keelson/logging';
@@ -11,7 +11,7 @@ const ASK_EVERY_MS = 10_000;
 export interface WatchedStorage extends ObjectStorage {
   /** A sentence for operators while the storage cannot be used. */
   impaired(): readonly string[];
-  /** Asks the storage from time to time, so that the status holds without requests; until `signal` aborts. */
+  /** Checks the storage at intervals until `signal` aborts, so that the status is current without requests. */
   follow(signal: AbortSignal): Promise<void>;
 }
 
@@ -78,7 +78,7 @@ export const watchStorage = (
         requests.inc({ purpose, operation, outcome: 'answered' });
         return result;
       } catch (error) {
-        // A source that fails says nothing about the storage.
+        // A failing source says nothing about the storage.
         if (hasCode(error, 'objects.unavailable')) {
           note(error);
           requests.inc({ purpose, operation, outcome: 'failed' });

@@ -1,7 +1,7 @@
 /**
- * Which addresses a service may connect to when somebody else names the destination. Addresses that cannot
+ * Decides which addresses a service may connect to when a user names the destination. Addresses that cannot
  * be web servers, and those where clouds serve the machine's credentials, are always refused by default;
- * whether private networks and loopback are depends on who names the destination.
+ * private networks and loopback are refused or permitted depending on that user.
  */
 import { isIP } from 'node:net';
 import { createNetworks } from '@keelson/edge/networks';
@@ -11,9 +11,9 @@ export interface AddressPolicy {
 }
 
 export interface AddressRanges {
-  /** Addresses or CIDR ranges. When there are any, all others are refused. */
+  /** Addresses or CIDR ranges. If there are any, all other addresses are refused. */
   readonly permitted: readonly string[];
-  /** Wins over `permitted`. */
+  /** Takes precedence over `permitted`. */
   readonly excluded: readonly string[];
 }
 

@@ -31,7 +31,7 @@ export interface ConfiguredProcess<S extends ConfigSchema> {
   readonly start: (config: Config<S>, logger: Logger) => Promise<Stoppable>;
 }
 
-/** Read before the environment is checked: it names the file that completes it. */
+/** Read before the environment is checked, because it names the file with the other settings. */
 const CONFIG_FILE = 'KEELSON_CONFIG_FILE';
 
 const readFileOf = async (

@@ -1,11 +1,11 @@
-/** Arguments that every process takes. Settings are none of them: those come from the environment or a file. */
+/** The arguments of every process. Settings are not arguments: they come from the environment or a file. */
 import { parseArgs } from 'node:util';
 import { type ConfigSchema, nearest, settingDescriptions } from '@keelson/config';
 
 export interface ProcessArguments {
   readonly task: 'help' | 'version' | 'run';
   readonly configFile?: string | undefined;
-  /** Why the process cannot run: an argument is unknown or incomplete. */
+  /** The reason why the process cannot run: an argument is unknown or incomplete. */
   readonly problem?: string;
 }
 
@@ -15,7 +15,7 @@ const OPTIONS = {
   config: { type: 'string' },
 } as const;
 
-/** Text of the arguments, for `--help`. */
+/** Description of the arguments for `--help`. */
 export const USAGE = `Arguments:
   --config FILE   read settings from a YAML file, too
   --help          print this text
@@ -44,7 +44,7 @@ const unknownArgument = (argument: string, schema: ConfigSchema): string => {
   );
 };
 
-/** Reads the arguments; a problem names the one that may be meant. */
+/** Reads the arguments; a problem suggests the argument that may be meant. */
 export const readArguments = (given: readonly string[], schema: ConfigSchema): ProcessArguments => {
   const { values, tokens } = parseArgs({
     args: [...given],

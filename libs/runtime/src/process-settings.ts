@@ -26,7 +26,7 @@ export const processSettings = Type.Object(
 );
 
 const SysAddresses = Type.Array(Type.String(), {
-  description: 'host:port of sys; a DNS name stands for all its replicas.',
+  description: 'host:port of sys; a DNS name may resolve to several replicas.',
   default: ['sys:9000'],
 });
 

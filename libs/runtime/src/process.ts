@@ -2,7 +2,7 @@
 import { isatty } from 'node:tty';
 import type { Environment } from '@keelson/config';
 import type { Logger } from '@keelson/logging';
-import { type ServiceState, tellServiceManager } from './service-manager.ts';
+import { notifyServiceManager, type ServiceState } from './service-manager.ts';
 
 export interface Stoppable {
   /** Finishes current work and frees all resources. */
@@ -82,14 +82,14 @@ export const runProcess = async ({
     process.exit(1);
   }
   const { logger } = running;
-  const tell = (state: ServiceState): Promise<void> =>
-    tellServiceManager(environment, state).catch((error: unknown) =>
-      logger.warn({ err: error, state }, 'systemd was not told'),
+  const notify = (state: ServiceState): Promise<void> =>
+    notifyServiceManager(environment, state).catch((error: unknown) =>
+      logger.warn({ err: error, state }, 'systemd could not be notified'),
     );
   reloads.begin(async () => {
-    await tell('RELOADING=1');
+    await notify('RELOADING=1');
     await running.reload?.();
-    await tell('READY=1');
+    await notify('READY=1');
   });
   process.on('unhandledRejection', (reason) =>
     logger.error({ err: reason }, 'unhandled rejection'),
@@ -99,12 +99,12 @@ export const runProcess = async ({
     process.exit(1);
   });
 
-  await tell('READY=1');
+  await notify('READY=1');
   const signal = await signalled;
   clearInterval(alive);
   for (const again of SIGNALS) process.once(again, () => process.exit(1));
   logger.info({ signal }, 'stopping');
-  await tell('STOPPING=1');
+  await notify('STOPPING=1');
   try {
     const clean = await stopWithin(running, stopWithinMs);
     logger.info({ clean }, 'stopped');

@@ -1,7 +1,7 @@
 /**
  * Declared parameters of an endpoint. One declaration defines how requests are parsed, the types that
- * handlers see, and the OpenAPI schema. TypeBox, which declares the bodies of /api/v2, is not used here: /v1
- * coerces values (the text "1h" to seconds, "a,b" to a list) and has its own error text for each field.
+ * handlers see, and the OpenAPI schema. TypeBox, which declares the bodies of /api/v2, is not used here, because
+ * /v1 converts values and has its own error text for each field (docs/decisions/0010).
  */
 import { KeelsonError } from '@keelson/errors';
 import {

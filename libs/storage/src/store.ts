@@ -233,27 +233,27 @@ export interface Merkle {
 export interface StoreCopy {
   /** Newest commit in the copy. */
   readonly sequence: number;
-  /** The records as they lie in the database, encrypted; may be read once. */
+  /** The records as stored, encrypted; may be read once. */
   readonly pages: AsyncIterable<Uint8Array>;
-  /** Ends the copy, which must happen also when not all pages were read. */
+  /** Ends the copy. Must be called even if not all pages were read. */
   close(): Promise<void>;
 }
 
 export interface StoreCopies {
   /**
-   * Begins a copy of what is committed at this moment. The store goes on while its pages are read.
+   * Begins a copy of everything committed at this moment. The store continues to work while it is read.
    * @param whileHeld called while nothing can be committed, on no replica
    */
   take(whileHeld?: () => Promise<void>): Promise<StoreCopy>;
   /**
-   * Stores a page apart from the records, where nothing reads it.
-   * @param restoration names what belongs together; pages kept under other names are removed
+   * Stages a page in a table that nothing else reads.
+   * @param restoration id of the restoration; staged pages of other restorations are removed
    * @throws KeelsonError `storage.damaged_copy`
    */
   stage(restoration: string, page: Uint8Array): Promise<void>;
   /**
    * Replaces all records by those of the staged pages, in one database transaction. The log becomes empty and
-   * goes on behind its head and that of the copy; every follower starts again.
+   * continues after both its head and that of the copy; every follower starts again.
    * @throws KeelsonError `storage.damaged_copy` when the number of staged records is another
    */
   replace(
@@ -335,12 +335,12 @@ export interface Store extends Reads {
   /** Replaces the listener that is called once for each of them. */
   onDamaged(listener: (path: string) => void): void;
   /**
-   * Encrypts bytes that are kept outside of the store, as if they were the value of a record at `path`.
+   * Encrypts bytes for storage elsewhere, as if they were the value of a record at `path`.
    * @throws KeelsonError `storage.sealed`
    */
   encrypt(path: string, value: Uint8Array): Uint8Array;
   /**
-   * The bytes given to `encrypt` with the same path, by this replica or another.
+   * Decrypts the result of `encrypt` for the same path, by this replica or another.
    * @throws KeelsonError `storage.sealed`, `barrier.damaged_value`
    */
   decrypt(path: string, stored: Uint8Array): Promise<Uint8Array>;

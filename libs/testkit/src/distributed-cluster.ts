@@ -78,8 +78,9 @@ const freeAddresses = async (count: number): Promise<readonly string[]> => {
 const unseal = async (url: string, key: string): Promise<void> => {
   const body = JSON.stringify({ key });
   const answer = await fetch(`${url}/v1/sys/unseal`, { method: 'PUT', body });
-  const told = (await answer.json()) as { readonly sealed?: boolean };
-  if (told.sealed !== false) throw new Error(`unseal: ${answer.status} ${JSON.stringify(told)}`);
+  const status = (await answer.json()) as { readonly sealed?: boolean };
+  if (status.sealed !== false)
+    throw new Error(`unseal: ${answer.status} ${JSON.stringify(status)}`);
 };
 
 /** Initializes a cluster, and unseals it if its shares do that. @returns its first token and shares */
@@ -106,7 +107,7 @@ const initializeByRequest = async (
   return { token: facts.root_token, shares };
 };
 
-/** Starts a cluster; initializes and unseals it unless told otherwise. */
+/** Starts a cluster; initializes and unseals it by default. */
 export const startDistributed = async ({
   postgres,
   redisUrl,

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command line `keelson`. It talks to the public API; only `start` and `doctor` touch local data. */
+/** The command line `keelson`. It calls the public API; only `start` and `doctor` access local data. */
 import tab from '@bomb.sh/tab/commander';
 import { VERSION } from '@keelson/runtime';
 import { Command, CommanderError } from 'commander';

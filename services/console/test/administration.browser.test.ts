@@ -95,7 +95,7 @@ describe('administration', { timeout: PATIENCE_MS }, () => {
 
   test('creates a token, shows it once, and revokes it by its accessor', async () => {
     const { page } = await site.openSignedIn('/ui/tokens');
-    await page.getByLabel('Whose or what for').fill('build');
+    await page.getByLabel('Owner or purpose').fill('build');
     await page.getByRole('button', { name: 'Create the token' }).click();
     const token = (await page.getByRole('status').locator('code').textContent()) ?? '';
     expect(token).toContain('hvs.');

@@ -21,7 +21,7 @@ describe('certificates', { timeout: PATIENCE_MS }, () => {
     await page.getByText('There is no role').waitFor();
     await page.getByRole('button', { name: 'Create role' }).click();
     await dialog.getByLabel('Name', { exact: true }).fill('web');
-    await dialog.getByLabel('Domains, divided by commas').fill('example.com');
+    await dialog.getByLabel('Domains, separated by commas').fill('example.com');
     await dialog.getByRole('button', { name: 'Create' }).click();
     await page.getByText('Names below example.com.').waitFor();
 
@@ -164,7 +164,7 @@ describe('certificates', { timeout: PATIENCE_MS }, () => {
     const dialog = page.getByRole('dialog');
     await page.getByRole('button', { name: 'Create role' }).click();
     await dialog.getByLabel('Name', { exact: true }).fill('web');
-    await dialog.getByLabel('Domains, divided by commas').fill('example.com');
+    await dialog.getByLabel('Domains, separated by commas').fill('example.com');
     const preview = dialog.getByRole('status', { name: 'Preview' });
     await preview.getByText('Names below example.com are allowed.').waitFor();
     await dialog.getByLabel('Try a name').fill('example.com');

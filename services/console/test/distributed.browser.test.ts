@@ -86,7 +86,7 @@ describe('a distributed cluster', { timeout: PATIENCE_MS }, () => {
     await page.getByRole('tab', { name: 'Roles' }).click();
     await page.getByRole('button', { name: 'Create role' }).click();
     await dialog.getByLabel('Name', { exact: true }).fill('web');
-    await dialog.getByLabel('Domains, divided by commas').fill('example.com');
+    await dialog.getByLabel('Domains, separated by commas').fill('example.com');
     await dialog.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('button', { name: 'Issue by web' }).click();
     await page.getByLabel('Name of the certificate').fill('www.example.com');

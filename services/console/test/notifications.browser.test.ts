@@ -30,7 +30,7 @@ describe('an organization', { timeout: PATIENCE_MS }, () => {
   test.each([
     ['a workspace', 'web', '/app/acme/workspaces/web?tab=settings'],
     ['a team', 'owners', '/app/acme/teams'],
-  ])('is told of the runs of %s', async (_, owner, path) => {
+  ])('is notified of the runs of %s', async (_, owner, path) => {
     const { page, problems } = await site.openSignedIn(path);
     if (owner === 'owners') await page.getByRole('link', { name: owner, exact: true }).click();
     const address = `${receiver.url}/${owner}`;

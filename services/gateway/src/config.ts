@@ -221,11 +221,12 @@ export const gatewayProcessConfig = composeConfig(
   Type.Object(
     {
       workspaceAddresses: Type.Array(Type.String(), {
-        description: 'host:port of the workspace service; a DNS name stands for all its replicas.',
+        description:
+          'host:port of the workspace service; a DNS name may resolve to several replicas.',
         default: ['workspace:9000'],
       }),
       pkiAddresses: Type.Array(Type.String(), {
-        description: 'host:port of the pki service; a DNS name stands for all its replicas.',
+        description: 'host:port of the pki service; a DNS name may resolve to several replicas.',
         default: ['pki:9000'],
       }),
       rateLimitRedisUrl: Type.Optional(

@@ -6,14 +6,14 @@ interface Kept {
   readonly value: unknown;
   readonly shown: unknown;
   /** Other settings that must be in the request for the value to be valid. */
-  readonly beside: object;
+  readonly additional: object;
   readonly file: string;
 }
 /** A setting that is returned, with a warning that it has no effect. */
 interface Warned {
   readonly kind: 'warned';
   readonly value: unknown;
-  readonly beside: object;
+  readonly additional: object;
 }
 /** 400 with a text that names the field. */
 interface Refused {
@@ -38,12 +38,15 @@ export type Effect = Kept | Warned | Refused | Made | Elsewhere;
 export const kept = (
   value: unknown,
   file: string,
-  { shown = value, beside = {} }: { readonly shown?: unknown; readonly beside?: object } = {},
-): Kept => ({ kind: 'kept', value, shown, beside, file });
-export const warned = (value: unknown, beside: object = {}): Warned => ({
+  {
+    shown = value,
+    additional = {},
+  }: { readonly shown?: unknown; readonly additional?: object } = {},
+): Kept => ({ kind: 'kept', value, shown, additional, file });
+export const warned = (value: unknown, additional: object = {}): Warned => ({
   kind: 'warned',
   value,
-  beside,
+  additional,
 });
 export const refused = (value: unknown): Refused => ({ kind: 'refused', value });
 export const made = (value: unknown, text: RegExp): Made => ({

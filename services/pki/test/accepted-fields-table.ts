@@ -201,7 +201,7 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       revocation_signature_algorithm: elsewhere(ISSUERS),
       ...URLS,
       enable_aia_url_templating: kept(true, ISSUERS, {
-        beside: { ocsp_servers: 'http://a.example.com/ocsp' },
+        additional: { ocsp_servers: 'http://a.example.com/ocsp' },
       }),
       disable_path_length_checks: kept(true, ISSUERS),
       disable_critical_extension_checks: kept(true, AUTHORITIES),
@@ -213,7 +213,7 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
     paths: ['config/issuers', 'root/replace'],
     fields: {
       default: elsewhere(ISSUERS),
-      default_follows_latest_issuer: kept(true, ISSUERS, { beside: { default: 'first' } }),
+      default_follows_latest_issuer: kept(true, ISSUERS, { additional: { default: 'first' } }),
     },
   },
   'default key': {
@@ -243,18 +243,18 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       ocsp_disable: kept(true, OCSP),
       ocsp_expiry: kept('11h', OCSP),
       auto_rebuild: kept(true, CRL),
-      enable_delta: kept(true, CRL, { beside: { auto_rebuild: true } }),
+      enable_delta: kept(true, CRL, { additional: { auto_rebuild: true } }),
       max_crl_entries: kept(17, CRL),
       allow_expired_cert_revocation: kept(true, REVOCATION),
       ...all(['cross_cluster_revocation', 'unified_crl'], kept(true, CLUSTERS)),
-      unified_crl_on_existing_paths: kept(true, CLUSTERS, { beside: { unified_crl: true } }),
+      unified_crl_on_existing_paths: kept(true, CLUSTERS, { additional: { unified_crl: true } }),
     },
   },
   'automatic tidying': {
     paths: ['config/auto-tidy', 'tidy'],
     fields: {
       ...TIDYING,
-      enabled: kept(true, TIDY, { beside: { tidy_cert_store: true } }),
+      enabled: kept(true, TIDY, { additional: { tidy_cert_store: true } }),
       interval_duration: kept(7200, TIDY),
       maintain_stored_certificate_counts: kept(true, TIDY),
       publish_stored_certificate_count_metrics: warned(true, {
@@ -269,7 +269,7 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
     fields: {
       enabled: kept(true, ACME),
       allowed_issuers: kept(['default'], ACME),
-      allowed_roles: kept(['any'], ACME, { beside: { default_directory_policy: 'role:any' } }),
+      allowed_roles: kept(['any'], ACME, { additional: { default_directory_policy: 'role:any' } }),
       allow_role_ext_key_usage: kept(true, ACME),
       default_directory_policy: kept('forbid', ACME),
       dns_resolver: kept('127.0.0.1:5353', ACME),
@@ -285,7 +285,7 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
     paths: ['config/est'],
     fields: {
       enabled: kept(true, EST),
-      default_mount: kept(true, EST, { beside: { default_path_policy: 'role:any' } }),
+      default_mount: kept(true, EST, { additional: { default_path_policy: 'role:any' } }),
       default_path_policy: kept('role:any', EST),
       label_to_path_policy: kept({ label: 'role:any' }, EST),
       authenticators: kept(

@@ -128,7 +128,7 @@ describe('a setting', () => {
     const call = await newMount();
     if (path.startsWith('roles/')) await call('POST', concrete(path), {});
     const before = (await call('GET', concrete(path))).data?.[name];
-    const body = { ...effect.beside, [name]: effect.value };
+    const body = { ...effect.additional, [name]: effect.value };
     const written = await call('POST', concrete(path), body);
     expect(written.json.errors).toBeUndefined();
     const after = (await call('GET', concrete(path))).data[name];
@@ -139,7 +139,7 @@ describe('a setting', () => {
   test.for(casesOf('warned'))('$name of $group is answered with a warning', async (one) => {
     const { path, name, effect } = one;
     const call = await newMount();
-    const { json } = await call('POST', path, { ...effect.beside, [name]: effect.value });
+    const { json } = await call('POST', path, { ...effect.additional, [name]: effect.value });
     expect(json.warnings).toEqual([expect.stringMatching(`^${name} has no effect: `)]);
   });
 

@@ -14,7 +14,7 @@ export { UnusableOwner } from './owners/owners.ts';
 
 export interface RunnerParts {
   readonly config: Config<typeof runnerSettings>;
-  /** Variables of this process: PATH and those that `runnerEnvironment` names reach the tool. */
+  /** Environment of this process. The tool receives PATH and the variables named in `runnerEnvironment`. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly logger: Logger;
 }
@@ -23,22 +23,22 @@ export interface RunnerParts {
 export interface RunnerTarget {
   /** Without a trailing slash. */
   readonly address: string;
-  /** Host and port by which configurations name the control plane. */
+  /** Host and port of the control plane, as configurations refer to it. */
   readonly host: string;
   readonly token: string;
-  /** PEM file of the control plane's CA; undefined: it is one of the system's. */
+  /** PEM file of the control plane's CA; undefined: a CA of the system. */
   readonly caFile: string | undefined;
-  /** Whether it is worth asking for work, for a runner in the process of the control plane. */
+  /** Whether asking for work can succeed; for a runner in the process of the control plane. */
   readonly mayHaveWork?: () => Promise<boolean>;
 }
 
-/** A runner whose settings, folder and users were checked. */
+/** A runner whose settings, folder and users are checked. */
 export interface PreparedRunner {
   start(target: RunnerTarget): Runner;
 }
 
 export interface Runner {
-  /** Interrupts the phases at work, which end as errored, and resolves when nothing of them is left. */
+  /** Interrupts the running phases, which end as errored, and resolves when all their processes have ended. */
   stop(): Promise<void>;
 }
 
@@ -66,8 +66,8 @@ const chooseEnvironment = (
 
 /**
  * Checks the settings and prepares the folder.
- * @throws Error naming the setting that the runner cannot be started with; `UnusableOwner` when the users of the
- *   runs cannot execute its program
+ * @throws Error naming the setting that prevents the start; `UnusableOwner` when the users of the runs cannot
+ *   execute the program of the runner
  */
 export const prepareRunner = async ({
   config,

@@ -2,7 +2,7 @@ import { composeConfig } from '@keelson/config';
 import { processSettings } from '@keelson/runtime';
 import { Type } from 'typebox';
 
-/** Settings of the built-in runner that hold in every form of the installation. */
+/** Settings of the built-in runner in every form of the installation. */
 export const runnerSettings = Type.Object(
   {
     runnerConcurrency: Type.Optional(

@@ -1,6 +1,6 @@
 /**
  * Lists as dashboards read them again and again, on a real process: compressed, not sent again while they are
- * unchanged, with only the fields that are shown, and with a pause that is told when there are too many requests.
+ * unchanged, with only the fields that are shown, and with a stated pause when there are too many requests.
  */
 import { join } from 'node:path';
 import {

@@ -59,7 +59,7 @@ export interface SysParts {
   readonly newStores?: readonly string[];
   /** Transport between the clusters of a replication set; absent: no replication. */
   readonly transport?: ReplicationTransport | undefined;
-  /** Other services that keep stores, by name, like `engines`. */
+  /** The other services that keep stores; keyed and filled like `engines`. */
   readonly replicas?: ReadonlyMap<string, RpcService<typeof ReplicationMemberDefinition>>;
   /** "sqlite" or "postgresql"; shown by `sys/seal-status`. */
   readonly storageType?: string;

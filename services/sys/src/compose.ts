@@ -71,7 +71,7 @@ export interface SysService {
 
 const DEFAULT_SHARES = { shares: 5, threshold: 3, pgpKeys: [], rootTokenPgpKey: '' };
 
-/** Initializations run one after another: one that loses the claim closes the barrier, which must not be the winner's. */
+/** Runs initializations one after another, so that one that loses the claim never closes the barrier of the winner. */
 const createInitializer = (context: InitializationParts) => {
   let last: Promise<unknown> = Promise.resolve();
   return (request: InitializationRequest): Promise<Initialized> => {
@@ -97,7 +97,7 @@ const sysEdge = (context: SysContext, routes: readonly Route[]): EdgeService =>
     },
     routes: [
       ...forwardingRoutes(context.member, envelopeWarnings, routes),
-      // Their bodies are never held in memory, as those are that may be forwarded.
+      // Not forwarded: a forwarded body is held in memory, and a snapshot is too large for that.
       ...snapshotRoutes(context.snapshots),
     ],
     renderError: createSecretsErrorRenderer((err, requestId) =>

@@ -86,11 +86,12 @@ export const sysProcessConfig = composeConfig(
   Type.Object(
     {
       pkiAddresses: Type.Array(Type.String(), {
-        description: 'host:port of the pki service; a DNS name stands for all its replicas.',
+        description: 'host:port of the pki service; a DNS name may resolve to several replicas.',
         default: ['pki:9000'],
       }),
       workspaceAddresses: Type.Array(Type.String(), {
-        description: 'host:port of the workspace service; a DNS name stands for all its replicas.',
+        description:
+          'host:port of the workspace service; a DNS name may resolve to several replicas.',
         default: ['workspace:9000'],
       }),
       newStores: Type.Array(Type.String(), {

@@ -17,7 +17,7 @@ interface Shown {
   readonly as: readonly [string, unknown];
   readonly by: Proof | typeof RETURNED_ONLY;
   /** Other fields without which the value is not valid. */
-  readonly beside: object;
+  readonly additional: object;
 }
 /** 400, and the text names the field. */
 interface Refused {
@@ -43,8 +43,8 @@ export const shown = (
   value: unknown,
   by: Shown['by'],
   as: readonly [string, unknown] = ['', value],
-  beside: object = {},
-): Shown => ({ kind: 'shown', value, as, by, beside });
+  additional: object = {},
+): Shown => ({ kind: 'shown', value, as, by, additional });
 export const refused = (value: unknown): Refused => ({ kind: 'refused', value });
 export const warned = (value: unknown): Warned => ({ kind: 'warned', value });
 export const elsewhere = (file: string, text: string): Elsewhere => ({

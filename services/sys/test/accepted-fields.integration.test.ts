@@ -141,16 +141,16 @@ const nested = (name: string, value: unknown): object =>
 
 const ownName = (name: string): string => name.split('.').at(-1) ?? name;
 
-const send = (group: string, name: string, value: unknown, beside: object = {}) => {
+const send = (group: string, name: string, value: unknown, additional: object = {}) => {
   const trial = TRIALS[group];
   if (trial === undefined) throw new Error(`no trial of ${group}`);
   const [container, inner] = name.split('.');
-  const besides = inner === undefined ? beside : { [container ?? '']: beside };
+  const besides = inner === undefined ? additional : { [container ?? '']: additional };
   const given = nested(name, value) as Record<string, object>;
   const merged =
     inner === undefined
       ? { ...besides, ...given }
-      : { [container ?? '']: { ...beside, ...given[container ?? ''] } };
+      : { [container ?? '']: { ...additional, ...given[container ?? ''] } };
   return trial({ ...FIELD_GROUPS[group]?.least, ...merged }, name);
 };
 
@@ -178,8 +178,8 @@ const findDifference = async ({ reply, read }: Tried, name: string, effect: Effe
 
 describe('the field', () => {
   test.for(CASES)('$name of $group', async ({ group, name, effect }) => {
-    const beside = effect.kind === 'shown' ? effect.beside : {};
-    const tried = await send(group, name, effect.value, beside);
+    const additional = effect.kind === 'shown' ? effect.additional : {};
+    const tried = await send(group, name, effect.value, additional);
     expect(await findDifference(tried, name, effect)).toBeUndefined();
   });
 });

@@ -6,7 +6,7 @@ interface Shown {
   readonly value: unknown;
   readonly shown: unknown;
   /** Other attributes that the request must set for the value to be valid. */
-  readonly beside: object;
+  readonly additional: object;
   /** Null means that the field is not given. */
   readonly isKeptAtNull: boolean;
 }
@@ -19,7 +19,7 @@ interface Refused {
 interface Warned {
   readonly kind: 'warned';
   readonly value: unknown;
-  readonly beside: object;
+  readonly additional: object;
 }
 /** The effect is not in the resource; a test of this file, which names the field, shows it. */
 interface Elsewhere {
@@ -29,19 +29,19 @@ interface Elsewhere {
 }
 export type Effect = Shown | Refused | Warned | Elsewhere;
 
-export const shown = (value: unknown, became: unknown = value, beside: object = {}): Shown => ({
+export const shown = (value: unknown, became: unknown = value, additional: object = {}): Shown => ({
   kind: 'shown',
   value,
   shown: became,
-  beside,
+  additional,
   isKeptAtNull: false,
 });
 export const keptAtNull = (value: unknown): Shown => ({ ...shown(value), isKeptAtNull: true });
 export const refused = (value: unknown): Refused => ({ kind: 'refused', value });
-export const warned = (value: unknown, beside: object = {}): Warned => ({
+export const warned = (value: unknown, additional: object = {}): Warned => ({
   kind: 'warned',
   value,
-  beside,
+  additional,
 });
 /** @param file below the folder of the service */
 export const elsewhere = (file: string, text?: string): Elsewhere => ({

@@ -185,9 +185,9 @@ const documentOf = ({ type, relationships }: Place, name: string, value: unknown
         },
       };
 
-const tryCreate = async (group: string, name: string, value: unknown, beside: object) => {
+const tryCreate = async (group: string, name: string, value: unknown, additional: object) => {
   const place = await (PLACES[group] as () => Promise<Place>)();
-  const document = documentOf(place, name, value, { ...leastOf(group), ...beside });
+  const document = documentOf(place, name, value, { ...leastOf(group), ...additional });
   return harness.call('POST', place.target, document);
 };
 
@@ -250,9 +250,9 @@ const findDifference = (reply: Reply, name: string, effect: Effect): unknown => 
 const isUniqueName = (group: string, name: string): boolean =>
   NAMED_BY[group] !== undefined && ['name', 'key'].includes(name);
 
-const tryUpdate = async (group: string, name: string, value: unknown, beside: object) => {
+const tryUpdate = async (group: string, name: string, value: unknown, additional: object) => {
   const { path, type } = await makeSubject(group);
-  const document = documentOf({ target: path, type }, name, value, beside);
+  const document = documentOf({ target: path, type }, name, value, additional);
   return harness.call('PATCH', path, document);
 };
 
@@ -263,7 +263,7 @@ describe('the field', () => {
     const isName = isUniqueName(group, name);
     const value = isName ? `changed-${(serial += 1)}` : effect.value;
     const send = on === 'create' ? tryCreate : tryUpdate;
-    const reply = await send(group, name, value, 'beside' in effect ? effect.beside : {});
+    const reply = await send(group, name, value, 'additional' in effect ? effect.additional : {});
     const expected = isName ? { ...effect, shown: value } : effect;
     expect(findDifference(reply, name, expected)).toBeUndefined();
   });
@@ -282,7 +282,11 @@ describe('a text that is returned', () => {
     for (const empty of effect.isKeptAtNull ? [''] : ['', null]) {
       const { path, type } = await makeSubject(group);
       const update = (value: unknown) =>
-        harness.call('PATCH', path, documentOf({ target: path, type }, name, value, effect.beside));
+        harness.call(
+          'PATCH',
+          path,
+          documentOf({ target: path, type }, name, value, effect.additional),
+        );
       // Names are not empty to begin with.
       if (!isUniqueName(group, name)) await update(effect.value);
       const reply = await update(empty);
@@ -307,7 +311,7 @@ describe('a text that is returned', () => {
           ),
       );
       if (!isUnlimited || effect.kind !== 'shown') continue;
-      const reply = await tryCreate(group, name, 'x'.repeat(5000), effect.beside);
+      const reply = await tryCreate(group, name, 'x'.repeat(5000), effect.additional);
       const pointers = reply.errors.map(({ source }) => source?.pointer);
       expect([reply.status, pointers]).toEqual([422, [`/data/attributes/${name}`]]);
     }

@@ -20,7 +20,7 @@ describe('a history', () => {
     ['of nothing', [], true],
     ['one after the other', [write(0, 1, 'a'), read(2, 3, 'a')], true],
     ['with a read that is too old', [write(0, 1, 'a'), read(2, 3, '')], false],
-    ['with a read beside the write, either way', [write(0, 3, 'a'), read(1, 2, '')], true],
+    ['with a read during the write, either way', [write(0, 3, 'a'), read(1, 2, '')], true],
     ['with a read that saw the write before it ended', [write(0, 3, 'a'), read(1, 2, 'a')], true],
     ['that goes back', [write(0, 9, 'a'), read(1, 2, 'a'), read(3, 4, '')], false],
     [

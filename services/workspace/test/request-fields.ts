@@ -132,5 +132,5 @@ export const documentWith = (schema: Schema, path: readonly string[], value: unk
   }
 };
 
-/** Stands for the smallest value of a schema. */
+/** Placeholder for the smallest value of a schema. */
 export const MINIMAL = Symbol('minimal');

@@ -207,7 +207,7 @@ export const failovers: Chaos = {
       })),
       ...(await findPartialWrites(primary)),
       ...repeatedSerials.map((serial) => `serial number ${serial} was handed out twice`),
-      ...[...unclear].map(([told, times]) => `${times} answers ${told}`),
+      ...[...unclear].map(([answer, times]) => `${times} answers ${answer}`),
     );
     return {
       broken,

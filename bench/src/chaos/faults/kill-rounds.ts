@@ -63,7 +63,7 @@ export const killInTurn = async (
     })),
     ...(await findPartialWrites(primary)),
     ...repeatedSerials.map((serial) => `serial number ${serial} was handed out twice`),
-    ...[...unclear].map(([told, often]) => `${often} answers ${told}`),
+    ...[...unclear].map(([answer, often]) => `${often} answers ${answer}`),
   );
   return {
     broken,

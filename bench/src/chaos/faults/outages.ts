@@ -136,7 +136,7 @@ export const outages: Chaos = {
         comparisons: 600,
       })),
       ...(await findPartialWrites(primary)),
-      ...[...unclear].map(([told, times]) => `${times} answers ${told}`),
+      ...[...unclear].map(([answer, times]) => `${times} answers ${answer}`),
     );
     return {
       broken,

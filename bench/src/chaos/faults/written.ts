@@ -217,8 +217,8 @@ export class Writers {
     const isRetriable = status === UNAVAILABLE && headers.has('retry-after');
     if (isRetriable) this.retriable += 1;
     if (isRetriable && this.isDisturbed) return;
-    const told = `${status}${isRetriable ? ' although nothing stops or starts' : ''}: ${JSON.stringify(body?.errors)}`;
-    this.unclear.set(told, (this.unclear.get(told) ?? 0) + 1);
+    const answer = `${status}${isRetriable ? ' although nothing stops or starts' : ''}: ${JSON.stringify(body?.errors)}`;
+    this.unclear.set(answer, (this.unclear.get(answer) ?? 0) + 1);
   }
 
   #noteAcknowledged(): void {

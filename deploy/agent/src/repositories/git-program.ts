@@ -96,8 +96,8 @@ const AFTER_SSH = 'fatal: Could not read from remote repository.';
 const toMessage = (stderr: string, { credentials }: GitOptions): string => {
   const lines = stderr.split(/\r?\n/).filter((line) => line.trim() !== '');
   const at = lines.findLastIndex((line) => /^(?:fatal|error): /.test(line));
-  const told = (lines[at] === AFTER_SSH && lines[at - 1]) || (lines.at(at) ?? '');
-  const shown = told.replace(/^(?:fatal|error): /, '');
+  const message = (lines[at] === AFTER_SSH && lines[at - 1]) || (lines.at(at) ?? '');
+  const shown = message.replace(/^(?:fatal|error): /, '');
   const safe = credentials === undefined ? shown : shown.replaceAll(credentials.password, '…');
   return safe.slice(0, MAX_MESSAGE_LENGTH);
 };

@@ -187,7 +187,7 @@ export const WORKSPACE_ERRORS = {
     http: 429,
     retry: true,
     message:
-      '{limit} pieces of work of the organization wait for their providers already: deliver this again later',
+      'the organization already has {limit} pieces of work that wait for their providers: deliver this again later',
   },
   'workspace.provider_failed': {
     grpc: 'INTERNAL',

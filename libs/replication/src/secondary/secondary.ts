@@ -292,7 +292,7 @@ export class Secondary {
       lastRemoteWal: applied?.sequence ?? 0,
       ...(await this.#shared.lastReport()),
     });
-    const beside = [this.#beat(signal), this.#shared.runElected(fence, signal)];
+    const alongside = [this.#beat(signal), this.#shared.runElected(fence, signal)];
     while (!signal.aborted)
       try {
         await this.#step(fence, signal);
@@ -305,7 +305,7 @@ export class Secondary {
         else this.#happened({ type: 'failed' });
         this.#options.onFailure?.(error);
       }
-    await Promise.all(beside);
+    await Promise.all(alongside);
   }
 
   async #step(fence: Fence, signal: AbortSignal): Promise<void> {

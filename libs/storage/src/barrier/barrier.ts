@@ -66,8 +66,8 @@ export interface Barrier {
    */
   adopt(wrappedKeyring: Uint8Array, counted?: EncryptionCount): void;
   /**
-   * Uses the keyring of records that replaced the former ones, even if it is older: no value may be encrypted
-   * under a key that is not on disk any more. Seals when the root key does not open it. No effect while sealed.
+   * Uses the keyring of restored records even if it is older, because no value may be encrypted under a key that
+   * is no longer on disk. Seals if the root key does not open it. No effect while sealed.
    */
   replaceKeyring(wrappedKeyring: Uint8Array): void;
 }

@@ -93,7 +93,7 @@ export const registerCopiesContract = (context: StoreContext): void => {
       await expect(staging()).rejects.toThrow(refusal('storage.damaged_copy'));
     });
 
-    test('end the log: followers start again, trees are counted anew, and the store knows of it', async () => {
+    test('end the log: followers start again, trees are counted again, and the store is marked', async () => {
       const { store } = context;
       await put(store, { 'shared/a': 'before' });
       const { roots } = { roots: await store.merkle.roots() };

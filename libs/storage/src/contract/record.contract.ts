@@ -236,7 +236,7 @@ export const registerRecordContract = (context: StoreContext): void => {
       expect((await rooms.entries(readable)).map(([key]) => key)).toEqual(['a', 'c/1']);
     });
 
-    test('is told once by its path, until it is written', async () => {
+    test('is reported once by its path, until it is written', async () => {
       expect(context.store.damagedPaths()).toEqual([]);
       for (let reads = 0; reads < 2; reads += 1) await rooms.readableEntries(context.store);
       expect(context.store.damagedPaths()).toEqual([rooms.path('b')]);

@@ -7,7 +7,7 @@ export interface OpenCopy extends Snapshot {
   close(): Promise<void>;
 }
 
-/** A record that waits to replace those of the store. */
+/** A staged record of a copy, which will replace the records of the store. */
 export interface StagedRow {
   readonly path: string;
   readonly stored: Uint8Array;
@@ -27,9 +27,9 @@ export interface CopyRows {
   /** Runs `work` while no replica can commit. The caller keeps this process from committing. */
   holdCommits(work: () => Promise<void>): Promise<void>;
   openCopy(): Promise<OpenCopy>;
-  /** Removes rows that were staged under other names. Reads all staged rows. */
+  /** Removes rows that were staged for other restorations. Reads all staged rows. */
   discardStagedExcept(restoration: string): Promise<void>;
-  /** Stores rows apart from the records, where nothing reads them. */
+  /** Stores rows in the staging table, which nothing else reads. */
   stage(restoration: string, rows: readonly StagedRow[]): Promise<void>;
   countStaged(restoration: string): Promise<number>;
   /** In one database transaction, which also empties the log, the trees and the versions of projections. */

@@ -1,7 +1,7 @@
 /**
- * Copies of a whole store, for backups. A copy is the records as they lie in the database, encrypted by the
- * barrier, in pages that are encoded like the entries of the log. A restored copy waits apart from the records
- * until it is complete, and then replaces all of them in one database transaction.
+ * Copies of a whole store, for backups. A copy consists of the records as stored, encrypted by the barrier, in
+ * pages that are encoded like the entries of the log. A copy that is restored is staged in a separate table
+ * until it is complete, and then replaces all records in one database transaction.
  */
 
 import type { Clock } from '@keelson/clock';
@@ -14,7 +14,7 @@ import type { Reads, StoreCopies, StoreCopy, WalOperation } from '../store.ts';
 import { decodeOperations, encodeOperations } from '../wal/wal-codec.ts';
 import type { CopyRows, OpenCopy, StagedRow } from './copy-rows.ts';
 
-/** Rows read from the database at a time. */
+/** Number of rows per read from the database. */
 const READ_ROWS = 500;
 /** A page ends with the record that reaches this size; one record is at most 4 MiB. */
 const PAGE_BYTES = 256 * 1024;
@@ -86,7 +86,7 @@ export interface StoreCopiesOptions {
   /** Runs work while this process commits nothing. */
   readonly exclusively: (work: () => Promise<void>) => Promise<void>;
   readonly head: () => Promise<number>;
-  /** Called while nothing commits, when all records were replaced. */
+  /** Called after all records were replaced, while nothing can commit. */
   readonly onReplaced: (headSequence: number) => Promise<void>;
 }
 
@@ -97,7 +97,7 @@ export const storeCopies = ({
   head,
   onReplaced,
 }: StoreCopiesOptions): StoreCopies => {
-  /** The restoration whose pages this process received last. */
+  /** The restoration to which the newest staged page belongs. */
   let staging: string | undefined;
   return {
     take: async (whileHeld) => {

@@ -1,4 +1,4 @@
-/** Records of the writer that is killed, and the invariants that they must satisfy afterwards. */
+/** Records of the killed writer, and the invariants that they must satisfy afterwards. */
 import type { Kysely } from 'kysely';
 import { defineProjection, type Projection } from '../projections/projection.ts';
 import { jsonRecords } from '../records/json-records.ts';

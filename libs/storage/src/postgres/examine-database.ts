@@ -1,4 +1,4 @@
-/** Looks at a PostgreSQL database as a store would find it, and changes nothing. */
+/** Examines a PostgreSQL database without changing it. */
 import pg from 'pg';
 import { fromPostgresError } from './postgres-errors.ts';
 import { POSTGRES_FORMAT } from './postgres-schema.ts';
@@ -8,21 +8,21 @@ export interface DatabaseFacts {
   readonly serverVersion: string;
   /** A standby, or `default_transaction_read_only`. */
   readonly isReadOnly: boolean;
-  /** Settings on which durability depends, as the server shows them: "on", "off", "local", … */
+  /** Server settings on which durability depends: "on", "off", "local", … */
   readonly settings: Readonly<Record<'fsync' | 'full_page_writes' | 'synchronous_commit', string>>;
   /** Undefined: the database has no store yet. */
   readonly store:
     | {
         readonly format: number;
         readonly sequence: number;
-        /** Records of a restoration that was not finished, or not removed yet. */
+        /** Number of staged records of a restoration that is unfinished or not yet removed. */
         readonly stagedRecords: number;
       }
     | undefined;
   readonly knownFormat: number;
-  /** Names of indexes that PostgreSQL does not use, as after an interrupted REINDEX. */
+  /** Names of invalid indexes, such as an interrupted REINDEX leaves. */
   readonly invalidIndexes: readonly string[];
-  /** Whether the extension for searches is there, or can be added. */
+  /** Whether the extension for searches is installed or available. */
   readonly hasTrigrams: boolean;
   readonly sizeBytes: number;
   readonly connections: { readonly used: number; readonly limit: number };

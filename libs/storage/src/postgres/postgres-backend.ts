@@ -62,7 +62,7 @@ const LOCK_HEAD = 'SELECT sequence, log_bytes FROM head WHERE id = 1 FOR UPDATE'
 const READ_SNAPSHOT =
   'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; SELECT sequence, log_bytes FROM head';
 
-/** Time in which a standby takes over. */
+/** Time limit for a standby to take over. */
 const OUTCOME_WITHIN_MS = 25_000;
 const OUTCOME_EVERY_MS = 200;
 
@@ -75,7 +75,7 @@ const scanValues = ({ from, to }: PathRange, limit: number): unknown[] => [
   toLimit(limit),
 ];
 
-/** A read of a request in its trace; writes are traced by the commit queue. */
+/** Traces a read of a request; the commit queue traces writes. */
 const inSpan = <T>(operation: string, read: () => Promise<T>): Promise<T> =>
   callInSpan(
     `postgresql ${operation}`,
@@ -206,7 +206,7 @@ export class PostgresBackend implements Backend {
   }
 
   async replaceRecords(replacement: Replacement): Promise<void> {
-    // The lock is taken as by every commit, so that none is under way on another replica.
+    // Takes the lock that every commit takes, so that no commit is in progress on another replica.
     await this.#connections.transaction(LOCK_HEAD, (client) => replaceRecords(client, replacement));
   }
 
@@ -243,7 +243,7 @@ export class PostgresBackend implements Backend {
       });
     try {
       await write().catch((error: unknown) => {
-        // The connection was lost before the commit was sent: nothing is written yet.
+        // The connection was lost before the commit was sent, so nothing is written.
         if (!hasCode(error, 'storage.unavailable')) throw error;
         return write();
       });
@@ -256,8 +256,8 @@ export class PostgresBackend implements Backend {
   }
 
   /**
-   * Looks up in the log whether a batch took effect whose commit was not answered. The lock of the head waits for that
-   * commit if the server still works on it, and its own commit waits until the standbys have everything before it.
+   * Looks up in the log whether an unanswered commit took effect. Locking the head row waits for that commit if it
+   * is still in progress, and the commit of this look-up waits until the standbys have everything before it.
    * @throws KeelsonError `storage.outcome_unknown` when no server takes writes for too long
    */
   async #hasCommitted({ entries }: Batch): Promise<boolean> {

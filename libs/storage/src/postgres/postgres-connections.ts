@@ -1,8 +1,7 @@
 /**
- * Connections to the server that takes writes, one of those that a connection string names:
- * `postgres://user:password@first:5432,second:5432/database`, as libpq writes it. No state is left on a
- * connection between two transactions, so that a pooler may stand in between (PgBouncer with
- * `pool_mode=transaction`).
+ * Connections to the server that takes writes, one of those in the connection string:
+ * `postgres://user:password@first:5432,second:5432/database`, in the syntax of libpq. Connections keep no state
+ * between two transactions, so they may lead through a pooler (PgBouncer with `pool_mode=transaction`).
  */
 import { callbackify } from 'node:util';
 import { hasCode, KeelsonError } from '@keelson/errors';
@@ -14,11 +13,11 @@ const INT8 = 20;
 
 const CONNECTION_COUNT = 8;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Enforced by the client: a pooler passes no settings of a session on. */
+/** Enforced by the client, because a pooler does not pass on session settings. */
 const QUERY_TIMEOUT_MS = 15_000;
-/** Frees the head row when a replica disappears with its lock. */
+/** Releases the head row when a replica that has locked it disappears. */
 const IDLE_LIMIT = `SET LOCAL idle_in_transaction_session_timeout = ${QUERY_TIMEOUT_MS}`;
-/** A failure that took longer is reported instead of being tried again. */
+/** A failure that took longer than this is reported instead of retried. */
 const REPEAT_WITHIN_MS = 2_000;
 
 /** One connection string for each server that `connectionString` names. */
@@ -63,7 +62,7 @@ const openPool = (connectionString: string, max: number): pg.Pool => {
 const ignoreLoss = (): void => undefined;
 
 /**
- * PostgreSQL warns when it confirms a commit without its standby, because somebody cancelled the wait.
+ * PostgreSQL warns when it confirms a commit without its standby because the wait was cancelled.
  * @throws Error then, and when the connection is lost
  */
 const commitOf = async (client: pg.PoolClient): Promise<void> => {
@@ -81,7 +80,7 @@ export class PostgresConnections {
   /** One for each server. */
   readonly #pools: pg.Pool[];
   readonly #openPool: (at: number) => pg.Pool;
-  /** The server that took writes last. */
+  /** The server that most recently took writes. */
   #current = 0;
   readonly #queries = new Set<Promise<unknown>>();
   #isClosed = false;
@@ -92,7 +91,7 @@ export class PostgresConnections {
     this.#pools = servers.map((_, at) => this.#openPool(at));
   }
 
-  /** Runs one statement that may take effect twice. @returns its rows */
+  /** Runs one statement, which may take effect twice. @returns its rows */
   async query<Row extends object>(sql: string, values: unknown[] = []): Promise<readonly Row[]> {
     const query = this.#repeatLost((pool) => pool.query<Row>(sql, values));
     this.#queries.add(query);
@@ -134,7 +133,7 @@ export class PostgresConnections {
     client.release();
   }
 
-  /** Waits for running queries first: a pool that ends never serves those that wait for a connection. */
+  /** Waits for running queries first, because an ending pool never serves waiting queries. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.allSettled(this.#queries);
@@ -145,7 +144,7 @@ export class PostgresConnections {
     const client = await pool.connect();
     client.on('error', ignoreLoss);
     try {
-      // Several statements in one query have one result each, which the types do not know.
+      // A query of several statements has one result for each; the types do not include this.
       const results: unknown = await client.query(`BEGIN; ${IDLE_LIMIT}; ${opening}`);
       const rows = (results as readonly pg.QueryResult<Row>[]).at(-1)?.rows ?? [];
       return { client, rows };
@@ -155,22 +154,22 @@ export class PostgresConnections {
     }
   }
 
-  /** Goes on with new connections to the next server: those that are idle were probably lost as well. */
+  /** Continues with new connections to the next server, because the idle ones are probably lost as well. */
   #leave(at: number, pool: pg.Pool): void {
     if (this.#pools[at] !== pool) return;
     this.#pools[at] = this.#openPool(at);
     this.#current = (at + 1) % this.#pools.length;
-    // A pool that ends never serves those that wait for a connection: by then they have had one, or given up.
+    // Delayed, because an ending pool never serves waiting queries. By then they have had a connection or given up.
     setTimeout(() => void pool.end().catch(() => undefined), CONNECT_TIMEOUT_MS).unref();
   }
 
-  /** Repeats on another connection what failed because one was lost, at most once for each server and one more. */
+  /** Repeats, on another connection, work that failed because its connection was lost: at most once per server, plus once. */
   async #repeatLost<T>(work: (pool: pg.Pool) => Promise<T>): Promise<T> {
     const startedAtMs = performance.now();
     for (let repetitions = 0; ; repetitions += 1) {
       if (this.#isClosed) throw new KeelsonError('storage.unavailable');
       const at = this.#current;
-      // The index is always that of a pool.
+      // The index is always valid.
       const pool = this.#pools[at] as pg.Pool;
       try {
         return await work(pool);

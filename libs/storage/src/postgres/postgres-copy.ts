@@ -5,11 +5,11 @@ import type { PostgresConnections } from './postgres-connections.ts';
 import { fromPostgresError } from './postgres-errors.ts';
 
 /**
- * A copy waits for the client that reads it, and for the copies of other services before it. The gateway limits
- * the time of the whole.
+ * A copy may be idle while it waits for the client that reads it, and for the copies of other services. The
+ * gateway limits the total time.
  */
 const IDLE_LIMIT = '6h';
-/** The largest statement replaces all records. */
+/** One statement replaces all records. */
 const REPLACE_LIMIT_MS = 30 * 60_000;
 
 export const openPostgresCopy = async (connections: PostgresConnections): Promise<OpenCopy> => {
@@ -41,7 +41,7 @@ export const openPostgresCopy = async (connections: PostgresConnections): Promis
           throw fromPostgresError(error);
         }
       },
-      // The connection is not used again: it may be in the middle of an answer.
+      // The connection is discarded, because it may be in the middle of an answer.
       close: async () => end(true),
     };
   } catch (error) {

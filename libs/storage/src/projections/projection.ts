@@ -37,7 +37,7 @@ export interface Projection<T = unknown, Row extends ProjectionRow = ProjectionR
   readonly search?: TextSearch<keyof Row & string>;
   /** Keys under which a row is counted; `Store.tallies` returns the number of rows for each. */
   tallies?(row: Row): readonly string[];
-  /** Rows that stand for a record that cannot be decrypted when the table is rebuilt; none by default. */
+  /** Rows that a rebuild writes for a record that cannot be decrypted; none by default. */
   rowsOfDamaged?(key: string): readonly Row[];
   /** Rows of one record, from nothing but its key and value. */
   rows(value: Readonly<T>, key: string): readonly Row[];

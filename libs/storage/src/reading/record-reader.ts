@@ -105,7 +105,7 @@ export class RecordReader {
     this.#position = headSequence;
   }
 
-  /** The records may be those of a restored copy, whose keyring is another or an older one. */
+  /** The records may come from a restored copy with another or an older keyring. */
   async #reloadKeyring(): Promise<void> {
     const keyring = await this.#backend.findRow(KEYRING_PATH);
     if (keyring !== undefined) this.#barrier.replaceKeyring(keyring.stored);
@@ -228,8 +228,8 @@ export class RecordReader {
 }
 
 /**
- * A database that fails over to a server without the newest commits would give their numbers to others, which caches
- * and followers could not tell apart.
+ * After a failover to a server without the newest commits, the database would give their sequence numbers to
+ * other commits, and caches and followers could not distinguish the two.
  */
 const requireKnown = (known: number, head: number): void => {
   if (head < known) throw new KeelsonError('storage.rolled_back', { known, head });

@@ -6,7 +6,7 @@ import { guarded } from './sqlite-errors.ts';
 import { SqliteRecords } from './sqlite-records.ts';
 import type { WriteStatement } from './writer-thread.ts';
 
-/** SQLite keeps what a read transaction sees until it ends, in its own log, while others write. */
+/** Until the read transaction ends, SQLite keeps the versions that it sees in the write-ahead log. */
 export const openSqliteCopy = (file: string): OpenCopy => {
   const database = new DatabaseSync(file, { readOnly: true });
   try {

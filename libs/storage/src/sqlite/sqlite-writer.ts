@@ -10,7 +10,7 @@ export class SqliteWriter {
   readonly #file: string;
   readonly #thread = writerThread();
   readonly #onLost: (error: Error) => void;
-  /** Settled when the transaction of several jobs that is open has ended. */
+  /** Settles when the open transaction of several jobs has ended. */
   #transaction: Promise<void> | undefined;
   /** Set once, when the file may no longer be written. */
   #failure: KeelsonError | undefined;
@@ -42,8 +42,7 @@ export class SqliteWriter {
   }
 
   /**
-   * Carries out several jobs in one transaction, which readers see when it is committed as a whole. Jobs of
-   * others wait meanwhile.
+   * Carries out several jobs in one transaction, which becomes visible as a whole. Other jobs wait meanwhile.
    * @throws what `work` throws, and as `run` does; nothing is written then
    */
   async transaction(
@@ -69,7 +68,7 @@ export class SqliteWriter {
 
   /** Resolves when the jobs before it are done and the connection is closed. */
   async close(): Promise<void> {
-    // A failure is reported to `onLost`; the file is given up in either case.
+    // A failure is reported to `onLost`; the file is released in either case.
     await this.#carryOut('close').catch(() => undefined);
     this.#failure ??= new KeelsonError('storage.unavailable');
   }

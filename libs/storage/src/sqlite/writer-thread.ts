@@ -14,7 +14,7 @@ export interface WriteStatement {
   readonly mustChange?: boolean;
 }
 
-/** Statements of a separate transaction, or of the open one; the steps of the latter. */
+/** `whole` is one transaction; `part` adds to the open one, whose steps are the three words. */
 export type WriteJob =
   | { readonly whole: readonly WriteStatement[] }
   | { readonly part: readonly WriteStatement[] }

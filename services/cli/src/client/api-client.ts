@@ -1,4 +1,4 @@
-/** Calls of the public API, and its refusals as sentences that say what to do. */
+/** Calls the public API, and turns its refusals into messages that say what to do. */
 import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { CliFailure } from './failure.ts';
@@ -11,7 +11,7 @@ export type Document = any;
 
 export interface Connection {
   readonly address: string;
-  /** PEM file of the CA that the server's certificate is of. */
+  /** PEM file of the CA that issued the server's certificate. */
   readonly caFile: string | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
@@ -20,9 +20,9 @@ export interface CallOptions {
   readonly method?: string;
   /** Sent as JSON; a Blob or a stream is sent as it is. */
   readonly body?: unknown;
-  /** Answers that are not failures although their status is none of success. */
+  /** Statuses that are not failures, in addition to those of success. */
   readonly accept?: readonly number[];
-  /** The call needs no token. */
+  /** Whether the call needs no token. */
   readonly isAnonymous?: boolean;
 }
 
@@ -34,7 +34,7 @@ const REMEDIES: Readonly<Record<number, string>> = {
 
 const SEALED = 'Open the seal with `keelson unseal`.';
 
-/** Texts of both error documents. */
+/** The messages of an error document of either API. */
 export const textsOf = (document: Document): string =>
   Array.isArray(document?.errors)
     ? document.errors
@@ -76,7 +76,7 @@ const unreachable = (address: string, error: unknown): CliFailure => {
   );
 };
 
-/** Trusts servers whose certificates are of the CA in this PEM file, from now on. */
+/** Trusts, from now on, servers with certificates of the CA in this PEM file. */
 export const trustAlso = (caFile: string): void =>
   setDefaultCACertificates([...getCACertificates('default'), readFileSync(caFile, 'utf8')]);
 
@@ -88,7 +88,7 @@ export class ApiClient {
     if (connection.caFile !== undefined) trustAlso(connection.caFile);
   }
 
-  /** A document of `/v1`; undefined where the answer has none. */
+  /** A document of `/v1`; undefined if the answer has none. */
   async v1(path: string, options: CallOptions = {}): Promise<Document> {
     return this.#document(`/v1/${path}`, 'token', options);
   }
@@ -98,7 +98,7 @@ export class ApiClient {
     return this.#document(`/api/v2/${path}`, 'api-token', options);
   }
 
-  /** An answer as it is, read by the caller. */
+  /** The unread answer, whose body the caller reads. */
   async raw(path: string, options: CallOptions = {}): Promise<Response> {
     return this.#call(path, path.startsWith('/v1') ? 'token' : 'api-token', options);
   }

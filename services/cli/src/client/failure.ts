@@ -1,15 +1,15 @@
 /** Exit codes of the command line; docs/command-line.md lists them. */
 export const EXIT = {
   done: 0,
-  /** The server refused, could not be reached, or something on this machine failed. */
+  /** The server refused the request or could not be reached, or something on this machine failed. */
   failed: 1,
-  /** The answer is there and is not good: sealed, findings of `doctor`, issuers that expire. */
+  /** The command worked, and reports a problem: sealed, findings of `doctor`, issuers about to expire. */
   notWell: 2,
   /** Unknown or missing arguments. */
   usage: 64,
 } as const;
 
-/** An error message of one sentence that also says what to do. */
+/** An error whose message, one sentence, also says what to do. */
 export class CliFailure extends Error {
   readonly exitCode: number;
 

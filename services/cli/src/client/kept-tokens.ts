@@ -1,4 +1,4 @@
-/** Tokens of this machine's user, in files that only the user can read. */
+/** The user's tokens, in files that only the user can read. */
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -24,8 +24,8 @@ export const tokenFile = (environment: Environment, kind: TokenKind): string =>
   join(folderOf(environment), kind);
 
 /**
- * The token from the environment, or the one that `keelson login` kept.
- * @throws CliFailure when others can read the file
+ * The token from the environment, or the one that `keelson login` stored.
+ * @throws CliFailure when other users can read the file
  */
 export const findToken = (environment: Environment, kind: TokenKind): string | undefined => {
   for (const name of VARIABLES[kind]) {

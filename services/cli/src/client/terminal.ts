@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { CliFailure } from './failure.ts';
 
-/** A line typed at a terminal, which does not show it; or all of standard input if it is none. */
+/** A line typed at the terminal, not echoed; or all of standard input if it is not a terminal. */
 export const readSecret = async (what: string): Promise<string> => {
   if (!process.stdin.isTTY) {
     const given = (await text(process.stdin)).trim();
@@ -22,7 +22,7 @@ export const readSecret = async (what: string): Promise<string> => {
   }
 };
 
-/** Columns of text, as wide as their widest cell. */
+/** Formats rows of text as columns, each as wide as its widest cell. */
 export const toTable = (rows: readonly (readonly string[])[]): string => {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0)),

@@ -7,7 +7,7 @@ import { forgetTokens, keepToken } from '../client/kept-tokens.ts';
 import { readSecret } from '../client/terminal.ts';
 import type { Cli } from './cli.ts';
 
-/** A file, or standard input for "-". */
+/** Reads a file, or standard input for "-". */
 export const readInput = async (file: string): Promise<string> => {
   if (file === '-') return text(process.stdin);
   try {
@@ -23,7 +23,7 @@ const login = async (cli: Cli, isApi: boolean): Promise<void> => {
   const tried = cli.clientWith({
     [isApi ? 'KEELSON_API_TOKEN' : 'KEELSON_TOKEN']: token,
   });
-  // Kept only if the server knows it.
+  // Stored only if the server accepts it.
   await (isApi ? tried.api('account/details') : tried.v1('auth/token/lookup-self'));
   const file = keepToken(cli.environment, kind, token);
   cli.print({ file }, `Logged in. The token is in ${file}.`);
@@ -44,7 +44,7 @@ const createToken = async (cli: Cli, options: CreateOptions): Promise<void> => {
       ...(options.orphan === true && { no_parent: true }),
     },
   });
-  // Asked for by the command itself, and alone, so that it can be captured.
+  // The only output, so that a script can capture it.
   cli.print(made.auth, made.auth.client_token);
 };
 

@@ -62,7 +62,7 @@ const backup = async (
     throw new CliFailure('--keep needs a --folder.', EXIT.usage);
   const file = given ?? join(folder ?? '', toBackupName(Date.now()));
   await save(cli, file);
-  // Only when there is a newer one.
+  // Never the newest one.
   const removed = folder !== undefined && keep !== undefined ? await prune(folder, keep) : [];
   cli.print({ file, removed }, `Saved ${file}.`);
 };

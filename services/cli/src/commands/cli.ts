@@ -1,4 +1,4 @@
-/** The context of every command: a client for the address of this call, and a way to print. */
+/** The context of every command: a client for the given address, and output. */
 import type { Command } from 'commander';
 import { ApiClient, DEFAULT_ADDRESS, type Document, trustAlso } from '../client/api-client.ts';
 import { requireToken, type TokenKind } from '../client/kept-tokens.ts';
@@ -35,7 +35,7 @@ export class Cli {
   }
 
   /**
-   * Address and token of this server, for commands with a client of their own.
+   * Address and token of the server, for commands with a separate client.
    * @param replaced variables in place of those of the environment
    */
   serverFor(
@@ -61,7 +61,7 @@ export class Cli {
     return this.#program.opts<GlobalOptions>();
   }
 
-  /** Prints a document with --json, else the text. */
+  /** Prints the document with --json, otherwise the text. */
   print(document: Document, text: string): void {
     const isJson = this.#options.json === true;
     process.stdout.write(`${isJson ? JSON.stringify(document, undefined, 2) : text}\n`);
@@ -71,7 +71,7 @@ export class Cli {
     this.print(document, toTable(rows));
   }
 
-  /** Prints the members of an object, one to a line. */
+  /** Prints the members of an object, one per line. */
   printFields(document: Document): void {
     const rows = Object.entries((document ?? {}) as object).map(([name, value]) => [
       name,

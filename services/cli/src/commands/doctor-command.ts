@@ -1,4 +1,4 @@
-/** `doctor`: looks at a data folder or a database, whether a server runs or not, and changes nothing. */
+/** `doctor`: examines a data folder or a database, whether or not a server is running. It changes nothing. */
 import { existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -111,7 +111,7 @@ const examineDatabase = async (url: string | undefined): Promise<readonly Findin
   if (url === undefined || url === '')
     return [fault(GIVEN, 'It is not set: give it the connection string of the database.')];
   const subject = toSubject(url);
-  // Loaded only here: few machines need the client.
+  // Loaded on use, because few machines need the client.
   const { examineDatabase: examineIt } = await import('@keelson/storage/postgres/examination');
   try {
     return judgeDatabase(subject, await examineIt(url));

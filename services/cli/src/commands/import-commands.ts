@@ -1,4 +1,4 @@
-/** `import`: what other products keep, read through their public API. */
+/** `import`: takes over the data of other products, read through their public APIs. */
 import { readFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import { trustAlso } from '../client/api-client.ts';
@@ -88,7 +88,7 @@ const printReport = (cli: Cli, report: ImportReport, isDryRun: boolean): void =>
   cli.print(document, text.join('\n'));
 };
 
-/** An address with the trust that its certificate needs. */
+/** A server address, with the CA that its certificate needs. */
 const toSource = (address: string, { sourceCaCert }: SourceOptions): string => {
   if (!URL.canParse(address))
     throw new CliFailure(`"${address}" is no address: write https://HOST.`, EXIT.usage);
@@ -133,7 +133,7 @@ const readKeys = async (files: readonly string[]): Promise<string> => {
 
 const importVaultPki = async (cli: Cli, given: string, options: PkiOptions): Promise<void> => {
   const address = toSource(given, options);
-  // VAULT_TOKEN is the token of the source, and is sent nowhere else.
+  // VAULT_TOKEN is the token of the source. It is sent to no other server.
   const target = cli.serverFor('token', { VAULT_TOKEN: undefined });
   const token = await sourceToken(cli, options.tokenFile, 'VAULT_TOKEN');
   const report = new ImportReport();
@@ -159,7 +159,7 @@ const importVaultPki = async (cli: Cli, given: string, options: PkiOptions): Pro
   if (report.failures.length > 0) process.exitCode = EXIT.failed;
 };
 
-/** The arguments that every source has. */
+/** The options that all sources have in common. */
 const addSource = (command: Command, variable: string, atOnce: string): Command =>
   command
     .option('--token-file <file>', `file with the token of the source, in place of ${variable}`)

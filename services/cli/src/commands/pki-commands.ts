@@ -9,7 +9,7 @@ import type { Cli } from './cli.ts';
 import { toCount } from './seal-commands.ts';
 
 const DAY_MS = 24 * 3_600_000;
-/** The most certificates that the server lists in one answer. */
+/** Maximum number of certificates in one answer of the server. */
 const PAGE = 1000;
 
 interface MountOption {
@@ -39,7 +39,7 @@ const issue = async (cli: Cli, role: string, options: IssueOptions): Promise<voi
   const path = `${options.mount}/issue/${encodeURIComponent(role)}`;
   const { data } = await cli.client.v1(path, { method: 'POST', body: namesOf(options) });
   try {
-    // Never over a key that something may be using.
+    // Never overwrites a file, because the key in it may be in use.
     await writeFile(options.keyFile, `${data.private_key}\n`, { mode: 0o600, flag: 'wx' });
   } catch (error) {
     throw new CliFailure(

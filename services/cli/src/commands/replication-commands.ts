@@ -16,11 +16,11 @@ const post = async (cli: Cli, path: string, body: Document = {}): Promise<Docume
   return answer;
 };
 
-/** A DR secondary has no tokens: the operation token authorises what is done on it. */
+/** A DR secondary has no tokens: the operation token authorises all operations on it. */
 const operationToken = async (kind: string): Promise<Document> =>
   kind === 'dr' ? { dr_operation_token: await readSecret('DR operation token') } : {};
 
-/** Calls a secondary, where a DR secondary accepts none of its own tokens. */
+/** Calls a secondary. A DR secondary accepts only the operation token. */
 const postToSecondary = async (
   cli: Cli,
   kind: string,
@@ -49,7 +49,7 @@ const status = async (cli: Cli): Promise<void> => {
   );
 };
 
-/** The token from the shares on standard input, one a line. */
+/** Makes the token from the shares on standard input, one per line. */
 const generateOperationToken = async (cli: Cli): Promise<void> => {
   const { client } = cli;
   const shares = (await readSecret('Key shares, one a line')).split(/\s+/);
@@ -105,7 +105,7 @@ const addPrimaryCommands = (replication: Command, cli: Cli): void => {
     });
   replication
     .command('demote')
-    .description('Make this primary a secondary without a primary.')
+    .description('Demote this primary to a secondary without a primary.')
     .addArgument(kindArgument())
     .action(async (kind: string) => {
       cli.print(await post(cli, `${kind}/primary/demote`), 'Demoted.');
@@ -134,7 +134,7 @@ const addSecondaryCommands = (replication: Command, cli: Cli): void => {
   replication
     .command('promote')
     .description(
-      'Make this secondary the primary; a DR operation token is read from standard input.',
+      'Promote this secondary to primary; a DR operation token is read from standard input.',
     )
     .addArgument(kindArgument())
     .option('--force', 'give up what the former primary has and this cluster lacks')

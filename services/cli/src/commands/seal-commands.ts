@@ -40,7 +40,7 @@ const status = async (cli: Cli): Promise<void> => {
   const impaired = Object.entries(byService).flatMap(([service, sentences]) =>
     sentences.map((sentence) => `${service}: ${sentence}`),
   );
-  // Only with a token that may read it, which a status does not need otherwise.
+  // Shown only if there is a token that may read it; the rest of the status needs no token.
   const backups = await client.v1('sys/storage/backups').catch((error: unknown) => {
     if (error instanceof CliFailure) return undefined;
     throw error;

@@ -1,4 +1,4 @@
-/** `workspace`: what the API for provisioning tools keeps, and `message`: messages of the console. */
+/** `workspace`: workspaces of provisioning tools; `message`: messages of the console. */
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import type { Document } from '../client/api-client.ts';

@@ -1,15 +1,15 @@
-/** Going on with the rest after a server refused one thing. */
+/** Continues an import after the server has refused one item. */
 import pLimit from 'p-limit';
 import type { ImportReport } from './import-report.ts';
 import { RefusedRequest } from './paced-server.ts';
 
 export interface Attempts {
   readonly report: ImportReport;
-  /** Items that are imported at the same time, each with one request at a time. */
+  /** Number of items imported at the same time, each with one request at a time. */
   readonly concurrency: number;
 }
 
-/** The report names what was refused. */
+/** Does the work; a refusal is added to the report. */
 export const attempt = async (
   { report }: Pick<Attempts, 'report'>,
   subject: string,
@@ -23,7 +23,7 @@ export const attempt = async (
   }
 };
 
-/** At most `concurrency` at a time; a failure that concerns all of them stops those that wait. */
+/** Attempts all items, at most `concurrency` at a time; a failure that is not a refusal stops the waiting ones. */
 export const attemptEach = async <T>(
   attempts: Attempts,
   items: readonly T[],

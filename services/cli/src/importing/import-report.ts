@@ -1,4 +1,4 @@
-/** The results of an import: things that it took over, found there, or could not take over. */
+/** The results of an import: items that were created, that existed, or that could not be taken over. */
 
 export interface Remark {
   /** "ORGANIZATION" or "ORGANIZATION/WORKSPACE". */

@@ -1,12 +1,12 @@
-/** A server that is asked no faster than it wants to be, and whose refusals of one thing are no failure of all. */
+/** A client that respects the rate limit of a server, and distinguishes refusals of one item from failures. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { textsOf } from '../client/api-client.ts';
 import { CliFailure } from '../client/failure.ts';
 
-/** A server that refuses longer than this many times is overloaded by others. */
+/** After this many refusals in a row, the server is assumed to be overloaded by other clients. */
 const MAX_ATTEMPTS = 30;
 const LONGEST_WAIT_SECONDS = 60;
-/** The longest request: the transfer of a large state. */
+/** Time limit of a request; the longest one transfers a large state. */
 const TIMEOUT_MS = 300_000;
 const TOO_MANY_REQUESTS = 429;
 const NOT_FOUND = 404;
@@ -14,7 +14,7 @@ const NOT_FOUND = 404;
 /** The server understood the request and refused it; other requests may succeed. */
 export class RefusedRequest extends Error {
   readonly status: number;
-  /** The server's own words; empty if it gave no reason, as for an empty list of `/v1`. */
+  /** The server's message; empty if it gave no reason, as for an empty list of `/v1`. */
   readonly reason: string;
 
   constructor(request: string, status: number, reason: string) {
@@ -30,7 +30,7 @@ export interface PacedRequest {
   readonly contentType?: string;
 }
 
-/** Seconds that the server asks to wait, in either header; one if it names none. */
+/** Seconds to wait, from either header of the server; 1 if there is none. */
 const waitSeconds = ({ headers }: Response): number => {
   const named = Number(headers.get('retry-after') ?? headers.get('x-ratelimit-reset') ?? 1);
   return Number.isFinite(named) ? Math.min(Math.max(named, 0), LONGEST_WAIT_SECONDS) : 1;
@@ -51,7 +51,7 @@ export class PacedServer {
 
   /**
    * @param base address that paths are relative to, with a slash at the end
-   * @param credentials headers for the server's own address; others, which signed addresses lead to, get none
+   * @param credentials headers for the server itself; other servers, to which signed addresses may lead, receive none
    */
   constructor(base: URL, credentials: Readonly<Record<string, string>>) {
     this.#base = base;
@@ -96,13 +96,13 @@ export class PacedServer {
   }
 }
 
-/** For answers that an import can do without. */
+/** For answers that an import does not depend on. */
 export const orNothing = (error: unknown): undefined => {
   if (error instanceof RefusedRequest) return undefined;
   throw error;
 };
 
-/** undefined if there is no such thing, or the token may not see it. */
+/** undefined if it does not exist, or the token may not read it. */
 export const unlessAbsent = async <T>(asked: Promise<T>): Promise<T | undefined> => {
   try {
     return await asked;

@@ -1,9 +1,9 @@
-/** Issuers of a mount: certificates as the source shows them, private keys as files have them. */
+/** Imports the issuers of a mount: certificates from the source, private keys from files. */
 import type { Document } from '../client/api-client.ts';
 import { attempt } from '../importing/attempts.ts';
 import type { PkiImportContext } from './pki-import-context.ts';
 
-/** Settings of an issuer that other products show under the same names. */
+/** Settings of an issuer that have the same names in other products. */
 const SETTINGS = [
   'issuer_name',
   'leaf_not_after_behavior',
@@ -16,7 +16,7 @@ const SETTINGS = [
   'enable_aia_url_templating',
 ];
 
-/** Ids of the source's issuers, and those of the same certificates here. */
+/** Ids of issuers here, by the id of the same issuer at the source. */
 export type IssuerIds = ReadonlyMap<string, string>;
 
 const isSet = (value: unknown): boolean =>
@@ -39,16 +39,16 @@ const listIssuers = async ({
   return found;
 };
 
-/** Settings that the source shows with a value; all others have their defaults here too. */
+/** The settings to which the source gives a value; all others keep their defaults. */
 const toSettings = (issuer: Document): object =>
   Object.fromEntries(
     SETTINGS.filter((name) => isSet(issuer[name])).map((name) => [name, issuer[name]]),
   );
 
 /**
- * An issuer that is there is imported again while something of it is missing: its key, or its name, which it
- * gets last.
- * @returns the issuer as it is here; undefined in a dry run
+ * An existing issuer is imported again if it is incomplete: without its key, or without its name, which is set
+ * last.
+ * @returns the issuer here; undefined in a dry run
  */
 const importIssuer = async (
   context: PkiImportContext,
@@ -63,7 +63,7 @@ const importIssuer = async (
     else report.countAlreadyThere('issuers');
     return there;
   }
-  // Keys of other issuers among them are kept too, once.
+  // Keys of other issuers in the same file are imported too, once.
   const pem_bundle = `${toPem(issuer.certificate)}\n${keys}`;
   const path = keys === '' ? 'issuers/import/cert' : 'issuers/import/bundle';
   const { data } = await target.send('POST', `${to}/${path}`, { pem_bundle });

@@ -7,11 +7,11 @@ export interface PkiImportContext extends Attempts {
   readonly target: SecretsApi;
   /** Mount at the source. */
   readonly from: string;
-  /** Mount here, made if it does not exist. */
+  /** Mount here, created if it does not exist. */
   readonly to: string;
   /** Private keys of issuers in PEM; empty if none were given. */
   readonly keys: string;
-  /** Reads both servers and writes to neither. */
+  /** A dry run: reads both servers and writes to neither. */
   readonly isDryRun: boolean;
   readonly isMountThere: boolean;
 }

@@ -1,4 +1,4 @@
-/** `keelson import vault-pki`: one mount of certificates, through the public API of the product that has it. */
+/** `keelson import vault-pki`: imports one certificate mount through the public API of the other product. */
 import { X509Certificate } from 'node:crypto';
 import type { Document } from '../client/api-client.ts';
 import { attempt, attemptEach } from '../importing/attempts.ts';
@@ -6,7 +6,7 @@ import { orNothing } from '../importing/paced-server.ts';
 import { type IssuerIds, importIssuers } from './issuer-import.ts';
 import type { PkiImportContext } from './pki-import-context.ts';
 
-/** Settings of the mount that follow the source with every import. */
+/** Settings of the mount that every import copies from the source. */
 const SETTINGS: Readonly<Record<string, readonly string[]>> = {
   'config/urls': [
     'issuing_certificates',
@@ -92,7 +92,7 @@ const importRoles = async (context: PkiImportContext, issuers: IssuerIds): Promi
     }
     if (!isDryRun) {
       const path = `roles/${encodeURIComponent(name)}`;
-      // Shown by every product, and a setting of none.
+      // Every product shows this member, but it is not a setting.
       const { allow_token_displayname: _, ...role } = await source.find(`${from}/${path}`);
       const issuer_ref = issuers.get(role.issuer_ref) ?? role.issuer_ref;
       const answer = await target.send('POST', `${to}/${path}`, { ...role, issuer_ref });
@@ -102,13 +102,13 @@ const importRoles = async (context: PkiImportContext, issuers: IssuerIds): Promi
   });
 };
 
-/** Serial numbers of revoked certificates; older products have no list of them. */
+/** Serial numbers of revoked certificates, or of all if the source, an older version, cannot list the revoked. */
 const findRevoked = async ({ source, from }: PkiImportContext): Promise<readonly string[]> => {
   const listed = await source.listIfOffered(`${from}/certs/revoked`);
   return listed ?? source.list(`${from}/certs`);
 };
 
-/** Certificates that are still valid are revoked here by their text; the CRL needs no others. */
+/** Revokes certificates by their text. Expired ones are left out, because CRLs do not contain them. */
 const importRevocations = async (context: PkiImportContext): Promise<void> => {
   const { source, target, from, to, report, isDryRun, isMountThere } = context;
   const there = new Set(isMountThere ? await target.list(`${to}/certs/revoked`) : []);

@@ -1,16 +1,16 @@
-/** `/v1` of a server, Keelson or another one. */
+/** Client for `/v1` of Keelson or of another product. */
 import type { Document } from '../client/api-client.ts';
 import { PacedServer, RefusedRequest, unlessAbsent } from '../importing/paced-server.ts';
 
 export class SecretsApi {
   readonly #server: PacedServer;
 
-  /** @param credentials headers with the token, and the namespace where it has one */
+  /** @param credentials headers with the token and, if there is one, the namespace */
   constructor(address: string, credentials: Readonly<Record<string, string>>) {
     this.#server = new PacedServer(new URL('/v1/', address), credentials);
   }
 
-  /** The `data` of an answer; undefined if there is no such thing. */
+  /** The `data` of an answer; undefined if the path does not exist. */
   async find(path: string): Promise<Document> {
     const response = await unlessAbsent(this.#server.call(path));
     return response && ((await response.json()) as Document).data;
@@ -20,7 +20,7 @@ export class SecretsApi {
     return (await this.find(`${path}?list=true`))?.keys ?? [];
   }
 
-  /** undefined if the server has no such list; one that is empty is answered with 404 and no reason. */
+  /** undefined if the server has no such list. An empty list is answered with 404 and no reason. */
   async listIfOffered(path: string): Promise<readonly string[] | undefined> {
     try {
       const response = await this.#server.call(`${path}?list=true`);

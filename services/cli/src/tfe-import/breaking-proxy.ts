@@ -1,4 +1,4 @@
-/** An HTTP proxy for tests that breaks the connection of the first request that is recognized, and all after it. */
+/** An HTTP proxy for tests. It breaks the connection of the first recognized request, and all later ones. */
 import { once } from 'node:events';
 import { createServer, request as forward } from 'node:http';
 import type { AddressInfo } from 'node:net';

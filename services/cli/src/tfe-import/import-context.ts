@@ -1,4 +1,4 @@
-/** The context of an import, and how every part of it works: it finds a resource by its name, or creates it. */
+/** The context of an import, and its common step: find a resource by name, or create it. */
 import type { Document } from '../client/api-client.ts';
 import { type Attempts, attempt } from '../importing/attempts.ts';
 import type { WorkspaceApi } from './workspace-api.ts';
@@ -8,20 +8,20 @@ export type StatesToImport = 'all' | 'current' | 'none';
 export interface ImportContext extends Attempts {
   readonly source: WorkspaceApi;
   readonly target: WorkspaceApi;
-  /** Reads both servers and writes to neither. */
+  /** A dry run: reads both servers and writes to neither. */
   readonly isDryRun: boolean;
   readonly states: StatesToImport;
 }
 
-/** Resources of the target by name. In a dry run, what would be created has no id. */
+/** Resources of the target by name. In a dry run, resources that would be created have no id. */
 export type IdsByName = Map<string, string | undefined>;
 
 export interface Wanted {
-  /** Kind in the plural. */
+  /** Kind of resource, in the plural. */
   readonly kind: string;
-  /** Who is named in the report. */
+  /** Subject in the report. */
   readonly subject: string;
-  /** Path of the collection, to which the document is posted. */
+  /** Path of the collection to which the document is posted. */
   readonly path: string;
   readonly type: string;
   readonly attributes: object;
@@ -29,8 +29,8 @@ export interface Wanted {
 }
 
 /**
- * Creates a resource of the target. What the target warns about, such as settings without effect there, is
- * reported.
+ * Creates a resource of the target, and reports the target's warnings, such as settings without effect
+ * there.
  * @returns its id, undefined in a dry run
  */
 export const create = async (
@@ -49,7 +49,7 @@ export const create = async (
   return answer?.data.id;
 };
 
-/** Creates what the target has nothing of under this name, and leaves alone what is there. */
+/** Creates the resource unless the target has one with this name, which is left unchanged. */
 export const createMissing = async (
   context: ImportContext,
   there: IdsByName,
@@ -64,7 +64,7 @@ export const createMissing = async (
     });
 };
 
-/** The given attributes that the source shows with a value. */
+/** The named attributes to which the source gives a value. */
 export const copyAttributes = (from: Document, names: readonly string[]): Record<string, unknown> =>
   Object.fromEntries(
     names.map((name) => [name, from.attributes[name]]).filter(([, value]) => value != null),

@@ -1,4 +1,4 @@
-/** One organization, in the order in which its parts name each other. */
+/** Imports one organization, in an order in which every part follows those it refers to. */
 import type { Document } from '../client/api-client.ts';
 import { attempt, attemptEach } from '../importing/attempts.ts';
 import {
@@ -19,7 +19,7 @@ import {
 
 const ORGANIZATION = ['name', 'email', 'allow-force-delete-workspaces', 'assessments-enforced'];
 const TEAM = ['name', 'visibility', 'allow-member-token-management'];
-/** Rights of teams on features that are not there. */
+/** Rights of teams on features that Keelson does not have. */
 const RIGHTS_WITHOUT_EFFECT = /polic|modules|providers|run-tasks/;
 const CUSTOM_WORKSPACE_RIGHTS = ['runs', 'variables', 'state-versions', 'workspace-locking'];
 const PROJECT_RIGHTS = ['settings', 'teams', 'variable-sets'];
@@ -33,7 +33,7 @@ const PROJECT_WORKSPACE_RIGHTS = [
   'move',
 ];
 
-/** Lists of the source that are only counted in the report, with what to do. */
+/** Lists of the source that are only counted in the report, with the recommended action. */
 const LEFT_OUT: readonly (readonly [path: string, text: string])[] = [
   ['oauth-clients', 'connections to repositories: their tokens cannot be read, create them'],
   ['ssh-keys', 'SSH keys: their values cannot be read, create them'],
@@ -153,7 +153,7 @@ const importTeams = async (
         ...copyAttributes(team, TEAM),
         'organization-access': pick(
           rights,
-          // A right that another one implies is shown as false, and is refused so.
+          // The source shows a right that is implied by another as false; the target refuses that combination.
           Object.keys(rights).filter(
             (right) => rights[right] === true && !RIGHTS_WITHOUT_EFFECT.test(right),
           ),
@@ -166,7 +166,7 @@ const importTeams = async (
   }
 };
 
-/** Grants of teams on a project or a workspace. */
+/** Imports the access of teams to a project or a workspace. */
 const importGrants = async (
   context: ImportContext,
   kind: 'workspace' | 'project',
@@ -218,7 +218,7 @@ const importVariableSets = async (
   sourceWorkspaces: Names,
   [here, there]: readonly [readonly Document[], IdsByName],
 ): Promise<void> => {
-  /** Elements that the target has; in a dry run none has an id. */
+  /** The elements that exist at the target; in a dry run they have no ids. */
   const translate = (list: Document, type: string, names: Names, ids: IdsByName): object => ({
     data: (list?.data ?? [])
       .map(({ id }: Document) => ids.get(names.get(id) ?? ''))
@@ -268,7 +268,7 @@ const reportOmissions = async (
   }
 };
 
-/** Takes over an organization by name. */
+/** Imports an organization by name. */
 export const importOrganization = async (context: ImportContext, name: string): Promise<void> => {
   const { source, target, report, isDryRun } = context;
   const { data: organization } = await source.get(`organizations/${encodeURIComponent(name)}`);

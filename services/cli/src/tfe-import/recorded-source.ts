@@ -1,6 +1,6 @@
 /**
- * A server that gives the answers of another product in the shape that its public documentation shows: no
- * attributes of ours, pages, refusals because of too many requests, and states in a store at another address.
+ * A test server with the answers of another product, in the form of its public documentation: without
+ * Keelson's own attributes, with pages, a rate limit, and states in a store at another address.
  */
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
@@ -45,7 +45,7 @@ const page = (number: number, last: number): object => ({
 
 const PROJECT = { data: { id: 'prj-jT92VLSFpv8FwKtc', type: 'projects' } };
 
-/** Attributes that the documentation shows and that are of no use elsewhere are among them on purpose. */
+/** Includes, on purpose, documented attributes that an import cannot use. */
 const WORKSPACES = [
   {
     id: 'ws-qPhan8kDLymzv2uS',
@@ -153,7 +153,7 @@ const answersOf = (store: string): Readonly<Record<string, object>> => ({
   },
 });
 
-/** @param token the only one that it accepts */
+/** @param token the only accepted token */
 export const startRecordedSource = async (token: string): Promise<RecordedSource> => {
   const tokensAtStore: (string | undefined)[] = [];
   const store = await listen((request, response) => {

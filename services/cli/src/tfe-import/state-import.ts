@@ -5,7 +5,7 @@ import { orNothing, RefusedRequest } from '../importing/paced-server.ts';
 import type { ImportContext } from './import-context.ts';
 import type { WorkspaceApi } from './workspace-api.ts';
 
-/** Also how a later run recognizes the lock of one that was interrupted. */
+/** A later import also recognizes the lock of an interrupted one by this text. */
 const LOCK_REASON = 'keelson import tfe';
 const CONFLICT = 409;
 
@@ -13,14 +13,14 @@ export interface SharedWorkspace {
   readonly organization: string;
   readonly name: string;
   readonly sourceId: string;
-  /** undefined in a dry run, for a workspace that would be created. */
+  /** undefined for a workspace that a dry run would create. */
   readonly targetId: string | undefined;
 }
 
 const findCurrent = async (api: WorkspaceApi, workspaceId: string): Promise<Document> =>
   (await api.find(`workspaces/${workspaceId}/current-state-version`))?.data;
 
-/** Oldest first. Pending, discarded and intermediate versions are none of the history. */
+/** Oldest first. Pending, discarded and intermediate versions are not part of the history. */
 const listVersions = async (
   { source, states }: ImportContext,
   { organization, name, sourceId }: SharedWorkspace,
@@ -40,7 +40,7 @@ const listVersions = async (
     .sort((a, b) => a.attributes.serial - b.attributes.serial);
 };
 
-/** @throws RefusedRequest if somebody else holds the lock */
+/** @throws RefusedRequest if another user or run holds the lock */
 const lock = async ({ target }: ImportContext, id: string): Promise<void> => {
   try {
     await target.send('POST', `workspaces/${id}/actions/lock`, { reason: LOCK_REASON });
@@ -74,7 +74,7 @@ const copyVersion = async (
   const state = await source.download(stateUrl);
   const { lineage, serial: written } = JSON.parse(state.toString('utf8'));
   const jsonUrl = version.attributes['hosted-json-state-download-url'];
-  // Optional: states that were pushed by hand have none, and terraform makes it with the next run.
+  // Optional: states that were pushed by hand have none, and the next run of terraform creates it.
   const jsonState = jsonUrl ? await source.download(jsonUrl).catch(orNothing) : undefined;
   const made = await target.send('POST', `workspaces/${targetId}/state-versions`, {
     data: {
@@ -83,14 +83,14 @@ const copyVersion = async (
     },
   });
   const urls = made?.data.attributes;
-  // The version is final when its state is there.
+  // The version is final once its state is uploaded.
   if (jsonState !== undefined && jsonState.byteLength > 0)
     await target.upload(urls['hosted-json-state-upload-url'], jsonState).catch(orNothing);
   await target.upload(urls['hosted-state-upload-url'], state);
   report.countTakenOver('states');
 };
 
-/** Uploads the states whose serial is above that of the target's current state. */
+/** Uploads the states with a higher serial than the current state of the target. */
 export const importStates = async (
   context: ImportContext,
   workspace: SharedWorkspace,
@@ -119,7 +119,7 @@ export const importStates = async (
   try {
     for (const version of missing) await copyVersion(context, subject, targetId, version);
   } catch (error) {
-    // An announced version without its state forbids the ordinary unlock.
+    // A version without its state prevents the ordinary unlock.
     await unlock(context, targetId, 'force-unlock').catch(() => undefined);
     throw error;
   }

@@ -1,4 +1,4 @@
-/** Variables of workspaces and of variable sets. The values of sensitive ones can be read from no server. */
+/** Imports the variables of workspaces and variable sets. No server reveals the values of sensitive ones. */
 import type { Document } from '../client/api-client.ts';
 import { attempt } from '../importing/attempts.ts';
 import { copyAttributes, create, type ImportContext } from './import-context.ts';
@@ -7,7 +7,7 @@ const ATTRIBUTES = ['key', 'value', 'description', 'category', 'hcl', 'sensitive
 
 const nameOf = ({ attributes: { key, category } }: Document): string => `${key} (${category})`;
 
-/** @param targetPath collection of the target; undefined if its owner does not exist, in a dry run */
+/** @param targetPath collection of the target; undefined if a dry run would create its owner */
 export const importVariables = async (
   context: ImportContext,
   subject: string,

@@ -1,4 +1,4 @@
-/** `/api/v2` of a server, Keelson or another one. */
+/** Client for `/api/v2` of Keelson or of another product. */
 import type { Document } from '../client/api-client.ts';
 import { PacedServer, unlessAbsent } from '../importing/paced-server.ts';
 
@@ -24,12 +24,12 @@ export class WorkspaceApi {
     return (await this.#server.call(path)).json();
   }
 
-  /** undefined if there is no such resource, or the token may not see it. */
+  /** undefined if the resource does not exist, or the token may not read it. */
   find(path: string): Promise<Document> {
     return unlessAbsent(this.get(path));
   }
 
-  /** The resources on all pages of a list; none if the server has no such list. */
+  /** The resources on all pages of a list; empty if the server has no such list. */
   async list(path: string): Promise<readonly Document[]> {
     const found: Document[] = [];
     const separator = path.includes('?') ? '&' : '?';
@@ -51,12 +51,12 @@ export class WorkspaceApi {
     return text === '' ? undefined : JSON.parse(text);
   }
 
-  /** @param url signed, of this server or of the store that it uses */
+  /** @param url signed address of this server or of its store */
   async download(url: string): Promise<Buffer<ArrayBuffer>> {
     return Buffer.from(await (await this.#server.call(url)).arrayBuffer());
   }
 
-  /** @param url signed, of this server, which may know itself by another address */
+  /** @param url signed address of this server, which may have another name for itself */
   async upload(url: string, body: Buffer<ArrayBuffer>): Promise<void> {
     const { pathname, search } = new URL(url);
     const contentType = 'application/octet-stream';

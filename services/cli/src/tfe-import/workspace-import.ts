@@ -1,4 +1,4 @@
-/** One workspace: its settings, tags, variables, states, and what of it cannot be taken over. */
+/** Imports one workspace: its settings, tags, variables and states; reports the rest. */
 import type { Document } from '../client/api-client.ts';
 import { attempt } from '../importing/attempts.ts';
 import {
@@ -11,7 +11,7 @@ import {
 import { importStates } from './state-import.ts';
 import { importVariables } from './variable-import.ts';
 
-/** Resources that workspaces name, of the source by id and of the target by name. */
+/** Resources to which workspaces refer: those of the source by id, those of the target by name. */
 export interface Surroundings {
   readonly organization: string;
   readonly sourceProjects: ReadonlyMap<string, string>;
@@ -41,7 +41,7 @@ const SETTINGS = [
 const subjectOf = ({ organization }: Surroundings, workspace: Document): string =>
   `${organization}/${workspace.attributes.name}`;
 
-/** A workspace without a mode of its own goes on inheriting. */
+/** A workspace without its own mode continues to inherit it. */
 const toExecution = (
   { sourcePools, pools }: Surroundings,
   { attributes, relationships }: Document,
@@ -55,7 +55,7 @@ const toExecution = (
   };
 };
 
-/** Only one of the two kinds of trigger may have values. */
+/** Only one kind of trigger may have values. */
 const toTriggers = ({ attributes }: Document): object =>
   Object.fromEntries(
     ['trigger-patterns', 'trigger-prefixes']
@@ -68,7 +68,7 @@ const toTags = async ({ source }: ImportContext, { id, attributes }: Document): 
   const bindings = await source.list(`workspaces/${id}/tag-bindings`);
   const pairs = bindings
     .map((binding) => copyAttributes(binding, ['key', 'value']))
-    // A key without a value is the tag of that name.
+    // A key without a value is a tag with that name.
     .filter(({ key, value }) => value !== undefined || !names.includes(String(key)));
   return {
     tags: { data: names.map((name) => ({ type: 'tags', attributes: { name } })) },
@@ -76,7 +76,7 @@ const toTags = async ({ source }: ImportContext, { id, attributes }: Document): 
   };
 };
 
-/** Reports settings of the source that are not taken over, in words that say what to do. */
+/** Reports the settings that are not imported, with the recommended action. */
 const reportOmissions = async (
   { source, report }: ImportContext,
   subject: string,
@@ -158,7 +158,7 @@ export const importWorkspace = async (
   });
 };
 
-/** Who may read whose state, and whose runs start others; all workspaces exist by now. */
+/** State sharing and run triggers between workspaces, all of which exist by now. */
 export const importWorkspaceRelations = async (
   context: ImportContext,
   surroundings: Surroundings,
@@ -173,7 +173,7 @@ export const importWorkspaceRelations = async (
   const triggersPath = (id: string): string => `workspaces/${id}/run-triggers`;
   const INBOUND = '?filter[run-trigger][type]=inbound';
 
-  // With a state for everybody, the list names all workspaces.
+  // If the state is shared with all, the list contains all workspaces.
   const consumers =
     workspace.attributes['global-remote-state'] === true
       ? []

@@ -3,7 +3,7 @@ import { Resolution } from '@keelson/proto/sys/v1/access';
 import { expect, test } from 'vitest';
 import { createClusterQuestion } from './cluster-question.ts';
 
-/** sys, which answers when it is told to. */
+/** A stand-in for sys that answers when the test says so. */
 const openSys = () => {
   const asked: ((generation: number) => void)[] = [];
   const askCluster = createClusterQuestion({

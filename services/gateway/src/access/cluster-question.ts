@@ -1,4 +1,4 @@
-/** The question to sys that /api/v2 asks: whether the cluster serves requests, and which audit devices are enabled. */
+/** Asks sys, for /api/v2, whether the cluster serves requests and which audit devices are enabled. */
 import { setImmediate } from 'node:timers/promises';
 import {
   type AccessDefinition,
@@ -8,7 +8,7 @@ import {
 } from '@keelson/proto/sys/v1/access';
 import type { RpcService } from '@keelson/rpc';
 
-/** The answer depends on the cluster alone. */
+/** The answer depends on nothing but the cluster. */
 export const CLUSTER_QUESTION = ResolveRequest.fromPartial({
   surface: Surface.API_V2,
   path: 'api/v2/ping',
@@ -16,8 +16,8 @@ export const CLUSTER_QUESTION = ResolveRequest.fromPartial({
 });
 
 /**
- * Requests that arrive in the same turn of the event loop share one question. It is asked after each of them, so the
- * answer is as recent as their own would be; and a replica of sys that does not answer delays none that arrive later.
+ * Requests that arrive in the same turn of the event loop share one question. It is sent after they arrived, so
+ * the answer is recent enough for all of them. A replica of sys that does not answer delays no later request.
  */
 export const createClusterQuestion = (
   access: Pick<RpcService<typeof AccessDefinition>, 'resolve'>,

@@ -82,10 +82,10 @@ const validate = ({ surface, request }: Exchange, answer: EdgeResponse): EdgeRes
 };
 
 /**
- * Whether the size of an answer may depend on how similar its parts are. It may not if a secret could stand
- * beside text that somebody else chose, who would see the size on the network and guess the secret
- * (CVE-2013-3587, "BREACH"). Issued keys and new tokens answer requests that write; stored secrets are read
- * below cubbyhole/ or are marked `no-store` by their service.
+ * Whether an answer may be compressed. An answer that contains both a secret and text of an attacker may not
+ * be, because its compressed size, which is visible on the network, reveals how similar the two are
+ * (CVE-2013-3587, "BREACH"). Issued keys and new tokens are answers to writing requests; stored secrets are
+ * read below cubbyhole/, or their service marks the answer `no-store`.
  */
 const mayCompress = ({ head: { method, path } }: Exchange, answer: EdgeResponse): boolean =>
   (method === 'GET' || method === 'LIST') &&

@@ -9,7 +9,7 @@ import { isWebhookAddress } from '../request/webhook-address.ts';
 const loggedPath = ({ surface, head: { path } }: Exchange): string =>
   surface.prefix + (surface.name === 'v1' ? path : recordedPath(path));
 
-/** A provider may give a webhook up after refusals, of which nobody else learns. */
+/** Counted, because a provider may disable a webhook after refusals that nobody else notices. */
 const isOversizedDelivery = ({ surface, head }: Exchange, status: number): boolean =>
   status === 413 && surface.name === 'api_v2' && isWebhookAddress(head.path);
 

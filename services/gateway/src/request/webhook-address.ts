@@ -1,4 +1,4 @@
-/** Addresses of /api/v2 at which providers of repositories deliver what has happened, without a token. */
+/** Addresses of /api/v2 at which repository providers deliver events, without a token. */
 import { decodePath } from '@keelson/edge';
 
 /** @param path below the surface, percent-encoded */

@@ -1,6 +1,6 @@
 /**
- * The steps that a connection passes before its parser: the header of a proxy, the limit of its client, and on the TLS
- * port a look at whether it speaks TLS at all.
+ * The steps of a connection before its parser: the proxy header, the connection limit of its client and, on the
+ * TLS port, a check that it speaks TLS.
  */
 import type { Server, Socket } from 'node:net';
 import { createNetworks } from '@keelson/edge/networks';
@@ -10,7 +10,7 @@ import { takeBytes } from './first-bytes.ts';
 import { malformedRequestAnswer, PLAIN_HTTP } from './malformed-request.ts';
 import { readProxyHeader } from './proxy-protocol.ts';
 
-/** The event with which a connection reaches the parser of its server. */
+/** The event that hands a connection to the parser of its server. */
 export const ADMITTED = 'admitted';
 
 /** The first byte of a TLS connection: a record of the handshake (RFC 8446 §5.1). */
@@ -26,16 +26,16 @@ export interface EntranceRules {
   readonly onRefused: (proxy: string, reason: string) => void;
 }
 
-/** From here on the connection shows this address: to limits, audit entries and the log. */
+/** From now on, limits, audit entries and the log see this address. */
 const showAddress = (socket: Socket, remoteAddress: string): void => {
   Object.defineProperty(socket, 'remoteAddress', { value: remoteAddress });
 };
 
-/** The ends of a TCP connection, which a TLS socket shares with the socket below it. */
+/** The two addresses of a TCP connection, which a TLS socket shares with the socket below it. */
 const endsOf = ({ remoteAddress, remotePort, localAddress, localPort }: Socket): string =>
   `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
 
-/** Answers a plain HTTP request on the TLS port, as far as it has arrived. */
+/** Answers a plain HTTP request on the TLS port without waiting for the rest of it. */
 const answerPlainHttp = (socket: Socket, first: Buffer): void => {
   const rest = socket.read() as Buffer | null;
   const rawPacket = rest === null ? first : Buffer.concat([first, rest]);
@@ -46,7 +46,7 @@ const answerPlainHttp = (socket: Socket, first: Buffer): void => {
 };
 
 /**
- * Makes every connection pass the entrance before the server's own listener sees it, as the event
+ * Makes every connection pass the entrance before the server's own listener receives it, as the event
  * `ADMITTED`.
  */
 export const guardEntrance = (
@@ -55,7 +55,7 @@ export const guardEntrance = (
   { proxyProtocolFrom, limitConnections, withinMs, onRefused }: EntranceRules,
 ): void => {
   const proxies = createNetworks(proxyProtocolFrom);
-  /** Clients of TLS connections by the ends of the connection. */
+  /** Client addresses of TLS connections, by the two addresses of the connection. */
   const clients = new Map<string, string>();
 
   const readHeader = async (socket: Socket): Promise<boolean> => {
@@ -77,7 +77,7 @@ export const guardEntrance = (
     return true;
   };
 
-  /** Whether the connection begins like TLS; otherwise it is answered here. */
+  /** Whether the connection begins like TLS; if not, it is answered here. */
   const speaksTls = async (socket: Socket): Promise<boolean> => {
     const first = await takeBytes(socket, 1);
     if (first === undefined) return false;
@@ -110,7 +110,7 @@ export const guardEntrance = (
   for (const own of server.listeners('connection')) server.on(ADMITTED, own as () => void);
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
-    // Without a proxy's header to read, nothing here waits on the plain port.
+    // Without a proxy header to read, connections on the plain port do not wait here.
     if (isTls || proxyProtocolFrom.length > 0) void receive(socket);
     else admit(socket);
   });

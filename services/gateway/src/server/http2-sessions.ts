@@ -1,4 +1,4 @@
-/** Limits of HTTP/2 connections, and their requests in the form of HTTP/1.1. */
+/** Limits of HTTP/2 connections, and the conversion of their requests to the form of HTTP/1.1. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   constants,
@@ -9,7 +9,7 @@ import {
   type ServerHttp2Session,
 } from 'node:http2';
 
-/** Room that a client may fill before its bytes have been read. */
+/** Number of bytes that a client may send before they are read. */
 const STREAM_WINDOW_BYTES = 256 * 1024;
 const SESSION_WINDOW_BYTES = 1024 * 1024;
 
@@ -61,8 +61,8 @@ export const limitSessions = (server: Http2SecureServer, limits: SessionLimits):
 };
 
 /**
- * Whether this is a request of HTTP/2, which node:http2 presents with the properties of HTTP/1.1 that the
- * gateway uses. The stated version does not tell: a client may write HTTP/2.0 in a request of HTTP/1.1.
+ * Whether this is an HTTP/2 request, which node:http2 presents with the properties of HTTP/1.1 that the
+ * gateway uses. The stated version is no proof: a client may write HTTP/2.0 in an HTTP/1.1 request.
  */
 const isHttp2 = (request: IncomingMessage | Http2ServerRequest): request is Http2ServerRequest =>
   request instanceof Http2ServerRequest;
@@ -70,24 +70,24 @@ const isHttp2 = (request: IncomingMessage | Http2ServerRequest): request is Http
 const headBytes = (rawHeaders: readonly string[]): number =>
   rawHeaders.reduce((total, text) => total + text.length, 0);
 
-/** Breaks off the body of a request that its client resets; node:http2 would end it, as if it were whole. */
+/** Aborts the body of a request that its client resets; node:http2 would end it as if it were complete. */
 const failWhenReset = (request: Http2ServerRequest): void => {
   const { stream } = request;
   const check = (): void => {
     if (stream.aborted || stream.rstCode !== constants.NGHTTP2_NO_ERROR)
       request.destroy(new Error('the client has reset the request'));
   };
-  // Ahead of the listeners that end the request.
+  // Runs before the listeners that end the request.
   stream.prependListener('end', check).prependListener('close', check);
   request.on('error', () => undefined);
 };
 
 /** Ends a stream with its answer even if the client is still sending a body (RFC 9113 §8.1). */
 const endWithAnswer = ({ stream }: Http2ServerResponse): void => {
-  // A request without a body has ended, although nobody reads its end.
+  // A request without a body has ended, even if its end is never read.
   if (stream.endAfterHeaders) return;
   stream.once('finish', () =>
-    // The frame that ends the answer is written after this event: a reset before it would break the answer off.
+    // The final frame of the answer is written after this event; an earlier reset would truncate the answer.
     setImmediate(() => {
       if (!stream.readableEnded && !stream.closed) stream.close(constants.NGHTTP2_NO_ERROR);
     }),
@@ -95,10 +95,10 @@ const endWithAnswer = ({ stream }: Http2ServerResponse): void => {
 };
 
 /**
- * Gives a request of HTTP/2 the properties of HTTP/1.1 that node:http2 leaves out: the headers that state its
- * host and that it has a body, and an error if it is broken off.
- * @returns whether the request is to be answered; one with a head that is too large is refused here, because a
- * client may send it before it has acknowledged the limit
+ * Adds the HTTP/1.1 properties that node:http2 omits: the headers for the host and the presence of a body, and an
+ * error if the request is aborted.
+ * @returns whether to answer the request; one with an oversized head is refused here, because a client may send
+ * it before it has acknowledged the limit
  */
 export const adaptHttp2 = (
   request: IncomingMessage | Http2ServerRequest,

@@ -5,7 +5,7 @@ interface Refusal {
   readonly text: string;
 }
 
-/** Stands for plain HTTP on the TLS port, among the codes of the parser. */
+/** Our code for plain HTTP on the TLS port, used like the codes of the parser. */
 export const PLAIN_HTTP = 'PLAIN_HTTP';
 
 const REFUSALS: Readonly<Record<string, Refusal>> = {

@@ -31,7 +31,7 @@ export const rawAnswer = (
         headers,
       );
 
-/** Headers of a request, which tell the version that the client already has, and the time of the request. */
+/** The headers of a request, which name the version that the client already has, and its time. */
 export interface Freshness {
   readonly headers: Readonly<Record<string, string>>;
   readonly nowMs: number;

@@ -20,10 +20,12 @@ const FIELDS = {
   auto_rebuild_grace_period: field.string({ description: 'How long before expiry.' }),
   enable_delta: field.bool({ description: 'Make delta lists.' }),
   delta_rebuild_interval: field.string({ description: 'Time between delta lists.' }),
-  max_crl_entries: field.integer({ description: 'Longest list; -1: no limit.' }),
+  max_crl_entries: field.integer({
+    description: 'Maximum number of entries in a CRL; -1: no limit.',
+  }),
   allow_expired_cert_revocation: field.bool({ description: 'Revoke expired certificates too.' }),
   cross_cluster_revocation: field.bool({ description: 'Ask other clusters for unknown serials.' }),
-  unified_crl: field.bool({ description: 'One list for all clusters.' }),
+  unified_crl: field.bool({ description: 'One CRL for all clusters.' }),
   unified_crl_on_existing_paths: field.bool({ description: 'Serve it on the ordinary paths.' }),
 };
 

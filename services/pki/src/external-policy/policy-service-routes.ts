@@ -12,7 +12,7 @@ import { loadPolicyService } from './policy-service-records.ts';
 const FIELDS = {
   enabled: field.bool({ description: 'Serve the external-policy paths.' }),
   external_service_url: field.string({ description: 'Where it is asked; https.' }),
-  timeout: field.durationSeconds({ description: 'How long it may take; 15s when not set.' }),
+  timeout: field.durationSeconds({ description: 'Time limit; 15s when not set.' }),
   trusted_ca: field.string({ description: 'PEM of the authorities its certificate comes from.' }),
   trusted_leaf_certificate_bundle: field.string({
     description: 'PEM of the certificates it may have, instead of trusted_ca.',
@@ -81,7 +81,7 @@ export const policyServiceRoutes = (parts: PolicyServiceRouteParts): Route[] =>
     fields: FIELDS,
     operations: {
       read: {
-        summary: 'Read how the external policy service is reached, and how it does',
+        summary: 'Read the settings and the state of the external policy service',
         answer: { data: { ...propertiesOf(FIELDS), ...HEALTH_MEMBERS } },
         handle: async (context) => {
           const mount = requireMount(context);
@@ -89,7 +89,7 @@ export const policyServiceRoutes = (parts: PolicyServiceRouteParts): Route[] =>
         },
       },
       update: {
-        summary: 'Change how the external policy service is reached',
+        summary: 'Change the settings of the external policy service',
         handle: async (context) => {
           const { fields } = context;
           const mount = requireMount(context);

@@ -24,7 +24,7 @@ const ROOT_FIELDS = {
   not_after: field.time({ description: 'End of validity, instead of a lifetime.' }),
   not_before_duration: field.durationSeconds({
     default: 30,
-    description: 'How far the start of validity is in the past.',
+    description: 'Time by which the start of validity precedes the request.',
   }),
   ...PACKAGING_FIELDS,
   private_key_format: field.string({ default: 'der', description: 'der, pem or pkcs8.' }),

@@ -32,7 +32,7 @@ const INTERMEDIATE_FIELDS = {
   }),
   not_before_duration: field.durationSeconds({
     default: 30,
-    description: 'How far the start of validity is in the past.',
+    description: 'Time by which the start of validity precedes the request.',
   }),
   skid: field.string({
     default: '',
@@ -128,7 +128,7 @@ const SELF_ISSUED_FIELDS = {
   certificate: field.string({ default: '', description: 'PEM of the certificate.' }),
   require_matching_certificate_algorithms: field.bool({
     default: false,
-    description: 'Refuse a certificate whose key is of another type than the issuer has.',
+    description: 'Refuse a certificate with a key of another type than the issuer.',
   }),
 };
 

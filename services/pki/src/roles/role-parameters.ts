@@ -12,7 +12,7 @@ export const ROLE_FIELDS = {
     description: 'Issuer of the certificates.',
     maxLength: MAX_TEXT_LENGTH,
   }),
-  ttl: field.durationSeconds({ default: 0, description: 'Lifetime when none is asked for.' }),
+  ttl: field.durationSeconds({ default: 0, description: 'Lifetime if none is requested.' }),
   max_ttl: field.durationSeconds({ default: 0, description: 'Longest lifetime.' }),
   allow_localhost: flag(true, 'Accept localhost.'),
   allowed_domains: listField('Domains that the allow_* parameters refer to.'),
@@ -51,7 +51,7 @@ export const ROLE_FIELDS = {
     description: `Key usages by name; ${DEFAULT_KEY_USAGE.join(', ')} when not given, without those that the type of the key forbids.`,
     maxLength: MAX_LIST_LENGTH,
   }),
-  ext_key_usage: listField('Extended key usages by name, besides the flags.'),
+  ext_key_usage: listField('Extended key usages by name, in addition to the flags.'),
   ext_key_usage_oids: listField('Extended key usages by object identifier.'),
   use_csr_common_name: flag(true, 'Take the common name from a CSR that has one.'),
   use_csr_sans: flag(true, 'Take the alternative names from the CSR.'),
@@ -68,7 +68,7 @@ export const ROLE_FIELDS = {
   require_cn: flag(true, 'A common name must be given.'),
   cn_validations: field.commaList({
     default: ['email', 'hostname'],
-    description: 'Kinds of common names: email, hostname; or disabled.',
+    description: 'Validations of the common name: email, hostname; or disabled.',
     maxLength: MAX_LIST_LENGTH,
   }),
   policy_identifiers: field.objectList({
@@ -79,7 +79,7 @@ export const ROLE_FIELDS = {
   basic_constraints_valid_for_non_ca: flag(false, 'Write basic constraints with CA false.'),
   not_before_duration: field.durationSeconds({
     default: 30,
-    description: 'How far the start of validity is in the past.',
+    description: 'Time by which the start of validity precedes the request.',
   }),
   not_after: field.string({
     default: '',

@@ -2,17 +2,17 @@
 import type { Phase } from '@keelson/agent';
 
 export interface Task {
-  /** Absent: ends what an interrupted executor left behind. */
+  /** Absent: only ends processes that an interrupted executor left behind. */
   readonly phase?: Phase;
   /** Folder of the executor, which its user owns. */
   readonly folder: string;
   /** Address of the control plane's API. */
   readonly address: string;
-  /** "keelson.example:8443", by which configurations name the control plane. */
+  /** "keelson.example:8443", as configurations refer to the control plane. */
   readonly host: string;
   /** The program of the tool. */
   readonly tool: string;
-  /** The environment of the tool, before the run's own variables. */
+  /** The environment of the tool, without the variables of the run. */
   readonly environment: Readonly<Record<string, string>>;
   /** PEM file; null: the authorities of the system. */
   readonly caFile: string | null;

@@ -1,4 +1,4 @@
-/** Users that phases are executed under. */
+/** The system users under which phases are executed. */
 import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -6,18 +6,18 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Options of a process; empty: the runner's own user. */
+/** Options for starting a process; empty: the user of the runner. */
 export interface Owner {
   readonly uid?: number;
   readonly gid?: number;
 }
 
-/** Between the ids of accounts and those that containers are given. */
+/** Above the ids of accounts, and below those that containers use. */
 const FIRST_DERIVED_ID = 200_000_000;
 const DERIVED_RANGES = 1_000_000;
 const RANGE = 64;
 
-/** Another folder has other ids, so that two installations of a machine end only their own processes. */
+/** Ids depend on the folder, so that two installations on a machine end only their own processes. */
 const deriveFirstId = (folder: string): number => {
   const number = createHash('sha256').update(folder).digest().readUInt32BE(0);
   return FIRST_DERIVED_ID + (number % DERIVED_RANGES) * RANGE;
@@ -49,10 +49,10 @@ export const requireUsable = async (owner: Owner, program: string): Promise<void
   }
 };
 
-/** Ends every process of a user of the runner's own; elsewhere the process group of the phase is all there is. */
+/** Ends all processes of the user of a slot; if there is no such user, the process group of the phase. */
 export const endProcessesOf = async ({ uid, gid }: Owner): Promise<void> => {
   if (uid === undefined || gid === undefined || uid === 0) return;
-  // Sent by the user itself, in one step: nothing that it starts meanwhile escapes.
+  // Sent by that user itself in one step, so that no process it starts meanwhile escapes.
   const ended = spawn('/bin/sh', ['-c', 'kill -9 -1'], { uid, gid, env: {}, stdio: 'ignore' });
   await once(ended, 'exit');
 };

@@ -1,4 +1,4 @@
-/** The process that executes a phase, as the runner sees it. */
+/** The executor process of a phase, seen from the runner. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -10,16 +10,16 @@ import { endGroup } from './slot-folder.ts';
 /** The program, also for the check whether a user can execute it. */
 export const EXECUTOR = fileURLToPath(new URL('../executor/executor.ts', import.meta.url));
 
-/** Longest line of an executor that is logged; more would be one of its tool's making. */
+/** Longest line of an executor that is logged; a longer one would come from its tool. */
 const MAX_LINE_LENGTH = 2000;
 
 export interface ExecutorProcess {
   readonly pid: number | undefined;
-  /** Lets the phase end as errored: the tool is interrupted and what it has done is stored. */
+  /** Ends the phase as errored: the tool is interrupted, and its results so far are stored. */
   stop(): void;
   /** Ends it at once. */
   kill(): void;
-  /** Resolves with what went wrong, undefined when the phase was reported. */
+  /** Resolves with the reason of a failure; undefined if the phase was reported. */
   readonly ended: Promise<string | undefined>;
 }
 
@@ -44,7 +44,7 @@ export const startExecutor = (
   for (const stream of [child.stdout, child.stderr])
     if (stream !== null)
       createInterface({ input: stream }).on('line', (line) => say(line.slice(0, MAX_LINE_LENGTH)));
-  // It may have ended before it reads.
+  // The process may end before it reads its input.
   child.stdin?.on('error', () => undefined);
   child.stdin?.write(`${JSON.stringify(task)}\n`);
   const finished = async (): Promise<string | undefined> => {

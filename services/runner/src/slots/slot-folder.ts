@@ -1,6 +1,6 @@
 /**
- * The folder of a slot: one phase at a time lies in it. What the runner gives the phase belongs to the runner;
- * only `run` belongs to the user of the phase.
+ * The folder of a slot, for one phase at a time. The files that the runner provides belong to the runner; only
+ * `run` belongs to the user of the phase.
  */
 import { chmod, chown, lstat, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ export const toSlotFolder = (folder: string, index: number): SlotFolder => {
 
 /**
  * Creates the folder of all slots, or uses the existing one.
- * @throws Error when another user made it: its content could not be trusted
+ * @throws Error when another user created it, because its content cannot be trusted
  */
 export const openRunnerFolder = async (folder: string): Promise<void> => {
   await mkdir(folder, { recursive: true, mode: 0o711 });
@@ -41,7 +41,7 @@ export const openRunnerFolder = async (folder: string): Promise<void> => {
     throw new Error(
       `KEELSON_RUNNER_FOLDER: ${folder} is not a folder of the user that the runner has`,
     );
-  // The users of the slots must be able to traverse it, whatever the umask is.
+  // The users of the slots must be able to traverse it, regardless of the umask.
   await chmod(folder, 0o711);
 };
 
@@ -83,7 +83,7 @@ const WAIT_MS = 200;
 /** An executor whose runner has ended interrupts the tool and stores the state. */
 const LEAVES_WITHIN_MS = 60_000;
 
-/** Waits for the executor of a runner that is gone, and ends it when it takes too long. */
+/** Waits for the executor of a runner that has ended, and kills it if that takes too long. */
 export const awaitLeaving = async ({ pid }: Occupation): Promise<void> => {
   if (pid === undefined) return;
   for (let waitedMs = 0; waitedMs < LEAVES_WITHIN_MS; waitedMs += WAIT_MS) {

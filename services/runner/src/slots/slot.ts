@@ -1,4 +1,4 @@
-/** A slot executes one phase after the other: it asks for work, starts an executor, and clears up after it. */
+/** A slot executes one phase after the other: it asks for work, starts an executor, and cleans up. */
 import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -31,7 +31,7 @@ export interface SlotParts {
   readonly controlPlane: ControlPlane;
   readonly tools: ToolPlaces;
   readonly task: Pick<Task, 'address' | 'host' | 'timeLimitSeconds' | 'outputLimitBytes'>;
-  /** Variables of the runner that reach the tool, PATH among them. */
+  /** Environment variables passed to the tool, including PATH. */
   readonly environment: Readonly<Record<string, string>>;
   readonly caFile: string | undefined;
   readonly cliConfigFile: string | undefined;
@@ -44,7 +44,7 @@ type ClaimedPhase = Phase & { readonly agentId: string };
 
 /** As agents do: a minute of silence ends the phase. */
 const PING_MS = 10_000;
-/** Time that an executor has to end after it has reached its time limit. */
+/** Time in which an executor must end after its time limit. */
 const OVERTIME_MS = 120_000;
 
 const rest = (delayMs: number, signal: AbortSignal): Promise<void> =>
@@ -168,7 +168,7 @@ const work = async (
   await rm(folder.root, { recursive: true, force: true });
 };
 
-/** Ends the phase that a former start of the runner had, and empties the folder. */
+/** Ends the phase that an earlier process of the runner had started, and empties the folder. */
 const clear = async (parts: SlotParts): Promise<void> => {
   const { folder, controlPlane, logger } = parts;
   const occupation = await findOccupation(folder.root);
@@ -183,7 +183,7 @@ const clear = async (parts: SlotParts): Promise<void> => {
   await rm(folder.root, { recursive: true, force: true });
 };
 
-/** Serves until the signal: an outage of the control plane is logged once, and waited for. */
+/** Serves until `signal` aborts. An outage of the control plane is logged once, and waited out. */
 export const serveSlot = async (parts: SlotParts, signal: AbortSignal): Promise<void> => {
   const { name, controlPlane, tools, owner, pollMs, mayHaveWork, logger } = parts;
   let isCleared = false;

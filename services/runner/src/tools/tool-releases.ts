@@ -1,4 +1,4 @@
-/** The releases of the provisioning tools that this machine has: in PATH, and as zip files in a folder. */
+/** The releases of provisioning tools on this machine: in PATH, and as zip files in a folder. */
 import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, readdir, stat } from 'node:fs/promises';
@@ -21,10 +21,10 @@ export interface ToolRelease {
 }
 
 export interface ToolPlaces {
-  /** The folders of PATH, as the environment has them. */
+  /** The value of the environment variable PATH. */
   readonly path: string;
   readonly folder: string | undefined;
-  /** The only tool that counts; undefined: both. */
+  /** The only tool to offer; undefined: both. */
   readonly only: ToolName | undefined;
 }
 
@@ -36,10 +36,10 @@ const PLATFORM = `${process.platform}_${ARCHITECTURES[process.arch] ?? process.a
 
 const VERSION_WITHIN_MS = 60_000;
 
-/** Versions of programs by path, size and time of change: asking one takes a moment. */
+/** Versions of programs by path, size and time of change, because running a program takes a moment. */
 const known = new Map<string, Promise<string | undefined>>();
 
-/** @param owner user that asks the program, since it is not the runner's business to execute it */
+/** @param owner user that runs the program to query its version, because the runner itself must not execute it */
 const askVersion = async (file: string, owner: Owner): Promise<string | undefined> => {
   const { stdout } = await run(file, ['version', '-json'], {
     env: { PATH: '/usr/bin:/bin', HOME: '/nonexistent', CHECKPOINT_DISABLE: '1' },

@@ -1,4 +1,4 @@
-/** Zip files of releases: checked against their sums, then the program is taken out. */
+/** Zip files of releases: verifies the checksum, and extracts the program. */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { copyFile, readFile, rm } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { type Entry, open, type ZipFile } from 'yauzl';
 import type { ToolRelease } from './tool-releases.ts';
 
-/** Above every release; a file that unpacks to more is damaged, or not one. */
+/** More than any release; a file that unpacks to more is damaged or something else. */
 const MAX_PROGRAM_BYTES = 1024 * 1024 * 1024;
 
 const digestOf = async (file: string): Promise<string> => {
@@ -16,7 +16,7 @@ const digestOf = async (file: string): Promise<string> => {
   return hash.digest('hex');
 };
 
-/** @throws Error that names the file of sums when it does not list the zip file */
+/** @throws Error naming the checksum file when it does not list the zip file */
 const readSum = async ({ name, version, file }: ToolRelease): Promise<string> => {
   const sums = join(dirname(file), `${name}_${version}_SHA256SUMS`);
   const text = await readFile(sums, 'utf8').catch(() => undefined);
@@ -58,7 +58,7 @@ const extract = async (archive: string, name: string, target: string): Promise<b
   try {
     const entry = await findEntry(zip, name);
     if (entry === undefined || entry.uncompressedSize > MAX_PROGRAM_BYTES) return false;
-    // yauzl ends with an error when there is more than the entry says.
+    // yauzl fails when there is more data than the entry states.
     await pipeline(await openEntry(zip, entry), createWriteStream(target, { mode: 0o755 }));
     return true;
   } finally {

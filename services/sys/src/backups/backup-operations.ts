@@ -1,4 +1,4 @@
-/** Backups on a schedule: snapshots in a folder or in object storage, of which the newest are kept. */
+/** Scheduled backups: stores snapshots in a folder or object storage, and removes old ones. */
 import { createHash } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
@@ -26,7 +26,7 @@ const LOOK_EVERY_MS = 15_000;
 export interface ScheduledBackups {
   readonly policy: BackupPolicy;
   readonly storage: ObjectStorage;
-  /** Beginning of the names. */
+  /** Prefix of the object names. */
   readonly prefix: string;
 }
 
@@ -45,7 +45,7 @@ export const loadOutcomes = async ({
 }: Pick<BackupContext, 'store'>): Promise<BackupOutcomes> =>
   (await backupOutcomes.find(store, BACKUP_KEY)) ?? {};
 
-/** Passes chunks on, and adds them to the hash. */
+/** Yields the chunks unchanged, and adds them to the hash. */
 async function* hashed(
   chunks: AsyncIterable<Uint8Array>,
   hash: ReturnType<typeof createHash>,
@@ -62,7 +62,7 @@ const digestOf = async (chunks: AsyncIterable<Uint8Array>): Promise<string> => {
   return hash.digest('hex');
 };
 
-/** Stores a snapshot and reads it back, because a backup that cannot be read is none. */
+/** Stores a snapshot, and reads it back to verify it. */
 const storeSnapshot = async (
   { snapshots, clock }: BackupContext,
   { storage, prefix }: ScheduledBackups,
@@ -134,7 +134,7 @@ const takeWhenDue = async (
   }
 };
 
-/** By name; nothing without a schedule. */
+/** The periodic work by name; empty without a schedule. */
 export const backupWork = (context: BackupContext): Readonly<Record<string, PeriodicWork>> => {
   const { scheduled } = context;
   if (scheduled === undefined) return {};
@@ -149,7 +149,7 @@ export const backupWork = (context: BackupContext): Readonly<Record<string, Peri
   };
 };
 
-/** Sentences for operators: that the newest attempt failed. */
+/** Messages for operators when the newest attempt failed. */
 export const backupImpairments = async (context: BackupContext): Promise<readonly string[]> => {
   if (context.scheduled === undefined) return [];
   const { success, failure } = await loadOutcomes(context);
@@ -157,7 +157,7 @@ export const backupImpairments = async (context: BackupContext): Promise<readonl
   const last =
     success === undefined
       ? 'there is no backup yet'
-      : `the last one is of ${new Date(success.atMs).toISOString()}`;
+      : `the last one was taken at ${new Date(success.atMs).toISOString()}`;
   return [
     `the backup of ${new Date(failure.atMs).toISOString()} failed (${failure.reason}); ${last}`,
   ];

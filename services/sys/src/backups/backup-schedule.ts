@@ -1,4 +1,4 @@
-/** The schedule and the place of backups that the settings name. */
+/** Opens the configured backup schedule and destination. */
 import { ConfigError } from '@keelson/config';
 import type { Logger } from '@keelson/logging';
 import type { MetricsRegistry } from '@keelson/metrics';
@@ -9,7 +9,7 @@ import type { ScheduledBackups } from './backup-operations.ts';
 
 const DAY_MS = 86_400_000;
 
-/** @throws ConfigError when settings are missing or have no effect */
+/** @throws ConfigError when a setting is missing or would have no effect */
 export const openScheduledBackups = (
   config: SysConfig,
   parts: { readonly logger: Logger; readonly registry: MetricsRegistry },

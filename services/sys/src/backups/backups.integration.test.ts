@@ -1,4 +1,4 @@
-/** Backups on a schedule, to a folder: taken, verified, kept, removed, and told when they fail. */
+/** Scheduled backups to a folder: taking, verifying, keeping, removing, and reporting failures. */
 import { createHash } from 'node:crypto';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ const after = async (ms: number) => {
 };
 
 describe('scheduled backups', () => {
-  test('are taken at once and then after each interval, with a digest beside them', async () => {
+  test('are taken at once and then after each interval, with a digest file each', async () => {
     await harness.settle('backups');
     const [first = ''] = await files();
     expect(first).toMatch(/^keelson-\d{8}T\d{9}Z\.snapshot$/);
@@ -80,7 +80,7 @@ describe('scheduled backups', () => {
     expect(failed.last_failure.reason).toMatch(/object storage cannot be used \(E(EXIST|NOTDIR)/);
     expect(Date.parse(failed.next_backup) - Date.parse(failed.last_failure.time)).toBe(300_000);
     expect(await harness.sys.edge.check()).toEqual([
-      expect.stringMatching(/^the backup of .* failed .*; the last one is of /),
+      expect.stringMatching(/^the backup of .* failed .*; the last one was taken at /),
     ]);
     await rm(folder);
     await after(299_000);

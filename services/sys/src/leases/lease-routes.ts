@@ -18,9 +18,9 @@ import {
 
 const TAG = 'leases';
 const leaseId = field.string({ description: 'Id of the lease.', default: '' });
-const sync = field.bool({ description: 'Answer after the secret was taken back.', default: false });
+const sync = field.bool({ description: 'Answer after the secret was revoked.', default: false });
 const prefix = field.string({
-  description: 'Beginning of lease ids, up to a slash.',
+  description: 'Prefix of lease ids, ending with a slash.',
   required: true,
 });
 
@@ -92,7 +92,7 @@ const readRoutes = (context: LeaseContext): Route[] => [
     fields: { lease_id: leaseId },
     operations: {
       list: {
-        summary: 'List the beginnings of lease ids.',
+        summary: 'List the prefixes of lease ids.',
         handle: async ({ namespace }) => ({
           data: { keys: await listLeaseNamesBelow(context, namespace.id, '') },
         }),
@@ -121,7 +121,7 @@ const readRoutes = (context: LeaseContext): Route[] => [
     fields: { path: prefix },
     operations: {
       list: {
-        summary: 'List lease ids below a beginning.',
+        summary: 'List lease ids below a prefix.',
         handle: async ({ fields, namespace }) => ({
           data: { keys: await listLeaseNamesBelow(context, namespace.id, fields.path) },
         }),
@@ -204,7 +204,7 @@ const revokeRoutes = (context: LeaseContext): Route[] => [
       fields: { path: prefix },
       operations: {
         update: {
-          summary: 'Forget all leases with a common beginning, revoked or not.',
+          summary: 'Forget all leases with a common prefix, revoked or not.',
           handle: async ({ fields, namespace }) => {
             await forgetLeasesBelow(context, namespace.id, fields.path);
             return undefined;

@@ -165,10 +165,10 @@ export const mountRoutes = (context: MountContext): Route[] => [
     tag: 'mounts',
     fields: {
       from: field.string({
-        description: 'Path of the mount, namespaces in front.',
+        description: 'Path of the mount, including namespaces.',
         required: true,
       }),
-      to: field.string({ description: 'Its new path, namespaces in front.', required: true }),
+      to: field.string({ description: 'New path, including namespaces.', required: true }),
     },
     operations: {
       update: {

@@ -113,7 +113,7 @@ const primaryRoutes = (kind: ReplicationKind, { context }: Replication): Route[]
       fields: {},
       operations: {
         update: {
-          summary: 'Make this primary a secondary without a primary',
+          summary: 'Demote this primary to a secondary without a primary',
           handle: async () => {
             const isPublished = await demotePrimary(context, kind);
             return {
@@ -135,7 +135,7 @@ const primaryRoutes = (kind: ReplicationKind, { context }: Replication): Route[]
       fields: {},
       operations: {
         update: {
-          summary: 'Give the set up; its secondaries cannot connect any more',
+          summary: 'Dissolve the set; its secondaries can no longer connect',
           handle: async () => {
             await disablePrimary(context, kind);
             return DISABLED;
@@ -275,11 +275,14 @@ const roleChangeRoutes = (kind: ReplicationKind, replication: Replication): Rout
           'Promote with entries missing, or without knowing what the primary has committed.',
         default: false,
       }),
-      dry_run: field.bool({ description: 'Only tell what would be lost.', default: false }),
+      dry_run: field.bool({
+        description: 'Only report the data that would be lost.',
+        default: false,
+      }),
     },
     operations: {
       update: {
-        summary: 'Make this secondary the primary',
+        summary: 'Promote this secondary to primary',
         handle: async (exchange) => {
           await requireAuthorized(kind, replication, exchange, 'promote');
           const { fields } = exchange;
@@ -326,7 +329,7 @@ const followingRoutes = (kind: ReplicationKind, replication: Replication): Route
     fields: {
       dr_operation_token: OPERATION_TOKEN,
       token: field.string({
-        description: 'Activation token; blank: follow nobody.',
+        description: 'Activation token; blank: follow no primary.',
       }),
       update_primary_addrs: field.commaList({
         description: 'Cluster addresses; the first that answers is the primary.',
@@ -443,7 +446,7 @@ export const reindex = (
 ): Answer => {
   upkeep.reindex({ diff: flags.diff, force: flags.force, skipFlush: flags.skip_flush });
   return warned(
-    'Reindex has been started. It runs in the background; the status tells its progress.',
+    'Reindex has been started. It runs in the background; the status shows its progress.',
   );
 };
 

@@ -62,7 +62,7 @@ export class Seal {
   readonly #barrier: Barrier;
   readonly #loadUnsealKey: SealOptions['loadUnsealKey'];
   #rootKey: Uint8Array | undefined;
-  /** Id of the restored copy that the records were when the seal was opened; undefined: of none. */
+  /** Id of the restored copy from which the records came when the seal was opened; undefined: none. */
   #restorationId: string | undefined;
   #given: Uint8Array[] = [];
   #nonce = '';
@@ -237,8 +237,8 @@ export class Seal {
   }
 
   /**
-   * Forgets all keys when the records were replaced by those of a copy, which has its own keys, by this or
-   * another replica. A static seal is opened again if its key file is that of the copy.
+   * Forgets all keys if this or another replica has replaced the records by those of a copy, which has its own
+   * keys. A static seal is opened again if its key file is that of the copy.
    */
   async followRestoration(): Promise<void> {
     if (this.isSealed || (await loadRestoration(this.#store))?.id === this.#restorationId) return;

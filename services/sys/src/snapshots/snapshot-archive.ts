@@ -1,10 +1,10 @@
 /**
- * The file of a snapshot: a tar archive under gzip, as clients of `sys/storage/raft/snapshot` expect it.
+ * The snapshot file: a gzipped tar archive, as clients of `sys/storage/raft/snapshot` expect.
  *
  *   meta.json          format, version, cluster, time, and the newest commit of each service
- *   <service>/<n>      pages of records as they lie in the store, encrypted by the barrier
- *   SHA256SUMS         a digest of every entry before it, and by that their number
- *   SHA256SUMS.sealed  the same, encrypted by the barrier of sys; last, so that a cut file lacks it
+ *   <service>/<n>      pages of records as stored, encrypted by the barrier
+ *   SHA256SUMS         one line per earlier entry: its digest and name
+ *   SHA256SUMS.sealed  the same, encrypted by the barrier of sys; the last entry, so a truncated file lacks it
  */
 import { createHash } from 'node:crypto';
 import { pipeline } from 'node:stream';
@@ -18,7 +18,7 @@ export const SEALED_SUMS = 'SHA256SUMS.sealed';
 
 /** Larger than any page: one record has at most 4 MiB. */
 const MAX_ENTRY_BYTES = 16 * 1024 * 1024;
-/** Records are encrypted, so that little is gained by more. */
+/** The lowest level: encrypted records hardly compress. */
 const COMPRESSION = 1;
 
 export interface ArchiveEntry {
@@ -29,10 +29,10 @@ export interface ArchiveEntry {
 export const sha256 = (content: Uint8Array): string =>
   createHash('sha256').update(content).digest('hex');
 
-/** The lines of `sha256sum`. */
+/** A line in the format of `sha256sum`. */
 export const sumLine = ({ name, content }: ArchiveEntry): string => `${sha256(content)}  ${name}\n`;
 
-/** The bytes of an archive, made as they are read. */
+/** The bytes of an archive, produced while they are read. */
 export async function* writeArchive(
   entries: AsyncIterable<ArchiveEntry>,
   mtime: Date,
@@ -61,7 +61,7 @@ export async function* writeArchive(
 const damaged = (reason: string, cause?: unknown): KeelsonError =>
   new KeelsonError('sys.snapshot_damaged', { reason }, { cause });
 
-/** The refusal of a file that zlib or the tar reader cannot read: it is something else, or ends early. */
+/** Refuses a file that zlib or the tar reader cannot read: it has another format, or is truncated. */
 const toRefusal = (error: unknown, isBegun: boolean): unknown => {
   if (error instanceof KeelsonError || !(error instanceof Error)) return error;
   const code = 'code' in error ? String(error.code) : '';
@@ -72,7 +72,7 @@ const toRefusal = (error: unknown, isBegun: boolean): unknown => {
     ? damaged(error.message, error)
     : new KeelsonError(
         'sys.snapshot_foreign',
-        { reason: 'it is no tar archive under gzip' },
+        { reason: 'it is not a gzipped tar archive' },
         { cause: error },
       );
 };

@@ -1,4 +1,4 @@
-/** Takes a snapshot of the stores of all services, and puts one in their place. */
+/** Takes a snapshot of the stores of all services, and restores one. */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
@@ -18,21 +18,21 @@ import {
 } from './snapshot-archive.ts';
 import { PENDING_KEY, type PendingRestoration, pendingRestorations } from './snapshot-records.ts';
 
-/** Version of the entries and their contents; another one is refused. */
+/** Version of the archive format; archives of another version are refused. */
 const FORMAT = 1;
-/** The path under which the digests are encrypted; no record has it. */
+/** Associated data of the encrypted digests; no record has this path. */
 const SUMS_PATH = 'local/core/snapshot-sums';
-/** How long the commits of sys wait for the other services to begin their copies. */
+/** Commits of sys wait at most this long for the other services to begin their copies. */
 const CUT_WITHIN_MS = 10_000;
 /** Replacing all records is one database transaction. */
 const REPLACE_WITHIN_MS = 30 * 60_000;
-/** Snapshots that one process makes at a time; each holds a read transaction open in every store. */
+/** Concurrent snapshots of one process; each holds a read transaction open in every store. */
 const MAX_SNAPSHOTS = 2;
 
 type MemberRpc = RpcService<typeof ReplicationMemberDefinition>;
 
 export interface SnapshotContext {
-  /** Without the write gate. */
+  /** Not guarded by the replication gate. */
   readonly store: Store;
   readonly barrier: Barrier;
   readonly clock: Clock;
@@ -89,8 +89,8 @@ const closeAll = async (copies: readonly ServiceCopy[]): Promise<void> => {
 };
 
 /**
- * Copies of all stores as they are while no commit of sys is possible: what sys tells the others to do, such
- * as removing the data of a mount, is in both copies or in neither.
+ * Begins the copies of all stores while sys cannot commit. An instruction of sys to another service, such as
+ * to remove the data of a mount, is therefore in both copies or in neither.
  */
 const beginCopies = async (
   { store, others }: SnapshotContext,
@@ -106,7 +106,7 @@ const beginCopies = async (
           late.reject(new KeelsonError('edge.backend_unavailable', { service }));
         cut.addEventListener('abort', refuse, { once: true });
         const copy = beginCopy(service, member, signal);
-        // One that begins after the limit is ended at once.
+        // A copy that begins after the limit is closed at once.
         copy.then((late) => (cut.aborted ? late.close() : undefined)).catch(() => undefined);
         begun.push(await Promise.race([copy, late.promise]));
       }),
@@ -194,7 +194,7 @@ interface Staged {
   readonly records: ReadonlyMap<string, number>;
 }
 
-/** Keeps the pages of a snapshot apart from the records of each service, and compares all digests. */
+/** Stages the pages of a snapshot next to the records of each service, and compares all digests. */
 const stageSnapshot = async (
   context: SnapshotContext,
   members: ReadonlyMap<string, MemberRpc>,
@@ -274,18 +274,18 @@ const discardPages = async (members: ReadonlyMap<string, MemberRpc>): Promise<vo
 
 export interface RestoreRequest {
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** Also a snapshot that other keys encrypted. */
+  /** Accepts a snapshot that was encrypted with other keys. */
   readonly isForced: boolean;
 }
 
 export interface Snapshots {
-  /** @returns the bytes of a snapshot of this moment, which must be read or ended by `signal` */
+  /** @returns the bytes of a snapshot of this moment; the caller reads them or aborts `signal` */
   take(signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
-  /** Replaces everything by a snapshot; the cluster is sealed with the keys of the snapshot afterwards. */
+  /** Replaces all records by a snapshot. Afterwards the cluster is sealed with the keys of the snapshot. */
   restore(request: RestoreRequest): Promise<void>;
-  /** Whether a restoration ended after it had verified its file and before it had replaced all records. */
+  /** Whether a restoration was interrupted after verifying its file and before replacing all records. */
   isInterrupted(): Promise<boolean>;
-  /** Finishes such a restoration from the pages that lie beside the records of each service. */
+  /** Finishes an interrupted restoration from the staged pages of each service. */
   finish(): Promise<void>;
 }
 
@@ -301,7 +301,7 @@ export const createSnapshots = (context: SnapshotContext): Snapshots => {
 
   const replaceAll = async ({ restoration, services }: PendingRestoration): Promise<void> => {
     const done: string[] = [];
-    // Sys last: until then the caller's token holds, and the restoration can be repeated.
+    // Sys is last, so that the caller's token remains valid and the restoration can be repeated until then.
     for (const [service, member] of [...members()].reverse()) {
       const { records = 0, sequence = 0 } = services[service] ?? {};
       try {
@@ -345,7 +345,7 @@ export const createSnapshots = (context: SnapshotContext): Snapshots => {
         underWay -= 1;
         await closeAll(copies);
       };
-      // A body that nobody begins to read has no other end.
+      // If nobody begins to read the body, nothing else ends it.
       signal.addEventListener('abort', () => void end(), { once: true });
       if (signal.aborted) await end();
       const meta = await toMeta(context, copies);
@@ -364,7 +364,7 @@ export const createSnapshots = (context: SnapshotContext): Snapshots => {
       isRestoring = true;
       try {
         const { store } = context;
-        // The pages of a restoration that was interrupted before are removed by the first page of this one.
+        // The first page of this restoration removes the staged pages of an earlier, interrupted one.
         await store.transact((tx) => pendingRestorations.delete(tx, PENDING_KEY));
         const restoration = randomUUID();
         const { meta, records } = await stageSnapshot(
@@ -383,7 +383,7 @@ export const createSnapshots = (context: SnapshotContext): Snapshots => {
           ]),
         );
         const pending = { restoration, services };
-        // Removed with the records of sys, which are replaced last.
+        // This record disappears when the records of sys are replaced, which happens last.
         await store.transact((tx) => pendingRestorations.write(tx, PENDING_KEY, pending));
         await replaceAll(pending);
         await context.seal.followRestoration();

@@ -1,6 +1,6 @@
 import { jsonRecords } from '@keelson/storage';
 
-/** A restoration whose file was verified, and whose pages lie beside the records of each service. */
+/** A restoration whose file is verified and whose pages are staged in the store of each service. */
 export interface PendingRestoration {
   readonly restoration: string;
   /** By service: the number of records, and the newest commit that they contain. */
@@ -9,6 +9,6 @@ export interface PendingRestoration {
   >;
 }
 
-/** Not encrypted, because it is needed while the keys of the services differ. */
+/** Not encrypted, because it is read while the services have different keys. */
 export const pendingRestorations = jsonRecords<PendingRestoration>('node/core/');
 export const PENDING_KEY = 'pending-restoration';

@@ -45,10 +45,10 @@ const FIELDS = {
     maxLength: 16_384,
   }),
   token_bound_cidrs: field.commaList({
-    description: 'Networks its tokens may be used from.',
+    description: 'Networks from which its tokens may be used.',
     maxLength: 16_384,
   }),
-  token_no_default_policy: field.bool({ description: 'Leave the default policy out.' }),
+  token_no_default_policy: field.bool({ description: 'Do not add the default policy.' }),
   token_num_uses: field.integer({
     description: 'Requests its tokens serve; 0: no limit.',
     check: (uses) => (uses < 0 ? 'token_num_uses cannot be negative' : undefined),

@@ -38,7 +38,7 @@ const CREATE_FIELDS = {
   }),
   meta: field.stringMap({ description: 'Metadata: returned only.', default: {} }),
   no_parent: field.bool({ description: 'Make an orphan (sudo only).', default: false }),
-  no_default_policy: field.bool({ description: 'Leave the default policy out.', default: false }),
+  no_default_policy: field.bool({ description: 'Do not add the default policy.', default: false }),
   renewable: field.bool({ description: 'Whether it can be renewed.', default: true }),
   ttl: field.durationSeconds({ description: 'Time to live.' }),
   lease: field.durationSeconds({ description: 'Older name of ttl.' }),

@@ -34,12 +34,12 @@ const AGAIN_MS = 5_000;
 const watches = new Set<Watch>();
 const listeners = new Set<() => void>();
 /** The watches that the open stream reports. */
-let told: ReadonlySet<Watch> = new Set();
+let reported: ReadonlySet<Watch> = new Set();
 let abort: AbortController | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-const tell = (next: readonly Watch[]): void => {
-  told = new Set(next);
+const setReported = (next: readonly Watch[]): void => {
+  reported = new Set(next);
   for (const listener of listeners) listener();
 };
 
@@ -84,7 +84,7 @@ const stream = async (signal: AbortSignal): Promise<void> => {
     },
   });
   if (!answer.ok || answer.body === null) return;
-  tell(asked.flat());
+  setReported(asked.flat());
   await readEvents(answer.body, asked);
 };
 
@@ -92,7 +92,7 @@ const stream = async (signal: AbortSignal): Promise<void> => {
 const open = async (): Promise<void> => {
   abort?.abort();
   abort = undefined;
-  if (told.size > 0) tell([]);
+  if (reported.size > 0) setReported([]);
   const { secrets, workspaces } = readSession();
   // A browser opens few connections to one server, so hidden tabs leave them to the visible one.
   if (watches.size === 0 || document.hidden || (secrets ?? workspaces) === undefined) return;
@@ -100,8 +100,8 @@ const open = async (): Promise<void> => {
   abort = own;
   await stream(own.signal).catch(() => undefined);
   if (own.signal.aborted) return;
-  const asked = told;
-  tell([]);
+  const asked = reported;
+  setReported([]);
   // The reason, such as a refused token, shows in the ordinary requests that follow.
   for (const { onAnswer } of asked) onAnswer?.(0, undefined);
   schedule(AGAIN_MS);
@@ -126,7 +126,8 @@ export const watch = (one: Watch): (() => void) => {
 };
 
 /** Whether a stream currently reports this watch, so that it need not poll. */
-export const isTold = (one: Watch | undefined): boolean => one !== undefined && told.has(one);
+export const isReported = (one: Watch | undefined): boolean =>
+  one !== undefined && reported.has(one);
 
 const subscribe = (listener: () => void): (() => void) => {
   listeners.add(listener);
@@ -158,5 +159,5 @@ export const useWatch = (
       end();
     };
   }, [address]);
-  return useSyncExternalStore(subscribe, () => isTold(watched));
+  return useSyncExternalStore(subscribe, () => isReported(watched));
 };

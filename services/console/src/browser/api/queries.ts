@@ -72,7 +72,7 @@ const useRead = <Value>(
     isLive &&
     enabled !== false &&
     intervalOf(options, client.getQueryData<Value>(key)) !== undefined;
-  const isTold = useWatch(isWatched ? live?.address : undefined, (status, text) => {
+  const isReported = useWatch(isWatched ? live?.address : undefined, (status, text) => {
     if (status === 200 && text !== undefined && live !== undefined)
       client.setQueryData(key, live.valueOf(JSON.parse(text)));
     else void client.invalidateQueries({ queryKey: key });
@@ -81,7 +81,7 @@ const useRead = <Value>(
     queryKey: key,
     queryFn: ({ signal }) => read(signal),
     refetchInterval: ({ state }) =>
-      (!isTold && intervalOf(options, state.data as Value | undefined)) || false,
+      (!isReported && intervalOf(options, state.data as Value | undefined)) || false,
     ...(enabled !== undefined && { enabled }),
     ...(keepPrevious === true && { placeholderData: keepPreviousData }),
   }) as UseQueryResult<Value>;

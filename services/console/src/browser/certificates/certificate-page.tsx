@@ -21,7 +21,7 @@ const MS = 1000;
 
 /** Reasons that lists and OCSP answers may give (RFC 5280 §5.3.1). */
 const REASONS = {
-  unspecified: 'not told',
+  unspecified: 'not stated',
   keyCompromise: 'its key may be known to others: the key is never certified again',
   affiliationChanged: 'its subject has another name or has left',
   superseded: 'another certificate replaces it',

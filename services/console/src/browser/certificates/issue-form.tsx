@@ -147,7 +147,7 @@ export const IssueForm = ({ mount, role }: { mount: string; role: string }) => {
           />
         </label>
         <label>
-          Further names, divided by commas
+          Further names, separated by commas
           <input
             autoComplete="off"
             value={others}

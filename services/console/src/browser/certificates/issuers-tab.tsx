@@ -185,7 +185,7 @@ export const IssuersTab = () => {
   return (
     <>
       {chained.length > 0 && (
-        <Card title="Who signed whom">
+        <Card title="Chain of signatures">
           <IssuerChain issuers={chained} nowMs={Date.now()} />
         </Card>
       )}

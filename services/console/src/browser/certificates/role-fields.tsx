@@ -116,7 +116,7 @@ const lifetimeOf = (value: string | undefined): string =>
 const RoleInputs = ({ role }: { role?: Role }) => (
   <>
     <label>
-      Domains, divided by commas
+      Domains, separated by commas
       <input
         name="domains"
         autoComplete="off"

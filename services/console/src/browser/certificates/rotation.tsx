@@ -36,7 +36,7 @@ const GenerateRoot = ({ mount }: { mount: string }) => {
       ]}
     >
       <p>
-        It is added beside the others, and issues nothing until a role or the default names it. It
+        The other issuers remain. The new one issues nothing until a role or the default names it,
         is valid for ten years, and its key never leaves the engine.
       </p>
       <label>
@@ -244,8 +244,8 @@ export const Rotation = (props: { mount: string; issuers: readonly KeyedIssuer[]
   <Card title="Rotate an issuer">
     <ol className="steps">
       <li>
-        <strong>Make the successor.</strong> It is added beside the issuer in use, and changes
-        nothing for clients.
+        <strong>Make the successor.</strong> The issuer in use remains, and nothing changes for
+        clients.
         <div className="form-actions">
           <GenerateRoot mount={props.mount} />
           <AddIntermediate mount={props.mount} />

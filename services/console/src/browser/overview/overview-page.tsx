@@ -180,7 +180,7 @@ export const OverviewPage = () => {
         {workspaces === undefined ? (
           <p>
             Workspaces belong to another API: <Link to="/app">sign in to it</Link> with one of its
-            tokens, beside this one.
+            tokens; this session remains signed in.
           </p>
         ) : (
           <p>

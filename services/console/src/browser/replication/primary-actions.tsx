@@ -154,7 +154,7 @@ const PathsFilter = ({ ids }: { ids: readonly string[] }) => {
         </select>
       </label>
       <label>
-        Paths of mounts and namespaces, divided by commas
+        Paths of mounts and namespaces, separated by commas
         <input name="paths" autoComplete="off" placeholder="pki/,team/" />
       </label>
     </ActionButton>
@@ -179,7 +179,7 @@ export const PrimaryActions = (props: { kind: Kind; ids: readonly string[]; may:
         <RoleChange
           path={primaryPath(kind, 'demote')}
           label="Demote"
-          title="Make this primary a secondary without a primary?"
+          title="Demote this primary to a secondary without a primary?"
           confirm="Demote it"
           typed="demote"
           text={`It takes no writes any more, until a promoted cluster becomes its primary or it is promoted again. ${

@@ -72,8 +72,8 @@ export const Promote = ({ kind }: { kind: Kind }) => {
             commands={commandsFor(path, operationTokenShown(kind))}
           >
             <p>
-              There must never be two primaries: demote the former one, or be sure that it is gone
-              for good, before. Other secondaries have to be told of the new primary.
+              There must never be two primaries: first demote the former one, or make sure that it
+              will never come back. Then point the other secondaries to the new primary.
             </p>
             <OperationTokenField kind={kind} />
             <label className="choice">

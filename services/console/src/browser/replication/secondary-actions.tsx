@@ -131,7 +131,7 @@ export const FollowAnother = ({ kind }: { kind: Kind }) => {
       )}
       {way === 'addresses' && (
         <label>
-          Cluster addresses, divided by commas; the first that answers is taken
+          Cluster addresses, separated by commas; the first that answers is taken
           <input
             name="addresses"
             required

@@ -4,7 +4,7 @@
  */
 import { useEffect, useRef, useState } from 'react';
 import { request } from '../api/api-problem.ts';
-import { isTold, type Watch, watch } from '../api/live-channel.ts';
+import { isReported, type Watch, watch } from '../api/live-channel.ts';
 import { appended } from './log-blocks.ts';
 
 /** The server's limit. */
@@ -68,7 +68,7 @@ export const useFollowedLog = (phaseId: string, url: string | undefined): Follow
       let wasFull = false;
       try {
         // The channel continues where the last poll ended.
-        if (isTold(watched)) return;
+        if (isReported(watched)) return;
         const base = onThisOrigin(address.current ?? '');
         const begin = offset;
         const answer = await request(`${base}?limit=${PIECE_BYTES}&offset=${offset}`, {

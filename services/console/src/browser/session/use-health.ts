@@ -21,13 +21,13 @@ const KEY = ['health'];
 export const useHealth = (): UseQueryResult<ClusterHealth> => {
   const client = useQueryClient();
   const { secrets } = useSession();
-  const isTold = useWatch(
+  const isReported = useWatch(
     secrets === undefined ? undefined : '/v1/sys/seal-status',
     () => void client.invalidateQueries({ queryKey: KEY }),
   );
   return useQuery({
     queryKey: KEY,
     queryFn: ({ signal }) => readHealth(signal),
-    refetchInterval: !isTold && EVERY_MS,
+    refetchInterval: !isReported && EVERY_MS,
   });
 };

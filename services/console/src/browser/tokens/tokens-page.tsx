@@ -82,12 +82,12 @@ const CreateToken = () => {
       <form onSubmit={submit} onChange={(event) => setBody(read(event.currentTarget))}>
         {creating.error !== null && <Problem>{messageOf(creating.error)}</Problem>}
         <label>
-          Whose or what for
+          Owner or purpose
           <input name="name" required autoComplete="off" />
         </label>
         <div className="pair">
           <label>
-            Policies, divided by commas
+            Policies, separated by commas
             <input name="policies" required autoComplete="off" defaultValue="default" />
           </label>
           <label>

@@ -118,7 +118,7 @@ const changeKey = async (
 export const accountResources = (parts: Parts): readonly SignedResource[] => [
   {
     path: 'new-account',
-    summary: 'Make an account, or find it by its key (RFC 8555 §7.3)',
+    summary: 'Create an account, or find it by its key (RFC 8555 §7.3)',
     signer: 'key',
     handle: (request, signed) => newAccount(parts, request, signed),
   },

@@ -24,7 +24,9 @@ const FIELDS = {
   default_directory_policy: field.string({
     description: 'forbid, sign-verbatim, role:<name> or external-policy[:<policy>].',
   }),
-  dns_resolver: field.string({ description: 'Address and port; empty: that of the system.' }),
+  dns_resolver: field.string({
+    description: 'Address and port; empty: the resolver of the system.',
+  }),
   eab_policy: field.string({
     description: 'not-required, new-account-required or always-required.',
   }),

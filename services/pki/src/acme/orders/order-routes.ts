@@ -167,7 +167,7 @@ export const orderResources = (parts: OrderResourceParts): readonly SignedResour
   },
   {
     path: 'order/:order_id/finalize',
-    summary: 'Have the certificate of an order issued (RFC 8555 §7.4)',
+    summary: 'Finalize an order, which issues its certificate (RFC 8555 §7.4)',
     signer: 'account',
     handle: (request, signed) => finalize(parts, request, signed),
   },

@@ -1,10 +1,10 @@
-/** When a backup is due, and which ones are removed. */
+/** Decides when a backup is due and which old ones are removed. */
 
 export interface BackupPolicy {
   readonly everyMs: number;
-  /** Newest backups that are kept. */
+  /** Number of backups to keep, counted from the newest. */
   readonly keep: number;
-  /** Backups that are older are removed, but never the newest; undefined: no age is too high. */
+  /** Backups older than this are removed, except the newest one; undefined: no age limit. */
   readonly keepMs: number | undefined;
 }
 
@@ -14,7 +14,7 @@ export interface BackupTimes {
   readonly failedAtMs: number | undefined;
 }
 
-/** A failed attempt is repeated earlier than a successful one, as most causes pass within minutes. */
+/** A failed attempt is repeated soon, because most causes pass within minutes. */
 const RETRY_MS = 5 * 60_000;
 
 /** The time of the next attempt. */

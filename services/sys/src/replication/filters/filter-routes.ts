@@ -29,7 +29,7 @@ export const filterRoutes = (context: FilterContext): Route[] => [
         default: 'allow',
       }),
       paths: field.commaList({
-        description: 'Paths of mounts and namespaces; a namespace stands for all below it.',
+        description: 'Paths of mounts and namespaces; a namespace includes everything below it.',
         default: [],
       }),
     },
@@ -43,7 +43,7 @@ export const filterRoutes = (context: FilterContext): Route[] => [
         },
       },
       update: {
-        summary: 'Decide what a secondary is given, from now on and of what it has',
+        summary: 'Set the paths filter of a secondary; withheld data is removed from it',
         handle: async ({ fields, warnings }) => {
           const absent = await writeFilter(context, fields.id, fields.mode, fields.paths);
           if (absent.length > 0)
@@ -54,7 +54,7 @@ export const filterRoutes = (context: FilterContext): Route[] => [
         },
       },
       delete: {
-        summary: 'Give a secondary everything',
+        summary: 'Remove the paths filter of a secondary',
         handle: async ({ fields }) => {
           await deleteFilter(context, fields.id);
           return undefined;

@@ -44,7 +44,7 @@ export const removeUser = (tx: Transaction, user: User): void => {
   userEmails.delete(tx, toEmailKey(user.email), user.id);
 };
 
-/** At most two of the users with an email address, enough to tell one from several. */
+/** At most two users with an email address: enough to know whether there is more than one. */
 export const findUsersByEmail = async (reads: Reads, email: string): Promise<readonly User[]> => {
   const ids = await userEmails.keys(reads, [toEmailKey(email)], { limit: 2 });
   const users = await Promise.all(ids.map((id) => userRecords.find(reads, id)));

@@ -104,8 +104,8 @@ export const queueRun = async (
 };
 
 /**
- * Queues a run that no request asked for. No caller could be told that no agent would ever claim it, so that
- * such a run ends as errored immediately, with the reason in its log.
+ * Queues a run that no request asked for. If no agent can ever claim it, there is no caller to refuse, so the
+ * run ends as errored immediately, with the reason in its log.
  */
 export const queueInternalRun = async (
   context: Pick<RunsContext, 'hasRunner'>,

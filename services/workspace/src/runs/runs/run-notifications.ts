@@ -7,13 +7,13 @@ import type { NotificationTrigger } from '../../workspaces/notifications/domain/
 import { queueNotification } from '../../workspaces/notifications/notification-queue-operations.ts';
 import { AUTO_DESTROY_SOURCE, isAssessment, isFinal, type Run } from '../model/domain/run.ts';
 
-interface Told {
+interface Notice {
   readonly trigger: NotificationTrigger;
   readonly message: string;
 }
 
 /** A person decided to discard the run, so the end is not an error and needs no attention. */
-const OF_STATUS: { readonly [S in RunStatus]?: Told } = {
+const OF_STATUS: { readonly [S in RunStatus]?: Notice } = {
   pending: { trigger: 'run:created', message: 'Run Created' },
   planning: { trigger: 'run:planning', message: 'Run Planning' },
   planned: { trigger: 'run:needs_attention', message: 'Run Needs Attention' },
@@ -27,7 +27,7 @@ const OF_STATUS: { readonly [S in RunStatus]?: Told } = {
   force_canceled: { trigger: 'run:errored', message: 'Run Force-Canceled' },
 };
 
-const ofAssessment = (run: Run): readonly Told[] => {
+const ofAssessment = (run: Run): readonly Notice[] => {
   if (run.status === 'errored') {
     return [{ trigger: 'assessment:failed', message: 'Assessment Failed' }];
   }
@@ -36,17 +36,17 @@ const ofAssessment = (run: Run): readonly Told[] => {
     : [];
 };
 
-const toldOf = (run: Run): readonly Told[] => {
+const noticesOf = (run: Run): readonly Notice[] => {
   if (isAssessment(run)) return ofAssessment(run);
-  const told = OF_STATUS[run.status];
+  const notice = OF_STATUS[run.status];
   const isResult = run.source === AUTO_DESTROY_SOURCE && isFinal(run.status);
   return [
-    ...(told === undefined ? [] : [told]),
+    ...(notice === undefined ? [] : [notice]),
     ...(isResult
       ? [
           {
             trigger: 'workspace:auto_destroy_run_results',
-            message: `Auto-Destroy ${told?.message ?? run.status}`,
+            message: `Auto-Destroy ${notice?.message ?? run.status}`,
           } as const,
         ]
       : []),
@@ -62,7 +62,7 @@ export const notifyOfRun = async (
   workspace: Workspace,
   run: Run,
 ): Promise<void> => {
-  for (const { trigger, message } of toldOf(run)) {
+  for (const { trigger, message } of noticesOf(run)) {
     await queueNotification(tx, workspace, trigger, async () => ({
       message,
       atMs: run.statusTimesMs[run.status] ?? run.createdAtMs,

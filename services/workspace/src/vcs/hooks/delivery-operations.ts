@@ -83,7 +83,7 @@ const supersede = async (
   }
   for (const key of poolId === null ? [] : (await agentWork.keys(tx, [poolId])).filter(isNamed)) {
     const queued = await agentWork.find(readableOnly(tx), poolId ?? '', key);
-    // An agent that has it already fetches what it was told.
+    // An agent that has claimed the work already fetches the commit named in it.
     if (queued?.work.kind !== 'fetch' || queued.claim !== null) continue;
     deleteAgentWork(tx, [poolId ?? '', key], queued);
     const work = { organizationId, work: inPlaceOf(queued.work, newer), attempts: 0 };
