@@ -24,7 +24,7 @@ const fault = (subject: string, text: string): Finding => ({ subject, state: 'fa
 
 const RESTORE = 'Put back the whole folder from one copy, or restore a snapshot into an empty one.';
 
-/** @param records records that wait beside those of the store */
+/** @param records number of staged records */
 const interrupted = (subject: string, records: number): Finding =>
   fault(
     subject,

@@ -66,7 +66,7 @@ export const BecomeSecondary = ({ kind }: { kind: Kind }) => {
   );
 };
 
-/** Ways in which a secondary is told of its primary. */
+/** Ways of naming the primary to a secondary. */
 const WAYS = {
   token: 'the cluster that gave this token',
   addresses: 'the same primary, at another address',
