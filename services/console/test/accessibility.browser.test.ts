@@ -3,6 +3,7 @@
  * and no horizontal overflow.
  */
 import { join } from 'node:path';
+import { startLinkedServer } from '@keelson/testkit';
 import { addPlannedRun } from '@keelson/testkit/planned-run';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { PATIENCE_MS, useConsole } from './console-harness.ts';
@@ -89,6 +90,25 @@ beforeAll(async () => {
   });
   const { data: teams } = await site.workspaces('GET', 'organizations/acme/teams');
   pages.set('team', `/app/acme/teams/${teams[0].id}`);
+  const link = await startLinkedServer();
+  await link[Symbol.asyncDispose]();
+  const linked = await site.workspaces('POST', 'organizations/acme/oauth-clients', {
+    data: {
+      type: 'oauth-clients',
+      attributes: {
+        name: 'linked',
+        'service-provider': 'bitbucket_data_center',
+        'http-url': link.url,
+        'api-url': link.url,
+        key: link.consumerKey,
+        secret: link.privateKey,
+        'rsa-public-key': link.publicKey,
+      },
+    },
+  });
+  const provider = `/app/acme/version-control/${linked.data.id}`;
+  pages.set('provider', provider);
+  pages.set('provider that has sent a person back', `${provider}?oauth_token=a&oauth_verifier=b`);
   await site.secrets('pki/config/cluster', { path: `${site.origin()}/v1/pki` });
   await site.secrets('pki/config/acme', { enabled: true });
   await site.secrets('pki/acme/new-eab', {});

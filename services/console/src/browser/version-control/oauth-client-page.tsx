@@ -148,11 +148,16 @@ const ShownClient = ({ document }: { document: OneDocument<OAuthClient> }) => {
               ? ([
                   ['Consumer key', attributes.key],
                   ['Callback address', callbackUrl],
-                  ['Public key', <pre key="public">{attributes['rsa-public-key']}</pre>],
                 ] as const)
               : []),
           ]}
         />
+        {hasKeyPair && (
+          <>
+            <h3>Public key</h3>
+            <pre className="pem">{attributes['rsa-public-key']}</pre>
+          </>
+        )}
         {hasKeyPair && (
           <p>
             At the provider, an administrator creates an application link for Keelson with this

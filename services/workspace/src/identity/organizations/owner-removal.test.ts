@@ -1,10 +1,16 @@
 /**
  * Records that are deleted with an organization, a project or a team, and records that are kept.
  */
+import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Harness, startHarnessOf } from '../../../test/workspace-harness.ts';
 
 const O = '/organizations/acme';
+const KEYS = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+});
 let harness: Harness;
 beforeAll(async () => {
   harness = await startHarnessOf('acme');
@@ -82,6 +88,14 @@ const furnishOrganization = async (): Promise<string> => {
     'api-url': 'https://git.example/api',
     'oauth-token-string': 't',
   });
+  await make(`${path}/oauth-clients`, 'oauth-clients', {
+    'service-provider': 'bitbucket_data_center',
+    'http-url': 'https://git.example',
+    'api-url': 'https://git.example',
+    key: 'keelson',
+    secret: KEYS.privateKey,
+    'rsa-public-key': KEYS.publicKey,
+  });
   await makeVariableSet(path, {});
   await make(`${path}/reserved-tag-keys`, 'reserved-tag-keys', { key: 'cost' });
   await make(`${path}/authentication-token`, 'authentication-tokens', {});
@@ -99,7 +113,7 @@ const furnishOrganization = async (): Promise<string> => {
 const paths = async () => (await harness.store.scan('shared/')).map(({ path }) => path);
 
 test.for([
-  ['an organization', 50, furnishOrganization],
+  ['an organization', 52, furnishOrganization],
   [
     'a project',
     11,
