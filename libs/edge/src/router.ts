@@ -4,6 +4,7 @@
  */
 
 import { KeelsonError } from '@keelson/errors';
+import type { ServiceDescription } from '@keelson/proto/edge/v1/edge';
 import { trace } from '@opentelemetry/api';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
 import type { EdgeRequest, EdgeResponse, EdgeService } from './edge-service.ts';
@@ -133,12 +134,24 @@ const chooseAlternative = (alternatives: Alternatives, captured: string) => {
 
 const NOTHING = new Uint8Array(0);
 
+const toDescription = (options: EdgeServiceOptions): ServiceDescription => ({
+  service: options.service,
+  version: options.version,
+  pathPrefix: options.pathPrefix,
+  pathsJson: JSON.stringify(toOpenApiPaths(options)),
+  componentsJson: JSON.stringify(options.components ?? {}),
+  title: options.title ?? '',
+  text: options.text ?? '',
+});
+
 /** An EdgeService with these routes. A route for GET also serves HEAD. */
 export const createEdgeService = (options: EdgeServiceOptions): EdgeService => {
   // find-my-way refuses methods that Node does not know, so that each method has its own tree under GET.
   const trees = new Map<EdgeMethod, ReturnType<typeof findMyWay>>();
   const wildcards = new Map<string, Alternatives>();
   const asGet: HTTPMethod = 'GET';
+  // It is long, and does not change.
+  let description: ServiceDescription | undefined;
   for (const route of options.routes) {
     let tree = trees.get(route.method);
     if (tree === undefined) {
@@ -216,15 +229,6 @@ export const createEdgeService = (options: EdgeServiceOptions): EdgeService => {
       }
     },
     check: async () => (await options.check?.()) ?? [],
-    describe: () =>
-      Promise.resolve({
-        service: options.service,
-        version: options.version,
-        pathPrefix: options.pathPrefix,
-        pathsJson: JSON.stringify(toOpenApiPaths(options)),
-        componentsJson: JSON.stringify(options.components ?? {}),
-        title: options.title ?? '',
-        text: options.text ?? '',
-      }),
+    describe: async () => (description ??= toDescription(options)),
   };
 };

@@ -11,8 +11,8 @@ export interface Relationship {
   readonly links?: Readonly<Record<string, string>>;
 }
 
-export interface Resource extends ResourceIdentifier {
-  readonly type: ResourceType;
+export interface Resource<T extends ResourceType = ResourceType> extends ResourceIdentifier {
+  readonly type: T;
   readonly attributes?: Readonly<Record<string, unknown>>;
   readonly relationships?: Readonly<Record<string, Relationship>>;
   readonly links?: Readonly<Record<string, string | null>>;
@@ -20,8 +20,11 @@ export interface Resource extends ResourceIdentifier {
 
 export type IncludedResources = readonly Resource[];
 
-export interface JsonApiDocument {
-  readonly data: Resource | readonly Resource[] | null;
+/** The resources that a document carries. */
+export type DocumentData = Resource | readonly Resource[] | null;
+
+export interface JsonApiDocument<Data extends DocumentData = DocumentData> {
+  readonly data: Data;
   readonly included?: IncludedResources;
   readonly links?: Readonly<Record<string, string | null>>;
   readonly meta?: Readonly<Record<string, unknown>>;
@@ -48,11 +51,11 @@ export const toMany = (type: string, ids: readonly string[], related?: string): 
 /**
  * The resource with the identifiers of included resources in a relationship that otherwise has only links.
  */
-export const withLinkage = (
-  resource: Resource,
-  name: string,
+export const withLinkage = <R extends Resource>(
+  resource: R,
+  name: ResourceType,
   ids: readonly string[],
-): Resource => ({
+): R => ({
   ...resource,
   relationships: {
     ...resource.relationships,

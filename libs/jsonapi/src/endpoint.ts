@@ -1,7 +1,8 @@
 import type { EdgeMethod } from '@keelson/edge';
 import type { Principal, RequestHead } from '@keelson/proto/edge/v1/edge';
 import type { Static, TSchema } from 'typebox';
-import type { JsonApiDocument } from './document.ts';
+import type { AnswerSchema, DataOf } from './answer-schema.ts';
+import type { DocumentData, JsonApiDocument } from './document.ts';
 import type { QueryParameters } from './query.ts';
 import type { AttributeAliases, CheckTexts } from './request-body.ts';
 import type { UnsupportedFields } from './unsupported-fields.ts';
@@ -24,17 +25,23 @@ export interface Redirect {
   readonly location: string;
 }
 
-export interface DocumentAnswer {
-  readonly status?: number;
-  readonly document: JsonApiDocument;
+export interface DocumentAnswer<Data extends DocumentData = DocumentData> {
+  readonly document: JsonApiDocument<Data>;
   /** See `EdgeResponse.isStillValid`. */
   readonly isStillValid?: (() => Promise<boolean>) | undefined;
 }
 
 /** `undefined` is answered with 204, or with 202 if that is the status of success. */
-export type Answer = DocumentAnswer | Redirect | undefined;
+export type Answer<Data extends DocumentData = DocumentData> =
+  | DocumentAnswer<Data>
+  | Redirect
+  | undefined;
 
-export interface EndpointDefinition<S extends TSchema, Optional extends boolean> {
+export interface EndpointDefinition<
+  S extends TSchema,
+  Optional extends boolean,
+  A extends AnswerSchema | undefined,
+> {
   readonly method: EdgeMethod;
   /** Below /api/v2. */
   readonly path: string;
@@ -54,17 +61,27 @@ export interface EndpointDefinition<S extends TSchema, Optional extends boolean>
     /** 1 MiB when omitted. */
     readonly limitBytes?: number;
   };
-  /** Status of success, 200 when omitted. */
+  /** The document of success; without it the handler answers with none. */
+  readonly answers?: A;
+  /** Status of a redirection to the content, for endpoints that answer with one. */
+  readonly redirects?: Redirect['status'];
+  /** Whether the answer may be 204 in place of a document or a redirection. */
+  readonly mayBeEmpty?: boolean;
+  /** Status of success: by default 200 with a document and 204 without. */
   readonly success?: 200 | 201 | 202 | 204;
   handle(
     exchange: JsonApiExchange<Optional extends true ? Static<S> | undefined : Static<S>>,
-  ): Promise<Answer>;
+  ): Promise<Answer<DataOf<A>>>;
 }
 
-/** An endpoint without the type of its body, for lists of endpoints. */
-export type Endpoint = EndpointDefinition<TSchema, boolean>;
+/** An endpoint without the types of its body and its answer, for lists of endpoints. */
+export type Endpoint = EndpointDefinition<TSchema, boolean, AnswerSchema>;
 
-/** Type-checks an endpoint's handler against its body, and then hides the type of the body. */
-export const endpoint = <S extends TSchema, Optional extends boolean = false>(
-  definition: EndpointDefinition<S, Optional>,
+/** Type-checks an endpoint's handler against its body and its answer, and then hides their types. */
+export const endpoint = <
+  S extends TSchema,
+  Optional extends boolean = false,
+  A extends AnswerSchema | undefined = undefined,
+>(
+  definition: EndpointDefinition<S, Optional, A>,
 ): Endpoint => definition as unknown as Endpoint;

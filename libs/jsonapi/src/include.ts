@@ -1,4 +1,5 @@
 import { KeelsonError } from '@keelson/errors';
+import type { Includes } from './answer-schema.ts';
 import type { QueryParameters } from './query.ts';
 
 /**
@@ -6,13 +7,10 @@ import type { QueryParameters } from './query.ts';
  * intermediate names too: `a` for `a.b`.
  * @throws KeelsonError `jsonapi.invalid_include` for a name that is not in `allowed`
  */
-export const parseInclude = (
-  query: QueryParameters,
-  allowed: ReadonlySet<string>,
-): ReadonlySet<string> => {
+export const parseInclude = (query: QueryParameters, allowed: Includes): ReadonlySet<string> => {
   const names = query.list('include').map((name) => name.replaceAll('-', '_'));
   for (const name of names) {
-    if (!allowed.has(name))
+    if (!Object.hasOwn(allowed, name))
       throw new KeelsonError('jsonapi.invalid_include', { name, parameter: 'include' });
   }
   // Intermediate resources of a path are included too (JSON:API 1.0, "Inclusion of Related Resources").

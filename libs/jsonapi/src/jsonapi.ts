@@ -1,5 +1,7 @@
 export { metaWarnings } from './added-warning.ts';
+export { type AnswerSchema, type Includes, many, one, oneOrNone, pageOf } from './answer-schema.ts';
 export {
+  type DocumentData,
   type IncludedResources,
   type JsonApiDocument,
   type Relationship,
@@ -27,7 +29,7 @@ export {
 } from './error-document.ts';
 export { isResourceId, newResourceId } from './identifiers.ts';
 export { parseInclude } from './include.ts';
-export { jsonApiComponents } from './openapi.ts';
+export { jsonApiComponents, refused } from './openapi.ts';
 export { itemsOn, type Page, parsePage, toPaginatedDocument } from './pagination.ts';
 export { parseQuery, type QueryParameters } from './query.ts';
 export {
@@ -37,6 +39,25 @@ export {
   resourceBody,
   resourceListBody,
 } from './request-body.ts';
+export {
+  type AttributesOf,
+  choice,
+  dictionary,
+  flags,
+  optionalRelationship,
+  orNull,
+  type RelationshipSchema,
+  type RelationshipSchemas,
+  type RelationshipsOf,
+  type ResourceOf,
+  type ResourceSchema,
+  relatedLink,
+  relatedMany,
+  relatedOne,
+  resourceSchema,
+  timestamp,
+} from './resource-schema.ts';
+export type { ResourceType } from './resource-types.ts';
 export { jsonApiRoutes } from './routes.ts';
 export { parseSort } from './sort.ts';
 export { parseTimestampMs, toTimestamp } from './timestamp.ts';

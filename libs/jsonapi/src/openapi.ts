@@ -1,87 +1,68 @@
 /** OpenAPI 3.1 operations of JSON:API endpoints, and the components that they refer to. */
+import { type TProperties, type TSchema, Type } from 'typebox';
+import type { AnswerSchema } from './answer-schema.ts';
 import type { Endpoint } from './endpoint.ts';
 import { JSON_API_MEDIA_TYPE } from './error-document.ts';
+import {
+  choice,
+  orNull,
+  type RelationshipSchema,
+  type RelationshipSchemas,
+  type ResourceSchema,
+} from './resource-schema.ts';
+import { type ResourceType, SCHEMA_NAMES } from './resource-types.ts';
 
 const jsonApi = (schema: object) => ({ content: { [JSON_API_MEDIA_TYPE]: { schema } } });
-const schemaOf = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-const text = { type: 'string' } as const;
+const schemaOf = (name: string): TSchema => Type.Unsafe({ $ref: `#/components/schemas/${name}` });
+const text = Type.String();
+const count = Type.Integer({ minimum: 0 });
+const listOf = (names: readonly string[], schema: TSchema): TProperties =>
+  Object.fromEntries(names.map((name) => [name, schema]));
 
-const IDENTIFIER = {
-  type: 'object',
-  required: ['id', 'type'],
-  properties: { id: text, type: text },
-} as const;
+/** One of the resources of these types. */
+const resourceOf = (types: readonly ResourceType[]): TSchema => {
+  const [first, ...others] = types.map((type) => schemaOf(SCHEMA_NAMES[type]));
+  return others.length === 0 && first !== undefined
+    ? first
+    : Type.Unsafe({ anyOf: [first, ...others] });
+};
 
 const SCHEMAS = {
-  Resource: {
-    ...IDENTIFIER,
-    properties: {
-      ...IDENTIFIER.properties,
-      attributes: { type: 'object', additionalProperties: true },
-      relationships: { type: 'object', additionalProperties: schemaOf('Relationship') },
-      links: schemaOf('Links'),
-    },
-  },
-  Relationship: {
-    type: 'object',
-    properties: {
-      data: {
-        anyOf: [
-          schemaOf('Identifier'),
-          { type: 'array', items: schemaOf('Identifier') },
-          { type: 'null' },
-        ],
-      },
-      links: schemaOf('Links'),
-    },
-  },
-  Identifier: IDENTIFIER,
-  Links: { type: 'object', additionalProperties: { type: ['string', 'null'] } },
-  Document: {
-    type: 'object',
-    required: ['data'],
-    properties: {
-      data: {
-        anyOf: [
-          schemaOf('Resource'),
-          { type: 'array', items: schemaOf('Resource') },
-          { type: 'null' },
-        ],
-      },
-      included: { type: 'array', items: schemaOf('Resource') },
-      links: schemaOf('Links'),
-      meta: { type: 'object', additionalProperties: true },
-    },
-  },
-  Errors: {
-    type: 'object',
-    required: ['errors'],
-    properties: {
-      errors: {
-        type: 'array',
-        minItems: 1,
-        items: {
-          type: 'object',
-          required: ['status', 'title'],
-          properties: {
-            status: { type: 'string', description: 'The HTTP status.' },
-            title: text,
-            detail: text,
-            source: {
-              type: 'object',
-              properties: {
-                pointer: { type: 'string', description: 'The field (RFC 6901).' },
-                parameter: { type: 'string', description: 'The query parameter.' },
-              },
-            },
-          },
-        },
-      },
-    },
-  },
+  PageLinks: Type.Object(
+    listOf(['self', 'first', 'prev', 'next', 'last'], orNull(Type.String({ format: 'uri' }))),
+    { description: 'Null where there is no such page.' },
+  ),
+  Pagination: Type.Object({
+    'current-page': count,
+    'page-size': count,
+    'prev-page': orNull(count),
+    'next-page': orNull(count),
+    'total-pages': count,
+    'total-count': count,
+  }),
+  Warnings: Type.Array(text, {
+    description: 'How the effect of the request may differ from what was expected.',
+  }),
+  Errors: Type.Object({
+    errors: Type.Array(
+      Type.Object({
+        status: Type.String({ description: 'The HTTP status.' }),
+        title: text,
+        detail: Type.Optional(text),
+        source: Type.Optional(
+          Type.Object({
+            pointer: Type.Optional(Type.String({ description: 'The field (RFC 6901).' })),
+            parameter: Type.Optional(Type.String({ description: 'The query parameter.' })),
+          }),
+        ),
+      }),
+      { minItems: 1 },
+    ),
+  }),
 } as const;
 
-const refused = (description: string) => ({ description, ...jsonApi(schemaOf('Errors')) });
+/** A refusal, for routes that describe themselves. */
+export const refused = (description: string) => ({ description, ...jsonApi(schemaOf('Errors')) });
 
 const RESPONSES = {
   Unauthorized: refused('There is no valid token.'),
@@ -91,9 +72,61 @@ const RESPONSES = {
   Refused: refused('The request was refused; `detail` says why.'),
 } as const;
 
-/** For `createEdgeService`: what the operations of `jsonApiRoutes` refer to. */
-export const jsonApiComponents = {
-  schemas: SCHEMAS,
+const optionally = (isOptional: boolean, schema: TSchema): TSchema =>
+  isOptional ? Type.Optional(schema) : schema;
+
+const relationshipOf = ({ to, types, isLinked, isOptional }: RelationshipSchema): TSchema => {
+  const identifier = Type.Object({ id: text, type: choice(types) });
+  const data = to === 'one' ? orNull(identifier) : Type.Array(identifier);
+  return optionally(
+    isOptional,
+    Type.Object({
+      data: optionally(to === 'link', data),
+      ...(isLinked && { links: Type.Object({ related: text }) }),
+    }),
+  );
+};
+
+const linksOf = ({ links = [], optionalLinks = [] }: ResourceSchema): TSchema =>
+  optionally(
+    links.length === 0,
+    Type.Object({ ...listOf(links, text), ...listOf(optionalLinks, Type.Optional(text)) }),
+  );
+
+const relationshipsOf = (relationships: RelationshipSchemas): TSchema => {
+  const schemas = Object.values(relationships);
+  const members = Object.entries(relationships).map(([name, one]) => [name, relationshipOf(one)]);
+  return optionally(
+    schemas.every(({ isOptional }) => isOptional),
+    Type.Object(Object.fromEntries(members) as TProperties),
+  );
+};
+
+const describeResource = (resource: ResourceSchema): TSchema => {
+  const { type, description, attributes, relationships, links, optionalLinks } = resource;
+  return Type.Object(
+    {
+      id: text,
+      type: choice([type]),
+      ...(attributes && { attributes: Type.Object(attributes) }),
+      ...(relationships && { relationships: relationshipsOf(relationships) }),
+      ...((links ?? optionalLinks) && { links: linksOf(resource) }),
+    },
+    description === undefined ? {} : { description },
+  );
+};
+
+/**
+ * For `createEdgeService`: what the operations of `jsonApiRoutes` refer to.
+ * @param resources one for each type that the routes answer with
+ */
+export const jsonApiComponents = (resources: readonly ResourceSchema[]) => ({
+  schemas: {
+    ...Object.fromEntries(
+      resources.map((resource) => [SCHEMA_NAMES[resource.type], describeResource(resource)]),
+    ),
+    ...SCHEMAS,
+  },
   responses: RESPONSES,
   securitySchemes: {
     token: {
@@ -102,23 +135,101 @@ export const jsonApiComponents = {
       description: 'A token of a user, a team, an organization or an agent pool.',
     },
   },
-} as const;
+});
 
 const responseOf = (name: keyof typeof RESPONSES) => ({ $ref: `#/components/responses/${name}` });
 
-const successOf = ({ success = 200 }: Endpoint) => ({
-  [success]: {
-    description: success === 204 ? 'Done.' : 'The document.',
-    ...(success === 204 ? {} : jsonApi(schemaOf('Document'))),
-  },
-});
+const META = { warnings: Type.Optional(schemaOf('Warnings')) };
+
+const dataOf = ({ kind, types }: AnswerSchema): TSchema => {
+  const resource = resourceOf(types);
+  if (kind === 'one') return resource;
+  if (kind === 'one or none') return Type.Union([resource, Type.Null()]);
+  return Type.Array(resource);
+};
+
+const documentOf = (answer: AnswerSchema): TSchema => {
+  const { kind, includes = {}, alwaysIncluded = [], meta, links } = answer;
+  const included = [...new Set([...alwaysIncluded, ...Object.values(includes).flat()])].toSorted();
+  const isPage = kind === 'page';
+  const members = Type.Object({
+    ...(isPage && { pagination: schemaOf('Pagination') }),
+    ...meta,
+    ...META,
+  });
+  return Type.Object({
+    data: dataOf(answer),
+    ...(included.length > 0 && { included: Type.Optional(Type.Array(resourceOf(included))) }),
+    ...(isPage && { links: schemaOf('PageLinks') }),
+    ...(links && { links: Type.Object(listOf(links, text)) }),
+    meta: optionally(!isPage, members),
+  });
+};
+
+const parametersOf = ({ kind, includes = {} }: AnswerSchema) => {
+  const names = Object.keys(includes);
+  const number = (name: string, description: string) => ({
+    name: `page[${name}]`,
+    in: 'query',
+    description,
+    schema: Type.Integer({ minimum: 1 }),
+  });
+  return [
+    ...(kind === 'page'
+      ? [
+          number('number', 'The page, 1 by default.'),
+          number('size', 'Resources on a page, 20 by default; more than 100 are 100.'),
+        ]
+      : []),
+    ...(names.length > 0
+      ? [
+          {
+            name: 'include',
+            in: 'query',
+            description: 'Related resources to include, separated by commas.',
+            style: 'form',
+            explode: false,
+            schema: Type.Array(choice(names)),
+          },
+        ]
+      : []),
+  ];
+};
+
+const successOf = ({ answers, redirects, mayBeEmpty, success }: Endpoint) => {
+  const empty = { 204: { description: 'There is none.' } };
+  if (answers !== undefined)
+    return {
+      [success ?? 200]: { description: 'The document.', ...jsonApi(documentOf(answers)) },
+      ...(mayBeEmpty === true && empty),
+    };
+  if (redirects !== undefined)
+    return {
+      [redirects]: {
+        description: 'The content is at the address in `Location`, for a short time.',
+        headers: { location: { description: 'The address.', required: true, schema: text } },
+      },
+      ...(mayBeEmpty === true && empty),
+    };
+  return success === 202
+    ? { 202: { description: 'Accepted.' } }
+    : {
+        200: {
+          description: 'Done, with warnings.',
+          ...jsonApi(Type.Object({ meta: Type.Object({ warnings: schemaOf('Warnings') }) })),
+        },
+        204: { description: 'Done.' },
+      };
+};
 
 /** @param tag groups the operations */
 export const describeEndpoint = (tag: string, definition: Endpoint): Record<string, unknown> => {
-  const { summary, body } = definition;
+  const { summary, body, answers } = definition;
+  const parameters = answers === undefined ? [] : parametersOf(answers);
   return {
     tags: [tag],
     summary,
+    ...(parameters.length > 0 && { parameters }),
     ...(body === undefined
       ? {}
       : { requestBody: { required: body.optional !== true, ...jsonApi(body.schema) } }),

@@ -35,8 +35,8 @@ export const parsePage = (query: QueryParameters): Page => ({
 export const itemsOn = <T>({ number, size }: Page, all: readonly T[]): readonly T[] =>
   all.slice((number - 1) * size, number * size);
 
-export interface PaginatedListing {
-  readonly data: readonly Resource[];
+export interface PaginatedListing<R extends Resource = Resource> {
+  readonly data: readonly R[];
   readonly page: Page;
   readonly totalCount: number;
   readonly included?: IncludedResources;
@@ -59,10 +59,10 @@ const toWarnings = (listing: PaginatedListing): readonly string[] => {
 };
 
 /** A list with `links` (absolute; null at the ends) and `meta.pagination`. */
-export const toPaginatedDocument = (
+export const toPaginatedDocument = <R extends Resource>(
   head: RequestHead,
-  listing: PaginatedListing,
-): JsonApiDocument => {
+  listing: PaginatedListing<R>,
+): JsonApiDocument<readonly R[]> => {
   const { data, page, totalCount, included, meta } = listing;
   const totalPages = Math.ceil(totalCount / page.size);
   const previous = page.number > 1 ? page.number - 1 : null;

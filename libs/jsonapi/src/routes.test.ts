@@ -2,6 +2,7 @@ import { bufferedBody, createEdgeService, type EdgeResponse } from '@keelson/edg
 import { Dialect, type Principal, type RequestHead } from '@keelson/proto/edge/v1/edge';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
+import { one, pageOf } from './answer-schema.ts';
 import { endpoint } from './endpoint.ts';
 import { createErrorRenderer } from './error-document.ts';
 import { parsePage, toPaginatedDocument } from './pagination.ts';
@@ -19,6 +20,7 @@ const service = createEdgeService({
       method: 'POST',
       path: '/things/:thing_id',
       summary: 'Make a thing',
+      answers: one('projects'),
       body: { schema: resourceBody('things', Type.Object({ name: Type.String() })) },
       success: 201,
       handle: ({ params, body }) =>
@@ -26,7 +28,7 @@ const service = createEdgeService({
           document: {
             data: {
               id: params['thing_id'] ?? '',
-              type: 'projects',
+              type: 'projects' as const,
               attributes: body.data.attributes,
             },
           },
@@ -44,6 +46,7 @@ const service = createEdgeService({
       method: 'GET',
       path: '/things',
       summary: 'List things',
+      answers: pageOf('projects'),
       handle: ({ head, query }) =>
         Promise.resolve({
           document: toPaginatedDocument(head, { data: [], page: parsePage(query), totalCount: 45 }),

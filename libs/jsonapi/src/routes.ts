@@ -91,7 +91,7 @@ const toRoute = (tag: string, definition: Endpoint): Route => {
         answer.document,
       ) as JsonApiDocument;
       const response = edgeResponse(
-        answer.status ?? definition.success ?? 200,
+        definition.success ?? 200,
         { 'content-type': JSON_API_MEDIA_TYPE },
         Buffer.from(JSON.stringify(withFields(document, fields))),
       );

@@ -9,12 +9,13 @@
 import { bufferedBody, createEdgeService } from '@keelson/edge';
 import { Principal, RequestHead } from '@keelson/proto/edge/v1/edge';
 import { expect, test } from 'vitest';
+import { many, one } from './answer-schema.ts';
 import { type Resource, toOne } from './document.ts';
 import { endpoint } from './endpoint.ts';
 import { createErrorRenderer } from './error-document.ts';
 import { jsonApiRoutes } from './routes.ts';
 
-const workspace: Resource = {
+const workspace: Resource<'workspaces'> = {
   id: 'ws-1',
   type: 'workspaces',
   attributes: { name: 'app', 'created-at': 'now', locked: false },
@@ -32,12 +33,14 @@ const service = createEdgeService({
       method: 'GET',
       path: '/one',
       summary: 'Show one',
+      answers: one('workspaces'),
       handle: () => Promise.resolve({ document: { data: workspace, included: [run] } }),
     }),
     endpoint({
       method: 'GET',
       path: '/several',
       summary: 'List several',
+      answers: many('workspaces'),
       handle: () => Promise.resolve({ document: { data: [workspace], meta: { kept: true } } }),
     }),
   ]),

@@ -2,7 +2,7 @@
 import { KeelsonError } from '@keelson/errors';
 import type { JsonApiDocument, Resource } from './document.ts';
 import type { QueryParameters } from './query.ts';
-import { RESOURCE_TYPES } from './resource-types.ts';
+import { isResourceType } from './resource-types.ts';
 
 /** The requested attributes and relationships by resource type. */
 export type SparseFields = ReadonlyMap<string, ReadonlySet<string>>;
@@ -15,7 +15,7 @@ export type SparseFields = ReadonlyMap<string, ReadonlySet<string>>;
 export const parseFields = (query: QueryParameters): SparseFields => {
   const fields = new Map<string, ReadonlySet<string>>();
   for (const type of query.children('fields')) {
-    if (!(RESOURCE_TYPES as readonly string[]).includes(type)) {
+    if (!isResourceType(type)) {
       throw new KeelsonError('jsonapi.invalid_fields', {
         name: type,
         parameter: `fields[${type}]`,

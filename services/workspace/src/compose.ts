@@ -15,7 +15,12 @@ import {
   type Route,
 } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
-import { createErrorRenderer, jsonApiComponents, metaWarnings } from '@keelson/jsonapi';
+import {
+  createErrorRenderer,
+  jsonApiComponents,
+  metaWarnings,
+  type ResourceSchema,
+} from '@keelson/jsonapi';
 import { type LeaseStore, type PeriodicWork, runPeriodically } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
 import type { MetricsRegistry } from '@keelson/metrics';
@@ -33,7 +38,7 @@ import { notFound } from './base/not-found.ts';
 import { followCluster } from './cluster-state.ts';
 import { composeContents, openContentStorage } from './compose-contents.ts';
 import { toMailerOptions, toOutboundPolicy, type WorkspaceConfig } from './config.ts';
-import { identityRoutes } from './identity/identity-module.ts';
+import { IDENTITY_RESOURCES, identityRoutes } from './identity/identity-module.ts';
 import { identityUpkeep } from './identity/identity-upkeep.ts';
 import { adoptBootstrapToken, ensureAdminToken } from './identity/tokens/first-token-operations.ts';
 import { createIdentity } from './identity/tokens/identity-rpc.ts';
@@ -46,6 +51,7 @@ import { STATE_RUN_CONTRIBUTION } from './runs/runs/state-run-contribution.ts';
 import {
   agentAndSignedRoutes,
   RUNS_PROJECTIONS,
+  RUNS_RESOURCES,
   RUNS_WORKSPACE_CONTRIBUTIONS,
   runsRoutes,
 } from './runs/runs-module.ts';
@@ -54,6 +60,7 @@ import { runsUpkeep } from './runs/runs-upkeep.ts';
 import type { ContentPlaces } from './state/contents/content-bodies.ts';
 import {
   STATE_PROJECTIONS,
+  STATE_RESOURCES,
   STATE_WORKSPACE_CONTRIBUTIONS,
   stateRoutes,
   stateSignedRoutes,
@@ -61,7 +68,13 @@ import {
 import { STATE_WORKSPACE_STEPS } from './state/state-steps.ts';
 import { stateUpkeep } from './state/state-upkeep.ts';
 import type { VcsContext } from './vcs/seams/vcs-context.ts';
-import { vcsAgentRoutes, vcsRoutes, vcsSignedRoutes, vcsUpkeep } from './vcs/vcs-module.ts';
+import {
+  VCS_RESOURCES,
+  vcsAgentRoutes,
+  vcsRoutes,
+  vcsSignedRoutes,
+  vcsUpkeep,
+} from './vcs/vcs-module.ts';
 import { vcsWorkspaceSteps } from './vcs/vcs-steps.ts';
 import { registerWorkspaceMetrics } from './workspace-metrics.ts';
 import { AGENT_POOL_TOKEN_OWNER } from './workspaces/agent-pools/agent-pool-token-owner.ts';
@@ -70,7 +83,11 @@ import { LISTING_PROJECTIONS } from './workspaces/listing/workspace-projections.
 import { sortReleases } from './workspaces/model/domain/runtime-version.ts';
 import { NOTIFICATION_STEPS } from './workspaces/notifications/notification-steps.ts';
 import { VARIABLE_SET_STEPS } from './workspaces/variable-sets/variable-set-steps.ts';
-import { WORKSPACES_CONTRIBUTIONS, workspacesRoutes } from './workspaces/workspaces-module.ts';
+import {
+  WORKSPACES_CONTRIBUTIONS,
+  workspacesResources,
+  workspacesRoutes,
+} from './workspaces/workspaces-module.ts';
 import {
   workspacesOrganizationContribution,
   workspacesOrganizationSteps,
@@ -165,6 +182,15 @@ export const workspaceServiceRoutes = (context: VcsContext): readonly Route[] =>
   ...vcsSignedRoutes(context),
 ];
 
+/** Every resource that the routes answer with. */
+const workspaceServiceResources = (context: VcsContext): readonly ResourceSchema[] => [
+  ...IDENTITY_RESOURCES,
+  ...workspacesResources(context),
+  ...STATE_RESOURCES,
+  ...RUNS_RESOURCES,
+  ...VCS_RESOURCES,
+];
+
 /** The context of all operations, with the seams between the modules (README, The seams). */
 const createContext = (
   store: Store,
@@ -251,7 +277,7 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
       pathPrefix: '/api/v2',
       title: 'Keelson workspaces',
       text: 'Organizations, projects, teams, workspaces, variables, states, runs and agents, as JSON:API documents.',
-      components: jsonApiComponents,
+      components: jsonApiComponents(workspaceServiceResources(context)),
       check: async () => {
         if (barrier.isSealed) throw new KeelsonError('sys.sealed');
         await store.position();

@@ -7,12 +7,13 @@ import { bufferedBody } from '@keelson/edge';
 import { InProcessLeaseStore, type LeaseStore } from '@keelson/locks';
 import { createLogger } from '@keelson/logging';
 import { createRegistry, type MetricsRegistry } from '@keelson/metrics';
-import { Dialect, RequestHead } from '@keelson/proto/edge/v1/edge';
+import { Dialect, RequestHead, type ResponseHead } from '@keelson/proto/edge/v1/edge';
 import { createBarrier, openSqliteStore, type Store } from '@keelson/storage';
 import { openPostgresStore } from '@keelson/storage/postgres';
 import { temporaryDirectory } from '@keelson/testkit';
 import { composeWorkspace, WORKSPACE_PROJECTIONS, type WorkspaceService } from '../src/compose.ts';
 import { type WorkspaceConfig, workspaceConfigSchema } from '../src/config.ts';
+import { requireDescribed } from './described-answers.ts';
 
 export interface Identified {
   readonly id: string;
@@ -95,6 +96,9 @@ export const startHarnessOf = async (...organizations: readonly string[]): Promi
   return harness;
 };
 
+const headerOf = ({ headers }: ResponseHead, wanted: string): string | undefined =>
+  headers.find(({ name }) => name === wanted)?.value;
+
 export const startHarness = async (options: HarnessOptions = {}): Promise<Harness> => {
   const folder = await temporaryDirectory();
   const clock = new ManualClock();
@@ -148,12 +152,14 @@ export const startHarness = async (options: HarnessOptions = {}): Promise<Harnes
     const { principal } =
       token === null ? { principal: undefined } : await service.identity.identify({ token });
     const at = target.indexOf('?');
+    const path = at < 0 ? target : target.slice(0, at);
+    const query = at < 0 ? '' : target.slice(at + 1);
     const response = await service.edge.handle({
       head: {
         requestId: 'req',
         method,
-        path: at < 0 ? target : target.slice(0, at),
-        query: at < 0 ? '' : target.slice(at + 1),
+        path,
+        query,
         headers: { 'content-type': 'application/vnd.api+json', ...headers },
         dialect: Dialect.SPECIFICATION,
         remoteAddress: '127.0.0.1',
@@ -168,6 +174,14 @@ export const startHarness = async (options: HarnessOptions = {}): Promise<Harnes
       signal: new AbortController().signal,
     });
     const bytes = Buffer.from(response.body as Uint8Array);
+    await requireDescribed(service.edge, {
+      method,
+      path,
+      query,
+      status: response.head.status,
+      contentType: headerOf(response.head, 'content-type') ?? '',
+      body: bytes.toString(),
+    });
     const document = (bytes.length === 0 ? {} : JSON.parse(bytes.toString())) as Record<
       string,
       never
@@ -175,7 +189,7 @@ export const startHarness = async (options: HarnessOptions = {}): Promise<Harnes
     const data = document['data'] as unknown;
     return {
       status: response.head.status,
-      location: response.head.headers.find(({ name }) => name === 'location')?.value,
+      location: headerOf(response.head, 'location'),
       data: data as Identified,
       list: Array.isArray(data) ? (data as Identified[]) : [],
       included: document['included'] ?? [],
@@ -215,6 +229,14 @@ export const startHarness = async (options: HarnessOptions = {}): Promise<Harnes
       const received: Uint8Array[] = [];
       for await (const piece of pieces) received.push(piece);
       const bytes = Buffer.concat(received);
+      await requireDescribed(service.edge, {
+        method,
+        path: pathname.slice('/api/v2'.length),
+        query: search.slice(1),
+        status: response.head.status,
+        contentType: headerOf(response.head, 'content-type') ?? '',
+        body: bytes.toString(),
+      });
       return { status: response.head.status, text: bytes.toString(), bytes };
     },
     runUpkeep: async () => {

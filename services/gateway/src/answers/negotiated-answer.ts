@@ -92,7 +92,14 @@ const mayCompress = ({ head: { method, path } }: Exchange, answer: EdgeResponse)
   !path.startsWith('/cubbyhole/') &&
   headerOf(answer, 'cache-control') !== 'no-store';
 
-const compress = async (exchange: Exchange, answer: EdgeResponse): Promise<EdgeResponse> => {
+/** A body in the codings that clients have asked for, for answers that are the same for many requests. */
+export type EncodedForms = Map<string, Promise<Uint8Array>>;
+
+const compress = async (
+  exchange: Exchange,
+  answer: EdgeResponse,
+  forms: EncodedForms,
+): Promise<EdgeResponse> => {
   const { request } = exchange;
   const { body } = answer;
   if (!mayCompress(exchange, answer)) return answer;
@@ -101,8 +108,9 @@ const compress = async (exchange: Exchange, answer: EdgeResponse): Promise<EdgeR
   const accepted = request.headers['accept-encoding'];
   const encoding = typeof accepted === 'string' ? negotiate(accepted, ENCODINGS) : null;
   if (encoding === null) return withHeaders(answer, body, vary);
-  const compressed = await ENCODERS[encoding as Encoding](body);
-  return withHeaders(answer, compressed, { ...vary, 'content-encoding': encoding });
+  const encoded = forms.get(encoding) ?? ENCODERS[encoding as Encoding](body);
+  forms.set(encoding, encoded);
+  return withHeaders(answer, await encoded, { ...vary, 'content-encoding': encoding });
 };
 
 /** Joins a body that arrived in pieces, if it is small enough to be hashed or compressed. */
@@ -112,13 +120,20 @@ const gathered = async (answer: EdgeResponse): Promise<EdgeResponse> => {
   return bytes <= MOST_BYTES ? { ...answer, body: await responseBytes(answer) } : answer;
 };
 
-const negotiate200 = async (exchange: Exchange, answer: EdgeResponse): Promise<EdgeResponse> =>
-  compress(exchange, validate(exchange, await gathered(answer)));
+const negotiate200 = async (
+  exchange: Exchange,
+  answer: EdgeResponse,
+  forms: EncodedForms = new Map(),
+): Promise<EdgeResponse> => compress(exchange, validate(exchange, await gathered(answer)), forms);
 
-/** The answer in a form that this client accepts. Only JSON answers with status 200 are changed. */
+/**
+ * The answer in a form that this client accepts. Only JSON answers with status 200 are changed.
+ * @param forms of the same body, to which a new form is added
+ */
 export const negotiated = (
   exchange: Exchange,
   answer: EdgeResponse,
+  forms?: EncodedForms,
 ): EdgeResponse | Promise<EdgeResponse> => {
   const { head, body } = answer;
   if (head.status !== 200) return answer;
@@ -126,6 +141,6 @@ export const negotiated = (
   const isSmall = body instanceof Uint8Array && body.byteLength < LEAST_BYTES;
   if (isSmall && !isValidated(exchange.surface)) return answer;
   return JSON_TYPE.test(headerOf(answer, 'content-type') ?? '')
-    ? negotiate200(exchange, answer)
+    ? negotiate200(exchange, answer, forms)
     : answer;
 };

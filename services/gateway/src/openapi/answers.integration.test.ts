@@ -1,7 +1,7 @@
 /**
- * Every GET and LIST of the OpenAPI documents is sent to a running process, and each answer is checked
- * against the answer that its document describes: status, content type and schema. Parameters that are not
- * in `NAMES` name nothing, so that refusals are checked too.
+ * Every GET and LIST of the OpenAPI documents is sent to a running process, and each answer is compared with
+ * the answer that its document describes. Parameters that are not in `NAMES` name nothing, so that refusals are
+ * compared too.
  */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -11,28 +11,8 @@ import {
   type TemporaryDirectory,
   temporaryDirectory,
 } from '@keelson/testkit';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { compareAnswers, type DescribedApi } from '@keelson/testkit/described-answers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-
-interface Response {
-  readonly $ref?: string;
-  readonly content?: Readonly<Record<string, { readonly schema?: object }>>;
-}
-
-interface Operation {
-  readonly tags: readonly string[];
-  readonly parameters?: readonly { readonly name: string; readonly required: boolean }[];
-  readonly responses: Readonly<Record<string, Response>>;
-}
-
-interface Document {
-  readonly servers: readonly { readonly url: string }[];
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: {
-    readonly responses: Readonly<Record<string, Response>>;
-    readonly schemas: Readonly<Record<string, Schema>>;
-  };
-}
 
 interface Answer {
   readonly tag: string;
@@ -154,86 +134,10 @@ afterAll(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
-const describedResponse = (document: Document, operation: Operation, status: number) => {
-  const { responses } = operation;
-  const found =
-    responses[status] ?? responses[`${Math.trunc(status / 100)}XX`] ?? responses['default'];
-  const name = found?.$ref?.slice('#/components/responses/'.length);
-  return name === undefined ? found : document.components.responses[name];
-};
-
-interface Schema {
-  readonly $ref?: string;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly allOf?: readonly Schema[];
-  readonly additionalProperties?: unknown;
-  readonly items?: Schema;
-}
-
-/** Members of an answer that its schema does not name, wherever it names some. */
-const unnamed = (
-  document: Document,
-  schema: Schema,
-  value: unknown,
-  at = '',
-): readonly string[] => {
-  const referred = (one: Schema): Schema =>
-    one.$ref === undefined
-      ? one
-      : (document.components.schemas[one.$ref.slice('#/components/schemas/'.length)] ?? {});
-  const parts = [schema, ...(schema.allOf ?? [])].map(referred);
-  if (Array.isArray(value)) {
-    const items = parts.find((part) => part.items !== undefined)?.items;
-    return items === undefined
-      ? []
-      : value.flatMap((one) => unnamed(document, items, one, `${at}/*`));
-  }
-  if (typeof value !== 'object' || value === null) return [];
-  const named = Object.assign({}, ...parts.map(({ properties }) => properties)) as Record<
-    string,
-    Schema
-  >;
-  const isOpen = parts.some(({ additionalProperties }) => additionalProperties !== undefined);
-  if (isOpen || Object.keys(named).length === 0) return [];
-  return Object.entries(value).flatMap(([name, member]) => {
-    const described = named[name];
-    return described === undefined
-      ? [`${at}/${name} is not described`]
-      : unnamed(document, described, member, `${at}/${name}`);
-  });
-};
-
-const faultsOf = async (
-  document: Document,
-  operation: Operation,
-  answer: globalThis.Response,
-  validatorOf: (schema: object) => ValidateFunction,
-): Promise<readonly string[]> => {
-  const body = await answer.text();
-  const described = describedResponse(document, operation, answer.status);
-  if (described === undefined) return [`status ${answer.status} is not described`];
-  const type = (answer.headers.get('content-type') ?? '').split(';')[0] ?? '';
-  if (described.content === undefined)
-    return body === '' ? [] : [`${answer.status} has content of type ${type}, none is described`];
-  const content = described.content[type];
-  if (content === undefined)
-    return [
-      `${answer.status} has the type "${type}", not ${Object.keys(described.content).join()}`,
-    ];
-  if (content.schema === undefined || !type.endsWith('json')) return [];
-  const validate = validatorOf(content.schema);
-  const value: unknown = JSON.parse(body);
-  return validate(value)
-    ? unnamed(document, content.schema, value)
-    : (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
-};
-
 const answersOf = async (name: string): Promise<readonly Answer[]> => {
   const source = await fetch(`${keelson.http}/openapi/${name}.json`);
-  const document = (await source.json()) as Document;
-  const ajv = new Ajv2020({ strict: false, validateFormats: false });
-  const validatorOf = (schema: object): ValidateFunction =>
-    ajv.compile({ components: document.components, ...schema });
+  const document = (await source.json()) as DescribedApi;
+  const { faultsOf } = compareAnswers(document);
   const found: Answer[] = [];
   for (const [path, { get: operation }] of Object.entries(document.paths)) {
     if (operation === undefined) continue;
@@ -249,7 +153,11 @@ const answersOf = async (name: string): Promise<readonly Answer[]> => {
         headers: headersOf(url),
         redirect: 'manual',
       });
-      const faults = await faultsOf(document, operation, answer, validatorOf);
+      const faults = faultsOf(operation, {
+        status: answer.status,
+        mediaType: (answer.headers.get('content-type') ?? '').split(';')[0] ?? '',
+        body: await answer.text(),
+      });
       const [tag = ''] = operation.tags;
       found.push({ tag, path: path + query, status: answer.status, faults });
     }

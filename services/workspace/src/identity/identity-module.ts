@@ -3,11 +3,17 @@
  * permissions.
  */
 import type { Route } from '@keelson/edge';
+import type { ResourceSchema } from '@keelson/jsonapi';
+import { ENTITLEMENT_SET, ORGANIZATION } from './organizations/organization-document.ts';
 import { organizationRoutes } from './organizations/organization-routes.ts';
 import type { IdentityContext } from './seams/identity-context.ts';
+import { MEMBERSHIP } from './teams/membership-document.ts';
 import { organizationMembershipRoutes } from './teams/membership-routes.ts';
+import { TEAM } from './teams/team-document.ts';
 import { teamRoutes } from './teams/team-routes.ts';
+import { AUTHENTICATION_TOKEN } from './tokens/token-document.ts';
 import { tokenRoutes } from './tokens/token-routes.ts';
+import { USER } from './users/user-document.ts';
 import { userRoutes } from './users/user-routes.ts';
 
 export const identityRoutes = (context: IdentityContext): readonly Route[] => [
@@ -16,4 +22,14 @@ export const identityRoutes = (context: IdentityContext): readonly Route[] => [
   ...organizationMembershipRoutes(context),
   ...userRoutes(context),
   ...tokenRoutes(context),
+];
+
+/** The resources that these routes answer with. */
+export const IDENTITY_RESOURCES: readonly ResourceSchema[] = [
+  ORGANIZATION,
+  ENTITLEMENT_SET,
+  TEAM,
+  MEMBERSHIP,
+  USER,
+  AUTHENTICATION_TOKEN,
 ];

@@ -1,17 +1,24 @@
 /** The runs module: runs, the agents that execute them, health assessments and auto-destroy. */
 import type { Route } from '@keelson/edge';
+import type { ResourceSchema } from '@keelson/jsonapi';
 import type { Projection } from '@keelson/storage';
 import type { WorkspaceContribution } from '../workspaces/seams/workspace-contributions.ts';
+import { AGENT_RUN } from './agent-runs/agent-run-document.ts';
 import { agentRunRoutes } from './agent-runs/agent-run-routes.ts';
+import { AGENT } from './agents/agent-document.ts';
 import { AGENT_PROJECTIONS } from './agents/agent-projections.ts';
 import { agentPresenceRoutes, agentRoutes } from './agents/agent-routes.ts';
+import { ASSESSMENT_RESULT } from './assessments/assessment-document.ts';
 import { assessmentRoutes } from './assessments/assessment-routes.ts';
 import { WORKSPACE_ASSESSMENT_CONTRIBUTION } from './assessments/workspace-assessment-contribution.ts';
 import { forcedUnlockRoutes } from './forced-unlocks/forced-unlock-routes.ts';
+import { RUN_TRIGGER } from './run-triggers/run-trigger-document.ts';
 import { runTriggerRoutes } from './run-triggers/run-trigger-routes.ts';
 import { runnerRoutes } from './runner/runner-routes.ts';
 import { runConfigurationRoutes } from './runs/run-configuration-routes.ts';
+import { APPLY, ORGANIZATION_CAPACITY, PLAN, RUN } from './runs/run-document.ts';
 import { runFileRoutes, runFileTransferRoutes } from './runs/run-file-routes.ts';
+import { COMMENT, RUN_EVENT } from './runs/run-history-document.ts';
 import { runHistoryRoutes } from './runs/run-history-routes.ts';
 import { RUN_PROJECTIONS } from './runs/run-projections.ts';
 import { runRoutes } from './runs/run-routes.ts';
@@ -42,4 +49,18 @@ export const RUNS_PROJECTIONS: readonly Projection[] = [...RUN_PROJECTIONS, ...A
 export const RUNS_WORKSPACE_CONTRIBUTIONS: readonly WorkspaceContribution[] = [
   WORKSPACE_RUN_CONTRIBUTION,
   WORKSPACE_ASSESSMENT_CONTRIBUTION,
+];
+
+/** The resources that these routes answer with. */
+export const RUNS_RESOURCES: readonly ResourceSchema[] = [
+  RUN,
+  PLAN,
+  APPLY,
+  RUN_EVENT,
+  COMMENT,
+  ORGANIZATION_CAPACITY,
+  RUN_TRIGGER,
+  ASSESSMENT_RESULT,
+  AGENT,
+  AGENT_RUN,
 ];

@@ -1,10 +1,13 @@
 /** Repositories of workspaces: webhooks, commits that become configurations and runs, statuses of commits. */
 import type { Route } from '@keelson/edge';
+import type { ResourceSchema } from '@keelson/jsonapi';
 import type { PeriodicWork } from '@keelson/locks';
+import { AGENT_REPOSITORY_WORK } from './agent-work/agent-work-document.ts';
 import { agentWorkRoutes } from './agent-work/agent-work-routes.ts';
 import { lookAfterAgentWork } from './agent-work/agent-work-upkeep.ts';
 import { authorizationRoutes } from './authorization/authorization-routes.ts';
 import { followPublicAddress } from './hooks/address-change-operations.ts';
+import { REPOSITORY_DELIVERY } from './hooks/delivery-document.ts';
 import { deliveryRoutes, webhookRoutes } from './hooks/delivery-routes.ts';
 import { createRepositoryWorker } from './repository-work/repository-worker.ts';
 import type { VcsContext } from './seams/vcs-context.ts';
@@ -52,3 +55,9 @@ export const vcsUpkeep = (
     },
   };
 };
+
+/** The resources that these routes answer with. */
+export const VCS_RESOURCES: readonly ResourceSchema[] = [
+  REPOSITORY_DELIVERY,
+  AGENT_REPOSITORY_WORK,
+];

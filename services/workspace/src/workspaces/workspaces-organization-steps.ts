@@ -122,10 +122,13 @@ export const workspacesOrganizationContribution = ({
     return { operations: hasRunner || agents.length > 0 };
   },
   includes: {
-    default_project: async (reads, access) => {
-      const { organization } = access;
-      const project = await findReadableProject(reads, access, organization.defaultProjectId);
-      return project === undefined ? [] : [toProjectResource({ project, organization })];
+    default_project: {
+      types: ['projects'],
+      load: async (reads, access) => {
+        const { organization } = access;
+        const project = await findReadableProject(reads, access, organization.defaultProjectId);
+        return project === undefined ? [] : [toProjectResource({ project, organization })];
+      },
     },
   },
 });

@@ -12,6 +12,8 @@ export interface SignedRoute {
   readonly method: SignedMethod;
   readonly path: `/uploads/${string}` | `/downloads/${string}`;
   readonly summary: string;
+  /** Types of what a download may contain. */
+  readonly mediaTypes?: readonly string[];
   /** Place of the signature: with 'path', the path ends with `/:expires/:signature`. */
   readonly signedIn?: 'path';
   /** undefined is sent as 204. */
@@ -21,7 +23,7 @@ export interface SignedRoute {
 export const signedRoute = (
   context: ServiceContext,
   tag: string,
-  { method, path, summary, signedIn, handle }: SignedRoute,
+  { method, path, summary, mediaTypes = [], signedIn, handle }: SignedRoute,
 ): Route => ({
   method,
   path,
@@ -30,7 +32,14 @@ export const signedRoute = (
     summary,
     security: [],
     responses: {
-      [method === 'PUT' ? 204 : 200]: { description: 'Success.' },
+      ...(method === 'PUT'
+        ? { 204: { description: 'Received.' } }
+        : {
+            200: {
+              description: 'The content.',
+              content: Object.fromEntries(mediaTypes.map((type) => [type, {}])),
+            },
+          }),
       403: { $ref: '#/components/responses/Refused' },
       default: { $ref: '#/components/responses/Refused' },
     },

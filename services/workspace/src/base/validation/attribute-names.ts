@@ -3,6 +3,14 @@ type Camel<S extends string> = S extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
   : S;
 
+type Kebab<S extends string, Done extends string = ''> = S extends `${infer Letter}${infer Rest}`
+  ? Kebab<Rest, `${Done}${Letter extends Lowercase<Letter> ? Letter : `-${Lowercase<Letter>}`}`>
+  : Done;
+
+export type KebabKeys<T> = {
+  [K in keyof T as string extends K ? K : Kebab<K & string>]: T[K];
+};
+
 export type CamelKeys<T> = { [K in keyof T as Camel<K & string>]: T[K] };
 
 /**
@@ -39,9 +47,9 @@ export const toCamelKeys = <T extends object>(value: T): CamelKeys<T> =>
   ) as CamelKeys<T>;
 
 /** `{ autoApply: true }` -> `{ 'auto-apply': true }`. */
-export const toKebabKeys = (value: object): Record<string, unknown> =>
+export const toKebabKeys = <T extends object>(value: T): KebabKeys<T> =>
   withKeys(value, (key) =>
     remembered(kebabNames, key, () =>
       key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
     ),
-  );
+  ) as KebabKeys<T>;

@@ -1,15 +1,105 @@
-import { API_PREFIX, type Resource, toOne, toTimestamp } from '@keelson/jsonapi';
+import {
+  API_PREFIX,
+  choice,
+  flags,
+  orNull,
+  type ResourceOf,
+  relatedLink,
+  relatedOne,
+  resourceSchema,
+  timestamp,
+  toOne,
+  toTimestamp,
+} from '@keelson/jsonapi';
+import { Type } from 'typebox';
+import { EXECUTION_MODES } from '../../base/execution/domain/execution.ts';
 import type { RetentionPolicy } from '../../base/retention/domain/retention-policy.ts';
-import { toRetention } from '../../base/retention/retention-document.ts';
+import { RETENTION_RELATIONSHIP, toRetention } from '../../base/retention/retention-document.ts';
 import { toKebabKeys } from '../../base/validation/attribute-names.ts';
 import { decideOrganizationPermissions } from '../access/domain/organization-permissions.ts';
 import type { OrganizationAccessResult } from '../access/organization-access-operations.ts';
+import type { ContributedEntitlements } from '../seams/organization-contributions.ts';
+
+const flag = Type.Boolean();
+const never = Type.Boolean({ description: 'Always false: not offered.' });
+const minutes = orNull(Type.Integer({ description: 'Without effect; there are no sessions.' }));
+
+export const ORGANIZATION = resourceSchema({
+  type: 'organizations',
+  description: 'Its id is its name.',
+  attributes: {
+    name: Type.String(),
+    'external-id': Type.String({ description: 'Constant, while the name may change.' }),
+    email: Type.String({ format: 'email' }),
+    'created-at': timestamp(),
+    'default-execution-mode': choice(EXECUTION_MODES, {
+      description: 'For workspaces whose project sets none.',
+    }),
+    'allow-force-delete-workspaces': Type.Boolean({
+      description: 'Whether administrators of a workspace may delete it whatever it manages.',
+    }),
+    'assessments-enforced': Type.Boolean({
+      description: 'Whether the health of every workspace is assessed.',
+    }),
+    'members-leave-with-last-team': Type.Boolean({
+      description: 'Whether leaving the last team ends the membership.',
+    }),
+    'user-tokens-enabled': Type.Boolean({
+      description: 'Whether the tokens of users who are no owners give access.',
+    }),
+    'aggregated-commit-status-enabled': flag,
+    'collaborator-auth-policy': choice(['password']),
+    'cost-estimation-enabled': flag,
+    'enforce-hyok': never,
+    'fair-run-queuing-enabled': flag,
+    'max-ttl-enabled': never,
+    'owners-team-saml-role-id': orNull(Type.String()),
+    'registry-monorepo-support-enabled': never,
+    'saml-enabled': never,
+    'send-passing-statuses-for-untriggered-speculative-plans': flag,
+    'session-remember': minutes,
+    'session-timeout': minutes,
+    'speculative-plan-management-enabled': flag,
+    'stacks-enabled': never,
+    'two-factor-conformant': flag,
+    permissions: flags(
+      [
+        'can-access-via-teams',
+        'can-create-project',
+        'can-create-team',
+        'can-create-workspace',
+        'can-destroy',
+        'can-manage-run-tasks',
+        'can-manage-tags',
+        'can-manage-users',
+        'can-manage-varsets',
+        'can-read-run-tasks',
+        'can-traverse',
+        'can-update',
+        'can-update-agent-pools',
+        'can-update-api-token',
+        'can-update-oauth',
+        'can-update-ssh-keys',
+      ],
+      { description: 'Of the caller.' },
+    ),
+  },
+  relationships: {
+    'default-agent-pool': relatedOne('agent-pools'),
+    'default-project': relatedOne('projects', 'linked'),
+    'entitlement-set': relatedOne('entitlement-sets', 'linked'),
+    'data-retention-policy': RETENTION_RELATIONSHIP,
+    'oauth-tokens': relatedLink('oauth-tokens'),
+    'authentication-token': relatedLink('authentication-tokens'),
+  },
+  links: ['self'],
+});
 
 /** @param sitePolicy retention policy that applies when the organization sets none */
 export const toOrganizationResource = (
   { organization, caller }: OrganizationAccessResult,
   sitePolicy: RetentionPolicy | null,
-): Resource => {
+): ResourceOf<typeof ORGANIZATION> => {
   const self = `${API_PREFIX}/organizations/${organization.name}`;
   const { mode, agentPoolId } = organization.defaultExecution;
   return {
@@ -50,6 +140,45 @@ export const toOrganizationResource = (
   };
 };
 
+const limit = orNull(Type.Integer({ description: 'Always null: not limited.' }));
+
+export const ENTITLEMENT_SET = resourceSchema({
+  type: 'entitlement-sets',
+  attributes: {
+    operations: Type.Boolean({
+      description: 'Whether something executes runs: an agent or the built-in runner.',
+    }),
+    agents: flag,
+    'audit-logging': flag,
+    'configuration-designer': flag,
+    'cost-estimation': flag,
+    'global-run-tasks': flag,
+    'module-tests-generation': flag,
+    'policy-enforcement': flag,
+    'policy-limit': limit,
+    'policy-mandatory-enforcement-limit': limit,
+    'policy-set-limit': limit,
+    'private-module-registry': flag,
+    'private-policy-agents': flag,
+    'private-run-tasks': flag,
+    'private-vcs': flag,
+    'run-task-limit': limit,
+    'run-task-mandatory-enforcement-limit': limit,
+    'run-task-workspace-limit': limit,
+    'run-tasks': flag,
+    'self-serve-billing': flag,
+    sentinel: flag,
+    sso: flag,
+    'state-storage': flag,
+    teams: flag,
+    'usage-reporting': flag,
+    'user-limit': limit,
+    'vcs-integrations': flag,
+    'versioned-policy-set-limit': limit,
+  },
+  links: ['self'],
+});
+
 /**
  * The entitlements of this edition. `operations` is false until a contribution sets it: clients
  * then run everything locally and never wait for an agent that does not exist.
@@ -57,8 +186,8 @@ export const toOrganizationResource = (
  */
 export const toEntitlementSetResource = (
   { organization }: OrganizationAccessResult,
-  entitlements: Readonly<Record<string, boolean>>,
-): Resource => ({
+  entitlements: ContributedEntitlements,
+): ResourceOf<typeof ENTITLEMENT_SET> => ({
   id: organization.id,
   type: 'entitlement-sets',
   attributes: {

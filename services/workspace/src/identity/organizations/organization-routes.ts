@@ -2,12 +2,16 @@ import type { Route } from '@keelson/edge';
 import {
   type CheckTexts,
   endpoint,
+  type Includes,
   itemsOn,
   jsonApiRoutes,
   nullable,
+  one,
+  pageOf,
   parseInclude,
   parsePage,
   type Resource,
+  type ResourceOf,
   refuseInvalid,
   requireSameId,
   resourceBody,
@@ -29,7 +33,12 @@ import {
   requireOrganization,
 } from '../access/organization-access-operations.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
-import { toEntitlementSetResource, toOrganizationResource } from './organization-document.ts';
+import type { ContributedEntitlements } from '../seams/organization-contributions.ts';
+import {
+  type ENTITLEMENT_SET,
+  toEntitlementSetResource,
+  toOrganizationResource,
+} from './organization-document.ts';
 import {
   checkOrganization,
   createOrganization,
@@ -143,22 +152,22 @@ const ofOrganization = <S extends TSchema>(schema: S) => ({
 const loadEntitlementSet = async (
   { store, organizationContributions }: IdentityContext,
   access: OrganizationAccessResult,
-): Promise<Resource> => {
+): Promise<ResourceOf<typeof ENTITLEMENT_SET>> => {
   const { id } = access.organization;
   const given = await Promise.all(
     organizationContributions.map(async (contribution) => contribution.entitlements?.(store, id)),
   );
-  return toEntitlementSetResource(access, Object.assign({}, ...given));
+  return toEntitlementSetResource(access, Object.assign({}, ...given) as ContributedEntitlements);
 };
 
-const ENTITLEMENT_SET = 'entitlement_set';
+const INCLUDED_SET = 'entitlement_set';
 
-/** Names that `include` may give. */
-const toIncludes = ({ organizationContributions }: IdentityContext): ReadonlySet<string> =>
-  new Set([
-    ENTITLEMENT_SET,
-    ...organizationContributions.flatMap(({ includes = {} }) => Object.keys(includes)),
-  ]);
+const toIncludes = ({ organizationContributions }: IdentityContext): Includes => {
+  const contributed = organizationContributions.flatMap(({ includes = {} }) =>
+    Object.entries(includes).map(([name, { types }]) => [name, types] as const),
+  );
+  return { [INCLUDED_SET]: ['entitlement-sets'], ...Object.fromEntries(contributed) };
+};
 
 const loadIncluded = async (
   context: IdentityContext,
@@ -166,11 +175,11 @@ const loadIncluded = async (
   access: OrganizationAccessResult,
 ): Promise<readonly Resource[]> => {
   const contributed = context.organizationContributions.flatMap(({ includes = {} }) =>
-    Object.entries(includes).flatMap(([name, load]) => (include.has(name) ? [load] : [])),
+    Object.entries(includes).flatMap(([name, { load }]) => (include.has(name) ? [load] : [])),
   );
   const included = new IncludedResources();
   for (const load of contributed) await included.add(load(context.store, access));
-  if (include.has(ENTITLEMENT_SET)) await included.add(loadEntitlementSet(context, access));
+  if (include.has(INCLUDED_SET)) await included.add(loadEntitlementSet(context, access));
   return included.all;
 };
 
@@ -185,6 +194,7 @@ export const organizationRoutes = (context: IdentityContext): Route[] => {
       method: 'POST',
       path: '/organizations',
       summary: 'Create an organization',
+      answers: one('organizations', { alwaysIncluded: ['entitlement-sets'] }),
       body: ofOrganization(CREATE),
       success: 201,
       handle: async ({ principal, body }) => {
@@ -206,6 +216,7 @@ export const organizationRoutes = (context: IdentityContext): Route[] => {
       method: 'GET',
       path: '/organizations',
       summary: 'List organizations',
+      answers: pageOf('organizations'),
       handle: async ({ head, principal, query }) => {
         const all = await listOrganizations(
           context,
@@ -226,6 +237,7 @@ export const organizationRoutes = (context: IdentityContext): Route[] => {
       method: 'GET',
       path: ONE,
       summary: 'Show an organization',
+      answers: one('organizations', { includes }),
       handle: async ({ principal, params, query }) => {
         const include = parseInclude(query, includes);
         const name = params['organization_name'] ?? '';
@@ -241,6 +253,7 @@ export const organizationRoutes = (context: IdentityContext): Route[] => {
         method,
         path: ONE,
         summary: 'Update an organization',
+        answers: one('organizations'),
         body: ofOrganization(UPDATE),
         handle: async ({ principal, params, body }) => {
           const name = params['organization_name'] ?? '';
@@ -264,6 +277,7 @@ export const organizationRoutes = (context: IdentityContext): Route[] => {
       method: 'GET',
       path: `${ONE}/entitlement-set`,
       summary: 'Show the entitlements of an organization',
+      answers: one('entitlement-sets'),
       handle: async ({ principal, params }) => {
         const { store } = context;
         const access = await requireOrganization(

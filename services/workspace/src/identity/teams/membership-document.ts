@@ -1,11 +1,38 @@
-import { API_PREFIX, type Resource, toMany, toOne, toTimestamp } from '@keelson/jsonapi';
+import {
+  API_PREFIX,
+  choice,
+  type ResourceOf,
+  relatedMany,
+  relatedOne,
+  resourceSchema,
+  timestamp,
+  toMany,
+  toOne,
+  toTimestamp,
+} from '@keelson/jsonapi';
+import { Type } from 'typebox';
 import { type MembershipView, toMembershipStatus } from './membership-list-operations.ts';
+
+export const MEMBERSHIP = resourceSchema({
+  type: 'organization-memberships',
+  attributes: {
+    status: choice(['active', 'invited']),
+    email: Type.String({ format: 'email' }),
+    'created-at': timestamp(),
+  },
+  relationships: {
+    organization: relatedOne('organizations'),
+    user: relatedOne('users'),
+    teams: relatedMany('teams'),
+  },
+  links: ['self'],
+});
 
 export const toMembershipResource = ({
   membership,
   organization,
   user,
-}: MembershipView): Resource => ({
+}: MembershipView): ResourceOf<typeof MEMBERSHIP> => ({
   id: membership.id,
   type: 'organization-memberships',
   attributes: {

@@ -1,4 +1,4 @@
-import type { Resource } from '@keelson/jsonapi';
+import type { Includes, Resource } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads } from '@keelson/storage';
 import { IncludedResources } from '../../base/included-resources.ts';
@@ -7,7 +7,7 @@ import { toUserResource } from '../users/user-document.ts';
 import type { MembershipView } from './membership-list-operations.ts';
 import { toTeamResource } from './team-document.ts';
 
-export const MEMBERSHIP_INCLUDES: ReadonlySet<string> = new Set(['teams', 'user']);
+export const MEMBERSHIP_INCLUDES: Includes = { teams: ['teams'], user: ['users'] };
 
 /**
  * The resources named in `include`, without duplicates. Whoever sees a membership sees its teams.

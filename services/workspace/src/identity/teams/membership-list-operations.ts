@@ -26,7 +26,7 @@ export interface MembershipView {
 }
 
 /** A member is invited until the first request with one of its tokens. */
-export const toMembershipStatus = ({ isInvited }: Pick<User, 'isInvited'>): string =>
+export const toMembershipStatus = ({ isInvited }: Pick<User, 'isInvited'>): 'active' | 'invited' =>
   isInvited === true ? 'invited' : 'active';
 
 export const loadMembershipView = async (

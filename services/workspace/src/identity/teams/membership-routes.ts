@@ -3,6 +3,9 @@ import {
   endpoint,
   itemsOn,
   jsonApiRoutes,
+  many,
+  one,
+  pageOf,
   parseInclude,
   parsePage,
   resourceBody,
@@ -44,6 +47,7 @@ export const organizationMembershipRoutes = (context: IdentityContext): Route[] 
       method: 'POST',
       path: COLLECTION,
       summary: 'Make the user of an email address a member, or invite the address',
+      answers: one('organization-memberships'),
       body: { schema: INVITE },
       success: 201,
       handle: async ({ head, principal, params, body }) => {
@@ -65,6 +69,7 @@ export const organizationMembershipRoutes = (context: IdentityContext): Route[] 
       method: 'GET',
       path: COLLECTION,
       summary: 'List the members of an organization',
+      answers: pageOf('organization-memberships', { includes: MEMBERSHIP_INCLUDES }),
       handle: async ({ head, principal, params, query }) => {
         const all = await listMemberships(context, principal, params['organization_name'] ?? '', {
           search: query.one('q'),
@@ -84,6 +89,7 @@ export const organizationMembershipRoutes = (context: IdentityContext): Route[] 
       method: 'GET',
       path: '/organization-memberships',
       summary: "List the caller's own memberships",
+      answers: many('organization-memberships', { includes: MEMBERSHIP_INCLUDES }),
       handle: async ({ principal, query }) => {
         const include = parseInclude(query, MEMBERSHIP_INCLUDES);
         const own = await listOwnMemberships(context, principal);
@@ -96,6 +102,7 @@ export const organizationMembershipRoutes = (context: IdentityContext): Route[] 
       method: 'GET',
       path: ONE,
       summary: 'Show a membership',
+      answers: one('organization-memberships', { includes: MEMBERSHIP_INCLUDES }),
       handle: async ({ principal, params, query }) => {
         const include = parseInclude(query, MEMBERSHIP_INCLUDES);
         const id = params['membership_id'] ?? '';

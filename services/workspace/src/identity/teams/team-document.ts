@@ -1,11 +1,73 @@
-import { API_PREFIX, type Resource, toMany, toOne } from '@keelson/jsonapi';
+import {
+  API_PREFIX,
+  choice,
+  flags,
+  orNull,
+  type ResourceOf,
+  relatedMany,
+  relatedOne,
+  resourceSchema,
+  toMany,
+  toOne,
+} from '@keelson/jsonapi';
 import type { Reads } from '@keelson/storage';
+import { Type } from 'typebox';
 import { toKebabKeys } from '../../base/validation/attribute-names.ts';
 import type { TeamAccessResult } from '../access/team-access.ts';
 import { findTeamMembers } from './membership-operations.ts';
 
+export const TEAM = resourceSchema({
+  type: 'teams',
+  attributes: {
+    name: Type.String(),
+    visibility: choice(['secret', 'organization'], {
+      description: 'Secret: only its members and those who manage teams see it.',
+    }),
+    'sso-team-id': orNull(Type.String()),
+    'allow-member-token-management': Type.Boolean(),
+    'users-count': Type.Integer(),
+    'organization-access': flags([
+      'access-secret-teams',
+      'delegate-policy-overrides',
+      'manage-agent-pools',
+      'manage-membership',
+      'manage-modules',
+      'manage-organization-access',
+      'manage-policies',
+      'manage-policy-overrides',
+      'manage-projects',
+      'manage-providers',
+      'manage-run-tasks',
+      'manage-teams',
+      'manage-vcs-settings',
+      'manage-workspaces',
+      'read-projects',
+      'read-workspaces',
+    ]),
+    permissions: flags(
+      [
+        'can-destroy',
+        'can-update-api-token',
+        'can-update-membership',
+        'can-update-organization-access',
+        'can-update-visibility',
+      ],
+      { description: 'Of the caller.' },
+    ),
+  },
+  relationships: {
+    organization: relatedOne('organizations'),
+    users: relatedMany('users'),
+    'organization-memberships': relatedMany('organization-memberships'),
+  },
+  links: ['self'],
+});
+
 /** A team with its members and the reader's permissions on it. */
-export const toTeamResource = async (reads: Reads, access: TeamAccessResult): Promise<Resource> => {
+export const toTeamResource = async (
+  reads: Reads,
+  access: TeamAccessResult,
+): Promise<ResourceOf<typeof TEAM>> => {
   const { team, organization } = access;
   const members = await findTeamMembers(reads, team);
   return {

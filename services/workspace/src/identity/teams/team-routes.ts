@@ -3,9 +3,12 @@ import {
   type CheckTexts,
   type Endpoint,
   endpoint,
+  type Includes,
   itemsOn,
   jsonApiRoutes,
   nullable,
+  one,
+  pageOf,
   parseInclude,
   parsePage,
   type Resource,
@@ -17,6 +20,7 @@ import {
 import type { Reads } from '@keelson/storage';
 import { type Static, Type } from 'typebox';
 import { IncludedResources } from '../../base/included-resources.ts';
+import { MATCHING_COUNTS } from '../../base/matching-counts.ts';
 import { notFound } from '../../base/not-found.ts';
 import { toCamelKeys, toKebabKeys } from '../../base/validation/attribute-names.ts';
 import { requireTeam, type TeamAccessResult } from '../access/team-access.ts';
@@ -87,7 +91,10 @@ const MEMBERSHIPS = resourceListBody(
 /** Validation errors of the texts in a request, reported together with its other errors. */
 const checkTexts: CheckTexts = ({ name }) => (name === undefined ? [] : checkTeam({ name }));
 
-const INCLUDES: ReadonlySet<string> = new Set(['users', 'organization_memberships']);
+const INCLUDES: Includes = {
+  users: ['users'],
+  organization_memberships: ['organization-memberships'],
+};
 
 const loadIncluded = async (
   reads: Reads,
@@ -130,6 +137,7 @@ const teamEndpoints = (context: IdentityContext): Endpoint[] => [
     method: 'POST',
     path: COLLECTION,
     summary: 'Create a team',
+    answers: one('teams'),
     body: { schema: CREATE, check: checkTexts, withoutEffect: WITHOUT_EFFECT },
     success: 201,
     handle: async ({ principal, params, body }) =>
@@ -145,6 +153,7 @@ const teamEndpoints = (context: IdentityContext): Endpoint[] => [
     method: 'GET',
     path: COLLECTION,
     summary: 'List teams',
+    answers: pageOf('teams', { includes: INCLUDES, meta: MATCHING_COUNTS }),
     handle: async ({ head, principal, params, query }) => {
       const filter = { names: query.list('filter', 'names'), search: query.one('q') };
       const { teams, visibleCount } = await listTeams(
@@ -170,6 +179,7 @@ const teamEndpoints = (context: IdentityContext): Endpoint[] => [
     method: 'GET',
     path: ONE,
     summary: 'Show a team',
+    answers: one('teams', { includes: INCLUDES }),
     handle: async ({ principal, params, query }) => {
       const include = parseInclude(query, INCLUDES);
       const access = await requireTeam(context.store, principal, params['team_id'] ?? '');
@@ -183,6 +193,7 @@ const teamEndpoints = (context: IdentityContext): Endpoint[] => [
     method: 'PATCH',
     path: ONE,
     summary: 'Update a team',
+    answers: one('teams'),
     body: { schema: UPDATE, check: checkTexts, withoutEffect: WITHOUT_EFFECT },
     handle: async ({ principal, params, body }) =>
       answer(
@@ -236,6 +247,7 @@ const memberEndpoints = (context: IdentityContext): Endpoint[] => [
     method: 'GET',
     path: MEMBERSHIPS_OF,
     summary: 'List the organization memberships on a team, for who manages them',
+    answers: pageOf('organization-memberships'),
     handle: async ({ head, principal, params, query }) => {
       const access = await requireTeam(context.store, principal, params['team_id'] ?? '');
       const all = await listTeamMemberships(context.store, access);

@@ -5,24 +5,24 @@ import {
   itemsOn,
   jsonApiRoutes,
   nullable,
+  one,
+  pageOf,
   parsePage,
   parseSort,
   parseTimestampMs,
   type QueryParameters,
-  type Resource,
   refuseInvalid,
   resourceBody,
-  toOne,
   toPaginatedDocument,
-  toTimestamp,
 } from '@keelson/jsonapi';
 import { type Static, Type } from 'typebox';
 import { notFound } from '../../base/not-found.ts';
 import { attributeViolation } from '../../base/validation/domain/violation.ts';
-import type { ApiToken, TokenOwnerKind } from '../model/domain/token.ts';
+import type { TokenOwnerKind } from '../model/domain/token.ts';
 import { findOrganizationByName } from '../model/organization-records.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
 import { listTeamTokens, TEAM_TOKEN_SORTS, type TeamTokenQuery } from './team-token-listing.ts';
+import { toTokenResource } from './token-document.ts';
 import {
   createToken,
   deleteSingleToken,
@@ -43,23 +43,6 @@ const CREATE = resourceBody(
     'expired-at': Type.Optional(nullable(Type.String({ maxLength: 40 }))),
   }),
 );
-
-const toTokenResource = (token: ApiToken, text: string | null): Resource => ({
-  id: token.id,
-  type: 'authentication-tokens',
-  attributes: {
-    description: token.description || null,
-    'created-at': toTimestamp(token.createdAtMs),
-    'last-used-at': null,
-    'expired-at': token.expiresAtMs === null ? null : toTimestamp(token.expiresAtMs),
-    // Present only in the response to the creation.
-    token: text,
-  },
-  relationships: {
-    'created-by': toOne('users', token.createdById),
-    ...(token.ownerKind === 'team' ? { team: toOne('teams', token.ownerId) } : {}),
-  },
-});
 
 const fromDocument = (document: Static<typeof CREATE> | undefined, nowMs: number): GivenToken => {
   const given = document?.data.attributes;
@@ -107,6 +90,7 @@ const createTokenEndpoint = (
     method: 'POST',
     path,
     summary,
+    answers: one('authentication-tokens'),
     body: { schema: CREATE, optional: true },
     success: 201,
     handle: async ({ principal, params, query, body }) => {
@@ -127,6 +111,7 @@ const listTokensEndpoint = (
     method: 'GET',
     path,
     summary,
+    answers: pageOf('authentication-tokens'),
     handle: async ({ head, principal, params, query }) => {
       const { store } = context;
       const owner = await requireTokenOwner(context, store, principal, toOwner(params, query));
@@ -165,6 +150,7 @@ const singleTokenEndpoints = (
     method: 'GET',
     path,
     summary: `Show the token of ${owner}`,
+    answers: one('authentication-tokens'),
     handle: async ({ principal, params, query }) => {
       const token = await requireSingleToken(context, principal, toOwner(params, query));
       return { document: { data: toTokenResource(token, null) } };
@@ -203,6 +189,7 @@ export const tokenRoutes = (context: IdentityContext): Route[] => {
       method: 'GET',
       path: '/organizations/:organization_name/team-tokens',
       summary: 'List the tokens of teams that the caller may manage',
+      answers: pageOf('authentication-tokens'),
       handle: async ({ head, principal, params, query }) => {
         const name = params['organization_name'] ?? '';
         const all = await listTeamTokens(context, principal, name, parseTeamTokenQuery(query));
@@ -222,6 +209,7 @@ export const tokenRoutes = (context: IdentityContext): Route[] => {
       method: 'GET',
       path: ONE,
       summary: 'Show a token, without its text',
+      answers: one('authentication-tokens'),
       handle: async ({ principal, params }) => {
         const id = params['token_id'] ?? '';
         const token = await requireToken(context, context.store, principal, id);

@@ -1,9 +1,48 @@
-import { API_PREFIX, type Resource, toOne } from '@keelson/jsonapi';
+import {
+  API_PREFIX,
+  choice,
+  optionalRelationship,
+  orNull,
+  type ResourceOf,
+  relatedOne,
+  resourceSchema,
+  toOne,
+} from '@keelson/jsonapi';
+import { Type } from 'typebox';
 import type { User } from '../model/user-records.ts';
 import type { Account } from './user-operations.ts';
 
+const ofOwn = Type.Optional(Type.Boolean({ description: 'Not for the user of a token.' }));
+
+export const USER = resourceSchema({
+  type: 'users',
+  description: 'A person, or the synthetic user that a team or organization token stands for.',
+  attributes: {
+    username: Type.String(),
+    'is-service-account': Type.Boolean(),
+    'auth-method': choice(['password', 'token']),
+    'avatar-url': orNull(Type.String()),
+    'v2-only': Type.Boolean(),
+    'is-site-admin': Type.Boolean(),
+    'is-sso-login': Type.Boolean(),
+    email: Type.Optional(Type.String({ format: 'email', description: 'Shown to the user alone.' })),
+    'unconfirmed-email': Type.Optional(orNull(Type.String())),
+    'two-factor': Type.Optional(Type.Object({ enabled: Type.Boolean(), verified: Type.Boolean() })),
+    permissions: Type.Object({
+      'can-create-organizations': Type.Boolean(),
+      'can-change-email': ofOwn,
+      'can-change-username': ofOwn,
+      'can-view-settings': ofOwn,
+    }),
+  },
+  relationships: {
+    'authenticated-resource': optionalRelationship(relatedOne(['users', 'teams', 'organizations'])),
+  },
+  links: ['self'],
+});
+
 /** A user document; the email address is included only for the user itself. */
-export const toUserResource = (user: User, isSelf: boolean): Resource => ({
+export const toUserResource = (user: User, isSelf: boolean): ResourceOf<typeof USER> => ({
   id: user.id,
   type: 'users',
   attributes: {
@@ -27,7 +66,7 @@ export const toUserResource = (user: User, isSelf: boolean): Resource => ({
 });
 
 /** The synthetic user that represents a team or organization token. */
-const toServiceUserResource = (id: string, username: string): Resource => ({
+const toServiceUserResource = (id: string, username: string): ResourceOf<typeof USER> => ({
   id,
   type: 'users',
   attributes: {
@@ -44,7 +83,7 @@ const toServiceUserResource = (id: string, username: string): Resource => ({
 });
 
 /** The user of a token, with a relationship to the token's owner. */
-export const toAccountResource = (account: Account): Resource => {
+export const toAccountResource = (account: Account): ResourceOf<typeof USER> => {
   const related = (id: string, type: string) => ({
     relationships: { 'authenticated-resource': toOne(type, id) },
   });

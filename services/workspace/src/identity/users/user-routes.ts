@@ -1,5 +1,5 @@
 import type { Route } from '@keelson/edge';
-import { endpoint, jsonApiRoutes, resourceBody } from '@keelson/jsonapi';
+import { endpoint, jsonApiRoutes, one, resourceBody } from '@keelson/jsonapi';
 import { Type } from 'typebox';
 import { notFound } from '../../base/not-found.ts';
 import type { ServiceContext } from '../../base/service-context.ts';
@@ -30,6 +30,7 @@ export const userRoutes = (context: ServiceContext): Route[] =>
       method: 'GET',
       path: '/account/details',
       summary: 'Show the account behind the token',
+      answers: one('users'),
       handle: async ({ principal }) => ({
         document: { data: toAccountResource(await loadAccount(context.store, principal)) },
       }),
@@ -38,6 +39,7 @@ export const userRoutes = (context: ServiceContext): Route[] =>
       method: 'PATCH',
       path: '/account/update',
       summary: "Update the caller's own account",
+      answers: one('users'),
       body: { schema: UPDATE },
       handle: async ({ principal, body }) => {
         const user = await updateAccount(context, principal, body.data.attributes);
@@ -48,6 +50,7 @@ export const userRoutes = (context: ServiceContext): Route[] =>
       method: 'GET',
       path: '/users/:user_id',
       summary: 'Show a user',
+      answers: one('users'),
       handle: async ({ principal, params }) => {
         const user = await userRecords.find(context.store, params['user_id'] ?? '');
         if (user === undefined) throw notFound('user');
@@ -58,6 +61,7 @@ export const userRoutes = (context: ServiceContext): Route[] =>
       method: 'POST',
       path: '/admin/users',
       summary: 'Create a user (site administrators)',
+      answers: one('users'),
       body: { schema: CREATE },
       success: 201,
       handle: async ({ principal, body }) => {

@@ -1,11 +1,78 @@
 /** A phase as its agent receives it: what to run, with which values, and the URLs of its files. */
-import { type Resource, toOne, toTimestamp } from '@keelson/jsonapi';
+import {
+  choice,
+  orNull,
+  type ResourceOf,
+  relatedOne,
+  resourceSchema,
+  timestamp,
+  toOne,
+  toTimestamp,
+} from '@keelson/jsonapi';
+import { Type } from 'typebox';
+import { RUN_STATUSES } from '../../base/run-status.ts';
 import type { SignUrl } from '../../base/signed-urls/signed-url-operations.ts';
 import { downloadPath } from '../../state/states/state-version-document.ts';
+import { VARIABLE_CATEGORIES } from '../../workspaces/variables/domain/variable.ts';
 import { isAssessment } from '../model/domain/run.ts';
 import { type RunFileKind, toPhase, toPhaseId } from '../model/run-records.ts';
 import { runFilePath } from '../runs/run-file-paths.ts';
 import type { AgentRun, ClaimedRun } from './agent-run-operations.ts';
+
+const text = Type.String();
+const ofPlan = Type.Optional(Type.String({ description: 'Signed; for a plan.' }));
+const ofApply = Type.Optional(Type.String({ description: 'Signed; for an apply.' }));
+
+export const AGENT_RUN = resourceSchema({
+  type: 'agent-runs',
+  description: 'A phase of a run as its agent receives it.',
+  attributes: {
+    phase: choice(['plan', 'apply']),
+    status: choice(RUN_STATUSES),
+    'organization-name': text,
+    'workspace-id': text,
+    'workspace-name': text,
+    'working-directory': Type.String({ description: 'Empty: the root of the configuration.' }),
+    'runtime-version': orNull(
+      Type.String({ description: 'The release to use; null if none satisfies the constraint.' }),
+    ),
+    'runtime-version-constraint': text,
+    'is-destroy': Type.Boolean(),
+    refresh: Type.Boolean(),
+    'refresh-only': Type.Boolean(),
+    'is-assessment': Type.Boolean(),
+    'target-addrs': Type.Array(text),
+    'replace-addrs': Type.Array(text),
+    'cancel-requested-at': orNull(timestamp()),
+    variables: Type.Array(
+      Type.Object({
+        key: text,
+        value: text,
+        category: choice(VARIABLE_CATEGORIES),
+        hcl: Type.Boolean(),
+        sensitive: Type.Boolean(),
+      }),
+      { description: 'With all values, also the sensitive ones.' },
+    ),
+    'configuration-download-url': Type.String({ description: 'Signed.' }),
+    'state-download-url': orNull(Type.String({ description: 'Signed; null without a state.' })),
+    'plan-file-upload-url': ofPlan,
+    'json-output-upload-url': ofPlan,
+    'json-output-redacted-upload-url': ofPlan,
+    'json-schema-upload-url': Type.Optional(
+      Type.String({ description: 'Signed; for the plan of an assessment.' }),
+    ),
+    'plan-file-download-url': ofApply,
+    'errored-state-upload-url': ofApply,
+    token: Type.Optional(
+      Type.String({ description: 'With which the agent acts; only when it is claimed.' }),
+    ),
+    'ssh-private-key': Type.Optional(
+      Type.String({ description: 'Only when it is claimed, if the workspace has a key.' }),
+    ),
+  },
+  relationships: { agent: relatedOne('agents') },
+});
 
 /** Command-line variables override all others except those of priority sets. */
 const toVariables = ({ run, variables }: AgentRun) => {
@@ -26,7 +93,7 @@ const toVariables = ({ run, variables }: AgentRun) => {
     })),
     ...run.variables
       .filter(({ key }) => !isEnforced(key))
-      .map((given) => ({ ...given, category: 'terraform', hcl: true, sensitive: false })),
+      .map((given) => ({ ...given, category: 'terraform' as const, hcl: true, sensitive: false })),
   ];
 };
 
@@ -35,7 +102,7 @@ export const toAgentRunResource = (
   claimed: AgentRun & Partial<Pick<ClaimedRun, 'token' | 'sshKey'>>,
   runtimeVersion: string | null,
   sign: SignUrl,
-): Resource => {
+): ResourceOf<typeof AGENT_RUN> => {
   const { run, workspace, organizationName, token, sshKey } = claimed;
   const { settings, state } = workspace;
   const phase = toPhase(run);

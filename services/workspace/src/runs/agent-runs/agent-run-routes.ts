@@ -4,7 +4,8 @@ import {
   endpoint,
   type JsonApiExchange,
   jsonApiRoutes,
-  type Resource,
+  one,
+  type ResourceOf,
   resourceBody,
 } from '@keelson/jsonapi';
 import { Type } from 'typebox';
@@ -12,7 +13,7 @@ import { signedRoute } from '../../base/signed-urls/signed-routes.ts';
 import { loadUrlSigner } from '../../base/signed-urls/signed-url-operations.ts';
 import { resolveRuntimeVersion } from '../../workspaces/model/domain/runtime-version.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
-import { toAgentRunResource } from './agent-run-document.ts';
+import { type AGENT_RUN, toAgentRunResource } from './agent-run-document.ts';
 import {
   type AgentRun,
   type ClaimedRun,
@@ -54,7 +55,7 @@ export const agentRunRoutes = (context: RunsContext): Route[] => {
   const toResource = async (
     { head }: Pick<JsonApiExchange<unknown>, 'head'>,
     found: AgentRun | ClaimedRun,
-  ): Promise<Resource> =>
+  ): Promise<ResourceOf<typeof AGENT_RUN>> =>
     toAgentRunResource(
       found,
       resolveRuntimeVersion(found.run.terraformVersion, context.runtimeVersions) ?? null,
@@ -66,6 +67,8 @@ export const agentRunRoutes = (context: RunsContext): Route[] => {
       method: 'POST',
       path: '/agent-runs/actions/claim',
       summary: 'Claim the oldest phase that waits for an agent of the pool; 204 if none waits',
+      answers: one('agent-runs'),
+      mayBeEmpty: true,
       body: { schema: CLAIM },
       handle: async (exchange) => {
         const claimed = await claimRun(context, exchange.principal, exchange.body.data.id);
@@ -76,6 +79,7 @@ export const agentRunRoutes = (context: RunsContext): Route[] => {
       method: 'GET',
       path: '/agent-runs/:run_id',
       summary: 'Show the run of the token, to learn whether it is to stop',
+      answers: one('agent-runs'),
       handle: async (exchange) => {
         const id = exchange.params['run_id'] ?? '';
         const found = await loadClaimedRun(context, exchange.principal, id);
@@ -124,6 +128,7 @@ export const agentRunRoutes = (context: RunsContext): Route[] => {
       path: '/downloads/logs/:phase_id/:expires/:signature',
       signedIn: 'path',
       summary: 'Read the log of a plan or apply; `offset` and `limit` count bytes',
+      mediaTypes: ['text/plain'],
       handle: async ({ params, query }) => {
         const range = {
           offset: toNumber(query.get('offset'), 0),

@@ -1,7 +1,32 @@
-import { API_PREFIX, type Resource, toOne, toTimestamp } from '@keelson/jsonapi';
-import { type Agent, PING_SECONDS, toAgentStatus } from '../model/domain/agent.ts';
+import {
+  API_PREFIX,
+  choice,
+  type ResourceOf,
+  relatedOne,
+  resourceSchema,
+  timestamp,
+  toOne,
+  toTimestamp,
+} from '@keelson/jsonapi';
+import { Type } from 'typebox';
+import { AGENT_STATUSES, type Agent, PING_SECONDS, toAgentStatus } from '../model/domain/agent.ts';
 
-export const toAgentResource = (agent: Agent): Resource => ({
+export const AGENT = resourceSchema({
+  type: 'agents',
+  attributes: {
+    name: Type.String(),
+    status: choice(AGENT_STATUSES),
+    'ip-address': Type.String(),
+    version: Type.String({ description: 'Of the agent program.' }),
+    'last-ping-at': timestamp(),
+    'ping-interval-seconds': Type.Integer({ description: 'How often the agent is to report.' }),
+    'created-at': timestamp(),
+  },
+  relationships: { 'agent-pool': relatedOne('agent-pools'), run: relatedOne('runs') },
+  links: ['self'],
+});
+
+export const toAgentResource = (agent: Agent): ResourceOf<typeof AGENT> => ({
   id: agent.id,
   type: 'agents',
   attributes: {

@@ -3,6 +3,8 @@ import type { Route } from '@keelson/edge';
 import {
   endpoint,
   jsonApiRoutes,
+  one,
+  pageOf,
   parsePage,
   parseTimestampMs,
   resourceBody,
@@ -42,6 +44,7 @@ export const agentRoutes = (context: RunsContext): Route[] =>
       method: 'GET',
       path: '/agent-pools/:agent_pool_id/agents',
       summary: 'List the agents of a pool',
+      answers: pageOf('agents'),
       handle: async ({ head, principal, params, query }) => {
         const page = parsePage(query);
         const { agents, totalCount } = await listAgents(
@@ -59,6 +62,7 @@ export const agentRoutes = (context: RunsContext): Route[] =>
       method: 'GET',
       path: ONE,
       summary: 'Show an agent',
+      answers: one('agents'),
       handle: async ({ principal, params }) => {
         const agent = await requireAgent(context.store, principal, params['agent_id'] ?? '');
         return { document: { data: toAgentResource(agent) } };
@@ -83,6 +87,7 @@ export const agentPresenceRoutes = (context: RunsContext): Route[] =>
       method: 'POST',
       path: '/agents',
       summary: 'Register an agent with its pool',
+      answers: one('agents'),
       body: { schema: REGISTER },
       success: 201,
       handle: async ({ head, principal, body }) => {
@@ -97,6 +102,7 @@ export const agentPresenceRoutes = (context: RunsContext): Route[] =>
       method: 'PATCH',
       path: ONE,
       summary: 'Report that the agent is alive; with a status, that it has no phase',
+      answers: one('agents'),
       body: { schema: PING },
       handle: async ({ head, principal, params, body }) => {
         const agent = await pingAgent(

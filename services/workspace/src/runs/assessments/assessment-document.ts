@@ -1,9 +1,29 @@
-import { API_PREFIX, type Resource, toTimestamp } from '@keelson/jsonapi';
+import {
+  API_PREFIX,
+  orNull,
+  type ResourceOf,
+  resourceSchema,
+  timestamp,
+  toTimestamp,
+} from '@keelson/jsonapi';
+import { Type } from 'typebox';
 import { toAssessmentId } from '../model/domain/assessment.ts';
 import type { Run } from '../model/domain/run.ts';
 
+export const ASSESSMENT_RESULT = resourceSchema({
+  type: 'assessment-results',
+  description: 'The result of a health assessment.',
+  attributes: {
+    drifted: Type.Boolean({ description: 'Whether something differs from the state.' }),
+    succeeded: Type.Boolean(),
+    'error-msg': orNull(Type.String()),
+    'created-at': timestamp(),
+  },
+  links: ['self', 'json-output', 'json-schema', 'log-output'],
+});
+
 /** @param run an assessment that has a result */
-export const toAssessmentResource = (run: Run): Resource => {
+export const toAssessmentResource = (run: Run): ResourceOf<typeof ASSESSMENT_RESULT> => {
   const succeeded = run.status === 'planned_and_finished';
   const self = `${API_PREFIX}/assessment-results/${toAssessmentId(run.id)}`;
   return {

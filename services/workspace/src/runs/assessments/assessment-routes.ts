@@ -1,5 +1,5 @@
 import type { Route } from '@keelson/edge';
-import { endpoint, jsonApiRoutes } from '@keelson/jsonapi';
+import { endpoint, jsonApiRoutes, one } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import {
   loadUrlSigner,
@@ -25,6 +25,8 @@ export const assessmentRoutes = (context: RunsContext): Route[] => {
       method: 'GET',
       path: `${ONE}/${kind}`,
       summary,
+      redirects: 307,
+      mayBeEmpty: true,
       handle: async ({ head, principal, params }) => {
         const planId = toPhaseId((await requireOf(principal, params)).id, 'plan');
         if (!(await isRunFileReady(store, principal, planId, kind))) return undefined;
@@ -37,6 +39,7 @@ export const assessmentRoutes = (context: RunsContext): Route[] => {
       method: 'GET',
       path: '/workspaces/:workspace_id/current-assessment-result',
       summary: 'Show the result of the newest health assessment of a workspace',
+      answers: one('assessment-results'),
       handle: async ({ principal, params }) => {
         const workspaceId = params['workspace_id'] ?? '';
         const run = await requireCurrentAssessment(store, principal, workspaceId);
@@ -47,6 +50,7 @@ export const assessmentRoutes = (context: RunsContext): Route[] => {
       method: 'GET',
       path: ONE,
       summary: 'Show the result of a health assessment',
+      answers: one('assessment-results'),
       handle: async ({ principal, params }) => ({
         document: { data: toAssessmentResource(await requireOf(principal, params)) },
       }),
@@ -57,6 +61,7 @@ export const assessmentRoutes = (context: RunsContext): Route[] => {
       method: 'GET',
       path: `${ONE}/log-output`,
       summary: 'Download the log of an assessment, one JSON document per line',
+      redirects: 307,
       handle: async ({ head, principal, params }) => {
         const run = await requireOf(principal, params);
         // The output contains values, as a plan does, and requires the same permission.

@@ -1,11 +1,15 @@
 /** The newest health assessment of a workspace, as its documents show it. */
-import { API_PREFIX, toOne, toTimestamp } from '@keelson/jsonapi';
-import type { WorkspaceContribution } from '../../workspaces/seams/workspace-contributions.ts';
+import { API_PREFIX, orNull, relatedOne, timestamp, toOne, toTimestamp } from '@keelson/jsonapi';
+import { workspaceContribution } from '../../workspaces/seams/workspace-contributions.ts';
 import { toAssessmentId } from '../model/domain/assessment.ts';
 import { toAssessmentResource } from './assessment-document.ts';
 import { findCurrentAssessment } from './assessment-operations.ts';
 
-export const WORKSPACE_ASSESSMENT_CONTRIBUTION: WorkspaceContribution = {
+export const WORKSPACE_ASSESSMENT_CONTRIBUTION = workspaceContribution({
+  schema: {
+    attributes: { 'last-assessment-result-at': orNull(timestamp()) },
+    relationships: { 'current-assessment-result': relatedOne('assessment-results', 'linked') },
+  },
   attributes: ({ workspace }) => {
     const result = workspace.assessments?.result ?? null;
     return { 'last-assessment-result-at': result && toTimestamp(result.atMs) };
@@ -22,6 +26,7 @@ export const WORKSPACE_ASSESSMENT_CONTRIBUTION: WorkspaceContribution = {
   },
   includes: {
     current_assessment_result: {
+      types: ['assessment-results'],
       prepare:
         ({ context }) =>
         async ({ workspace }) => {
@@ -30,4 +35,4 @@ export const WORKSPACE_ASSESSMENT_CONTRIBUTION: WorkspaceContribution = {
         },
     },
   },
-};
+});

@@ -2,8 +2,11 @@ import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import {
   endpoint,
+  type Includes,
   itemsOn,
   jsonApiRoutes,
+  one,
+  pageOf,
   parseInclude,
   parsePage,
   type QueryParameters,
@@ -39,7 +42,7 @@ const CREATE = Type.Object({
   }),
 });
 
-const INCLUDES: ReadonlySet<string> = new Set(['workspace', 'sourceable']);
+const INCLUDES: Includes = { workspace: ['workspaces'], sourceable: ['workspaces'] };
 
 const TYPE = ['filter', 'run-trigger', 'type'] as const;
 
@@ -76,6 +79,7 @@ export const runTriggerRoutes = (context: RunsContext): Route[] => {
       method: 'POST',
       path: COLLECTION,
       summary: 'Create a run trigger',
+      answers: one('run-triggers'),
       body: { schema: CREATE },
       success: 201,
       handle: async ({ principal, params, body }) => {
@@ -89,6 +93,7 @@ export const runTriggerRoutes = (context: RunsContext): Route[] => {
       method: 'GET',
       path: COLLECTION,
       summary: 'List the run triggers of a workspace',
+      answers: pageOf('run-triggers', { includes: INCLUDES }),
       handle: async ({ head, principal, params, query }) => {
         const include = parseInclude(query, INCLUDES);
         const page = parsePage(query);
@@ -108,6 +113,7 @@ export const runTriggerRoutes = (context: RunsContext): Route[] => {
       method: 'GET',
       path: ONE,
       summary: 'Show a run trigger',
+      answers: one('run-triggers', { includes: INCLUDES }),
       handle: async ({ principal, params, query }) => {
         const include = parseInclude(query, INCLUDES);
         const access = await requireRunTrigger(store, principal, params['run_trigger_id'] ?? '');

@@ -1,6 +1,6 @@
 /** The route of the built-in runner in addition to those of agents (docs: services/workspace/README.md). */
 import type { Route } from '@keelson/edge';
-import { endpoint, jsonApiRoutes, resourceBody } from '@keelson/jsonapi';
+import { endpoint, jsonApiRoutes, one, resourceBody } from '@keelson/jsonapi';
 import { Type } from 'typebox';
 import { loadUrlSigner } from '../../base/signed-urls/signed-url-operations.ts';
 import {
@@ -27,6 +27,8 @@ export const runnerRoutes = (context: RunsContext): readonly Route[] =>
       method: 'POST',
       path: '/runner/actions/claim',
       summary: 'Claim the oldest phase that waits for the built-in runner; 204 if none waits',
+      answers: one('agent-runs'),
+      mayBeEmpty: true,
       body: { schema: CLAIM },
       handle: async ({ head, principal, body }) => {
         const { name, version, 'runtime-versions': versions } = body.data.attributes;

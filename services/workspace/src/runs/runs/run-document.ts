@@ -1,5 +1,20 @@
-import { API_PREFIX, type Resource, toMany, toOne, toTimestamp } from '@keelson/jsonapi';
-import { type RunStatus } from '../../base/run-status.ts';
+import {
+  API_PREFIX,
+  choice,
+  dictionary,
+  flags,
+  orNull,
+  type ResourceOf,
+  relatedMany,
+  relatedOne,
+  resourceSchema,
+  timestamp,
+  toMany,
+  toOne,
+  toTimestamp,
+} from '@keelson/jsonapi';
+import { Type } from 'typebox';
+import { RUN_STATUSES, type RunStatus } from '../../base/run-status.ts';
 import type { WorkspacePermissions } from '../../workspaces/access/domain/workspace-permissions.ts';
 import {
   type ChangeCounts,
@@ -14,6 +29,124 @@ import {
 import type { RunComment } from '../model/domain/run-comment.ts';
 import { toPhaseId } from '../model/run-records.ts';
 import { listRunEvents } from './run-history-document.ts';
+
+export const RUN = resourceSchema({
+  type: 'runs',
+  attributes: {
+    status: choice(RUN_STATUSES),
+    'position-in-queue': Type.Optional(
+      Type.Integer({ description: 'Shown in the queue of the organization alone.' }),
+    ),
+    'status-timestamps': dictionary(timestamp(), {
+      description: 'When the run came to each status: `planned-at` and so on.',
+    }),
+    message: Type.String(),
+    source: Type.String({ description: 'What queued the run, such as `tfe-api`.' }),
+    'created-at': timestamp(),
+    'is-destroy': Type.Boolean(),
+    refresh: Type.Boolean(),
+    'refresh-only': Type.Boolean(),
+    'auto-apply': Type.Boolean(),
+    'plan-only': Type.Boolean(),
+    'save-plan': Type.Boolean(),
+    'allow-empty-apply': Type.Boolean(),
+    'target-addrs': Type.Array(Type.String()),
+    'replace-addrs': Type.Array(Type.String()),
+    variables: Type.Array(
+      Type.Object({
+        key: Type.String(),
+        value: Type.String({ description: 'An expression of the configuration language.' }),
+      }),
+    ),
+    'runtime-version': Type.String({ description: 'A release or a constraint.' }),
+    'terraform-version': Type.String({ description: 'The same as `runtime-version`.' }),
+    'has-changes': Type.Boolean({ description: 'False also before the plan has finished.' }),
+    'canceled-at': orNull(timestamp('When the cancellation was requested.')),
+    'force-cancel-available-at': orNull(timestamp()),
+    actions: flags(['is-cancelable', 'is-confirmable', 'is-discardable', 'is-force-cancelable'], {
+      description: 'What the status allows.',
+    }),
+    permissions: flags(
+      [
+        'can-apply',
+        'can-cancel',
+        'can-comment',
+        'can-discard',
+        'can-force-cancel',
+        'can-force-execute',
+        'can-override-policy-check',
+      ],
+      { description: 'Of the caller.' },
+    ),
+  },
+  relationships: {
+    workspace: relatedOne('workspaces'),
+    'configuration-version': relatedOne('configuration-versions'),
+    plan: relatedOne('plans'),
+    apply: relatedOne('applies'),
+    'created-by': relatedOne('users'),
+    'confirmed-by': relatedOne('users'),
+    'canceled-by': relatedOne('users'),
+    'run-events': relatedMany('run-events', 'linked'),
+    comments: relatedMany('comments', 'linked'),
+  },
+  links: ['self'],
+});
+
+const PHASE_STATUSES = [
+  'pending',
+  'queued',
+  'running',
+  'finished',
+  'errored',
+  'canceled',
+  'unreachable',
+] as const;
+type PhaseStatus = (typeof PHASE_STATUSES)[number];
+
+const changeCount = orNull(Type.Integer({ description: 'Null before the phase has finished.' }));
+
+/** Attributes of both phases. */
+const PHASE = {
+  status: choice(PHASE_STATUSES),
+  'resource-additions': changeCount,
+  'resource-changes': changeCount,
+  'resource-destructions': changeCount,
+  'resource-imports': changeCount,
+  'status-timestamps': Type.Object({
+    'started-at': Type.Optional(timestamp()),
+    'finished-at': Type.Optional(timestamp()),
+    'errored-at': Type.Optional(timestamp()),
+    'canceled-at': Type.Optional(timestamp()),
+  }),
+  'execution-details': orNull(
+    Type.Object(
+      {
+        mode: choice(['remote', 'agent']),
+        'agent-id': Type.Optional(Type.String()),
+        'agent-pool-id': Type.Optional(Type.String()),
+      },
+      { description: 'Null before the phase has been claimed.' },
+    ),
+  ),
+  'log-read-url': Type.String({ description: 'Signed.' }),
+};
+
+export const PLAN = resourceSchema({
+  type: 'plans',
+  attributes: {
+    ...PHASE,
+    'has-changes': Type.Boolean({ description: 'False also before the plan has finished.' }),
+  },
+  links: ['self', 'json-output', 'json-output-redacted'],
+});
+
+export const APPLY = resourceSchema({
+  type: 'applies',
+  attributes: PHASE,
+  relationships: { 'state-versions': relatedMany('state-versions') },
+  links: ['self'],
+});
 
 /** A run can be planned as soon as it exists. */
 const toStatusTimes = ({ createdAtMs, statusTimesMs }: Run): Record<string, string> =>
@@ -30,7 +163,7 @@ export const toRunResource = (
   comments: readonly RunComment[],
   permissions: Pick<WorkspacePermissions, 'canQueueRun' | 'canQueueApply' | 'canUpdate'>,
   positionInQueue?: number,
-): Resource => {
+): ResourceOf<typeof RUN> => {
   const forceAtMs = forceCancelAtMs(run);
   return {
     id: run.id,
@@ -106,15 +239,16 @@ const PLAN_ENDS: readonly RunStatus[] = [
 ];
 
 /** The status of a phase when the run ended before the phase finished. */
-const endedEarly = ({ status }: Run): string => (status === 'errored' ? 'errored' : 'canceled');
+const endedEarly = ({ status }: Run): PhaseStatus =>
+  status === 'errored' ? 'errored' : 'canceled';
 
-const planStatus = (run: Run): string => {
+const planStatus = (run: Run): PhaseStatus => {
   if (run.planned !== null || PLAN_ENDS.includes(run.status)) return 'finished';
   if (run.status === 'planning') return 'running';
   return run.status === 'pending' ? 'pending' : endedEarly(run);
 };
 
-const applyStatus = (run: Run): string => {
+const applyStatus = (run: Run): PhaseStatus => {
   if (run.status === 'applied') return 'finished';
   if (run.status === 'applying') return 'running';
   if (run.status === 'confirmed') return 'queued';
@@ -171,14 +305,14 @@ const toCounts = (counts: ChangeCounts | null) => ({
 const toExecutionDetails = ({ agentId, agentPoolId }: Run) => {
   if (agentId === null) return null;
   // The agents of the built-in runner are not shown to anyone.
-  if (agentPoolId === null) return { mode: 'remote' };
-  return { mode: 'agent', 'agent-id': agentId, 'agent-pool-id': agentPoolId };
+  if (agentPoolId === null) return { mode: 'remote' } as const;
+  return { mode: 'agent', 'agent-id': agentId, 'agent-pool-id': agentPoolId } as const;
 };
 
 const toExecution = (run: Run) => ({ 'execution-details': toExecutionDetails(run) });
 
 /** @param logReadUrl absolute URL for reading the log */
-export const toPlanResource = (run: Run, logReadUrl: string): Resource => ({
+export const toPlanResource = (run: Run, logReadUrl: string): ResourceOf<typeof PLAN> => ({
   id: toPhaseId(run.id, 'plan'),
   type: 'plans',
   attributes: {
@@ -200,7 +334,7 @@ export const toApplyResource = (
   run: Run,
   logReadUrl: string,
   permissions: Pick<WorkspacePermissions, 'canReadStateVersions'>,
-): Resource => ({
+): ResourceOf<typeof APPLY> => ({
   id: toPhaseId(run.id, 'apply'),
   type: 'applies',
   attributes: {
@@ -217,4 +351,12 @@ export const toApplyResource = (
     ),
   },
   links: { self: `${API_PREFIX}/applies/${toPhaseId(run.id, 'apply')}` },
+});
+
+export const ORGANIZATION_CAPACITY = resourceSchema({
+  type: 'organization-capacity',
+  attributes: {
+    pending: Type.Integer({ description: 'Runs that wait for an agent.' }),
+    running: Type.Integer({ description: 'Runs that have one.' }),
+  },
 });

@@ -29,6 +29,8 @@ export const runFileRoutes = (context: RunsContext): Route[] => {
       method: 'GET',
       path,
       summary,
+      redirects: 307,
+      mayBeEmpty: true,
       handle: async ({ head, principal, params }) => {
         const phaseId = toId(params);
         if (!(await isRunFileReady(context.store, principal, phaseId, kind))) return undefined;
@@ -89,6 +91,7 @@ export const runFileTransferRoutes = (context: RunsContext): Route[] => [
     method: 'GET',
     path: '/downloads/run-files/:phase_id/:kind',
     summary: 'Download a file of a plan or apply',
+    mediaTypes: ['application/json', 'application/octet-stream'],
     handle: async ({ params }) => {
       const kind = params['kind'] ?? '';
       const content = await findRunFile(context.store, ofPhase(params), kind);

@@ -1,9 +1,38 @@
-import { API_PREFIX, type Resource, toOne, toTimestamp } from '@keelson/jsonapi';
+import {
+  API_PREFIX,
+  orNull,
+  type ResourceOf,
+  relatedOne,
+  resourceSchema,
+  timestamp,
+  toOne,
+  toTimestamp,
+} from '@keelson/jsonapi';
+import { Type } from 'typebox';
 import type { RunStatus } from '../../base/run-status.ts';
 import type { Run } from '../model/domain/run.ts';
 import type { RunComment } from '../model/domain/run-comment.ts';
 
-export const toCommentResource = (comment: RunComment): Resource => ({
+export const COMMENT = resourceSchema({
+  type: 'comments',
+  attributes: { body: Type.String(), 'created-at': timestamp() },
+  relationships: { 'run-event': relatedOne('run-events'), 'created-by': relatedOne('users') },
+  links: ['self'],
+});
+
+export const RUN_EVENT = resourceSchema({
+  type: 'run-events',
+  attributes: {
+    action: Type.String({
+      description: '`queued`, the status that the run came to, `commented` or `force_unlocked`.',
+    }),
+    description: orNull(Type.String()),
+    'created-at': timestamp(),
+  },
+  relationships: { actor: relatedOne('users'), comment: relatedOne('comments') },
+});
+
+export const toCommentResource = (comment: RunComment): ResourceOf<typeof COMMENT> => ({
   id: comment.id,
   type: 'comments',
   attributes: { body: comment.body, 'created-at': toTimestamp(comment.createdAtMs) },
@@ -82,7 +111,7 @@ export const listRunEvents = (
   ].sort((a, b) => a.atMs - b.atMs);
 };
 
-export const toRunEventResource = (event: RunEventFacts): Resource => ({
+export const toRunEventResource = (event: RunEventFacts): ResourceOf<typeof RUN_EVENT> => ({
   id: event.id,
   type: 'run-events',
   attributes: {

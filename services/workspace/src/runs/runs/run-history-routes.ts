@@ -2,8 +2,12 @@
 import type { Route } from '@keelson/edge';
 import {
   endpoint,
+  type Includes,
   itemsOn,
   jsonApiRoutes,
+  many,
+  one,
+  pageOf,
   parseInclude,
   parsePage,
   type Resource,
@@ -28,7 +32,7 @@ import {
 } from './run-history-document.ts';
 import { requireRun } from './run-operations.ts';
 
-const EVENT_INCLUDES: ReadonlySet<string> = new Set(['actor', 'comment']);
+const EVENT_INCLUDES: Includes = { actor: ['users'], comment: ['comments'] };
 
 const CREATE = resourceBody(
   'comments',
@@ -63,6 +67,7 @@ export const runHistoryRoutes = (context: RunsContext): Route[] => {
       method: 'GET',
       path: '/runs/:run_id/run-events',
       summary: 'List the events of a run',
+      answers: many('run-events', { includes: EVENT_INCLUDES }),
       handle: async ({ principal, params, query }) => {
         const include = parseInclude(query, EVENT_INCLUDES);
         const { run } = await requireRun(store, principal, params['run_id'] ?? '');
@@ -76,6 +81,7 @@ export const runHistoryRoutes = (context: RunsContext): Route[] => {
       method: 'GET',
       path: '/run-events/:run_event_id',
       summary: 'Show an event of a run',
+      answers: one('run-events', { includes: EVENT_INCLUDES }),
       handle: async ({ principal, params, query }) => {
         const include = parseInclude(query, EVENT_INCLUDES);
         const id = params['run_event_id'] ?? '';
@@ -92,6 +98,7 @@ export const runHistoryRoutes = (context: RunsContext): Route[] => {
       method: 'GET',
       path: COMMENTS,
       summary: 'List the comments on a run, oldest first',
+      answers: pageOf('comments'),
       handle: async ({ head, principal, params, query }) => {
         const { run } = await requireRun(store, principal, params['run_id'] ?? '');
         const comments = await loadComments(store, run.id);
@@ -104,6 +111,7 @@ export const runHistoryRoutes = (context: RunsContext): Route[] => {
       method: 'POST',
       path: COMMENTS,
       summary: 'Comment on a run',
+      answers: one('comments'),
       body: { schema: CREATE },
       success: 201,
       handle: async ({ principal, params, body }) => {
@@ -116,6 +124,7 @@ export const runHistoryRoutes = (context: RunsContext): Route[] => {
       method: 'GET',
       path: '/comments/:comment_id',
       summary: 'Show a comment',
+      answers: one('comments'),
       handle: async ({ principal, params }) => {
         const comment = await requireComment(store, principal, params['comment_id'] ?? '');
         return { document: { data: toCommentResource(comment) } };

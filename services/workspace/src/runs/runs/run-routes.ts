@@ -2,10 +2,13 @@ import type { Route } from '@keelson/edge';
 import {
   type Endpoint,
   endpoint,
+  type Includes,
   type JsonApiExchange,
   jsonApiRoutes,
   nullable,
+  one,
   type Page,
+  pageOf,
   parseInclude,
   parsePage,
   type Resource,
@@ -48,17 +51,17 @@ import {
   toSource,
 } from './run-request.ts';
 
-const INCLUDES: ReadonlySet<string> = new Set([
-  'plan',
-  'apply',
-  'created_by',
-  'configuration_version',
-  'configuration_version.ingress_attributes',
-  'cost_estimate',
-  'run_events',
-  'workspace',
-  'task_stages',
-]);
+const INCLUDES: Includes = {
+  plan: ['plans'],
+  apply: ['applies'],
+  created_by: ['users'],
+  configuration_version: ['configuration-versions'],
+  'configuration_version.ingress_attributes': ['ingress-attributes'],
+  cost_estimate: [],
+  run_events: ['run-events'],
+  workspace: ['workspaces'],
+  task_stages: [],
+};
 
 // The documented body is plain JSON, not JSON:API.
 const COMMENT = Type.Object({
@@ -173,9 +176,9 @@ const act = (context: RunsContext, action: RunAction, summary: string): Endpoint
 const phaseEndpoints = (
   context: RunsContext,
   name: RunPhase,
-  path: string,
-  toResource: typeof toApplyResource,
+  toResource: typeof toApplyResource | typeof toPlanResource,
 ): Endpoint[] => {
+  const type = name === 'plan' ? 'plans' : 'applies';
   const answerPhase = async (exchange: Exchange, runId: string) => {
     const { run, permissions } = await requireRun(context.store, exchange.principal, runId);
     const url = await logUrl(context, exchange, run, name);
@@ -185,8 +188,9 @@ const phaseEndpoints = (
   return [
     endpoint({
       method: 'GET',
-      path: `${path}/:phase_id`,
+      path: `/${type}/:phase_id`,
       summary,
+      answers: one(type),
       handle: (exchange) => {
         const phaseId = exchange.params['phase_id'] ?? '';
         if (!phaseId.startsWith(`${name}-`)) throw notFound(name);
@@ -197,6 +201,7 @@ const phaseEndpoints = (
       method: 'GET',
       path: `/runs/:run_id/${name}`,
       summary,
+      answers: one(type),
       handle: (exchange) => answerPhase(exchange, exchange.params['run_id'] ?? ''),
     }),
   ];
@@ -221,6 +226,7 @@ const listEndpoint = (
     method: 'GET',
     path,
     summary,
+    answers: pageOf('runs', { includes: INCLUDES }),
     handle: async (exchange) => {
       const { principal, params, query } = exchange;
       const page = parsePage(query);
@@ -240,6 +246,7 @@ const listEndpoints = (context: RunsContext): Endpoint[] => [
     method: 'POST',
     path: '/runs',
     summary: 'Queue a run',
+    answers: one('runs', { includes: INCLUDES }),
     body: { schema: CREATE_RUN, aliases: RUN_ALIASES, notOffered: RUN_NOT_OFFERED },
     success: 201,
     handle: async (exchange) => {
@@ -272,6 +279,7 @@ const listEndpoints = (context: RunsContext): Endpoint[] => [
     method: 'GET',
     path: '/organizations/:organization_name/runs/queue',
     summary: 'List the runs that agents have or that wait for one, in the order of their turn',
+    answers: pageOf('runs', { includes: INCLUDES }),
     handle: async (exchange) => {
       const { principal, params, query } = exchange;
       const page = parsePage(query);
@@ -288,6 +296,7 @@ const listEndpoints = (context: RunsContext): Endpoint[] => [
     method: 'GET',
     path: '/organizations/:organization_name/capacity',
     summary: 'Count the runs that wait for an agent and those that have one',
+    answers: one('organization-capacity'),
     handle: async ({ principal, params }) => {
       const name = params['organization_name'] ?? '';
       const { organizationName, pending, running } = await countCapacity(context, principal, name);
@@ -304,6 +313,7 @@ const memberEndpoints = (context: RunsContext): Endpoint[] => [
     method: 'GET',
     path: '/runs/:run_id',
     summary: 'Show a run',
+    answers: one('runs', { includes: INCLUDES }),
     handle: async (exchange) =>
       answer(
         context,
@@ -330,8 +340,8 @@ const memberEndpoints = (context: RunsContext): Endpoint[] => [
 ];
 
 const allPhaseEndpoints = (context: RunsContext): Endpoint[] => [
-  ...phaseEndpoints(context, 'plan', '/plans', toPlanResource),
-  ...phaseEndpoints(context, 'apply', '/applies', toApplyResource),
+  ...phaseEndpoints(context, 'plan', toPlanResource),
+  ...phaseEndpoints(context, 'apply', toApplyResource),
 ];
 
 export const runRoutes = (context: RunsContext): Route[] =>

@@ -21,18 +21,27 @@ const findRun = async (
 };
 
 export const STATE_RUN_CONTRIBUTION: StateContribution = {
-  run: async (reads, access) => {
-    const run = await findRun(reads, access);
-    if (run === undefined) return [];
-    return [toRunResource(run, await loadComments(reads, run.id), access.permissions)];
+  run: {
+    types: ['runs'],
+    load: async (reads, access) => {
+      const run = await findRun(reads, access);
+      if (run === undefined) return [];
+      return [toRunResource(run, await loadComments(reads, run.id), access.permissions)];
+    },
   },
-  'run.created_by': async (reads, access) => {
-    const run = await findRun(reads, access);
-    const user = await userRecords.find(reads, run?.createdById ?? '');
-    return user === undefined ? [] : [toUserResource(user, false)];
+  'run.created_by': {
+    types: ['users'],
+    load: async (reads, access) => {
+      const run = await findRun(reads, access);
+      const user = await userRecords.find(reads, run?.createdById ?? '');
+      return user === undefined ? [] : [toUserResource(user, false)];
+    },
   },
-  'run.configuration_version': async (reads, access) => {
-    const run = await findRun(reads, access);
-    return loadConfigurationVersion(reads, run?.configurationVersionId);
+  'run.configuration_version': {
+    types: ['configuration-versions'],
+    load: async (reads, access) => {
+      const run = await findRun(reads, access);
+      return loadConfigurationVersion(reads, run?.configurationVersionId);
+    },
   },
 };

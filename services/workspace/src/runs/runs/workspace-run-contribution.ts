@@ -1,16 +1,17 @@
 /** Adds the current run and run figures to workspace documents. */
-import { type Resource, toOne } from '@keelson/jsonapi';
+import { type Resource, type ResourceType, relatedOne, toOne } from '@keelson/jsonapi';
 import type { Reads } from '@keelson/storage';
+import { Type } from 'typebox';
 import {
   loadConfigurationVersion,
   loadIngress,
 } from '../../state/configuration-versions/workspace-configuration-contribution.ts';
 import type { WorkspaceAccessResult } from '../../workspaces/access/access-operations.ts';
-import type {
-  IncludeRequest,
-  LoadIncluded,
-  WorkspaceContribution,
-  WorkspaceInclude,
+import {
+  type IncludeRequest,
+  type LoadIncluded,
+  type WorkspaceInclude,
+  workspaceContribution,
 } from '../../workspaces/seams/workspace-contributions.ts';
 import type { Run } from '../model/domain/run.ts';
 import { toPerformance } from '../model/domain/run-performance.ts';
@@ -32,6 +33,7 @@ const loadRun = async (
 };
 
 const CURRENT_RUN: WorkspaceInclude = {
+  types: ['runs'],
   prepare:
     ({ context }) =>
     (access) =>
@@ -39,6 +41,7 @@ const CURRENT_RUN: WorkspaceInclude = {
 };
 
 const CURRENT_CONFIGURATION: WorkspaceInclude = {
+  types: ['configuration-versions'],
   prepare:
     ({ context }) =>
     async ({ workspace, permissions }) =>
@@ -49,8 +52,10 @@ const CURRENT_CONFIGURATION: WorkspaceInclude = {
 
 /** One phase of the current run. */
 const currentPhase = (
+  type: ResourceType,
   toResources: (run: Run, logUrl: LogUrl, permissions: Permissions) => readonly Resource[],
 ): WorkspaceInclude => ({
+  types: [type],
   prepare: async ({ context, baseUrl }: IncludeRequest): Promise<LoadIncluded> => {
     const logUrl = await loadLogUrl(context, baseUrl);
     return async ({ workspace, permissions }) => {
@@ -61,14 +66,17 @@ const currentPhase = (
   },
 });
 
-const CURRENT_PLAN = currentPhase((run, logUrl) => [toPlanResource(run, logUrl(run, 'plan'))]);
+const CURRENT_PLAN = currentPhase('plans', (run, logUrl) => [
+  toPlanResource(run, logUrl(run, 'plan')),
+]);
 
-const CURRENT_APPLY = currentPhase((run, logUrl, permissions) =>
+const CURRENT_APPLY = currentPhase('applies', (run, logUrl, permissions) =>
   run.planOnly ? [] : [toApplyResource(run, logUrl(run, 'apply'), permissions)],
 );
 
 /** The commit of the current run's configuration. */
 const CURRENT_INGRESS: WorkspaceInclude = {
+  types: ['ingress-attributes'],
   prepare:
     ({ context }) =>
     async ({ workspace, permissions }) =>
@@ -77,7 +85,22 @@ const CURRENT_INGRESS: WorkspaceInclude = {
         : [],
 };
 
-export const WORKSPACE_RUN_CONTRIBUTION: WorkspaceContribution = {
+const milliseconds = Type.Number({ description: 'In milliseconds, of the recent runs.' });
+
+export const WORKSPACE_RUN_CONTRIBUTION = workspaceContribution({
+  schema: {
+    attributes: {
+      'apply-duration-average': milliseconds,
+      'plan-duration-average': milliseconds,
+      'policy-check-failures': Type.Integer({ description: 'Always 0: there are no policies.' }),
+      'run-failures': Type.Integer({ description: 'Of the recent runs.' }),
+      'workspace-kpis-runs-count': Type.Integer({ description: 'Number of recent runs.' }),
+      'workspace-kpis-run-count': Type.Integer({
+        description: 'The same as `workspace-kpis-runs-count`.',
+      }),
+    },
+    relationships: { 'current-run': relatedOne('runs'), 'latest-run': relatedOne('runs') },
+  },
   attributes: ({ workspace }) => {
     const performance = toPerformance(workspace.runs);
     return {
@@ -95,6 +118,7 @@ export const WORKSPACE_RUN_CONTRIBUTION: WorkspaceContribution = {
   },
   includes: {
     locked_by: {
+      types: ['runs'],
       prepare:
         ({ context }) =>
         async (access) => {
@@ -112,4 +136,4 @@ export const WORKSPACE_RUN_CONTRIBUTION: WorkspaceContribution = {
     'latest_run.configuration_version.ingress_attributes': CURRENT_INGRESS,
     'latest_run.plan': CURRENT_PLAN,
   },
-};
+});

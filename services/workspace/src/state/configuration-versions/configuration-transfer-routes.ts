@@ -26,6 +26,7 @@ export const configurationTransferRoutes = (context: StateContext): Route[] => [
     method: 'GET',
     path: `/downloads/configuration-versions/:${ID}`,
     summary: 'Download the files of a configuration version',
+    mediaTypes: ['application/gzip'],
     handle: async ({ params }) => {
       const version = await configurationVersionRecords.find(context.store, params[ID] ?? '');
       if (version?.status !== 'uploaded' || version.archive === null)

@@ -2,7 +2,11 @@ import type { Route } from '@keelson/edge';
 import {
   type Endpoint,
   endpoint,
+  type Includes,
   jsonApiRoutes,
+  one,
+  oneOrNone,
+  pageOf,
   parseInclude,
   parsePage,
   resourceBody,
@@ -38,7 +42,7 @@ const CREATE = resourceBody(
   Type.Object({ 'auto-queue-runs': flag, speculative: flag, provisional: flag }),
 );
 
-const INCLUDES: ReadonlySet<string> = new Set(['ingress_attributes']);
+const INCLUDES: Includes = { ingress_attributes: ['ingress-attributes'] };
 
 const COLLECTION = '/workspaces/:workspace_id/configuration-versions';
 const ONE = '/configuration-versions/:configuration_version_id';
@@ -57,6 +61,7 @@ export const configurationReadEndpoints = (
     method: 'GET',
     path,
     summary: 'Show a configuration version',
+    answers: one('configuration-versions', { includes: INCLUDES }),
     handle: async ({ principal, params, query }) => {
       const include = parseInclude(query, INCLUDES);
       const id = await findId(principal, params);
@@ -70,6 +75,7 @@ export const configurationReadEndpoints = (
     method: 'GET',
     path: `${path}/download`,
     summary: 'Download the files of a configuration version',
+    redirects: 302,
     handle: async ({ head, principal, params }) => {
       const id = await findId(principal, params);
       const { version } = await requireConfigurationVersion(context.store, principal, id);
@@ -100,6 +106,7 @@ export const configurationVersionRoutes = (context: StateContext): Route[] => {
       method: 'POST',
       path: COLLECTION,
       summary: 'Announce the upload of a configuration',
+      answers: one('configuration-versions'),
       body: { schema: CREATE, optional: true },
       success: 201,
       handle: async ({ head, principal, params, body }) => {
@@ -123,6 +130,7 @@ export const configurationVersionRoutes = (context: StateContext): Route[] => {
       method: 'GET',
       path: COLLECTION,
       summary: 'List the configuration versions of a workspace',
+      answers: pageOf('configuration-versions', { includes: INCLUDES }),
       handle: async ({ head, principal, params, query }) => {
         const workspaceId = params['workspace_id'] ?? '';
         const include = parseInclude(query, INCLUDES);
@@ -143,6 +151,7 @@ export const configurationVersionRoutes = (context: StateContext): Route[] => {
       method: 'GET',
       path: `${ONE}/ingress-attributes`,
       summary: 'Show the commit that a configuration version is from; null for an upload',
+      answers: oneOrNone('ingress-attributes'),
       handle: async ({ principal, params }) => {
         const { version } = await requireConfigurationVersion(store, principal, idOf(params));
         return { document: { data: toIngressResource(version) ?? null } };

@@ -1,20 +1,28 @@
 /** Adds the current configuration and its README to workspace documents. */
-import { type Resource, toOne } from '@keelson/jsonapi';
+import { type ResourceOf, relatedOne, resourceSchema, toOne } from '@keelson/jsonapi';
 import type { Reads } from '@keelson/storage';
+import { Type } from 'typebox';
 import type { WorkspaceAccessResult } from '../../workspaces/access/access-operations.ts';
-import type { WorkspaceContribution } from '../../workspaces/seams/workspace-contributions.ts';
+import { workspaceContribution } from '../../workspaces/seams/workspace-contributions.ts';
 import {
+  type CONFIGURATION_VERSION,
+  type INGRESS_ATTRIBUTES,
   toConfigurationVersionResource,
   toIngressResources,
 } from './configuration-version-document.ts';
 import { configurationVersionRecords, workspaceReadmes } from './configuration-version-records.ts';
+
+export const WORKSPACE_README = resourceSchema({
+  type: 'workspace-readme',
+  attributes: { 'raw-markdown': Type.String() },
+});
 
 const toReadmeId = (workspaceId: string): string => workspaceId.replace('ws-', 'readme-');
 
 const loadReadme = async (
   reads: Reads,
   { workspace, permissions }: WorkspaceAccessResult,
-): Promise<readonly Resource[]> => {
+): Promise<readonly ResourceOf<typeof WORKSPACE_README>[]> => {
   const readme = permissions.canReadRun
     ? await workspaceReadmes.find(reads, workspace.id)
     : undefined;
@@ -27,7 +35,7 @@ const loadReadme = async (
 export const loadConfigurationVersion = async (
   reads: Reads,
   versionId: string | null | undefined,
-): Promise<readonly Resource[]> => {
+): Promise<readonly ResourceOf<typeof CONFIGURATION_VERSION>[]> => {
   const version = await configurationVersionRecords.find(reads, versionId ?? '');
   return version === undefined ? [] : [toConfigurationVersionResource(version, null)];
 };
@@ -36,12 +44,18 @@ export const loadConfigurationVersion = async (
 export const loadIngress = async (
   reads: Reads,
   versionId: string | null | undefined,
-): Promise<readonly Resource[]> => {
+): Promise<readonly ResourceOf<typeof INGRESS_ATTRIBUTES>[]> => {
   const version = await configurationVersionRecords.find(reads, versionId ?? '');
   return version === undefined ? [] : toIngressResources([version]);
 };
 
-export const WORKSPACE_CONFIGURATION_CONTRIBUTION: WorkspaceContribution = {
+export const WORKSPACE_CONFIGURATION_CONTRIBUTION = workspaceContribution({
+  schema: {
+    relationships: {
+      'current-configuration-version': relatedOne('configuration-versions'),
+      readme: relatedOne('workspace-readme'),
+    },
+  },
   relationships: ({ workspace }) => ({
     'current-configuration-version': toOne(
       'configuration-versions',
@@ -51,12 +65,14 @@ export const WORKSPACE_CONFIGURATION_CONTRIBUTION: WorkspaceContribution = {
   }),
   includes: {
     readme: {
+      types: ['workspace-readme'],
       prepare:
         ({ context }) =>
         (access) =>
           loadReadme(context.store, access),
     },
     current_configuration_version: {
+      types: ['configuration-versions'],
       prepare:
         ({ context }) =>
         async ({ workspace, permissions }) =>
@@ -65,6 +81,7 @@ export const WORKSPACE_CONFIGURATION_CONTRIBUTION: WorkspaceContribution = {
             : [],
     },
     'current_configuration_version.ingress_attributes': {
+      types: ['ingress-attributes'],
       prepare:
         ({ context }) =>
         async ({ workspace, permissions }) =>
@@ -73,4 +90,4 @@ export const WORKSPACE_CONFIGURATION_CONTRIBUTION: WorkspaceContribution = {
             : [],
     },
   },
-};
+});

@@ -5,10 +5,9 @@ import {
   invalidAttribute,
   jsonApiRoutes,
   nullable,
-  type Resource,
+  one,
   refuseInvalid,
   resourceBody,
-  toOne,
 } from '@keelson/jsonapi';
 import { type Static, Type } from 'typebox';
 import {
@@ -30,16 +29,14 @@ import {
   type RetentionTarget,
   removeRetentionPolicy,
   setRetentionPolicy,
-  type TargetedPolicy,
 } from './retention-operations.ts';
+import { OLDER, OLDER_IN_CAMEL_CASE, toRetentionResource } from './retention-policy-document.ts';
 
 // The policy type of early clients, which always deletes.
 const EARLY_TYPE = 'data-retention-policies';
 
 const LIMITS = Object.values(LIMIT_ATTRIBUTES);
 const limit = (maximum: number) => Type.Optional(nullable(Type.Integer({ minimum: 1, maximum })));
-const OLDER = 'delete-older-than-n-days';
-const OLDER_IN_CAMEL_CASE = 'deleteOlderThanNDays';
 
 const BODY = resourceBody(
   [...new Set([...Object.values(RETENTION_TYPES), EARLY_TYPE])],
@@ -114,36 +111,7 @@ const toRule = ({ data }: Static<typeof BODY>): RetentionRule => {
   return { kind: 'delete-by-kind', limits };
 };
 
-const toAttributes = (rule: RetentionRule): Record<string, unknown> => {
-  switch (rule.kind) {
-    case 'never-delete':
-      return {};
-    case 'delete-older':
-      return { [OLDER]: rule.days, [OLDER_IN_CAMEL_CASE]: rule.days };
-    case 'delete-by-kind': {
-      const named = Object.fromEntries(
-        RETAINED_KINDS.flatMap((kind) => {
-          const { isDeleted, days, keepLatest } = LIMIT_ATTRIBUTES[kind];
-          const limits = rule.limits[kind];
-          return [
-            [isDeleted, limits !== undefined],
-            [days, limits?.days ?? null],
-            [keepLatest, limits?.keepLatest ?? null],
-          ];
-        }),
-      );
-      return { ...named, ...toKebabKeys(named) };
-    }
-  }
-};
-
-const toResource = ({ policy, target }: TargetedPolicy): Resource => ({
-  id: policy.id,
-  type: RETENTION_TYPES[policy.rule.kind],
-  attributes: toAttributes(policy.rule),
-  relationships: { target: target === null ? { data: null } : toOne(target.type, target.id) },
-});
-
+const TYPES = [...new Set(Object.values(RETENTION_TYPES))];
 const RELATIONSHIP = 'relationships/data-retention-policy';
 
 type Params = Readonly<Record<string, string>>;
@@ -159,6 +127,7 @@ export const retentionRoutes = (context: ServiceContext): Route[] => {
         method,
         path,
         summary: `Set the data retention policy of ${name}; POST without a body shows it`,
+        answers: one(TYPES),
         body: {
           schema: BODY,
           optional: method === 'POST',
@@ -170,7 +139,7 @@ export const retentionRoutes = (context: ServiceContext): Route[] => {
             body === undefined
               ? await loadRetentionPolicy(context, principal, target)
               : await setRetentionPolicy(context, principal, target, toRule(body));
-          return { document: { data: toResource(found) } };
+          return { document: { data: toRetentionResource(found) } };
         },
       });
     return [
@@ -180,9 +149,12 @@ export const retentionRoutes = (context: ServiceContext): Route[] => {
         method: 'GET',
         path,
         summary: `Show the data retention policy of ${name}`,
+        answers: one(TYPES),
         handle: async ({ principal, params }) => ({
           document: {
-            data: toResource(await loadRetentionPolicy(context, principal, toTarget(params))),
+            data: toRetentionResource(
+              await loadRetentionPolicy(context, principal, toTarget(params)),
+            ),
           },
         }),
       }),

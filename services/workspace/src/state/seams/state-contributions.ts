@@ -1,4 +1,4 @@
-import type { Resource } from '@keelson/jsonapi';
+import type { Resource, ResourceType } from '@keelson/jsonapi';
 import type { Reads } from '@keelson/storage';
 import type { WorkspaceAccessResult } from '../../workspaces/access/access-operations.ts';
 import type { StateVersion } from '../model/domain/state-version.ts';
@@ -8,7 +8,11 @@ export interface StateAccess extends WorkspaceAccessResult {
   readonly version: StateVersion;
 }
 
-/** Loaders of resources that a later module includes with state versions, by their name in `include`. */
-export type StateContribution = Readonly<
-  Record<string, (reads: Reads, access: StateAccess) => Promise<readonly Resource[]>>
->;
+export interface StateInclude {
+  /** Types of the resources. */
+  readonly types: readonly ResourceType[];
+  load(this: void, reads: Reads, access: StateAccess): Promise<readonly Resource[]>;
+}
+
+/** Resources that a later module includes with state versions, by their name in `include`. */
+export type StateContribution = Readonly<Record<string, StateInclude>>;

@@ -1,6 +1,15 @@
 /** Outputs of states, which callers may read without having access to the states. */
 import type { Route } from '@keelson/edge';
-import { endpoint, itemsOn, jsonApiRoutes, parsePage, toPaginatedDocument } from '@keelson/jsonapi';
+import {
+  endpoint,
+  itemsOn,
+  jsonApiRoutes,
+  many,
+  one,
+  pageOf,
+  parsePage,
+  toPaginatedDocument,
+} from '@keelson/jsonapi';
 import { notFound } from '../../base/not-found.ts';
 import type { StateContext } from '../seams/state-context.ts';
 import { type StateAccess } from '../seams/state-contributions.ts';
@@ -22,6 +31,7 @@ export const outputRoutes = (context: StateContext): Route[] => {
       method: 'GET',
       path: '/state-versions/:state_version_id/outputs',
       summary: 'List the outputs of a state version with their values, also the sensitive ones',
+      answers: pageOf('state-version-outputs'),
       handle: async ({ head, query, principal, params }) => {
         const id = params['state_version_id'] ?? '';
         const access = await requireStateVersion(store, principal, id, 'canReadStateOutputs');
@@ -37,6 +47,7 @@ export const outputRoutes = (context: StateContext): Route[] => {
       method: 'GET',
       path: '/workspaces/:workspace_id/current-state-version-outputs',
       summary: 'List the outputs of the current state; sensitive values are left out',
+      answers: many('state-version-outputs'),
       handle: async ({ principal, params }) => {
         const id = params['workspace_id'] ?? '';
         const access = await requireCurrentState(store, principal, id, 'canReadStateOutputs');
@@ -48,6 +59,7 @@ export const outputRoutes = (context: StateContext): Route[] => {
       method: 'GET',
       path: '/state-version-outputs/:output_id',
       summary: 'Show an output with its value, also a sensitive one',
+      answers: one('state-version-outputs'),
       handle: async ({ principal, params }) => {
         const place = parseOutputId(params['output_id'] ?? '');
         if (place === undefined) throw notFound('output');

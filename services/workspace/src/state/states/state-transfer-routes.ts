@@ -28,6 +28,7 @@ export const stateTransferRoutes = (context: StateContext): Route[] => {
       method: 'GET',
       path: `/downloads/state-versions/:state_version_id/${kind}`,
       summary: `Download the ${kind} of a state version`,
+      mediaTypes: ['application/json'],
       handle: async ({ params }) => {
         const version = await stateVersionRecords.find(store, params['state_version_id'] ?? '');
         const content = version?.status === 'finalized' ? contentOf(version) : null;

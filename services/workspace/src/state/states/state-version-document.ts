@@ -1,7 +1,21 @@
-import { API_PREFIX, type Resource, toMany, toOne, toTimestamp } from '@keelson/jsonapi';
+import {
+  API_PREFIX,
+  choice,
+  dictionary,
+  orNull,
+  type ResourceOf,
+  relatedMany,
+  relatedOne,
+  resourceSchema,
+  timestamp,
+  toMany,
+  toOne,
+  toTimestamp,
+} from '@keelson/jsonapi';
+import { Type } from 'typebox';
 import type { SignUrl } from '../../base/signed-urls/signed-url-operations.ts';
 import type { WorkspacePermissions } from '../../workspaces/access/domain/workspace-permissions.ts';
-import type { StateVersion } from '../model/domain/state-version.ts';
+import { STATE_STATUSES, type StateVersion } from '../model/domain/state-version.ts';
 import { toOutputId, toOutputIds } from './domain/output-id.ts';
 import { type StateOutput, type StateResource, toOutputType } from './domain/state-summary.ts';
 
@@ -13,6 +27,86 @@ export const downloadPath = (id: string, kind: ContentKind): string =>
   `/downloads/state-versions/${id}/${kind}`;
 
 const HOLDER_TYPES = { user: 'users', team: 'teams', run: 'runs' } as const;
+
+const uploadUrl = orNull(
+  Type.String({ description: 'Signed; null except while the state is pending.' }),
+);
+const downloadUrl = orNull(
+  Type.String({ description: 'Signed; null unless there is content to download.' }),
+);
+const counts = dictionary(dictionary(Type.Integer()), {
+  description: 'Resource types with their numbers, by name.',
+});
+
+export const STATE_VERSION = resourceSchema({
+  type: 'state-versions',
+  attributes: {
+    'created-at': timestamp(),
+    serial: Type.Integer(),
+    md5: Type.String({ description: 'Hexadecimal, of the bytes of the state.' }),
+    lineage: orNull(Type.String()),
+    size: Type.Integer({ description: 'In bytes.' }),
+    status: choice(STATE_STATUSES),
+    intermediate: Type.Boolean({
+      description: 'Uploaded during an apply; it becomes current when the lock is released.',
+    }),
+    'state-version': orNull(Type.Integer({ description: 'Version of the format.' })),
+    'terraform-version': orNull(Type.String()),
+    'runtime-version': orNull(Type.String({ description: 'The same as `terraform-version`.' })),
+    'resources-processed': Type.Boolean({
+      description: 'Whether resources and outputs have been read from the state.',
+    }),
+    'billable-rum-count': Type.Integer({ description: 'Number of managed resources.' }),
+    resources: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        type: Type.String(),
+        module: Type.String({ description: '`root`, or the address of the module.' }),
+        provider: Type.String(),
+        count: Type.Integer(),
+      }),
+    ),
+    modules: counts,
+    providers: counts,
+    'vcs-commit-sha': orNull(Type.String({ description: 'Always null.' })),
+    'vcs-commit-url': orNull(Type.String({ description: 'Always null.' })),
+    'hosted-state-upload-url': uploadUrl,
+    'hosted-json-state-upload-url': uploadUrl,
+    'hosted-state-download-url': downloadUrl,
+    'hosted-json-state-download-url': downloadUrl,
+  },
+  relationships: {
+    workspace: relatedOne('workspaces', 'linked'),
+    run: relatedOne('runs'),
+    'created-by': relatedOne(Object.values(HOLDER_TYPES)),
+    'rollback-state-version': relatedOne('state-versions'),
+    outputs: relatedMany('state-version-outputs'),
+  },
+  links: ['self'],
+});
+
+const OUTPUT = {
+  name: Type.String(),
+  sensitive: Type.Boolean(),
+  value: Type.Unknown({ description: 'Null where it is sensitive or too large to be shown.' }),
+};
+const outputType = Type.String({ description: '`string`, `number`, `bool`, `array` or `map`.' });
+
+export const STATE_VERSION_OUTPUT = resourceSchema({
+  type: 'state-version-outputs',
+  attributes: {
+    ...OUTPUT,
+    type: outputType,
+    'detailed-type': Type.Unknown({
+      description: 'The type as the state has it: a text, or a list that begins with one.',
+    }),
+  },
+});
+
+export const WORKSPACE_OUTPUT = resourceSchema({
+  type: 'workspace-outputs',
+  attributes: { ...OUTPUT, 'output-type': outputType },
+});
 
 export interface ShownStateVersion {
   readonly version: StateVersion;
@@ -57,7 +151,7 @@ export const toStateVersionResource = (
   { version, permissions }: ShownStateVersion,
   resources: readonly StateResource[],
   sign: SignUrl,
-): Resource => ({
+): ResourceOf<typeof STATE_VERSION> => ({
   id: version.id,
   type: 'state-versions',
   attributes: {
@@ -111,7 +205,7 @@ export const toOutputResource = (
   index: number,
   output: StateOutput,
   showsSensitive = false,
-): Resource => ({
+): ResourceOf<typeof STATE_VERSION_OUTPUT> => ({
   id: toOutputId(stateVersionId, index),
   type: 'state-version-outputs',
   attributes: {
@@ -128,7 +222,7 @@ export const toWorkspaceOutputResource = (
   stateVersionId: string,
   index: number,
   output: StateOutput,
-): Resource => ({
+): ResourceOf<typeof WORKSPACE_OUTPUT> => ({
   id: toOutputId(stateVersionId, index),
   type: 'workspace-outputs',
   attributes: {

@@ -1,5 +1,5 @@
 /** State versions as their readers see them, with the resources that `include` adds. */
-import type { Resource } from '@keelson/jsonapi';
+import { type Includes, type Resource, type ResourceOf } from '@keelson/jsonapi';
 import type { Reads } from '@keelson/storage';
 import { IncludedResources } from '../../base/included-resources.ts';
 import type { SignUrl } from '../../base/signed-urls/signed-url-operations.ts';
@@ -9,6 +9,7 @@ import type { StateContext } from '../seams/state-context.ts';
 import type { StateAccess } from '../seams/state-contributions.ts';
 import {
   type ShownStateVersion,
+  type STATE_VERSION,
   toOutputResource,
   toStateVersionResource,
 } from './state-version-document.ts';
@@ -17,16 +18,24 @@ import { stateSummaries } from './state-version-records.ts';
 const OUTPUTS = 'outputs';
 const CREATED_BY = 'created_by';
 
-/** Names allowed in `include`. */
-export const toStateIncludeNames = ({ stateContributions }: StateContext): ReadonlySet<string> =>
-  new Set([OUTPUTS, CREATED_BY, ...stateContributions.flatMap((part) => Object.keys(part))]);
+/** Names allowed in `include`, with the types of what is included. */
+export const toStateIncludes = ({ stateContributions }: StateContext): Includes => {
+  const contributed = stateContributions.flatMap((part) =>
+    Object.entries(part).map(([name, { types }]) => [name, types] as const),
+  );
+  return {
+    [OUTPUTS]: ['state-version-outputs'],
+    [CREATED_BY]: ['users'],
+    ...Object.fromEntries(contributed),
+  };
+};
 
 /** @param sign creates the signed URLs for the reader */
 export const loadStateVersionResource = async (
   reads: Reads,
   shown: ShownStateVersion,
   sign: SignUrl,
-): Promise<Resource> => {
+): Promise<ResourceOf<typeof STATE_VERSION>> => {
   const summary = await stateSummaries.find(reads, shown.version.id);
   return toStateVersionResource(shown, summary?.resources ?? [], sign);
 };
@@ -50,7 +59,7 @@ export const loadStateIncluded = async (
   };
   const contributed = stateContributions
     .flatMap((part) => Object.entries(part))
-    .flatMap(([name, load]) => (include.has(name) ? [load] : []));
+    .flatMap(([name, { load }]) => (include.has(name) ? [load] : []));
   for (const access of versions) {
     if (include.has(OUTPUTS)) await included.add(loadOutputs(access));
     if (include.has(CREATED_BY)) await included.add(loadCreator(access));

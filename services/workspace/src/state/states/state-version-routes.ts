@@ -1,13 +1,16 @@
 import type { Route } from '@keelson/edge';
 import {
-  type Answer,
+  type DocumentAnswer,
   endpoint,
   invalidAttribute,
   invalidParameter,
   type JsonApiExchange,
   jsonApiRoutes,
+  one,
+  pageOf,
   parseInclude,
   parsePage,
+  type Resource,
   toPaginatedDocument,
 } from '@keelson/jsonapi';
 import { readableOnly } from '@keelson/storage';
@@ -22,7 +25,7 @@ import { createState } from './state-upload-operations.ts';
 import {
   loadStateIncluded,
   loadStateVersionResource,
-  toStateIncludeNames,
+  toStateIncludes,
 } from './state-version-includes.ts';
 import {
   announceState,
@@ -47,8 +50,8 @@ const answerStateVersion = async (
   context: StateContext,
   { head, query }: Asked,
   access: StateAccess,
-): Promise<Answer> => {
-  const include = parseInclude(query, toStateIncludeNames(context));
+): Promise<DocumentAnswer<Resource<'state-versions'>>> => {
+  const include = parseInclude(query, toStateIncludes(context));
   const sign = await loadUrlSigner(context, head.baseUrl);
   const included = await loadStateIncluded(context, include, [access]);
   return {
@@ -63,6 +66,7 @@ const VERSIONS = '/workspaces/:workspace_id/state-versions';
 
 export const stateVersionRoutes = (context: StateContext): Route[] => {
   const { store } = context;
+  const includes = toStateIncludes(context);
   const backingData = (action: BackingDataAction, summary: string) =>
     endpoint({
       method: 'POST',
@@ -79,6 +83,7 @@ export const stateVersionRoutes = (context: StateContext): Route[] => {
       method: 'POST',
       path: VERSIONS,
       summary: 'Create a state version; without a state it is announced, to be uploaded',
+      answers: one('state-versions', { includes }),
       body: {
         schema: CREATE_STATE_VERSION,
         limitBytes: INLINE_LIMIT_BYTES,
@@ -102,6 +107,7 @@ export const stateVersionRoutes = (context: StateContext): Route[] => {
       method: 'PATCH',
       path: VERSIONS,
       summary: 'Make an older state current again',
+      answers: one('state-versions', { includes }),
       body: { schema: ROLL_BACK_STATE },
       success: 201,
       handle: async (exchange) => {
@@ -119,6 +125,7 @@ export const stateVersionRoutes = (context: StateContext): Route[] => {
       method: 'GET',
       path: '/state-versions',
       summary: 'List the state versions of a workspace, newest first',
+      answers: pageOf('state-versions', { includes }),
       handle: async ({ head, principal, query }) => {
         const organizationName = query.one('filter', 'organization', 'name');
         const workspaceName = query.one('filter', 'workspace', 'name');
@@ -131,7 +138,7 @@ export const stateVersionRoutes = (context: StateContext): Route[] => {
           );
         }
         const page = parsePage(query);
-        const include = parseInclude(query, toStateIncludeNames(context));
+        const include = parseInclude(query, includes);
         const { versions, totalCount } = await listStateVersions(
           context,
           principal,
@@ -151,6 +158,7 @@ export const stateVersionRoutes = (context: StateContext): Route[] => {
       method: 'GET',
       path: '/state-versions/:state_version_id',
       summary: 'Show a state version',
+      answers: one('state-versions', { includes }),
       handle: async (exchange) => {
         const { principal, params } = exchange;
         const id = params['state_version_id'] ?? '';
@@ -162,6 +170,7 @@ export const stateVersionRoutes = (context: StateContext): Route[] => {
       method: 'GET',
       path: '/workspaces/:workspace_id/current-state-version',
       summary: 'Show the current state version of a workspace',
+      answers: one('state-versions', { includes }),
       handle: async (exchange) => {
         const { principal, params } = exchange;
         const id = params['workspace_id'] ?? '';

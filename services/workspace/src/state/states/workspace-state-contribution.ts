@@ -1,9 +1,17 @@
 /** A workspace's states, as its documents show them. */
-import { API_PREFIX, type Resource, toMany, toOne } from '@keelson/jsonapi';
+import {
+  API_PREFIX,
+  type Resource,
+  relatedMany,
+  relatedOne,
+  toMany,
+  toOne,
+} from '@keelson/jsonapi';
 import type { Reads } from '@keelson/storage';
+import { Type } from 'typebox';
 import { loadUrlSigner, type SignUrl } from '../../base/signed-urls/signed-url-operations.ts';
 import type { WorkspaceAccessResult } from '../../workspaces/access/access-operations.ts';
-import type { WorkspaceContribution } from '../../workspaces/seams/workspace-contributions.ts';
+import { workspaceContribution } from '../../workspaces/seams/workspace-contributions.ts';
 import { toOutputIds } from './domain/output-id.ts';
 import { toWorkspaceOutputResource } from './state-version-document.ts';
 import { loadStateVersionResource } from './state-version-includes.ts';
@@ -33,7 +41,16 @@ const loadCurrentState = async (
     : [await loadStateVersionResource(reads, { version, permissions }, sign)];
 };
 
-export const WORKSPACE_STATE_CONTRIBUTION: WorkspaceContribution = {
+export const WORKSPACE_STATE_CONTRIBUTION = workspaceContribution({
+  schema: {
+    attributes: {
+      'resource-count': Type.Integer({ description: 'Managed resources in the current state.' }),
+    },
+    relationships: {
+      'current-state-version': relatedOne('state-versions', 'linked'),
+      outputs: relatedMany('workspace-outputs'),
+    },
+  },
   attributes: ({ workspace }) => ({ 'resource-count': workspace.state.resourceCount }),
   relationships: ({ workspace, permissions }) => ({
     'current-state-version': toOne(
@@ -50,6 +67,7 @@ export const WORKSPACE_STATE_CONTRIBUTION: WorkspaceContribution = {
   }),
   includes: {
     outputs: {
+      types: ['workspace-outputs'],
       isOpenToRuns: true,
       prepare:
         ({ context }) =>
@@ -57,6 +75,7 @@ export const WORKSPACE_STATE_CONTRIBUTION: WorkspaceContribution = {
           loadOutputs(context.store, access),
     },
     current_state_version: {
+      types: ['state-versions'],
       isOpenToRuns: true,
       prepare: async ({ context, baseUrl }) => {
         const sign = await loadUrlSigner(context, baseUrl);
@@ -64,6 +83,6 @@ export const WORKSPACE_STATE_CONTRIBUTION: WorkspaceContribution = {
       },
     },
     // The resources that a state manages are on the state version itself.
-    'current_state_version.resources_processed': { prepare: () => async () => [] },
+    'current_state_version.resources_processed': { types: [], prepare: () => async () => [] },
   },
-};
+});

@@ -1,25 +1,18 @@
 /** The endpoints by which agents do work at repositories (services/workspace/README.md). */
 import type { Route } from '@keelson/edge';
-import { endpoint, jsonApiRoutes, nullable, type Resource, resourceBody } from '@keelson/jsonapi';
+import { endpoint, jsonApiRoutes, nullable, one, resourceBody } from '@keelson/jsonapi';
 import { Type } from 'typebox';
 import { signedRoute } from '../../base/signed-urls/signed-routes.ts';
 import { loadUrlSigner } from '../../base/signed-urls/signed-url-operations.ts';
-import { MAX_ARCHIVE_BYTES } from '../../state/model/domain/configuration-version.ts';
-import { toFetchSource } from '../ingress/fetch-operations.ts';
-import {
-  MAX_ANSWER_BYTES,
-  REQUEST_TIME_LIMIT_MS,
-  toHttpRequest,
-} from '../providers/provider-requests.ts';
+import { MAX_ANSWER_BYTES } from '../providers/provider-requests.ts';
 import type { VcsContext } from '../seams/vcs-context.ts';
+import { toWorkResource } from './agent-work-document.ts';
 import {
   claimWork,
   endWork,
-  type OrderedWork,
   reportCommit,
   uploadArchive,
   type WorkEnd,
-  type WorkOrder,
 } from './agent-work-operations.ts';
 
 const CLAIM = Type.Object({
@@ -50,45 +43,6 @@ const END = resourceBody(
   }),
 );
 
-const toAttributes = (
-  { fetchLimits }: VcsContext,
-  order: WorkOrder,
-): Readonly<Record<string, unknown>> => {
-  if (order.kind === 'fetch') {
-    const { prepared, request } = order;
-    const { cloneUrl, username, token, sshKey } = toFetchSource(prepared.loaded);
-    return {
-      kind: 'fetch',
-      'clone-url': cloneUrl,
-      username,
-      token,
-      ...(sshKey !== undefined && { 'ssh-private-key': sshKey }),
-      ref: request.ref,
-      'only-if-default-branch': request.onlyIfDefaultBranch,
-      'base-sha': request.baseSha,
-      'time-limit-seconds': fetchLimits.timeLimitMs / 1000,
-      'limit-bytes': fetchLimits.limitBytes,
-      'archive-limit-bytes': MAX_ARCHIVE_BYTES,
-    };
-  }
-  const { method, url, headers, body } = toHttpRequest(order.errand.request);
-  return {
-    kind: 'request',
-    method,
-    url,
-    headers,
-    body: body ?? null,
-    'time-limit-seconds': REQUEST_TIME_LIMIT_MS / 1000,
-    'answer-limit-bytes': MAX_ANSWER_BYTES,
-  };
-};
-
-const toResource = (context: VcsContext, { claimId, order }: OrderedWork): Resource => ({
-  id: claimId,
-  type: 'agent-repository-work',
-  attributes: toAttributes(context, order),
-});
-
 const ONE = '/agent-repository-work/:work_id';
 
 export const agentWorkRoutes = (context: VcsContext): readonly Route[] => [
@@ -98,16 +52,19 @@ export const agentWorkRoutes = (context: VcsContext): readonly Route[] => [
       path: '/agent-repository-work/actions/claim',
       summary:
         'Claim the work at repositories that has waited longest for an agent of the pool; 204 if none waits',
+      answers: one('agent-repository-work'),
+      mayBeEmpty: true,
       body: { schema: CLAIM },
       handle: async ({ principal, body }) => {
         const claimed = await claimWork(context, principal, body.data.id);
-        return claimed && { document: { data: toResource(context, claimed) } };
+        return claimed && { document: { data: toWorkResource(context, claimed) } };
       },
     }),
     endpoint({
       method: 'POST',
       path: `${ONE}/actions/report-commit`,
       summary: 'Report the commit that was found; the answer names the archives that are wanted',
+      answers: one('agent-repository-work'),
       body: { schema: COMMIT },
       handle: async ({ head, principal, params, body }) => {
         const id = params['work_id'] ?? '';

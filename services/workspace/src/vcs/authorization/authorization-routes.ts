@@ -1,5 +1,5 @@
 import type { Route } from '@keelson/edge';
-import { endpoint, jsonApiRoutes, resourceBody, toTimestamp } from '@keelson/jsonapi';
+import { endpoint, jsonApiRoutes, one, resourceBody, toTimestamp } from '@keelson/jsonapi';
 import { Type } from 'typebox';
 import { toOAuthTokenResource } from '../../workspaces/oauth/oauth-document.ts';
 import type { VcsContext } from '../seams/vcs-context.ts';
@@ -18,6 +18,7 @@ export const authorizationRoutes = (context: VcsContext): Route[] =>
       method: 'POST',
       path: `${ACTIONS}/begin-authorization`,
       summary: 'Begin to authorize an OAuth client with a key pair at its provider',
+      answers: one('oauth-authorizations'),
       handle: async ({ head, principal, params }) => {
         const id = params['oauth_client_id'] ?? '';
         const begun = await beginAuthorization(context, principal, id, head.baseUrl);
@@ -32,6 +33,7 @@ export const authorizationRoutes = (context: VcsContext): Route[] =>
       method: 'POST',
       path: `${ACTIONS}/complete-authorization`,
       summary: 'Complete the authorization with what the provider has sent back',
+      answers: one('oauth-tokens'),
       body: { schema: COMPLETE },
       handle: async ({ principal, params, body }) => {
         const { 'oauth-token': requestToken, 'oauth-verifier': verifier } = body.data.attributes;

@@ -2,7 +2,8 @@
 import type { Reads, Transaction } from '@keelson/storage';
 import { keyedRecords } from '../../base/keyed-records.ts';
 
-export type DeliveryOutcome = 'queued' | 'done' | 'ignored' | 'retried' | 'failed';
+export const DELIVERY_OUTCOMES = ['queued', 'done', 'ignored', 'retried', 'failed'] as const;
+export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
 
 /** The effect of a delivery on one workspace. */
 export interface DeliveryEffect {

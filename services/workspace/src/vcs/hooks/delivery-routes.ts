@@ -4,29 +4,14 @@ import {
   endpoint,
   itemsOn,
   jsonApiRoutes,
+  pageOf,
   parsePage,
-  type Resource,
+  refused,
   toPaginatedDocument,
-  toTimestamp,
 } from '@keelson/jsonapi';
 import type { VcsContext } from '../seams/vcs-context.ts';
+import { toDeliveryResource } from './delivery-document.ts';
 import { listWorkspaceDeliveries, receiveDelivery } from './delivery-operations.ts';
-import type { StoredDelivery } from './delivery-records.ts';
-
-/** @param workspaceId effects on other workspaces are not shown */
-const toDeliveryResource = (delivery: StoredDelivery, workspaceId: string): Resource => ({
-  id: delivery.id,
-  type: 'repository-deliveries',
-  attributes: {
-    'delivery-id': delivery.deliveryId,
-    event: delivery.event,
-    'received-at': toTimestamp(delivery.receivedAtMs),
-    outcome: delivery.outcome,
-    detail:
-      delivery.effects.find((effect) => effect.workspaceId === workspaceId)?.text ??
-      delivery.detail,
-  },
-});
 
 export const deliveryRoutes = (context: VcsContext): Route[] =>
   jsonApiRoutes('repositories', [
@@ -34,6 +19,7 @@ export const deliveryRoutes = (context: VcsContext): Route[] =>
       method: 'GET',
       path: '/workspaces/:workspace_id/repository-deliveries',
       summary: "List the webhook deliveries of a workspace's repository",
+      answers: pageOf('repository-deliveries'),
       handle: async ({ head, principal, params, query }) => {
         const workspaceId = params['workspace_id'] ?? '';
         const page = parsePage(query);
@@ -58,11 +44,12 @@ export const webhookRoutes = (context: VcsContext): Route[] => [
       security: [],
       responses: {
         202: { description: 'Stored; it will be carried out.' },
-        403: { description: 'The signature or token is not that of the webhook.' },
-        404: { description: 'There is no such webhook.' },
-        409: { description: 'The delivery has already been received.' },
-        429: { description: 'Too much work of the organization waits for its providers.' },
-        413: { description: 'The delivery is larger than this installation allows.' },
+        403: refused('The signature or token is not that of the webhook.'),
+        404: refused('There is no such webhook.'),
+        409: refused('The delivery has already been received.'),
+        429: refused('Too much work of the organization waits for its providers.'),
+        413: refused('The delivery is larger than this installation allows.'),
+        default: { $ref: '#/components/responses/Refused' },
       },
     },
     handle: async ({ head, params, body }) => {

@@ -31,6 +31,7 @@ const loadAgentPool = async (
 export const AGENT_POOL_CONTRIBUTION: WorkspaceContribution = {
   includes: {
     agent_pool: {
+      types: ['agent-pools'],
       prepare:
         ({ context }) =>
         (access) =>

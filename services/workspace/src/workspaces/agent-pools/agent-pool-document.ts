@@ -1,11 +1,45 @@
-import { API_PREFIX, type Resource, toMany, toOne, toTimestamp } from '@keelson/jsonapi';
+import {
+  API_PREFIX,
+  type ResourceOf,
+  relatedLink,
+  relatedMany,
+  relatedOne,
+  resourceSchema,
+  timestamp,
+  toMany,
+  toOne,
+  toTimestamp,
+} from '@keelson/jsonapi';
+import { Type } from 'typebox';
 import type { AgentPoolAccessResult } from './agent-pool-operations.ts';
+
+export const AGENT_POOL = resourceSchema({
+  type: 'agent-pools',
+  attributes: {
+    name: Type.String(),
+    'created-at': timestamp(),
+    'organization-scoped': Type.Boolean({
+      description: 'Whether every workspace of the organization may use it.',
+    }),
+    'agent-count': Type.Integer(),
+  },
+  relationships: {
+    organization: relatedOne('organizations'),
+    workspaces: relatedMany('workspaces'),
+    'allowed-workspaces': relatedMany('workspaces'),
+    'allowed-projects': relatedMany('projects'),
+    'excluded-workspaces': relatedMany('workspaces'),
+    agents: relatedMany('agents', 'linked'),
+    'authentication-tokens': relatedLink('authentication-tokens'),
+  },
+  links: ['self'],
+});
 
 export const toAgentPoolResource = (
   { pool, organization }: Pick<AgentPoolAccessResult, 'pool' | 'organization'>,
   workspaceIds: readonly string[],
   agentIds: readonly string[],
-): Resource => {
+): ResourceOf<typeof AGENT_POOL> => {
   const self = `${API_PREFIX}/agent-pools/${pool.id}`;
   return {
     id: pool.id,

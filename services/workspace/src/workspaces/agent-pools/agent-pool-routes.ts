@@ -2,8 +2,11 @@ import type { Route } from '@keelson/edge';
 import {
   type Endpoint,
   endpoint,
+  type Includes,
   itemsOn,
   jsonApiRoutes,
+  one,
+  pageOf,
   parseInclude,
   parsePage,
   parseSort,
@@ -75,7 +78,7 @@ const toGiven = ({ data }: Static<typeof UPDATE>): GivenAgentPool => {
 };
 
 // The second is accepted but includes nothing: customer-held keys (HYOK) are not supported.
-const INCLUDES: ReadonlySet<string> = new Set(['workspaces', 'hyok_configurations']);
+const INCLUDES: Includes = { workspaces: ['workspaces'], hyok_configurations: [] };
 
 /** The workspaces of a pool that the caller may read. */
 const loadIncluded = async (
@@ -124,6 +127,7 @@ export const agentPoolRoutes = (context: WorkspacesContext): Route[] => {
         method: 'POST',
         path: COLLECTION,
         summary: 'Create an agent pool',
+        answers: one('agent-pools'),
         body: { schema: CREATE },
         success: 201,
         handle: async ({ principal, params, body }) =>
@@ -138,6 +142,7 @@ export const agentPoolRoutes = (context: WorkspacesContext): Route[] => {
         method: 'GET',
         path: COLLECTION,
         summary: 'List agent pools',
+        answers: pageOf('agent-pools', { includes: INCLUDES }),
         handle: async ({ head, principal, params, query }) => {
           const organizationName = params['organization_name'] ?? '';
           const include = parseInclude(query, INCLUDES);
@@ -163,6 +168,7 @@ export const agentPoolRoutes = (context: WorkspacesContext): Route[] => {
         method: 'GET',
         path: ONE,
         summary: 'Show an agent pool',
+        answers: one('agent-pools', { includes: INCLUDES }),
         handle: async ({ principal, params, query }) => {
           const include = parseInclude(query, INCLUDES);
           const access = await requireAgentPool(store, principal, params['agent_pool_id'] ?? '');
@@ -175,6 +181,7 @@ export const agentPoolRoutes = (context: WorkspacesContext): Route[] => {
         method: 'PATCH',
         path: ONE,
         summary: 'Update an agent pool',
+        answers: one('agent-pools'),
         body: { schema: UPDATE },
         handle: async ({ principal, params, body }) =>
           answer(

@@ -1,6 +1,7 @@
 import type { Route } from '@keelson/edge';
-import { endpoint, jsonApiRoutes, nullable } from '@keelson/jsonapi';
+import { endpoint, jsonApiRoutes, nullable, one } from '@keelson/jsonapi';
 import { Type } from 'typebox';
+import { toWorkspaceIncludes } from '../seams/workspace-contributions.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
 import { answerWorkspace } from '../workspaces/workspace-routes.ts';
 import { lockWorkspace, unlockWorkspace } from './lock-operations.ts';
@@ -21,6 +22,7 @@ export const lockRoutes = (context: WorkspacesContext): Route[] =>
       method: 'POST',
       path: `${ACTIONS}/lock`,
       summary: 'Lock a workspace',
+      answers: one('workspaces', { includes: toWorkspaceIncludes(context.workspaceContributions) }),
       body: { schema: LOCK_BODY, optional: true },
       handle: async (exchange) => {
         const { params, principal, body } = exchange;
@@ -34,6 +36,7 @@ export const lockRoutes = (context: WorkspacesContext): Route[] =>
       method: 'POST',
       path: `${ACTIONS}/unlock`,
       summary: 'Unlock a workspace that the caller locked',
+      answers: one('workspaces', { includes: toWorkspaceIncludes(context.workspaceContributions) }),
       handle: async (exchange) => {
         const { params, principal } = exchange;
         const access = await unlockWorkspace(context, principal, params['workspace_id'] ?? '');

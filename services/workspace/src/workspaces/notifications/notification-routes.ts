@@ -4,6 +4,8 @@ import {
   itemsOn,
   jsonApiRoutes,
   nullable,
+  one,
+  pageOf,
   parsePage,
   resourceBody,
   toPaginatedDocument,
@@ -87,6 +89,7 @@ export const notificationRoutes = (context: WorkspacesContext): Route[] => {
       method: 'POST',
       path: `/${kind}/:${parameter}/notification-configurations`,
       summary: `Create a notification configuration of ${what}`,
+      answers: one('notification-configurations'),
       body: { schema: CREATE },
       success: 201,
       handle: async ({ head, principal, params, body }) => {
@@ -111,6 +114,7 @@ export const notificationRoutes = (context: WorkspacesContext): Route[] => {
       method: 'GET',
       path: `/${kind}/:${parameter}/notification-configurations`,
       summary: `List the notification configurations of ${what}`,
+      answers: pageOf('notification-configurations'),
       handle: async ({ head, principal, params, query }) => {
         const page = parsePage(query);
         const subscribable = { kind, id: params[parameter] ?? '' };
@@ -128,6 +132,7 @@ export const notificationRoutes = (context: WorkspacesContext): Route[] => {
       method: 'GET',
       path: ONE,
       summary: 'Show a notification configuration',
+      answers: one('notification-configurations'),
       handle: async ({ principal, params }) =>
         toDocument(await showNotification(context, principal, params[ID] ?? '')),
     }),
@@ -135,6 +140,7 @@ export const notificationRoutes = (context: WorkspacesContext): Route[] => {
       method: 'PATCH',
       path: ONE,
       summary: 'Update a notification configuration',
+      answers: one('notification-configurations'),
       body: { schema: UPDATE },
       handle: async ({ head, principal, params, body }) =>
         toDocument(
@@ -151,6 +157,7 @@ export const notificationRoutes = (context: WorkspacesContext): Route[] => {
       method: 'POST',
       path: `${ONE}/actions/verify`,
       summary: 'Send a verification to the destination',
+      answers: one('notification-configurations'),
       handle: async ({ principal, params }) =>
         toDocument(await verifyNotification(context, principal, params[ID] ?? '')),
     }),

@@ -1,12 +1,16 @@
 import type { Route } from '@keelson/edge';
 import {
   endpoint,
+  type Includes,
   itemsOn,
   jsonApiRoutes,
   nullable,
+  one,
+  pageOf,
   parseInclude,
   parsePage,
   type Resource,
+  type ResourceOf,
   resourceBody,
   resourceListBody,
   toPaginatedDocument,
@@ -29,7 +33,11 @@ import {
 import { oauthTokenRecords } from '../model/oauth-records.ts';
 import { loadRelatedProject } from '../projects/related-project.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
-import { toOAuthClientResource, toOAuthTokenResource } from './oauth-document.ts';
+import {
+  type OAUTH_CLIENT,
+  toOAuthClientResource,
+  toOAuthTokenResource,
+} from './oauth-document.ts';
 import {
   changeClientProjects,
   createOAuthClient,
@@ -106,14 +114,14 @@ const PROVIDERS_NOT_OFFERED: UnsupportedFields = {
     'there are no installations of applications: name github or github_enterprise, with a token',
 };
 
-const INCLUDES: ReadonlySet<string> = new Set(['oauth_tokens', 'projects']);
+const INCLUDES: Includes = { oauth_tokens: ['oauth-tokens'], projects: ['projects'] };
 
 /** The client with those of its projects that the caller may see. */
 const loadResource = async (
   reads: Reads,
   access: OAuthClientAccess,
   { baseUrl }: Pick<RequestHead, 'baseUrl'>,
-): Promise<Resource> => {
+): Promise<ResourceOf<typeof OAUTH_CLIENT>> => {
   const { client } = access;
   const seen = await Promise.all(
     client.projectIds.map((id) => findReadableProject(readableOnly(reads), access, id)),
@@ -165,6 +173,7 @@ export const oauthClientRoutes = (context: WorkspacesContext): Route[] => {
       method: 'POST',
       path: COLLECTION,
       summary: 'Create an OAuth client, with a token or with a key pair',
+      answers: one('oauth-clients'),
       body: { schema: CREATE, notOffered: PROVIDERS_NOT_OFFERED },
       success: 201,
       handle: async ({ head, principal, params, body }) => {
@@ -198,6 +207,7 @@ export const oauthClientRoutes = (context: WorkspacesContext): Route[] => {
       method: 'GET',
       path: COLLECTION,
       summary: 'List OAuth clients',
+      answers: pageOf('oauth-clients', { includes: INCLUDES }),
       handle: async ({ head, principal, params, query }) => {
         const all = await listOAuthClients(context, principal, params['organization_name'] ?? '');
         const include = parseInclude(query, INCLUDES);
@@ -215,6 +225,7 @@ export const oauthClientRoutes = (context: WorkspacesContext): Route[] => {
       method: 'GET',
       path: ONE,
       summary: 'Show an OAuth client, without its secrets',
+      answers: one('oauth-clients', { includes: INCLUDES }),
       handle: async ({ head, principal, params, query }) => {
         const include = parseInclude(query, INCLUDES);
         const id = params['oauth_client_id'] ?? '';
@@ -228,6 +239,7 @@ export const oauthClientRoutes = (context: WorkspacesContext): Route[] => {
       method: 'PATCH',
       path: ONE,
       summary: 'Update an OAuth client',
+      answers: one('oauth-clients'),
       body: { schema: UPDATE },
       handle: async ({ head, principal, params, body }) => {
         const { attributes, relationships } = body.data;

@@ -1,9 +1,82 @@
-import { API_PREFIX, type Resource, toMany, toOne, toTimestamp } from '@keelson/jsonapi';
-import { connectPath, type OAuthToken, SERVICE_PROVIDERS } from '../model/domain/oauth-client.ts';
+import {
+  API_PREFIX,
+  choice,
+  orNull,
+  type ResourceOf,
+  relatedMany,
+  relatedOne,
+  resourceSchema,
+  timestamp,
+  toMany,
+  toOne,
+  toTimestamp,
+} from '@keelson/jsonapi';
+import { Type } from 'typebox';
+import {
+  connectPath,
+  type OAuthToken,
+  SERVICE_PROVIDERS,
+  type ServiceProvider,
+} from '../model/domain/oauth-client.ts';
 import type { OAuthClientAccess } from './oauth-operations.ts';
 
+export const OAUTH_CLIENT = resourceSchema({
+  type: 'oauth-clients',
+  description: 'A connection to a repository provider; its secrets are never shown.',
+  attributes: {
+    name: orNull(Type.String()),
+    'created-at': timestamp(),
+    'service-provider': choice(Object.keys(SERVICE_PROVIDERS) as ServiceProvider[]),
+    'service-provider-display-name': Type.String(),
+    'http-url': Type.String(),
+    'api-url': Type.String(),
+    key: orNull(Type.String()),
+    'rsa-public-key': orNull(Type.String()),
+    'callback-url': orNull(
+      Type.String({
+        description: 'Address of the return from the provider; null without a key pair.',
+      }),
+    ),
+    'connect-path': orNull(Type.String({ description: 'The path of it.' })),
+    'organization-scoped': Type.Boolean({
+      description: 'Whether every workspace of the organization may use it.',
+    }),
+  },
+  relationships: {
+    organization: relatedOne('organizations'),
+    projects: relatedMany('projects'),
+    'agent-pool': relatedOne('agent-pools'),
+    'oauth-tokens': relatedMany('oauth-tokens', 'linked'),
+  },
+  links: ['self'],
+});
+
+export const OAUTH_TOKEN = resourceSchema({
+  type: 'oauth-tokens',
+  description: 'Its text is never shown.',
+  attributes: {
+    'created-at': timestamp(),
+    'service-provider-user': orNull(Type.String({ description: 'Always null.' })),
+    'has-ssh-key': Type.Boolean(),
+  },
+  relationships: { 'oauth-client': relatedOne('oauth-clients', 'linked') },
+  links: ['self'],
+});
+
+export const OAUTH_AUTHORIZATION = resourceSchema({
+  type: 'oauth-authorizations',
+  description: 'An authorization that has begun; its id is that of the client.',
+  attributes: {
+    'authorize-url': Type.String({ description: 'Where the user allows it at the provider.' }),
+    'expires-at': timestamp(),
+  },
+});
+
 /** A client without its secrets. @param baseUrl scheme and authority by which the caller reached the service */
-export const toOAuthClientResource = (access: OAuthClientAccess, baseUrl: string): Resource => {
+export const toOAuthClientResource = (
+  access: OAuthClientAccess,
+  baseUrl: string,
+): ResourceOf<typeof OAUTH_CLIENT> => {
   const { client, organization } = access;
   const path = connectPath(client, organization.name);
   return {
@@ -36,7 +109,7 @@ export const toOAuthClientResource = (access: OAuthClientAccess, baseUrl: string
   };
 };
 
-export const toOAuthTokenResource = (token: OAuthToken): Resource => ({
+export const toOAuthTokenResource = (token: OAuthToken): ResourceOf<typeof OAUTH_TOKEN> => ({
   id: token.id,
   type: 'oauth-tokens',
   attributes: {

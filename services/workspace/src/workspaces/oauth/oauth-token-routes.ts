@@ -5,6 +5,8 @@ import {
   itemsOn,
   jsonApiRoutes,
   nullable,
+  one,
+  pageOf,
   parsePage,
   resourceBody,
   toPaginatedDocument,
@@ -44,6 +46,7 @@ export const oauthTokenRoutes = (context: WorkspacesContext): Route[] => {
       method: 'GET',
       path: '/oauth-clients/:oauth_client_id/oauth-tokens',
       summary: 'List the token of an OAuth client',
+      answers: pageOf('oauth-tokens'),
       handle: async ({ head, principal, params, query }) => {
         const id = params['oauth_client_id'] ?? '';
         const { client } = await requireOAuthClient(store, principal, id);
@@ -58,6 +61,7 @@ export const oauthTokenRoutes = (context: WorkspacesContext): Route[] => {
       method: 'GET',
       path: '/organizations/:organization_name/oauth-tokens',
       summary: 'List the OAuth tokens of an organization',
+      answers: pageOf('oauth-tokens'),
       handle: async ({ head, principal, params, query }) => {
         const organization = params['organization_name'] ?? '';
         const clients = await listOAuthClients(context, principal, organization);
@@ -74,6 +78,7 @@ export const oauthTokenRoutes = (context: WorkspacesContext): Route[] => {
       method: 'GET',
       path: ONE,
       summary: 'Show an OAuth token, without its text',
+      answers: one('oauth-tokens'),
       handle: async ({ principal, params }) => {
         const token = await requireOAuthToken(store, principal, params['oauth_token_id'] ?? '');
         return { document: { data: toOAuthTokenResource(token) } };
@@ -83,6 +88,7 @@ export const oauthTokenRoutes = (context: WorkspacesContext): Route[] => {
       method: 'PATCH',
       path: ONE,
       summary: 'Give an OAuth token an SSH key, or none',
+      answers: one('oauth-tokens'),
       body: { schema: UPDATE },
       handle: async ({ principal, params, body }) => {
         const id = params['oauth_token_id'] ?? '';

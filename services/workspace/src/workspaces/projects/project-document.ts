@@ -1,5 +1,21 @@
-import { API_PREFIX, type Resource, toOne, toTimestamp } from '@keelson/jsonapi';
-import { decideEffectiveExecution } from '../../base/execution/domain/execution.ts';
+import {
+  API_PREFIX,
+  choice,
+  flags,
+  orNull,
+  type ResourceOf,
+  relatedLink,
+  relatedOne,
+  resourceSchema,
+  timestamp,
+  toOne,
+  toTimestamp,
+} from '@keelson/jsonapi';
+import { Type } from 'typebox';
+import {
+  decideEffectiveExecution,
+  EXECUTION_MODES,
+} from '../../base/execution/domain/execution.ts';
 import { toKebabKeys } from '../../base/validation/attribute-names.ts';
 import type { OrganizationAccessResult } from '../../identity/access/organization-access-operations.ts';
 import type { ProjectPermissions } from '../access/domain/project-permissions.ts';
@@ -9,8 +25,57 @@ export interface ProjectView extends Pick<OrganizationAccessResult, 'organizatio
   readonly project: Project;
 }
 
+const own = Type.Boolean({ description: 'False: inherited from the organization.' });
+
+export const PROJECT = resourceSchema({
+  type: 'projects',
+  attributes: {
+    name: Type.String(),
+    description: Type.String({ description: 'Empty where there is none.' }),
+    'auto-destroy-activity-duration': orNull(
+      Type.String({ description: 'For workspaces that set none.' }),
+    ),
+    'created-at': timestamp(),
+    'default-execution-mode': choice(EXECUTION_MODES, { description: 'Own or inherited.' }),
+    'is-unified': Type.Boolean({ description: 'Always false.' }),
+    'setting-overwrites': Type.Object({
+      'default-execution-mode': own,
+      'default-agent-pool': own,
+    }),
+    permissions: Type.Optional(
+      flags(
+        [
+          'can-create-workspace',
+          'can-destroy',
+          'can-manage-teams',
+          'can-manage-varsets',
+          'can-move-workspace',
+          'can-read',
+          'can-read-teams',
+          'can-read-varsets',
+          'can-update',
+        ],
+        { description: 'Of the caller; absent where the project is included.' },
+      ),
+    ),
+    'workspace-count': Type.Optional(
+      Type.Integer({ description: 'Absent where the project is included.' }),
+    ),
+  },
+  relationships: {
+    organization: relatedOne('organizations'),
+    'default-agent-pool': relatedOne('agent-pools'),
+    'tag-bindings': relatedLink('tag-bindings'),
+    'effective-tag-bindings': relatedLink('effective-tag-bindings'),
+  },
+  links: ['self'],
+});
+
 /** The part of a project document that is the same for all readers. */
-export const toProjectResource = ({ project, organization }: ProjectView): Resource => {
+export const toProjectResource = ({
+  project,
+  organization,
+}: ProjectView): ResourceOf<typeof PROJECT> => {
   const self = `${API_PREFIX}/projects/${project.id}`;
   const execution = decideEffectiveExecution(
     null,
@@ -48,7 +113,7 @@ export const toOwnProjectResource = (
   view: ProjectView,
   permissions: ProjectPermissions,
   workspaceCount: number,
-): Resource => {
+): ResourceOf<typeof PROJECT> => {
   const resource = toProjectResource(view);
   return {
     ...resource,

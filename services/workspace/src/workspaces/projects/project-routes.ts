@@ -2,12 +2,14 @@ import type { Route } from '@keelson/edge';
 import {
   type CheckTexts,
   endpoint,
+  type Includes,
   jsonApiRoutes,
   nullable,
+  one,
+  pageOf,
   parseInclude,
   parsePage,
   parseSort,
-  type Resource,
   resourceBody,
   toPaginatedDocument,
   withLinkage,
@@ -18,6 +20,7 @@ import {
   toDefaultPoolId,
 } from '../../base/execution/default-pool-request.ts';
 import { EXECUTION_MODES } from '../../base/execution/domain/execution.ts';
+import { MATCHING_COUNTS } from '../../base/matching-counts.ts';
 import { type ProjectAccessResult, requireProject } from '../access/access-operations.ts';
 import { isTagUnion, parseTagFilters } from '../listing/workspace-list-request.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
@@ -89,7 +92,7 @@ const checkTexts: CheckTexts = ({ name, 'auto-destroy-activity-duration': durati
   checkProject({ name, autoDestroyActivityDuration: duration });
 
 const BINDINGS = 'effective_tag_bindings';
-const INCLUDES: ReadonlySet<string> = new Set([BINDINGS]);
+const INCLUDES: Includes = { [BINDINGS]: ['effective-tag-bindings'] };
 const PERMITTED = ['filter', 'permissions'] as const;
 const ONE = '/projects/:project_id';
 const COLLECTION = '/organizations/:organization_name/projects';
@@ -101,30 +104,20 @@ export const projectRoutes = (context: WorkspacesContext): Route[] => {
       access.permissions,
       await context.listing.countInProject(access.organization.id, access.project.id),
     );
-  /** Each with its effective bindings linked to where they are included. */
-  const toDocument = async (
-    accesses: readonly ProjectAccessResult[],
-    include: ReadonlySet<string>,
-  ): Promise<{ data: readonly Resource[]; included: readonly Resource[] }> => {
-    const data = await Promise.all(accesses.map(toResource));
+  /** With its effective bindings linked to where they are included. */
+  const toDocument = async (access: ProjectAccessResult, include: ReadonlySet<string>) => {
+    const data = await toResource(access);
     if (!include.has(BINDINGS)) return { data, included: [] };
-    const bindings = accesses.map(({ project }) =>
-      toEffectiveBindingResources(project.tagBindings, project),
-    );
-    const linked = data.map((resource, index) =>
-      withLinkage(
-        resource,
-        'effective-tag-bindings',
-        (bindings[index] ?? []).map(({ id }) => id),
-      ),
-    );
-    return { data: linked, included: bindings.flat() };
+    const included = toEffectiveBindingResources(access.project.tagBindings, access.project);
+    const ids = included.map(({ id }) => id);
+    return { data: withLinkage(data, 'effective-tag-bindings', ids), included };
   };
   return jsonApiRoutes('projects', [
     endpoint({
       method: 'POST',
       path: COLLECTION,
       summary: 'Create a project',
+      answers: one('projects'),
       body: { schema: CREATE, check: checkTexts },
       success: 201,
       handle: async ({ principal, params, body }) => {
@@ -139,6 +132,7 @@ export const projectRoutes = (context: WorkspacesContext): Route[] => {
       method: 'GET',
       path: COLLECTION,
       summary: 'List projects',
+      answers: pageOf('projects', { includes: INCLUDES, meta: MATCHING_COUNTS }),
       handle: async ({ head, principal, params, query }) => {
         const include = parseInclude(query, INCLUDES);
         const names = query.list('filter', 'names');
@@ -162,15 +156,15 @@ export const projectRoutes = (context: WorkspacesContext): Route[] => {
           },
           page,
         );
-        const { data, included } = await toDocument(projects, include);
+        const documents = await Promise.all(projects.map((one) => toDocument(one, include)));
         const meta = { 'status-counts': { total: visibleCount, matching: totalCount } };
         return {
           document: toPaginatedDocument(head, {
-            data,
+            data: documents.map(({ data }) => data),
             page,
             totalCount,
             meta,
-            included,
+            included: documents.flatMap(({ included }) => included),
           }),
         };
       },
@@ -179,19 +173,20 @@ export const projectRoutes = (context: WorkspacesContext): Route[] => {
       method: 'GET',
       path: ONE,
       summary: 'Show a project',
+      answers: one('projects', { includes: INCLUDES }),
       handle: async ({ principal, params, query }) => {
         const include = parseInclude(query, INCLUDES);
         const id = params['project_id'] ?? '';
         const access = await requireProject(context.store, principal, id);
-        const { data, included } = await toDocument([access], include);
-        const document = { data: data[0] ?? null };
-        return { document: included.length === 0 ? document : { ...document, included } };
+        const { data, included } = await toDocument(access, include);
+        return { document: included.length === 0 ? { data } : { data, included } };
       },
     }),
     endpoint({
       method: 'PATCH',
       path: ONE,
       summary: 'Update a project',
+      answers: one('projects'),
       body: { schema: UPDATE, check: checkTexts },
       handle: async ({ principal, params, body }) => {
         const id = params['project_id'] ?? '';

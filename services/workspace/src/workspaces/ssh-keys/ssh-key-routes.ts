@@ -1,17 +1,18 @@
 import type { Route } from '@keelson/edge';
 import {
-  API_PREFIX,
   endpoint,
   invalidAttribute,
   jsonApiRoutes,
+  many,
   nullable,
-  type Resource,
+  one,
   resourceBody,
 } from '@keelson/jsonapi';
 import { type Static, Type } from 'typebox';
-import type { SshKey } from '../model/ssh-key-records.ts';
+import { toWorkspaceIncludes } from '../seams/workspace-contributions.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
 import { answerWorkspace } from '../workspaces/workspace-routes.ts';
+import { toSshKeyResource } from './ssh-key-document.ts';
 import {
   assignSshKey,
   createSshKey,
@@ -51,13 +52,6 @@ const toKeyId = (data: NonNullable<Static<typeof ASSIGNMENT>['data']>): string |
   throw invalidAttribute(isKey ? '/data/id' : '/data/attributes/id', 'id is required');
 };
 
-const toResource = (key: SshKey): Resource => ({
-  id: key.id,
-  type: 'ssh-keys',
-  attributes: { name: key.name },
-  links: { self: `${API_PREFIX}/ssh-keys/${key.id}` },
-});
-
 const COLLECTION = '/organizations/:organization_name/ssh-keys';
 const ONE = '/ssh-keys/:ssh_key_id';
 
@@ -67,41 +61,45 @@ export const sshKeyRoutes = (context: WorkspacesContext): Route[] =>
       method: 'POST',
       path: COLLECTION,
       summary: 'Create an SSH key',
+      answers: one('ssh-keys'),
       body: { schema: CREATE },
       success: 201,
       handle: async ({ principal, params, body }) => {
         const organizationName = params['organization_name'] ?? '';
         const key = await createSshKey(context, principal, organizationName, body.data.attributes);
-        return { document: { data: toResource(key) } };
+        return { document: { data: toSshKeyResource(key) } };
       },
     }),
     endpoint({
       method: 'GET',
       path: COLLECTION,
       summary: 'List SSH keys',
+      answers: many('ssh-keys'),
       handle: async ({ principal, params }) => {
         const keys = await listSshKeys(context, principal, params['organization_name'] ?? '');
-        return { document: { data: keys.map(toResource) } };
+        return { document: { data: keys.map(toSshKeyResource) } };
       },
     }),
     endpoint({
       method: 'GET',
       path: ONE,
       summary: 'Show an SSH key, without its value',
+      answers: one('ssh-keys'),
       handle: async ({ principal, params }) => {
         const key = await requireSshKey(context.store, principal, params['ssh_key_id'] ?? '');
-        return { document: { data: toResource(key) } };
+        return { document: { data: toSshKeyResource(key) } };
       },
     }),
     endpoint({
       method: 'PATCH',
       path: ONE,
       summary: 'Rename an SSH key',
+      answers: one('ssh-keys'),
       body: { schema: UPDATE },
       handle: async ({ principal, params, body }) => {
         const keyId = params['ssh_key_id'] ?? '';
         const key = await renameSshKey(context, principal, keyId, body.data.attributes.name);
-        return { document: { data: toResource(key) } };
+        return { document: { data: toSshKeyResource(key) } };
       },
     }),
     endpoint({
@@ -118,6 +116,7 @@ export const sshKeyRoutes = (context: WorkspacesContext): Route[] =>
       method: 'PATCH',
       path: '/workspaces/:workspace_id/relationships/ssh-key',
       summary: 'Assign an SSH key to a workspace, or take it away',
+      answers: one('workspaces', { includes: toWorkspaceIncludes(context.workspaceContributions) }),
       body: { schema: ASSIGNMENT },
       handle: async (exchange) => {
         const { principal, params, body } = exchange;

@@ -3,6 +3,7 @@ import {
   type Endpoint,
   endpoint,
   jsonApiRoutes,
+  pageOf,
   parsePage,
   resourceListBody,
   toPaginatedDocument,
@@ -47,6 +48,7 @@ export const consumerRoutes = (context: WorkspacesContext): Route[] => {
       method: 'GET',
       path: PATH,
       summary: 'List the workspaces that may read the state',
+      answers: pageOf('workspaces'),
       handle: async ({ head, principal, params, query }) => {
         const page = parsePage(query);
         const { workspaces, totalCount } = await listConsumers(

@@ -3,6 +3,7 @@ import {
   endpoint,
   itemsOn,
   jsonApiRoutes,
+  pageOf,
   parsePage,
   resourceListBody,
   toPaginatedDocument,
@@ -30,6 +31,7 @@ export const organizationTagRoutes = (context: WorkspacesContext): Route[] =>
       method: 'GET',
       path: COLLECTION,
       summary: 'List the flat tags of an organization',
+      answers: pageOf('tags'),
       handle: async ({ head, principal, params, query }) => {
         const organizationName = params['organization_name'] ?? '';
         const all = await listOrganizationTags(context, principal, organizationName, {

@@ -3,16 +3,16 @@ import {
   endpoint,
   itemsOn,
   jsonApiRoutes,
+  one,
+  pageOf,
   parsePage,
-  type Resource,
   resourceBody,
   toPaginatedDocument,
-  toTimestamp,
 } from '@keelson/jsonapi';
 import { Type } from 'typebox';
 import { toCamelKeys } from '../../base/validation/attribute-names.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
-import type { ReservedKey } from './domain/reserved-key.ts';
+import { toReservedKeyResource } from './reserved-key-document.ts';
 import {
   listReservedKeys,
   releaseKey,
@@ -28,24 +28,6 @@ const UPDATE = resourceBody(
   Type.Object({ ...attributes, key: Type.Optional(key) }),
 );
 
-const toResource = (reserved: ReservedKey): Resource => {
-  const createdAt = toTimestamp(reserved.createdAtMs);
-  const updatedAt = toTimestamp(reserved.updatedAtMs);
-  return {
-    id: reserved.id,
-    type: 'reserved-tag-keys',
-    attributes: {
-      key: reserved.key,
-      'disable-overrides': reserved.disableOverrides,
-      'created-at': createdAt,
-      'updated-at': updatedAt,
-      // Client libraries send and expect these with underscores.
-      created_at: createdAt,
-      updated_at: updatedAt,
-    },
-  };
-};
-
 const COLLECTION = '/organizations/:organization_name/reserved-tag-keys';
 /** The documented path of a single key, and the path that client libraries use. */
 const ONE = ['/reserved-tags/:reserved_key_id', '/reserved-tag-keys/:reserved_key_id'];
@@ -56,10 +38,11 @@ export const reservedKeyRoutes = (context: WorkspacesContext): Route[] =>
       method: 'GET',
       path: COLLECTION,
       summary: 'List the tag keys that an organization has reserved',
+      answers: pageOf('reserved-tag-keys'),
       handle: async ({ head, principal, params, query }) => {
         const all = await listReservedKeys(context, principal, params['organization_name'] ?? '');
         const page = parsePage(query);
-        const data = itemsOn(page, all).map(toResource);
+        const data = itemsOn(page, all).map(toReservedKeyResource);
         return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };
       },
     }),
@@ -67,13 +50,16 @@ export const reservedKeyRoutes = (context: WorkspacesContext): Route[] =>
       method: 'POST',
       path: COLLECTION,
       summary: 'Reserve a tag key',
+      answers: one('reserved-tag-keys'),
       body: { schema: CREATE },
       success: 201,
       handle: async ({ principal, params, body }) => {
         const given = toCamelKeys(body.data.attributes);
         const name = params['organization_name'] ?? '';
         return {
-          document: { data: toResource(await reserveKey(context, principal, name, given)) },
+          document: {
+            data: toReservedKeyResource(await reserveKey(context, principal, name, given)),
+          },
         };
       },
     }),
@@ -82,12 +68,13 @@ export const reservedKeyRoutes = (context: WorkspacesContext): Route[] =>
         method: 'PATCH',
         path,
         summary: 'Change a reserved tag key',
+        answers: one('reserved-tag-keys'),
         body: { schema: UPDATE },
         handle: async ({ principal, params, body }) => {
           const given = toCamelKeys(body.data.attributes);
           const id = params['reserved_key_id'] ?? '';
           const reserved = await updateReservedKey(context, principal, id, given);
-          return { document: { data: toResource(reserved) } };
+          return { document: { data: toReservedKeyResource(reserved) } };
         },
       }),
     ),

@@ -6,7 +6,10 @@ import {
   itemsOn,
   type JsonApiDocument,
   jsonApiRoutes,
+  many,
+  pageOf,
   parsePage,
+  type Resource,
   resourceListBody,
   toPaginatedDocument,
 } from '@keelson/jsonapi';
@@ -41,7 +44,13 @@ const TAGS = resourceListBody(
   100,
 );
 
-const toBindingList = (own: readonly TagBinding[], target: string): JsonApiDocument => ({
+/** Answers link to what the bindings are on. */
+const TARGET = { links: ['target'] } as const;
+
+const toBindingList = (
+  own: readonly TagBinding[],
+  target: string,
+): JsonApiDocument<readonly Resource<'tag-bindings'>[]> => ({
   data: own.map(toBindingResource),
   links: { target },
 });
@@ -50,7 +59,10 @@ const toEffectiveList = (
   own: readonly TagBinding[],
   project: Project,
   target: string,
-): JsonApiDocument => ({ data: toEffectiveBindingResources(own, project), links: { target } });
+): JsonApiDocument<readonly Resource<'effective-tag-bindings'>[]> => ({
+  data: toEffectiveBindingResources(own, project),
+  links: { target },
+});
 
 const WORKSPACE = '/workspaces/:workspace_id';
 const PROJECT = '/projects/:project_id';
@@ -70,8 +82,8 @@ const change = (
     method,
     path,
     summary: kind === 'add' ? 'Add or change tag bindings' : 'Replace the tag bindings',
+    answers: isAnswered ? many('tag-bindings', TARGET) : undefined,
     body: { schema: BINDINGS },
-    success: isAnswered ? 200 : 204,
     handle: async ({ principal, params, body }) => {
       const id = idOf(params);
       const given = body.data.map(({ attributes }) => attributes);
@@ -87,6 +99,7 @@ const list = ({ store }: WorkspacesContext, path: string): Endpoint =>
     method: 'GET',
     path,
     summary: 'List the tag bindings of a workspace',
+    answers: many('tag-bindings', TARGET),
     handle: async ({ principal, params }) => {
       const workspaceId = idOf(params);
       const { workspace } = await requireWorkspace(store, principal, { workspaceId });
@@ -120,6 +133,7 @@ const workspaceEndpoints = (context: WorkspacesContext): Endpoint[] => [
     method: 'GET',
     path: `${WORKSPACE}/relationships/tags`,
     summary: 'List the flat tags of a workspace',
+    answers: pageOf('tags'),
     handle: async ({ head, principal, params, query }) => {
       const id = idOf(params);
       const { access, names } = await loadFlatTags(context, principal, id, query.one('name'));
@@ -148,6 +162,7 @@ const workspaceEndpoints = (context: WorkspacesContext): Endpoint[] => [
     method: 'GET',
     path: `${WORKSPACE}/effective-tag-bindings`,
     summary: 'List own and inherited tag bindings of a workspace',
+    answers: many('effective-tag-bindings', TARGET),
     handle: async ({ principal, params }) => {
       const workspaceId = idOf(params);
       const { workspace, project } = await requireWorkspace(context.store, principal, {
@@ -167,6 +182,10 @@ const projectEndpoints = (context: WorkspacesContext): Endpoint[] => [
         method: 'GET',
         path: `${PROJECT}/${name}`,
         summary: 'List the tag bindings of a project',
+        answers: many(
+          name === 'effective-tag-bindings' ? 'effective-tag-bindings' : 'tag-bindings',
+          TARGET,
+        ),
         handle: async ({ principal, params }) => {
           const { project } = await requireProject(
             context.store,
@@ -187,6 +206,7 @@ const projectEndpoints = (context: WorkspacesContext): Endpoint[] => [
     method: 'PATCH',
     path: `${PROJECT}/tag-bindings`,
     summary: 'Add or change tag bindings of a project',
+    answers: many('tag-bindings', TARGET),
     body: { schema: BINDINGS },
     handle: async ({ principal, params, body }) => {
       const id = params['project_id'] ?? '';

@@ -1,7 +1,7 @@
 /** Request and response forms of grants on workspaces and projects. */
-import type { UnsupportedFields } from '@keelson/jsonapi';
+import type { Resource, UnsupportedFields } from '@keelson/jsonapi';
 import { type TProperties, Type } from 'typebox';
-import { toCamelKeys, toKebabKeys } from '../../base/validation/attribute-names.ts';
+import { toCamelKeys } from '../../base/validation/attribute-names.ts';
 import {
   type CustomWorkspaceRights,
   LEAST_CUSTOM_PROJECT_GRANT,
@@ -11,13 +11,12 @@ import {
   type ProjectAccessLevel,
   type ProjectGrant,
   type ProjectWorkspaceAccess,
-  toProjectGrant,
-  toWorkspaceRights,
   WORKSPACE_ACCESS_LEVELS,
   type WorkspaceAccessLevel,
 } from '../access/domain/team-grants.ts';
 import { MOCKS_RIGHTS, STATE_RIGHTS, VARIABLES_RIGHTS } from '../access/domain/workspace-rights.ts';
 import type { TeamGrant } from '../access/grant-records.ts';
+import { toTeamProjectResource, toTeamWorkspaceResource } from './grant-document.ts';
 import { type GrantKind, PROJECT_GRANTS, WORKSPACE_GRANTS } from './grant-operations.ts';
 
 export interface GrantForm<Level extends string, Custom, Rights> {
@@ -33,7 +32,10 @@ export interface GrantForm<Level extends string, Custom, Rights> {
   /** The rights of a new custom grant. */
   readonly leastCustom: Custom;
   change(this: void, current: Custom, rights: Rights): Custom;
-  toAttributes(this: void, access: Level, custom: Custom): Readonly<Record<string, unknown>>;
+  toResource(
+    this: void,
+    grant: TeamGrant<Level, Custom>,
+  ): Resource<'team-workspaces' | 'team-projects'>;
 }
 
 const oneOf = <T extends string>(values: readonly T[]) =>
@@ -76,18 +78,7 @@ export const WORKSPACE_GRANT_FORM: GrantForm<
   firstRight: (rights) => Object.keys(rights)[0],
   leastCustom: LEAST_CUSTOM_RIGHTS,
   change: (current, rights) => ({ ...current, ...toCamelKeys(rights) }),
-  toAttributes: (access, custom) => {
-    const { runs, variables, stateVersions, sentinelMocks, workspaceLocking, runTasks } =
-      toWorkspaceRights(access, custom);
-    return toKebabKeys({
-      runs,
-      variables,
-      stateVersions,
-      sentinelMocks,
-      workspaceLocking,
-      runTasks,
-    });
-  },
+  toResource: toTeamWorkspaceResource,
 };
 
 interface ProjectRights {
@@ -147,11 +138,5 @@ export const PROJECT_GRANT_FORM: GrantForm<ProjectAccessLevel, ProjectGrant, Pro
     projectAccess: { ...projectAccess, ...toCamelKeys(rights['project-access'] ?? {}) },
     workspaceAccess: { ...workspaceAccess, ...toCamelKeys(rights['workspace-access'] ?? {}) },
   }),
-  toAttributes: (access, custom) => {
-    const { projectAccess, workspaceAccess } = toProjectGrant(access, custom);
-    return {
-      'project-access': toKebabKeys(projectAccess),
-      'workspace-access': toKebabKeys(workspaceAccess),
-    };
-  },
+  toResource: toTeamProjectResource,
 };

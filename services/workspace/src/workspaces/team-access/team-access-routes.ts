@@ -1,15 +1,14 @@
 import type { Route } from '@keelson/edge';
 import {
-  API_PREFIX,
   type Endpoint,
   endpoint,
   invalidAttribute,
   itemsOn,
   jsonApiRoutes,
+  one,
+  pageOf,
   parsePage,
-  type Resource,
   resourceBody,
-  toOne,
   toPaginatedDocument,
 } from '@keelson/jsonapi';
 import { Type } from 'typebox';
@@ -46,20 +45,6 @@ const changeGrant = <Level extends string, Custom, Rights>(
   return { ...current, access, custom: form.change(current.custom, rights) };
 };
 
-const toResource = <Level extends string, Custom, Rights>(
-  { type, kind, toAttributes }: GrantForm<Level, Custom, Rights>,
-  { id, teamId, targetId, access, custom }: TeamGrant<Level, Custom>,
-): Resource => ({
-  id,
-  type,
-  attributes: { access, ...toAttributes(access, custom) },
-  relationships: {
-    team: toOne('teams', teamId),
-    [kind.target]: toOne(`${kind.target}s`, targetId),
-  },
-  links: { self: `${API_PREFIX}/${type}/${id}` },
-});
-
 /** The schemas of create and update requests. */
 const toBodies = <Level extends string, Custom, Rights>({
   type,
@@ -86,12 +71,13 @@ const grantEndpoints = <Level extends string, Custom, Rights>(
   const { target } = kind;
   const { create, update } = toBodies(form);
   const collection = `/${type}`;
-  const one = `${collection}/:grant_id`;
+  const single = `${collection}/:grant_id`;
   return [
     endpoint({
       method: 'POST',
       path: collection,
       summary: `Give a team access to a ${target}`,
+      answers: one(type),
       body: { schema: create, notOffered, withoutEffect },
       success: 201,
       handle: async ({ principal, body }) => {
@@ -110,37 +96,40 @@ const grantEndpoints = <Level extends string, Custom, Rights>(
             rights as Rights,
           ),
         );
-        return { document: { data: toResource(form, grant) } };
+        return { document: { data: form.toResource(grant) } };
       },
     }),
     endpoint({
       method: 'GET',
       path: collection,
       summary: `List the access of teams to a ${target}, of a team to ${target}s, or both`,
+      answers: pageOf(type),
       handle: async ({ head, principal, query }) => {
         const grants = await listGrants(context, principal, kind, {
           targetId: query.one('filter', target, 'id'),
           teamId: query.one('filter', 'team', 'id'),
         });
         const page = parsePage(query);
-        const data = itemsOn(page, grants).map((grant) => toResource(form, grant));
+        const data = itemsOn(page, grants).map(form.toResource);
         return { document: toPaginatedDocument(head, { data, page, totalCount: grants.length }) };
       },
     }),
     endpoint({
       method: 'GET',
-      path: one,
+      path: single,
       summary: `Show a team's access to a ${target}`,
+      answers: one(type),
       handle: async ({ principal, params }) => {
         const id = params['grant_id'] ?? '';
         const grant = await requireGrant(context.store, principal, kind, id);
-        return { document: { data: toResource(form, grant) } };
+        return { document: { data: form.toResource(grant) } };
       },
     }),
     endpoint({
       method: 'PATCH',
-      path: one,
+      path: single,
       summary: `Change a team's access to a ${target}`,
+      answers: one(type),
       body: { schema: update, notOffered, withoutEffect },
       handle: async ({ principal, params, body }) => {
         const { access, ...rights } = body.data.attributes;
@@ -148,12 +137,12 @@ const grantEndpoints = <Level extends string, Custom, Rights>(
         const grant = await updateGrant(context, principal, kind, id, (current) =>
           changeGrant(form, current, access ?? current.access, rights as Rights),
         );
-        return { document: { data: toResource(form, grant) } };
+        return { document: { data: form.toResource(grant) } };
       },
     }),
     endpoint({
       method: 'DELETE',
-      path: one,
+      path: single,
       summary: `Remove a team's access to a ${target}`,
       success: 204,
       handle: async ({ principal, params }) => {

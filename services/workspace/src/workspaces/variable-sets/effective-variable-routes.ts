@@ -1,5 +1,5 @@
 import type { Route } from '@keelson/edge';
-import { endpoint, jsonApiRoutes } from '@keelson/jsonapi';
+import { endpoint, jsonApiRoutes, many } from '@keelson/jsonapi';
 import type { ServiceContext } from '../../base/service-context.ts';
 import { listEffectiveVariables } from './effective-variable-operations.ts';
 import { toEffectiveVariableResource } from './variable-set-document.ts';
@@ -10,6 +10,7 @@ export const effectiveVariableRoutes = ({ store }: ServiceContext): Route[] =>
       method: 'GET',
       path: '/workspaces/:workspace_id/all-vars',
       summary: 'List the variables of a workspace and of the variable sets that reach it',
+      answers: many('vars'),
       handle: async ({ principal, params }) => {
         const id = params['workspace_id'] ?? '';
         const variables = await listEffectiveVariables(store, principal, id);

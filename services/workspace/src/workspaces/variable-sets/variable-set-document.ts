@@ -1,6 +1,21 @@
-import { API_PREFIX, type Resource, toMany, toOne, toTimestamp } from '@keelson/jsonapi';
+import {
+  API_PREFIX,
+  type ResourceOf,
+  relatedMany,
+  relatedOne,
+  resourceSchema,
+  timestamp,
+  toMany,
+  toOne,
+  toTimestamp,
+} from '@keelson/jsonapi';
+import { Type } from 'typebox';
 import type { Organization } from '../../identity/model/domain/organization.ts';
-import { toVariableAttributes, toVariableResource } from '../variables/variable-document.ts';
+import {
+  toVariableAttributes,
+  toVariableResource,
+  type VARIABLE,
+} from '../variables/variable-document.ts';
 import type { EffectiveVariable } from './domain/precedence.ts';
 import type { SetVariable, VariableSet } from './domain/variable-set.ts';
 
@@ -12,9 +27,35 @@ export interface VariableSetView {
   readonly projectIds: readonly string[];
 }
 
+const target = Type.Integer({ description: 'All, also those that the caller may not see.' });
+
+export const VARIABLE_SET = resourceSchema({
+  type: 'varsets',
+  attributes: {
+    name: Type.String(),
+    description: Type.String({ description: 'Empty where there is none.' }),
+    global: Type.Boolean({ description: 'Whether it reaches every workspace.' }),
+    priority: Type.Boolean({ description: 'Whether its variables override all others.' }),
+    'created-at': timestamp(),
+    'updated-at': timestamp(),
+    'var-count': Type.Integer(),
+    'workspace-count': target,
+    'project-count': target,
+  },
+  relationships: {
+    organization: relatedOne('organizations'),
+    parent: relatedOne(['organizations', 'projects']),
+    vars: relatedMany('vars', 'linked'),
+    workspaces: relatedMany('workspaces'),
+    projects: relatedMany('projects'),
+    stacks: relatedMany('stacks'),
+  },
+  links: ['self'],
+});
+
 const linkTo = (setId: string): string => `${API_PREFIX}/varsets/${setId}`;
 
-export const toVariableSetResource = (view: VariableSetView): Resource => {
+export const toVariableSetResource = (view: VariableSetView): ResourceOf<typeof VARIABLE_SET> => {
   const { set, organization, workspaceIds, projectIds } = view;
   const { id, ownerProjectId } = set;
   return {
@@ -47,7 +88,7 @@ export const toVariableSetResource = (view: VariableSetView): Resource => {
 };
 
 /** A variable of a set. */
-export const toSetVariableResource = (variable: SetVariable): Resource => {
+export const toSetVariableResource = (variable: SetVariable): ResourceOf<typeof VARIABLE> => {
   const set = linkTo(variable.variableSetId);
   return {
     id: variable.id,
@@ -61,7 +102,9 @@ export const toSetVariableResource = (variable: SetVariable): Resource => {
 /**
  * A variable that reaches a workspace, with the variables it overrides and the one that overrides it there.
  */
-export const toEffectiveVariableResource = (effective: EffectiveVariable): Resource => {
+export const toEffectiveVariableResource = (
+  effective: EffectiveVariable,
+): ResourceOf<typeof VARIABLE> => {
   const resource =
     effective.set === null
       ? toVariableResource(effective.variable)

@@ -1,5 +1,5 @@
 /** Variable sets with their included resources, as far as the reader may see them. */
-import type { Resource } from '@keelson/jsonapi';
+import { type Includes, type Resource, type ResourceOf } from '@keelson/jsonapi';
 import { readableOnly } from '@keelson/storage';
 import { IncludedResources } from '../../base/included-resources.ts';
 import { seesWholeOrganization } from '../../identity/access/domain/caller-access.ts';
@@ -12,17 +12,18 @@ import type { VariableSetAccess } from './variable-set-access-operations.ts';
 import {
   toSetVariableResource,
   toVariableSetResource,
+  type VARIABLE_SET,
   type VariableSetView,
 } from './variable-set-document.ts';
 import { loadSetVariables } from './variable-set-records.ts';
 
 /** Names allowed in `include`. There are no stacks, so that none is ever included. */
-export const VARIABLE_SET_INCLUDES: ReadonlySet<string> = new Set([
-  'vars',
-  'workspaces',
-  'projects',
-  'stacks',
-]);
+export const VARIABLE_SET_INCLUDES: Includes = {
+  vars: ['vars'],
+  workspaces: ['workspaces'],
+  projects: ['projects'],
+  stacks: [],
+};
 
 const loadView = async (
   { store }: WorkspacesContext,
@@ -42,30 +43,55 @@ const loadView = async (
   };
 };
 
-/** The sets as the reader sees them, and the resources named in `include`, without duplicates. */
-export const loadVariableSetDocument = async (
+type SetResource = ResourceOf<typeof VARIABLE_SET>;
+
+/** The set as the reader sees it; adds the resources named in `include` to the included ones. */
+const loadSet = async (
+  context: WorkspacesContext,
+  access: VariableSetAccess,
+  include: ReadonlySet<string>,
+  included: IncludedResources,
+): Promise<SetResource> => {
+  const { store } = context;
+  const view = await loadView(context, access);
+  if (include.has('vars')) {
+    const variables = loadSetVariables(readableOnly(store), access.set);
+    await included.add(variables.then((all) => all.map(toSetVariableResource)));
+  }
+  if (include.has('workspaces')) {
+    for (const id of view.workspaceIds) {
+      await included.add(loadRelatedWorkspace(context, access, id));
+    }
+  }
+  if (include.has('projects')) {
+    for (const id of view.projectIds) await included.add(loadRelatedProject(store, access, id));
+  }
+  return toVariableSetResource(view);
+};
+
+interface Loaded<Data> {
+  readonly data: Data;
+  /** Without duplicates. */
+  readonly included: readonly Resource[];
+}
+
+export const loadVariableSet = async (
+  context: WorkspacesContext,
+  access: VariableSetAccess,
+  include: ReadonlySet<string>,
+): Promise<Loaded<SetResource>> => {
+  const included = new IncludedResources();
+  const data = await loadSet(context, access, include, included);
+  return { data, included: included.all };
+};
+
+export const loadVariableSets = async (
   context: WorkspacesContext,
   accesses: readonly VariableSetAccess[],
   include: ReadonlySet<string>,
-): Promise<{ readonly data: readonly Resource[]; readonly included: readonly Resource[] }> => {
-  const { store } = context;
-  const data: Resource[] = [];
+): Promise<Loaded<readonly SetResource[]>> => {
   const included = new IncludedResources();
-  for (const access of accesses) {
-    const view = await loadView(context, access);
-    data.push(toVariableSetResource(view));
-    if (include.has('vars')) {
-      const variables = loadSetVariables(readableOnly(store), access.set);
-      await included.add(variables.then((all) => all.map(toSetVariableResource)));
-    }
-    if (include.has('workspaces')) {
-      for (const id of view.workspaceIds) {
-        await included.add(loadRelatedWorkspace(context, access, id));
-      }
-    }
-    if (include.has('projects')) {
-      for (const id of view.projectIds) await included.add(loadRelatedProject(store, access, id));
-    }
-  }
+  const data: SetResource[] = [];
+  for (const access of accesses) data.push(await loadSet(context, access, include, included));
   return { data, included: included.all };
 };

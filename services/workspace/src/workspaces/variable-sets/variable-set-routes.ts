@@ -6,9 +6,12 @@ import {
   type JsonApiDocument,
   jsonApiRoutes,
   nullable,
+  one,
+  pageOf,
   parseInclude,
   parsePage,
   type QueryParameters,
+  type Resource,
   refuseInvalid,
   resourceBody,
   toPaginatedDocument,
@@ -17,7 +20,11 @@ import { type Static, Type } from 'typebox';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
 import { CREATE_VARIABLE, toGivenVariable } from '../variables/variable-request.ts';
 import { requireVariableSet, type VariableSetAccess } from './variable-set-access-operations.ts';
-import { loadVariableSetDocument, VARIABLE_SET_INCLUDES } from './variable-set-includes.ts';
+import {
+  loadVariableSet,
+  loadVariableSets,
+  VARIABLE_SET_INCLUDES,
+} from './variable-set-includes.ts';
 import {
   createVariableSet,
   deleteVariableSet,
@@ -115,11 +122,10 @@ export const variableSetRoutes = (context: WorkspacesContext): Route[] => {
   const toDocument = async (
     access: VariableSetAccess,
     query: QueryParameters,
-  ): Promise<JsonApiDocument> => {
+  ): Promise<JsonApiDocument<Resource<'varsets'>>> => {
     const include = parseInclude(query, VARIABLE_SET_INCLUDES);
-    const { data, included } = await loadVariableSetDocument(context, [access], include);
-    const document = { data: data[0] ?? null };
-    return included.length === 0 ? document : { ...document, included };
+    const { data, included } = await loadVariableSet(context, access, include);
+    return included.length === 0 ? { data } : { data, included };
   };
 
   const list = (
@@ -132,12 +138,13 @@ export const variableSetRoutes = (context: WorkspacesContext): Route[] => {
       method: 'GET',
       path,
       summary,
+      answers: pageOf('varsets', { includes: VARIABLE_SET_INCLUDES }),
       handle: async ({ head, principal, params, query }) => {
         const include = parseInclude(query, VARIABLE_SET_INCLUDES);
         const page = parsePage(query);
         const all = await load(context.store, principal, params[parameter] ?? '', query.one('q'));
         const shown = itemsOn(page, all);
-        const { data, included } = await loadVariableSetDocument(context, shown, include);
+        const { data, included } = await loadVariableSets(context, shown, include);
         const listing = { data, page, totalCount: all.length, included };
         return { document: toPaginatedDocument(head, listing) };
       },
@@ -148,6 +155,7 @@ export const variableSetRoutes = (context: WorkspacesContext): Route[] => {
       method: 'POST',
       path: '/organizations/:organization_name/varsets',
       summary: 'Create a variable set',
+      answers: one('varsets', { includes: VARIABLE_SET_INCLUDES }),
       body: { schema: CREATE, limitBytes: LIMIT_BYTES },
       handle: async ({ principal, params, query, body }) => {
         const organizationName = params['organization_name'] ?? '';
@@ -183,6 +191,7 @@ export const variableSetRoutes = (context: WorkspacesContext): Route[] => {
       method: 'GET',
       path: ONE,
       summary: 'Show a variable set',
+      answers: one('varsets', { includes: VARIABLE_SET_INCLUDES }),
       handle: async ({ principal, params, query }) => {
         const id = params['varset_id'] ?? '';
         const access = await requireVariableSet(context.store, principal, id, 'read');
@@ -194,6 +203,7 @@ export const variableSetRoutes = (context: WorkspacesContext): Route[] => {
         method,
         path: ONE,
         summary: 'Update a variable set',
+        answers: one('varsets', { includes: VARIABLE_SET_INCLUDES }),
         body: { schema: UPDATE, limitBytes: LIMIT_BYTES },
         handle: async ({ principal, params, query, body }) => {
           const id = params['varset_id'] ?? '';

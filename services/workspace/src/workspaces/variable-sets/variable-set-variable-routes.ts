@@ -3,6 +3,8 @@ import {
   endpoint,
   itemsOn,
   jsonApiRoutes,
+  one,
+  pageOf,
   parsePage,
   resourceBody,
   toPaginatedDocument,
@@ -40,6 +42,7 @@ export const variableSetVariableRoutes = (context: ServiceContext): Route[] =>
       method: 'POST',
       path: COLLECTION,
       summary: 'Add a variable to a variable set',
+      answers: one('vars'),
       body: { schema: CREATE },
       handle: async ({ principal, params, body }) => {
         const { attributes } = body.data;
@@ -55,6 +58,7 @@ export const variableSetVariableRoutes = (context: ServiceContext): Route[] =>
       method: 'GET',
       path: COLLECTION,
       summary: 'List the variables of a variable set',
+      answers: pageOf('vars'),
       handle: async ({ head, principal, params, query }) => {
         const all = await listSetVariables(context.store, principal, params['varset_id'] ?? '');
         const page = parsePage(query);
@@ -66,6 +70,7 @@ export const variableSetVariableRoutes = (context: ServiceContext): Route[] =>
       method: 'GET',
       path: ONE,
       summary: 'Show a variable of a variable set',
+      answers: one('vars'),
       handle: async ({ principal, params }) => {
         const address = toAddress(params);
         const { variable } = await requireSetVariable(context.store, principal, address, 'read');
@@ -76,6 +81,7 @@ export const variableSetVariableRoutes = (context: ServiceContext): Route[] =>
       method: 'PATCH',
       path: ONE,
       summary: 'Update a variable of a variable set',
+      answers: one('vars'),
       body: { schema: UPDATE },
       handle: async ({ principal, params, body }) => {
         const given = toGivenVariable(body.data.attributes);

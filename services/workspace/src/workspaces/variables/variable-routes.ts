@@ -4,6 +4,8 @@ import {
   endpoint,
   invalidAttribute,
   jsonApiRoutes,
+  many,
+  one,
   resourceBody,
   resourceListBody,
 } from '@keelson/jsonapi';
@@ -52,41 +54,44 @@ const CHANGES = resourceListBody(
 
 const COLLECTION = '/workspaces/:workspace_id/vars';
 
-export const variableRoutes = (context: ServiceContext): Route[] => {
-  const toAddress = (params: Readonly<Record<string, string>>): VariableAddress => ({
-    variableId: params['variable_id'] ?? '',
-    workspaceId: params['workspace_id'],
-  });
+const toAddress = (params: Readonly<Record<string, string>>): VariableAddress => ({
+  variableId: params['variable_id'] ?? '',
+  workspaceId: params['workspace_id'],
+});
 
-  const change = (path: string): readonly Endpoint[] => [
-    endpoint({
-      method: 'PATCH',
-      path,
-      summary: 'Update a variable',
-      body: { schema: UPDATE },
-      handle: async ({ principal, params, body }) => {
-        const given = toGivenVariable(body.data.attributes);
-        const variable = await updateVariable(context, principal, toAddress(params), given);
-        return { document: { data: toVariableResource(variable) } };
-      },
-    }),
-    endpoint({
-      method: 'DELETE',
-      path,
-      summary: 'Delete a variable',
-      success: 204,
-      handle: async ({ principal, params }) => {
-        await deleteVariable(context, principal, toAddress(params));
-        return undefined;
-      },
-    }),
-  ];
+/** Routes that change one variable, which has two addresses. */
+const changeEndpoints = (context: ServiceContext, path: string): readonly Endpoint[] => [
+  endpoint({
+    method: 'PATCH',
+    path,
+    summary: 'Update a variable',
+    answers: one('vars'),
+    body: { schema: UPDATE },
+    handle: async ({ principal, params, body }) => {
+      const given = toGivenVariable(body.data.attributes);
+      const variable = await updateVariable(context, principal, toAddress(params), given);
+      return { document: { data: toVariableResource(variable) } };
+    },
+  }),
+  endpoint({
+    method: 'DELETE',
+    path,
+    summary: 'Delete a variable',
+    success: 204,
+    handle: async ({ principal, params }) => {
+      await deleteVariable(context, principal, toAddress(params));
+      return undefined;
+    },
+  }),
+];
 
-  return jsonApiRoutes('variables', [
+export const variableRoutes = (context: ServiceContext): Route[] =>
+  jsonApiRoutes('variables', [
     endpoint({
       method: 'POST',
       path: COLLECTION,
       summary: 'Create a variable of a workspace',
+      answers: one('vars'),
       body: { schema: CREATE },
       success: 201,
       handle: async ({ principal, params, body }) => {
@@ -103,6 +108,7 @@ export const variableRoutes = (context: ServiceContext): Route[] => {
       method: 'GET',
       path: COLLECTION,
       summary: 'List the variables of a workspace',
+      answers: many('vars'),
       handle: async ({ principal, params }) => {
         const address = { workspaceId: params['workspace_id'] ?? '' };
         const variables = await listVariables(context, principal, address);
@@ -128,16 +134,18 @@ export const variableRoutes = (context: ServiceContext): Route[] => {
       method: 'GET',
       path: `${COLLECTION}/:variable_id`,
       summary: 'Show a variable',
+      answers: one('vars'),
       handle: async ({ principal, params }) => {
         const { variable } = await requireVariable(context.store, principal, toAddress(params));
         return { document: { data: toVariableResource(variable) } };
       },
     }),
-    ...change(`${COLLECTION}/:variable_id`),
+    ...changeEndpoints(context, `${COLLECTION}/:variable_id`),
     endpoint({
       method: 'POST',
       path: '/vars',
       summary: 'Create a variable of the workspace that the document names',
+      answers: one('vars'),
       body: { schema: CREATE_ANYWHERE },
       success: 201,
       handle: async ({ principal, body }) => {
@@ -157,6 +165,7 @@ export const variableRoutes = (context: ServiceContext): Route[] => {
       method: 'GET',
       path: '/vars',
       summary: 'List the variables of the workspace that the filters name',
+      answers: many('vars'),
       handle: async ({ principal, query }) => {
         const organizationName = query.one('filter', 'organization', 'name');
         const workspaceName = query.one('filter', 'workspace', 'name');
@@ -168,6 +177,5 @@ export const variableRoutes = (context: ServiceContext): Route[] => {
         return { document: { data: variables.map(toVariableResource) } };
       },
     }),
-    ...change('/vars/:variable_id'),
+    ...changeEndpoints(context, '/vars/:variable_id'),
   ]);
-};

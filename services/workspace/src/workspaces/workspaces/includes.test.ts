@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startRunHarness } from '../../../test/run-harness.ts';
 import { RUNS_WORKSPACE_CONTRIBUTIONS } from '../../runs/runs-module.ts';
 import { STATE_WORKSPACE_CONTRIBUTIONS } from '../../state/state-module.ts';
+import { toWorkspaceIncludes } from '../seams/workspace-contributions.ts';
 import { WORKSPACES_CONTRIBUTIONS } from '../workspaces-module.ts';
-import { toIncludeNames } from './workspace-includes.ts';
 
 const O = '/organizations/acme';
 let runs: Awaited<ReturnType<typeof startRunHarness>>;
@@ -98,13 +98,13 @@ const INCLUDED: Readonly<Record<string, readonly string[]>> = {
   vars: ['vars'],
 };
 
-const NAMES = [
-  ...toIncludeNames([
+const NAMES = Object.keys(
+  toWorkspaceIncludes([
     ...WORKSPACES_CONTRIBUTIONS,
     ...STATE_WORKSPACE_CONTRIBUTIONS,
     ...RUNS_WORKSPACE_CONTRIBUTIONS,
   ]),
-];
+);
 const EVERYTHING = NAMES.join(',');
 const typesOf = (included: readonly { type: string }[]) =>
   [...new Set(included.map(({ type }) => type))].toSorted();

@@ -4,9 +4,10 @@ import type { RequestHead } from '@keelson/proto/edge/v1/edge';
 import { type Reads, readableOnly } from '@keelson/storage';
 import { IncludedResources } from '../../base/included-resources.ts';
 import { findSitePolicy } from '../../base/retention/retention-records.ts';
-import { findVisibleTeam } from '../../identity/access/team-access.ts';
+import { decideTeamAccess, findVisibleTeam } from '../../identity/access/team-access.ts';
 import { userRecords } from '../../identity/model/user-records.ts';
 import { toOrganizationResource } from '../../identity/organizations/organization-document.ts';
+import { toTeamResource } from '../../identity/teams/team-document.ts';
 import { toUserResource } from '../../identity/users/user-document.ts';
 import { findReadableProject, type WorkspaceAccessResult } from '../access/access-operations.ts';
 import { toProjectResource } from '../projects/project-document.ts';
@@ -40,15 +41,14 @@ const loadLockHolder = async (
   }
   if (holder?.kind === 'team') {
     const team = await findVisibleTeam(reads, access, holder.id);
-    return team === undefined
-      ? []
-      : [{ id: team.id, type: 'teams', attributes: { name: team.name } }];
+    const seen = team && decideTeamAccess(access, team);
+    return seen === undefined ? [] : [await toTeamResource(reads, seen)];
   }
   return [];
 };
 
 /** A relationship that `include` may name although no resource belongs to it. */
-const EMPTY: WorkspaceInclude = { prepare: () => async () => [] };
+const EMPTY: WorkspaceInclude = { types: [], prepare: () => async () => [] };
 
 const EFFECTIVE_BINDINGS = 'effective_tag_bindings';
 
@@ -56,6 +56,7 @@ const EFFECTIVE_BINDINGS = 'effective_tag_bindings';
 export const WORKSPACE_INCLUDES: WorkspaceContribution = {
   includes: {
     organization: {
+      types: ['organizations'],
       isOpenToRuns: true,
       prepare: async ({ context }) => {
         const sitePolicy = await findSitePolicy(context.store);
@@ -63,18 +64,21 @@ export const WORKSPACE_INCLUDES: WorkspaceContribution = {
       },
     },
     project: {
+      types: ['projects'],
       prepare:
         ({ context }) =>
         (access) =>
           loadProject(context.store, access),
     },
     locked_by: {
+      types: ['users', 'teams'],
       prepare:
         ({ context }) =>
         (access) =>
           loadLockHolder(context.store, access),
     },
     vars: {
+      types: ['vars'],
       prepare:
         ({ context }) =>
         async ({ permissions, workspace }) =>
@@ -83,6 +87,7 @@ export const WORKSPACE_INCLUDES: WorkspaceContribution = {
             : [],
     },
     [EFFECTIVE_BINDINGS]: {
+      types: ['effective-tag-bindings'],
       prepare:
         () =>
         async ({ workspace, project }) =>
@@ -92,18 +97,12 @@ export const WORKSPACE_INCLUDES: WorkspaceContribution = {
   },
 };
 
-/** Names allowed in `include`. */
-export const toIncludeNames = (
-  contributions: readonly WorkspaceContribution[],
-): ReadonlySet<string> =>
-  new Set(contributions.flatMap(({ includes = {} }) => Object.keys(includes)));
-
 /** The workspace with relationships to the included resources, which are otherwise only links. */
-export const withIncludedLinkage = (
-  resource: Resource,
+export const withIncludedLinkage = <R extends Resource>(
+  resource: R,
   include: ReadonlySet<string>,
   { workspace, project, caller }: WorkspaceAccessResult,
-): Resource => {
+): R => {
   if (!include.has(EFFECTIVE_BINDINGS) || caller.kind === 'run') return resource;
   const ids = toEffectiveBindingResources(workspace.tagBindings, project).map(({ id }) => id);
   return withLinkage(resource, 'effective-tag-bindings', ids);

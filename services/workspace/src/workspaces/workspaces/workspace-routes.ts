@@ -1,16 +1,21 @@
 import type { Route } from '@keelson/edge';
 import {
   type DocumentAnswer,
+  dictionary,
   type Endpoint,
   endpoint,
   type JsonApiExchange,
   jsonApiRoutes,
+  one,
+  pageOf,
   parseInclude,
   parsePage,
+  type Resource,
   toPaginatedDocument,
   withWarnings,
 } from '@keelson/jsonapi';
 import { type RecordedReads, recordReads } from '@keelson/storage';
+import { Type } from 'typebox';
 import { findSitePolicyFor } from '../../base/retention/retention-records.ts';
 import {
   requireWorkspace,
@@ -18,9 +23,10 @@ import {
   type WorkspaceAddress,
 } from '../access/access-operations.ts';
 import { parseWorkspaceQuery } from '../listing/workspace-list-request.ts';
+import { toWorkspaceIncludes } from '../seams/workspace-contributions.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
 import { toWorkspaceResource } from './workspace-document.ts';
-import { loadIncluded, toIncludeNames, withIncludedLinkage } from './workspace-includes.ts';
+import { loadIncluded, withIncludedLinkage } from './workspace-includes.ts';
 import { listWorkspaces, type WorkspacePage } from './workspace-list-operations.ts';
 import {
   createWorkspace,
@@ -54,6 +60,13 @@ const inBothForms = (build: (path: string) => Endpoint): readonly Endpoint[] =>
     build,
   );
 
+const STATUS_COUNTS = {
+  'status-counts': dictionary(Type.Integer(), {
+    description:
+      'Workspaces that the caller may see, by the status of their current run; `none`: without a run, `total`: all, `matching`: those that the filters of the request select.',
+  }),
+};
+
 /** Counts by status of the current run: of all visible workspaces, and of those that match the request. */
 const toStatusCounts = ({
   runStatusCounts,
@@ -81,8 +94,8 @@ export const answerWorkspace = async (
   { head, query }: Pick<JsonApiExchange<unknown>, 'head' | 'query'>,
   access: WorkspaceAccessResult,
   recorded?: RecordedReads,
-): Promise<DocumentAnswer> => {
-  const include = parseInclude(query, toIncludeNames(context.workspaceContributions));
+): Promise<DocumentAnswer<Resource<'workspaces'>>> => {
+  const include = parseInclude(query, toWorkspaceIncludes(context.workspaceContributions));
   const sitePolicy = await findSitePolicyFor(recorded?.reads ?? context.store, [access]);
   const data = withIncludedLinkage(
     toWorkspaceResource(context.workspaceContributions, access, sitePolicy),
@@ -105,12 +118,41 @@ const warnOfEnforcement = (
 
 const COLLECTION = '/organizations/:organization_name/workspaces';
 
-export const workspaceRoutes = (context: WorkspacesContext): Route[] =>
-  jsonApiRoutes('workspaces', [
+const removalEndpoints = (context: WorkspacesContext): readonly Endpoint[] => [
+  ...inBothForms((path) =>
+    endpoint({
+      method: 'POST',
+      path: `${path}/actions/safe-delete`,
+      summary: 'Delete a workspace that manages nothing',
+      success: 204,
+      handle: async ({ principal, params }) => {
+        await safeDeleteWorkspace(context, principal, toAddress(params));
+        return undefined;
+      },
+    }),
+  ),
+  ...inBothForms((path) =>
+    endpoint({
+      method: 'DELETE',
+      path,
+      summary: 'Delete a workspace whatever it manages',
+      success: 204,
+      handle: async ({ principal, params }) => {
+        await forceDeleteWorkspace(context, principal, toAddress(params));
+        return undefined;
+      },
+    }),
+  ),
+];
+
+export const workspaceRoutes = (context: WorkspacesContext): Route[] => {
+  const includes = toWorkspaceIncludes(context.workspaceContributions);
+  return jsonApiRoutes('workspaces', [
     endpoint({
       method: 'POST',
       path: COLLECTION,
       summary: 'Create a workspace',
+      answers: one('workspaces', { includes }),
       body: { schema: CREATE_WORKSPACE, ...WORKSPACE_FORM },
       success: 201,
       handle: async (exchange) => {
@@ -137,8 +179,9 @@ export const workspaceRoutes = (context: WorkspacesContext): Route[] =>
       method: 'GET',
       path: COLLECTION,
       summary: 'List workspaces',
+      answers: pageOf('workspaces', { includes, meta: STATUS_COUNTS }),
       handle: async ({ head, params, principal, query }) => {
-        const include = parseInclude(query, toIncludeNames(context.workspaceContributions));
+        const include = parseInclude(query, includes);
         const page = parsePage(query);
         const found = await listWorkspaces(
           context,
@@ -171,6 +214,7 @@ export const workspaceRoutes = (context: WorkspacesContext): Route[] =>
         method: 'GET',
         path,
         summary: 'Show a workspace',
+        answers: one('workspaces', { includes }),
         handle: async (exchange) => {
           const { principal, params } = exchange;
           const recorded = await recordReads(context.store);
@@ -184,6 +228,7 @@ export const workspaceRoutes = (context: WorkspacesContext): Route[] =>
         method: 'PATCH',
         path,
         summary: 'Update a workspace',
+        answers: one('workspaces', { includes }),
         body: { schema: UPDATE_WORKSPACE, ...WORKSPACE_FORM },
         handle: async (exchange) => {
           const given = fromWorkspaceDocument(exchange.body, exchange.head);
@@ -196,28 +241,6 @@ export const workspaceRoutes = (context: WorkspacesContext): Route[] =>
         },
       }),
     ),
-    ...inBothForms((path) =>
-      endpoint({
-        method: 'POST',
-        path: `${path}/actions/safe-delete`,
-        summary: 'Delete a workspace that manages nothing',
-        success: 204,
-        handle: async ({ principal, params }) => {
-          await safeDeleteWorkspace(context, principal, toAddress(params));
-          return undefined;
-        },
-      }),
-    ),
-    ...inBothForms((path) =>
-      endpoint({
-        method: 'DELETE',
-        path,
-        summary: 'Delete a workspace whatever it manages',
-        success: 204,
-        handle: async ({ principal, params }) => {
-          await forceDeleteWorkspace(context, principal, toAddress(params));
-          return undefined;
-        },
-      }),
-    ),
+    ...removalEndpoints(context),
   ]);
+};

@@ -22,7 +22,8 @@ export interface Agent {
   readonly createdAtMs: number;
 }
 
-export type AgentStatus = 'idle' | 'busy' | 'exited' | 'errored';
+export const AGENT_STATUSES = ['idle', 'busy', 'exited', 'errored'] as const;
+export type AgentStatus = (typeof AGENT_STATUSES)[number];
 
 export const toAgentStatus = ({ ended, runId }: Pick<Agent, 'ended' | 'runId'>): AgentStatus =>
   ended ?? (runId === null ? 'idle' : 'busy');

@@ -1,11 +1,13 @@
 /** One upload of configuration files for the runs of a workspace. */
-type ConfigurationStatus =
-  | 'pending'
-  | 'uploaded'
-  | 'errored'
-  | 'archived'
-  | 'backing_data_soft_deleted'
-  | 'backing_data_permanently_deleted';
+export const CONFIGURATION_STATUSES = [
+  'pending',
+  'uploaded',
+  'errored',
+  'archived',
+  'backing_data_soft_deleted',
+  'backing_data_permanently_deleted',
+] as const;
+type ConfigurationStatus = (typeof CONFIGURATION_STATUSES)[number];
 
 /** The commit that the files are from. */
 export interface Ingress {
