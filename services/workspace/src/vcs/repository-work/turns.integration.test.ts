@@ -68,7 +68,7 @@ describe('an organization with much work at its providers', () => {
     const refused = await deliver(id, pushed('refs/heads/main', first));
     expect([refused.status, refused.errors[0]?.detail]).toEqual([
       429,
-      expect.stringContaining(`${LIMIT} pieces of work of the organization wait`),
+      expect.stringContaining(`already has ${LIMIT} pieces of work`),
     ]);
     expect(await logOf(id)).toEqual([]);
     await harness.runUpkeep();
