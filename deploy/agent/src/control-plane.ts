@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { stat, writeFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
+import { reasonOf } from './failure-reason.ts';
 import type { FoundCommit } from './repositories/find-commit.ts';
 
 const MEDIA_TYPE = 'application/vnd.api+json';
@@ -74,6 +75,17 @@ const isTransient = (error: unknown): boolean =>
   !(error instanceof Refused) || error.status === 429 || error.status >= 500;
 
 const RETRY_PAUSES_MS = [250, 500, 1000, 2000, 4000, 8000, 15_000, 30_000];
+
+/** `fetch`, whose errors name the address and the reason. */
+const reach = async (url: string, init?: RequestInit): Promise<Response> => {
+  try {
+    return await fetch(url, init);
+  } catch (error) {
+    throw new Error(`${new URL(url).origin} cannot be reached: ${reasonOf(error)}`, {
+      cause: error,
+    });
+  }
+};
 
 /** Retries for about a minute while the control plane is unreachable or unavailable. */
 const insisting = async <T>(attempt: () => Promise<T>): Promise<T> => {
@@ -207,7 +219,7 @@ export class ControlPlane {
     path: string,
     data?: object,
   ): Promise<JsonDocument | undefined> {
-    const response = await fetch(`${this.#address}/api/v2${path}`, {
+    const response = await reach(`${this.#address}/api/v2${path}`, {
       method,
       headers: { authorization: `Bearer ${token}`, accept: MEDIA_TYPE, 'content-type': MEDIA_TYPE },
       ...(data === undefined ? {} : { body: JSON.stringify({ data }) }),
@@ -342,7 +354,7 @@ export class ControlPlane {
 /** Downloads from a signed URL into a file. */
 export const download = (url: string, file: string): Promise<void> =>
   insisting(async () => {
-    const response = await fetch(url);
+    const response = await reach(url);
     if (!response.ok || response.body === null) {
       throw new Refused(response.status, `download: ${await refusalText(response)}`);
     }
@@ -353,7 +365,7 @@ export const download = (url: string, file: string): Promise<void> =>
 export const upload = (url: string, file: string): Promise<void> =>
   insisting(async () => {
     const { size } = await stat(file);
-    const response = await fetch(url, {
+    const response = await reach(url, {
       method: 'PUT',
       headers: { 'content-type': 'application/octet-stream', 'content-length': String(size) },
       body: Readable.toWeb(createReadStream(file)) as ReadableStream<Uint8Array>,

@@ -1,10 +1,19 @@
 /** The reference agent: executes runs of workspaces with the `terraform` binary. See README.md. */
 import { startAgent } from './agent.ts';
-import { readConfig } from './config.ts';
+import { type AgentConfig, readConfig } from './config.ts';
 import { ControlPlane } from './control-plane.ts';
 import { trustAuthority } from './trust.ts';
 
-const config = readConfig(process.env);
+const readSettings = (): AgentConfig => {
+  try {
+    return readConfig(process.env);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(1);
+  }
+};
+
+const config = readSettings();
 const caBundleFile =
   config.caFile === undefined ? undefined : trustAuthority(config.caFile, config.folder);
 

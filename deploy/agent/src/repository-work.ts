@@ -13,6 +13,7 @@ import {
   type RequestOrder,
   upload,
 } from './control-plane.ts';
+import { reasonOf } from './failure-reason.ts';
 import type { Say } from './recovery.ts';
 import { FetchedRepository } from './repositories/fetched-repository.ts';
 import { findCommit } from './repositories/find-commit.ts';
@@ -69,13 +70,6 @@ const readBeginning = async (response: Response, limitBytes: number): Promise<st
     if (sizeBytes >= limitBytes) break;
   }
   return Buffer.concat(pieces).subarray(0, limitBytes).toString();
-};
-
-/** The most specific text of a request that was not answered. */
-const reasonOf = (error: unknown): string => {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  if (!(cause instanceof Error)) return 'unknown error';
-  return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message;
 };
 
 const sendRequest = async (

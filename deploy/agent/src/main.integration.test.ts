@@ -1,0 +1,50 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { temporaryDirectory } from '@keelson/testkit';
+import { expect, test } from 'vitest';
+
+const MAIN = join(import.meta.dirname, 'main.ts');
+
+const start = (folder: string, settings: Readonly<Record<string, string>>): ChildProcess =>
+  spawn(process.execPath, [MAIN], {
+    env: { KEELSON_AGENT_FOLDER: join(folder, 'agent'), ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+
+test('a token that every user can read is refused in one sentence', async () => {
+  await using folder = await temporaryDirectory();
+  const file = join(folder.path, 'token');
+  await writeFile(file, 'secret-token', { mode: 0o644 });
+  const agent = start(folder.path, {
+    KEELSON_AGENT_ADDRESS: 'https://keelson.example',
+    KEELSON_AGENT_TOKEN_FILE: file,
+  });
+  const ended = once(agent, 'exit');
+  const refusal = agent.stderr === null ? '' : await text(agent.stderr);
+  expect([(await ended)[0], refusal]).toEqual([
+    1,
+    `KEELSON_AGENT_TOKEN_FILE: every user of this machine can read or change ${file}: chmod o= ${file}\n`,
+  ]);
+});
+
+test('a control plane that cannot be reached is named with the reason', async () => {
+  await using folder = await temporaryDirectory();
+  const agent = start(folder.path, {
+    KEELSON_AGENT_ADDRESS: 'http://127.0.0.1:2',
+    KEELSON_AGENT_TOKEN: 'of the pool',
+  });
+  const ended = once(agent, 'exit');
+  try {
+    for await (const line of createInterface({ input: agent.stdout ?? process.stdin })) {
+      expect(line).toMatch(/ http:\/\/127\.0\.0\.1:2 cannot be reached: ECONNREFUSED$/);
+      break;
+    }
+  } finally {
+    agent.kill();
+    await ended;
+  }
+});
