@@ -6,7 +6,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { hasCode, KeelsonError } from '@keelson/errors';
 import { callInSpan } from '@keelson/logging/spans';
 import type { CompiledQuery } from 'kysely';
-import type { PoolClient } from 'pg';
 import type { Backend, Batch, GroupCommit } from '../backend.ts';
 import type { OpenCopy, Replacement, StagedRow } from '../copies/copy-rows.ts';
 import { type SavedPage, type SavedTrees, TREE_START } from '../merkle/tree-rows.ts';
@@ -31,7 +30,7 @@ import type { CheckedRow, PutRow, Snapshot, StoredRow } from '../records/stored-
 import type { PartQuery, SubpageIndex, WalEntry } from '../store.ts';
 import type { WalMark } from '../wal/prune.ts';
 import { decodeOperations, encodeOperations } from '../wal/wal-codec.ts';
-import type { PostgresConnections } from './postgres-connections.ts';
+import type { PostgresConnections, Statement } from './postgres-connections.ts';
 import { openPostgresCopy, replaceRecords, stageRecords } from './postgres-copy.ts';
 import { createTextIndex, findByPart } from './postgres-text-search.ts';
 import { SharedQuery } from './shared-query.ts';
@@ -237,9 +236,9 @@ export class PostgresBackend implements Backend {
   async commit({ prepare, visible }: GroupCommit): Promise<void> {
     let batch: Batch | undefined;
     const write = (): Promise<void> =>
-      this.#connections.transaction<HeadRow>(LOCK_HEAD, async (client, [head]) => {
+      this.#connections.transaction<HeadRow>(LOCK_HEAD, async (_client, [head]) => {
         batch = await prepare(Number(head?.sequence));
-        if (batch !== undefined) await writeBatch(client, batch, Number(head?.log_bytes));
+        return batch && statementsOf(batch, Number(head?.log_bytes));
       });
     try {
       await write().catch((error: unknown) => {
@@ -366,7 +365,9 @@ export class PostgresBackend implements Backend {
         for (const statement of [...tables, ...createTextIndex(projection)])
           await client.query(statement);
         await client.query(resetTallies(POSTGRES_DIALECT), [table]);
-        for await (const page of changes) await writeProjected(client, page);
+        for await (const page of changes)
+          for (const { sql, values } of projectedStatements(page))
+            await client.query(sql, [...values]);
         await client.query(saveVersion(POSTGRES_DIALECT), [table, version]);
       }
     });
@@ -389,18 +390,17 @@ export class PostgresBackend implements Backend {
   }
 }
 
-const writeBatch = async (
-  client: PoolClient,
+const statementsOf = (
   { entries, changes, projected }: Batch,
   logBytes: number,
-): Promise<void> => {
+): readonly Statement[] => {
   const written = changes.filter((change): change is PutRow => change.stored !== undefined);
   const encoded = entries.map(({ operations }) => encodeOperations(operations));
   let endBytes = logBytes;
   const ends = encoded.map(({ length }) => (endBytes += length));
   const deleted = changes.filter(({ stored }) => stored === undefined);
-  await client.query(
-    `WITH appended AS (
+  const append: Statement = {
+    sql: `WITH appended AS (
        INSERT INTO wal (sequence, committed_at_ms, operations, end_bytes)
        SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bytea[], $8::bigint[])
      ), put AS (
@@ -410,7 +410,7 @@ const writeBatch = async (
          stored = excluded.stored, version = excluded.version, leaf = excluded.leaf
      )
      UPDATE head SET sequence = $7, log_bytes = $9 WHERE id = 1`,
-    [
+    values: [
       entries.map(({ sequence }) => sequence),
       entries.map(({ committedAtMs }) => committedAtMs),
       encoded,
@@ -423,12 +423,12 @@ const writeBatch = async (
       written.map(({ digest }) => digest?.subpage ?? null),
       written.map(({ digest }) => digest?.leaf ?? null),
     ],
-  );
-  if (deleted.length > 0)
-    await client.query('DELETE FROM record WHERE path = ANY($1::bytea[])', [
-      deleted.map(({ path }) => bytea(path)),
-    ]);
-  await writeProjected(client, projected);
+  };
+  const remove: Statement = {
+    sql: 'DELETE FROM record WHERE path = ANY($1::bytea[])',
+    values: [deleted.map(({ path }) => bytea(path))],
+  };
+  return [append, ...(deleted.length > 0 ? [remove] : []), ...projectedStatements(projected)];
 };
 
 /** PostgreSQL allows 65,535 parameters in a statement. */
@@ -436,27 +436,30 @@ const MAX_PARAMETERS = 30_000;
 /** Added in one statement. */
 const MAX_TALLIES = 1000;
 
-const writeProjected = async (
-  client: PoolClient,
-  changes: readonly ProjectedChange[],
-): Promise<void> => {
+const projectedStatements = (changes: readonly ProjectedChange[]): readonly Statement[] => {
+  const statements: Statement[] = [];
   for (const [projection, ofTable] of Map.groupBy(changes, (change) => change.projection)) {
     for (const { path, truncatedTo } of ofTable)
       if (truncatedTo !== undefined)
-        await client.query(truncateRows(projection, POSTGRES_DIALECT), [path, truncatedTo]);
+        statements.push({
+          sql: truncateRows(projection, POSTGRES_DIALECT),
+          values: [path, truncatedTo],
+        });
     const rows = ofTable.flatMap(({ path, put }) =>
       put.map(({ position, row }) => rowValues(projection, path, position, row)),
     );
     const pageRows = Math.floor(MAX_PARAMETERS / (rows[0]?.length ?? 1));
     for (let at = 0; at < rows.length; at += pageRows) {
       const page = rows.slice(at, at + pageRows);
-      await client.query(putRows(projection, page.length, POSTGRES_DIALECT), page.flat());
+      const sql = putRows(projection, page.length, POSTGRES_DIALECT);
+      statements.push({ sql, values: page.flat() });
     }
     const tallies = [...sumTallies(ofTable)];
     for (let at = 0; at < tallies.length; at += MAX_TALLIES) {
       const some = tallies.slice(at, at + MAX_TALLIES);
       const values = some.flatMap(([key, difference]) => [projection.table, key, difference]);
-      await client.query(addTallies(some.length, POSTGRES_DIALECT), values);
+      statements.push({ sql: addTallies(some.length, POSTGRES_DIALECT), values });
     }
   }
+  return statements;
 };

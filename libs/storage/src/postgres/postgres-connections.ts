@@ -48,6 +48,8 @@ const openPool = (connectionString: string, max: number): pg.Pool => {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
     keepAlive: true,
+    // Statements are sent without waiting for the answer to those before them.
+    pipeline: true,
     types: {
       getTypeParser: (oid, format) => (oid === INT8 ? Number : pg.types.getTypeParser(oid, format)),
     },
@@ -61,19 +63,34 @@ const openPool = (connectionString: string, max: number): pg.Pool => {
 /** A lost connection fails the next query too; without a listener it would end the process. */
 const ignoreLoss = (): void => undefined;
 
+export interface Statement {
+  readonly sql: string;
+  readonly values: readonly unknown[];
+}
+
 /**
- * PostgreSQL warns when it confirms a commit without its standby because the wait was cancelled.
- * @throws Error then, and when the connection is lost
+ * Sends the last statements of a transaction together with COMMIT, so that its locks are held for one round trip less
+ * for each. PostgreSQL rolls back if one of them is refused. It warns when it confirms a commit without its standby
+ * because the wait was cancelled.
+ * @throws KeelsonError `storage.outcome_unknown` then, and when the connection is lost
  */
-const commitOf = async (client: pg.PoolClient): Promise<void> => {
+const finish = async (client: pg.PoolClient, statements: readonly Statement[]): Promise<void> => {
   let warning: Error | undefined;
   const listen = ({ message }: { readonly message?: string | undefined }): void => {
     warning = new Error(message);
   };
   client.on('notice', listen);
-  await client.query('COMMIT');
+  const sent = statements.map(({ sql, values }) => client.query(sql, [...values]));
+  const commit = client.query('COMMIT');
+  const results = await Promise.allSettled([...sent, commit]);
   client.off('notice', listen);
-  if (warning !== undefined) throw warning;
+  const failed = results.findIndex(({ status }) => status === 'rejected');
+  const result = results[failed];
+  const cause: unknown = result?.status === 'rejected' ? result.reason : warning;
+  if (cause === undefined) return;
+  const error = fromPostgresError(cause);
+  const isRefused = failed !== -1 && failed < sent.length && !hasCode(error, 'storage.unavailable');
+  throw isRefused ? error : new KeelsonError('storage.outcome_unknown', {}, { cause });
 };
 
 export class PostgresConnections {
@@ -111,23 +128,19 @@ export class PostgresConnections {
    * Runs `work` in a transaction. Nothing is written if it fails, unless the code is `storage.outcome_unknown`: then
    * the connection was lost during the commit.
    * @param opening first statement, sent together with BEGIN; its rows are passed to `work`
+   * @param work may return last statements, which are sent together with COMMIT
    */
   async transaction<Row extends object>(
     opening: string,
-    work: (client: pg.PoolClient, rows: readonly Row[]) => Promise<void>,
+    work: (client: pg.PoolClient, rows: readonly Row[]) => Promise<readonly Statement[] | void>,
   ): Promise<void> {
     const { client, rows } = await this.#repeatLost((pool) => this.#begin<Row>(pool, opening));
     try {
-      await work(client, rows);
+      const last = await work(client, rows);
+      await finish(client, last ?? []);
     } catch (error) {
       client.release(true);
       throw fromPostgresError(error);
-    }
-    try {
-      await commitOf(client);
-    } catch (cause) {
-      client.release(true);
-      throw new KeelsonError('storage.outcome_unknown', {}, { cause });
     }
     client.off('error', ignoreLoss);
     client.release();

@@ -110,9 +110,13 @@ export class CommitQueue {
     try {
       await backend.commit({
         prepare: async (head) => {
-          await reader.catchUpFinally(head);
+          // Both at once, because a database holds its lock meanwhile.
+          const [leaves] = await Promise.all([
+            this.#leavesBefore(group),
+            reader.catchUpFinally(head),
+          ]);
           accepted = this.#accept(group, head);
-          const batch = await this.#toBatch(accepted);
+          const batch = await this.#toBatch(accepted, leaves);
           entries = batch?.entries ?? [];
           return batch;
         },
@@ -151,10 +155,12 @@ export class CommitQueue {
     return accepted;
   }
 
-  async #toBatch(accepted: readonly Accepted[]): Promise<Batch | undefined> {
+  async #toBatch(
+    accepted: readonly Accepted[],
+    leaves: ReadonlyMap<string, Leaf>,
+  ): Promise<Batch | undefined> {
     if (accepted.length === 0) return undefined;
     const { reader, projector } = this.#options;
-    const leaves = await this.#leavesBefore(accepted);
     const changes = new Map<string, RowChange>();
     const values = new Map<string, Uint8Array | undefined>();
     const created = new Set<string>();
@@ -189,11 +195,9 @@ export class CommitQueue {
     return { entries, changes: [...changes.values()], projected };
   }
 
-  /** The stored leaves of all records that the group changes, looked up together. */
-  async #leavesBefore(accepted: readonly Accepted[]): Promise<ReadonlyMap<string, Leaf>> {
-    const paths = new Set(
-      accepted.flatMap(({ entry }) => entry.operations.map(({ path }) => path)),
-    );
+  /** The stored leaves of all records that the group would change, looked up together. */
+  async #leavesBefore(group: readonly Waiting[]): Promise<ReadonlyMap<string, Leaf>> {
+    const paths = new Set(group.flatMap(({ operations }) => operations.map(({ path }) => path)));
     const inTrees = [...paths].filter((path) => treeTypeOf(path) !== undefined);
     const leaves = inTrees.map(
       async (path): Promise<readonly [string, Leaf]> => [
