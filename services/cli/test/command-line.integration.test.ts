@@ -331,7 +331,24 @@ test('doctor names a damaged store, a readable key and a missing file, and chang
   expect((await keelson(['doctor', join(folder.path, 'nowhere')])).code).toBe(2);
 });
 
-test('completion offers commands and their arguments', async () => {
-  const offered = await keelson(['complete', '--', 'repl']);
-  expect(offered.out).toContain('replication');
+test('completion offers commands and their arguments in bash', async () => {
+  const file = join(folder.path, 'keelson.bash');
+  const script = await keelson(['completion', 'bash']);
+  writeFileSync(file, script.out);
+  const offeredFor = async (...words: readonly string[]): Promise<readonly string[]> => {
+    // The words of a line that is being typed, as the package bash-completion passes them on.
+    const typed = `_get_comp_words_by_ref() { words=("\${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur=\${words[cword]}; }`;
+    const asked = `source ${file}; compopt() { :; }; COMP_WORDS=("$0" "$@"); COMP_CWORD=$#; __keelson_complete; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const answer = await run('bash', ['--norc', '-c', `${typed}; ${asked}`, 'keelson', ...words], {
+      env: { PATH: `${join(folder.path, 'bin')}:${process.env['PATH']}` },
+    });
+    expect(answer.err).toBe('');
+    return answer.out.trim().split('\n');
+  };
+  expect(await offeredFor('repl')).toEqual(['replication']);
+  expect(await offeredFor('replication', 'pro')).toEqual(['promote']);
+  expect(await offeredFor('workspace', '')).toEqual(
+    expect.arrayContaining(['list', 'lock', 'unlock', 'state']),
+  );
+  expect(await offeredFor('completion', 'po')).toEqual(['powershell']);
 });
