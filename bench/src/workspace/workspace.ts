@@ -20,6 +20,8 @@ const CALLERS = 64;
 /** Number of workspaces in the project of the restricted caller. */
 const VISIBLE = 300;
 const CREATIONS_PER_SECOND = 20;
+/** Lists arrive as fast as one user may send requests to `/api/v2`. */
+const LISTS_PER_SECOND = 30;
 
 export interface Scene {
   readonly workspaces: InProcessWorkspaces;
@@ -168,7 +170,7 @@ export const workspaces: Bench = {
   claim: 'P7, P8: create, show, lock and list workspaces, without HTTP',
   method:
     'The service on SQLite in one process, called as the gateway calls it; answers are not parsed. 100,000 ' +
-    `workspaces; 64 callers create, show and lock. Lists one at a time at a fixed rate, each with other values, while ${CREATIONS_PER_SECOND} ` +
+    `workspaces; 64 callers create, show and lock. ${LISTS_PER_SECOND} lists a second (the rate limit of a user), each with other values, while ${CREATIONS_PER_SECOND} ` +
     'workspaces a second are created; CPU/op is that of all threads for one list between two creations.',
   run: async ({ quick, say }) => {
     const count = quick ? 600 : 100_000;
@@ -193,7 +195,7 @@ export const workspaces: Bench = {
       figures.push(await measureCalls('lock and unlock, as one', seconds, lockAndUnlock));
       say('listing');
       const lists = await measureLists(scene, count, {
-        perSecond: quick ? 50 : 60,
+        perSecond: quick ? 50 : LISTS_PER_SECOND,
         seconds,
         turns: quick ? 4 : 300,
       });

@@ -63,7 +63,7 @@ export default {
     isPage.has(page) ? page.replace(/(?:^|(?<=\/))README\.md$/, 'index.md') : page,
   // Addresses of the reader's own server.
   ignoreDeadLinks: 'localhostLinks',
-  // Nothing is asked of another host, and a build never reads the history.
+  // A build sends no request to another host and never reads the history.
   lastUpdated: false,
   markdown: {
     html: false,

@@ -7,6 +7,9 @@ test.for([
   ['*\n * Whom a token stands for.\n ', 'Whom'],
   [' The tree is built anew.', 'anew'],
   [' It lies beside the log.', 'beside'],
+  [' Beside the records: nothing else shows it.', 'Beside'],
+  [' Signs what the role lets in.', 'lets in'],
+  [' Nothing is asked of another host.', 'asked of'],
   ['* Records\n * of before the change.', 'of before'],
   [' It was refused, and so it is.', 'so it is.'],
 ])('a comment such as %j is refused for "%s"', ([comment, phrase]) => {

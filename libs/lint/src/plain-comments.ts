@@ -1,7 +1,8 @@
 /** Comments are written in plain English (CONTRIBUTING, Documents). The rule finds phrases that never are. */
 
 const OPENINGS = /^(?:Of|What|Whom|Whose) /;
-const PHRASES = /\b(?:anew|besides?|lest|of before|tells? of|told|whom)\b|\bso it is[.,;:]/;
+const PHRASES =
+  /\b(?:anew|asked of|besides?|lets? in|lest|of before|tells? of|told|whom)\b|\bso it is[.,;:]/i;
 
 /** The phrase that makes a comment hard to read; undefined if none is known. */
 export const oddPhrase = (comment: string): string | undefined => {

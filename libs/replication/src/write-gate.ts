@@ -104,6 +104,7 @@ export const guardWrites = (store: Store, gate: WriteGate): Store => {
     transact,
     select: (build) => store.select(build),
     findByPart: (table, query) => store.findByPart(table, query),
+    countByPart: (table, query) => store.countByPart(table, query),
     tallies: (table, keys) => store.tallies(table, keys),
     findDamagedProjections: () => store.findDamagedProjections(),
     rebuildProjections: () => store.rebuildProjections(),

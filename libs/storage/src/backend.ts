@@ -10,7 +10,7 @@ import type { ProjectionTables } from './projections/projection-tables.ts';
 import type { Searched } from './projections/text-search.ts';
 import type { PathRange } from './records/record-path.ts';
 import type { RowChange, StoredRow } from './records/stored-rows.ts';
-import type { PartQuery, SubpageIndex, WalEntry } from './store.ts';
+import type { PartCount, PartQuery, SubpageIndex, WalEntry } from './store.ts';
 import type { LogRows } from './wal/log-rows.ts';
 
 /** @throws KeelsonError `storage.unknown_format` */
@@ -52,6 +52,8 @@ export interface Backend extends TreeRows, LogRows, ProjectionTables, CopyRows {
   commit(group: GroupCommit): Promise<void>;
   /** Paths of the records; undefined when there are more than `limit`, or none can be looked up. */
   findByPart(searched: Searched, query: PartQuery): Promise<readonly string[] | undefined>;
+  /** Number of rows; undefined when the part cannot be looked up. */
+  countByPart(searched: Searched, query: PartCount): Promise<number | undefined>;
   /** Numbers of rows of a projection by tally key. */
   loadTallies(table: string, keys: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Space that the database takes. */

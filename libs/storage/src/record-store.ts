@@ -8,6 +8,7 @@ import { storeCopies } from './copies/store-copies.ts';
 import { TreeKeeper } from './merkle/tree-keeper.ts';
 import type { Projection } from './projections/projection.ts';
 import { Projector } from './projections/projector.ts';
+import type { Searched } from './projections/text-search.ts';
 import type { CacheShares } from './reading/cache-shares.ts';
 import { RecordReader } from './reading/record-reader.ts';
 import { storedReadsOf } from './reading/stored-reads.ts';
@@ -19,6 +20,7 @@ import type {
   Fence,
   ListOptions,
   Merkle,
+  PartCount,
   PartQuery,
   ScanOptions,
   Store,
@@ -194,12 +196,21 @@ export class RecordStore implements Store {
   }
 
   async findByPart(table: string, query: PartQuery): Promise<readonly string[] | undefined> {
-    const { search, source } = this.#projector.require(table);
+    const { prefix } = this.#projector.require(table).source;
+    const searched = this.#requireSearched(table);
+    const paths = await this.#readProjections(() => this.#backend.findByPart(searched, query));
+    return paths?.map((path) => path.slice(prefix.length));
+  }
+
+  async countByPart(table: string, query: PartCount): Promise<number | undefined> {
+    const searched = this.#requireSearched(table);
+    return this.#readProjections(() => this.#backend.countByPart(searched, query));
+  }
+
+  #requireSearched(table: string): Searched {
+    const { search } = this.#projector.require(table);
     if (search === undefined) throw new Error(`${table} has no searched text`);
-    const paths = await this.#readProjections(() =>
-      this.#backend.findByPart({ table, search }, query),
-    );
-    return paths?.map((path) => path.slice(source.prefix.length));
+    return { table, search };
   }
 
   async tallies(table: string, keys: readonly string[]): Promise<readonly number[]> {

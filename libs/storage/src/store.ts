@@ -267,10 +267,13 @@ export interface TableQuery<Row> {
   compile(): CompiledQuery<Row>;
 }
 
-export interface PartQuery {
+export interface PartCount {
   /** Only rows with this value in the scope column are searched. */
   readonly scope: string;
   readonly part: string;
+}
+
+export interface PartQuery extends PartCount {
   readonly limit: number;
 }
 
@@ -292,6 +295,11 @@ export interface Store extends Reads {
    * @returns undefined when there may be more than `limit`, or `part` has fewer than three characters
    */
   findByPart(table: string, query: PartQuery): Promise<readonly string[] | undefined>;
+  /**
+   * Number of rows whose searched text contains `part`, by the same index.
+   * @returns undefined when `part` has fewer than three characters
+   */
+  countByPart(table: string, query: PartCount): Promise<number | undefined>;
   /** Number of rows of a projection under each key, in the order of the keys. */
   tallies(table: string, keys: readonly string[]): Promise<readonly number[]>;
   /**

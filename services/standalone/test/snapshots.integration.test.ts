@@ -382,7 +382,7 @@ describe('a snapshot', () => {
 
   test('opens at later starts with the key file of either cluster, and with no other', async () => {
     const keyFile = join(target.dataFolder, 'unseal.key');
-    // Its own, which the shares let in.
+    // The target's own key file, which is valid since the source's key shares were entered.
     await target.stop();
     target = await startKeelson({ dataFolder: target.dataFolder, env: targetSettings });
     const read = await v1(target, source.rootToken, 'GET', 'sys/policies/acl/w-1-0');

@@ -145,11 +145,11 @@ const send = (group: string, name: string, value: unknown, additional: object = 
   const trial = TRIALS[group];
   if (trial === undefined) throw new Error(`no trial of ${group}`);
   const [container, inner] = name.split('.');
-  const besides = inner === undefined ? additional : { [container ?? '']: additional };
+  const outer = inner === undefined ? additional : { [container ?? '']: additional };
   const given = nested(name, value) as Record<string, object>;
   const merged =
     inner === undefined
-      ? { ...besides, ...given }
+      ? { ...outer, ...given }
       : { [container ?? '']: { ...additional, ...given[container ?? ''] } };
   return trial({ ...FIELD_GROUPS[group]?.least, ...merged }, name);
 };

@@ -69,7 +69,7 @@ export const registerTextSearchContract = (context: StoreContext): void => {
     const LENGTHS = Array.from({ length: 8 }, (_, length) => length);
     const MANY = 1000;
 
-    /** The number of rows and the records found; a result cut off at a limit must not exceed it. */
+    /** The numbers of rows and the records found; a result cut off at a limit must not exceed it. */
     const answers = async (parts: readonly string[]) => {
       const found: unknown[] = [];
       for (const scope of HOUSES) {
@@ -80,6 +80,7 @@ export const registerTextSearchContract = (context: StoreContext): void => {
             context.store.findByPart('room_name', { scope, part, limit });
           expect((await search(LIMIT))?.length ?? 0).toBeLessThanOrEqual(LIMIT);
           found.push((await search(MANY))?.toSorted());
+          found.push(await context.store.countByPart('room_name', { scope, part }));
         }
       }
       return found;
@@ -95,10 +96,13 @@ export const registerTextSearchContract = (context: StoreContext): void => {
             .filter(([, room]) => room.names.some((name) => name.includes(part)))
             .map(([key]) => key)
             .sort();
+        const rowsWithPart = (part: string) => names.filter((name) => name.includes(part)).length;
         return [
           [names.length, ...LENGTHS.map(ofLength)],
           // Shorter parts have no trigram.
-          ...parts.map((part) => (part.length < 3 ? undefined : withPart(part))),
+          ...parts.flatMap((part) =>
+            part.length < 3 ? [undefined, undefined] : [withPart(part), rowsWithPart(part)],
+          ),
         ];
       });
 
@@ -144,6 +148,15 @@ export const registerTextSearchContract = (context: StoreContext): void => {
         context.store.findByPart('room_name', { scope: 'east', part: 'abb', limit });
       expect((await find(5))?.toSorted()).toEqual(['e0', 'e1', 'e2', 'e3', 'e4']);
       expect(await find(4)).toBeUndefined();
+    });
+
+    test('are found in the new scope when only the scope changed', async () => {
+      await context.reopen(roomNames(1));
+      const known = new Map<string, Room>();
+      const names = ['abab'];
+      await apply(known, [{ key: '1', room: { house: 'east', names } }]);
+      await apply(known, [{ key: '1', room: { house: 'west', names } }]);
+      expect(await answers(['bab'])).toEqual(walk(known, ['bab']));
     });
 
     test('may hold any character', async () => {

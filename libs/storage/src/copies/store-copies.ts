@@ -130,7 +130,7 @@ export const storeCopies = ({
     },
     replace: async (restoration, { records, sequence }) => {
       await exclusively(async () => {
-        // Beside the records of the copy: nothing else tells that the log was interrupted.
+        // Written in addition to the records of the copy: nothing else shows that the log was interrupted.
         const mark = {
           path: restorations.path(RESTORATION_KEY),
           stored: Buffer.from(

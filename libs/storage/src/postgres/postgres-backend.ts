@@ -27,12 +27,12 @@ import { postgresTables } from '../projections/table-queries.ts';
 import type { Searched } from '../projections/text-search.ts';
 import type { PathRange } from '../records/record-path.ts';
 import type { CheckedRow, PutRow, Snapshot, StoredRow } from '../records/stored-rows.ts';
-import type { PartQuery, SubpageIndex, WalEntry } from '../store.ts';
+import type { PartCount, PartQuery, SubpageIndex, WalEntry } from '../store.ts';
 import type { WalMark } from '../wal/prune.ts';
 import { decodeOperations, encodeOperations } from '../wal/wal-codec.ts';
 import type { PostgresConnections, Statement } from './postgres-connections.ts';
 import { openPostgresCopy, replaceRecords, stageRecords } from './postgres-copy.ts';
-import { createTextIndex, findByPart } from './postgres-text-search.ts';
+import { countByPart, createTextIndex, findByPart } from './postgres-text-search.ts';
 import { SharedQuery } from './shared-query.ts';
 
 const bytea = (path: string): Buffer => Buffer.from(path);
@@ -342,6 +342,12 @@ export class PostgresBackend implements Backend {
   findByPart(searched: Searched, part: PartQuery): Promise<readonly string[] | undefined> {
     return inSpan('search', () =>
       findByPart((sql, values) => this.#connections.query(sql, values), searched, part),
+    );
+  }
+
+  countByPart(searched: Searched, part: PartCount): Promise<number | undefined> {
+    return inSpan('search', () =>
+      countByPart((sql, values) => this.#connections.query(sql, values), searched, part),
     );
   }
 

@@ -17,7 +17,7 @@ export interface PartialIndex<Column extends string = string> {
   readonly present: Column;
 }
 
-/** A column searched for parts of its text (`Store.findByPart`). Both columns are text and never null. */
+/** A column searched for parts of its text (`Store.findByPart`, `countByPart`). Both columns are text and never null. */
 export interface TextSearch<Column extends string = string> {
   readonly column: Column;
   /** Column that restricts a search, such as the id of an organization. */
@@ -67,10 +67,15 @@ export interface Tally {
   readonly difference: number;
 }
 
+export interface ScopedText {
+  readonly text: string;
+  readonly scope: string;
+}
+
 export interface TextChange {
   readonly position: number;
-  readonly before: string | undefined;
-  readonly after: string | undefined;
+  readonly before: ScopedText | undefined;
+  readonly after: ScopedText | undefined;
 }
 
 const isEqual = (a: ProjectionRow | undefined, b: ProjectionRow): boolean =>
@@ -110,13 +115,13 @@ const decideTextChanges = (
   after: readonly ProjectionRow[],
 ): readonly TextChange[] => {
   if (search === undefined) return NOTHING;
-  const toText = (row: ProjectionRow | undefined): string | undefined =>
-    row && String(row[search.column]);
+  const toText = (row: ProjectionRow | undefined): ScopedText | undefined =>
+    row && { text: String(row[search.column]), scope: String(row[search.scope]) };
   return Array.from({ length: Math.max(before.length, after.length) }, (_, position) => ({
     position,
     before: toText(before[position]),
     after: toText(after[position]),
-  })).filter((change) => change.before !== change.after);
+  })).filter(({ before, after }) => before?.text !== after?.text || before?.scope !== after?.scope);
 };
 
 const decideTallies = (

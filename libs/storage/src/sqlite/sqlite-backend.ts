@@ -28,7 +28,7 @@ import { sqliteTables } from '../projections/table-queries.ts';
 import type { Searched } from '../projections/text-search.ts';
 import type { PathRange } from '../records/record-path.ts';
 import type { CheckedRow, PutRow, Snapshot, StoredRow } from '../records/stored-rows.ts';
-import type { PartQuery, SubpageIndex, WalEntry } from '../store.ts';
+import type { PartCount, PartQuery, SubpageIndex, WalEntry } from '../store.ts';
 import type { WalMark } from '../wal/prune.ts';
 import { decodeOperations, encodeOperations } from '../wal/wal-codec.ts';
 import type { FileLock } from './file-lock.ts';
@@ -41,7 +41,7 @@ import {
 import { guarded } from './sqlite-errors.ts';
 import { restoreRecord, SqliteRecords, writeRecords } from './sqlite-records.ts';
 import { prepareStatements } from './sqlite-statements.ts';
-import { createTextIndex, findByPart, indexTexts } from './sqlite-text-search.ts';
+import { countByPart, createTextIndex, findByPart, indexTexts } from './sqlite-text-search.ts';
 import type { SqliteWriter } from './sqlite-writer.ts';
 import type { WriteStatement } from './writer-thread.ts';
 
@@ -258,6 +258,10 @@ export class SqliteBackend implements Backend {
 
   async findByPart(searched: Searched, part: PartQuery): Promise<readonly string[] | undefined> {
     return guarded(() => findByPart((sql) => this.#prepared(sql), searched, part));
+  }
+
+  async countByPart(searched: Searched, part: PartCount): Promise<number | undefined> {
+    return guarded(() => countByPart((sql) => this.#prepared(sql), searched, part));
   }
 
   async loadTallies(table: string, keys: readonly string[]): Promise<ReadonlyMap<string, number>> {

@@ -137,7 +137,7 @@ describe('a delivery of a webhook', () => {
   );
 });
 
-/** Tells how much of a body has come, in bytes, and when its end did not come. */
+/** Reports how many bytes of a body arrived, and whether its end is missing. */
 const arrivals = new EventEmitter<{ arrived: [size: number]; broken: [] }>();
 const counting = (service: string, pathPrefix: string, paths: readonly string[]) =>
   createEdgeService({

@@ -26,7 +26,7 @@ const shownOf = (pem: string): string =>
 const certificateCount = async (): Promise<number> =>
   (await mounts.pki.call('LIST', 'certs')).data.keys.length;
 
-/** The same asked of `issue` in the body, and of `sign` in the CSR. */
+/** The same names, requested from `issue` in the body and from `sign` in the CSR. */
 const bothWays = (role: string, name: string) => [
   { path: `issue/${role}`, body: { common_name: NAME, alt_names: [name] } },
   {

@@ -1,6 +1,6 @@
 /**
  * Records that decisions depend on and that cannot be decrypted. Each kind affects what depends on it and
- * nothing else; this register tells operators which records are damaged.
+ * nothing else; this register shows operators which records are damaged.
  */
 import type { Logger } from '@keelson/logging';
 

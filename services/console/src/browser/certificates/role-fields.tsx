@@ -109,7 +109,7 @@ const Lifetime = (props: { name: string; value: string; required?: boolean; labe
   </label>
 );
 
-/** A lifetime of a role; 0 stands for the authority's own. */
+/** A lifetime of a role; 0 means that the authority's own applies. */
 const lifetimeOf = (value: string | undefined): string =>
   value === undefined || /^0s?$/.test(value) ? '' : value;
 

@@ -75,7 +75,7 @@ export const mainFacts = (status: Status): readonly (readonly [string, string])[
   ...(status.mode === 'primary'
     ? [
         ['Position', shownValue(status['last_wal'])] as const,
-        ['Let in', shownValue(status['known_secondaries'])] as const,
+        ['Known secondaries', shownValue(status['known_secondaries'])] as const,
         ['Cluster address', shownValue(status['primary_cluster_addr'] || 'as configured')] as const,
       ]
     : [

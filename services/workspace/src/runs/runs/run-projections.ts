@@ -36,7 +36,7 @@ export const listedKey = (ownerId: string, status?: string): string =>
 export const RUN_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'run',
-    version: 5,
+    version: 6,
     source: runRecords.collection,
     columns: {
       id: 'text',

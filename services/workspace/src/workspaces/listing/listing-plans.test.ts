@@ -74,6 +74,7 @@ beforeAll(async () => {
         select: remember(`${name}: ${size}`),
         tallies: async (_table, keys) => keys.map(() => tallied),
         findByPart: async () => named,
+        countByPart: async () => undefined,
       }).find({ ...BASE, ...query });
   const select = remember(UPKEEP);
   const context = { store: { select }, clock: systemClock } as unknown as RunsContext;

@@ -37,7 +37,7 @@ import {
 
 const FEW = 2000;
 
-type ListingStore = Pick<Store, 'select' | 'tallies' | 'findByPart'>;
+type ListingStore = Pick<Store, 'select' | 'tallies' | 'findByPart' | 'countByPart'>;
 
 interface ListingContext {
   readonly store: ListingStore;
@@ -225,14 +225,28 @@ const findAmongFew = async (
   return { ids: rows.slice(from, from + size).map(({ id }) => id), totalCount: rows.length };
 };
 
-/** The total, if a tally or a sum of tallies gives it. */
-const countKnown = (context: ListingContext, query: ResolvedQuery): Promise<number> | undefined => {
+/** Number of workspaces with a part in their names; undefined if the trigram index cannot count them. */
+const countNamed = async (
+  { store }: ListingContext,
+  scope: string,
+  { part, isAtStart, isAtEnd }: NamePattern,
+): Promise<number | undefined> =>
+  isAtStart || isAtEnd ? undefined : store.countByPart('workspace', { scope, part });
+
+/** The total, if a tally, a sum of tallies or the trigram index gives it. */
+const countKnown = async (
+  context: ListingContext,
+  query: ResolvedQuery,
+): Promise<number | undefined> => {
   const { organizationId, visible, projectId, exceptId, patterns, conditions } = query;
   const { excluded, runStatuses } = query;
-  const others = [exceptId === undefined ? [] : [exceptId], patterns, excluded, conditions];
+  const others = [exceptId === undefined ? [] : [exceptId], excluded, conditions];
   if (others.some((conditions) => conditions.length > 0)) return undefined;
   const kinds = [visible !== undefined, projectId !== undefined, runStatuses.length > 0];
-  if (kinds.filter(Boolean).length > 1) return undefined;
+  const used = kinds.filter(Boolean).length + patterns.length;
+  if (used > 1) return undefined;
+  const [pattern] = patterns;
+  if (pattern !== undefined) return countNamed(context, organizationId, pattern);
   if (runStatuses.length > 0) return countWithStatuses(context.store, organizationId, runStatuses);
   if (projectId !== undefined) return countInProjects(context.store, organizationId, [projectId]);
   return countVisible(context, { organizationId, visible });
@@ -244,8 +258,9 @@ const findInOrder = async (
   { number, size }: WorkspaceQuery['page'],
 ): Promise<WorkspaceMatches> => {
   const rarest: Start | undefined = query.conditions.length > 0 ? { by: 'tag' } : undefined;
-  const totalCount = await (countKnown(context, query) ??
-    count(context, (tables) => selectMatching(tables, query, rarest)));
+  const totalCount =
+    (await countKnown(context, query)) ??
+    (await count(context, (tables) => selectMatching(tables, query, rarest)));
   const offset = (number - 1) * size;
   if (offset >= totalCount) return { ids: [], totalCount };
   const rows = await context.store.select((tables: Tables) =>

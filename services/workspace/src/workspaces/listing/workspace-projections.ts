@@ -104,7 +104,7 @@ export const tagKey = (
 export const LISTING_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'workspace',
-    version: 2,
+    version: 3,
     source: workspaceRecords.collection,
     columns: {
       id: 'text',
@@ -214,7 +214,7 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
   }) as unknown as Projection,
   defineProjection({
     table: 'project',
-    version: 1,
+    version: 2,
     source: projectRecords.collection,
     columns: { id: 'text', organization_id: 'text', name: 'text', name_lower: 'text' },
     indexes: [
