@@ -18,7 +18,7 @@ const FIELDS = {
   enabled: field.bool({ description: 'Serve EST.' }),
   default_mount: field.bool({ description: 'Answer /.well-known/est without a label.' }),
   default_path_policy: field.string({
-    description: 'What decides without a label: sign-verbatim or role:<name>.',
+    description: 'Path that serves requests without a label: sign-verbatim or role:<name>.',
   }),
   label_to_path_policy: field.stringMap({ description: 'The same for each label.' }),
   authenticators: field.map({
@@ -29,7 +29,9 @@ const FIELDS = {
     check: (value) =>
       value ? 'enable_sentinel_parsing must be false: there are no Sentinel policies' : undefined,
   }),
-  audit_fields: field.commaList({ description: 'What of a request is put on record.' }),
+  audit_fields: field.commaList({
+    description: 'Fields of a request that are written to the audit log.',
+  }),
 };
 
 const refuse = (text: string): never => {

@@ -197,7 +197,12 @@ export const estRoutes = (parts: IssuingParts): Route[] => {
   return [
     ...served.flatMap(([path, policy]) => [
       route('GET', `${path}/cacerts`, 'CA certificates', read(policy, readCertificates)),
-      route('GET', `${path}/csrattrs`, 'What requests are to have', read(policy, readAttributes)),
+      route(
+        'GET',
+        `${path}/csrattrs`,
+        'Show the attributes that requests need',
+        read(policy, readAttributes),
+      ),
       ...POSTS.map(([name, kind, summary]) =>
         route('POST', `${path}/${name}`, summary, post(kind, policy, false)),
       ),

@@ -29,7 +29,7 @@ const FORMAT_FIELDS = {
     description: 'Id or name of an issuer, or `default`.',
     maxLength: MAX_TEXT_LENGTH,
   }),
-  policy: textField('What the service knows a policy by.'),
+  policy: textField('Name of the policy in the service.'),
   format: field.string({ default: 'pem', description: 'pem, der, pem_bundle or p7b (PKCS #7).' }),
   private_key_format: field.string({ default: 'der', description: 'der, pem or pkcs8.' }),
   remove_roots_from_chain: field.bool({

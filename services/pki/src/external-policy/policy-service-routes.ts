@@ -11,7 +11,7 @@ import { loadPolicyService } from './policy-service-records.ts';
 
 const FIELDS = {
   enabled: field.bool({ description: 'Serve the external-policy paths.' }),
-  external_service_url: field.string({ description: 'Where it is asked; https.' }),
+  external_service_url: field.string({ description: 'Address of the service; https.' }),
   timeout: field.durationSeconds({ description: 'Time limit; 15s when not set.' }),
   trusted_ca: field.string({ description: 'PEM of the authorities its certificate comes from.' }),
   trusted_leaf_certificate_bundle: field.string({

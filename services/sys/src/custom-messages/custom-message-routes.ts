@@ -159,7 +159,7 @@ const memberRoutes = (context: CustomMessageContext): Route[] => [
     fields: { id, ...CONTENT },
     operations: {
       update: {
-        summary: 'Replace a custom message; what is left out returns to its default.',
+        summary: 'Replace a custom message; omitted fields return to their defaults.',
         handle: async ({ fields, namespace }) => ({
           data: messageDocument(
             await replaceCustomMessage(context, namespace.id, fields.id, toDraft(fields)),

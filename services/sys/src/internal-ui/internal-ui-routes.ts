@@ -135,7 +135,7 @@ export const internalUiRoutes = (context: InternalUiContext): Route[] => [
     fields: {},
     operations: {
       read: {
-        summary: 'What the policies of the token of the request come to, path by path.',
+        summary: 'Show the effective permissions of the calling token, path by path.',
         handle: async ({ caller }) => ({
           data: resultantAclDocument(await combineRights(context, caller)),
         }),

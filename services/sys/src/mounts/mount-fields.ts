@@ -85,7 +85,7 @@ const OPTIONS = {
 } as const;
 
 export const ENABLE_FIELDS = {
-  path: field.string({ description: 'Where to mount.', required: true }),
+  path: field.string({ description: 'Path of the mount.', required: true }),
   type: field.string({ description: 'Engine type.', default: '', maxLength: 128 }),
   description: field.string({ ...DESCRIPTION, default: '' }),
   config: field.objectOf({ description: 'Tuning from the start.', members: MOUNT_CONFIG_FIELDS }),

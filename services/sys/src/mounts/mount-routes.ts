@@ -184,10 +184,12 @@ export const mountRoutes = (context: MountContext): Route[] => [
   ...secretsRoutes({
     path: '/sys/remount/status/:migration_id',
     tag: 'mounts',
-    fields: { migration_id: field.string({ description: 'From the move.', required: true }) },
+    fields: {
+      migration_id: field.string({ description: 'Id that the move returned.', required: true }),
+    },
     operations: {
       read: {
-        summary: 'How a move went.',
+        summary: 'Show the state of a move.',
         handle: async ({ fields }) => {
           const remount = await findRemount(context, fields.migration_id);
           return (

@@ -154,7 +154,7 @@ const lockRoutes = (context: NamespaceContext): Route[] => [
           default: '',
         }),
         unlock_key: field.string({
-          description: 'What locking answered; not needed by a root token.',
+          description: 'Key that locking returned; not needed by a root token.',
         }),
       },
       operations: {

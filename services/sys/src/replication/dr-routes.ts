@@ -146,7 +146,7 @@ export const drRoutes = (replication: Replication): Route[] => {
       fields: TOKEN_FIELD,
       operations: {
         update: {
-          summary: 'Try again now what failed',
+          summary: 'Retry failed replication now',
           handle: async (context): Promise<Answer> => {
             await authorized(context, 'recover');
             await upkeep.recover();

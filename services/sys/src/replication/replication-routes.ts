@@ -405,7 +405,7 @@ const commonRoutes = ({ status, upkeep, merkleReport }: Replication): Route[] =>
     fields: {},
     operations: {
       update: {
-        summary: 'Try again now what failed',
+        summary: 'Retry failed replication now',
         handle: async () => {
           await upkeep.recover();
           return warned('Recovery has been started.');

@@ -107,7 +107,10 @@ export const generateRootRoutes = (ceremony: TokenCeremonyContext): Route[] => [
     path: '/sys/decode-token',
     tag: TAG,
     fields: {
-      encoded_token: field.string({ description: 'What the ceremony answered.', default: '' }),
+      encoded_token: field.string({
+        description: 'Encoded token that the ceremony returned.',
+        default: '',
+      }),
       otp: field.string({ description: 'Its one-time password.', default: '' }),
     },
     operations: {

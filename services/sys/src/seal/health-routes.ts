@@ -173,7 +173,7 @@ export const healthRoutes = (options: HealthRouteOptions): Route[] => {
       fields: {},
       operations: {
         read: {
-          summary: 'Who leads (every replica serves)',
+          summary: 'Show the leader (every replica serves requests)',
           answer: LEADER,
           handle: () =>
             topLevel({

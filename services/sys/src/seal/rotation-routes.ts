@@ -56,7 +56,7 @@ export const rotationRoutes = (context: RotationContext): Route[] => [
     path: '/sys/rotate/config',
     tag: TAG,
     fields: {
-      enabled: field.bool({ description: 'Whether the key is replaced by itself.' }),
+      enabled: field.bool({ description: 'Whether the key is replaced automatically.' }),
       max_operations: field.integer({ description: 'Encryptions after which it is replaced.' }),
       interval: field.durationSeconds({
         description: 'Time after which it is replaced; 0: never.',

@@ -39,7 +39,7 @@ const HASH_FIELDS = {
     default: 'sha2-256',
     check: (name) => (isAlgorithm(name) ? undefined : `unsupported algorithm ${name}`),
   }),
-  input: field.string({ description: 'Base64 of what to hash.', required: 'missing input' }),
+  input: field.string({ description: 'Data to hash, in base64.', required: 'missing input' }),
   format: format('hex'),
 } as const;
 

@@ -35,7 +35,7 @@ export const filterRoutes = (context: FilterContext): Route[] => [
     },
     operations: {
       read: {
-        summary: 'What a secondary is given',
+        summary: 'Show which paths a secondary receives',
         answer: { mirrored: {} },
         handle: async ({ fields }) => {
           const { mode, paths } = await readFilter(context, fields.id);

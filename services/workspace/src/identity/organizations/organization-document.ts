@@ -81,7 +81,7 @@ export const ORGANIZATION = resourceSchema({
         'can-update-oauth',
         'can-update-ssh-keys',
       ],
-      { description: 'Of the caller.' },
+      { description: 'Permissions of the caller.' },
     ),
   },
   relationships: {

@@ -52,7 +52,7 @@ export const TEAM = resourceSchema({
         'can-update-organization-access',
         'can-update-visibility',
       ],
-      { description: 'Of the caller.' },
+      { description: 'Permissions of the caller.' },
     ),
   },
   relationships: {

@@ -78,7 +78,7 @@ export const agentRunRoutes = (context: RunsContext): Route[] => {
     endpoint({
       method: 'GET',
       path: '/agent-runs/:run_id',
-      summary: 'Show the run of the token, to learn whether it is to stop',
+      summary: 'Show the run of the token, to learn whether it must stop',
       answers: one('agent-runs'),
       handle: async (exchange) => {
         const id = exchange.params['run_id'] ?? '';

@@ -17,9 +17,11 @@ export const AGENT = resourceSchema({
     name: Type.String(),
     status: choice(AGENT_STATUSES),
     'ip-address': Type.String(),
-    version: Type.String({ description: 'Of the agent program.' }),
+    version: Type.String({ description: 'Version of the agent program.' }),
     'last-ping-at': timestamp(),
-    'ping-interval-seconds': Type.Integer({ description: 'How often the agent is to report.' }),
+    'ping-interval-seconds': Type.Integer({
+      description: 'Interval at which the agent must report.',
+    }),
     'created-at': timestamp(),
   },
   relationships: { 'agent-pool': relatedOne('agent-pools'), run: relatedOne('runs') },

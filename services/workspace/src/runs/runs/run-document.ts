@@ -41,7 +41,7 @@ export const RUN = resourceSchema({
       description: 'When the run came to each status: `planned-at` and so on.',
     }),
     message: Type.String(),
-    source: Type.String({ description: 'What queued the run, such as `tfe-api`.' }),
+    source: Type.String({ description: 'Client that queued the run, such as `tfe-api`.' }),
     'created-at': timestamp(),
     'is-destroy': Type.Boolean(),
     refresh: Type.Boolean(),
@@ -64,7 +64,7 @@ export const RUN = resourceSchema({
     'canceled-at': orNull(timestamp('When the cancellation was requested.')),
     'force-cancel-available-at': orNull(timestamp()),
     actions: flags(['is-cancelable', 'is-confirmable', 'is-discardable', 'is-force-cancelable'], {
-      description: 'What the status allows.',
+      description: 'Actions that the status allows.',
     }),
     permissions: flags(
       [
@@ -76,7 +76,7 @@ export const RUN = resourceSchema({
         'can-force-execute',
         'can-override-policy-check',
       ],
-      { description: 'Of the caller.' },
+      { description: 'Permissions of the caller.' },
     ),
   },
   relationships: {

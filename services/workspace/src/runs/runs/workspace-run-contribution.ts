@@ -93,7 +93,7 @@ export const WORKSPACE_RUN_CONTRIBUTION = workspaceContribution({
       'apply-duration-average': milliseconds,
       'plan-duration-average': milliseconds,
       'policy-check-failures': Type.Integer({ description: 'Always 0: there are no policies.' }),
-      'run-failures': Type.Integer({ description: 'Of the recent runs.' }),
+      'run-failures': Type.Integer({ description: 'Failures among the recent runs.' }),
       'workspace-kpis-runs-count': Type.Integer({ description: 'Number of recent runs.' }),
       'workspace-kpis-run-count': Type.Integer({
         description: 'The same as `workspace-kpis-runs-count`.',

@@ -52,7 +52,7 @@ export const CONFIGURATION_VERSION = resourceSchema({
     speculative: Type.Boolean({ description: 'Whether its runs only plan.' }),
     provisional: Type.Boolean(),
     status: choice(CONFIGURATION_STATUSES),
-    source: Type.String({ description: 'Where the files are from, such as `tfe-api`.' }),
+    source: Type.String({ description: 'Client that uploaded the files, such as `tfe-api`.' }),
     error: orNull(choice(['fetch_failed'])),
     'error-message': orNull(text),
     'status-timestamps': dictionary(timestamp(), {

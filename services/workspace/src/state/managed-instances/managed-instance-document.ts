@@ -6,7 +6,7 @@ import type { ManagedInstance } from './domain/managed-instance.ts';
 
 export const MANAGED_INSTANCE = resourceSchema({
   type: 'resources',
-  description: 'What a workspace manages, as its current state lists it.',
+  description: 'Resources that a workspace manages, from its current state.',
   attributes: {
     address: Type.String({ description: 'As the provisioning tool writes it.' }),
     name: Type.String(),

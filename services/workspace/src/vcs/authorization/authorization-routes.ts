@@ -32,7 +32,7 @@ export const authorizationRoutes = (context: VcsContext): Route[] =>
     endpoint({
       method: 'POST',
       path: `${ACTIONS}/complete-authorization`,
-      summary: 'Complete the authorization with what the provider has sent back',
+      summary: 'Complete the authorization with the code from the provider',
       answers: one('oauth-tokens'),
       body: { schema: COMPLETE },
       handle: async ({ principal, params, body }) => {

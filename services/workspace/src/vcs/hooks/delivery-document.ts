@@ -11,7 +11,7 @@ import { DELIVERY_OUTCOMES, type StoredDelivery } from './delivery-records.ts';
 
 export const REPOSITORY_DELIVERY = resourceSchema({
   type: 'repository-deliveries',
-  description: 'What the provider of a repository sent to its webhook.',
+  description: 'Payload that the provider of a repository sent to its webhook.',
   attributes: {
     'delivery-id': Type.String({ description: 'As the provider names it.' }),
     event: Type.String(),

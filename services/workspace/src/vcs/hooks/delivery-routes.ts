@@ -40,7 +40,7 @@ export const webhookRoutes = (context: VcsContext): Route[] => [
     path: '/webhooks/repositories/:hook_id',
     operation: {
       tags: ['repositories'],
-      summary: 'Deliver what happened in a repository, as its provider does',
+      summary: 'Deliver an event of a repository, as its provider does',
       security: [],
       responses: {
         202: { description: 'Stored; it will be carried out.' },

@@ -55,7 +55,7 @@ export const PROJECT = resourceSchema({
           'can-read-varsets',
           'can-update',
         ],
-        { description: 'Of the caller; absent where the project is included.' },
+        { description: 'Permissions of the caller; absent where the project is included.' },
       ),
     ),
     'workspace-count': Type.Optional(

@@ -34,7 +34,7 @@ export const VARIABLE_SET = resourceSchema({
   attributes: {
     name: Type.String(),
     description: Type.String({ description: 'Empty where there is none.' }),
-    global: Type.Boolean({ description: 'Whether it reaches every workspace.' }),
+    global: Type.Boolean({ description: 'Whether it applies to every workspace.' }),
     priority: Type.Boolean({ description: 'Whether its variables override all others.' }),
     'created-at': timestamp(),
     'updated-at': timestamp(),
