@@ -5,7 +5,7 @@
  */
 import { execFile } from 'node:child_process';
 import { randomBytes, X509Certificate } from 'node:crypto';
-import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { chmod, chown, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { documentedCommands, type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
@@ -15,6 +15,8 @@ import { buildImages, REPOSITORY, type TestImages } from './images.ts';
 import { runExample, runReadmeBlock } from './outside-projects.ts';
 
 const run = promisify(execFile);
+/** User and group of every container (deploy/images/Dockerfile). */
+const CONTAINER_USER = 65_532;
 const BUILD_LIMIT_MS = 300_000;
 /** Fourteen containers at once on a busy machine. */
 const STORY_LIMIT_MS = 400_000;
@@ -354,10 +356,13 @@ describe('the distributed installation', () => {
       'caller-authority.pem': authority,
       'rules.json': JSON.stringify({ default_policy: 'web', policies: { web } }),
     };
-    // Read by the unprivileged user of the container.
+    // Read by the unprivileged user of the container, and by no other.
     await chmod(policyFolder.path, 0o755);
-    for (const [name, content] of Object.entries(files))
-      await writeFile(join(policyFolder.path, name), content, { mode: 0o644 });
+    for (const [name, content] of Object.entries(files)) {
+      const file = join(policyFolder.path, name);
+      await writeFile(file, content, { mode: 0o600 });
+      await chown(file, CONTAINER_USER, CONTAINER_USER);
+    }
     await compose('--profile', 'policy', 'up', '-d', '--no-deps', 'policy-service');
 
     const client = await issue('pki');

@@ -83,10 +83,12 @@ export const runExample = async (
   };
   const { stdout } = await run(program, commands[language], {
     cwd: folder.path,
-    // Without its helper images, which cannot be pulled everywhere.
+    // Without its helper images, which cannot be pulled everywhere. The ports of the engine are on this machine, also
+    // when the suite itself runs in a container, where the libraries would look at the default gateway.
     env: {
       ...process.env,
       PYTHONPATH: packages,
+      TESTCONTAINERS_HOST_OVERRIDE: 'localhost',
       TESTCONTAINERS_RYUK_DISABLED: 'true',
       TESTCONTAINERS_CHECKS_DISABLE: 'true',
     },

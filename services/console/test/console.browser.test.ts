@@ -199,7 +199,10 @@ describe('the console', { timeout: PATIENCE_MS }, () => {
     await site.secrets('sys/mounts/haystack', { type: 'pki' });
     await site.secrets('haystack/root/generate/internal', { common_name: 'H', key_type: 'ec' });
     await site.secrets('haystack/roles/needle', { allow_any_name: true, key_type: 'ec' });
-    const { data } = await site.secrets('haystack/issue/needle', { common_name: 'needle.example' });
+    const { data } = await site.secrets('haystack/issue/needle', {
+      common_name: 'needle.example',
+      ttl: '1h',
+    });
     await site.secrets('sys/policies/acl/needle', {
       policy: 'path "needle" { capabilities = ["read"] }',
     });

@@ -29,7 +29,7 @@ const exchangeCertificate = async (name: string): Promise<string> => {
   const { cert, key } = source.current();
   source.close();
   writeFileSync(at('server.pem'), cert);
-  writeFileSync(at('server.key'), key);
+  writeFileSync(at('server.key'), key, { mode: 0o600 });
   return new X509Certificate(cert).fingerprint256;
 };
 

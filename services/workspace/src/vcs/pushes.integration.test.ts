@@ -231,7 +231,8 @@ describe('a push', () => {
     const { id, identifier, first } = await connect({ 'queue-all-runs': true });
     await harness.runUpkeep();
     await discardAll(id);
-    const sha = await server.commit(identifier, { 'main.tf': '2' });
+    // Equal contents committed in the same second would have the same hash as in the repository of another test.
+    const sha = await server.commit(identifier, { 'main.tf': 'progress' });
     expect((await deliver(id, pushed('refs/heads/main', sha, first))).status).toBe(202);
     await harness.runUpkeep();
     const [run] = await runsOf(id);
