@@ -1,6 +1,8 @@
 /** Certificate authorities in the console: from an empty namespace to a revoked certificate. */
+import { execFile } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import { AcmeSession } from '@keelson/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { PATIENCE_MS, signIn, useConsole } from './console-harness.ts';
@@ -83,6 +85,38 @@ describe('certificates', { timeout: PATIENCE_MS }, () => {
         .waitFor();
     const directory = await fetch(`${site.origin()}/v1/second/acme/directory`);
     expect(directory.status).toBe(200);
+    expect(problems).toEqual([]);
+  });
+
+  test('shows the commands that switch ACME on, and only the one that switches it off', async () => {
+    await site.secrets('sys/mounts/typed', { type: 'pki' });
+    const { page, problems } = await site.openSignedIn('/ui/certificates/typed?tab=settings');
+    const dialog = page.getByRole('dialog');
+    const shownFor = async (button: string): Promise<readonly string[]> => {
+      await page.getByRole('button', { name: button }).click();
+      await dialog.getByText('As a command').click();
+      return dialog.locator('.command code').allTextContents();
+    };
+    const shown = await shownFor('Switch it on');
+    const ofCurl = shown.filter((command) => command.startsWith('curl '));
+    expect(shown.filter((command) => command.startsWith('vault '))).toEqual([
+      `vault write typed/config/cluster path=${site.origin()}/v1/typed`,
+      'vault secrets tune -allowed-response-headers=Location -allowed-response-headers=Replay-Nonce -allowed-response-headers=Link typed',
+      'vault write typed/config/acme enabled=true',
+    ]);
+    await promisify(execFile)('sh', ['-ec', ofCurl.join('\n')], {
+      env: { ...process.env, KEELSON_TOKEN: site.rootToken() },
+    });
+    const headers = { 'x-service-token': site.rootToken() };
+    const tune = await fetch(`${site.origin()}/v1/sys/mounts/typed/tune`, { headers });
+    expect(await tune.json()).toMatchObject({
+      data: { allowed_response_headers: ['Location', 'Replay-Nonce', 'Link'] },
+    });
+    expect((await fetch(`${site.origin()}/v1/typed/acme/directory`)).status).toBe(200);
+
+    await page.reload();
+    const off = await shownFor('Switch it off');
+    expect(off.map((command) => command.includes('typed/config/acme'))).toEqual([true, true]);
     expect(problems).toEqual([]);
   });
 

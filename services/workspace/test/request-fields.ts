@@ -132,5 +132,5 @@ export const documentWith = (schema: Schema, path: readonly string[], value: unk
   }
 };
 
-/** Placeholder for the smallest value of a schema. */
+/** In a request to be sent, means the smallest value that the field's schema allows. */
 export const MINIMAL = Symbol('minimal');

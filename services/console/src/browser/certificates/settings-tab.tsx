@@ -92,31 +92,54 @@ const clientLines = (directory: string): readonly (readonly [string, string])[] 
   ['step', `step ca certificate www.example.com crt key --acme ${directory} --standalone`],
 ];
 
+interface AcmeStep {
+  readonly path: string;
+  readonly body: object;
+  /** The same step for the compatible command line. */
+  readonly command: string;
+}
+
+const switchStep = (mount: string, enabled: boolean): AcmeStep => ({
+  path: `${mount}/config/acme`,
+  body: { enabled },
+  command: `vault write ${mount}/config/acme enabled=${enabled}`,
+});
+
+const ACME_HEADERS = ['Location', 'Replay-Nonce', 'Link'];
+
 /** Enables ACME with the URL that clients use, which the engine cannot determine itself. */
-const enableAcme = async (mount: string): Promise<void> => {
+const enablingSteps = (mount: string): readonly AcmeStep[] => {
   const path = `${location.origin}/v1/${mount}`;
-  await callSecrets('POST', `${mount}/config/cluster`, { body: { path } });
-  await callSecrets('POST', `sys/mounts/${mount}/tune`, {
-    body: { allowed_response_headers: ['Location', 'Replay-Nonce', 'Link'] },
-  });
-  await callSecrets('POST', `${mount}/config/acme`, { body: { enabled: true } });
+  const headers = ACME_HEADERS.map((name) => `-allowed-response-headers=${name}`);
+  return [
+    {
+      path: `${mount}/config/cluster`,
+      body: { path },
+      command: `vault write ${mount}/config/cluster path=${path}`,
+    },
+    {
+      path: `sys/mounts/${mount}/tune`,
+      body: { allowed_response_headers: ACME_HEADERS },
+      command: `vault secrets tune ${headers.join(' ')} ${mount}`,
+    },
+    switchStep(mount, true),
+  ];
+};
+
+const takeSteps = async (steps: readonly AcmeStep[]): Promise<void> => {
+  for (const { path, body } of steps) await callSecrets('POST', path, { body });
 };
 
 const Acme = ({ mount }: { mount: string }) => {
   const query = useSecret<{ readonly enabled: boolean; readonly eab_policy: string }>(
     `${mount}/config/acme`,
   );
-  const may = useCapabilities([
-    `${mount}/config/acme`,
-    `${mount}/config/cluster`,
-    `sys/mounts/${mount}/tune`,
-  ]);
-  const mayEnable =
-    may(`${mount}/config/acme`, 'update') &&
-    may(`${mount}/config/cluster`, 'update') &&
-    may(`sys/mounts/${mount}/tune`, 'update');
+  const paths = enablingSteps(mount).map(({ path }) => path);
+  const may = useCapabilities(paths);
+  const mayEnable = paths.every((path) => may(path, 'update'));
   const directory = `${location.origin}/v1/${mount}/acme/directory`;
   const isEnabled = query.data?.enabled === true;
+  const steps = isEnabled ? [switchStep(mount, false)] : enablingSteps(mount);
   return (
     <>
       <Card
@@ -147,18 +170,11 @@ const Acme = ({ mount }: { mount: string }) => {
                   title={isEnabled ? 'Switch ACME off?' : 'Switch ACME on?'}
                   confirm={isEnabled ? 'Switch it off' : 'Switch it on'}
                   tone={isEnabled ? 'danger' : 'primary'}
-                  act={() =>
-                    isEnabled
-                      ? callSecrets('POST', `${mount}/config/acme`, { body: { enabled: false } })
-                      : enableAcme(mount)
-                  }
-                  commands={[
-                    secretsCurl('POST', `${mount}/config/cluster`, {
-                      path: `${location.origin}/v1/${mount}`,
-                    }),
-                    secretsCurl('POST', `${mount}/config/acme`, { enabled: !isEnabled }),
-                    vaultCommand(`vault write ${mount}/config/acme enabled=${!isEnabled}`),
-                  ]}
+                  act={() => takeSteps(steps)}
+                  commands={steps.flatMap(({ path, body, command }) => [
+                    secretsCurl('POST', path, body),
+                    vaultCommand(command),
+                  ])}
                 >
                   <p>
                     {isEnabled
