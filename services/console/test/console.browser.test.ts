@@ -219,6 +219,30 @@ describe('the console', { timeout: PATIENCE_MS }, () => {
     expect(problems).toEqual([]);
   });
 
+  test('tells how many matches are not shown, and which part was searched', async () => {
+    for (let index = 0; index < 6; index += 1)
+      await site.workspaces('POST', 'organizations', {
+        data: {
+          type: 'organizations',
+          attributes: { name: `wide-${index}`, email: 'a@b.example' },
+        },
+      });
+    for (let index = 0; index < 9; index += 1)
+      await site.workspaces('POST', 'organizations/wide-5/workspaces', {
+        data: { type: 'workspaces', attributes: { name: `straw-${index}` } },
+      });
+    for (let index = 0; index < 6; index += 1)
+      await site.secrets(`sys/mounts/wide-${index}`, { type: 'pki' });
+    // The organization whose page is shown is among those searched.
+    const { page, problems } = await site.openSignedIn('/app/wide-5/workspaces');
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Search' }).fill('straw');
+    await page.getByText('Workspaces · 8 of 9').waitFor();
+    await page.getByText(/^Searched in 5 of \d+ organizations\.$/).waitFor();
+    await page.getByText(/^Searched in 5 of \d+ authorities\.$/).waitFor();
+    expect(problems).toEqual([]);
+  });
+
   test('names its cluster and version, and goes from organization to organization', async () => {
     for (const name of ['north', 'south'])
       await site.workspaces('POST', 'organizations', {

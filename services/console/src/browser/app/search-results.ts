@@ -9,12 +9,21 @@ export type { Found } from './search-sources.ts';
 export interface FoundGroup {
   readonly title: string;
   readonly found: readonly Found[];
+  /** All matches, of which some are shown. */
+  readonly count: number;
+}
+
+export interface SearchResults {
+  /** Those with matches. */
+  readonly groups: readonly FoundGroup[];
+  /** Sentences that name the parts searched, where not everything was. */
+  readonly scopes: readonly string[];
 }
 
 const STALE_MS = 30_000;
 
 /** @param text what is searched; "" finds the screens */
-export const useFound = (text: string): readonly FoundGroup[] => {
+export const useFound = (text: string): SearchResults => {
   const session = useSession();
   const client = useQueryClient();
   const { secrets, workspaces, namespace } = session;
@@ -35,9 +44,14 @@ export const useFound = (text: string): readonly FoundGroup[] => {
         .filter(({ title }) => title.toLowerCase().includes(wanted))
         .map(({ title, to }) => ({ title, more: group.title, address: to as string })),
   );
-  return [
-    // First, because they are known immediately and later results must not move them.
-    { title: 'Screens', found: screens },
-    ...sources.map(({ title }, at) => ({ title, found: answers[at]?.data ?? [] })),
-  ].filter(({ found }) => found.length > 0);
+  const entities = sources.map(({ title }, at) => {
+    const { found = [], count = found.length } = answers[at]?.data ?? {};
+    return { title, found, count };
+  });
+  // Screens first, because they are known immediately and later results must not move them.
+  const groups = [{ title: 'Screens', found: screens, count: screens.length }, ...entities];
+  return {
+    groups: groups.filter(({ found }) => found.length > 0),
+    scopes: [...new Set(answers.flatMap(({ data }) => data?.scope ?? []))],
+  };
 };

@@ -16,6 +16,15 @@ export interface Found {
   readonly address: string;
 }
 
+/** Matches of one source. */
+export interface Findings {
+  readonly found: readonly Found[];
+  /** Matches in the places that were searched, of which only some are shown; absent if unknown. */
+  readonly count?: number;
+  /** A sentence that names the part of the source that was searched; absent if it was searched as a whole. */
+  readonly scope?: string;
+}
+
 /** One search: the lists that it reads as a whole are kept for the next letters. */
 export interface Search {
   readonly text: string;
@@ -27,11 +36,11 @@ export interface SearchSource {
   readonly title: string;
   readonly needs: TokenKind;
   /** @throws {ApiProblem} when the token may not read the source, which then finds nothing */
-  readonly find: (search: Search) => Promise<readonly Found[]>;
+  readonly find: (search: Search) => Promise<Findings>;
 }
 
-/** Entities of one source that are read at most. */
-export const MAX_FOUND = 8;
+/** Entities of one source that are shown at most. */
+const MAX_FOUND = 8;
 const MAX_ORGANIZATIONS = 5;
 const MAX_AUTHORITIES = 5;
 const MAX_CERTIFICATES = 1000;
@@ -52,17 +61,38 @@ const keep = <Value>(
   return client.fetchQuery({ queryKey, queryFn: read, staleTime: STALE_MS });
 };
 
-const matching = (found: readonly Found[], text: string): readonly Found[] => {
+const matching = (all: readonly Found[], text: string): Findings => {
   const wanted = text.toLowerCase();
-  return found.filter(({ title }) => title.toLowerCase().includes(wanted)).slice(0, MAX_FOUND);
+  const found = all.filter(({ title }) => title.toLowerCase().includes(wanted));
+  return { found: found.slice(0, MAX_FOUND), count: found.length };
 };
 
-const organizations = (search: Search): Promise<readonly string[]> =>
-  keep(search, 'organizations', async () => {
-    const path = `organizations?page[size]=${MAX_ORGANIZATIONS}`;
-    const { data } = await callWorkspaces<ListDocument<Named>>('GET', path);
-    return data.map(({ id }) => id);
-  });
+/** Places that are searched one by one, of which there may be more. */
+interface Places {
+  readonly names: readonly string[];
+  readonly scope?: string;
+}
+
+/** @param all at least the first ones of `count` */
+const firstOf = (all: readonly string[], count: number, limit: number, kind: string): Places =>
+  count <= limit
+    ? { names: all }
+    : { names: all.slice(0, limit), scope: `Searched in ${limit} of ${count} ${kind}.` };
+
+/** The organization whose pages are shown, and the first others. */
+const organizations = async (search: Search): Promise<Places> => {
+  const { data, meta } = await keep(search, 'organizations', () =>
+    callWorkspaces<ListDocument<Named>>('GET', `organizations?page[size]=${MAX_ORGANIZATIONS}`),
+  );
+  const [, shown] = /^\/app\/([^/]+)/.exec(location.pathname) ?? [];
+  const names = data.map(({ id }) => id);
+  return firstOf(
+    shown === undefined ? names : [shown, ...names.filter((name) => name !== shown)],
+    meta?.pagination?.['total-count'] ?? names.length,
+    MAX_ORGANIZATIONS,
+    'organizations',
+  );
+};
 
 /** A list of each organization that the API itself searches. */
 const inOrganizations = (
@@ -74,16 +104,23 @@ const inOrganizations = (
   needs: 'workspaces',
   find: async (search) => {
     const { text, signal } = search;
-    const lists = (await organizations(search)).map(async (organization): Promise<Found[]> => {
+    const { names, scope } = await organizations(search);
+    const lists = names.map(async (organization): Promise<Required<Omit<Findings, 'scope'>>> => {
       const path = `organizations/${encodeURIComponent(organization)}/${query(encodeURIComponent(text))}&page[size]=${MAX_FOUND}`;
-      const { data } = await callWorkspaces<ListDocument<Named>>('GET', path, { signal });
-      return data.map((resource) => ({
+      const { data, meta } = await callWorkspaces<ListDocument<Named>>('GET', path, { signal });
+      const found = data.map((resource) => ({
         title: resource.attributes.name,
         more: organization,
         address: `/app/${organization}/${addressOf(organization, resource)}`,
       }));
+      return { found, count: meta?.pagination?.['total-count'] ?? found.length };
     });
-    return (await Promise.all(lists)).flat().slice(0, MAX_FOUND);
+    const answers = await Promise.all(lists);
+    return {
+      found: answers.flatMap(({ found }) => found).slice(0, MAX_FOUND),
+      count: answers.reduce((sum, { count }) => sum + count, 0),
+      ...(scope !== undefined && { scope }),
+    };
   },
 });
 
@@ -91,7 +128,7 @@ const runs: SearchSource = {
   title: 'Runs',
   needs: 'workspaces',
   find: async ({ text, signal }) => {
-    if (!/^run-[A-Za-z0-9]{16}$/.test(text)) return [];
+    if (!/^run-[A-Za-z0-9]{16}$/.test(text)) return { found: [] };
     const run = await callWorkspaces<OneDocument<{ message: string }>>(
       'GET',
       `runs/${text}?include=workspace`,
@@ -101,9 +138,10 @@ const runs: SearchSource = {
     const organization = workspace?.relationships?.['organization']?.data as
       | { id: string }
       | undefined;
-    if (workspace === undefined || organization === undefined) return [];
+    if (workspace === undefined || organization === undefined) return { found: [] };
     const { name } = workspace.attributes;
-    return [{ title: text, more: name, address: `/app/${organization.id}/${name}/runs/${text}` }];
+    const address = `/app/${organization.id}/${name}/runs/${text}`;
+    return { found: [{ title: text, more: name, address }] };
   },
 };
 
@@ -127,14 +165,23 @@ const certificateAddress = (mount: string, serial: string): string =>
 /** A list of each authority that is read as a whole. */
 const inAuthorities = (
   title: string,
-  read: (mount: string) => Promise<readonly Found[]>,
+  read: (mount: string) => Promise<Pick<Findings, 'found' | 'scope'>>,
 ): SearchSource => ({
   title,
   needs: 'secrets',
   find: async (search) => {
-    const mounts = (await authorities(search)).slice(0, MAX_AUTHORITIES);
-    const lists = mounts.map((mount) => keep(search, `${title} of ${mount}`, () => read(mount)));
-    return matching((await Promise.all(lists)).flat(), search.text);
+    const mounts = await authorities(search);
+    const places = firstOf(mounts, mounts.length, MAX_AUTHORITIES, 'authorities');
+    const lists = places.names.map((mount) =>
+      keep(search, `${title} of ${mount}`, () => read(mount)),
+    );
+    const answers = await Promise.all(lists);
+    const scopes = [places, ...answers].flatMap(({ scope }) => scope ?? []);
+    const all = answers.flatMap(({ found }) => found);
+    return {
+      ...matching(all, search.text),
+      ...(scopes.length > 0 && { scope: scopes.join(' ') }),
+    };
   },
 });
 
@@ -142,12 +189,15 @@ const inAuthorities = (
 const listedCertificates = inAuthorities('Certificates', async (mount) => {
   const path = `${mount}/certs/detailed?limit=${MAX_CERTIFICATES}`;
   const { keys, infos } = await listKeys<{ readonly common_name: string }>(path);
-  return keys.map((serial) => ({
+  const found = keys.map((serial) => ({
     // The serial number is part of the title, so that it is found as well.
     title: [infos[serial]?.common_name, serial].filter(Boolean).join(' '),
     more: mount,
     address: certificateAddress(mount, serial),
   }));
+  if (keys.length < MAX_CERTIFICATES) return { found };
+  const scope = `Searched in the ${MAX_CERTIFICATES.toLocaleString()} certificates of ${mount} that expire first; the page of the authority searches all.`;
+  return { found, scope };
 });
 
 /** A certificate by its whole serial number, however many the authorities have issued. */
@@ -166,8 +216,10 @@ const bySerialNumber = async (search: Search): Promise<readonly Found[]> => {
 const certificates: SearchSource = {
   ...listedCertificates,
   find: async (search) => {
-    const found = await listedCertificates.find(search);
-    return found.length > 0 ? found : bySerialNumber(search);
+    const listed = await listedCertificates.find(search);
+    if (listed.found.length > 0) return listed;
+    const found = await bySerialNumber(search);
+    return found.length > 0 ? { found } : listed;
   },
 };
 
@@ -194,8 +246,9 @@ export const SEARCH_SOURCES: readonly SearchSource[] = [
     needs: 'workspaces',
     find: async ({ text, signal }) => {
       const path = `organizations?q=${encodeURIComponent(text)}&page[size]=${MAX_FOUND}`;
-      const { data } = await callWorkspaces<ListDocument<Named>>('GET', path, { signal });
-      return data.map(({ id }) => ({ title: id, address: `/app/${id}/workspaces` }));
+      const { data, meta } = await callWorkspaces<ListDocument<Named>>('GET', path, { signal });
+      const found = data.map(({ id }) => ({ title: id, address: `/app/${id}/workspaces` }));
+      return { found, count: meta?.pagination?.['total-count'] ?? found.length };
     },
   },
   inOrganizations(
@@ -227,21 +280,22 @@ export const SEARCH_SOURCES: readonly SearchSource[] = [
       return matching(found, search.text);
     },
   },
-  inAuthorities('Roles', async (mount) =>
-    (await listKeys(`${mount}/roles`)).keys.map((name) => ({
+  inAuthorities('Roles', async (mount) => ({
+    found: (await listKeys(`${mount}/roles`)).keys.map((name) => ({
       title: name,
       more: mount,
       address: `${authorityAddress(mount)}?tab=roles`,
     })),
-  ),
+  })),
   certificates,
   inAuthorities('Issuers', async (mount) => {
     const { keys, infos } = await listKeys<{ readonly issuer_name: string }>(`${mount}/issuers`);
-    return keys.map((id) => ({
+    const found = keys.map((id) => ({
       title: [infos[id]?.issuer_name, id].filter(Boolean).join(' '),
       more: mount,
       address: `${authorityAddress(mount)}?tab=issuers`,
     }));
+    return { found };
   }),
   {
     title: 'Mounts',

@@ -17,9 +17,12 @@ const itemIdOf = ({ address }: Found): string => `found-${address}`;
 
 const Results = (props: { groups: readonly FoundGroup[]; onChoose: (found: Found) => void }) => (
   <ComboboxList className="found" alwaysVisible aria-label="Results">
-    {props.groups.map(({ title, found }) => (
+    {props.groups.map(({ title, found, count }) => (
       <ComboboxGroup key={title}>
-        <ComboboxGroupLabel className="found-title">{title}</ComboboxGroupLabel>
+        <ComboboxGroupLabel className="found-title">
+          {title}
+          {count > found.length && ` · ${found.length} of ${count.toLocaleString()}`}
+        </ComboboxGroupLabel>
         {found.map((one) => (
           <ComboboxItem
             key={one.address}
@@ -36,7 +39,6 @@ const Results = (props: { groups: readonly FoundGroup[]; onChoose: (found: Found
         ))}
       </ComboboxGroup>
     ))}
-    {props.groups.length === 0 && <p className="empty">Nothing has this name.</p>}
   </ComboboxList>
 );
 
@@ -50,7 +52,7 @@ const SearchBox = (props: { onDone: () => void }) => {
   const [text, setText] = useState('');
   const [entered, setEntered] = useState<Entered>();
   const navigate = useNavigate();
-  const groups = useFound(text.trim());
+  const results = useFound(text.trim());
   const combobox = useComboboxStore({
     open: true,
     setOpen: () => undefined,
@@ -69,7 +71,7 @@ const SearchBox = (props: { onDone: () => void }) => {
   // Enter waits for the results for the current text, which may not have arrived yet.
   useEffect(() => {
     if (entered?.text !== text) return;
-    const found = groups.flatMap((group) => group.found);
+    const found = results.groups.flatMap((group) => group.found);
     const chosen = found.find((one) => itemIdOf(one) === entered.itemId) ?? found[0];
     if (chosen === undefined) return;
     setEntered(undefined);
@@ -93,7 +95,13 @@ const SearchBox = (props: { onDone: () => void }) => {
           });
         }}
       />
-      <Results groups={groups} onChoose={choose} />
+      <Results groups={results.groups} onChoose={choose} />
+      {results.groups.length === 0 && <p className="empty">Nothing has this name.</p>}
+      {results.scopes.map((scope) => (
+        <p key={scope} className="found-note">
+          {scope}
+        </p>
+      ))}
     </ComboboxProvider>
   );
 };
