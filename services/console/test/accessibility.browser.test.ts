@@ -1,6 +1,6 @@
 /**
- * Checks every page of the console, on desktop and phone, light and dark: accessibility with axe,
- * and no horizontal overflow.
+ * Checks every page of the console and every dialog that its buttons open, on desktop and phone, light and
+ * dark: accessibility with axe, and no horizontal overflow.
  */
 import { join } from 'node:path';
 import { startLinkedServer } from '@keelson/testkit';
@@ -128,6 +128,31 @@ describe('every page', { timeout: PATIENCE_MS * 2 }, () => {
         hasCurl: name !== 'no such page',
       });
     }
+    expect(problems).toEqual([]);
+  });
+
+  test('with every dialog that a button opens', async () => {
+    const { page, problems } = await site.openSignedIn('/ui/');
+    const buttons = page.locator('button[aria-haspopup="dialog"]:not([disabled])');
+    const dialog = page.getByRole('dialog');
+    const seen = new Set<string>();
+    for (const path of pages.values()) {
+      await page.goto(site.origin() + path);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.locator('main .skeleton').first().waitFor({ state: 'detached' });
+      for (const button of await buttons.all()) {
+        // Rows of a list have the same buttons.
+        const label = `${path.split('/').slice(0, 3).join('/')} ${await button.innerText()}`;
+        if (seen.has(label)) continue;
+        seen.add(label);
+        await button.click();
+        await dialog.waitFor();
+        expect({ label, faults: await faultsInVariants(page) }).toEqual({ label, faults: {} });
+        await page.keyboard.press('Escape');
+        await dialog.waitFor({ state: 'detached' });
+      }
+    }
+    expect(seen.size).toBeGreaterThan(40);
     expect(problems).toEqual([]);
   });
 

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { AcmeSession } from '@keelson/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { PATIENCE_MS, signIn, useConsole } from './console-harness.ts';
+import { faultsInVariants } from './page-faults.ts';
 
 const site = useConsole();
 
@@ -177,6 +178,7 @@ describe('certificates', { timeout: PATIENCE_MS }, () => {
     await dialog.getByLabel('Signed by the old one').selectOption(old.issuer_id);
     await dialog.getByRole('button', { name: 'Cross-sign it' }).click();
     await page.getByRole('img', { name: /After, signed by Before/ }).waitFor();
+    expect(await faultsInVariants(page, 'rotated root')).toEqual({});
     const chain = await (
       await fetch(`${site.origin()}/v1/rotated/issuer/${next.issuer_id}/json`)
     ).json();

@@ -41,20 +41,24 @@ const VARIANTS = [
 /**
  * The faults of the displayed page on a desktop and a telephone, light and dark. Keeps a picture of two of
  * the four, and leaves the page as on a light desktop.
+ * @param name of the pictures; without it none are taken, and only two variants are checked, which differ in both
+ *   size and colors
  * @returns faults by variant; variants without faults are left out
  */
 export const faultsInVariants = async (
   page: Page,
-  name: string,
+  name?: string,
 ): Promise<Readonly<Record<string, readonly string[]>>> => {
   const faulty: Record<string, readonly string[]> = {};
   for (const { name: variant, viewport, colorScheme, isKept } of VARIANTS) {
+    if (name === undefined && !isKept) continue;
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize(viewport);
     const faults = await faultsOf(page);
     if (faults.length > 0) faulty[variant] = faults;
+    if (name === undefined || !isKept) continue;
     const path = join(PICTURES, `${name.replaceAll(' ', '-')}-${variant}.png`);
-    if (isKept) await page.screenshot({ path, fullPage: true });
+    await page.screenshot({ path, fullPage: true });
   }
   await page.emulateMedia({ colorScheme: 'light' });
   await page.setViewportSize(DESKTOP);

@@ -5,6 +5,7 @@
 import type { Page } from '@keelson/testkit/chromium';
 import { describe, expect, test } from 'vitest';
 import { PATIENCE_MS, signIn, useConsole } from './console-harness.ts';
+import { faultsInVariants } from './page-faults.ts';
 
 const primary = useConsole({ hasNats: true });
 const secondary = useConsole({ natsUrl: () => primary.natsUrl() });
@@ -98,6 +99,8 @@ describe('replication', { timeout: PATIENCE_MS * 2 }, () => {
     const leading = cardOf(here.page, 'Performance');
     await leading.getByRole('img', { name: /west, secondary, connected/ }).waitFor();
     await leading.getByRole('img', { name: /^Lag of Performance .* now: west / }).waitFor();
+    expect(await faultsInVariants(here.page, 'replication with a secondary')).toEqual({});
+    expect(await faultsInVariants(there.page, 'replication of a secondary')).toEqual({});
 
     const dialog = here.page.getByRole('dialog');
     await leading.getByRole('button', { name: 'Filter paths' }).click();

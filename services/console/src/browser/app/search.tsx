@@ -119,7 +119,12 @@ export const SearchButton = () => {
   }, []);
   return (
     <>
-      <button type="button" className="search-button" onClick={() => setOpen(true)}>
+      <button
+        type="button"
+        className="search-button"
+        aria-haspopup="dialog"
+        onClick={() => setOpen(true)}
+      >
         Search <kbd>Ctrl K</kbd>
       </button>
       <Dialog

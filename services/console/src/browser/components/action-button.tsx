@@ -76,6 +76,7 @@ export const ActionButton = (props: ActionButtonProps) => {
         type="button"
         className={props.className ?? props.tone ?? ''}
         aria-label={props.name}
+        aria-haspopup="dialog"
         onClick={open}
       >
         {props.label}
