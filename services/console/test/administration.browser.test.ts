@@ -96,7 +96,7 @@ describe('administration', { timeout: PATIENCE_MS }, () => {
   test('creates a token, shows it once, and revokes it by its accessor', async () => {
     const { page } = await site.openSignedIn('/ui/tokens');
     await page.getByLabel('Owner or purpose').fill('build');
-    await page.getByRole('button', { name: 'Create the token' }).click();
+    await page.getByRole('button', { name: 'Create token' }).click();
     const token = (await page.getByRole('status').locator('code').textContent()) ?? '';
     expect(token).toContain('hvs.');
     await page.getByRole('button', { name: 'Revoke token-build' }).click();
@@ -161,8 +161,8 @@ describe('administration', { timeout: PATIENCE_MS }, () => {
     for (const part of ['leasing/', 'issue/', 'web/'])
       await page.getByRole('button', { name: part, exact: true }).click();
     await page.getByRole('list', { name: 'Leases' }).getByRole('button').click();
-    await page.getByRole('button', { name: 'End the lease' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'End it' }).click();
+    await page.getByRole('button', { name: 'Revoke the lease' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke it' }).click();
     await page.getByText('There is no lease here.').waitFor();
     expect(problems).toEqual([]);
   });
@@ -172,7 +172,7 @@ describe('administration', { timeout: PATIENCE_MS }, () => {
     const { page } = await site.openSignedIn('/ui/mounts');
     const dialog = page.getByRole('dialog');
     await page.getByRole('button', { name: 'Tune old' }).click();
-    await dialog.getByLabel('Longest validity').fill('86400');
+    await dialog.getByLabel('Maximum TTL').fill('86400');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('cell', { name: '1 d', exact: true }).waitFor();
     await page.getByRole('button', { name: 'Remove old' }).click();

@@ -143,7 +143,7 @@ describe('certificates', { timeout: PATIENCE_MS }, () => {
     await page.getByRole('button', { name: 'Add an intermediate' }).click();
     await dialog.getByLabel('Name').fill('Middle');
     await dialog.getByLabel('Signed by').selectOption('top');
-    await dialog.getByRole('button', { name: 'Make and sign it' }).click();
+    await dialog.getByRole('button', { name: 'Generate and sign it' }).click();
     await page.getByRole('img', { name: /Middle, signed by Top/ }).waitFor();
     const card = page
       .locator('.card')
@@ -353,8 +353,8 @@ describe('certificates', { timeout: PATIENCE_MS }, () => {
     await dialog.getByLabel('A list is valid for').fill('48h');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByText('48h', { exact: true }).waitFor();
-    await page.getByRole('button', { name: 'Make a new list' }).click();
-    await dialog.getByRole('button', { name: 'Make it' }).click();
+    await page.getByRole('button', { name: 'Rebuild the list' }).click();
+    await dialog.getByRole('button', { name: 'Create it' }).click();
     await dialog.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Tidy now' }).click();
     await dialog.getByRole('button', { name: 'Tidy', exact: true }).click();
@@ -371,15 +371,15 @@ describe('certificates', { timeout: PATIENCE_MS }, () => {
     await page.getByRole('button', { name: 'Use the addresses of this server' }).click();
     await dialog.getByRole('button', { name: 'Use them' }).click();
     await page.getByText('/v1/upkeep/ca', { exact: false }).first().waitFor();
-    await page.getByRole('button', { name: 'Make a key', exact: true }).click();
-    await dialog.getByRole('button', { name: 'Make it' }).click();
+    await page.getByRole('button', { name: 'Create a key', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Create it' }).click();
     const id =
       (await page.getByRole('status', { name: 'New key' }).locator('code').first().textContent()) ??
       '';
     await page.getByRole('button', { name: `Delete the key ${id}` }).click();
     await dialog.getByRole('button', { name: 'Delete it' }).click();
     await page.getByText('There is no unused key').waitFor();
-    await page.getByRole('button', { name: 'Change who needs one' }).click();
+    await page.getByRole('button', { name: 'Change when they are required' }).click();
     await dialog.getByLabel('Rule').selectOption('not-required');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByText('At present accounts need no key.').waitFor();
@@ -425,9 +425,9 @@ describe('certificates', { timeout: PATIENCE_MS }, () => {
     const { page, problems } = await site.openSignedIn('/ui/certificates/inside?tab=issuers');
     const dialog = page.getByRole('dialog');
     await page.getByText('This authority has no issuer yet').waitFor();
-    await page.getByRole('button', { name: 'Make a request for an outside authority' }).click();
+    await page.getByRole('button', { name: 'Create a request for an outside authority' }).click();
     await dialog.getByLabel('Name').fill('Near');
-    await dialog.getByRole('button', { name: 'Make the request' }).click();
+    await dialog.getByRole('button', { name: 'Create the request' }).click();
     const saved = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download the request' }).click();
     const csr = await readFile(await (await saved).path(), 'utf8');
@@ -435,11 +435,11 @@ describe('certificates', { timeout: PATIENCE_MS }, () => {
       csr,
       common_name: 'Near',
     });
-    await page.getByRole('button', { name: 'Take in a signed certificate' }).click();
+    await page.getByRole('button', { name: 'Import a signed certificate' }).click();
     await dialog
       .getByLabel('Certificate and its chain')
       .fill([signed.certificate, ...signed.ca_chain].join('\n'));
-    await dialog.getByRole('button', { name: 'Take it in' }).click();
+    await dialog.getByRole('button', { name: 'Import it' }).click();
     await page.getByRole('img', { name: /Near, signed by Far/ }).waitFor();
     expect(problems).toEqual([]);
   });

@@ -45,7 +45,7 @@ describe('the console', { timeout: PATIENCE_MS }, () => {
     await page.getByRole('link', { name: 'Organizations', exact: true }).waitFor();
     expect(await page.getByRole('link', { name: 'Custom messages' }).count()).toBe(0);
     await page.goto(`${site.origin()}/ui/messages`);
-    await page.getByRole('heading', { name: 'One more token' }).waitFor();
+    await page.getByRole('heading', { name: 'Add another token' }).waitFor();
     await page.getByLabel('Token').fill(site.rootToken());
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'Custom messages' }).waitFor();

@@ -37,27 +37,27 @@ describe('a distributed cluster', { timeout: PATIENCE_MS }, () => {
   test('is initialized by the wizard, and unsealed with the shares that it shows once', async () => {
     const { page, problems } = await site.open();
     await page.getByText('This cluster is not initialized').waitFor();
-    await page.getByLabel('Shares to make').fill('3');
-    await page.getByLabel('Shares that are needed').fill('4');
-    await page.getByRole('button', { name: 'Make the keys' }).click();
+    await page.getByLabel('Key shares').fill('3');
+    await page.getByLabel('Shares required to unseal').fill('4');
+    await page.getByRole('button', { name: 'Generate the keys' }).click();
     await page
       .getByRole('alert')
       .getByText(/threshold/)
       .waitFor();
-    await page.getByLabel('Shares that are needed').fill('2');
+    await page.getByLabel('Shares required to unseal').fill('2');
     expect(await faultsInVariants(page, 'initialize')).toEqual({});
-    await page.getByRole('button', { name: 'Make the keys' }).click();
+    await page.getByRole('button', { name: 'Generate the keys' }).click();
     await page.getByText('never again').waitFor();
     const shares = await page.locator('.shares code').allTextContents();
     rootToken = (await page.getByText('First token').locator('code').textContent()) ?? '';
     expect(shares).toHaveLength(3);
     expect(await faultsInVariants(page, 'new keys')).toEqual({});
-    await page.getByRole('button', { name: 'They are kept: go on' }).click();
+    await page.getByRole('button', { name: 'I have stored them: continue' }).click();
     await signIn(page, rootToken);
     await confirm(page, 'Seal', 'Seal it', (dialog) => dialog.getByLabel('to go on').fill('seal'));
     await page.getByText('This cluster is sealed').waitFor();
     await page.getByLabel('Key share').fill(shares[0] ?? '');
-    await page.getByRole('button', { name: 'Give share' }).click();
+    await page.getByRole('button', { name: 'Submit share' }).click();
     await page.getByText('1 of 2 key shares given').waitFor();
     expect(await faultsInVariants(page, 'unseal')).toEqual({});
     await page.getByRole('button', { name: 'Start over' }).click();
@@ -65,7 +65,7 @@ describe('a distributed cluster', { timeout: PATIENCE_MS }, () => {
     for (const [at, share] of shares.slice(1).entries()) {
       await page.getByText(`${at} of 2 key shares given`).waitFor();
       await page.getByLabel('Key share').fill(share);
-      await page.getByRole('button', { name: 'Give share' }).click();
+      await page.getByRole('button', { name: 'Submit share' }).click();
     }
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
     expect(await page.getByText(shares[0] ?? '').count()).toBe(0);

@@ -60,12 +60,12 @@ describe('an organization', { timeout: PATIENCE_MS }, () => {
     await settings.getByLabel('Description').fill('the wires');
     await settings.getByLabel('Name').fill('wires');
     await settings.getByLabel('without a confirmation').check();
-    await settings.getByRole('button', { name: 'Save the settings' }).click();
+    await settings.getByRole('button', { name: 'Save settings' }).click();
     await page.getByRole('heading', { level: 1, name: 'wires' }).waitFor();
     await confirm(page, 'Add tag', 'Add', (dialog) => dialog.getByLabel('Tag').fill('prod'));
     await confirm(page, 'Remove the tag prod', 'Remove it');
     await page.getByText('It has no tag.').waitFor();
-    await confirm(page, 'Let one read', 'Let it read', (dialog) =>
+    await confirm(page, 'Add consumer', 'Add it', (dialog) =>
       dialog.getByLabel('Workspace').selectOption('source'),
     );
     await confirm(page, 'Remove source', 'Remove it');
@@ -110,7 +110,7 @@ describe('an organization', { timeout: PATIENCE_MS }, () => {
       '+null_resource.d came',
       '~output.count changed: value',
     ]);
-    await confirm(page, 'Go back to serial 1', 'Go back');
+    await confirm(page, 'Roll back to serial 1', 'Roll back');
     await page.getByRole('row', { name: /count/ }).getByText('2').waitFor();
     expect(problems).toEqual([]);
   });
@@ -139,7 +139,7 @@ describe('an organization', { timeout: PATIENCE_MS }, () => {
       dialog.getByLabel('agent pools').check(),
     );
     await page.getByText('It may do: agent pools.').waitFor();
-    await confirm(page, 'Make a token for web', 'Make it', (dialog) =>
+    await confirm(page, 'Create a token for web', 'Create it', (dialog) =>
       dialog.getByLabel('Where it is used').fill('pipeline'),
     );
     const token = (await page.getByRole('status').locator('code').textContent()) ?? '';
@@ -179,7 +179,7 @@ describe('an organization', { timeout: PATIENCE_MS }, () => {
     await confirm(page, 'Create agent pool', 'Create', (dialog) =>
       dialog.getByLabel('Name').fill('cellar'),
     );
-    await confirm(page, 'Make a token for cellar', 'Make it', (dialog) =>
+    await confirm(page, 'Create a token for cellar', 'Create it', (dialog) =>
       dialog.getByLabel('Where it is used').fill('host one'),
     );
     const token = (await page.getByRole('status').locator('code').textContent()) ?? '';

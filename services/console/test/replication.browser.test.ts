@@ -29,9 +29,9 @@ const becomePrimary = async (page: Page, title: string): Promise<void> => {
 const letIn = async (page: Page, title: string, id: string): Promise<string> => {
   const card = cardOf(page, title);
   const dialog = page.getByRole('dialog');
-  await card.getByRole('button', { name: 'Let a secondary in' }).click();
+  await card.getByRole('button', { name: 'Add a secondary' }).click();
   await dialog.getByLabel('Id of the secondary').fill(id);
-  await dialog.getByRole('button', { name: 'Make the token' }).click();
+  await dialog.getByRole('button', { name: 'Create token' }).click();
   await dialog.waitFor({ state: 'detached' });
   const token = page.getByRole('status', { name: 'Token for the secondary' }).locator('code');
   return (await token.textContent()) ?? '';
@@ -51,11 +51,11 @@ const follow = async (page: Page, title: string, token: string): Promise<void> =
 
 /** Gives key shares of the primary one by one. @returns the token that they make */
 const hold = async (card: ReturnType<typeof cardOf>, label: string): Promise<string> => {
-  await card.getByRole('button', { name: 'Begin the ceremony' }).click();
+  await card.getByRole('button', { name: 'Start the ceremony' }).click();
   for (const [at, share] of primary.unsealKeys().slice(0, 3).entries()) {
     await card.getByText(`${at} of 3 key shares given`).waitFor();
     await card.getByLabel('Key share').fill(share);
-    await card.getByRole('button', { name: 'Give share' }).click();
+    await card.getByRole('button', { name: 'Submit share' }).click();
   }
   const token = await card.getByRole('status', { name: label }).locator('code').textContent();
   return token ?? '';
@@ -91,7 +91,7 @@ describe('replication', { timeout: PATIENCE_MS * 2 }, () => {
     // The cluster gets a first token of its own.
     await there.page.getByText('This cluster was wiped').waitFor();
     await untilStreaming('performance');
-    const first = cardOf(there.page, 'Make the first token of this secondary');
+    const first = cardOf(there.page, 'Create the first token of this secondary');
     tokenOfSecondary = await hold(first, 'First token');
     await signIn(there.page, tokenOfSecondary);
     const following = cardOf(there.page, 'Performance');
@@ -117,9 +117,9 @@ describe('replication', { timeout: PATIENCE_MS * 2 }, () => {
     await dialog.getByRole('button', { name: 'Save' }).click();
     await leading.getByRole('heading', { name: 'Paths filter' }).waitFor({ state: 'detached' });
 
-    await leading.getByRole('button', { name: 'Cut a secondary off' }).click();
+    await leading.getByRole('button', { name: 'Revoke a secondary' }).click();
     await dialog.getByText('To come back it needs another token, and is').waitFor();
-    await dialog.getByRole('button', { name: 'Cut it off' }).click();
+    await dialog.getByRole('button', { name: 'Revoke it' }).click();
     const west = leading.getByRole('img', { name: /west, secondary/ });
     await west.waitFor({ state: 'detached' });
     await there.page.getByRole('link', { name: 'Replication' }).click();
@@ -204,7 +204,7 @@ describe('replication', { timeout: PATIENCE_MS * 2 }, () => {
     await cardOf(there.page, 'Disaster recovery')
       .getByRole('img', { name: /This cluster, secondary, stream-wals/ })
       .waitFor();
-    await card.getByRole('button', { name: 'Begin the ceremony' }).click();
+    await card.getByRole('button', { name: 'Start the ceremony' }).click();
     await card.getByRole('button', { name: 'Cancel the ceremony' }).click();
     const operation = await hold(card, 'Operation token');
     await card.locator('input[name=operation]').fill(operation);

@@ -22,7 +22,7 @@ describe('the seal', { timeout: PATIENCE_MS }, () => {
     await page.getByRole('note').getByText('This cluster is sealed').waitFor();
     for (const [at, share] of site.unsealKeys().slice(0, 3).entries()) {
       await page.getByLabel('Key share').fill(share);
-      await page.getByRole('button', { name: 'Give share' }).click();
+      await page.getByRole('button', { name: 'Submit share' }).click();
       if (at < 2) await page.getByText(`${at + 1} of 3 key shares given`).waitFor();
     }
     await page.getByRole('button', { name: 'Sign out' }).waitFor();

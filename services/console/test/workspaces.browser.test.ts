@@ -41,7 +41,7 @@ describe('workspaces', { timeout: PATIENCE_MS }, () => {
     const { runId } = await addPlannedRun(site, 'discarded');
     const { page } = await site.openSignedIn(`/app/acme/discarded/runs/${runId}`);
     await page.getByLabel('New comment').fill('not on a Friday');
-    await page.getByRole('button', { name: 'Add the comment' }).click();
+    await page.getByRole('button', { name: 'Add comment' }).click();
     await page.getByRole('listitem').getByText('not on a Friday').waitFor();
     await page.getByRole('button', { name: 'Discard' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
@@ -290,8 +290,8 @@ describe('workspaces', { timeout: PATIENCE_MS }, () => {
 
   test('makes a token for a tool and shows it once', async () => {
     const { page } = await site.openSignedIn('/app/settings/tokens');
-    await page.getByLabel('What it is for').fill('laptop');
-    await page.getByRole('button', { name: 'Make the token' }).click();
+    await page.getByLabel('Purpose').fill('laptop');
+    await page.getByRole('button', { name: 'Create token' }).click();
     const token = await page.getByRole('status').locator('code').textContent();
     expect(token).toContain('.atlasv1.');
     await page.getByRole('rowheader', { name: 'laptop' }).waitFor();

@@ -62,7 +62,7 @@ const Agents = ({ pool }: { pool: Resource<Pool> }) => {
               { title: 'Address', cell: ({ attributes }) => attributes['ip-address'] ?? '–' },
               { title: 'Version', cell: ({ attributes }) => attributes.version ?? '–' },
               {
-                title: 'Heard of',
+                title: 'Last contact',
                 cell: ({ attributes }) => shownDistance(attributes['last-ping-at'], Date.now()),
               },
             ]}

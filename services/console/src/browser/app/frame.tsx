@@ -51,7 +51,7 @@ const Navigation = () => {
 };
 
 const NeedsToken = ({ kind }: { kind: 'secrets' | 'workspaces' }) => (
-  <Page title="One more token">
+  <Page title="Add another token">
     <Card>
       <p>
         {kind === 'workspaces'

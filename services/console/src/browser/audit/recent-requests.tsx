@@ -54,8 +54,8 @@ const List = ({ count }: { count: number }) => {
                 ),
               },
               { title: 'By', cell: (one) => one.display_name || 'nobody' },
-              { title: 'From', cell: (one) => one.remote_address },
-              { title: 'When', cell: (one) => shownTime(one.time) },
+              { title: 'From', isUnbroken: true, cell: (one) => one.remote_address },
+              { title: 'When', isUnbroken: true, cell: (one) => shownTime(one.time) },
             ]}
           />
         )}

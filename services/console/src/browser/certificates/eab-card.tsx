@@ -55,9 +55,9 @@ export const EabCard = ({ mount, policy }: { mount: string; policy: string }) =>
       <div className="form-actions">
         {may(create, 'update') && (
           <ActionButton
-            label="Make a key"
-            title="Make a key for one ACME account"
-            confirm="Make it"
+            label="Create a key"
+            title="Create a key for one ACME account"
+            confirm="Create it"
             act={async () =>
               setMade((await callSecrets<{ data: NewKey }>('POST', create, { body: {} })).data)
             }
@@ -75,8 +75,8 @@ export const EabCard = ({ mount, policy }: { mount: string; policy: string }) =>
         )}
         {may(config, 'update') && (
           <ActionButton
-            label="Change who needs one"
-            title="Who needs a key?"
+            label="Change when they are required"
+            title="When are keys required?"
             confirm="Save"
             act={({ text }) =>
               callSecrets('POST', config, { body: { eab_policy: text('policy') } })

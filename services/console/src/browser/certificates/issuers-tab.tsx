@@ -185,7 +185,7 @@ export const IssuersTab = () => {
   return (
     <>
       {chained.length > 0 && (
-        <Card title="Chain of signatures">
+        <Card title="Chain">
           <IssuerChain issuers={chained} nowMs={Date.now()} />
         </Card>
       )}

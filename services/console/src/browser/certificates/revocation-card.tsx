@@ -152,9 +152,9 @@ export const RevocationCard = ({ mount }: { mount: string }) => {
                 {may(path, 'update') && <EditRules mount={mount} config={config} />}
                 {may(rotate, 'read') && (
                   <ActionButton
-                    label="Make a new list"
-                    title="Make a new revocation list now?"
-                    confirm="Make it"
+                    label="Rebuild the list"
+                    title="Rebuild the revocation list now?"
+                    confirm="Create it"
                     act={() => callSecrets('GET', rotate)}
                     commands={[secretsCurl('GET', rotate), vaultCommand(`vault read ${rotate}`)]}
                   >

@@ -26,7 +26,7 @@ const RoleCard = ({ mount, name }: { mount: string; name: string }) => {
       {role && (
         <FactList
           facts={[
-            ['Certifies', nameRules(role).join(' ')],
+            ['Allowed names', nameRules(role).join(' ')],
             ['For', usesOf(role)],
             ['Key', role.key_bits > 0 ? `${role.key_type} ${role.key_bits}` : role.key_type],
             [

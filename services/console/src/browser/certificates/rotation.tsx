@@ -81,7 +81,7 @@ const AddIntermediate = ({ mount }: { mount: string }) => {
     <ActionButton
       label="Add an intermediate"
       title="Add an intermediate, signed by another authority"
-      confirm="Make and sign it"
+      confirm="Generate and sign it"
       act={({ text }) => makeIntermediate(mount, text('signer'), text('name'))}
       commands={[
         secretsCurl('POST', generate, { common_name: '…', key_type: 'ec' }),
@@ -128,9 +128,9 @@ const OutsideSigner = ({ mount }: { mount: string }) => {
   return (
     <>
       <ActionButton
-        label="Make a request for an outside authority"
-        title="Make a key, and a request for an authority elsewhere"
-        confirm="Make the request"
+        label="Create a request for an outside authority"
+        title="Generate a key and a request for an outside authority"
+        confirm="Create the request"
         act={async ({ text }) => {
           const { data } = await callSecrets<{ data: { csr: string } }>('POST', generate, {
             body: { common_name: text('name'), key_type: 'ec' },
@@ -149,9 +149,9 @@ const OutsideSigner = ({ mount }: { mount: string }) => {
       </ActionButton>
       {csr !== undefined && <Download name="intermediate.csr" content={csr} label="the request" />}
       <ActionButton
-        label="Take in a signed certificate"
-        title="Take in what the outside authority has signed"
-        confirm="Take it in"
+        label="Import a signed certificate"
+        title="Import what the outside authority has signed"
+        confirm="Import it"
         act={({ text }) => callSecrets('POST', setSigned, { body: { certificate: text('pem') } })}
         commands={[
           secretsCurl('POST', setSigned, { certificate: '…' }),
@@ -208,7 +208,7 @@ const IssuerSelect = (props: { name: string; label: string; issuers: readonly Ke
 const CrossSign = ({ mount, issuers }: { mount: string; issuers: readonly KeyedIssuer[] }) => (
   <ActionButton
     label="Cross-sign"
-    title="Have one issuer vouch for another"
+    title="Cross-sign one issuer with another"
     confirm="Cross-sign it"
     act={async ({ text }) => {
       const issuer = issuers.find(({ id }) => id === text('issuer'));
@@ -244,7 +244,7 @@ export const Rotation = (props: { mount: string; issuers: readonly KeyedIssuer[]
   <Card title="Rotate an issuer">
     <ol className="steps">
       <li>
-        <strong>Make the successor.</strong> The issuer in use remains, and nothing changes for
+        <strong>Create the successor.</strong> The issuer in use remains, and nothing changes for
         clients.
         <div className="form-actions">
           <GenerateRoot mount={props.mount} />

@@ -68,7 +68,7 @@ export const TidyCard = ({ mount }: { mount: string }) => {
   const may = useCapabilities([start, config]);
   const startBody = bodyOf((name) => name === 'tidy_cert_store', '72h');
   return (
-    <Card title="Tidying">
+    <Card title="Tidy">
       <Loaded query={query}>
         {(last) =>
           last !== null && (

@@ -85,10 +85,10 @@ export const ApiTokens = (props: {
       </PagedList>
       <div className="form-actions">
         <ActionButton
-          label="Make a token"
-          name={`Make a token for ${owner}`}
-          title={`Make a token for ${owner}`}
-          confirm="Make it"
+          label="Create a token"
+          name={`Create a token for ${owner}`}
+          title={`Create a token for ${owner}`}
+          confirm="Create it"
           act={async ({ text }) => {
             const { data } = await callWorkspaces<OneDocument<ApiToken>>('POST', path, {
               body: tokenBody(text('description')),

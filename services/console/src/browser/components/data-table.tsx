@@ -9,6 +9,8 @@ export interface Column<Row> {
   readonly isName?: boolean;
   /** Whether the cell holds buttons, which get no label when rows are stacked. */
   readonly isActions?: boolean;
+  /** Whether its values are short and are not broken into lines, such as times and addresses. */
+  readonly isUnbroken?: boolean;
 }
 
 /** Rows drawn at once; further ones are on further pages. */
@@ -41,11 +43,12 @@ export function DataTable<Row>(props: {
         <tbody>
           {rows.map((row) => (
             <tr key={keyOf(row)}>
-              {columns.map(({ title, cell, isName, isActions }) => {
+              {columns.map(({ title, cell, isName, isActions, isUnbroken }) => {
                 const shared = {
                   key: title,
                   ...(isActions !== true && { 'data-label': title }),
                   ...(isActions === true && { className: 'actions' }),
+                  ...(isUnbroken === true && { className: 'unbroken' }),
                 };
                 return isName === true ? (
                   <th scope="row" {...shared} key={title}>

@@ -50,10 +50,10 @@ const LeaseCard = ({ id, onEnded }: { id: string; onEnded: () => void }) => {
       </Loaded>
       {may(REVOKE, 'update') && (
         <ActionButton
-          label="End the lease"
+          label="Revoke the lease"
           tone="danger"
-          title="End this lease?"
-          confirm="End it"
+          title="Revoke this lease?"
+          confirm="Revoke it"
           act={() => callSecrets('POST', REVOKE, { body: { lease_id: id, sync: true } })}
           onDone={onEnded}
           commands={[
@@ -99,7 +99,7 @@ export const LeasesPage = () => {
     setPrefix(to);
   };
   return (
-    <Page title="Leases" lead="of this namespace, by the paths that they came from.">
+    <Page title="Leases" lead="The leases of this namespace, by the paths that they come from.">
       <Card>
         <p className="pills">
           <button type="button" className="link" onClick={() => go('')}>

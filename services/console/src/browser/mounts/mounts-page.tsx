@@ -59,7 +59,7 @@ const Tune = ({ mount }: { mount: MountRow }) => {
           />
         </label>
         <label>
-          Longest validity in seconds (0: the system's)
+          Maximum TTL in seconds (0: the system's)
           <input name="max" type="number" min={0} defaultValue={mount.config.max_lease_ttl} />
         </label>
       </div>
@@ -107,10 +107,10 @@ export const MountsPage = () => {
             keyOf={({ path }) => path}
             columns={[
               { title: 'Path', isName: true, cell: ({ path }) => `${path}/` },
-              { title: 'Engine', cell: ({ type }) => type },
+              { title: 'Engine', isUnbroken: true, cell: ({ type }) => type },
               { title: 'Description', cell: ({ description }) => description || '–' },
               {
-                title: 'Longest validity',
+                title: 'Maximum TTL',
                 cell: ({ config }) => shownSeconds(config.max_lease_ttl),
               },
               { title: 'Replicated', cell: ({ local }) => (local ? 'no' : 'yes') },

@@ -37,7 +37,7 @@ const MakeToken = ({ path }: { path: string }) => {
     making.run();
   };
   return (
-    <Card title="Make a token">
+    <Card title="Create a token">
       {made !== undefined && (
         <ShownOnce what="the new token" secret={made}>
           Paste it where the tool asks for it.
@@ -47,7 +47,7 @@ const MakeToken = ({ path }: { path: string }) => {
         {making.error !== null && <Problem>{messageOf(making.error)}</Problem>}
         <div className="pair">
           <label>
-            What it is for
+            Purpose
             <input
               required
               autoComplete="off"
@@ -65,7 +65,7 @@ const MakeToken = ({ path }: { path: string }) => {
           </label>
         </div>
         <button type="submit" className="primary" disabled={making.isPending}>
-          Make the token
+          Create token
         </button>
         <Commands
           commands={[
@@ -83,11 +83,11 @@ const Tokens = ({ userId }: { userId: string }) => {
   return (
     <>
       <MakeToken path={path} />
-      <Card title="Tokens of yours">
+      <Card title="Your tokens">
         <PagedList<ApiToken> path={path} empty="You have no token of this kind.">
           {({ data }) => (
             <ApiTokenTable
-              label="Tokens of yours"
+              label="Your tokens"
               tokens={data}
               loss="Tools that use it are refused from now on. If it is the one that you signed in with, this session ends."
             />

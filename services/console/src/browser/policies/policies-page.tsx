@@ -73,7 +73,7 @@ export const PoliciesPage = () => {
                 ),
               },
               {
-                title: 'What it is',
+                title: 'Description',
                 cell: (name) =>
                   name === 'root'
                     ? 'grants everything'

@@ -85,7 +85,7 @@ const TokenCeremony = (props: {
       {error !== null && <Problem>{messageOf(error)}</Problem>}
       {attempt === undefined ? (
         <button type="button" disabled={starting.isPending} onClick={() => starting.run()}>
-          Begin the ceremony
+          Start the ceremony
         </button>
       ) : (
         <form onSubmit={submit} aria-label="Ceremony">
@@ -105,7 +105,7 @@ const TokenCeremony = (props: {
           </label>
           <div className="form-actions">
             <button type="submit" className="primary" disabled={giving.isPending}>
-              Give share
+              Submit share
             </button>
             <button type="button" onClick={() => cancelling.run()}>
               Cancel the ceremony
@@ -169,7 +169,7 @@ export const OperationTokenSteps = () => (
 
 /** The first token of a performance secondary, to which no token of its primary belongs. */
 export const FirstTokenSteps = () => (
-  <Card title="Make the first token of this secondary">
+  <Card title="Create the first token of this secondary">
     <p>
       This cluster has tokens of its own. The holders of the primary's key shares make the first one
       together; it may do everything here, so use it to make others and revoke it.

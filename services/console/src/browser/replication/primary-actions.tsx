@@ -52,9 +52,9 @@ const SecondaryToken = ({ kind }: { kind: Kind }) => {
   return (
     <>
       <ActionButton
-        label="Let a secondary in"
-        title="Let a secondary in"
-        confirm="Make the token"
+        label="Add a secondary"
+        title="Add a secondary"
+        confirm="Create token"
         act={async ({ text }) => {
           const made = await callSecrets<{ wrap_info?: { token: string } }>('POST', path, {
             body: { id: text('id'), ttl: text('ttl') },
@@ -109,10 +109,10 @@ const RevokeSecondary = ({ kind, ids }: { kind: Kind; ids: readonly string[] }) 
   const path = `sys/replication/${kind}/primary/revoke-secondary`;
   return (
     <ActionButton
-      label="Cut a secondary off"
+      label="Revoke a secondary"
       tone="danger"
-      title="Cut a secondary off?"
-      confirm="Cut it off"
+      title="Revoke a secondary?"
+      confirm="Revoke it"
       act={({ text }) => post(path)({ id: text('id') })}
       commands={commandsFor(path, { id: '…' })}
     >
@@ -129,7 +129,7 @@ const PathsFilter = ({ ids }: { ids: readonly string[] }) => {
   return (
     <ActionButton
       label="Filter paths"
-      title="Decide what a secondary is given"
+      title="Filter the paths of a secondary"
       confirm="Save"
       act={({ text }) =>
         text('paths').trim() === ''
@@ -190,9 +190,9 @@ export const PrimaryActions = (props: { kind: Kind; ids: readonly string[]; may:
       {mayUpdate('disable') && (
         <RoleChange
           path={primaryPath(kind, 'disable')}
-          label="Give the set up"
-          title="Give the replication set up?"
-          confirm="Give it up"
+          label="Disable replication"
+          title="Disable replication?"
+          confirm="Disable it"
           typed="disable"
           text="This cluster keeps its data. Its secondaries cannot connect any more, and each of them has to be wiped to join another set."
         />

@@ -45,7 +45,7 @@ const allFacts = (facts: Facts): readonly (readonly [string, string])[] =>
 
 const COLUMNS: readonly Column<Facts>[] = [
   { title: 'Connection', cell: (peer) => <StatePill word={peer['connection_status']} /> },
-  { title: 'Heard of', cell: (peer) => shownMoment(peer['last_heartbeat']) },
+  { title: 'Last contact', cell: (peer) => shownMoment(peer['last_heartbeat']) },
   {
     title: 'Newest sign',
     cell: (peer) => shownDuration(peer['replication_primary_canary_age_ms']),

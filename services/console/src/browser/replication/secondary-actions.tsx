@@ -45,7 +45,7 @@ export const BecomeSecondary = ({ kind }: { kind: Kind }) => {
       commands={commandsFor(path, { token: '…' })}
     >
       <ol className="steps">
-        <li>On the primary, “Let a secondary in” gives a token. It can be used once.</li>
+        <li>On the primary, “Add a secondary” gives a token. It can be used once.</li>
         <li>
           <strong>Everything in this cluster is wiped</strong>: its mounts, keys, certificates,
           tokens, workspaces and states. This page is signed out. Keep a copy if anything is needed.
@@ -123,7 +123,7 @@ export const FollowAnother = ({ kind }: { kind: Kind }) => {
       {way === 'token' && (
         <>
           <label>
-            Token of the new primary (“Let a secondary in” there gives one)
+            Token of the new primary (“Add a secondary” there gives one)
             <textarea name="token" className="code" rows={3} required />
           </label>
           <ApiAddressField />

@@ -88,7 +88,7 @@ export const RunComments = ({ runId, mayComment }: { runId: string; mayComment: 
             />
           </label>
           <button type="submit" disabled={sending.isPending}>
-            Add the comment
+            Add comment
           </button>
           <Commands
             commands={[workspacesCurl('POST', `runs/${runId}/comments`, commentBody(text))]}

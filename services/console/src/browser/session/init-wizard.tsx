@@ -42,7 +42,7 @@ const MadeKeys = (props: { made: InitAnswer; onKept: () => void }) => {
       <div className="form-actions">
         <CopyButton text={text} label="Copy the shares and the token" />
         <button type="button" className="primary" onClick={props.onKept}>
-          They are kept: go on
+          I have stored them: continue
         </button>
       </div>
     </>
@@ -86,11 +86,11 @@ export const InitWizard = (props: { onMade: () => void; onKept: () => void }) =>
       </p>
       <div className="pair">
         <label>
-          Shares to make
+          Key shares
           <input name="shares" type="number" min={1} max={MAX_SHARES} defaultValue={5} required />
         </label>
         <label>
-          Shares that are needed
+          Shares required to unseal
           <input
             name="threshold"
             type="number"
@@ -102,7 +102,7 @@ export const InitWizard = (props: { onMade: () => void; onKept: () => void }) =>
         </label>
       </div>
       <button type="submit" className="primary" disabled={action.isPending || seal === undefined}>
-        {action.isPending ? 'Working…' : 'Make the keys'}
+        {action.isPending ? 'Working…' : 'Generate the keys'}
       </button>
       <Commands
         commands={[

@@ -41,7 +41,7 @@ export const UnsealForm = () => {
       )}
       <div className="form-actions">
         <button type="submit" className="primary" disabled={action.isPending}>
-          {action.isPending ? 'Working…' : 'Give share'}
+          {action.isPending ? 'Working…' : 'Submit share'}
         </button>
         {progress > 0 && (
           <button

@@ -103,7 +103,7 @@ const CreateToken = () => {
           </label>
         </div>
         <button type="submit" className="primary" disabled={creating.isPending}>
-          Create the token
+          Create token
         </button>
         <Commands
           commands={[
@@ -169,10 +169,10 @@ export const TokensPage = () => {
   return (
     <Page
       title="Tokens"
-      lead="Of this namespace, by their accessors: a token itself is never shown."
+      lead="The tokens of this namespace, listed by accessor. A token itself is never shown."
     >
       {may(CREATE, 'update') && <CreateToken />}
-      <Card title="Tokens in use">
+      <Card title="Active tokens">
         <Loaded query={query}>
           {({ keys }) =>
             keys.length === 0 ? (

@@ -32,7 +32,7 @@ export const InheritedVariables = ({ workspaceId }: { workspaceId: string }) => 
               columns={[
                 ...nameAndValueColumns,
                 {
-                  title: 'In force',
+                  title: 'Effective',
                   cell: (one) =>
                     related(one, 'overwriter') === undefined ? 'yes' : 'no, another overwrites it',
                 },

@@ -126,7 +126,7 @@ export const SettingsForm = (props: {
         </label>
         <div className="form-actions">
           <button type="submit" className="primary" disabled={saving.isPending}>
-            Save the settings
+            Save settings
           </button>
         </div>
         <Commands commands={[workspacesCurl('PATCH', path, bodyOf(sent))]} />

@@ -30,9 +30,9 @@ export const ConsumersCard = ({ organization, workspace }: CardProps) => {
       actions={
         mayChange && (
           <ActionButton
-            label="Let one read"
+            label="Add consumer"
             title={`Let a workspace read the state of ${workspace.attributes.name}`}
-            confirm="Let it read"
+            confirm="Add it"
             act={({ text }) => callWorkspaces('POST', path, { body: bodyOf(text('workspace')) })}
             commands={[workspacesCurl('POST', path, bodyOf('ws-…'))]}
           >
@@ -153,7 +153,7 @@ export const RunTriggersCard = ({ organization, workspace }: CardProps) => {
   });
   return (
     <Card
-      title="Runs that start runs here"
+      title="Run triggers"
       actions={
         mayChange && (
           <ActionButton
@@ -177,7 +177,7 @@ export const RunTriggersCard = ({ organization, workspace }: CardProps) => {
         {({ data }) => (
           <DataTable
             empty="No other workspace starts runs here."
-            label="Sources of runs"
+            label="Run triggers"
             rows={data}
             keyOf={({ id }) => id}
             columns={[

@@ -22,7 +22,7 @@ const Outputs = ({ stateId }: { stateId: string }) => {
   const path = `state-versions/${stateId}/outputs?page[size]=100`;
   const query = useDocument<ListDocument<Output>>(path);
   return (
-    <Card title="Outputs of the newest state">
+    <Card title="Outputs of the current state">
       <Loaded query={query}>
         {({ data }) =>
           data.length === 0 ? (
@@ -108,11 +108,11 @@ export const StatesTab = (props: {
                       id === newest?.id ||
                       attributes.status !== 'finalized' ? null : (
                         <ActionButton
-                          label="Go back to it"
-                          name={`Go back to serial ${attributes.serial}`}
+                          label="Roll back to it"
+                          name={`Roll back to serial ${attributes.serial}`}
                           className="small"
-                          title={`Go back to the state of serial ${attributes.serial}?`}
-                          confirm="Go back"
+                          title={`Roll back to the state of serial ${attributes.serial}?`}
+                          confirm="Roll back"
                           tone="danger"
                           act={() =>
                             callWorkspaces('PATCH', `workspaces/${workspace.id}/state-versions`, {
