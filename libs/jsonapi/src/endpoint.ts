@@ -3,7 +3,7 @@ import type { Principal, RequestHead } from '@keelson/proto/edge/v1/edge';
 import type { Static, TSchema } from 'typebox';
 import type { AnswerSchema, DataOf } from './answer-schema.ts';
 import type { DocumentData, JsonApiDocument } from './document.ts';
-import type { QueryParameters } from './query.ts';
+import type { QueryParameters, QuerySchema } from './query.ts';
 import type { AttributeAliases, CheckTexts } from './request-body.ts';
 import type { UnsupportedFields } from './unsupported-fields.ts';
 
@@ -46,6 +46,8 @@ export interface EndpointDefinition<
   /** Below /api/v2. */
   readonly path: string;
   readonly summary: string;
+  /** Parameters of the query that the handler reads; another one causes an error. */
+  readonly query?: QuerySchema;
   readonly body?: {
     readonly schema: S;
     /** Whether an empty body is accepted. */

@@ -31,7 +31,14 @@ export { isResourceId, newResourceId } from './identifiers.ts';
 export { parseInclude } from './include.ts';
 export { jsonApiComponents, refused } from './openapi.ts';
 export { itemsOn, type Page, parsePage, toPaginatedDocument } from './pagination.ts';
-export { parseQuery, type QueryParameters } from './query.ts';
+export {
+  FLAG,
+  type QueryParameter,
+  type QueryParameters,
+  type QuerySchema,
+  sortedBy,
+  TEXTS,
+} from './query.ts';
 export {
   type CheckTexts,
   nullable,

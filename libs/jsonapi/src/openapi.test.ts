@@ -5,6 +5,7 @@
  * | `answers: one(type)`        | `data` is the component                                             |
  * | `answers: many(type)`       | `data` is a list of it                                              |
  * | `answers: pageOf(type)`     | the same with `links`, `meta.pagination` and the parameters of pages |
+ * | `query: { name: … }`        | parameters of the query, after which come `fields` of each type       |
  * | `includes: { name: types }` | `included` is a list of these, and `include` may have the names     |
  * | `redirects: 307`            | the address is in `location`                                        |
  * | `mayBeEmpty: true`          | 204 is possible too                                                 |
@@ -15,6 +16,7 @@ import { describe, expect, test } from 'vitest';
 import { type AnswerSchema, many, one, oneOrNone, pageOf } from './answer-schema.ts';
 import { type Endpoint, endpoint } from './endpoint.ts';
 import { describeEndpoint, jsonApiComponents } from './openapi.ts';
+import { TEXTS } from './query.ts';
 import {
   choice,
   dictionary,
@@ -139,7 +141,7 @@ describe('a resource', () => {
   });
 });
 
-type Given = Partial<Pick<Endpoint, 'redirects' | 'mayBeEmpty' | 'success'>> & {
+type Given = Partial<Pick<Endpoint, 'redirects' | 'mayBeEmpty' | 'success' | 'query'>> & {
   readonly answers?: AnswerSchema;
 };
 
@@ -159,6 +161,9 @@ const described = (given: Given) =>
     readonly parameters?: readonly { readonly name: string }[];
     readonly responses: Readonly<Record<string, { readonly content?: unknown }>>;
   };
+
+const namesOf = (given: Given): readonly string[] | undefined =>
+  described(given).parameters?.map(({ name }) => name);
 
 interface DocumentSchema {
   readonly required: readonly string[];
@@ -186,7 +191,7 @@ describe('an endpoint', () => {
     ],
   ] as const)('answers with %s', ([, answers, data]) => {
     expect(documentOf({ answers })).toMatchObject({ required: ['data'], properties: { data } });
-    expect(described({ answers }).parameters).toBeUndefined();
+    expect(namesOf({ answers })).toEqual(answers.types.toSorted().map((type) => `fields[${type}]`));
   });
 
   test('answers with a page', () => {
@@ -198,10 +203,35 @@ describe('an endpoint', () => {
         meta: { required: ['pagination', 'total'] },
       },
     });
-    expect(described({ answers }).parameters?.map(({ name }) => name)).toEqual([
-      'page[number]',
-      'page[size]',
+    expect(namesOf({ answers })).toEqual(['page[number]', 'page[size]', 'fields[runs]']);
+  });
+
+  test('has the parameters of the query that it declares', () => {
+    const query = {
+      q: { description: 'Part of the name.' },
+      'filter[names]': { description: 'Names.', schema: TEXTS },
+      'filter[type]': { description: 'A type.', schema: choice(['a']), isRequired: true },
+    } as const;
+    const inQuery = { in: 'query' };
+    expect(described({ query }).parameters).toEqual([
+      { ...inQuery, name: 'q', description: 'Part of the name.', schema: { type: 'string' } },
+      {
+        ...inQuery,
+        name: 'filter[names]',
+        description: 'Names.',
+        style: 'form',
+        explode: false,
+        schema: { type: 'array', items: { type: 'string' } },
+      },
+      {
+        ...inQuery,
+        name: 'filter[type]',
+        description: 'A type.',
+        required: true,
+        schema: { type: 'string', enum: ['a'] },
+      },
     ]);
+    expect(described({}).parameters).toBeUndefined();
   });
 
   test('includes what is asked for, and what always is', () => {
@@ -220,6 +250,7 @@ describe('an endpoint', () => {
         explode: false,
         schema: { items: { enum: ['plan', 'cost', 'workspace'] } },
       },
+      ...['plans', 'runs', 'users', 'workspaces'].map((type) => ({ name: `fields[${type}]` })),
     ]);
   });
 

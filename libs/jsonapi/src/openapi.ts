@@ -3,6 +3,7 @@ import { type TProperties, type TSchema, Type } from 'typebox';
 import type { AnswerSchema } from './answer-schema.ts';
 import type { Endpoint } from './endpoint.ts';
 import { JSON_API_MEDIA_TYPE } from './error-document.ts';
+import { type QueryParameter, type QuerySchema, TEXTS } from './query.ts';
 import {
   choice,
   orNull,
@@ -166,35 +167,50 @@ const documentOf = (answer: AnswerSchema): TSchema => {
   });
 };
 
-const parametersOf = ({ kind, includes = {} }: AnswerSchema) => {
-  const names = Object.keys(includes);
-  const number = (name: string, description: string) => ({
-    name: `page[${name}]`,
-    in: 'query',
-    description,
+const inQuery = (name: string, { description, schema = text, isRequired }: QueryParameter) => ({
+  name,
+  in: 'query',
+  description,
+  ...(isRequired && { required: true }),
+  // Lists are one value, separated by commas.
+  ...((schema as { type?: string }).type === 'array' && { style: 'form', explode: false }),
+  schema,
+});
+
+const PAGE = {
+  'page[number]': { description: 'The page, 1 by default.', schema: Type.Integer({ minimum: 1 }) },
+  'page[size]': {
+    description: 'Resources on a page, 20 by default; more than 100 are 100.',
     schema: Type.Integer({ minimum: 1 }),
-  });
-  return [
-    ...(kind === 'page'
-      ? [
-          number('number', 'The page, 1 by default.'),
-          number('size', 'Resources on a page, 20 by default; more than 100 are 100.'),
-        ]
-      : []),
-    ...(names.length > 0
-      ? [
-          {
-            name: 'include',
-            in: 'query',
-            description: 'Related resources to include, separated by commas.',
-            style: 'form',
-            explode: false,
-            schema: Type.Array(choice(names)),
-          },
-        ]
-      : []),
-  ];
+  },
+} as const satisfies QuerySchema;
+
+/** Parameters that follow from the form of the answer. */
+const answerParameters = (answer: AnswerSchema): QuerySchema => {
+  const { kind, types, includes = {}, alwaysIncluded = [] } = answer;
+  const names = Object.keys(includes);
+  const shown = new Set([...types, ...alwaysIncluded, ...Object.values(includes).flat()]);
+  return {
+    ...(kind === 'page' && PAGE),
+    ...(names.length > 0 && {
+      include: { description: 'Related resources to include.', schema: Type.Array(choice(names)) },
+    }),
+    ...Object.fromEntries(
+      [...shown].toSorted().map((type) => [
+        `fields[${type}]`,
+        {
+          description: `Attributes and relationships of ${type} to show, all by default.`,
+          schema: TEXTS,
+        },
+      ]),
+    ),
+  };
 };
+
+const parametersOf = ({ query, answers }: Endpoint) =>
+  Object.entries({ ...query, ...(answers && answerParameters(answers)) }).map(([name, parameter]) =>
+    inQuery(name, parameter),
+  );
 
 const successOf = ({ answers, redirects, mayBeEmpty, success }: Endpoint) => {
   const empty = { 204: { description: 'There is none.' } };
@@ -224,8 +240,8 @@ const successOf = ({ answers, redirects, mayBeEmpty, success }: Endpoint) => {
 
 /** @param tag groups the operations */
 export const describeEndpoint = (tag: string, definition: Endpoint): Record<string, unknown> => {
-  const { summary, body, answers } = definition;
-  const parameters = answers === undefined ? [] : parametersOf(answers);
+  const { summary, body } = definition;
+  const parameters = parametersOf(definition);
   return {
     tags: [tag],
     summary,

@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parsePage } from './pagination.ts';
-import { parseQuery } from './query.ts';
+import { queryReader } from './query.ts';
+
+/** A query string of an endpoint without further parameters. */
+const parseQuery = queryReader();
 
 const segment = fc.stringMatching(/^[a-z0-9-]{1,8}$/);
 
@@ -11,11 +14,14 @@ describe('query parameters', () => {
       fc.property(fc.array(segment, { minLength: 1, maxLength: 4 }), fc.string(), (path, value) => {
         const [head = '', ...inner] = path;
         const name = head + inner.map((part) => `[${part}]`).join('');
-        const query = parseQuery(new URLSearchParams([[name, value]]));
-        expect(query.one(...path)).toBe(value);
-        expect(query.children(...path.slice(0, -1))).toEqual(
-          path.length === 1 ? [] : [path.at(-1)],
-        );
+        const read = queryReader({ [name]: { description: '' } });
+        for (const spelt of [name, name.replaceAll('-', '_')]) {
+          const query = read(new URLSearchParams([[spelt, value]]));
+          expect(query.one(...path)).toBe(value);
+          expect(query.children(...path.slice(0, -1))).toEqual(
+            path.length === 1 ? [] : [path.at(-1)?.replaceAll('-', '_')],
+          );
+        }
       }),
     );
   });
@@ -57,6 +63,16 @@ describe('query parameters', () => {
         });
       }),
     );
+  });
+
+  test('have names that the endpoint declares: others are refused if they choose, and never read', () => {
+    const read = queryReader({ 'filter[tagged][0][key]': { description: 'A key.' } });
+    const given = read(new URLSearchParams('filter[tagged][7][key]=a&private=1&search[name]='));
+    expect(given.one('filter', 'tagged', '7', 'key')).toBe('a');
+    expect(() => given.requireKnown()).not.toThrow();
+    expect(() => given.one('filter', 'other')).toThrow('does not declare');
+    const unknown = read(new URLSearchParams('filter[tagged][7][value]=a'));
+    expect(() => unknown.requireKnown()).toThrow('filter[tagged][7][value]');
   });
 
   test('refuses more parameters than any request needs', () => {

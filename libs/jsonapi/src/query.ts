@@ -1,13 +1,41 @@
 /**
  * Query strings with brackets: `filter[tagged][0][key]=env`. Malformed and unknown names are
  * ignored, because clients also send private ones; unknown filters, searches and sorts are refused
- * (`requireAllRead`).
+ * (`requireKnown`).
  */
 import { JSON_API_LIMITS } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
+import { type TSchema, Type } from 'typebox';
+import { choice } from './resource-schema.ts';
 
 const NAME = /^([^[\]]+)((?:\[[^[\]]*\])*)$/;
 const SEPARATOR = '\u0000';
+
+/** A query parameter of an endpoint, for its OpenAPI document. */
+export interface QueryParameter {
+  readonly description: string;
+  /** A text when omitted. Lists are separated by commas. */
+  readonly schema?: TSchema;
+  readonly isRequired?: true;
+}
+
+/**
+ * The parameters that an endpoint reads, by name, in addition to those that follow from its answer (`page`,
+ * `include`, `fields`). `0` stands for any index.
+ */
+export type QuerySchema = Readonly<Record<string, QueryParameter>>;
+
+/** A list of texts. */
+export const TEXTS = Type.Array(Type.String());
+
+/** "true" has an effect. */
+export const FLAG = Type.Boolean();
+
+/** The `sort` parameter, for `parseSort` with the same fields. */
+export const sortedBy = (fields: readonly string[]): QueryParameter => ({
+  description: 'The order; `-` reverses it.',
+  schema: choice(fields.flatMap((field) => [field, `-${field}`])),
+});
 
 export interface QueryParameters {
   /** The last value of `a[b][c]`. */
@@ -17,66 +45,100 @@ export interface QueryParameters {
   /** Names directly below `path`: `children('filter', 'tagged')` gives the indexes. */
   children(...path: readonly string[]): readonly string[];
   /**
-   * Call it after all supported parameters have been read.
    * @throws KeelsonError `jsonapi.unknown_parameter` naming a `filter`, `search` or `sort` that was given a
-   *   value and never read: without it the list would contain more than was asked for
+   *   value and that the endpoint does not have: without it the list would contain more than was asked for
    */
-  requireAllRead(): void;
+  requireKnown(): void;
 }
 
 const CHOOSING: ReadonlySet<string> = new Set(['filter', 'search', 'sort']);
+/** Read for every endpoint; the names in brackets of `fields` are types, which have hyphens. */
+const COMMON: ReadonlySet<string> = new Set(['page', 'include', 'fields']);
+
+/** Underscores and hyphens in names are the same, because clients send both. */
+const toKey = (path: readonly string[]): string =>
+  path[0] === 'fields' ? path.join(SEPARATOR) : path.join(SEPARATOR).replaceAll('-', '_');
+
 const headOf = (key: string): string => key.split(SEPARATOR, 1)[0] ?? '';
 
-const toName = (key: string): string => {
-  const [head, ...inner] = key.split(SEPARATOR);
-  return [head, ...inner.map((name) => `[${name}]`)].join('');
+/** Undefined for a malformed name. */
+const toPath = (name: string): readonly string[] | undefined => {
+  const [, head, brackets] = NAME.exec(name) ?? [];
+  if (head === undefined || brackets === undefined) return undefined;
+  return [head, ...[...brackets.matchAll(/\[([^[\]]*)\]/g)].map(([, inner = '']) => inner)];
 };
 
+const withoutIndexes = (key: string): string =>
+  key
+    .split(SEPARATOR)
+    .map((part) => (/^\d+$/.test(part) ? '0' : part))
+    .join(SEPARATOR);
+
 /** @throws KeelsonError `request.invalid` when there are too many parameters */
-export const parseQuery = (parameters: URLSearchParams): QueryParameters => {
+const readValues = (
+  parameters: URLSearchParams,
+): ReadonlyMap<string, { readonly name: string; readonly values: string[] }> => {
   if (parameters.size > JSON_API_LIMITS.parameters) {
     throw new KeelsonError('request.invalid', { text: 'too many query parameters' });
   }
-  const values = new Map<string, string[]>();
+  const given = new Map<string, { readonly name: string; readonly values: string[] }>();
   for (const [name, value] of parameters) {
-    const [, head, brackets] = NAME.exec(name) ?? [];
-    if (head === undefined || brackets === undefined) continue;
-    const path = [head, ...[...brackets.matchAll(/\[([^[\]]*)\]/g)].map(([, inner = '']) => inner)];
-    const key = path.join(SEPARATOR);
-    const known = values.get(key);
-    if (known === undefined) values.set(key, [value]);
-    else known.push(value);
+    const path = toPath(name);
+    if (path === undefined) continue;
+    const key = toKey(path);
+    const known = given.get(key);
+    if (known === undefined) given.set(key, { name, values: [value] });
+    else known.values.push(value);
   }
-  const read = new Set<string>();
-  const at = (path: readonly string[]) => {
-    const key = path.join(SEPARATOR);
-    read.add(key);
-    return values.get(key) ?? [];
-  };
-  return {
-    one: (...path) => at(path).at(-1),
-    list: (...path) =>
-      at(path)
-        .flatMap((value) => value.split(','))
-        .map((part) => part.trim())
-        .filter((part) => part !== ''),
-    children: (...path) => {
-      const prefix = path.join(SEPARATOR) + SEPARATOR;
-      const names = [...values.keys()]
-        .filter((key) => key.startsWith(prefix))
-        .map((key) => key.slice(prefix.length).split(SEPARATOR, 1)[0] ?? '');
-      return [...new Set(names)];
-    },
-    requireAllRead: () => {
-      for (const [key, given] of values) {
-        if (!CHOOSING.has(headOf(key)) || read.has(key) || given.every((value) => value === ''))
-          continue;
-        const known = [...read].filter((other) => CHOOSING.has(headOf(other))).map(toName);
-        throw new KeelsonError('jsonapi.unknown_parameter', {
-          parameter: toName(key),
-          known: known.length === 0 ? 'none' : known.join(', '),
-        });
-      }
-    },
+  return given;
+};
+
+/**
+ * A reader of the query strings of one endpoint, which has these parameters.
+ * @returns reads a query string; @throws KeelsonError `request.invalid` when there are too many parameters
+ */
+export const queryReader = (schema: QuerySchema = {}) => {
+  const names = Object.keys(schema);
+  const declared = new Set(names.map((name) => withoutIndexes(toKey(toPath(name) ?? []))));
+  const isDeclared = (key: string): boolean => declared.has(withoutIndexes(key));
+  return (parameters: URLSearchParams): QueryParameters => {
+    const given = readValues(parameters);
+    const at = (path: readonly string[]): readonly string[] => {
+      const key = toKey(path);
+      // What is read and not declared would be missing in the OpenAPI document.
+      if (!isDeclared(key) && !COMMON.has(headOf(key)))
+        throw new Error(`the endpoint does not declare the parameter ${path.join(' ')}`);
+      return given.get(key)?.values ?? [];
+    };
+    return {
+      one: (...path) => at(path).at(-1),
+      list: (...path) =>
+        at(path)
+          .flatMap((value) => value.split(','))
+          .map((part) => part.trim())
+          .filter((part) => part !== ''),
+      children: (...path) => {
+        const prefix = toKey(path) + SEPARATOR;
+        const below = [...given.keys()]
+          .filter((key) => key.startsWith(prefix))
+          .map((key) => key.slice(prefix.length).split(SEPARATOR, 1)[0] ?? '');
+        return [...new Set(below)];
+      },
+      requireKnown: () => {
+        for (const [key, { name, values }] of given) {
+          if (
+            !CHOOSING.has(headOf(key)) ||
+            isDeclared(key) ||
+            values.every((value) => value === '')
+          )
+            continue;
+          const known = names.filter((other) => CHOOSING.has(toPath(other)?.[0] ?? ''));
+          throw new KeelsonError('jsonapi.unknown_parameter', {
+            parameter: name,
+            known: known.length === 0 ? 'none' : known.join(', '),
+          });
+        }
+      },
+    };
   };
 };

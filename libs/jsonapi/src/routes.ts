@@ -14,7 +14,7 @@ import type { JsonApiDocument } from './document.ts';
 import type { Endpoint } from './endpoint.ts';
 import { JSON_API_MEDIA_TYPE } from './error-document.ts';
 import { describeEndpoint } from './openapi.ts';
-import { parseQuery } from './query.ts';
+import { queryReader } from './query.ts';
 import { type BodyDecoder, createBodyDecoder, requireSameId } from './request-body.ts';
 import { parseFields, withFields } from './sparse-fields.ts';
 import { warnOfUnsupported } from './unsupported-fields.ts';
@@ -62,6 +62,7 @@ const toRoute = (tag: string, definition: Endpoint): Route => {
           definition.body.notOffered,
         );
   const idParameter = changedIdParameter(definition);
+  const readQuery = queryReader(definition.query);
   return {
     method: definition.method,
     path: definition.path,
@@ -72,7 +73,7 @@ const toRoute = (tag: string, definition: Endpoint): Route => {
       requireMediaType(exchange);
       const body = await readBody(definition, decoder, exchange);
       const { head, params } = exchange;
-      const query = parseQuery(exchange.query);
+      const query = readQuery(exchange.query);
       const fields = parseFields(query);
       if (idParameter !== undefined) requireSameId(idOf(body), params[idParameter] ?? '');
       const answer = await definition
@@ -80,7 +81,7 @@ const toRoute = (tag: string, definition: Endpoint): Route => {
         .catch((refusal: unknown) => {
           throw decoder?.pointToGiven(body, refusal) ?? refusal;
         });
-      if (definition.method === 'GET') query.requireAllRead();
+      if (definition.method === 'GET') query.requireKnown();
       if (answer === undefined) return edgeResponse(definition.success === 202 ? 202 : 204);
       if ('location' in answer) {
         const { status, location } = answer;

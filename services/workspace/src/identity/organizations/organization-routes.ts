@@ -216,6 +216,11 @@ export const organizationRoutes = (context: IdentityContext): Route[] => {
       method: 'GET',
       path: '/organizations',
       summary: 'List organizations',
+      query: {
+        q: { description: 'Part of the name or mail address.' },
+        'q[name]': { description: 'As `q`, which goes before it.' },
+        'q[email]': { description: 'As `q`, which goes before it.' },
+      },
       answers: pageOf('organizations'),
       handle: async ({ head, principal, query }) => {
         const all = await listOrganizations(

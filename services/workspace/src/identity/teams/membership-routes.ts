@@ -9,6 +9,7 @@ import {
   parseInclude,
   parsePage,
   resourceBody,
+  TEXTS,
   toPaginatedDocument,
 } from '@keelson/jsonapi';
 import { Type } from 'typebox';
@@ -69,6 +70,11 @@ export const organizationMembershipRoutes = (context: IdentityContext): Route[] 
       method: 'GET',
       path: COLLECTION,
       summary: 'List the members of an organization',
+      query: {
+        q: { description: 'Part of the user name or mail address.' },
+        'filter[email]': { description: 'Mail addresses.', schema: TEXTS },
+        'filter[status]': { description: 'Statuses of the memberships.', schema: TEXTS },
+      },
       answers: pageOf('organization-memberships', { includes: MEMBERSHIP_INCLUDES }),
       handle: async ({ head, principal, params, query }) => {
         const all = await listMemberships(context, principal, params['organization_name'] ?? '', {

@@ -14,6 +14,7 @@ import {
   type Resource,
   resourceBody,
   resourceListBody,
+  TEXTS,
   toPaginatedDocument,
   type UnsupportedFields,
 } from '@keelson/jsonapi';
@@ -153,6 +154,10 @@ const teamEndpoints = (context: IdentityContext): Endpoint[] => [
     method: 'GET',
     path: COLLECTION,
     summary: 'List teams',
+    query: {
+      q: { description: 'Part of the name.' },
+      'filter[names]': { description: 'Names.', schema: TEXTS },
+    },
     answers: pageOf('teams', { includes: INCLUDES, meta: MATCHING_COUNTS }),
     handle: async ({ head, principal, params, query }) => {
       const filter = { names: query.list('filter', 'names'), search: query.one('q') };

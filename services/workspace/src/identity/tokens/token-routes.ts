@@ -1,5 +1,6 @@
 import type { Route } from '@keelson/edge';
 import {
+  choice,
   type Endpoint,
   endpoint,
   itemsOn,
@@ -11,8 +12,10 @@ import {
   parseSort,
   parseTimestampMs,
   type QueryParameters,
+  type QuerySchema,
   refuseInvalid,
   resourceBody,
+  sortedBy,
   toPaginatedDocument,
 } from '@keelson/jsonapi';
 import { type Static, Type } from 'typebox';
@@ -56,21 +59,29 @@ const fromDocument = (document: Static<typeof CREATE> | undefined, nowMs: number
 
 type Params = Readonly<Record<string, string>>;
 /** The owner named by the path and query of a request. */
-type ToOwner = (params: Params, query: QueryParameters) => FindTokenOwner;
+type FindOwner = (params: Params, query: QueryParameters) => FindTokenOwner;
+
+/** How a route finds the owner, and the parameters of the query that this reads. */
+interface OwnerAddress {
+  readonly find: FindOwner;
+  readonly query?: QuerySchema;
+}
 
 /** Organization tokens have a single kind. A request for another kind matches none of them. */
-const ofOrganization: ToOwner = (params, query) => async (reads) => {
-  if ((query.one('token') || 'organization') !== 'organization') throw notFound('kind of token');
-  const found = await findOrganizationByName(reads, params['organization_name'] ?? '');
-  if (found === undefined) throw notFound('organization');
-  return { kind: 'organization', id: found.id };
+const ofOrganization: OwnerAddress = {
+  query: { token: { description: 'The kind of token: `organization`, the default.' } },
+  find: (params, query) => async (reads) => {
+    if ((query.one('token') || 'organization') !== 'organization') throw notFound('kind of token');
+    const found = await findOrganizationByName(reads, params['organization_name'] ?? '');
+    if (found === undefined) throw notFound('organization');
+    return { kind: 'organization', id: found.id };
+  },
 };
 
 /** The owner whose id is a path parameter. */
-export const ownerInPath =
-  (kind: TokenOwnerKind, parameter: string): ToOwner =>
-  (params) =>
-  async () => ({ kind, id: params[parameter] ?? '' });
+export const ownerInPath = (kind: TokenOwnerKind, parameter: string): OwnerAddress => ({
+  find: (params) => async () => ({ kind, id: params[parameter] ?? '' }),
+});
 
 const EXPIRY_STATUSES: Readonly<Record<string, boolean>> = { expired: true, active: false };
 
@@ -84,19 +95,20 @@ const createTokenEndpoint = (
   context: IdentityContext,
   path: string,
   summary: string,
-  toOwner: ToOwner,
+  owner: OwnerAddress,
 ): Endpoint =>
   endpoint({
     method: 'POST',
     path,
     summary,
+    ...(owner.query && { query: owner.query }),
     answers: one('authentication-tokens'),
     body: { schema: CREATE, optional: true },
     success: 201,
     handle: async ({ principal, params, query, body }) => {
       const given = fromDocument(body, context.clock.nowMs());
-      const owner = toOwner(params, query);
-      const { token, text } = await createToken(context, principal, owner, given);
+      const found = owner.find(params, query);
+      const { token, text } = await createToken(context, principal, found, given);
       return { document: { data: toTokenResource(token, text) } };
     },
   });
@@ -105,17 +117,19 @@ const listTokensEndpoint = (
   context: IdentityContext,
   path: string,
   summary: string,
-  toOwner: ToOwner,
+  owner: OwnerAddress,
 ): Endpoint =>
   endpoint({
     method: 'GET',
     path,
     summary,
+    ...(owner.query && { query: owner.query }),
     answers: pageOf('authentication-tokens'),
     handle: async ({ head, principal, params, query }) => {
       const { store } = context;
-      const owner = await requireTokenOwner(context, store, principal, toOwner(params, query));
-      const tokens = await listTokensOf(store, owner.id);
+      const find = owner.find(params, query);
+      const { id } = await requireTokenOwner(context, store, principal, find);
+      const tokens = await listTokensOf(store, id);
       const page = parsePage(query);
       const data = itemsOn(page, tokens).map((token) => toTokenResource(token, null));
       return { document: toPaginatedDocument(head, { data, page, totalCount: tokens.length }) };
@@ -127,42 +141,44 @@ export const ownedTokenEndpoints = (
   context: IdentityContext,
   path: string,
   summaries: { readonly create: string; readonly list: string },
-  toOwner: ToOwner,
+  owner: OwnerAddress,
 ): readonly Endpoint[] => [
-  createTokenEndpoint(context, path, summaries.create, toOwner),
-  listTokensEndpoint(context, path, summaries.list, toOwner),
+  createTokenEndpoint(context, path, summaries.create, owner),
+  listTokensEndpoint(context, path, summaries.list, owner),
 ];
 
 /** Routes of the single token of a team or organization, under its own path. */
 const singleTokenEndpoints = (
   context: IdentityContext,
   path: string,
-  owner: string,
-  toOwner: ToOwner,
+  ownerName: string,
+  owner: OwnerAddress,
 ): readonly Endpoint[] => [
   createTokenEndpoint(
     context,
     path,
-    `Create the token of ${owner}, replacing the previous one`,
-    toOwner,
+    `Create the token of ${ownerName}, replacing the previous one`,
+    owner,
   ),
   endpoint({
     method: 'GET',
     path,
-    summary: `Show the token of ${owner}`,
+    summary: `Show the token of ${ownerName}`,
+    ...(owner.query && { query: owner.query }),
     answers: one('authentication-tokens'),
     handle: async ({ principal, params, query }) => {
-      const token = await requireSingleToken(context, principal, toOwner(params, query));
+      const token = await requireSingleToken(context, principal, owner.find(params, query));
       return { document: { data: toTokenResource(token, null) } };
     },
   }),
   endpoint({
     method: 'DELETE',
     path,
-    summary: `Delete the token of ${owner}`,
+    summary: `Delete the token of ${ownerName}`,
+    ...(owner.query && { query: owner.query }),
     success: 204,
     handle: async ({ principal, params, query }) => {
-      await deleteSingleToken(context, principal, toOwner(params, query));
+      await deleteSingleToken(context, principal, owner.find(params, query));
       return undefined;
     },
   }),
@@ -189,6 +205,14 @@ export const tokenRoutes = (context: IdentityContext): Route[] => {
       method: 'GET',
       path: '/organizations/:organization_name/team-tokens',
       summary: 'List the tokens of teams that the caller may manage',
+      query: {
+        q: { description: 'Part of the name of the team.' },
+        'filter[expiry_status]': {
+          description: 'Whether the tokens have expired.',
+          schema: choice(Object.keys(EXPIRY_STATUSES)),
+        },
+        sort: sortedBy(TEAM_TOKEN_SORTS),
+      },
       answers: pageOf('authentication-tokens'),
       handle: async ({ head, principal, params, query }) => {
         const name = params['organization_name'] ?? '';

@@ -8,6 +8,7 @@ import {
   parsePage,
   parseTimestampMs,
   resourceBody,
+  timestamp,
   toPaginatedDocument,
 } from '@keelson/jsonapi';
 import { Type } from 'typebox';
@@ -44,6 +45,12 @@ export const agentRoutes = (context: RunsContext): Route[] =>
       method: 'GET',
       path: '/agent-pools/:agent_pool_id/agents',
       summary: 'List the agents of a pool',
+      query: {
+        'filter[last-ping-since]': {
+          description: 'Earliest time of the last ping.',
+          schema: timestamp(),
+        },
+      },
       answers: pageOf('agents'),
       handle: async ({ head, principal, params, query }) => {
         const page = parsePage(query);

@@ -1,6 +1,7 @@
 import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import {
+  choice,
   endpoint,
   type Includes,
   itemsOn,
@@ -93,6 +94,13 @@ export const runTriggerRoutes = (context: RunsContext): Route[] => {
       method: 'GET',
       path: COLLECTION,
       summary: 'List the run triggers of a workspace',
+      query: {
+        'filter[run-trigger][type]': {
+          description: 'Whether the workspace is the target or the source.',
+          schema: choice(['inbound', 'outbound']),
+          isRequired: true,
+        },
+      },
       answers: pageOf('run-triggers', { includes: INCLUDES }),
       handle: async ({ head, principal, params, query }) => {
         const include = parseInclude(query, INCLUDES);

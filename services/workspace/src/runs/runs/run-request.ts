@@ -1,8 +1,11 @@
 /** Decodes requests for runs and the filters of their lists. */
 import {
+  choice,
   nullable,
   type QueryParameters,
+  type QuerySchema,
   resourceBody,
+  TEXTS,
   type UnsupportedFields,
 } from '@keelson/jsonapi';
 import { type Static, Type } from 'typebox';
@@ -91,6 +94,23 @@ export const toSource = (headers: Readonly<Record<string, string>>): RunSource =
 
 /** An unknown group has no statuses, so that it matches no run. */
 const NO_STATUS = ['none'];
+
+/** Parameters that `parseRunFilter` reads. */
+export const RUN_FILTERS: QuerySchema = {
+  'filter[status]': { description: 'Statuses of the runs.', schema: TEXTS },
+  'filter[status_group]': {
+    description: 'A group of statuses.',
+    schema: choice(Object.keys(STATUS_GROUPS)),
+  },
+  'filter[source]': { description: 'Sources of the runs.', schema: TEXTS },
+  'filter[operation]': { description: 'Operations of the runs.', schema: TEXTS },
+  'filter[agent_pool_names]': { description: 'Names of agent pools.', schema: TEXTS },
+  'filter[workspace_names]': { description: 'Names of workspaces.', schema: TEXTS },
+  'filter[timeframe]': { description: 'A year, or `year` for the last twelve months.' },
+  'search[user]': { description: 'Part of the name of the user who queued the run.' },
+  'search[commit]': { description: 'Part of the hash of the commit.' },
+  'search[basic]': { description: 'Part of the id, message, commit or user name.' },
+};
 
 export const parseRunFilter = (query: QueryParameters): RunFilter => {
   const group = query.one('filter', 'status_group');

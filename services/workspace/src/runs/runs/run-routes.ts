@@ -46,6 +46,7 @@ import {
   CREATE_RUN,
   parseRunFilter,
   RUN_ALIASES,
+  RUN_FILTERS,
   RUN_NOT_OFFERED,
   toGivenRun,
   toSource,
@@ -226,6 +227,7 @@ const listEndpoint = (
     method: 'GET',
     path,
     summary,
+    query: RUN_FILTERS,
     answers: pageOf('runs', { includes: INCLUDES }),
     handle: async (exchange) => {
       const { principal, params, query } = exchange;

@@ -1,5 +1,6 @@
 import type { Route } from '@keelson/edge';
 import {
+  choice,
   type DocumentAnswer,
   endpoint,
   invalidAttribute,
@@ -14,6 +15,7 @@ import {
   toPaginatedDocument,
 } from '@keelson/jsonapi';
 import { readableOnly } from '@keelson/storage';
+import { Type } from 'typebox';
 import { loadUrlSigner } from '../../base/signed-urls/signed-url-operations.ts';
 import { STATE_STATUSES } from '../model/domain/state-version.ts';
 import type { BackingDataAction } from '../retention/domain/backing-data.ts';
@@ -125,6 +127,14 @@ export const stateVersionRoutes = (context: StateContext): Route[] => {
       method: 'GET',
       path: '/state-versions',
       summary: 'List the state versions of a workspace, newest first',
+      query: {
+        'filter[organization][name]': { description: 'The organization.', isRequired: true },
+        'filter[workspace][name]': { description: 'The workspace.', isRequired: true },
+        'filter[status]': {
+          description: 'Statuses of the states.',
+          schema: Type.Array(choice(STATE_STATUSES)),
+        },
+      },
       answers: pageOf('state-versions', { includes }),
       handle: async ({ head, principal, query }) => {
         const organizationName = query.one('filter', 'organization', 'name');

@@ -12,6 +12,7 @@ import {
   parseSort,
   type Resource,
   resourceBody,
+  sortedBy,
   toPaginatedDocument,
 } from '@keelson/jsonapi';
 import { type Static, Type } from 'typebox';
@@ -142,6 +143,12 @@ export const agentPoolRoutes = (context: WorkspacesContext): Route[] => {
         method: 'GET',
         path: COLLECTION,
         summary: 'List agent pools',
+        query: {
+          q: { description: 'Part of the name.' },
+          'filter[allowed_workspaces][name]': { description: 'A workspace that may use it.' },
+          'filter[allowed_projects][name]': { description: 'A project that may use it.' },
+          sort: sortedBy(AGENT_POOL_SORTS),
+        },
         answers: pageOf('agent-pools', { includes: INCLUDES }),
         handle: async ({ head, principal, params, query }) => {
           const organizationName = params['organization_name'] ?? '';
@@ -149,12 +156,8 @@ export const agentPoolRoutes = (context: WorkspacesContext): Route[] => {
           const all = await listAgentPools(context, principal, organizationName, {
             search: query.one('q'),
             sort: parseSort(query, AGENT_POOL_SORTS),
-            workspaceName:
-              query.one('filter', 'allowed_workspaces', 'name') ??
-              query.one('filter', 'allowed-workspaces', 'name'),
-            projectName:
-              query.one('filter', 'allowed_projects', 'name') ??
-              query.one('filter', 'allowed-projects', 'name'),
+            workspaceName: query.one('filter', 'allowed_workspaces', 'name'),
+            projectName: query.one('filter', 'allowed_projects', 'name'),
           });
           const page = parsePage(query);
           const shown = itemsOn(page, all);

@@ -1,4 +1,12 @@
-import { invalidParameter, parseSort, type QueryParameters } from '@keelson/jsonapi';
+import {
+  FLAG,
+  invalidParameter,
+  parseSort,
+  type QueryParameters,
+  type QuerySchema,
+  sortedBy,
+  TEXTS,
+} from '@keelson/jsonapi';
 import { SORT_FIELDS, type TagFilter, type WorkspaceQuery } from './workspace-listing.ts';
 
 /** The selection of a list request, before it is limited to what the caller may see. */
@@ -16,6 +24,31 @@ const limited = (parameter: string, given: readonly string[]): readonly string[]
 
 const isOn = (query: QueryParameters, name: string): boolean =>
   query.one('filter', name) === 'true';
+
+/** Parameters that `parseTagFilters` and `isTagUnion` read. */
+export const TAG_FILTERS: QuerySchema = {
+  'filter[tagged][0][key]': {
+    description: 'Key of a tag binding. Further ones have further indexes.',
+  },
+  'filter[tagged][0][value]': { description: 'Value of the binding; any value if it is empty.' },
+  'filter[tag-value-default-null]': {
+    description: 'Whether an empty value selects bindings without a value.',
+    schema: FLAG,
+  },
+  'filter[tag-union]': { description: 'Whether one of the bindings is enough.', schema: FLAG },
+};
+
+/** Parameters that `parseWorkspaceQuery` reads. */
+export const WORKSPACE_FILTERS: QuerySchema = {
+  'search[name]': { description: 'Part of the name.' },
+  'search[wildcard-name]': { description: 'The name, where * is any text.' },
+  'search[tags]': { description: 'Flat tags that the workspace has.', schema: TEXTS },
+  'search[exclude-tags]': { description: 'Flat tags that it does not have.', schema: TEXTS },
+  ...TAG_FILTERS,
+  'filter[project][id]': { description: 'Its project.' },
+  'filter[current-run][status]': { description: 'Statuses of its current run.', schema: TEXTS },
+  sort: sortedBy(SORT_FIELDS),
+};
 
 /** Whether one of the bindings is enough. */
 export const isTagUnion = (query: QueryParameters): boolean => isOn(query, 'tag-union');

@@ -2,6 +2,7 @@ import type { Route } from '@keelson/edge';
 import {
   type CheckTexts,
   endpoint,
+  FLAG,
   type Includes,
   jsonApiRoutes,
   nullable,
@@ -11,6 +12,8 @@ import {
   parsePage,
   parseSort,
   resourceBody,
+  sortedBy,
+  TEXTS,
   toPaginatedDocument,
   withLinkage,
 } from '@keelson/jsonapi';
@@ -22,7 +25,7 @@ import {
 import { EXECUTION_MODES } from '../../base/execution/domain/execution.ts';
 import { MATCHING_COUNTS } from '../../base/matching-counts.ts';
 import { type ProjectAccessResult, requireProject } from '../access/access-operations.ts';
-import { isTagUnion, parseTagFilters } from '../listing/workspace-list-request.ts';
+import { isTagUnion, parseTagFilters, TAG_FILTERS } from '../listing/workspace-list-request.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
 import { toEffectiveBindingResources } from '../tags/tag-document.ts';
 import { GIVEN_BINDINGS } from '../tags/tag-request.ts';
@@ -132,6 +135,20 @@ export const projectRoutes = (context: WorkspacesContext): Route[] => {
       method: 'GET',
       path: COLLECTION,
       summary: 'List projects',
+      query: {
+        q: { description: 'Part of the name.' },
+        'filter[names]': { description: 'Names.', schema: TEXTS },
+        ...TAG_FILTERS,
+        'filter[permissions][create-workspace]': {
+          description: 'Whether the caller must be allowed to create workspaces in it.',
+          schema: FLAG,
+        },
+        'filter[permissions][update]': {
+          description: 'Whether the caller must be allowed to update it.',
+          schema: FLAG,
+        },
+        sort: sortedBy(['name']),
+      },
       answers: pageOf('projects', { includes: INCLUDES, meta: MATCHING_COUNTS }),
       handle: async ({ head, principal, params, query }) => {
         const include = parseInclude(query, INCLUDES);

@@ -2,6 +2,7 @@ import type { Route } from '@keelson/edge';
 import {
   type Endpoint,
   endpoint,
+  FLAG,
   jsonApiRoutes,
   pageOf,
   parsePage,
@@ -48,6 +49,12 @@ export const consumerRoutes = (context: WorkspacesContext): Route[] => {
       method: 'GET',
       path: PATH,
       summary: 'List the workspaces that may read the state',
+      query: {
+        show_only_configured: {
+          description: 'Whether workspaces are left out that may read because all may.',
+          schema: FLAG,
+        },
+      },
       answers: pageOf('workspaces'),
       handle: async ({ head, principal, params, query }) => {
         const page = parsePage(query);

@@ -31,6 +31,11 @@ export const organizationTagRoutes = (context: WorkspacesContext): Route[] =>
       method: 'GET',
       path: COLLECTION,
       summary: 'List the flat tags of an organization',
+      query: {
+        q: { description: 'Part of the name.' },
+        'filter[name]': { description: 'As `q`, which goes before it.' },
+        'filter[exclude][taggable][id]': { description: 'A workspace that does not have the tag.' },
+      },
       answers: pageOf('tags'),
       handle: async ({ head, principal, params, query }) => {
         const organizationName = params['organization_name'] ?? '';

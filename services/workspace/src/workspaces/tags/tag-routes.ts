@@ -133,6 +133,7 @@ const workspaceEndpoints = (context: WorkspacesContext): Endpoint[] => [
     method: 'GET',
     path: `${WORKSPACE}/relationships/tags`,
     summary: 'List the flat tags of a workspace',
+    query: { name: { description: 'Part of the name.' } },
     answers: pageOf('tags'),
     handle: async ({ head, principal, params, query }) => {
       const id = idOf(params);

@@ -103,6 +103,10 @@ const grantEndpoints = <Level extends string, Custom, Rights>(
       method: 'GET',
       path: collection,
       summary: `List the access of teams to a ${target}, of a team to ${target}s, or both`,
+      query: {
+        [`filter[${target}][id]`]: { description: `The ${target}.` },
+        'filter[team][id]': { description: 'The team.' },
+      },
       answers: pageOf(type),
       handle: async ({ head, principal, query }) => {
         const grants = await listGrants(context, principal, kind, {

@@ -138,6 +138,7 @@ export const variableSetRoutes = (context: WorkspacesContext): Route[] => {
       method: 'GET',
       path,
       summary,
+      query: { q: { description: 'Part of the name.' } },
       answers: pageOf('varsets', { includes: VARIABLE_SET_INCLUDES }),
       handle: async ({ head, principal, params, query }) => {
         const include = parseInclude(query, VARIABLE_SET_INCLUDES);

@@ -165,6 +165,10 @@ export const variableRoutes = (context: ServiceContext): Route[] =>
       method: 'GET',
       path: '/vars',
       summary: 'List the variables of the workspace that the filters name',
+      query: {
+        'filter[organization][name]': { description: 'The organization.', isRequired: true },
+        'filter[workspace][name]': { description: 'The workspace.', isRequired: true },
+      },
       answers: many('vars'),
       handle: async ({ principal, query }) => {
         const organizationName = query.one('filter', 'organization', 'name');

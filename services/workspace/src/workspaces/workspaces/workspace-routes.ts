@@ -22,7 +22,7 @@ import {
   type WorkspaceAccessResult,
   type WorkspaceAddress,
 } from '../access/access-operations.ts';
-import { parseWorkspaceQuery } from '../listing/workspace-list-request.ts';
+import { parseWorkspaceQuery, WORKSPACE_FILTERS } from '../listing/workspace-list-request.ts';
 import { toWorkspaceIncludes } from '../seams/workspace-contributions.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
 import { toWorkspaceResource } from './workspace-document.ts';
@@ -179,6 +179,7 @@ export const workspaceRoutes = (context: WorkspacesContext): Route[] => {
       method: 'GET',
       path: COLLECTION,
       summary: 'List workspaces',
+      query: WORKSPACE_FILTERS,
       answers: pageOf('workspaces', { includes, meta: STATUS_COUNTS }),
       handle: async ({ head, params, principal, query }) => {
         const include = parseInclude(query, includes);
