@@ -191,7 +191,8 @@ describe('an endpoint', () => {
     ],
   ] as const)('answers with %s', ([, answers, data]) => {
     expect(documentOf({ answers })).toMatchObject({ required: ['data'], properties: { data } });
-    expect(namesOf({ answers })).toEqual(answers.types.toSorted().map((type) => `fields[${type}]`));
+    const types: readonly string[] = answers.types;
+    expect(namesOf({ answers })).toEqual(types.toSorted().map((type) => `fields[${type}]`));
   });
 
   test('answers with a page', () => {

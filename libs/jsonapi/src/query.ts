@@ -105,7 +105,7 @@ export const queryReader = (schema: QuerySchema = {}) => {
     const given = readValues(parameters);
     const at = (path: readonly string[]): readonly string[] => {
       const key = toKey(path);
-      // What is read and not declared would be missing in the OpenAPI document.
+      // The OpenAPI document would lack it.
       if (!isDeclared(key) && !COMMON.has(headOf(key)))
         throw new Error(`the endpoint does not declare the parameter ${path.join(' ')}`);
       return given.get(key)?.values ?? [];

@@ -7,6 +7,8 @@
  * | `/openapi/pki.json`       | the certificate authority | `/v1`     |
  * | `/openapi/sys.json`       | the administration        | `/v1`     |
  *
+ * They are OpenAPI 3.1, and with `?version=3.0` OpenAPI 3.0; another version is 400.
+ *
  * `GET /v1/sys/internal/specs/openapi` is the same for tools of the vendor: one OpenAPI 3.0 document.
  *
  * | caller                         | mounts it describes                                |
@@ -48,8 +50,8 @@ afterAll(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
-const text = async (name: string): Promise<string> =>
-  (await fetch(`${keelson.http}/openapi/${name}.json`)).text();
+const text = async (name: string, query = ''): Promise<string> =>
+  (await fetch(`${keelson.http}/openapi/${name}.json${query}`)).text();
 const document = async (name: string): Promise<Document> =>
   JSON.parse(await text(name)) as Document;
 
@@ -58,13 +60,30 @@ describe.for([
   ['pki', '/v1', '/{mount}/issue/{name}'],
   ['sys', '/v1', '/sys/seal-status'],
 ] as const)('the OpenAPI document %s', ([name, server, path]) => {
-  test('breaks none of the recommended rules of redocly', async () => {
-    const config = await createConfig({ extends: ['recommended'] });
-    const problems = await lintFromString({ source: await text(name), config });
-    const errors = problems.filter(({ severity }) => severity === 'error');
-    expect(
-      errors.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
-    ).toEqual([]);
+  test.for([
+    ['3.1.0', ''],
+    ['3.1.0', '?version=3.1'],
+    ['3.0.3', '?version=3.0'],
+  ])(
+    'is OpenAPI %s with %s, and breaks no recommended rule of redocly',
+    async ([version, query]) => {
+      const source = await text(name, query);
+      expect((JSON.parse(source) as { openapi: string }).openapi).toBe(version);
+      const config = await createConfig({ extends: ['recommended'] });
+      const problems = await lintFromString({ source, config });
+      const errors = problems.filter(({ severity }) => severity === 'error');
+      expect(
+        errors.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
+      ).toEqual([]);
+    },
+  );
+
+  test('has no other version', async () => {
+    const answer = await fetch(`${keelson.http}/openapi/${name}.json?version=2.0`);
+    expect([answer.status, await answer.text()]).toEqual([
+      400,
+      expect.stringContaining('version is neither 3.0 nor 3.1'),
+    ]);
   });
 
   test('is compressed for a client that accepts it', async () => {
@@ -140,7 +159,7 @@ describe('the document for tools of the vendor', () => {
 
   test('is OpenAPI 3.0 without a fault', async () => {
     const { openapi, source } = await described(keelson.rootToken);
-    expect(openapi).toBe('3.0.2');
+    expect(openapi).toBe('3.0.3');
     const config = await createConfig({ extends: ['recommended'] });
     const errors = (await lintFromString({ source, config })).filter(
       ({ severity }) => severity === 'error',

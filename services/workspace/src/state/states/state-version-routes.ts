@@ -11,6 +11,7 @@ import {
   pageOf,
   parseInclude,
   parsePage,
+  type QuerySchema,
   type Resource,
   toPaginatedDocument,
 } from '@keelson/jsonapi';
@@ -65,6 +66,15 @@ const answerStateVersion = async (
 };
 
 const VERSIONS = '/workspaces/:workspace_id/state-versions';
+
+const STATE_FILTERS: QuerySchema = {
+  'filter[organization][name]': { description: 'The organization.', isRequired: true },
+  'filter[workspace][name]': { description: 'The workspace.', isRequired: true },
+  'filter[status]': {
+    description: 'Statuses of the states.',
+    schema: Type.Array(choice(STATE_STATUSES)),
+  },
+};
 
 export const stateVersionRoutes = (context: StateContext): Route[] => {
   const { store } = context;
@@ -127,14 +137,7 @@ export const stateVersionRoutes = (context: StateContext): Route[] => {
       method: 'GET',
       path: '/state-versions',
       summary: 'List the state versions of a workspace, newest first',
-      query: {
-        'filter[organization][name]': { description: 'The organization.', isRequired: true },
-        'filter[workspace][name]': { description: 'The workspace.', isRequired: true },
-        'filter[status]': {
-          description: 'Statuses of the states.',
-          schema: Type.Array(choice(STATE_STATUSES)),
-        },
-      },
+      query: STATE_FILTERS,
       answers: pageOf('state-versions', { includes }),
       handle: async ({ head, principal, query }) => {
         const organizationName = query.one('filter', 'organization', 'name');

@@ -10,6 +10,7 @@ import {
   parseInclude,
   parsePage,
   parseSort,
+  type QuerySchema,
   type Resource,
   resourceBody,
   sortedBy,
@@ -110,6 +111,13 @@ const tokenEndpoints = (context: WorkspacesContext): readonly Endpoint[] =>
     ownerInPath('agent-pool', 'agent_pool_id'),
   );
 
+const AGENT_POOL_FILTERS: QuerySchema = {
+  q: { description: 'Part of the name.' },
+  'filter[allowed_workspaces][name]': { description: 'A workspace that may use it.' },
+  'filter[allowed_projects][name]': { description: 'A project that may use it.' },
+  sort: sortedBy(AGENT_POOL_SORTS),
+};
+
 export const agentPoolRoutes = (context: WorkspacesContext): Route[] => {
   const { store } = context;
   const toResource = async (access: AgentPoolAccessResult) => {
@@ -143,12 +151,7 @@ export const agentPoolRoutes = (context: WorkspacesContext): Route[] => {
         method: 'GET',
         path: COLLECTION,
         summary: 'List agent pools',
-        query: {
-          q: { description: 'Part of the name.' },
-          'filter[allowed_workspaces][name]': { description: 'A workspace that may use it.' },
-          'filter[allowed_projects][name]': { description: 'A project that may use it.' },
-          sort: sortedBy(AGENT_POOL_SORTS),
-        },
+        query: AGENT_POOL_FILTERS,
         answers: pageOf('agent-pools', { includes: INCLUDES }),
         handle: async ({ head, principal, params, query }) => {
           const organizationName = params['organization_name'] ?? '';

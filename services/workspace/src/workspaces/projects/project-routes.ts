@@ -11,6 +11,7 @@ import {
   parseInclude,
   parsePage,
   parseSort,
+  type QuerySchema,
   resourceBody,
   sortedBy,
   TEXTS,
@@ -100,6 +101,21 @@ const PERMITTED = ['filter', 'permissions'] as const;
 const ONE = '/projects/:project_id';
 const COLLECTION = '/organizations/:organization_name/projects';
 
+const PROJECT_FILTERS: QuerySchema = {
+  q: { description: 'Part of the name.' },
+  'filter[names]': { description: 'Names.', schema: TEXTS },
+  ...TAG_FILTERS,
+  'filter[permissions][create-workspace]': {
+    description: 'Whether the caller must be allowed to create workspaces in it.',
+    schema: FLAG,
+  },
+  'filter[permissions][update]': {
+    description: 'Whether the caller must be allowed to update it.',
+    schema: FLAG,
+  },
+  sort: sortedBy(['name']),
+};
+
 export const projectRoutes = (context: WorkspacesContext): Route[] => {
   const toResource = async (access: ProjectAccessResult) =>
     toOwnProjectResource(
@@ -135,20 +151,7 @@ export const projectRoutes = (context: WorkspacesContext): Route[] => {
       method: 'GET',
       path: COLLECTION,
       summary: 'List projects',
-      query: {
-        q: { description: 'Part of the name.' },
-        'filter[names]': { description: 'Names.', schema: TEXTS },
-        ...TAG_FILTERS,
-        'filter[permissions][create-workspace]': {
-          description: 'Whether the caller must be allowed to create workspaces in it.',
-          schema: FLAG,
-        },
-        'filter[permissions][update]': {
-          description: 'Whether the caller must be allowed to update it.',
-          schema: FLAG,
-        },
-        sort: sortedBy(['name']),
-      },
+      query: PROJECT_FILTERS,
       answers: pageOf('projects', { includes: INCLUDES, meta: MATCHING_COUNTS }),
       handle: async ({ head, principal, params, query }) => {
         const include = parseInclude(query, INCLUDES);

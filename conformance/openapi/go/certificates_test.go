@@ -1,5 +1,5 @@
-// Package generated runs a scenario with the client that oapi-codegen generates from
-// sys/internal/specs/openapi.
+// Package generated runs scenarios with the clients that oapi-codegen generates: certificates from
+// sys/internal/specs/openapi, workspaces from /openapi/workspace.json?version=3.0.
 package generated
 
 import (
@@ -8,7 +8,7 @@ import (
 	"os"
 	"testing"
 
-	"keelson.example/conformance/openapi/client"
+	"keelson.example/conformance/openapi/certificates"
 )
 
 // A root, a role and a certificate, which is then revoked.
@@ -18,7 +18,7 @@ func TestCertificateIsIssuedAndRevoked(t *testing.T) {
 		request.Header.Set("X-Vault-Token", os.Getenv("SERVER_TOKEN"))
 		return nil
 	}
-	c, err := client.NewClientWithResponses(os.Getenv("SERVER_ADDRESS")+"/v1", client.WithRequestEditorFn(identify))
+	c, err := certificates.NewClientWithResponses(os.Getenv("SERVER_ADDRESS")+"/v1", certificates.WithRequestEditorFn(identify))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,18 +26,18 @@ func TestCertificateIsIssuedAndRevoked(t *testing.T) {
 	yes := true
 
 	root, err := c.PostPkiMountPathRootGenerateTypeWithResponse(ctx, "pki", "internal",
-		client.PostPkiMountPathRootGenerateTypeJSONRequestBody{CommonName: text("Generated Root"), KeyType: text("ec")})
+		certificates.PostPkiMountPathRootGenerateTypeJSONRequestBody{CommonName: text("Generated Root"), KeyType: text("ec")})
 	if err != nil || root.StatusCode() != http.StatusOK {
 		t.Fatal(err, string(root.Body))
 	}
 	role, err := c.PostPkiMountPathRolesNameWithResponse(ctx, "pki", "web",
-		client.PostPkiMountPathRolesNameJSONRequestBody{AllowAnyName: &yes, KeyType: text("ec")})
+		certificates.PostPkiMountPathRolesNameJSONRequestBody{AllowAnyName: &yes, KeyType: text("ec")})
 	if err != nil || role.StatusCode() >= http.StatusBadRequest {
 		t.Fatal(err, string(role.Body))
 	}
 
 	issued, err := c.PostPkiMountPathIssueNameWithResponse(ctx, "pki", "web",
-		client.PostPkiMountPathIssueNameJSONRequestBody{CommonName: text("www.example.com")})
+		certificates.PostPkiMountPathIssueNameJSONRequestBody{CommonName: text("www.example.com")})
 	if err != nil || issued.JSON200 == nil {
 		t.Fatal(err, string(issued.Body))
 	}
@@ -47,7 +47,7 @@ func TestCertificateIsIssuedAndRevoked(t *testing.T) {
 	}
 
 	revoked, err := c.PostPkiMountPathRevokeWithResponse(ctx, "pki",
-		client.PostPkiMountPathRevokeJSONRequestBody{SerialNumber: data.SerialNumber})
+		certificates.PostPkiMountPathRevokeJSONRequestBody{SerialNumber: data.SerialNumber})
 	if err != nil || revoked.StatusCode() != http.StatusOK {
 		t.Fatal(err, string(revoked.Body))
 	}
@@ -59,7 +59,7 @@ func TestCertificateIsIssuedAndRevoked(t *testing.T) {
 		t.Fatal(string(read.Body))
 	}
 	refused, err := c.PostPkiMountPathIssueNameWithResponse(ctx, "pki", "absent",
-		client.PostPkiMountPathIssueNameJSONRequestBody{CommonName: text("www.example.com")})
+		certificates.PostPkiMountPathIssueNameJSONRequestBody{CommonName: text("www.example.com")})
 	if err != nil || refused.StatusCode() != http.StatusBadRequest || refused.JSONDefault == nil || len(refused.JSONDefault.Errors) == 0 {
 		t.Fatal(err, string(refused.Body))
 	}

@@ -4,7 +4,7 @@
  */
 import { equal, ok } from 'node:assert/strict';
 import createClient from 'openapi-fetch';
-import type { components, paths } from './workspace.d.ts';
+import type { components, paths } from './workspaces.d.ts';
 
 const { SERVER_ADDRESS = '', SERVER_TOKEN = '' } = process.env;
 const client = createClient<paths>({
@@ -54,7 +54,10 @@ const unlocked = await client.POST('/workspaces/{workspace_id}/actions/unlock', 
 equal(unlocked.data?.data.attributes.locked, false);
 
 const listed = await client.GET('/organizations/{organization_name}/workspaces', {
-  params: { path: inOrganization, query: { 'page[size]': 5, include: ['project'] } },
+  params: {
+    path: inOrganization,
+    query: { 'search[name]': 'we', sort: '-name', 'page[size]': 5, include: ['project'] },
+  },
 });
 equal(listed.data?.meta.pagination['total-count'], 1);
 const project = listed.data?.included?.find((one) => one.type === 'projects');
