@@ -107,8 +107,11 @@ const successOf = (operation: DescribedOperation) => {
   const { method, answer } = operation;
   const isRead = method === 'GET' || method === 'LIST';
   const isBytes = answer !== undefined && 'mediaType' in answer;
+  const statuses = [200, ...(answer?.statuses ?? [])];
   return {
-    200: { description: 'The answer.', ...contentOf(operation) },
+    ...Object.fromEntries(
+      statuses.map((status) => [status, { description: 'The answer.', ...contentOf(operation) }]),
+    ),
     ...(isBytes
       ? { 204: { description: 'There is nothing to show.' } }
       : isRead

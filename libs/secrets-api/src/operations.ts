@@ -31,11 +31,18 @@ export type Result = Answer | FinalAnswer | undefined;
  * envelope (`mirrored`: at the top level too, none if their names are not known), or members of a document
  * without envelope. Members are JSON Schemas by name.
  */
-export type DescribedAnswer =
+export type DescribedAnswer = {
+  /** Further statuses that have the content of 200; none when omitted. */
+  readonly statuses?: readonly number[];
+} & (
   | { readonly mediaType: string }
   | { readonly data: JsonObject }
   | { readonly mirrored: JsonObject }
-  | { readonly document: JsonObject };
+  | { readonly document: JsonObject }
+);
+
+/** An envelope with any data, also with 202 for work that goes on. */
+export const ACCEPTED: DescribedAnswer = { mirrored: {}, statuses: [202] };
 
 export interface Operation<Values> {
   readonly summary: string;

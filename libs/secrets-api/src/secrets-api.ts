@@ -24,12 +24,13 @@ export {
 } from './fields.ts';
 export { mergePatch, mergePatchObject } from './merge-patch.ts';
 export { secretsComponents } from './openapi.ts';
-export type {
-  DescribedAnswer,
-  Operation,
-  OperationContext,
-  Operations,
-  Result,
+export {
+  ACCEPTED,
+  type DescribedAnswer,
+  type Operation,
+  type OperationContext,
+  type Operations,
+  type Result,
 } from './operations.ts';
 export { readBody, readQuery } from './request-data.ts';
 export { type SecretsRoutes, secretsRoutes } from './routes.ts';

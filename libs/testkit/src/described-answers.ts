@@ -162,6 +162,8 @@ export const compareAnswers = (api: DescribedApi): AnswerComparison => {
       );
     },
     faultsOf: (operation, { status, mediaType, body, isSparse = false }) => {
+      // Only headers are sent.
+      if (status === 304) return [];
       const found =
         operation.responses[status] ??
         operation.responses[`${Math.trunc(status / 100)}XX`] ??
@@ -180,5 +182,41 @@ export const compareAnswers = (api: DescribedApi): AnswerComparison => {
       const validate = validatorOf(content.schema, isSparse);
       return validate(JSON.parse(body)) ? [] : relevant(validate.errors ?? []).map(toText);
     },
+  };
+};
+
+export interface AnsweredRequest {
+  readonly method: string;
+  /** Below the server of the document. */
+  readonly path: string;
+  readonly query: string;
+  readonly status: number;
+  /** With parameters. */
+  readonly contentType: string;
+  readonly body: string;
+}
+
+/**
+ * Checks of answers for the harness of a service.
+ * @param describe the document of the service, loaded once: all services of a process have the same
+ * @returns throws if an answer is not as described; requests without an operation are not checked
+ */
+export const answerCheck = <Service>(describe: (service: Service) => Promise<DescribedApi>) => {
+  let comparison: Promise<AnswerComparison> | undefined;
+  return async (service: Service, answered: AnsweredRequest): Promise<void> => {
+    const { method, path, query, status, contentType, body } = answered;
+    comparison ??= describe(service).then(compareAnswers);
+    const { operationAt, faultsOf } = await comparison;
+    const operation = operationAt(method, path);
+    // A HEAD request has the operation of GET, without its content.
+    if (operation === undefined || method === 'HEAD') return;
+    const faults = faultsOf(operation, {
+      status,
+      mediaType: contentType.split(';')[0] ?? '',
+      body,
+      isSparse: decodeURIComponent(query).includes('fields['),
+    });
+    if (faults.length > 0)
+      throw new Error(`${method} ${path} is not answered as described: ${faults.join('; ')}`);
   };
 };

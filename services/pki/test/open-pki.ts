@@ -14,6 +14,7 @@ import type { ClusterState, RegisterLeaseRequest } from '@keelson/proto/sys/v1/c
 import { createBarrier, openBarrierFor, openSqliteStore } from '@keelson/storage';
 import { composePki, PKI_PROJECTIONS } from '../src/compose.ts';
 import { pkiConfigSchema } from '../src/config.ts';
+import { requireDescribed } from './described-answers.ts';
 
 export interface Answer {
   readonly status: number;
@@ -167,6 +168,14 @@ export const openPki = async (
     else for await (const chunk of answered) chunks.push(chunk);
     const bytes = Buffer.concat(chunks);
     const headers = new Map(head.headers.map(({ name, value }) => [name, value]));
+    await requireDescribed(service.edge, {
+      method,
+      path: `/mount/${pathname}`,
+      query,
+      status: head.status,
+      contentType: headers.get('content-type') ?? '',
+      body: bytes.toString(),
+    });
     const isJson = headers.get('content-type') === 'application/json';
     const json = isJson ? JSON.parse(bytes.toString()) : undefined;
     const pieces = chunks.map(({ byteLength }) => byteLength);

@@ -22,6 +22,7 @@ import { renderSecretsError } from '@keelson/secrets-api';
 import { createBarrier, openSqliteStore, type Store } from '@keelson/storage';
 import { composeSys, type SysService } from '../src/compose.ts';
 import { type SysConfig, sysConfigSchema } from '../src/config.ts';
+import { requireDescribed } from './described-answers.ts';
 
 export interface SysRequest {
   readonly token?: string | undefined;
@@ -215,6 +216,14 @@ export const openSysHarness = async (options: SysHarnessOptions = {}): Promise<S
       signal: new AbortController().signal,
     });
     const text = await readAll(response.body);
+    await requireDescribed(sys.edge, {
+      method,
+      path: allowed.path,
+      query: request.query ?? '',
+      status: response.head.status,
+      contentType: response.head.headers.find(({ name }) => name === 'content-type')?.value ?? '',
+      body: text,
+    });
     const body: Document = text === '' ? undefined : JSON.parse(text);
     const ttlSeconds = request.wrapTtlSeconds ?? 0;
     if (ttlSeconds > 0 && response.head.status === 200) {

@@ -31,10 +31,13 @@ const documentFor = async (
     ]),
   );
   const paths = Object.fromEntries(reached);
+  const tags = new Set(administration.tags.map(({ name }) => name));
   for (const [prefix, type] of prefixes) {
     const engine = services[type];
     if (engine === undefined) continue;
-    Object.assign(paths, toOpenApiDocument(await engine.describe(), prefix).paths);
+    const document = toOpenApiDocument(await engine.describe(), prefix);
+    Object.assign(paths, document.paths);
+    for (const { name } of document.tags) tags.add(name);
   }
   return toOpenApi30({
     ...administration,
@@ -43,6 +46,7 @@ const documentFor = async (
       title: 'Keelson',
       description: 'The operations that the caller can reach. Paths are relative to /v1.',
     },
+    tags: [...tags].map((name) => ({ name })),
     paths,
   });
 };

@@ -43,7 +43,10 @@ const describe = (summary: string) => ({
   responses: {
     200: { description: 'DER in base64.', content: { [PKCS7]: {}, [ATTRIBUTES]: {} } },
     204: { description: 'Requests may have any attributes.' },
-    '4XX': { description: 'The reason in plain text.', content: { 'text/plain': {} } },
+    default: {
+      description: 'The reason in plain text; JSON of /v1 if the mount serves no EST.',
+      content: { 'text/plain': {}, 'application/json': {} },
+    },
   },
 });
 

@@ -79,7 +79,7 @@ const operation = (summary: string) => ({
   summary,
   responses: {
     200: { description: 'OCSPResponse, DER.', content: { [HEADERS['content-type']]: {} } },
-    '4XX': {
+    default: {
       description: 'The request is malformed, or there is no such mount.',
       content: { [HEADERS['content-type']]: {}, 'application/json': {} },
     },

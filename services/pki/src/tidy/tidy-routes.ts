@@ -1,6 +1,6 @@
 /** Reference §6.3–6.5. */
 import type { Route } from '@keelson/edge';
-import { type Answer, field, propertiesOf, secretsRoutes } from '@keelson/secrets-api';
+import { ACCEPTED, type Answer, field, propertiesOf, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
 import type { MountScope } from '../mounts/mount-records.ts';
 import { requireMount } from '../mounts/request-mount.ts';
@@ -88,6 +88,7 @@ export const tidyRoutes = ({ store, tidy }: TidyRouteParts): Route[] => {
       operations: {
         update: {
           summary: 'Delete expired records',
+          answer: ACCEPTED,
           handle: async (context): Promise<Answer> => {
             const settings = checkTidySettings(
               readTidySettings(context.fields, DEFAULT_TIDY_SETTINGS),

@@ -20,6 +20,7 @@ const OPENAPI_MEMBERS = {
   info: part,
   servers: { type: 'array', items: part },
   security: { type: 'array', items: part },
+  tags: { type: 'array', items: part },
   paths: part,
   components: part,
 } as const;

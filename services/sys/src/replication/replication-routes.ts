@@ -47,6 +47,32 @@ const SECONDARY_ID = (description: string) =>
 
 const TTL_SECONDS = 1800;
 
+/** The description of an answer with `promoted`. */
+const PROMOTED = {
+  mirrored: {
+    complete: { type: 'boolean' },
+    progress: { type: 'integer' },
+    required: { type: 'integer' },
+    safe: { type: 'boolean', description: 'Whether nothing is lost.' },
+    primary_stepped_back: { type: 'boolean' },
+    missing_entries: { type: 'integer' },
+    unheard_ms: { type: ['integer', 'null'], description: 'Time since the primary was heard of.' },
+    dynamic_filtered_mounts: { type: 'array', items: { type: 'string' } },
+    dynamic_filtered_namespaces: { type: 'array', items: { type: 'string' } },
+    services: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          service: { type: 'string' },
+          state: { type: 'string' },
+          missing_entries: { type: 'integer' },
+        },
+      },
+    },
+  },
+} as const;
+
 /** Mirrored outside the envelope, as the API document specifies. */
 const promoted = (warnings: readonly string[], plan: PromotionPlan): Answer => ({
   data: {
@@ -283,6 +309,7 @@ const roleChangeRoutes = (kind: ReplicationKind, replication: Replication): Rout
     operations: {
       update: {
         summary: 'Promote this secondary to primary',
+        answer: PROMOTED,
         handle: async (exchange) => {
           await requireAuthorized(kind, replication, exchange, 'promote');
           const { fields } = exchange;

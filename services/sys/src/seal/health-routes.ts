@@ -91,6 +91,24 @@ const HEALTH = {
   },
 } as const;
 
+/** By default; a request may ask for others. */
+const HEALTH_STATUSES = [429, 472, 473, 501, 503] as const;
+
+/** The codes that a request may choose are statuses of the same content. */
+const withAnyStatus = (route: Route): Route => ({
+  ...route,
+  operation: {
+    ...route.operation,
+    responses: {
+      ...(route.operation['responses'] as object),
+      default: {
+        description: 'The health under a status that the request chose, or a refusal.',
+        content: { 'application/json': {} },
+      },
+    },
+  },
+});
+
 const LEADER = {
   document: {
     ha_enabled: flag,
@@ -149,11 +167,11 @@ export const healthRoutes = (options: HealthRouteOptions): Route[] => {
     operations: {
       read: {
         summary: 'Health of this process',
-        answer: HEALTH,
+        answer: { ...HEALTH, statuses: HEALTH_STATUSES },
         handle: ({ fields, head }) => health(fields, head),
       },
     },
-  });
+  }).map((route) => withAnyStatus(route));
 
   return [
     ...read,

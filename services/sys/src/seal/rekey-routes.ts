@@ -15,7 +15,14 @@ import {
   startRekey,
   verifyRekey,
 } from './rekey-operations.ts';
-import { REKEY_STATUS, toRekeyOutcome, toRekeyStatus, toVerification } from './seal-document.ts';
+import {
+  REKEY_OUTCOME,
+  REKEY_STATUS,
+  toRekeyOutcome,
+  toRekeyStatus,
+  toVerification,
+  VERIFICATION,
+} from './seal-document.ts';
 
 const TAG = 'seal';
 
@@ -34,11 +41,42 @@ const missing = (): never => {
   throw new KeelsonError('request.invalid', { text: 'no rekey configuration found' });
 };
 
+const backupRoutes = (path: string, rekey: RekeyContext): Route[] =>
+  secretsRoutes({
+    path,
+    tag: TAG,
+    fields: {},
+    operations: {
+      read: {
+        summary: 'Encrypted shares of the last rekey',
+        handle: async () => {
+          const backup = await findRekeyBackup(rekey);
+          if (backup === undefined) {
+            throw new KeelsonError('request.invalid', { text: 'no backed-up keys found' });
+          }
+          const base64 = Object.fromEntries(
+            Object.entries(backup.keys).map(([fingerprint, keys]) => [
+              fingerprint,
+              keys.map((key) => Buffer.from(key, 'hex').toString('base64')),
+            ]),
+          );
+          return { data: { nonce: backup.nonce, keys: backup.keys, keys_base64: base64 } };
+        },
+      },
+      delete: {
+        summary: 'Delete the encrypted shares',
+        handle: async () => {
+          await deleteRekeyBackup(rekey);
+          return undefined;
+        },
+      },
+    },
+  });
+
 export const rekeyRoutes = (
   base: '/sys/rekey' | '/sys/rekey-recovery-key',
   rekey: RekeyContext,
 ): Route[] => {
-  const backupPath = base === '/sys/rekey' ? '/sys/rekey/backup' : '/sys/rekey/recovery-key-backup';
   return [
     ...secretsRoutes({
       path: `${base}/init`,
@@ -91,6 +129,7 @@ export const rekeyRoutes = (
       operations: {
         update: {
           summary: 'Give a key share',
+          answer: REKEY_OUTCOME,
           handle: async ({ fields }) =>
             topLevel(toRekeyOutcome(await giveRekeyShare(rekey, fields))),
         },
@@ -103,11 +142,13 @@ export const rekeyRoutes = (
       operations: {
         read: {
           summary: 'Progress of the verification',
+          answer: VERIFICATION,
           handle: async (context) =>
             progressFor(context, toVerification((await findRekey(rekey)) ?? missing())),
         },
         update: {
           summary: 'Give one of the new shares',
+          answer: VERIFICATION,
           handle: async ({ fields }) => {
             const { attempt, complete } = await verifyRekey(rekey, fields);
             return topLevel(complete ? { nonce: fields.nonce, complete } : toVerification(attempt));
@@ -115,6 +156,7 @@ export const rekeyRoutes = (
         },
         delete: {
           summary: 'Start the verification again',
+          answer: VERIFICATION,
           handle: async (context) => {
             await restartRekeyVerification(rekey, cancelling(context));
             return topLevel(toVerification((await findRekey(rekey)) ?? missing()));
@@ -122,35 +164,9 @@ export const rekeyRoutes = (
         },
       },
     }),
-    ...secretsRoutes({
-      path: backupPath,
-      tag: TAG,
-      fields: {},
-      operations: {
-        read: {
-          summary: 'Encrypted shares of the last rekey',
-          handle: async () => {
-            const backup = await findRekeyBackup(rekey);
-            if (backup === undefined) {
-              throw new KeelsonError('request.invalid', { text: 'no backed-up keys found' });
-            }
-            const base64 = Object.fromEntries(
-              Object.entries(backup.keys).map(([fingerprint, keys]) => [
-                fingerprint,
-                keys.map((key) => Buffer.from(key, 'hex').toString('base64')),
-              ]),
-            );
-            return { data: { nonce: backup.nonce, keys: backup.keys, keys_base64: base64 } };
-          },
-        },
-        delete: {
-          summary: 'Delete the encrypted shares',
-          handle: async () => {
-            await deleteRekeyBackup(rekey);
-            return undefined;
-          },
-        },
-      },
-    }),
+    ...backupRoutes(
+      base === '/sys/rekey' ? '/sys/rekey/backup' : '/sys/rekey/recovery-key-backup',
+      rekey,
+    ),
   ];
 };

@@ -137,6 +137,16 @@ export const toRekeyStatus = (attempt: RekeyAttempt | undefined, required: numbe
   }),
 });
 
+/** The description of an answer with `toRekeyOutcome`. */
+export const REKEY_OUTCOME = {
+  document: {
+    ...REKEY_STATUS.document,
+    complete: flag,
+    keys: { type: 'array', items: text },
+    keys_base64: { type: 'array', items: text },
+  },
+} as const;
+
 export const toRekeyOutcome = ({ attempt, handed }: RekeyOutcome): JsonObject =>
   handed === undefined
     ? toRekeyStatus(attempt, attempt.required)
@@ -151,6 +161,11 @@ export const toRekeyOutcome = ({ attempt, handed }: RekeyOutcome): JsonObject =>
           verification_nonce: attempt.purpose.pending.nonce,
         }),
       };
+
+/** The description of an answer with `toVerification`, and of the end of a verification. */
+export const VERIFICATION = {
+  document: { nonce: text, started: flag, t: count, n: count, progress: count, complete: flag },
+} as const;
 
 export const toVerification = (attempt: RekeyAttempt): JsonObject => ({
   nonce: attempt.purpose.pending?.nonce ?? '',

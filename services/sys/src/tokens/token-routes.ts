@@ -3,6 +3,7 @@ import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import type { Caller } from '@keelson/proto/edge/v1/edge';
 import {
+  ACCEPTED,
   type FieldValues,
   field,
   type OperationContext,
@@ -379,6 +380,7 @@ const upkeepRoutes = (context: TokenContext): Route[] => [
     operations: {
       update: {
         summary: 'Remove what interrupted revocations left behind',
+        answer: ACCEPTED,
         handle: async () => {
           const removed = await removeDangling(context);
           return { status: 202, warnings: [`Tidy operation removed ${removed} token trees.`] };

@@ -56,6 +56,8 @@ export const wrappingRoutes = (context: TokenContext): Route[] => [
     operations: {
       update: {
         summary: 'The wrapped response, once.',
+        // It is whatever was wrapped.
+        answer: { document: {} },
         handle: async (exchange) => {
           const response = await unwrapResponse(context, requireToken(exchange));
           return rawResponse(200, 'application/json', Buffer.from(response), {

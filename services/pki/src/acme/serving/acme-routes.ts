@@ -65,7 +65,7 @@ const describe = (summary: string): Readonly<Record<string, unknown>> => ({
       description: 'The resource as RFC 8555 describes it.',
       content: { 'application/json': {}, 'application/pem-certificate-chain': {} },
     },
-    '4XX': {
+    default: {
       description: 'A problem document; JSON of /v1 if the mount has no ACME.',
       content: { 'application/problem+json': {}, 'application/json': {} },
     },
