@@ -48,6 +48,7 @@ const SIZES = {
 } as const;
 
 const UPKEEP = 'what is due to be destroyed';
+const LAST_PAGE = 'the last page of 1,000,000';
 const compiled = new Map<string, CompiledQuery[]>();
 let database: DatabaseSync;
 let folder: Awaited<ReturnType<typeof temporaryDirectory>>;
@@ -76,6 +77,12 @@ beforeAll(async () => {
         findByPart: async () => named,
         countByPart: async () => undefined,
       }).find({ ...BASE, ...query });
+  await createWorkspaceListing({
+    select: remember(LAST_PAGE),
+    tallies: async (_table, keys) => keys.map(() => 1_000_000),
+    findByPart: async () => undefined,
+    countByPart: async () => undefined,
+  }).find({ ...BASE, page: { number: 50_000, size: 20 } });
   const select = remember(UPKEEP);
   const context = { store: { select }, clock: systemClock } as unknown as RunsContext;
   await destroyDueWorkspaces(context, {});
@@ -106,6 +113,14 @@ describe('the plan of a listing', () => {
       expect(plan.join('\n')).toMatch(/SEARCH .* USING .*INDEX/);
     }
   });
+});
+
+test('the last page is read from the end of the list, without skipping the rows before it', () => {
+  const queries = compiled.get(LAST_PAGE) ?? [];
+  expect(queries.map(({ parameters }) => parameters.slice(-2))).toEqual([[20, 0]]);
+  expect(queries.flatMap(planOf)).toEqual([
+    expect.stringMatching(/^SEARCH workspace USING (COVERING )?INDEX/),
+  ]);
 });
 
 test('due auto-destroys are searched by due time, or in projects with a duration', () => {

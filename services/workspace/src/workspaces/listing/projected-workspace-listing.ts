@@ -261,14 +261,21 @@ const findInOrder = async (
   const totalCount =
     (await countKnown(context, query)) ??
     (await count(context, (tables) => selectMatching(tables, query, rarest)));
-  const offset = (number - 1) * size;
-  if (offset >= totalCount) return { ids: [], totalCount };
+  const before = (number - 1) * size;
+  if (before >= totalCount) return { ids: [], totalCount };
+  const limit = Math.min(size, totalCount - before);
+  const after = totalCount - before - limit;
+  // The database reads every row that it skips, so a page in the second half is read from the end.
+  const isFromEnd = after < before;
+  const { by, isDescending } = query.sort ?? { by: 'name', isDescending: false };
+  const sort = { by, isDescending: isDescending !== isFromEnd };
   const rows = await context.store.select((tables: Tables) =>
-    inOrder(selectMatching(tables, query, undefined), query)
-      .limit(size)
-      .offset(offset),
+    inOrder(selectMatching(tables, query, undefined), { sort })
+      .limit(limit)
+      .offset(isFromEnd ? after : before),
   );
-  return { ids: rows.map(({ id }) => id), totalCount };
+  const ids = rows.map(({ id }) => id);
+  return { ids: isFromEnd ? ids.toReversed() : ids, totalCount };
 };
 
 const find = async (context: ListingContext, given: WorkspaceQuery): Promise<WorkspaceMatches> => {
