@@ -170,10 +170,10 @@ export const workspaces: Bench = {
   claim: 'P7, P8: create, show, lock and list workspaces, without HTTP',
   method:
     'The service on SQLite in one process, called as the gateway calls it; answers are not parsed. 100,000 ' +
-    `workspaces; 64 callers create, show and lock. ${LISTS_PER_SECOND} lists a second (the rate limit of a user), each with other values, while ${CREATIONS_PER_SECOND} ` +
+    `workspaces (--records); 64 callers create, show and lock. ${LISTS_PER_SECOND} lists a second (the rate limit of a user), each with other values, while ${CREATIONS_PER_SECOND} ` +
     'workspaces a second are created; CPU/op is that of all threads for one list between two creations.',
-  run: async ({ quick, say }) => {
-    const count = quick ? 600 : 100_000;
+  run: async ({ quick, say, records }) => {
+    const count = quick ? 600 : (records ?? 100_000);
     const seconds = quick ? 0.1 : 4;
     const folder = mkdtempSync(join(tmpdir(), 'keelson-bench-'));
     say(`making ${count} workspaces`);

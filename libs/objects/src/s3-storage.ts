@@ -1,8 +1,8 @@
 /** Objects in a bucket of S3-compatible storage. */
 import { pause, systemClock } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
-import { S3mini, S3ServiceError, type UploadPart } from 's3mini';
-import { Agent, fetch } from 'undici';
+import type { S3mini, S3ServiceError, UploadPart } from 's3mini';
+import type { Agent } from 'undici';
 import { requireKey } from './object-key.ts';
 import type { ObjectStorage, StoredObject } from './object-storage.ts';
 
@@ -34,13 +34,15 @@ const bucketUrl = ({ endpoint, bucket, pathStyle }: S3StorageOptions): string =>
   return `${url.href.replace(/\/$/, '')}${pathStyle ? `/${bucket}` : ''}`;
 };
 
+const isServiceError = (error: unknown): error is S3ServiceError =>
+  error instanceof Error && 'serviceCode' in error;
+
 /** Refusals that a repetition of the request would not change. */
 const isFinal = (error: unknown): boolean =>
-  error instanceof S3ServiceError && error.status < 500 && error.status !== 429;
+  isServiceError(error) && error.status < 500 && error.status !== 429;
 
 const reasonOf = (error: unknown): string => {
-  if (error instanceof S3ServiceError)
-    return `it answers ${error.status} ${error.serviceCode ?? ''}`.trim();
+  if (isServiceError(error)) return `it answers ${error.status} ${error.serviceCode ?? ''}`.trim();
   for (let at = error; at instanceof Error; at = at.cause)
     if ('code' in at && typeof at.code === 'string') return at.code;
   return error instanceof Error ? error.message : String(error);
@@ -64,38 +66,51 @@ async function* inParts(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   yield Buffer.concat(held);
 }
 
+interface Connection {
+  readonly client: S3mini;
+  readonly agent: Agent;
+}
+
+/** Loads the client only where a storage is used: it takes 10 MB of memory. */
+const connect = async (options: S3StorageOptions): Promise<Connection> => {
+  const { region, accessKeyId, secretAccessKey, timeoutMs } = options;
+  const [{ S3mini }, { Agent, fetch }] = await Promise.all([import('s3mini'), import('undici')]);
+  const agent = new Agent({
+    connect: { timeout: timeoutMs },
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+  });
+  const dispatched = (input: string, init: object) =>
+    fetch(input, { ...init, redirect: 'error', dispatcher: agent });
+  const client = new S3mini({
+    endpoint: bucketUrl(options),
+    region,
+    accessKeyId,
+    secretAccessKey,
+    fetch: dispatched as unknown as typeof globalThis.fetch,
+  });
+  return { client, agent };
+};
+
 class S3Storage implements ObjectStorage {
   readonly place: string;
-  readonly #client: S3mini;
-  readonly #agent: Agent;
+  readonly #options: S3StorageOptions;
   readonly #prefix: string;
+  #connection: Promise<Connection> | undefined;
 
   constructor(options: S3StorageOptions) {
-    const { region, accessKeyId, secretAccessKey, prefix, timeoutMs } = options;
-    const endpoint = bucketUrl(options);
-    this.place = `${endpoint}/${prefix}`;
-    this.#prefix = prefix;
-    this.#agent = new Agent({
-      connect: { timeout: timeoutMs },
-      headersTimeout: timeoutMs,
-      bodyTimeout: timeoutMs,
-    });
-    const dispatched = (input: string, init: object) =>
-      fetch(input, { ...init, redirect: 'error', dispatcher: this.#agent });
-    this.#client = new S3mini({
-      endpoint,
-      region,
-      accessKeyId,
-      secretAccessKey,
-      fetch: dispatched as unknown as typeof globalThis.fetch,
-    });
+    this.place = `${bucketUrl(options)}/${options.prefix}`;
+    this.#options = options;
+    this.#prefix = options.prefix;
   }
 
   /** All requests may be repeated: they write or remove the same object again. */
-  async #attempt<T>(request: () => Promise<T>): Promise<T> {
+  async #attempt<T>(request: (client: S3mini) => Promise<T>): Promise<T> {
+    this.#connection ??= connect(this.#options);
+    const { client } = await this.#connection;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await request();
+        return await request(client);
       } catch (cause) {
         if (attempt === ATTEMPTS || isFinal(cause))
           throw new KeelsonError('objects.unavailable', { reason: reasonOf(cause) }, { cause });
@@ -110,39 +125,40 @@ class S3Storage implements ObjectStorage {
 
   async put(key: string, bytes: Uint8Array): Promise<void> {
     const name = this.#key(key);
-    await this.#attempt(() => this.#client.putObject(name, bytes, BINARY));
+    await this.#attempt((client) => client.putObject(name, bytes, BINARY));
   }
 
   async putStream(key: string, chunks: AsyncIterable<Uint8Array>): Promise<number> {
-    const client = this.#client;
     const name = this.#key(key);
-    const upload = await this.#attempt(() => client.getMultipartUploadId(name, BINARY));
+    const upload = await this.#attempt((client) => client.getMultipartUploadId(name, BINARY));
     try {
       const parts: UploadPart[] = [];
       let sizeBytes = 0;
       for await (const part of inParts(chunks)) {
         const number = parts.length + 1;
-        parts.push(await this.#attempt(() => client.uploadPart(name, upload, part, number)));
+        parts.push(await this.#attempt((client) => client.uploadPart(name, upload, part, number)));
         sizeBytes += part.byteLength;
       }
-      await this.#attempt(() => client.completeMultipartUpload(name, upload, parts));
+      await this.#attempt((client) => client.completeMultipartUpload(name, upload, parts));
       return sizeBytes;
     } catch (error) {
       // Otherwise its parts occupy space until a rule of the bucket removes unfinished uploads.
-      await client.abortMultipartUpload(name, upload).catch(() => undefined);
+      await this.#attempt((client) => client.abortMultipartUpload(name, upload)).catch(
+        () => undefined,
+      );
       throw error;
     }
   }
 
   async get(key: string): Promise<Uint8Array | undefined> {
     const name = this.#key(key);
-    const found = await this.#attempt(() => this.#client.getObjectArrayBuffer(name));
+    const found = await this.#attempt((client) => client.getObjectArrayBuffer(name));
     return found === null ? undefined : new Uint8Array(found);
   }
 
   async getStream(key: string): Promise<AsyncIterable<Uint8Array> | undefined> {
     const name = this.#key(key);
-    const response = await this.#attempt(() => this.#client.getObjectResponse(name));
+    const response = await this.#attempt((client) => client.getObjectResponse(name));
     return (response?.body as AsyncIterable<Uint8Array> | null | undefined) ?? undefined;
   }
 
@@ -151,15 +167,18 @@ class S3Storage implements ObjectStorage {
     { after, limit }: { readonly after?: string; readonly limit: number },
   ): Promise<readonly StoredObject[]> {
     const options = after === undefined ? {} : { 'start-after': this.#prefix + after };
-    const page = await this.#attempt(async () => {
-      const found = await this.#client.listObjectsPaged(
+    const page = await this.#attempt(async (client) => {
+      const found = await client.listObjectsPaged(
         '/',
         this.#prefix + prefix,
         limit,
         undefined,
         options,
       );
-      if (!found) throw new S3ServiceError('there is no such bucket', 404, 'NoSuchBucket');
+      if (!found) {
+        const { S3ServiceError } = await import('s3mini');
+        throw new S3ServiceError('there is no such bucket', 404, 'NoSuchBucket');
+      }
       return found;
     });
     return (page.objects ?? []).map(({ Key, Size, LastModified }) => ({
@@ -172,14 +191,15 @@ class S3Storage implements ObjectStorage {
   async delete(keys: readonly string[]): Promise<void> {
     if (keys.length === 0) return;
     const names = keys.map((key) => this.#key(key));
-    await this.#attempt(async () => {
-      const deleted = await this.#client.deleteObjects(names);
+    await this.#attempt(async (client) => {
+      const deleted = await client.deleteObjects(names);
       if (deleted.includes(false)) throw new Error('some objects were not deleted');
     });
   }
 
-  close(): Promise<void> {
-    return this.#agent.destroy();
+  async close(): Promise<void> {
+    const connection = await this.#connection;
+    await connection?.agent.destroy();
   }
 }
 
