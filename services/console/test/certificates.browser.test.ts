@@ -353,6 +353,15 @@ describe('certificates', { timeout: PATIENCE_MS }, () => {
     await dialog.getByLabel('A list is valid for').fill('48h');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByText('48h', { exact: true }).waitFor();
+    const answersOcsp = async (is: boolean): Promise<void> => {
+      await page.getByRole('button', { name: 'Change the rules' }).click();
+      await dialog.getByLabel('OCSP is answered').setChecked(is);
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await page.getByText(is ? 'OCSP' : 'no OCSP', { exact: true }).waitFor();
+    };
+    await page.getByText('OCSP', { exact: true }).waitFor();
+    await answersOcsp(false);
+    await answersOcsp(true);
     await page.getByRole('button', { name: 'Rebuild the list' }).click();
     await dialog.getByRole('button', { name: 'Create it' }).click();
     await dialog.waitFor({ state: 'detached' });
