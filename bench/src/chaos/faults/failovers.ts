@@ -1,7 +1,6 @@
 /** R2 where each service that a cluster depends on runs on several machines: one is lost or replaced under writes. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { RedisLeaseStore, toRedisConnection } from '@keelson/locks/redis';
-import { findBroken } from '@keelson/testkit';
 import { startDistributed } from '@keelson/testkit/distributed-cluster';
 import {
   startGatewayProxy,
@@ -13,7 +12,7 @@ import {
 } from '@keelson/testkit/high-availability';
 import { attach, callsOf, startCluster } from '@keelson/testkit/replication-cluster';
 import type { Chaos } from '../chaos.ts';
-import { ALL_KINDS, findPartialWrites, prepare, Writers } from './written.ts';
+import { ALL_KINDS, findBrokenPromises, prepare, Writers } from './written.ts';
 
 /** Within which writes are acknowledged again. */
 const RECOVERED_WITHIN_MS = 15_000;
@@ -23,8 +22,6 @@ const NOTICED_WITHIN_MS = 2000;
 const PAUSE_MS = 5;
 /** Writes that are acknowledged before and after each change. */
 const MORE = 40;
-/** Root comparisons, enough for the secondary to catch up. */
-const COMPARISONS = 1200;
 
 interface Change {
   readonly name: string;
@@ -195,20 +192,8 @@ export const failovers: Chaos = {
     await writers.stop();
     if (slowestLeaseMs > Math.max(RECOVERED_WITHIN_MS, patienceMs))
       broken.push(`no lease for ${Math.round(slowestLeaseMs)} ms`);
-    const { ledger, repeatedSerials, unclear } = writers;
-    const rootOf = (cluster: typeof primary | typeof secondary) => async () =>
-      (await cluster.status('dr'))?.merkle_root as string;
-    broken.push(
-      ...(await findBroken({
-        ledger,
-        held: await writers.heldBy(primary),
-        roots: { 'the secondary': [rootOf(primary), rootOf(secondary)] },
-        comparisons: COMPARISONS,
-      })),
-      ...(await findPartialWrites(primary)),
-      ...repeatedSerials.map((serial) => `serial number ${serial} was handed out twice`),
-      ...[...unclear].map(([answer, times]) => `${times} answers ${answer}`),
-    );
+    const { ledger } = writers;
+    broken.push(...(await findBrokenPromises(writers, primary, secondary)));
     return {
       broken,
       figures: {

@@ -1,16 +1,13 @@
 /** R1: kills processes at random moments under writes, and compares the data with the responses given. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { findBroken } from '@keelson/testkit';
 import type { AddressedCluster } from '@keelson/testkit/replication-cluster';
 import type { ChaosContext, ChaosReport } from '../chaos.ts';
 import { Random } from '../random.ts';
-import { ALL_KINDS, findPartialWrites, Writers } from './written.ts';
+import { ALL_KINDS, findBrokenPromises, Writers } from './written.ts';
 
 const MOST_MS_BEFORE = 1500;
 /** Pause between writes, which bounds their number, as every write is checked at the end. */
 const PAUSE_MS = 5;
-/** Maximum number of root comparisons: after a kill the secondary needs time to catch up. */
-const COMPARISONS = 1200;
 
 export interface Victim {
   readonly name: string;
@@ -50,21 +47,9 @@ export const killInTurn = async (
     writers.isDisturbed = false;
   }
   await writers.stop();
-  const { ledger, repeatedSerials, unclear } = writers;
+  const { ledger, unclear } = writers;
   say('comparing');
-  const rootOf = (cluster: AddressedCluster) => async (): Promise<string> =>
-    (await cluster.status('dr'))?.merkle_root as string;
-  broken.push(
-    ...(await findBroken({
-      ledger,
-      held: await writers.heldBy(primary),
-      roots: { 'the secondary': [rootOf(primary), rootOf(secondary)] },
-      comparisons: COMPARISONS,
-    })),
-    ...(await findPartialWrites(primary)),
-    ...repeatedSerials.map((serial) => `serial number ${serial} was handed out twice`),
-    ...[...unclear].map(([answer, often]) => `${often} answers ${answer}`),
-  );
+  broken.push(...(await findBrokenPromises(writers, primary, secondary)));
   return {
     broken,
     figures: {

@@ -2,7 +2,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   type FaultProxy,
-  findBroken,
   type ServerProcess,
   startFaultProxy,
   startNats,
@@ -14,7 +13,7 @@ import { startDistributed } from '@keelson/testkit/distributed-cluster';
 import { attach, startCluster } from '@keelson/testkit/replication-cluster';
 import type { Chaos } from '../chaos.ts';
 import { Random } from '../random.ts';
-import { ALL_KINDS, findPartialWrites, prepare, Writers } from './written.ts';
+import { ALL_KINDS, findBrokenPromises, prepare, Writers } from './written.ts';
 
 const FAULT_MS = { least: 500, most: 4000 };
 const SLOW_MS = 300;
@@ -125,19 +124,8 @@ export const outages: Chaos = {
       faults += 1;
     }
     await writers.stop();
-    const { ledger, unclear } = writers;
-    const rootOf = (cluster: typeof primary | typeof secondary) => async () =>
-      (await cluster.status('dr'))?.merkle_root as string;
-    broken.push(
-      ...(await findBroken({
-        ledger,
-        held: await writers.heldBy(primary),
-        roots: { secondary: [rootOf(primary), rootOf(secondary)] },
-        comparisons: 600,
-      })),
-      ...(await findPartialWrites(primary)),
-      ...[...unclear].map(([answer, times]) => `${times} answers ${answer}`),
-    );
+    const { ledger } = writers;
+    broken.push(...(await findBrokenPromises(writers, primary, secondary)));
     return {
       broken,
       figures: {

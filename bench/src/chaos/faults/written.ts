@@ -1,7 +1,7 @@
 /** Client writes to a cluster during a fault, and the data found afterwards. */
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { WriteLedger } from '@keelson/testkit';
+import { findBroken, WriteLedger } from '@keelson/testkit';
 import type { AddressedCluster, Answer } from '@keelson/testkit/replication-cluster';
 
 const POLICY = 'path "pki/*" { capabilities = ["read"] }';
@@ -16,6 +16,8 @@ const UNAVAILABLE = 503;
 const FIRST_CLIENT_ERROR = 400;
 const FIRST_SERVER_ERROR = 500;
 const RECOVERED_WITHIN_MS = 120_000;
+/** Maximum number of root comparisons: after a fault the secondary needs time to catch up. */
+const COMPARISONS = 1200;
 
 /** A policy of sys, a role of pki, a workspace, a certificate, a workspace with a state. */
 export type WriteKind = 'policy' | 'role' | 'workspace' | 'certificate' | 'state';
@@ -154,7 +156,7 @@ const isCorrupted = async (cluster: AddressedCluster): Promise<boolean> =>
  * A sentence for each partial write: a workspace that is listed but not found by name or id, a
  * certificate that is listed but not shown, a tree that differs from the records.
  */
-export const findPartialWrites = async (cluster: AddressedCluster): Promise<readonly string[]> => [
+const findPartialWrites = async (cluster: AddressedCluster): Promise<readonly string[]> => [
   ...(await inParallel(await listedWorkspaces(cluster), async ({ id, attributes: { name } }) => {
     const byName = await cluster.api('GET', `organizations/${ORGANIZATION}/workspaces/${name}`);
     const byId = await cluster.api('GET', `workspaces/${id}`);
@@ -276,3 +278,27 @@ export class Writers {
     return [...this.#serials.values()].filter((serial) => seen.size === seen.add(serial).size);
   }
 }
+
+/**
+ * A sentence for each promise that was broken, once the writers are stopped.
+ * @param secondary a DR secondary of `primary`
+ */
+export const findBrokenPromises = async (
+  writers: Writers,
+  primary: AddressedCluster,
+  secondary: AddressedCluster,
+): Promise<readonly string[]> => {
+  const rootOf = (cluster: AddressedCluster) => async (): Promise<string> =>
+    (await cluster.status('dr'))?.merkle_root as string;
+  return [
+    ...(await findBroken({
+      ledger: writers.ledger,
+      held: await writers.heldBy(primary),
+      roots: { 'the secondary': [rootOf(primary), rootOf(secondary)] },
+      comparisons: COMPARISONS,
+    })),
+    ...(await findPartialWrites(primary)),
+    ...writers.repeatedSerials.map((serial) => `serial number ${serial} was handed out twice`),
+    ...[...writers.unclear].map(([answer, often]) => `${often} answers ${answer}`),
+  ];
+};
