@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { Agent, request as httpRequest } from 'node:http';
+import { Agent, createServer, request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { startGatewayProxy } from '@keelson/testkit/high-availability';
 import { expect, test } from 'vitest';
 import { startGateway, TOKEN } from '../../test/neighbours.ts';
@@ -49,4 +50,27 @@ test('behind a load balancer, gateways are replaced without losing a request', a
   await Promise.all(clients);
   agent.destroy();
   expect([...answers.keys()]).toEqual(['200']);
+});
+
+test('a gateway that takes longer than a second to report its state keeps its requests', async () => {
+  const checks = new EventTarget();
+  const server = createServer((request, response) => {
+    const answer = () => response.end('{"draining":false}');
+    if (request.url !== '/readyz') return void answer();
+    checks.dispatchEvent(new Event('check'));
+    setTimeout(answer, DRAIN_MS);
+  });
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const first = once(checks, 'check');
+  await using proxy = await startGatewayProxy([`http://127.0.0.1:${port}`]);
+  await first;
+  // The load balancer checks again when it has judged the first answer.
+  await once(checks, 'check');
+  expect((await fetch(`http://127.0.0.1:${proxy.port}/v1/sys/echo`)).status).toBe(200);
 });
