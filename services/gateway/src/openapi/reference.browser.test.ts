@@ -5,6 +5,8 @@
  * | ----------------- | ------------------------------------------------------------------- |
  * | `/docs`           | leads to `/docs/workspace`                                          |
  * | `/docs/<api>`     | the capabilities and operations of one API, links to the other APIs |
+ * | …`#tag--<name>`   | a capability: its operations                                        |
+ * | …`#get-<path>`    | an operation                                                        |
  * | `/docs/<other>`   | 404                                                                 |
  *
  * Everything comes from the gateway: the content security policy allows nothing else, and a refusal of it
@@ -59,6 +61,31 @@ test('an operation is found by searching, and has a page of its own', async () =
   expect(page.url()).toContain('revoke-with-key');
   expect(problems).toEqual([]);
   await page.context().close();
+});
+
+test('a capability has a page with its operations, each of which leads to its own', async () => {
+  const { page, problems } = await openPage(browser, `${keelson.http}/docs/pki`);
+  await page.locator('.nav-bar-tag', { hasText: /^\s*roles/i }).click();
+  await page.waitForURL((url) => url.hash === '#tag--roles');
+  const listed = page.locator('.m-markdown li');
+  await listed.getByText('Create a role or replace it').waitFor();
+  await listed.getByRole('link', { name: 'PATCH /{mount}/roles/{name}' }).click();
+  await page.getByRole('heading', { name: 'Change given parameters of a role' }).waitFor();
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('on a telephone, it is one page with links to the other APIs', async () => {
+  const context = await browser.newContext({ viewport: { width: 360, height: 740 } });
+  const page = await context.newPage();
+  await page.goto(`${keelson.http}/docs/pki`);
+  await page.locator('.endpoint-head', { hasText: /PATCH\s*\/{mount}\/roles\/{name}/i }).click();
+  await page.getByText('Change given parameters of a role').last().waitFor();
+  const overhang = 'document.documentElement.scrollWidth - innerWidth';
+  expect(await page.evaluate<number>(overhang)).toBe(0);
+  await page.getByRole('link', { name: 'Administration' }).click();
+  await page.getByText('Seal, tokens, policies').first().waitFor();
+  await context.close();
 });
 
 test('an API that does not exist has no reference', async () => {
