@@ -62,7 +62,7 @@ beforeAll(async () => {
 
 /** Names of buttons that only read; the revocation list is rebuilt by a GET request. */
 const READING =
-  /^(Copy|Download|Take a snapshot$|Previous$|Next$|Compare|Search|Show|Look up|all$|Make a new list$)/;
+  /^(Copy|Download|Take a snapshot$|Previous$|Next$|Compare|Search|Show|Look up|all$|Rebuild the list$)/;
 
 /** Names of the buttons that remain when those that only read are left out. */
 const offeredOn = async (
