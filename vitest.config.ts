@@ -36,9 +36,8 @@ export default defineConfig({
   test: {
     // The gateway serves the built console.
     globalSetup: ['services/console/test/built-console.ts'],
-    // One more than there are cores, because many files wait for servers, clusters and browsers that they started.
-    // The order of the projects puts long files first.
-    maxWorkers: availableParallelism() + 1,
+    // Use all cores; by default one is left idle. The order of the projects puts long files first.
+    maxWorkers: availableParallelism(),
     projects: [
       project('unit', ['{libs,services,proto,deploy}/**/*.test.ts'], layered),
       project('property', ['{libs,services}/**/*.property.test.ts'], [], 120),
