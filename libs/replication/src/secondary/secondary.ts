@@ -19,7 +19,7 @@ import {
 } from '@keelson/storage';
 import { connectionStateOf } from '../domain/connection-state.ts';
 import { type ReplicationKind, TREES_OF } from '../domain/crossing.ts';
-import { canaryAgeMs, clockSkewMs, lagEntryCount, roundTripMs } from '../domain/heartbeat.ts';
+import { canaryAgeMs, lagEntryCount } from '../domain/heartbeat.ts';
 import { NO_GROUPS, type RecordGroups } from '../domain/record-groups.ts';
 import {
   type BackOff,
@@ -43,6 +43,7 @@ import {
   NOT_STARTED,
   type SecondaryStatus,
 } from './follower-records.ts';
+import { afterAnswer, toHeartbeat } from './heartbeat-message.ts';
 import { KnownPromotion } from './known-promotion.ts';
 import { copySubpages } from './merkle-copy.ts';
 import { PrimaryKeys } from './primary-keys.ts';
@@ -460,41 +461,20 @@ export class Secondary {
     const { apiAddress, clusterAddress, localClusterId, barrier } = this.#options;
     const ageMs = barrier.isSealed ? undefined : await this.canaryAgeMs().catch(() => undefined);
     const sentAtMs = this.#clock.nowMs();
-    const before = this.#status.heartbeat;
     const wasUnheard = this.#newestQuestion === 'failed';
-    const answer = await this.link.ask('heartbeat', {
-      $case: 'heartbeat',
-      value: {
-        sentAtMs: BigInt(sentAtMs),
-        lastRemoteWal: BigInt(this.#status.lastRemoteWal),
-        ...(ageMs !== undefined && { canaryAgeMs: BigInt(Math.round(ageMs)) }),
-        apiAddress,
-        clusterAddress,
-        localClusterId: (await localClusterId?.()) ?? '',
-        clockSkewMs: BigInt(before?.clockSkewMs ?? 0),
-        roundTripMs: BigInt(before?.roundTripMs ?? 0),
-        bytesReceived: BigInt(this.#status.bytesReceived),
-        resyncRecords: BigInt(this.#status.resync.records),
-        resyncBytes: BigInt(this.#status.resync.bytes),
-      },
+    const value = toHeartbeat(this.#status, {
+      sentAtMs,
+      canaryAgeMs: ageMs,
+      apiAddress,
+      clusterAddress,
+      localClusterId: (await localClusterId?.()) ?? '',
     });
-    const { nowMs, lastWal, primaryClusterAddresses, primaryApiAddress, logId } = answer;
+    const answer = await this.link.ask('heartbeat', { $case: 'heartbeat', value });
     const receivedAtMs = this.#clock.nowMs();
-    const times = { sentAtMs, receivedAtMs, primaryNowMs: Number(nowMs) };
     // The primary is reachable again, so the failed step can be retried now.
     if (wasUnheard) this.#endIdling();
-    if (this.#status.state === 'stream-wals' && logId !== this.#logId) this.#beginAgain();
-    this.#change({
-      lastKnownWal: Math.max(Number(lastWal), this.#status.lastRemoteWal),
-      heartbeat: {
-        atMs: receivedAtMs,
-        clockSkewMs: clockSkewMs(times),
-        roundTripMs: roundTripMs(times),
-        primaryClusterAddresses,
-        primaryApiAddress,
-        lagEntryCount: lagEntryCount(Number(lastWal), this.#status.lastRemoteWal),
-      },
-    });
+    if (this.#status.state === 'stream-wals' && answer.logId !== this.#logId) this.#beginAgain();
+    this.#change(afterAnswer(this.#status, answer, { sentAtMs, receivedAtMs }));
   }
 
   #happened(event: SecondaryEvent): void {
