@@ -106,7 +106,7 @@ export const queryReader = (schema: QuerySchema = {}) => {
     const at = (path: readonly string[]): readonly string[] => {
       const key = toKey(path);
       // The OpenAPI document would lack it.
-      if (!isDeclared(key) && !COMMON.has(headOf(key)))
+      if (!COMMON.has(headOf(key)) && !isDeclared(key))
         throw new Error(`the endpoint does not declare the parameter ${path.join(' ')}`);
       return given.get(key)?.values ?? [];
     };

@@ -196,16 +196,21 @@ export interface AnsweredRequest {
   readonly body: string;
 }
 
+/** The part of a service that describes it. */
+export interface Described<Description> {
+  describe(): Promise<Description>;
+}
+
 /**
  * Checks of answers for the harness of a service.
- * @param describe the document of the service, loaded once: all services of a process have the same
+ * @param toDocument makes the OpenAPI document, once: all services of a process have the same
  * @returns throws if an answer is not as described; requests without an operation are not checked
  */
-export const answerCheck = <Service>(describe: (service: Service) => Promise<DescribedApi>) => {
+export const answerCheck = <Description>(toDocument: (description: Description) => object) => {
   let comparison: Promise<AnswerComparison> | undefined;
-  return async (service: Service, answered: AnsweredRequest): Promise<void> => {
+  return async (service: Described<Description>, answered: AnsweredRequest): Promise<void> => {
     const { method, path, query, status, contentType, body } = answered;
-    comparison ??= describe(service).then(compareAnswers);
+    comparison ??= readDescribed(service, toDocument).then(compareAnswers);
     const { operationAt, faultsOf } = await comparison;
     const operation = operationAt(method, path);
     // A HEAD request has the operation of GET, without its content.
@@ -220,3 +225,10 @@ export const answerCheck = <Service>(describe: (service: Service) => Promise<Des
       throw new Error(`${method} ${path} is not answered as described: ${faults.join('; ')}`);
   };
 };
+
+/** The document of a service as clients read it. */
+export const readDescribed = async <Description>(
+  service: Described<Description>,
+  toDocument: (description: Description) => object,
+): Promise<DescribedApi> =>
+  JSON.parse(JSON.stringify(toDocument(await service.describe()))) as DescribedApi;

@@ -5,16 +5,19 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { ManualClock } from '@keelson/clock';
 import { parseConfig } from '@keelson/config';
-import { bufferedBody } from '@keelson/edge';
+import { bufferedBody, toOpenApiDocument } from '@keelson/edge';
 import { InProcessLeaseStore } from '@keelson/locks';
 import { createLogger } from '@keelson/logging';
 import { createRegistry } from '@keelson/metrics';
 import { type Caller, Dialect, type Mount } from '@keelson/proto/edge/v1/edge';
 import type { ClusterState, RegisterLeaseRequest } from '@keelson/proto/sys/v1/cluster';
 import { createBarrier, openBarrierFor, openSqliteStore } from '@keelson/storage';
+import { answerCheck } from '@keelson/testkit/described-answers';
 import { composePki, PKI_PROJECTIONS } from '../src/compose.ts';
 import { pkiConfigSchema } from '../src/config.ts';
-import { requireDescribed } from './described-answers.ts';
+
+/** Throws if an answer is not as the OpenAPI document describes it. */
+const requireDescribed = answerCheck(toOpenApiDocument);
 
 export interface Answer {
   readonly status: number;

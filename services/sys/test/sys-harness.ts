@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { ManualClock } from '@keelson/clock';
 import type { ReplicationTransport } from '@keelson/cluster-member';
 import { parseConfig } from '@keelson/config';
-import { bufferedBody, type EdgeResponse } from '@keelson/edge';
+import { bufferedBody, type EdgeResponse, toOpenApiDocument } from '@keelson/edge';
 import { type ErrorCode, type ErrorParams, KeelsonError } from '@keelson/errors';
 import { InProcessLeaseStore } from '@keelson/locks';
 import { createLogger } from '@keelson/logging';
@@ -20,9 +20,12 @@ import { type Resolution, type ResolveRequest, Surface } from '@keelson/proto/sy
 import type { RpcService } from '@keelson/rpc';
 import { renderSecretsError } from '@keelson/secrets-api';
 import { createBarrier, openSqliteStore, type Store } from '@keelson/storage';
+import { answerCheck } from '@keelson/testkit/described-answers';
 import { composeSys, type SysService } from '../src/compose.ts';
 import { type SysConfig, sysConfigSchema } from '../src/config.ts';
-import { requireDescribed } from './described-answers.ts';
+
+/** Throws if an answer is not as the OpenAPI document describes it. */
+const requireDescribed = answerCheck(toOpenApiDocument);
 
 export interface SysRequest {
   readonly token?: string | undefined;

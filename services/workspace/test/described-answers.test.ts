@@ -8,16 +8,16 @@
  * | 302, 307    | the header `location`                                           |
  * | any refusal | the schema of errors                                            |
  *
- * That the answers are so is seen by every test that uses the harness (`described-answers.ts`); among them is
+ * That the answers are so is seen by every test that uses the harness (`workspace-harness.ts`); among them is
  * the table of callers, which has a successful request for every route.
  */
-import type { DescribedOperation } from '@keelson/testkit/described-answers';
+import { toOpenApiDocument } from '@keelson/edge';
+import { type DescribedOperation, readDescribed } from '@keelson/testkit/described-answers';
 import { afterAll, expect, test } from 'vitest';
-import { describedApi, requireDescribed } from './described-answers.ts';
-import { startHarnessOf } from './workspace-harness.ts';
+import { requireDescribed, startHarnessOf } from './workspace-harness.ts';
 
 const harness = await startHarnessOf('acme');
-const api = await describedApi(harness.service.edge);
+const api = await readDescribed(harness.service.edge, toOpenApiDocument);
 afterAll(() => harness[Symbol.asyncDispose]());
 
 interface Described {

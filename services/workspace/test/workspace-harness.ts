@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { ManualClock } from '@keelson/clock';
 import { parseConfig } from '@keelson/config';
-import { bufferedBody } from '@keelson/edge';
+import { bufferedBody, toOpenApiDocument } from '@keelson/edge';
 import { InProcessLeaseStore, type LeaseStore } from '@keelson/locks';
 import { createLogger } from '@keelson/logging';
 import { createRegistry, type MetricsRegistry } from '@keelson/metrics';
@@ -11,9 +11,12 @@ import { Dialect, RequestHead, type ResponseHead } from '@keelson/proto/edge/v1/
 import { createBarrier, openSqliteStore, type Store } from '@keelson/storage';
 import { openPostgresStore } from '@keelson/storage/postgres';
 import { temporaryDirectory } from '@keelson/testkit';
+import { answerCheck } from '@keelson/testkit/described-answers';
 import { composeWorkspace, WORKSPACE_PROJECTIONS, type WorkspaceService } from '../src/compose.ts';
 import { type WorkspaceConfig, workspaceConfigSchema } from '../src/config.ts';
-import { requireDescribed } from './described-answers.ts';
+
+/** Throws if an answer is not as the OpenAPI document describes it. */
+export const requireDescribed = answerCheck(toOpenApiDocument);
 
 export interface Identified {
   readonly id: string;

@@ -2,7 +2,7 @@
  * Every GET and LIST of the OpenAPI documents is sent to a running process, and each answer is compared with
  * the answer that its document describes. Parameters that are not in `NAMES` name nothing, so that refusals are
  * compared too. Answers of the other methods are compared in the tests of the services, all that their harnesses
- * get (`described-answers.ts` there).
+ * get (`answerCheck`).
  */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
