@@ -378,6 +378,9 @@ describe('certificates', { timeout: PATIENCE_MS }, () => {
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByText('not switched on').waitFor();
     await page.getByRole('button', { name: 'Use the addresses of this server' }).click();
+    await dialog.getByText('As a command').click();
+    for (const name of ['issuing_certificates', 'crl_distribution_points', 'ocsp_servers'])
+      await dialog.getByText(new RegExp(`vault write upkeep/config/urls .*${name}=`)).waitFor();
     await dialog.getByRole('button', { name: 'Use them' }).click();
     await page.getByText('/v1/upkeep/ca', { exact: false }).first().waitFor();
     await page.getByRole('button', { name: 'Create a key', exact: true }).click();

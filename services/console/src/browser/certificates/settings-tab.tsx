@@ -48,27 +48,29 @@ const SettingsCard = (props: { title: string; path: string; children: ReactNode 
   );
 };
 
-const addressesOf = (mount: string): object => ({
-  issuing_certificates: [`${location.origin}/v1/${mount}/ca`],
-  crl_distribution_points: [`${location.origin}/v1/${mount}/crl`],
-  ocsp_servers: [`${location.origin}/v1/${mount}/ocsp`],
-});
+const addressesOf = (mount: string): readonly (readonly [string, string])[] => [
+  ['issuing_certificates', `${location.origin}/v1/${mount}/ca`],
+  ['crl_distribution_points', `${location.origin}/v1/${mount}/crl`],
+  ['ocsp_servers', `${location.origin}/v1/${mount}/ocsp`],
+];
 
 const EditAddresses = ({ mount }: { mount: string }) => {
   const path = `${mount}/config/urls`;
   const may = useCapabilities([path]);
   if (!may(path, 'update')) return null;
+  const addresses = addressesOf(mount);
+  const body = Object.fromEntries(addresses.map(([name, address]) => [name, [address]]));
   return (
     <div className="form-actions">
       <ActionButton
         label="Use the addresses of this server"
         title="Write the addresses of this server into certificates?"
         confirm="Use them"
-        act={() => callSecrets('POST', path, { body: addressesOf(mount) })}
+        act={() => callSecrets('POST', path, { body })}
         commands={[
-          secretsCurl('POST', path, addressesOf(mount)),
+          secretsCurl('POST', path, body),
           vaultCommand(
-            `vault write ${path} crl_distribution_points=${location.origin}/v1/${mount}/crl`,
+            `vault write ${path} ${addresses.map(([name, address]) => `${name}=${address}`).join(' ')}`,
           ),
         ]}
       >
