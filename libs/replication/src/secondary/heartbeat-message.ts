@@ -3,7 +3,7 @@ import type { Heartbeat, HeartbeatAnswer } from '@keelson/proto/replication/v1/r
 import { clockSkewMs, lagEntryCount, roundTripMs } from '../domain/heartbeat.ts';
 import type { SecondaryStatus } from './follower-records.ts';
 
-/** What a heartbeat says of this cluster in addition to its status. */
+/** The content of a heartbeat in addition to the status. */
 export interface HeartbeatFacts
   extends Pick<Heartbeat, 'apiAddress' | 'clusterAddress' | 'localClusterId'> {
   readonly sentAtMs: number;
