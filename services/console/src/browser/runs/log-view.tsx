@@ -2,7 +2,12 @@ import { useLayoutEffect, useRef, useState } from 'react';
 import { saveFile } from '../components/save-file.ts';
 import { useFollowedLog } from './follow-log.ts';
 
+/** Scrolling down to a position this near to the end follows it again. */
 const NEAR_END_PX = 40;
+/** Positions at the end may differ from it by fractions of a pixel. */
+const AT_END_PX = 2;
+/** Keys that scroll up. */
+const UPWARD_KEYS = ['ArrowUp', 'PageUp', 'Home'];
 
 /**
  * The log of a phase. The end stays in view as it grows, until the reader scrolls up. Every line is
@@ -18,17 +23,33 @@ export const LogView = (props: { label: string; phaseId: string; url: string | u
   useLayoutEffect(() => {
     if (isFollowing && box.current !== null) box.current.scrollTop = box.current.scrollHeight;
   }, [blocks, isFollowing]);
+  const lastTop = useRef(0);
   const follow = (): void => {
     const { current } = box;
     if (current === null) return;
     const left = current.scrollHeight - current.scrollTop - current.clientHeight;
-    setFollowing(left < NEAR_END_PX);
+    const isUpward = current.scrollTop < lastTop.current;
+    lastTop.current = current.scrollTop;
+    setFollowing(left < (isUpward ? AT_END_PX : NEAR_END_PX));
+  };
+  // The scroll position changes only in a later frame. Lines that arrive before it would bring the end back.
+  const leaveEnd = (): void => {
+    const { current } = box;
+    if (current !== null && current.scrollHeight > current.clientHeight) setFollowing(false);
   };
   const save = (): void =>
     saveFile(`${phaseId}.log`, new Blob([...blocks], { type: 'text/plain' }));
   return (
     <>
-      <section className="log" aria-label={label} tabIndex={0} ref={box} onScroll={follow}>
+      <section
+        className="log"
+        aria-label={label}
+        tabIndex={0}
+        ref={box}
+        onScroll={follow}
+        onWheel={({ deltaY }) => deltaY < 0 && leaveEnd()}
+        onKeyDown={({ key }) => UPWARD_KEYS.includes(key) && leaveEnd()}
+      >
         {blocks.map((block, at) => (
           <pre key={`${at}`}>{block}</pre>
         ))}
