@@ -1,8 +1,7 @@
 /** The console in Chromium, served by a control plane for this test file alone. */
-import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type NatsServer, startKeelson, startNats, temporaryDirectory } from '@keelson/testkit';
+import { type NatsServer, startNats, temporaryDirectory } from '@keelson/testkit';
 import {
   type Browser,
   launchChromium,
@@ -12,6 +11,7 @@ import {
 } from '@keelson/testkit/chromium';
 import type { JsonObject, RunSite } from '@keelson/testkit/planned-run';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { type ControlPlane, type OwnControlPlane, startControlPlane } from './control-plane.ts';
 import { PICTURES } from './page-faults.ts';
 
 export const PATIENCE_MS = 180_000;
@@ -20,6 +20,8 @@ export interface ConsoleUnderTest extends RunSite {
   readonly rootToken: () => string;
   readonly apiToken: () => string;
   readonly unsealKeys: () => readonly string[];
+  /** Opens the seal that a restored snapshot has brought, unless the control plane does so by itself. */
+  readonly reopen: () => Promise<void>;
   /** A folder for files of the control plane, removed after the tests. */
   readonly folder: () => string;
   /** Address of the nats-server; "" without one. */
@@ -48,14 +50,6 @@ export interface ConsoleOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** The facts of a control plane that its pages are tested with. */
-export interface ControlPlane {
-  /** "http://127.0.0.1:PORT" */
-  readonly http: string;
-  readonly rootToken: string;
-  readonly apiToken: string;
-}
-
 /** Leaves a picture and the text of the page on which a test failed, next to those of all pages. */
 const keepFailedPage = async (page: Page, test: string): Promise<void> => {
   const name = join(PICTURES, `failed-${test.replaceAll(/\W+/g, '-').slice(0, 60)}`);
@@ -66,7 +60,7 @@ const keepFailedPage = async (page: Page, test: string): Promise<void> => {
 /** Chromium for the tests of one file. @param plane the control plane, read when it is used */
 export const useChromiumOn = (
   plane: () => ControlPlane,
-): Omit<ConsoleUnderTest, 'unsealKeys' | 'natsUrl' | 'folder'> => {
+): Omit<ConsoleUnderTest, 'unsealKeys' | 'reopen' | 'natsUrl' | 'folder'> => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await launchChromium();
@@ -149,43 +143,32 @@ export const useChromiumOn = (
   };
 };
 
-/** Starts a standalone control plane before the tests of the file and stops it afterwards. */
+/** Starts a control plane before the tests of the file and stops it afterwards. */
 export const useConsole = ({
   hasNats = false,
   natsUrl,
   env = {},
 }: ConsoleOptions = {}): ConsoleUnderTest => {
   let nats: NatsServer | undefined;
-  let keelson: Awaited<ReturnType<typeof startKeelson>>;
+  let plane: OwnControlPlane;
   let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
   const natsAddress = (): string | undefined => nats?.url ?? natsUrl?.();
   beforeAll(async () => {
     directory = await temporaryDirectory();
     nats = hasNats ? await startNats({ jetstream: true }) : undefined;
-    const address = natsAddress();
-    keelson = await startKeelson({
-      dataFolder: join(directory.path, 'data'),
-      env: {
-        // The tests and the page share a token, and together exceed its 30 requests per second.
-        KEELSON_RATE_LIMIT: 'off',
-        ...(address !== undefined && { KEELSON_NATS_URL: address }),
-        ...env,
-      },
-    });
+    plane = await startControlPlane({ folder: directory.path, natsUrl: natsAddress(), env });
   }, PATIENCE_MS);
   afterAll(async () => {
-    await keelson.stop();
+    await plane.stop();
     await nats?.[Symbol.asyncDispose]();
     await directory[Symbol.asyncDispose]();
   });
   return {
-    ...useChromiumOn(() => keelson),
+    ...useChromiumOn(() => plane),
     natsUrl: () => natsAddress() ?? '',
     folder: () => directory.path,
-    unsealKeys: () => {
-      const file = readFileSync(join(keelson.dataFolder, 'first-run.json'), 'utf8');
-      return (JSON.parse(file) as { unseal_keys: readonly string[] }).unseal_keys;
-    },
+    unsealKeys: () => plane.unsealKeys,
+    reopen: () => plane.reopen(),
   };
 };
 

@@ -43,7 +43,8 @@ describe('the seal', { timeout: PATIENCE_MS }, () => {
       await dialog.getByLabel('File').setInputFiles(file);
       await dialog.getByLabel('to go on').fill('replace everything');
     });
-    // The key file of a standalone cluster opens it again.
+    // The key file of a standalone cluster opens it again; without one it takes the shares.
+    await site.reopen();
     await site.untilReady();
     await page.goto(`${site.origin()}/ui/namespaces`);
     await page.getByText('There is no namespace below this one.').waitFor();
