@@ -10,6 +10,7 @@ import type { RpcService } from '@keelson/rpc';
 import type { Store } from '@keelson/storage';
 import { type AuditDevices, followAuditDevices } from './audit/audit-records.ts';
 import { auditRoutes } from './audit/audit-routes.ts';
+import { type SysConfig, toSystemTtls } from './config.ts';
 import { namespaceCubbyholePrefix, removeCubbyhole } from './cubbyhole/cubbyhole-records.ts';
 import { cubbyholeRoutes } from './cubbyhole/cubbyhole-routes.ts';
 import { namespaceMessagePrefix } from './custom-messages/custom-message-records.ts';
@@ -26,7 +27,6 @@ import {
 } from './leases/lease-records.ts';
 import { endLeasesOfNamespace, revokeDueLeases } from './leases/lease-revocation-operations.ts';
 import { leaseRoutes } from './leases/lease-routes.ts';
-import type { LeaseTtls } from './mounts/domain/lease-ttl.ts';
 import type { MountIndex } from './mounts/domain/mount-index.ts';
 import { findEngineMount } from './mounts/engine-mount.ts';
 import { type EngineType, followEngineTypes } from './mounts/engine-type-records.ts';
@@ -61,6 +61,7 @@ const DEPARTURES_EVERY_MS = 1000;
 const NAMESPACE_REMOVAL_EVERY_MS = 10_000;
 
 export interface AdministrationParts {
+  readonly config: SysConfig;
   readonly store: Store;
   readonly clock: Clock;
   /** Its `onRemoved` includes `TOKEN_REMOVAL_HOOKS`. */
@@ -68,7 +69,6 @@ export interface AdministrationParts {
   readonly policies: () => Promise<PolicyBook>;
   /** By service name. */
   readonly engines: ReadonlyMap<string, RpcService<typeof EngineDefinition>>;
-  readonly systemTtls: LeaseTtls;
   readonly damage: DamageRegister;
   /** Prefixes of the records that tokens and policies keep for a namespace. */
   readonly namespacePrefixes: (namespaceId: string) => readonly string[];
@@ -97,7 +97,8 @@ export const TOKEN_REMOVAL_HOOKS: readonly TokenRemovalHook[] = [
 ];
 
 export const composeAdministration = (parts: AdministrationParts): Administration => {
-  const { store, clock, tokens, policies, engines, systemTtls, damage } = parts;
+  const { config, store, clock, tokens, policies, engines, damage } = parts;
+  const systemTtls = toSystemTtls(config);
   const namespaces = followNamespaces(store, damage.of('namespaces'));
   const mounts = followMounts(store, damage.of('mounts'));
   const engineTypes = followEngineTypes(store, damage.of('engine_types'));

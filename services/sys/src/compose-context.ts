@@ -22,7 +22,7 @@ import { followDecisionState } from './access/decision-state.ts';
 import type { BackupContext } from './backups/backup-operations.ts';
 import { openScheduledBackups } from './backups/backup-schedule.ts';
 import { composeAdministration, TOKEN_REMOVAL_HOOKS } from './compose-administration.ts';
-import type { SysConfig } from './config.ts';
+import { type SysConfig, toSystemTtls } from './config.ts';
 import { DamageRegister } from './damage/damage-register.ts';
 import { effectiveLeaseTtls, type LeaseTtls } from './mounts/domain/lease-ttl.ts';
 import { builtInMountConfig } from './mounts/mount-records.ts';
@@ -141,10 +141,7 @@ export const composeContext = (parts: SysParts, edge: () => EdgeService) => {
     describeFilter: (secondaryId) => describeFilter(replication.context, secondaryId),
     localClusterId,
   });
-  const systemTtls = {
-    defaultLeaseTtlSeconds: config.maxTokenTtlSeconds,
-    maxLeaseTtlSeconds: config.maxTokenTtlSeconds,
-  };
+  const systemTtls = toSystemTtls(config);
   const seal = createSeal(parts, store);
   const tokens: TokenContext = {
     store,
@@ -156,12 +153,12 @@ export const composeContext = (parts: SysParts, edge: () => EdgeService) => {
   const damage = new DamageRegister(logger);
   const policies = policyBookView(store, damage.of('policies'));
   const administration = composeAdministration({
+    config,
     store,
     clock,
     tokens,
     policies,
     engines,
-    systemTtls,
     damage,
     onMountMoved: (tx, before, after) => moveInFilters(replication.context, tx, before, after),
     afterMountMove: () => refreshFilters(replication.context),

@@ -8,6 +8,7 @@ import {
   storeSettings,
 } from '@keelson/runtime';
 import { Type } from 'typebox';
+import type { LeaseTtls } from './mounts/domain/lease-ttl.ts';
 
 const ownSettings = Type.Object(
   {
@@ -76,6 +77,12 @@ const backupSettings = Type.Object(
 export const sysConfigSchema = composeConfig(ownSettings, backupSettings, objectStorageSettings);
 
 export type SysConfig = Readonly<Type.Static<typeof sysConfigSchema>>;
+
+/** Lifetimes of tokens and leases without tuning by a mount, namespace or role. */
+export const toSystemTtls = ({ maxTokenTtlSeconds }: SysConfig): LeaseTtls => ({
+  defaultLeaseTtlSeconds: maxTokenTtlSeconds,
+  maxLeaseTtlSeconds: maxTokenTtlSeconds,
+});
 
 /** Extra settings, read only when the service runs as its own process. */
 export const sysProcessConfig = composeConfig(
