@@ -45,7 +45,10 @@ import {
 import type { Wakeup } from './wal/wakeup.ts';
 import { WalLog } from './wal/wal-log.ts';
 
-/** A run is refused only when another commit succeeded, so this bounds callers of one hot record. */
+/**
+ * Each refusal of a run means that another commit succeeded, so only many simultaneous changes of the same record
+ * reach this limit.
+ */
 const MAX_RUNS = 200;
 
 export interface RecordStoreOptions {

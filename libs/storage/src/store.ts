@@ -1,7 +1,7 @@
 import type { CompiledQuery, Kysely } from 'kysely';
 
 /**
- * The port every service keeps its state behind: records, optimistic transactions, the write-ahead log
+ * The port through which every service stores its state: records, optimistic transactions, the write-ahead log
  * that all followers read, Merkle trees over the records, and projections for what a path lookup cannot
  * serve. Backends: SQLite (embedded), PostgreSQL wire.
  *
@@ -61,7 +61,7 @@ export interface Transaction extends Reads {
 export interface Fence {
   /** Name of the lease. */
   readonly lease: string;
-  /** Names the holder: another one each time the lease is taken over. */
+  /** Name of the holder, which changes each time the lease is taken over. */
   readonly holder: string;
 }
 
@@ -204,15 +204,15 @@ export interface DamagedRecord {
 }
 
 export interface ReducedTree {
-  /** At the head of this call or later. The first call reads the selected records. */
+  /** As of the head of the log at the call, or a later one. The first call reads the selected records. */
   current(): Promise<TreeDigests>;
-  /** The selected records were read: `current` takes no longer than the log since then. */
+  /** Whether the selected records have been read, so that `current` only has to read the log since then. */
   readonly isCounted: boolean;
 }
 
 /** Digests over all records of shared scope ("replicated") and of local scope. */
 export interface Merkle {
-  /** Both trees at the head of this call or later; read-only, and usable until the next call. */
+  /** Both trees as of the head of the log at the call, or a later one; read-only, valid until the next call. */
   current(): Promise<MerkleTrees>;
   roots(): Promise<MerkleRoots>;
   /** The replicated tree without the selected records. */

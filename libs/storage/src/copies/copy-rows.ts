@@ -17,9 +17,9 @@ export interface StagedRow {
 export interface Replacement {
   /** The rows staged under this name replace all records. */
   readonly restoration: string;
-  /** A further record, the sign of this restoration: it is there exactly when the records are replaced. */
+  /** An additional record that marks this restoration: it exists only if the records were replaced. */
   readonly mark: StagedRow;
-  /** Head of the log from then on, which holds no entry up to it. */
+  /** Head of the log after the replacement; the log then has no entries up to it. */
   readonly headSequence: number;
 }
 

@@ -13,7 +13,7 @@ export interface StoreRequest {
   readonly write?: { readonly name: string; readonly word: string };
 }
 
-/** Every way of reading, of one moment. */
+/** Results of every kind of read at one moment. */
 export interface StoreReads {
   readonly names: readonly string[];
   readonly words: readonly string[];

@@ -87,7 +87,7 @@ export class TreeKeeper {
     this.#options = options;
   }
 
-  /** The trees at the head of this call or later. Later calls change them. */
+  /** The trees as of the head of the log at the time of the call, or a later one. Later calls change them. */
   current(): Promise<MerkleTrees> {
     return this.#inTurn(async () => {
       const position = await this.#catchUp();

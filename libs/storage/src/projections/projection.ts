@@ -10,7 +10,7 @@ export type ColumnType = 'text' | 'integer' | 'real';
 export type ColumnValue = string | number | null;
 export type ProjectionRow = Readonly<Record<string, ColumnValue>>;
 
-/** An index whose condition is that a column holds something: absent values cost a commit nothing. */
+/** An index of the rows in which a column is not null, so that rows without a value add no work to a commit. */
 export interface PartialIndex<Column extends string = string> {
   readonly columns: readonly Column[];
   /** Not null in the rows of the index; queries that compare this column can use it. */
@@ -39,7 +39,7 @@ export interface Projection<T = unknown, Row extends ProjectionRow = ProjectionR
   tallies?(row: Row): readonly string[];
   /** Rows that a rebuild writes for a record that cannot be decrypted; none by default. */
   rowsOfDamaged?(key: string): readonly Row[];
-  /** Rows of one record, from nothing but its key and value. */
+  /** Computes the rows of one record from its key and value alone. */
   rows(value: Readonly<T>, key: string): readonly Row[];
 }
 

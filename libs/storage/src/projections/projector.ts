@@ -121,7 +121,7 @@ export class Projector {
     return changes;
   }
 
-  /** The rows of a record before a change: those of its value, or what the table has where it is damaged. */
+  /** The rows of a record before a change: computed from its value, or read from the table if the record is damaged. */
   async #rowsBefore(path: string): Promise<RowsBefore> {
     try {
       const old = await this.#records.read(path, this.#records.position);

@@ -76,7 +76,7 @@ export class SqliteBackend implements Backend {
   #headSequence: number;
   #logBytes: number;
 
-  /** Takes over the connections, which it closes with itself. */
+  /** Takes ownership of the connections; `close` closes them. */
   constructor({ file, database, writer, lock }: SqliteConnections) {
     this.#file = file;
     this.#database = database;

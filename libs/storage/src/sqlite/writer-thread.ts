@@ -14,7 +14,10 @@ export interface WriteStatement {
   readonly mustChange?: boolean;
 }
 
-/** `whole` is one transaction; `part` adds to the open one, whose steps are the three words. */
+/**
+ * `whole` is a complete transaction. A transaction of several jobs is opened by `begin`, extended by each `part`,
+ * and ended by `commit` or `rollback`.
+ */
 export type WriteJob =
   | { readonly whole: readonly WriteStatement[] }
   | { readonly part: readonly WriteStatement[] }

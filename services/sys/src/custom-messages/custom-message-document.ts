@@ -31,7 +31,7 @@ export const messageListDocument = (messages: readonly ShownMessage[]) => ({
   ),
 });
 
-/** The messages as the console shows them; an empty object when there are none. */
+/** The messages in the form that the console shows; an empty object if there are none. */
 export const displayDocument = (messages: readonly CustomMessage[]) =>
   messages.length === 0
     ? {}

@@ -25,7 +25,7 @@ const OPENAPI_MEMBERS = {
   components: part,
 } as const;
 
-/** The operations of `/v1` for tools that ask for them there. */
+/** The OpenAPI document of `/v1` at the path where existing tools request it. */
 const specificationRoutes = (context: InternalUiContext): Route[] =>
   secretsRoutes({
     path: '/sys/internal/specs/openapi',

@@ -36,7 +36,7 @@ export const registerSysMetrics = (
         transport.bus === undefined ? undefined : Number(transport.bus.status() === 'connected'),
     }),
   );
-  // By themselves: the others are shown while the store does not answer.
+  // Registered separately, so that the others are shown while the store does not answer.
   registerSampled(
     registry,
     clock,

@@ -35,7 +35,7 @@ type PromotionObstacle = 'catching_up' | 'unheard';
 export interface PromotionPlan {
   /** Why `force` is needed; undefined: every entry the primary reported is here, and its report is recent. */
   readonly obstacle: PromotionObstacle | undefined;
-  /** Nothing can be lost: the primary stepped back and its whole log is here, or this cluster was it. */
+  /** Nothing can be lost: the primary stepped back and its whole log is here, or this cluster was that primary. */
   readonly isSafe: boolean;
   /** The primary's whole log is here, up to the entry with which it stepped back. */
   readonly isWhole: boolean;
@@ -53,7 +53,7 @@ export interface PromotionPlan {
    * commits since then are unknown here. undefined: it never reported, or there is no primary to hear from.
    */
   readonly unheardMs: number | undefined;
-  /** Kept back by a paths filter, so missing from this cluster after the promotion. */
+  /** Withheld by a paths filter, and therefore missing from this cluster after the promotion. */
   readonly kept?: KeptPaths | undefined;
 }
 

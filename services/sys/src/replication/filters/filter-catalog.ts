@@ -1,4 +1,4 @@
-/** Present and former mounts and namespaces, and the decision which of them a paths filter keeps back. */
+/** Present and former mounts and namespaces, and the decision which of them a paths filter withholds. */
 import {
   type FilterablePath,
   type FilterCatalog,
@@ -53,7 +53,7 @@ export interface Filterable extends FilterablePath {
 export interface Catalog extends FilterCatalog {
   /** Everything that a filter can name. */
   filterables(): Promise<readonly Filterable[]>;
-  /** The mounts and namespaces that the filter keeps back. */
+  /** The mounts and namespaces that the filter withholds. */
   filteredBy(filter: StoredFilter): Promise<readonly Filterable[]>;
 }
 

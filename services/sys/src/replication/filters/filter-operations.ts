@@ -171,7 +171,7 @@ export const deleteFilter = async (context: FilterContext, given: string): Promi
   await context.members.refreshFilters();
 };
 
-/** The mounts and namespaces that the filter of a secondary keeps back. */
+/** The mounts and namespaces that the filter withholds from a secondary. */
 export const filteredForSecondary = async (
   context: FilterContext,
   given: string,

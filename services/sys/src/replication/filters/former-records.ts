@@ -1,6 +1,6 @@
 /**
  * Last paths of removed mounts and namespaces. Deletions under them, also later ones, are still replicated or
- * kept back by these paths.
+ * withheld by these paths.
  */
 import { jsonRecords } from '@keelson/storage';
 

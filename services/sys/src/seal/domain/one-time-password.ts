@@ -1,4 +1,4 @@
-/** Tokens made by a ceremony, XORed with a one-time password of the same length. */
+/** Tokens made by a ceremony, combined by XOR with a one-time password of the same length. */
 import { KeelsonError } from '@keelson/errors';
 
 const xor = (a: Uint8Array, b: Uint8Array): Uint8Array =>
