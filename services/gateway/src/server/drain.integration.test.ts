@@ -74,3 +74,22 @@ test('a gateway that takes longer than a second to report its state keeps its re
   await once(checks, 'check');
   expect((await fetch(`http://127.0.0.1:${proxy.port}/v1/sys/echo`)).status).toBe(200);
 });
+
+test('a gateway that hangs gets no more requests', async () => {
+  await using other = await started();
+  // Accepts connections and answers nothing, as a process that is stopped by a signal does.
+  const server = createServer(() => undefined);
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  await using proxy = await startGatewayProxy([`http://127.0.0.1:${port}`, other.http]);
+  await expect.poll(() => proxy.process.log).toContain('gateways/gateway0 is DOWN');
+  const ask = () => fetch(`http://127.0.0.1:${proxy.port}/readyz`).then(({ status }) => status);
+  expect(await Promise.all(Array.from({ length: 20 }, ask))).toEqual(
+    Array.from({ length: 20 }, () => 200),
+  );
+});
