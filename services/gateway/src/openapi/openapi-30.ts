@@ -4,6 +4,7 @@
  */
 
 import type { OpenApiDocument } from '@keelson/edge';
+import { withGoNames } from './go-names.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -61,7 +62,7 @@ const convert = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(convert);
   if (typeof value !== 'object' || value === null) return value;
   const converted = Object.entries(value).map(([name, member]) => [name, convert(member)]);
-  return withSingleType(withoutUnion(Object.fromEntries(converted) as JsonObject));
+  return withGoNames(withSingleType(withoutUnion(Object.fromEntries(converted) as JsonObject)));
 };
 
 /** The same document in OpenAPI 3.0, where a license has a name only. */
