@@ -1,3 +1,4 @@
+export type { AnswerExample, AnswerExamples } from './answer-examples.ts';
 export { type CachingService, cacheResponses } from './caching-service.ts';
 export { bufferedBody } from './edge-body.ts';
 export {

@@ -7,6 +7,7 @@ import { KeelsonError } from '@keelson/errors';
 import type { ServiceDescription } from '@keelson/proto/edge/v1/edge';
 import { trace } from '@opentelemetry/api';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
+import { type AnswerExamples, withExamples } from './answer-examples.ts';
 import type { EdgeRequest, EdgeResponse, EdgeService } from './edge-service.ts';
 import { type EdgeMethod, methodRefused } from './methods.ts';
 import { decodePath } from './request-path.ts';
@@ -79,6 +80,8 @@ export interface EdgeServiceOptions {
   readonly text?: string;
   /** OpenAPI Components Object with what the operations refer to, and the security schemes. */
   readonly components?: Readonly<Record<string, unknown>>;
+  /** Loads the examples of the OpenAPI document when it is asked for. */
+  readonly loadExamples?: () => Promise<AnswerExamples>;
   /**
    * Whether a path needs no credentials.
    * @param path with `+` in place of each parameter
@@ -134,11 +137,13 @@ const chooseAlternative = (alternatives: Alternatives, captured: string) => {
 
 const NOTHING = new Uint8Array(0);
 
-const toDescription = (options: EdgeServiceOptions): ServiceDescription => ({
+const toDescription = async (options: EdgeServiceOptions): Promise<ServiceDescription> => ({
   service: options.service,
   version: options.version,
   pathPrefix: options.pathPrefix,
-  pathsJson: JSON.stringify(toOpenApiPaths(options)),
+  pathsJson: JSON.stringify(
+    withExamples(toOpenApiPaths(options), (await options.loadExamples?.()) ?? {}),
+  ),
   componentsJson: JSON.stringify(options.components ?? {}),
   title: options.title ?? '',
   text: options.text ?? '',
@@ -151,7 +156,7 @@ export const createEdgeService = (options: EdgeServiceOptions): EdgeService => {
   const wildcards = new Map<string, Alternatives>();
   const asGet: HTTPMethod = 'GET';
   // It is long, and does not change.
-  let description: ServiceDescription | undefined;
+  let description: Promise<ServiceDescription> | undefined;
   for (const route of options.routes) {
     let tree = trees.get(route.method);
     if (tree === undefined) {
@@ -229,6 +234,6 @@ export const createEdgeService = (options: EdgeServiceOptions): EdgeService => {
       }
     },
     check: async () => (await options.check?.()) ?? [],
-    describe: async () => (description ??= toDescription(options)),
+    describe: () => (description ??= toDescription(options)),
   };
 };

@@ -2,7 +2,9 @@
  * Compares answers with the answers that an OpenAPI document describes: status, media type and schema, which is
  * read strictly. A member that the schema does not name is a fault wherever it names some.
  */
+import { join } from 'node:path';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { ExampleRecorder } from './answer-examples/recorded-examples.ts';
 
 export interface Schema {
   readonly $ref?: string;
@@ -15,7 +17,9 @@ export interface Schema {
 
 interface DescribedResponse {
   readonly $ref?: string;
-  readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>;
+  readonly content?: Readonly<
+    Record<string, { readonly schema?: Schema; readonly example?: unknown }>
+  >;
 }
 
 export interface DescribedOperation {
@@ -114,6 +118,8 @@ const isAt = (template: readonly string[], path: readonly string[]): boolean =>
   template.every((part, index) => part.startsWith('{') || part === path[index]);
 
 export interface AnswerComparison {
+  /** The path of the document that a request has, without the parameter before all paths of an engine. */
+  templateOf(this: void, path: string): string;
   /** The operation of a request, by its method in capitals and its path below the server. */
   operationAt(this: void, method: string, path: string): DescribedOperation | undefined;
   /** How the answer differs from the description. */
@@ -153,9 +159,11 @@ export const compareAnswers = (api: DescribedApi): AnswerComparison => {
     // Names come before parameters.
     .toSorted((a, b) => a.parameters - b.parameters);
 
+  const templateAt = (path: string) => templates.find(({ parts }) => isAt(parts, path.split('/')));
   return {
+    templateOf: (path) => (templateAt(path)?.parts ?? []).join('/').replace(/^\/\{mount\}/, ''),
     operationAt: (method, path) => {
-      const item = templates.find(({ parts }) => isAt(parts, path.split('/')))?.item ?? {};
+      const item = templateAt(path)?.item ?? {};
       return (
         item[method.toLowerCase()] ??
         Object.values(item).find((operation) => operation['x-methods']?.includes(method))
@@ -201,17 +209,23 @@ export interface Described<Description> {
   describe(): Promise<Description>;
 }
 
+/** Folder to which answers are written as examples (`answer-examples/main.ts`). */
+const RECORDED = process.env['RECORDED_EXAMPLES'];
+
 /**
  * Checks of answers for the harness of a service.
  * @param toDocument makes the OpenAPI document, once: all services of a process have the same
  * @returns throws if an answer is not as described; requests without an operation are not checked
  */
-export const answerCheck = <Description>(toDocument: (description: Description) => object) => {
+export const answerCheck = <Description extends { readonly service: string }>(
+  toDocument: (description: Description) => object,
+) => {
   let comparison: Promise<AnswerComparison> | undefined;
+  let recorder: ExampleRecorder | undefined;
   return async (service: Described<Description>, answered: AnsweredRequest): Promise<void> => {
     const { method, path, query, status, contentType, body } = answered;
     comparison ??= readDescribed(service, toDocument).then(compareAnswers);
-    const { operationAt, faultsOf } = await comparison;
+    const { operationAt, faultsOf, templateOf } = await comparison;
     const operation = operationAt(method, path);
     // A HEAD request has the operation of GET, without its content.
     if (operation === undefined || method === 'HEAD') return;
@@ -223,6 +237,10 @@ export const answerCheck = <Description>(toDocument: (description: Description) 
     });
     if (faults.length > 0)
       throw new Error(`${method} ${path} is not answered as described: ${faults.join('; ')}`);
+    if (RECORDED === undefined || query.includes('fields') || !contentType.includes('json')) return;
+    recorder ??= new ExampleRecorder(join(RECORDED, (await service.describe()).service));
+    const name = operation['x-methods']?.includes('POST') === true ? 'POST' : method;
+    recorder.record(`${name} ${templateOf(path)}`, status, body);
   };
 };
 

@@ -201,6 +201,7 @@ const pkiEdge = (
     title: 'Keelson certificate authority',
     text: 'Issuers, keys, roles, certificates, revocation, CRLs, OCSP, ACME, EST and external policy of one mount. PUT is the same as POST.',
     components: secretsComponents,
+    loadExamples: async () => (await import('./answer-examples.ts')).ANSWER_EXAMPLES,
     isPublic: isUnauthenticated,
     check: async () => {
       await store.position();

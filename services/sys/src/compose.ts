@@ -89,6 +89,7 @@ const sysEdge = (context: SysContext, routes: readonly Route[]): EdgeService =>
     title: 'Keelson administration',
     text: 'Seal, tokens, policies, namespaces, mounts, leases, audit, wrapping, messages and replication. PUT is the same as POST.',
     components: secretsComponents,
+    loadExamples: async () => (await import('./answer-examples.ts')).ANSWER_EXAMPLES,
     isPublic: (path) => UNAUTHENTICATED_PATHS.has(path.slice(1)),
     check: async () => {
       await context.store.position();

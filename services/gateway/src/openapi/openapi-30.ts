@@ -61,7 +61,11 @@ const withSingleType = (schema: JsonObject): JsonObject => {
 const convert = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(convert);
   if (typeof value !== 'object' || value === null) return value;
-  const converted = Object.entries(value).map(([name, member]) => [name, convert(member)]);
+  // An example is a document, not a schema.
+  const converted = Object.entries(value).map(([name, member]) => [
+    name,
+    name === 'example' ? member : convert(member),
+  ]);
   return withGoNames(withSingleType(withoutUnion(Object.fromEntries(converted) as JsonObject)));
 };
 

@@ -25,6 +25,7 @@ import {
   type TemporaryDirectory,
   temporaryDirectory,
 } from '@keelson/testkit';
+import { compareAnswers, type DescribedApi } from '@keelson/testkit/described-answers';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -97,6 +98,72 @@ describe.for([
       [{ url: server }],
       expect.arrayContaining([path]),
     ]);
+  });
+});
+
+/** Operations of which no test of their service gets a document: old names, and answers of running clusters. */
+const WITHOUT_EXAMPLE: Readonly<Record<string, readonly string[]>> = {
+  workspace: [],
+  pki: ['get /{mount}/cert/ca', 'get /{mount}/cert/ca_chain', 'get /{mount}/config/keys'],
+  sys: [
+    'head /sys/health',
+    'get /sys/rekey-recovery-key/init',
+    'get /sys/rekey-recovery-key/verify',
+    'get /sys/rekey/recovery-key-backup',
+    'get /auth/token/lookup',
+    'get /auth/token/lookup/{token}',
+    'get /sys/auth/{path}',
+    'get /sys/leases/lookup/{path}',
+    'get /cubbyhole/{path}',
+    'get /sys/internal/ui/mounts/{path}',
+    'get /sys/internal/specs/openapi',
+    'get /sys/internal/ui/recent-requests',
+    'get /sys/replication/status',
+    'get /sys/replication/performance/primary/paths-filter/{id}',
+    'get /sys/replication/performance/primary/dynamic-filter/{id}',
+    'get /sys/replication/performance/secondary/dynamic-filter/{id}',
+    'get /sys/replication/primary/paths-filter/{id}',
+    'get /sys/replication/primary/dynamic-filter/{id}',
+    'get /sys/replication/secondary/dynamic-filter/{id}',
+    'get /sys/replication/dr/secondary/generate-operation-token/attempt',
+  ],
+};
+
+describe.for(Object.entries(WITHOUT_EXAMPLE))('the examples of %s', ([name, without]) => {
+  test('exist for every operation that answers with a document, and are as described', async () => {
+    const api = JSON.parse(await text(name)) as DescribedApi;
+    const { faultsOf } = compareAnswers(api);
+    const missing: string[] = [];
+    const faults: string[] = [];
+    for (const [path, item] of Object.entries(api.paths))
+      for (const [method, operation] of Object.entries(item)) {
+        const shown = Object.entries(operation.responses).flatMap(([status, { content = {} }]) =>
+          Object.entries(content).flatMap(([mediaType, { example }]) =>
+            example === undefined ? [] : [{ status: Number(status), mediaType, example }],
+          ),
+        );
+        // Where the answer may be without a document, the document only says what is wrong.
+        const hasDocument =
+          operation.responses['202'] === undefined &&
+          operation.responses['204'] === undefined &&
+          Object.entries(operation.responses).some(
+            ([status, { content = {} }]) =>
+              status.startsWith('2') &&
+              Object.entries(content).some(
+                ([type, { schema }]) => type.endsWith('json') && schema !== undefined,
+              ),
+          );
+        if (hasDocument && shown.length === 0) missing.push(`${method} ${path}`);
+        for (const { status, mediaType, example } of shown)
+          for (const fault of faultsOf(operation, {
+            status,
+            mediaType,
+            body: JSON.stringify(example),
+          }))
+            faults.push(`${method} ${path}: ${fault}`);
+      }
+    expect(faults).toEqual([]);
+    expect(missing).toEqual(without);
   });
 });
 
