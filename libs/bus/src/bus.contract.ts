@@ -166,29 +166,6 @@ export const registerBusContract = (start: () => Promise<BusUnderTest>): void =>
       await expect(takeMessages(bus, STREAM, 2, 1)).rejects.toEqual(code('bus.position_ahead'));
     });
 
-    test('stores a message only at the expected position', async () => {
-      await bus.ensureStream({ stream: STREAM });
-      const publish = (messageId: string, expectedLastSequence: number) =>
-        bus.publish(STREAM, bytes(messageId), { messageId, expectedLastSequence });
-      expect(await publish('a', 0)).toBe(1);
-      expect(await publish('b', 1)).toBe(2);
-      await expect(publish('c', 1)).rejects.toEqual(code('bus.stream_moved'));
-      expect((await bus.tail(STREAM)).lastSequence).toBe(2);
-    });
-
-    test('reports the end of a stream', async () => {
-      await expect(bus.tail(STREAM)).rejects.toEqual(code('bus.stream_not_found'));
-      await bus.ensureStream({ stream: STREAM });
-      expect(await bus.tail(STREAM)).toEqual({ lastSequence: 0, message: undefined });
-      await publishAll('a', 'b');
-      const { lastSequence, message } = await bus.tail(STREAM);
-      expect([lastSequence, message?.messageId, textOf(message?.payload ?? bytes(''))]).toEqual([
-        2,
-        'b',
-        'b',
-      ]);
-    });
-
     test('requires the stream to exist', async () => {
       await expect(takeMessages(bus, STREAM, 0, 1)).rejects.toEqual(code('bus.stream_not_found'));
     });

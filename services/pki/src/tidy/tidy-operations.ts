@@ -1,7 +1,7 @@
 /** The work of tidying. Each operation goes step by step, so that it can be paused and cancelled. */
 
 import type { Clock } from '@keelson/clock';
-import { type Fence, readableOnly, type Store } from '@keelson/storage';
+import { type Fence, readableOnly, type Store, type Transaction } from '@keelson/storage';
 import { parseCertificate } from '@keelson/x509';
 import type { CertificateTables } from '../certificates/certificate-projections.ts';
 import {
@@ -41,61 +41,69 @@ export interface TidyRun {
   advance(done: Partial<TidyCounts>): Promise<void>;
 }
 
-const deleteExpiredCertificates = async (parts: TidyParts, run: TidyRun): Promise<void> => {
-  const { store, clock } = parts;
+/**
+ * Deletes the rows of a table whose certificates expired before the buffer, step by step.
+ * @param remove part of the transaction of one step
+ * @param counts name under which the deleted rows are counted
+ * @returns whether anything was deleted
+ */
+const deleteExpired = async (
+  { store, clock }: TidyParts,
+  run: TidyRun,
+  table: 'pki_certificate' | 'pki_revocation',
+  {
+    bufferSeconds,
+    counts,
+    remove,
+  }: {
+    readonly bufferSeconds: number;
+    readonly counts: keyof TidyCounts;
+    readonly remove: (tx: Transaction, serial: string) => void;
+  },
+): Promise<boolean> => {
   const { mount, settings, fence } = run;
-  const beforeMs = clock.nowMs() - settings.safetyBufferSeconds * 1000;
-  for (;;) {
+  const beforeMs = clock.nowMs() - bufferSeconds * 1000;
+  for (let isChanged = false; ; isChanged = true) {
     const rows = await store.select<CertificateTables, { serial: string }>((tables) =>
       tables
-        .selectFrom('pki_certificate')
+        .selectFrom(table)
         .select('serial')
         .where('mount_uuid', '=', mount.uuid)
         .where('not_after', '<', beforeMs)
         .orderBy('not_after')
         .limit(stepSize(settings)),
     );
-    if (rows.length === 0) return;
+    if (rows.length === 0) return isChanged;
     await store.transact(
       (tx) => {
-        for (const { serial } of rows) tx.delete(certificatesPrefix(mount) + serial);
+        for (const { serial } of rows) remove(tx, serial);
       },
       { fence },
     );
-    await run.advance({ certificates: rows.length });
+    await run.advance({ [counts]: rows.length });
   }
 };
 
+const deleteExpiredCertificates = async (parts: TidyParts, run: TidyRun): Promise<void> => {
+  const { mount, settings } = run;
+  await deleteExpired(parts, run, 'pki_certificate', {
+    bufferSeconds: settings.safetyBufferSeconds,
+    counts: 'certificates',
+    remove: (tx, serial) => tx.delete(certificatesPrefix(mount) + serial),
+  });
+};
+
 const deleteExpiredRevocations = async (parts: TidyParts, run: TidyRun): Promise<void> => {
-  const { store, clock } = parts;
-  const { mount, settings, fence } = run;
-  const bufferSeconds = settings.revokedSafetyBufferSeconds ?? settings.safetyBufferSeconds;
-  const beforeMs = clock.nowMs() - bufferSeconds * 1000;
-  let isListChanged = false;
-  for (;;) {
-    const rows = await store.select<CertificateTables, { serial: string }>((tables) =>
-      tables
-        .selectFrom('pki_revocation')
-        .select('serial')
-        .where('mount_uuid', '=', mount.uuid)
-        .where('not_after', '<', beforeMs)
-        .orderBy('not_after')
-        .limit(stepSize(settings)),
-    );
-    if (rows.length === 0) break;
-    await store.transact(
-      (tx) => {
-        for (const { serial } of rows) {
-          revocationRecords(mount).delete(tx, serial);
-          pendingRecords(mount).delete(tx, serial);
-          tx.delete(certificatesPrefix(mount) + serial);
-        }
-      },
-      { fence },
-    );
-    isListChanged = true;
-    await run.advance({ revocations: rows.length });
-  }
+  const { mount, settings } = run;
+  const isListChanged = await deleteExpired(parts, run, 'pki_revocation', {
+    bufferSeconds: settings.revokedSafetyBufferSeconds ?? settings.safetyBufferSeconds,
+    counts: 'revocations',
+    remove: (tx, serial) => {
+      revocationRecords(mount).delete(tx, serial);
+      pendingRecords(mount).delete(tx, serial);
+      tx.delete(certificatesPrefix(mount) + serial);
+    },
+  });
   if (isListChanged) await parts.crlBuilder.rebuild(mount);
 };
 
