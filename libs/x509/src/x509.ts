@@ -122,6 +122,7 @@ export {
   REVOCATION_REASON,
   type RevocationReason,
 } from './revocation-reason.ts';
+export { createRootCertificate } from './root-certificate.ts';
 export {
   parseSerialText,
   randomSerialNumber,

@@ -14,6 +14,7 @@ import {
   basicConstraints,
   createCertificate,
   createKeyPair,
+  createRootCertificate,
   createSigner,
   decodePem,
   EXTENDED_KEY_USAGE,
@@ -59,20 +60,12 @@ export const toPrivateKey = (privateKeyDer: Uint8Array): KeyObject =>
  */
 export const createInternalAuthorityPem = async (nowMs: number): Promise<string> => {
   const keys = await createKeyPair({ type: 'ec', bits: 256 });
-  const name = encodeName(toDistinguishedName({ commonName: 'Keelson internal authority' }));
-  const der = await createCertificate(
+  const der = await createRootCertificate(
     {
-      serialNumber: randomSerialNumber(),
-      issuer: name,
-      subject: name,
+      commonName: 'Keelson internal authority',
       notBeforeMs: wholeSeconds(nowMs - BACKDATED_MS),
       notAfterMs: wholeSeconds(nowMs + AUTHORITY_LIFE_MS),
       publicKeyDer: keys.publicKeyDer,
-      extensions: [
-        basicConstraints({ isCa: true, pathLength: 0 }),
-        keyUsage(['CertSign', 'CRLSign']),
-        subjectKeyIdentifier(keyIdentifierOf(keys.publicKeyDer)),
-      ],
     },
     createSigner(toPrivateKey(keys.privateKeyDer), SCHEME),
   );

@@ -10,9 +10,9 @@ import type { Clock } from '@keelson/clock';
 import { syncFolder, writeFileDurably } from '@keelson/runtime';
 import {
   authorityKeyIdentifier,
-  basicConstraints,
   createCertificate,
   createKeyPair,
+  createRootCertificate,
   createSigner,
   decodePem,
   EXTENDED_KEY_USAGE,
@@ -78,20 +78,12 @@ const readKey = (privateKeyDer: Uint8Array): KeyObject =>
 /** The CA's own certificate for its existing key. */
 const certifyAuthority = (key: KeyObject, nowMs: number): Promise<Uint8Array> => {
   const publicKeyDer = createPublicKey(key).export({ type: 'spki', format: 'der' });
-  const name = encodeName(toDistinguishedName({ commonName: 'Keelson edge authority' }));
-  return createCertificate(
+  return createRootCertificate(
     {
-      serialNumber: randomSerialNumber(),
-      issuer: name,
-      subject: name,
+      commonName: 'Keelson edge authority',
       notBeforeMs: nowMs - BACKDATED_MS,
       notAfterMs: nowMs + AUTHORITY_LIFE_MS,
       publicKeyDer,
-      extensions: [
-        basicConstraints({ isCa: true, pathLength: 0 }),
-        keyUsage(['CertSign', 'CRLSign']),
-        subjectKeyIdentifier(keyIdentifierOf(publicKeyDer)),
-      ],
     },
     createSigner(key, SIGNED_WITH),
   );
