@@ -23,7 +23,10 @@ const withExample = (operation: Operation, { status, document }: AnswerExample):
   const [mediaType, content] =
     Object.entries(response?.content ?? {}).find(([type]) => type.endsWith('json')) ?? [];
   if (mediaType === undefined) return operation;
-  const shown = { ...response?.content, [mediaType]: { ...content, example: document } };
+  const shown = {
+    ...response?.content,
+    [mediaType]: { ...content, examples: { answer: { value: document } } },
+  };
   return {
     ...operation,
     responses: { ...operation.responses, [status]: { ...response, content: shown } },

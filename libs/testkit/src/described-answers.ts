@@ -18,7 +18,13 @@ export interface Schema {
 interface DescribedResponse {
   readonly $ref?: string;
   readonly content?: Readonly<
-    Record<string, { readonly schema?: Schema; readonly example?: unknown }>
+    Record<
+      string,
+      {
+        readonly schema?: Schema;
+        readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
+      }
+    >
   >;
 }
 

@@ -64,7 +64,7 @@ const convert = (value: unknown): unknown => {
   // An example is a document, not a schema.
   const converted = Object.entries(value).map(([name, member]) => [
     name,
-    name === 'example' ? member : convert(member),
+    name === 'examples' ? member : convert(member),
   ]);
   return withGoNames(withSingleType(withoutUnion(Object.fromEntries(converted) as JsonObject)));
 };

@@ -138,8 +138,12 @@ describe.for(Object.entries(WITHOUT_EXAMPLE))('the examples of %s', ([name, with
     for (const [path, item] of Object.entries(api.paths))
       for (const [method, operation] of Object.entries(item)) {
         const shown = Object.entries(operation.responses).flatMap(([status, { content = {} }]) =>
-          Object.entries(content).flatMap(([mediaType, { example }]) =>
-            example === undefined ? [] : [{ status: Number(status), mediaType, example }],
+          Object.entries(content).flatMap(([mediaType, { examples = {} }]) =>
+            Object.values(examples).map(({ value }) => ({
+              status: Number(status),
+              mediaType,
+              value,
+            })),
           ),
         );
         // Where the answer may be without a document, the document only says what is wrong.
@@ -154,11 +158,11 @@ describe.for(Object.entries(WITHOUT_EXAMPLE))('the examples of %s', ([name, with
               ),
           );
         if (hasDocument && shown.length === 0) missing.push(`${method} ${path}`);
-        for (const { status, mediaType, example } of shown)
+        for (const { status, mediaType, value } of shown)
           for (const fault of faultsOf(operation, {
             status,
             mediaType,
-            body: JSON.stringify(example),
+            body: JSON.stringify(value),
           }))
             faults.push(`${method} ${path}: ${fault}`);
       }

@@ -59,6 +59,8 @@ test('an operation is found by searching, and has a page of its own', async () =
   await page.locator('.nav-bar-path', { hasText: 'revoke-with-key' }).click();
   await page.getByText('/{mount}/revoke-with-key').last().waitFor();
   expect(page.url()).toContain('revoke-with-key');
+  // The example of the answer.
+  await page.getByText('revocation_time_rfc3339').first().waitFor();
   expect(problems).toEqual([]);
   await page.context().close();
 });
