@@ -13,7 +13,7 @@ const isObject = (value: unknown): value is JsonObject =>
 
 const capitalized = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
-/** "deleteOlderThanNDays" for both "delete-older-than-n-days" and itself. */
+/** "DeleteOlderThanNDays" for both "delete-older-than-n-days" and "deleteOlderThanNDays". */
 const identifierOf = (name: string): string =>
   capitalized(name.replaceAll(/[^A-Za-z0-9]+(.)?/g, (_, next = '') => next.toUpperCase()));
 
