@@ -31,15 +31,8 @@ export const SUBJECT_FIELDS = {
   serial_number: textField("The subject's serial number; not the certificate's."),
 };
 
-/** Parameters of a CA certificate; a CSR has no constraints. */
-export const CA_SUBJECT_FIELDS = {
-  ...SUBJECT_FIELDS,
-  max_path_length: field.integer({
-    default: -1,
-    description: 'CAs allowed below this one; -1: no limit except that of the signer.',
-    check: (value) => (value < -1 ? 'max_path_length must not be less than -1' : undefined),
-  }),
-  key_usage: listField('DigitalSignature may be added to the usages of every CA.'),
+/** Limits that a signer sets, whatever the CSR asks for. */
+export const CONSTRAINT_FIELDS = {
   permitted_dns_domains: listField('Name constraints.'),
   excluded_dns_domains: listField('Name constraints.'),
   permitted_ip_ranges: listField('Name constraints, CIDR.'),
@@ -48,6 +41,18 @@ export const CA_SUBJECT_FIELDS = {
   excluded_email_addresses: listField('Name constraints.'),
   permitted_uri_domains: listField('Name constraints.'),
   excluded_uri_domains: listField('Name constraints.'),
+};
+
+/** Parameters of a CA certificate. */
+export const CA_SUBJECT_FIELDS = {
+  ...SUBJECT_FIELDS,
+  max_path_length: field.integer({
+    default: -1,
+    description: 'CAs allowed below this one; -1: no limit except that of the signer.',
+    check: (value) => (value < -1 ? 'max_path_length must not be less than -1' : undefined),
+  }),
+  key_usage: listField('DigitalSignature may be added to the usages of every CA.'),
+  ...CONSTRAINT_FIELDS,
 };
 
 export const toAttributes = (values: FieldValues<typeof SUBJECT_FIELDS>): SubjectAttributes => ({

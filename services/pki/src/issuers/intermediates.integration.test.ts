@@ -1,11 +1,13 @@
 /** Authorities signed by other authorities. */
 import { spawnSync } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   leafRole,
   MERGE_PATCH,
   type Mounts,
+  newRequest,
   openMounts,
   other,
   third,
@@ -150,7 +152,6 @@ describe('an intermediate', () => {
     const taken = await post('root/sign-intermediate', {
       csr,
       common_name: 'Ignored',
-      permitted_dns_domains: 'ignored.example.com',
       use_csr_values: true,
       skid: 'AA:BB-CC DD',
       ttl: '1h',
@@ -169,7 +170,7 @@ describe('an intermediate', () => {
       'specified CSR contained a Basic Constraints extension that was ignored during issuance',
     );
     expect(taken.json.warnings).toContain(
-      'parameters ignored, because use_csr_values takes their values from the CSR: common_name, permitted_dns_domains',
+      'parameters ignored, because use_csr_values takes their values from the CSR: common_name',
     );
     const own = await post('root/sign-intermediate', {
       csr,
@@ -185,6 +186,44 @@ describe('an intermediate', () => {
     expect(ownText).toContain('IP:192.0.2.0/255.255.255.0');
     expect(ownText).not.toContain('ca.example.com');
   });
+
+  test.for([
+    ['permitted_dns_domains', 'dns.example', /Permitted:\s+DNS:dns\.example\n/],
+    ['excluded_dns_domains', 'dns.example', /Excluded:\s+DNS:dns\.example\n/],
+    ['permitted_ip_ranges', '10.0.0.0/8', /Permitted:\s+IP:10\.0\.0\.0\/255\.0\.0\.0\n/],
+    ['excluded_ip_ranges', '10.0.0.0/8', /Excluded:\s+IP:10\.0\.0\.0\/255\.0\.0\.0\n/],
+    ['permitted_email_addresses', 'mail.example', /Permitted:\s+email:mail\.example\n/],
+    ['excluded_email_addresses', 'mail.example', /Excluded:\s+email:mail\.example\n/],
+    ['permitted_uri_domains', 'uri.example', /Permitted:\s+URI:uri\.example\n/],
+    ['excluded_uri_domains', 'uri.example', /Excluded:\s+URI:uri\.example\n/],
+    ['max_path_length', 0, /pathlen:0/],
+    ['ttl', '1h', /\n/],
+  ] as const)(
+    'keeps to %s of the request, whatever its own request contains',
+    async ([name, value, text]) => {
+      const { post, textOf, root } = mounts;
+      await root();
+      const csr = newRequest(mounts, '/CN=Csr CA', [
+        'basicConstraints=critical,CA:TRUE,pathlen:7',
+        'nameConstraints=critical,permitted;DNS:of-the-csr.example',
+      ]);
+      for (const path of ['root/sign-intermediate', 'issuer/default/sign-intermediate']) {
+        const body = { csr, use_csr_values: true, [name]: value };
+        const { data, json } = await post(path, body);
+        const shown = textOf(data.certificate);
+        expect(shown).toMatch(text);
+        const isConstraint = /^(?:permitted|excluded)_/.test(name);
+        expect(shown.includes('of-the-csr.example')).toBe(!isConstraint);
+        expect(json.warnings.filter((warning: string) => warning.includes(name))).toEqual([]);
+        expect(json.warnings.some((warning: string) => warning.includes('replaced by'))).toBe(
+          isConstraint,
+        );
+        const { validFromDate, validToDate } = new X509Certificate(data.certificate);
+        const hours = (validToDate.getTime() - validFromDate.getTime()) / 3_600_000;
+        expect(hours < 2).toBe(name === 'ttl');
+      }
+    },
+  );
 
   test('under name constraints issues nothing that relying parties would refuse', async () => {
     const { pki, verifies, post, refusal, root, intermediate, leafOf } = mounts;

@@ -6,6 +6,7 @@ import {
   attributeValues,
   createCertificate,
   EXTENSION,
+  type Extension,
   findExtension,
   parseName,
   randomSerialNumber,
@@ -13,7 +14,11 @@ import {
 } from '@keelson/x509';
 import { hasUrls, NO_URLS_WARNING } from '../authority-urls/domain/authority-urls.ts';
 import type { IssuerInUse } from '../issuers/domain/authority.ts';
-import { buildIntermediateCertificate, type CaSubject } from '../issuers/domain/ca-certificate.ts';
+import {
+  buildIntermediateCertificate,
+  type CaSubject,
+  hasConstraints,
+} from '../issuers/domain/ca-certificate.ts';
 import { describePublicKey } from '../issuers/domain/public-key.ts';
 import { checkKeySize } from '../keys/domain/key-size.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
@@ -66,10 +71,11 @@ export const signIntermediate = async (
   const { isTruncated, ...lifetime } = lifetimeUnder(parts, request, rules, issuer, behavior);
   const urls = authority.urlsOf(issuer);
   const [commonName = ''] = attributeValues(parseName(csr.subject), ATTRIBUTE.commonName);
+  const subject = request.subject(commonName);
   const fields = buildIntermediateCertificate({
     csr,
     useCsrValues,
-    subject: request.subject(commonName),
+    subject,
     pathLength,
     keyIdentifier: request.keyIdentifier,
     serialNumber: randomSerialNumber(),
@@ -79,14 +85,18 @@ export const signIntermediate = async (
     issuerKeyIdentifier: issuer.keyIdentifier,
     urls,
   });
-  const hasConstraints = findExtension(csr.extensions, EXTENSION.basicConstraints) !== undefined;
+  const has = (extensions: readonly Extension[], oid: string): boolean =>
+    findExtension(extensions, oid) !== undefined;
   const warnings = [
     ...lifetime.warnings,
     ...(isTruncated
       ? ["the signed intermediary CA certificate's notAfter was truncated to the issuer's notAfter"]
       : []),
-    ...(useCsrValues && hasConstraints
+    ...(useCsrValues && has(csr.extensions, EXTENSION.basicConstraints)
       ? ['specified CSR contained a Basic Constraints extension that was ignored during issuance']
+      : []),
+    ...(useCsrValues && has(csr.extensions, EXTENSION.nameConstraints) && hasConstraints(subject)
+      ? ['the name constraints of the CSR were replaced by those of the request']
       : []),
     ...(hasUrls(urls) ? [] : [NO_URLS_WARNING]),
   ];

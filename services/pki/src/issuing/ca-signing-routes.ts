@@ -6,6 +6,7 @@ import { readPackaging } from '../certificates/packaging.ts';
 import {
   CA_SUBJECT_FIELDS,
   caSubjectWarnings,
+  SUBJECT_FIELDS,
   toCaSubject,
 } from '../issuers/ca-subject-parameters.ts';
 import { requireMount } from '../mounts/request-mount.ts';
@@ -28,7 +29,8 @@ const INTERMEDIATE_FIELDS = {
   ...ENFORCE_FIELD,
   use_csr_values: field.bool({
     default: false,
-    description: 'Take subject, alternative names, usages and extensions from the CSR.',
+    description:
+      'Take subject, alternative names, usages and extensions from the CSR. Name constraints of the request replace those of the CSR.',
   }),
   not_before_duration: field.durationSeconds({
     default: 30,
@@ -54,9 +56,7 @@ const toKeyIdentifier = (skid: string): Uint8Array | undefined => {
 
 /** Warnings about parameters of the subject that the CSR replaces. */
 const replacedWarnings = (given: ReadonlySet<string>): readonly string[] => {
-  const replaced = Object.keys(CA_SUBJECT_FIELDS).filter(
-    (name) => given.has(name) && name !== 'max_path_length' && name !== 'key_usage',
-  );
+  const replaced = Object.keys(SUBJECT_FIELDS).filter((name) => given.has(name));
   return replaced.length === 0
     ? []
     : [

@@ -51,7 +51,7 @@ export interface RootRequest extends CommonRequest {
 
 export interface IntermediateRequest extends CommonRequest {
   readonly csr: CsrFields;
-  /** Subject, alternative names and extensions are the CSR's, not those of `subject`. */
+  /** Subject and alternative names are the CSR's, not those of `subject`; its constraints always hold. */
   readonly useCsrValues: boolean;
   /** undefined: computed from the key. */
   readonly keyIdentifier: Uint8Array | undefined;
@@ -65,15 +65,19 @@ const caKeyUsage = ({ hasDigitalSignature }: CaSubject, more: readonly KeyUsage[
   return keyUsage(KEY_USAGES.filter((usage) => wanted.has(usage)));
 };
 
-/** Names and constraints that a request gives. */
-const subjectExtensions = (subject: CaSubject, isSubjectEmpty: boolean): readonly Extension[] => {
+const alternativeNames = (subject: CaSubject, isSubjectEmpty: boolean): readonly Extension[] => {
   const alternatives = toGeneralNames(subject.alternatives);
-  const constraints = nameConstraints(subject.permitted, subject.excluded);
-  return [
-    ...(alternatives.length > 0 ? [subjectAltName(alternatives, isSubjectEmpty)] : []),
-    ...(constraints === undefined ? [] : [constraints]),
-  ];
+  return alternatives.length > 0 ? [subjectAltName(alternatives, isSubjectEmpty)] : [];
 };
+
+/** The limits that the signer sets; none of its parameters is ever left out. */
+const constraintsOf = ({ permitted, excluded }: CaSubject): readonly Extension[] => {
+  const constraints = nameConstraints(permitted, excluded);
+  return constraints === undefined ? [] : [constraints];
+};
+
+/** Whether the signer limits the names below the authority. */
+export const hasConstraints = (subject: CaSubject): boolean => constraintsOf(subject).length > 0;
 
 export const buildRootCertificate = (request: RootRequest): CertificateFields => {
   const name = toDistinguishedName(request.subject.attributes);
@@ -90,27 +94,36 @@ export const buildRootCertificate = (request: RootRequest): CertificateFields =>
       basicConstraints({ isCa: true, pathLength: request.pathLength }),
       subjectKeyIdentifier(keyIdentifier),
       ...issuerExtensions(keyIdentifier, request.urls),
-      ...subjectExtensions(request.subject, name.length === 0),
+      ...alternativeNames(request.subject, name.length === 0),
+      ...constraintsOf(request.subject),
     ],
   };
 };
 
-/** The requested extensions that are allowed; the caller adds those that every CA certificate has. */
-const takenFromCsr = ({ csr, keyIdentifier }: IntermediateRequest): readonly Extension[] =>
+/**
+ * The requested extensions that are allowed; the caller adds those that every CA certificate has.
+ * @param given extensions of the signer, which win over those of the CSR
+ */
+const takenFromCsr = (
+  { csr, keyIdentifier }: IntermediateRequest,
+  given: readonly Extension[],
+): readonly Extension[] =>
   withoutIssuerExtensions(csr.extensions).filter(
     ({ oid }) =>
       oid !== EXTENSION.basicConstraints &&
       oid !== EXTENSION.keyUsage &&
-      !(oid === EXTENSION.subjectKeyIdentifier && keyIdentifier !== undefined),
+      !(oid === EXTENSION.subjectKeyIdentifier && keyIdentifier !== undefined) &&
+      findExtension(given, oid) === undefined,
   );
 
 export const buildIntermediateCertificate = (request: IntermediateRequest): CertificateFields => {
   const { csr, subject, useCsrValues } = request;
   const name = toDistinguishedName(subject.attributes);
   const requestedUsage = useCsrValues && findExtension(csr.extensions, EXTENSION.keyUsage);
+  const constraints = constraintsOf(subject);
   const taken = useCsrValues
-    ? takenFromCsr(request)
-    : subjectExtensions(subject, name.length === 0);
+    ? takenFromCsr(request, constraints)
+    : alternativeNames(subject, name.length === 0);
   const keyIdentifier = request.keyIdentifier ?? keyIdentifierOf(csr.publicKeyDer);
   return {
     serialNumber: request.serialNumber,
@@ -127,6 +140,7 @@ export const buildIntermediateCertificate = (request: IntermediateRequest): Cert
         : []),
       ...issuerExtensions(request.issuerKeyIdentifier, request.urls),
       ...taken,
+      ...constraints,
     ],
   };
 };
