@@ -65,6 +65,32 @@ describe('configuration from the environment', () => {
     expect(Object.isFrozen(config) && Object.isFrozen(config.peers)).toBe(true);
   });
 
+  test('ignores the variables of the other programs and of Kubernetes', () => {
+    expect(
+      problemsOf({
+        KEELSON_ADDR: 'http://127.0.0.1:8200',
+        KEELSON_CACERT: '/ca.pem',
+        KEELSON_TOKEN: 't',
+        KEELSON_API_TOKEN: 't',
+        KEELSON_CONFIG_DIR: '/home/me',
+        KEELSON_AGENT_ADDRESS: 'https://localhost:8443',
+        KEELSON_SERVICE_HOST: '10.0.0.1',
+        KEELSON_SERVICE_PORT: '8200',
+        KEELSON_SERVICE_PORT_HTTP: '8200',
+        KEELSON_PORT: 'tcp://10.0.0.1:8200',
+        KEELSON_PORT_8200_TCP_ADDR: '10.0.0.1',
+        KEELSON_GATEWAY_SERVICE_HOST: '10.0.0.2',
+        KEELSON_GATEWAY_PORT: 'tcp://10.0.0.2:8443',
+      }),
+    ).toEqual([]);
+  });
+
+  test('a port that is no service link is refused', () => {
+    expect(problemsOf({ KEELSON_PORT: '9000' })).toEqual([
+      expect.stringContaining('KEELSON_PORT is not a setting of this process'),
+    ]);
+  });
+
   test.for([
     [
       { KEELSON_HTPP_PORT: '1' },

@@ -2,11 +2,12 @@
  * Configuration from the environment and a file: declared once as a typebox object, read once at start.
  *
  * Every key starts with `KEELSON_`. An undeclared key stops the start, so that a misspelt setting is never
- * silently ignored. A process that consists of several parts declares the union of their settings
+ * silently ignored; only the variables of Keelson's other programs and of Kubernetes are expected beside them. A process that consists of several parts declares the union of their settings
  * (`composeConfig`).
  */
 import { Type } from 'typebox';
 import { ConfigError } from './config-error.ts';
+import { isForeign } from './foreign-variables.ts';
 import { exposedFiles } from './private-files.ts';
 import {
   describeSetting,
@@ -85,8 +86,9 @@ export const parseConfig = <S extends ConfigSchema>(
 ): Config<S> => {
   const settings = settingsOf(schema);
   const known = new Set(settings.map(({ name }) => toEnvironmentName(name)));
-  const problems = Object.keys(environment)
-    .filter((key) => key.startsWith(PREFIX) && !known.has(key))
+  const problems = Object.entries(environment)
+    .filter(([key, value]) => key.startsWith(PREFIX) && !known.has(key) && !isForeign(key, value))
+    .map(([key]) => key)
     .map((key) => `${key} is not a setting of this process; ${whatThen(key, known)}`);
   if (file !== undefined)
     problems.push(

@@ -20,7 +20,7 @@ test('docs/configuration.md lists every setting of every process', async () => {
   const page = [
     '# Configuration',
     '',
-    'Settings are environment variables, read once at the start. A `KEELSON_*` variable that a process does not know, or a value it cannot use, stops the start with a sentence that names it. `--help` prints the same.',
+    'Settings are environment variables, read once at the start. A `KEELSON_*` variable that a process does not know, or a value it cannot use, stops the start with a sentence that names it. `--help` prints the same. The variables of the command line (`KEELSON_ADDR` and others), of the agent (`KEELSON_AGENT_*`) and the service links of Kubernetes (`KEELSON_SERVICE_HOST` and others) are ignored.',
     '',
     'A YAML file completes them, named by `--config FILE` or `KEELSON_CONFIG_FILE`. Its lines have the same names without the prefix, in lower case, and the same values; lists may be lists of YAML. It is refused like the environment, with the name that may be meant. Where both set one, the environment wins.',
     '',
