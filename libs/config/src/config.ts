@@ -2,8 +2,8 @@
  * Configuration from the environment and a file: declared once as a typebox object, read once at start.
  *
  * Every key starts with `KEELSON_`. An undeclared key stops the start, so that a misspelt setting is never
- * silently ignored; only the variables of Keelson's other programs and of Kubernetes are expected beside them. A process that consists of several parts declares the union of their settings
- * (`composeConfig`).
+ * silently ignored. The variables of Keelson's other programs and of Kubernetes are the exception. A process that
+ * consists of several parts declares the union of their settings (`composeConfig`).
  */
 import { Type } from 'typebox';
 import { ConfigError } from './config-error.ts';

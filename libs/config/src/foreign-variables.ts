@@ -1,6 +1,6 @@
 /**
  * Variables that begin with `KEELSON_` without being a setting of a server. They are in the environment of every shell
- * that also uses the command line, and of every container beside a Kubernetes Service named keelson.
+ * that also uses the command line, and of every container in a Kubernetes namespace with a Service named keelson.
  */
 
 /** Variables of the command line, of compose, and of the tools that runs use. */

@@ -27,6 +27,7 @@ import type { BodyLimits } from './request/body-rules.ts';
 import { createClientAddress } from './request/client-address.ts';
 import { createSecurityHeaders } from './request/security-headers.ts';
 import { createHttpServers } from './server/http-servers.ts';
+import { watchCertificateExpiry } from './tls/certificate-expiry.ts';
 import type { CertificateSource } from './tls/self-issued-certificate.ts';
 import { createServeV1 } from './v1/serve-v1.ts';
 
@@ -107,7 +108,9 @@ const toBodyLimits = (config: GatewayConfig): BodyLimits => ({
 export const composeGateway = (parts: GatewayParts): Gateway => {
   const { config, clock, services, access, identity, tls, drainMs = 0 } = parts;
   const logger = parts.logger.child({ service: 'gateway' });
-  const readiness = createReadiness({ services, access });
+  const ownFaults =
+    tls === undefined ? () => [] : watchCertificateExpiry(tls, clock, parts.registry);
+  const readiness = createReadiness({ services, access, ownFaults });
   const metrics = createMetrics(parts.registry, () => readiness.state());
   const auditLog = createAuditLog({
     access,

@@ -62,9 +62,26 @@ const backup = async (
     throw new CliFailure('--keep needs a --folder.', EXIT.usage);
   const file = given ?? join(folder ?? '', toBackupName(Date.now()));
   await save(cli, file);
+  await renewToken(cli);
   // Never the newest one.
   const removed = folder !== undefined && keep !== undefined ? await prune(folder, keep) : [];
   cli.print({ file, removed }, `Saved ${file}.`);
+};
+
+/**
+ * Renews a periodic token, which a scheduled backup is given and nobody else uses. A failure is a warning only, because
+ * the snapshot has been saved.
+ */
+const renewToken = async (cli: Cli): Promise<void> => {
+  try {
+    const { data } = await cli.client.v1('auth/token/lookup-self');
+    if (Number(data.period ?? 0) > 0)
+      await cli.client.v1('auth/token/renew-self', { method: 'POST', body: {} });
+  } catch (error) {
+    process.stderr.write(
+      `The token that takes the snapshots was not renewed, so it will expire. ${(error as Error).message}\n`,
+    );
+  }
 };
 
 interface RestoreOptions {

@@ -110,7 +110,8 @@ export const createMetrics = (
     registers: [registry],
     collect: async () => {
       const { services: all, impaired } = await states();
-      for (const service of all.keys()) faults.set({ service }, impaired.get(service)?.length ?? 0);
+      for (const service of ['gateway', ...all.keys()])
+        faults.set({ service }, impaired.get(service)?.length ?? 0);
     },
   });
 

@@ -30,6 +30,8 @@ export interface Readiness {
 export interface ReadinessParts {
   readonly services: Readonly<Record<string, EdgeService>>;
   readonly access: RpcService<typeof AccessDefinition>;
+  /** Faults of the gateway itself, which serves requests all the same. */
+  readonly ownFaults: () => readonly string[];
 }
 
 const SEAL_STATES: Readonly<Record<string, SealState>> = {
@@ -37,7 +39,7 @@ const SEAL_STATES: Readonly<Record<string, SealState>> = {
   'sys.not_initialized': 'not initialized',
 };
 
-export const createReadiness = ({ services, access }: ReadinessParts): Readiness => {
+export const createReadiness = ({ services, access, ownFaults }: ReadinessParts): Readiness => {
   let isDraining = false;
 
   const sealState = async (): Promise<SealState> => {
@@ -65,8 +67,8 @@ export const createReadiness = ({ services, access }: ReadinessParts): Readiness
       const [seal, checked] = await Promise.all([sealState(), checks()]);
       const able = checked.map(([name, impaired]) => [name, impaired !== undefined] as const);
       const isReady = !isDraining && seal === 'open' && able.every(([, isAble]) => isAble);
-      const impaired = checked.flatMap(([name, found = []]) =>
-        found.length === 0 ? [] : [[name, found] as const],
+      const impaired = [...checked, ['gateway', ownFaults()] as const].flatMap(
+        ([name, found = []]) => (found.length === 0 ? [] : [[name, found] as const]),
       );
       return { isReady, isDraining, seal, services: new Map(able), impaired: new Map(impaired) };
     },

@@ -6,7 +6,7 @@ import { connect as connectPlain } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
-import { systemClock } from '@keelson/clock';
+import { type Clock, ManualClock, systemClock } from '@keelson/clock';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startGateway, TOKEN } from '../../test/neighbours.ts';
 import { openCertificateFiles, openSelfIssuedCertificate } from '../compose.ts';
@@ -17,12 +17,12 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Certificate and key from a separate issuer. */
-const issue = async (name: string) => {
+/** Certificate and key from a separate issuer, valid for 90 days from the time of the clock. */
+const issue = async (name: string, clock: Clock = systemClock) => {
   const issued = await openSelfIssuedCertificate({
     folder: join(folder, name),
     names: ['127.0.0.1'],
-    clock: systemClock,
+    clock,
   });
   issued.close();
   return issued.current();
@@ -80,6 +80,40 @@ describe('HTTPS with certificate files', () => {
       files.close();
     }
   });
+});
+
+test('a certificate that ends soon is reported until it is replaced', async () => {
+  const nearlyOver = new ManualClock(Date.now() - 85 * 86_400_000);
+  const [ending, renewed] = [await issue('ending', nearlyOver), await issue('renewed')];
+  const [certificateFile, keyFile] = [join(folder, 'ending.pem'), join(folder, 'ending.key')];
+  await Promise.all([writeFile(certificateFile, ending.cert), writeFile(keyFile, ending.key)]);
+  const files = await openCertificateFiles({ certificateFile, keyFile, report: () => undefined });
+  const gateway = await startGateway({}, files);
+  const report = async () => {
+    const ready = (await (await fetch(`${gateway.http}/readyz`)).json()) as { impaired?: object };
+    const metrics = await (await fetch(`${gateway.http}/metrics`)).text();
+    const expiry = /^keelson_edge_certificate_expiry_timestamp_seconds\S* (\S+)/m.exec(
+      metrics,
+    )?.[1];
+    const faults = /^keelson_edge_service_faults\{[^}]*"gateway"[^}]*\} (\d)/m.exec(metrics)?.[1];
+    return { impaired: ready.impaired, expiryMs: Number(expiry) * 1000, faults };
+  };
+  const expiryOf = ({ cert }: { cert: string }) => new X509Certificate(cert).validToDate.getTime();
+  try {
+    expect(await report()).toEqual({
+      impaired: {
+        gateway: [expect.stringMatching(/^the certificate of HTTPS expires at .*: renew it/)],
+      },
+      expiryMs: expiryOf(ending),
+      faults: '1',
+    });
+    await Promise.all([writeFile(certificateFile, renewed.cert), writeFile(keyFile, renewed.key)]);
+    await files.reload();
+    expect(await report()).toEqual({ expiryMs: expiryOf(renewed), faults: '0' });
+  } finally {
+    await gateway.stop();
+    files.close();
+  }
 });
 
 describe('plain HTTP on the HTTPS port', () => {

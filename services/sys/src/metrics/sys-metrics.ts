@@ -1,7 +1,7 @@
 /** Gauges of the cluster: its seal, the connection to its NATS server, its tokens and leases. */
 import type { Clock } from '@keelson/clock';
 import type { ReplicationTransport } from '@keelson/cluster-member';
-import { type MetricsRegistry, registerSampled } from '@keelson/metrics';
+import { Gauge, type MetricsRegistry, registerSampled } from '@keelson/metrics';
 import type { Store } from '@keelson/storage';
 import { countLeases } from '../leases/lease-records.ts';
 import type { Seal } from '../seal/seal.ts';
@@ -21,22 +21,25 @@ export const registerSysMetrics = (
   registry: MetricsRegistry,
   { seal, store, transport, clock }: SysMetricsParts,
 ): void => {
-  registerSampled(
-    registry,
-    clock,
-    {
-      keelson_sealed: { help: '1 while the cluster is sealed.' },
-      keelson_bus_connected: {
-        help: "1 while the cluster's own NATS server is connected; absent if none is configured.",
-      },
+  new Gauge({
+    name: 'keelson_sealed',
+    help: '1 while the cluster is sealed.',
+    registers: [registry],
+    collect() {
+      this.set(Number(seal.isSealed));
     },
-    async () => ({
-      keelson_sealed: Number(seal.isSealed),
-      keelson_bus_connected:
-        transport.bus === undefined ? undefined : Number(transport.bus.status() === 'connected'),
-    }),
-  );
-  // Registered separately, so that the others are shown while the store does not answer.
+  });
+  const { bus } = transport;
+  if (bus !== undefined)
+    new Gauge({
+      name: 'keelson_bus_connected',
+      help: "1 while the cluster's own NATS server is connected; absent if no server is configured.",
+      registers: [registry],
+      collect() {
+        this.set(Number(bus.status() === 'connected'));
+      },
+    });
+  // Sampled, because counting reads the store.
   registerSampled(
     registry,
     clock,
