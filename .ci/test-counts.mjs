@@ -1,37 +1,71 @@
 /**
- * Reads vitest's JSON reports: the first run, then the second one of the files that failed in it.
+ * Judges vitest's JSON reports: that of the run, and that of its failed files, each repeated alone.
  *
- *   failing FIRST            files to run again, one per line
- *   counts FIRST [SECOND]    tests that passed and failed; a file of the second run replaces that of the first
- *   unstable FIRST [SECOND]  tests that failed in the first run and passed in the second, one per line
+ *   failing RUN          files to repeat, one per line
+ *   lists RUN [REPEAT]   what the counts do not show, one per line:
+ *                          unstable  a test that failed and passed when it was repeated
+ *                          skipped   a test that was left out, with the reason or NO REASON
+ *   counts RUN           tests that passed, failed and were left out for a known reason
+ *
+ * The run decides. The repetition only tells what is unstable, and an unstable test has failed. So has a test that is
+ * skipped without a reason below, and a file that could not be loaded.
  */
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
+/** Why tests may be left out: `applies` on this machine, and to the test of that name. */
+const REASONS = [
+  {
+    reason: 'runs execute under users of their own, and packages are installed, only as root',
+    applies: process.getuid?.() !== 0,
+    names: /^the built-in runner executes (two phases at once|runs under users)|the Debian package/,
+  },
+];
+
+const reasonOf = (test) =>
+  REASONS.find(({ applies, names }) => applies && names.test(test.fullName))?.reason;
+
 const [wanted, ...reports] = process.argv.slice(2);
-const runs = reports.map((path) => JSON.parse(readFileSync(path, 'utf8')).testResults);
-const latest = new Map(runs.flat().map((file) => [file.name, file]));
+const [run = [], repeat = []] = reports.map(
+  (path) => JSON.parse(readFileSync(path, 'utf8')).testResults,
+);
 const nameOf = (file) => relative(process.cwd(), file.name);
 const testsOf = (file, status) => file.assertionResults.filter((test) => test.status === status);
-
-if (wanted === 'failing')
-  for (const file of latest.values()) {
-    if (file.status === 'failed') console.log(nameOf(file));
-  }
-if (wanted === 'counts') {
-  const count = (status) =>
-    [...latest.values()].reduce((sum, file) => sum + testsOf(file, status).length, 0);
-  // A file that could not be loaded has no tests and counts as one failure.
-  const broken = [...latest.values()].filter(
-    (file) => file.status === 'failed' && testsOf(file, 'failed').length === 0,
+const failedFiles = run.filter((file) => file.status === 'failed');
+/** In a file that failed, tests are also skipped because what they need was not there. */
+const skipped = run
+  .filter((file) => file.status !== 'failed')
+  .flatMap((file) =>
+    file.assertionResults
+      .filter(({ status }) => status !== 'passed' && status !== 'failed')
+      .map((test) => ({ file, test, reason: reasonOf(test) })),
   );
-  console.log(count('passed'), count('failed') + broken.length);
-}
-if (wanted === 'unstable')
-  for (const file of runs[0] ?? []) {
-    const again = latest.get(file.name);
-    for (const test of again === file ? [] : testsOf(file, 'failed')) {
-      const isPassed = testsOf(again, 'passed').some(({ fullName }) => fullName === test.fullName);
-      if (isPassed) console.log(`unstable  ${nameOf(file)}: ${test.fullName}`);
-    }
+
+if (wanted === 'failing') for (const file of failedFiles) console.log(nameOf(file));
+
+if (wanted === 'lists') {
+  for (const file of failedFiles) {
+    const again = repeat.find(({ name }) => name === file.name);
+    const failed = testsOf(file, 'failed');
+    if (failed.length === 0 && again?.status === 'passed')
+      console.log(`unstable  ${nameOf(file)}, as a whole`);
+    const passedAgain = new Set(
+      again === undefined ? [] : testsOf(again, 'passed').map(({ fullName }) => fullName),
+    );
+    for (const { fullName } of failed)
+      if (passedAgain.has(fullName)) console.log(`unstable  ${nameOf(file)}: ${fullName}`);
   }
+  for (const { file, test, reason = 'NO REASON' } of skipped)
+    console.log(`skipped   ${nameOf(file)}: ${test.fullName} (${reason})`);
+}
+
+if (wanted === 'counts') {
+  const count = (status) => run.reduce((sum, file) => sum + testsOf(file, status).length, 0);
+  const broken = failedFiles.filter((file) => testsOf(file, 'failed').length === 0);
+  const reasonless = skipped.filter(({ reason }) => reason === undefined).length;
+  console.log(
+    count('passed'),
+    count('failed') + broken.length + reasonless,
+    skipped.length - reasonless,
+  );
+}

@@ -10,11 +10,11 @@ import { type AcmeSite, OWN_ADDRESS, startAcmeSite } from './acme-site.ts';
 
 const CADDY = await buildGoTool(join(import.meta.dirname, 'caddy'));
 
-let site: AcmeSite | undefined;
+let site: AcmeSite;
 beforeAll(async () => {
-  if (CADDY !== undefined) site = await startAcmeSite();
+  site = await startAcmeSite();
 });
-afterAll(() => site?.[Symbol.asyncDispose]());
+afterAll(() => site[Symbol.asyncDispose]());
 
 /** The page as read by a client that trusts only the root. */
 const read = async (name: string, port: number, ca: string): Promise<string> => {
@@ -23,10 +23,9 @@ const read = async (name: string, port: number, ca: string): Promise<string> => 
   return Buffer.concat(await response.toArray()).toString();
 };
 
-describe.runIf(CADDY !== undefined)('Caddy', () => {
+describe('Caddy', () => {
   /** The greeting of a Caddy that has its certificate. @param issuer lines about the ACME server */
   const greetingOf = async (name: string, issuer: readonly string[]): Promise<string> => {
-    if (site === undefined || CADDY === undefined) throw new Error('no site');
     site.dns.set(name, 'A', [OWN_ADDRESS]);
     const config = join(site.folder, `${name}.caddyfile`);
     await writeFile(
@@ -74,14 +73,14 @@ ${name} {
   };
 
   test('proves a name by http-01 and serves it', async () => {
-    const issuer = [`dir ${site?.directory()}`, 'disable_tlsalpn_challenge'];
+    const issuer = [`dir ${site.directory()}`, 'disable_tlsalpn_challenge'];
     expect(await greetingOf('http.example.com', issuer)).toBe('good evening');
   });
 
   test('proves a name by tls-alpn-01, registered by an external account binding', async () => {
-    const binding = await site?.newBinding('roles/web/');
+    const binding = await site.newBinding('roles/web/');
     const issuer = [
-      `dir ${site?.directory('roles/web/')}`,
+      `dir ${site.directory('roles/web/')}`,
       'disable_http_challenge',
       `eab ${binding?.kid} ${binding?.hmac}`,
     ];

@@ -8,16 +8,15 @@ import { type AcmeSite, OWN_ADDRESS, startAcmeSite } from './acme-site.ts';
 
 const STEP = await buildGoTool(join(import.meta.dirname, 'step'));
 
-let site: AcmeSite | undefined;
+let site: AcmeSite;
 beforeAll(async () => {
-  if (STEP !== undefined) site = await startAcmeSite();
+  site = await startAcmeSite();
 });
-afterAll(() => site?.[Symbol.asyncDispose]());
+afterAll(() => site[Symbol.asyncDispose]());
 
-describe.runIf(STEP !== undefined)('step', () => {
+describe('step', () => {
   /** A certificate for a name that leads to step's own server. */
   const obtain = async (name: string, ...options: readonly string[]) => {
-    if (site === undefined || STEP === undefined) throw new Error('no site');
     site.dns.set(name, 'A', [OWN_ADDRESS]);
     const files = [join(site.folder, `${name}.crt`), join(site.folder, `${name}.key`)];
     const listen = ['--standalone', '--http-listen', `${OWN_ADDRESS}:${site.httpPort}`];

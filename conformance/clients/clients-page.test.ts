@@ -7,7 +7,6 @@ import {
   buildGoTool,
   type DnsServer,
   documentedCommands,
-  findBinary,
   findFreePort,
   type KeelsonProcess,
   startDns,
@@ -20,13 +19,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 const run = promisify(execFile);
 const CONFORMANCE = dirname(import.meta.dirname);
 
-/** Programs that Debian does not have, by the folder of their Go module; undefined without Go. */
+/** Programs that Debian does not have, by the folder of their Go module. */
 const BUILT = {
   bao: await buildGoTool(join(import.meta.dirname, 'bao')),
   caddy: await buildGoTool(join(CONFORMANCE, 'acme/caddy')),
   step: await buildGoTool(join(CONFORMANCE, 'acme/step')),
 };
-const TERRAFORM = await findBinary('terraform', 'terraform').catch(() => undefined);
 
 let folder: TemporaryDirectory;
 let dns: DnsServer;
@@ -71,8 +69,7 @@ beforeAll(async () => {
   });
   const bin = join(folder.path, 'bin');
   await mkdir(bin);
-  for (const [name, program] of Object.entries(BUILT))
-    if (program !== undefined) await symlink(program, join(bin, name));
+  for (const [name, program] of Object.entries(BUILT)) await symlink(program, join(bin, name));
   environment = {
     PATH: `${bin}:${process.env['PATH']}:/usr/sbin`,
     HOME: folder.path,
@@ -114,13 +111,13 @@ const paste = async (heading: string): Promise<string> => {
   }
 };
 
-test.runIf(BUILT.bao !== undefined)('Vault and OpenBao', async () => {
+test('Vault and OpenBao', async () => {
   expect(await paste('Vault and OpenBao')).toBe('[web]\n259200\n');
   const pem = join(folder.path, 'vault-and-openbao/shop.pem');
   expect(await readFile(pem, 'utf8')).toContain('BEGIN CERTIFICATE');
 });
 
-test.runIf(TERRAFORM !== undefined)('terraform', async () => {
+test('terraform', async () => {
   expect(await paste('terraform')).toMatch(/hello$/);
 });
 
@@ -128,11 +125,11 @@ test.for(['certbot', 'lego'])('%s', async (heading) => {
   expect(await paste(heading)).toContain(`DNS:${heading}.example.com`);
 });
 
-test.runIf(BUILT.step !== undefined)('step', async () => {
+test('step', async () => {
   expect(await paste('step')).toContain('DNS:step.example.com');
 });
 
-test.runIf(BUILT.caddy !== undefined)('Caddy', async () => {
+test('Caddy', async () => {
   expect(await paste('Caddy')).toContain('good evening from Caddy');
 });
 
@@ -140,22 +137,19 @@ test('Apache httpd', async () => {
   expect(await paste('Apache httpd')).toContain('good evening from Apache');
 });
 
-test.runIf(BUILT.bao !== undefined)(
-  'cert-manager: its published types have every field',
-  async () => {
-    const module = 'github.com/cert-manager/cert-manager';
-    const cwd = join(CONFORMANCE, 'cert-manager');
-    await run('go', ['mod', 'download', module], { cwd });
-    const { stdout } = await run('go', ['list', '-m', '-f', '{{.Dir}}', module], { cwd });
-    const types = await readFile(join(stdout.trim(), 'pkg/apis/acme/v1/types_issuer.go'), 'utf8');
-    const [, manifest = ''] =
-      /```yaml\n([\s\S]*?)```/.exec(
-        await readFile(join(CONFORMANCE, '../docs/clients.md'), 'utf8'),
-      ) ?? [];
-    const [, acme = ''] = /\n {2}acme:\n([\s\S]*)/.exec(manifest) ?? [];
-    const fields = Array.from(acme.matchAll(/^[ -]+(\w+):/gm), ([, name = '']) => name);
-    expect(fields).toContain('server');
-    const unknown = fields.filter((name) => name !== 'name' && !types.includes(`json:"${name}`));
-    expect(unknown).toEqual([]);
-  },
-);
+test('cert-manager: its published types have every field', async () => {
+  const module = 'github.com/cert-manager/cert-manager';
+  const cwd = join(CONFORMANCE, 'cert-manager');
+  await run('go', ['mod', 'download', module], { cwd });
+  const { stdout } = await run('go', ['list', '-m', '-f', '{{.Dir}}', module], { cwd });
+  const types = await readFile(join(stdout.trim(), 'pkg/apis/acme/v1/types_issuer.go'), 'utf8');
+  const [, manifest = ''] =
+    /```yaml\n([\s\S]*?)```/.exec(
+      await readFile(join(CONFORMANCE, '../docs/clients.md'), 'utf8'),
+    ) ?? [];
+  const [, acme = ''] = /\n {2}acme:\n([\s\S]*)/.exec(manifest) ?? [];
+  const fields = Array.from(acme.matchAll(/^[ -]+(\w+):/gm), ([, name = '']) => name);
+  expect(fields).toContain('server');
+  const unknown = fields.filter((name) => name !== 'name' && !types.includes(`json:"${name}`));
+  expect(unknown).toEqual([]);
+});

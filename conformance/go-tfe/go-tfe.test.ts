@@ -4,14 +4,13 @@ import { join } from 'node:path';
 import { findGoModule, startKeelson, temporaryDirectory } from '@keelson/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-const client = await findGoModule(import.meta.dirname, 'go-tfe');
+const client = await findGoModule(import.meta.dirname);
 
 const directory = await temporaryDirectory();
 let stop = () => Promise.resolve<number | null>(null);
 let environment: Readonly<Record<string, string>> = {};
 
 beforeAll(async () => {
-  if (client === undefined) return;
   const keelson = await startKeelson({ dataFolder: directory.path });
   stop = () => keelson.stop();
   const facts = await readFile(join(keelson.dataFolder, 'first-run.json'), 'utf8');
@@ -27,12 +26,9 @@ afterAll(async () => {
   await directory[Symbol.asyncDispose]();
 });
 
-test.runIf(client !== undefined)(
-  'go-tfe drives workspaces, states, teams and variables',
-  async () => {
-    expect(await client?.vet()).toBe('');
-    const report = await client?.test(environment);
-    expect(report).toMatch(/^ok\s/m);
-    expect(report).not.toContain('FAIL');
-  },
-);
+test('go-tfe drives workspaces, states, teams and variables', async () => {
+  expect(await client.vet()).toBe('');
+  const report = await client.test(environment);
+  expect(report).toMatch(/^ok\s/m);
+  expect(report).not.toContain('FAIL');
+});

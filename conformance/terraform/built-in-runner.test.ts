@@ -32,13 +32,7 @@ import {
   tryQueueRun,
   uploadConfiguration,
 } from './api-runs.ts';
-import {
-  cloudBlock,
-  configuration,
-  hasTerraform,
-  type Installation,
-  install,
-} from './terraform-cli.ts';
+import { cloudBlock, configuration, type Installation, install } from './terraform-cli.ts';
 
 const SLOW_MS = 240_000;
 const RUNNER = { KEELSON_RUNNER: 'true', KEELSON_RUNNER_POLL_MILLISECONDS: '100' };
@@ -87,7 +81,7 @@ const processesWith = async (text: string): Promise<readonly string[]> => {
   return lines.filter((line) => line.includes(text));
 };
 
-describe.runIf(hasTerraform)('the built-in runner', { timeout: SLOW_MS }, () => {
+describe('the built-in runner', { timeout: SLOW_MS }, () => {
   let installation: Installation;
   let folder: string;
   let tools: string;
@@ -364,7 +358,7 @@ if [ "$1" = version ]; then echo '{"terraform_version":"1.5.7","platform":"here"
   });
 });
 
-describe.runIf(hasTerraform)('a control plane', { timeout: SLOW_MS }, () => {
+describe('a control plane', { timeout: SLOW_MS }, () => {
   test('says that its built-in runner is turned off', async () => {
     await using installation = await install();
     const id = await createWorkspace(installation, 'acme', 'nobody');

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   cloudBlock,
   configuration,
-  hasTerraform,
   type Installation,
   install,
   remoteBackend,
@@ -15,7 +14,7 @@ const BACKENDS = [
   ['the remote backend', remoteBackend],
 ] as const;
 
-describe.runIf(hasTerraform).for(BACKENDS)('terraform with %s', ([, select]) => {
+describe.for(BACKENDS)('terraform with %s', ([, select]) => {
   let installation: Installation;
   beforeAll(async () => {
     installation = await install();

@@ -1,9 +1,9 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasTerraform, type Installation, install } from './terraform-cli.ts';
+import { type Installation, install } from './terraform-cli.ts';
 
-describe.runIf(hasTerraform)('terraform login', () => {
+describe('terraform login', () => {
   let installation: Installation;
   beforeAll(async () => {
     installation = await install();

@@ -6,77 +6,75 @@ import { createHmac } from 'node:crypto';
 import { startRepositoryServer } from '@keelson/testkit';
 import { expect, test } from 'vitest';
 import { createPool, startAgent } from './agent-process.ts';
-import { configuration, hasTerraform, install } from './terraform-cli.ts';
+import { configuration, install } from './terraform-cli.ts';
 
 const SLOW_MS = 240_000;
 const WAIT = { timeout: 120_000, interval: 250 };
 
-test.runIf(hasTerraform)(
-  'a push to a repository that only an agent reaches is applied, and its commit shows it',
-  { timeout: SLOW_MS },
-  async () => {
-    await using repositories = await startRepositoryServer();
-    await using installation = await install();
-    const pool = await createPool(installation, 'inside');
-    const agent = await startAgent(installation, pool, await installation.folder('inside'));
-    await agent.said('registered as');
-    const client = await installation.call('POST', '/organizations/acme/oauth-clients', {
-      data: {
-        type: 'oauth-clients',
-        attributes: {
-          'service-provider': 'github_enterprise',
-          'http-url': repositories.url,
-          'api-url': `${repositories.url}/api`,
-          'oauth-token-string': 'token-of-the-provider',
-        },
-        relationships: { 'agent-pool': { data: { type: 'agent-pools', id: pool.poolId } } },
+test('a push to a repository that only an agent reaches is applied, and its commit shows it', {
+  timeout: SLOW_MS,
+}, async () => {
+  await using repositories = await startRepositoryServer();
+  await using installation = await install();
+  const pool = await createPool(installation, 'inside');
+  const agent = await startAgent(installation, pool, await installation.folder('inside'));
+  await agent.said('registered as');
+  const client = await installation.call('POST', '/organizations/acme/oauth-clients', {
+    data: {
+      type: 'oauth-clients',
+      attributes: {
+        'service-provider': 'github_enterprise',
+        'http-url': repositories.url,
+        'api-url': `${repositories.url}/api`,
+        'oauth-token-string': 'token-of-the-provider',
       },
-    });
-    const tokens = client.data.relationships?.['oauth-tokens']?.data as { id: string }[];
-    await repositories.commit('acme/infra', { 'main.tf': configuration('first') });
-    const workspace = await installation.call('POST', '/organizations/acme/workspaces', {
-      data: {
-        type: 'workspaces',
-        attributes: {
-          name: 'private',
-          'execution-mode': 'agent',
-          'agent-pool-id': pool.poolId,
-          'queue-all-runs': true,
-          'auto-apply': true,
-          'vcs-repo': { identifier: 'acme/infra', 'oauth-token-id': tokens[0]?.id },
-        },
+      relationships: { 'agent-pool': { data: { type: 'agent-pools', id: pool.poolId } } },
+    },
+  });
+  const tokens = client.data.relationships?.['oauth-tokens']?.data as { id: string }[];
+  await repositories.commit('acme/infra', { 'main.tf': configuration('first') });
+  const workspace = await installation.call('POST', '/organizations/acme/workspaces', {
+    data: {
+      type: 'workspaces',
+      attributes: {
+        name: 'private',
+        'execution-mode': 'agent',
+        'agent-pool-id': pool.poolId,
+        'queue-all-runs': true,
+        'auto-apply': true,
+        'vcs-repo': { identifier: 'acme/infra', 'oauth-token-id': tokens[0]?.id },
       },
-    });
-    const newestRun = async () => {
-      const { list } = await installation.call('GET', `/workspaces/${workspace.data.id}/runs`);
-      return list[0]?.attributes;
-    };
-    await expect.poll(newestRun, WAIT).toMatchObject({ status: 'applied' });
+    },
+  });
+  const newestRun = async () => {
+    const { list } = await installation.call('GET', `/workspaces/${workspace.data.id}/runs`);
+    return list[0]?.attributes;
+  };
+  await expect.poll(newestRun, WAIT).toMatchObject({ status: 'applied' });
 
-    const registered = repositories.calls.find(({ path }) => path.endsWith('/hooks'));
-    const hook = registered?.body['config'] as { url: string; secret: string };
-    const after = await repositories.commit('acme/infra', { 'main.tf': configuration('second') });
-    const body = JSON.stringify({ ref: 'refs/heads/main', before: '0'.repeat(40), after });
-    const signature = createHmac('sha256', hook.secret).update(body).digest('hex');
-    const delivered = await fetch(`${installation.http}${new URL(hook.url).pathname}`, {
-      method: 'POST',
-      body,
-      headers: {
-        'content-type': 'application/json',
-        'x-github-event': 'push',
-        'x-github-delivery': 'one',
-        'x-hub-signature-256': `sha256=${signature}`,
-      },
-    });
-    expect(delivered.status).toBe(202);
-    await expect
-      .poll(newestRun, WAIT)
-      .toMatchObject({ message: 'Change main.tf', status: 'applied' });
-    const states = () =>
-      repositories.calls
-        .filter(({ path }) => path.endsWith(`/statuses/${after}`))
-        .map((call) => call.body['state']);
-    await expect.poll(states, WAIT).toContain('success');
-    await agent.stop();
-  },
-);
+  const registered = repositories.calls.find(({ path }) => path.endsWith('/hooks'));
+  const hook = registered?.body['config'] as { url: string; secret: string };
+  const after = await repositories.commit('acme/infra', { 'main.tf': configuration('second') });
+  const body = JSON.stringify({ ref: 'refs/heads/main', before: '0'.repeat(40), after });
+  const signature = createHmac('sha256', hook.secret).update(body).digest('hex');
+  const delivered = await fetch(`${installation.http}${new URL(hook.url).pathname}`, {
+    method: 'POST',
+    body,
+    headers: {
+      'content-type': 'application/json',
+      'x-github-event': 'push',
+      'x-github-delivery': 'one',
+      'x-hub-signature-256': `sha256=${signature}`,
+    },
+  });
+  expect(delivered.status).toBe(202);
+  await expect
+    .poll(newestRun, WAIT)
+    .toMatchObject({ message: 'Change main.tf', status: 'applied' });
+  const states = () =>
+    repositories.calls
+      .filter(({ path }) => path.endsWith(`/statuses/${after}`))
+      .map((call) => call.body['state']);
+  await expect.poll(states, WAIT).toContain('success');
+  await agent.stop();
+});

@@ -4,50 +4,46 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { readmeCommands, startKeelson, temporaryDirectory } from '@keelson/testkit';
 import { expect, test } from 'vitest';
-import { hasTerraform } from './terraform-cli.ts';
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '..', '..');
 
-test.runIf(hasTerraform)(
-  'the evening with Terraform applies on the built-in runner, is refused while locked, and lets an agent destroy',
-  async () => {
-    await using folder = await temporaryDirectory();
-    const keelson = await startKeelson({
-      dataFolder: join(folder.path, 'data'),
-      env: { KEELSON_RUNNER: 'true' },
-    });
-    try {
-      const commands = readmeCommands('An evening with terraform')
-        .replaceAll('localhost:8443', new URL(keelson.https).host)
-        .replaceAll('$PWD/data', keelson.dataFolder);
-      const env = {
-        ...process.env,
-        K: keelson.http,
-        API: keelson.apiToken,
-        TMPDIR: folder.path,
-        HOME: folder.path,
-        TF_CLI_ARGS: '-no-color',
-        CHECKPOINT_DISABLE: '1',
-      };
-      // Job control, as in a shell that somebody types into; nothing it starts outlives it.
-      const script = `exec 2>&1; trap 'kill $(jobs -p) 2> /dev/null' EXIT\n${commands}`;
-      const options = { env, cwd: ROOT, timeout: 240_000 };
-      const { stdout } = await run('bash', ['-m', '-c', script], options);
-      const lines = stdout.split('\n');
-      expect(lines).toEqual(
-        expect.arrayContaining([
-          expect.stringContaining('1 added'),
-          'hello',
-          expect.stringContaining('Error acquiring the state lock'),
-          expect.stringContaining('1 destroyed'),
-          '204',
-        ]),
-      );
-      // By the runner, and by the agent; what is refused in between would run here.
-      expect(lines.filter((line) => line.includes('Running apply in'))).toHaveLength(2);
-    } finally {
-      await keelson.stop();
-    }
-  },
-);
+test('the evening with Terraform applies on the built-in runner, is refused while locked, and lets an agent destroy', async () => {
+  await using folder = await temporaryDirectory();
+  const keelson = await startKeelson({
+    dataFolder: join(folder.path, 'data'),
+    env: { KEELSON_RUNNER: 'true' },
+  });
+  try {
+    const commands = readmeCommands('An evening with terraform')
+      .replaceAll('localhost:8443', new URL(keelson.https).host)
+      .replaceAll('$PWD/data', keelson.dataFolder);
+    const env = {
+      ...process.env,
+      K: keelson.http,
+      API: keelson.apiToken,
+      TMPDIR: folder.path,
+      HOME: folder.path,
+      TF_CLI_ARGS: '-no-color',
+      CHECKPOINT_DISABLE: '1',
+    };
+    // Job control, as in a shell that somebody types into; nothing it starts outlives it.
+    const script = `exec 2>&1; trap 'kill $(jobs -p) 2> /dev/null' EXIT\n${commands}`;
+    const options = { env, cwd: ROOT, timeout: 240_000 };
+    const { stdout } = await run('bash', ['-m', '-c', script], options);
+    const lines = stdout.split('\n');
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        expect.stringContaining('1 added'),
+        'hello',
+        expect.stringContaining('Error acquiring the state lock'),
+        expect.stringContaining('1 destroyed'),
+        '204',
+      ]),
+    );
+    // By the runner, and by the agent; what is refused in between would run here.
+    expect(lines.filter((line) => line.includes('Running apply in'))).toHaveLength(2);
+  } finally {
+    await keelson.stop();
+  }
+});

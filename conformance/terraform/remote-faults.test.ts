@@ -5,13 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type AgentProcess, createPool, type PoolAccess, startAgent } from './agent-process.ts';
 import { fileConfiguration } from './provider-mirror.ts';
-import {
-  type Answer,
-  cloudBlock,
-  hasTerraform,
-  type Installation,
-  install,
-} from './terraform-cli.ts';
+import { type Answer, cloudBlock, type Installation, install } from './terraform-cli.ts';
 
 const SLOW_MS = 240_000;
 
@@ -39,7 +33,7 @@ interface Forced {
   readonly outcome: Promise<unknown>;
 }
 
-describe.runIf(hasTerraform)('terraform with an agent', { timeout: SLOW_MS }, () => {
+describe('terraform with an agent', { timeout: SLOW_MS }, () => {
   let installation: Installation;
   let pool: PoolAccess;
   let folder: string;

@@ -9,7 +9,6 @@ import { type AgentProcess, createPool, startAgent } from './agent-process.ts';
 import {
   cloudBlock,
   configuration,
-  hasTerraform,
   type Installation,
   install,
   remoteBackend,
@@ -18,7 +17,7 @@ import {
 const SLOW_MS = 240_000;
 const AUTO_DESTROY_MS = 1000;
 
-describe.runIf(hasTerraform)('terraform with an agent', { timeout: SLOW_MS }, () => {
+describe('terraform with an agent', { timeout: SLOW_MS }, () => {
   let installation: Installation;
   let agent: AgentProcess;
   /** It becomes due while the other tests run, because the service checks once a minute. */

@@ -8,7 +8,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   cloudBlock,
   configuration,
-  hasTerraform,
   type Installation,
   install,
   type Project,
@@ -26,7 +25,7 @@ resource "terraform_data" "held" {
 }
 `;
 
-describe.runIf(hasTerraform)('terraform under faults', () => {
+describe('terraform under faults', () => {
   let installation: Installation;
   beforeAll(async () => {
     installation = await install();

@@ -23,7 +23,7 @@ import {
   settledStatus,
   uploadConfiguration,
 } from './api-runs.ts';
-import { hasTerraform, type Installation, install } from './terraform-cli.ts';
+import { type Installation, install } from './terraform-cli.ts';
 
 const SLOW_MS = 240_000;
 const MODULE = `
@@ -59,7 +59,7 @@ resource "terraform_data" "looking" {
 
 const where = { runner: 'the built-in runner', agent: 'an agent' } as const;
 
-describe.runIf(hasTerraform).for(['runner', 'agent'] as const)(
+describe.for(['runner', 'agent'] as const)(
   'modules over SSH, with a phase executed by %s',
   { timeout: SLOW_MS },
   (executor) => {

@@ -6,15 +6,7 @@ import { join } from 'node:path';
 import { findBinary, startKeelson, temporaryDirectory } from '@keelson/testkit';
 import { makeProviderMirror, PROVIDER_ENVIRONMENT } from './provider-mirror.ts';
 
-const BINARY = await findBinary('terraform', 'terraform').catch(() => undefined);
-
-/** False: the tests of this folder prove nothing on this machine. */
-export const hasTerraform = BINARY !== undefined;
-if (!hasTerraform) {
-  process.stderr.write(
-    '\n*** NOT TESTED: terraform is not in PATH, its conformance tests do not run\n\n',
-  );
-}
+const BINARY = await findBinary('terraform', 'terraform');
 
 export interface Outcome {
   readonly code: number | null;
@@ -99,7 +91,7 @@ const execute = (
   args: readonly string[],
   answers?: readonly string[],
 ): RunningCommand => {
-  const child = spawn(BINARY ?? 'terraform', args, {
+  const child = spawn(BINARY, args, {
     cwd: folder,
     env: { ...environment, ...(answers === undefined && { TF_INPUT: '0' }) },
     stdio: ['pipe', 'pipe', 'pipe'],

@@ -2,13 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   cloudBlock,
   configuration,
-  hasTerraform,
   type Installation,
   install,
   remoteBackend,
 } from './terraform-cli.ts';
 
-describe.runIf(hasTerraform)('workspaces as terraform manages them', () => {
+describe('workspaces as terraform manages them', () => {
   let installation: Installation;
   beforeAll(async () => {
     installation = await install();

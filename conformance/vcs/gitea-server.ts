@@ -13,8 +13,8 @@ import {
 
 const MODULE = join(import.meta.dirname, 'gitea');
 
-/** Built once, which takes minutes, and kept in Go's cache; undefined where Go is missing. */
-export const GITEA = await buildTaggedGoProgram(MODULE, 'code.gitea.io/gitea', [
+/** Built once, which takes minutes, and kept in Go's cache. */
+const GITEA = await buildTaggedGoProgram(MODULE, 'code.gitea.io/gitea', [
   'sqlite',
   'sqlite_unlock_notify',
 ]);
@@ -70,7 +70,7 @@ ISSUE_INDEXER_TYPE = db
 DISABLE_REGISTRATION = true
 `;
 
-export const startGitea = async (binary: string): Promise<GiteaServer> => {
+export const startGitea = async (): Promise<GiteaServer> => {
   const directory = await temporaryDirectory();
   const go = await findBinary('go', 'golang');
   const listed = await execute(go, ['list', '-m', '-f', '{{.Dir}}', 'code.gitea.io/gitea'], {
@@ -90,8 +90,8 @@ export const startGitea = async (binary: string): Promise<GiteaServer> => {
     GIT_COMMITTER_EMAIL: 'ada@b.example',
   };
   const administer = async (...args: readonly string[]): Promise<string> =>
-    (await execute(binary, ['--config', config, 'admin', 'user', ...args], { env })).stdout.trim();
-  await execute(binary, ['--config', config, 'migrate'], { env });
+    (await execute(GITEA, ['--config', config, 'admin', 'user', ...args], { env })).stdout.trim();
+  await execute(GITEA, ['--config', config, 'migrate'], { env });
   const identity = ['--username', USER, '--password', PASSWORD, '--email', 'ada@b.example'];
   await administer('create', ...identity, '--admin', '--must-change-password=false');
   const wanted = ['--username', USER, '--scopes', 'all', '--raw'];
@@ -99,7 +99,7 @@ export const startGitea = async (binary: string): Promise<GiteaServer> => {
   // Log lines come first.
   const token = printed.split('\n').at(-1) ?? '';
   const server = new ServerProcess({
-    file: binary,
+    file: GITEA,
     args: ['--config', config, 'web'],
     ready: /Starting new Web server/,
   });

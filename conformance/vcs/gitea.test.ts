@@ -4,16 +4,15 @@ import { type AgentProcess, createPool, startAgent } from '../terraform/agent-pr
 import {
   type Answer,
   configuration,
-  hasTerraform,
   type Installation,
   install,
 } from '../terraform/terraform-cli.ts';
-import { GITEA, type GiteaServer, startGitea } from './gitea-server.ts';
+import { type GiteaServer, startGitea } from './gitea-server.ts';
 
 const SLOW_MS = 240_000;
 const WAIT = { timeout: 120_000, interval: 250 };
 
-describe.runIf(GITEA !== undefined && hasTerraform)('Gitea', { timeout: SLOW_MS }, () => {
+describe('Gitea', { timeout: SLOW_MS }, () => {
   let gitea: GiteaServer;
   let installation: Installation;
   let agent: AgentProcess;
@@ -21,7 +20,7 @@ describe.runIf(GITEA !== undefined && hasTerraform)('Gitea', { timeout: SLOW_MS 
   let tokenId = '';
 
   beforeAll(async () => {
-    gitea = await startGitea(GITEA ?? '');
+    gitea = await startGitea();
     installation = await install({ KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.1' });
     const pool = await createPool(installation, 'agents');
     ({ poolId } = pool);

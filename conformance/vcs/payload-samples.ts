@@ -24,18 +24,11 @@ export interface PayloadSample {
   readonly body: string;
 }
 
-const GO = await findBinary('go', 'golang').catch(() => undefined);
-if (GO === undefined)
-  process.stderr.write(
-    '\n*** NOT TESTED: go is not in PATH, the payloads of GitLab, Gitea and Bitbucket are not sent\n\n',
-  );
-
-/** Whether the samples that are in Go modules can be read. */
-export const hasGo = GO !== undefined;
+const GO = await findBinary('go', 'golang');
 
 /** The folder of sample payloads in a Go module, in the version that go.mod pins. */
 const folderOf = async (module: string, ...path: readonly string[]): Promise<string> => {
-  const { stdout } = await promisify(execFile)(GO ?? '', ['mod', 'download', '-json', module], {
+  const { stdout } = await promisify(execFile)(GO, ['mod', 'download', '-json', module], {
     cwd: join(import.meta.dirname, 'payloads'),
   });
   return join((JSON.parse(stdout) as { Dir: string }).Dir, 'testdata', ...path);

@@ -3,16 +3,31 @@
 # `prepare.sh --check` only names it.
 set -eu
 
+# Programs that Debian lacks or has in too old a version: they are named, not installed.
+# program:what it is
+OUTSIDE_DEBIAN="go:Go_1.26_or_newer terraform:Terraform_1.11_or_newer kubectl:kubectl_1.30_or_newer"
+
 # program:package
 NEEDED="nats-server:nats-server redis-server:redis-server redis-sentinel:redis-sentinel initdb:postgresql
 patroni:patroni etcd:etcd-server pgbouncer:pgbouncer haproxy:haproxy chromium:chromium promtool:prometheus
 dockerd:docker.io docker-compose:docker-compose debootstrap:debootstrap mvn:maven javac:default-jdk-headless lego:lego certbot:certbot
 dehydrated:dehydrated pebble:pebble cfssl:golang-cfssl openssl:openssl
+systemd-notify:systemd python3:python3 pip3:python3-pip dpkg-deb:dpkg unshare:util-linux flock:util-linux
 apache2:apache2-bin certtool:gnutls-bin keytool:default-jre-headless certutil:libnss3-tools curl:curl git:git cc:build-essential"
 
 present() {
   command -v "$1" >/dev/null 2>&1 || ls /usr/lib/postgresql/*/bin/"$1" >/dev/null 2>&1
 }
+
+absent=
+for entry in $OUTSIDE_DEBIAN; do
+  present "${entry%%:*}" || absent="$absent
+  $(echo "${entry##*:}" | tr _ ' ')"
+done
+if [ -n "$absent" ]; then
+  echo "The whole suite needs these programs in PATH, which are missing:$absent" >&2
+  exit 1
+fi
 
 missing=
 for entry in $NEEDED; do

@@ -15,7 +15,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findBinary, type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
+import { type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { registerDebianPackageCases } from './debian-package-cases.ts';
 import { registerNpmPackageCases } from './npm-package-cases.ts';
@@ -25,10 +25,6 @@ import { manifestOf, REPOSITORY, rootManifest } from './src/repository.ts';
 const run = promisify(execFile);
 const TIME = 1_700_000_000;
 const { version } = rootManifest();
-
-const dpkg = await findBinary('dpkg-deb', 'dpkg').catch(() => undefined);
-if (dpkg === undefined)
-  process.stderr.write('\n*** NOT TESTED: a release is made only where dpkg-deb is\n\n');
 
 interface Bill {
   readonly bomFormat: string;
@@ -41,7 +37,7 @@ interface Bill {
   }[];
 }
 
-describe.runIf(dpkg !== undefined)('a release', () => {
+describe('a release', () => {
   let folder: TemporaryDirectory;
   const inRelease = (name: string): string => join(folder.path, 'first', name);
   const made: (readonly string[])[] = [];

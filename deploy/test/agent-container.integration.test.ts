@@ -11,21 +11,16 @@ import { buildAgentImage } from './agent-image.ts';
 const run = promisify(execFile);
 const LIMIT_MS = 600_000;
 const STEP_LIMIT_MS = 120_000;
-const terraform = await findBinary('terraform', 'terraform').catch(() => undefined);
-if (terraform === undefined) {
-  process.stderr.write(
-    '\n*** NOT TESTED: terraform is not in PATH, the agent image is not run\n\n',
-  );
-}
+const terraform = await findBinary('terraform', 'terraform');
 
 interface Resource {
   readonly id: string;
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-describe.runIf(terraform !== undefined)('the image of the agent', () => {
+describe('the image of the agent', () => {
   test('executes a run, and leaves when it is stopped', { timeout: LIMIT_MS }, async () => {
-    await using image = await buildAgentImage(terraform ?? '');
+    await using image = await buildAgentImage(terraform);
     await using folder = await temporaryDirectory();
     await using started = new AsyncDisposableStack();
     const keelson = await startKeelson({ dataFolder: join(folder.path, 'keelson') });

@@ -69,8 +69,7 @@ describe('the standalone image', () => {
   });
 
   test.for(['go', 'java', 'python'] as const)('runs in the example for %s', async (language) => {
-    const printed = await runExample(language, images.keelson);
-    expect(printed?.trim() ?? 'not tested').toMatch(/^(?:204 admin|not tested)$/);
+    expect((await runExample(language, images.keelson)).trim()).toBe('204 admin');
   });
 
   test('replicates in a pair that one call starts, and which can be promoted', async () => {

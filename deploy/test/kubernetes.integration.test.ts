@@ -20,15 +20,7 @@ const FORMS = ['standalone', 'distributed', 'trial'] as const;
 const RENDERED = [...FORMS, 'runner'] as const;
 type Form = (typeof RENDERED)[number];
 
-/** `undefined` where it is not installed, and a line that says what is not tested for it. */
-const find = async (name: string, untested: string): Promise<string | undefined> => {
-  const file = await findBinary(name, name).catch(() => undefined);
-  if (file === undefined)
-    process.stderr.write(`\n*** NOT TESTED: ${name} is not in PATH, ${untested}\n\n`);
-  return file;
-};
-const kubectl = await find('kubectl', 'the manifests are not rendered');
-const go = await find('go', 'the manifests are not decoded');
+const kubectl = await findBinary('kubectl', 'kubectl');
 
 /** Forms with components, as the README shows them, in kustomizations of their own. */
 const OVERLAYS = ['standalone', 'distributed'] as const;
@@ -107,7 +99,6 @@ const rendered = {} as Record<Form, { readonly text: string; readonly manifests:
 let secretsText: string;
 
 beforeAll(async () => {
-  if (kubectl === undefined) return;
   await Promise.all(
     RENDERED.map(async (form) => {
       const { stdout } = await run(kubectl, ['kustomize', join(FOLDER, form)]);
@@ -169,21 +160,18 @@ const composeServices = async (): Promise<Readonly<Record<string, ComposeService
     }
   ).services;
 
-describe.runIf(kubectl !== undefined)('the manifests', () => {
-  test.runIf(go !== undefined)(
-    'match the schemas of Kubernetes and contain no unknown field',
-    async () => {
-      const decode = await buildStrictDecoder();
-      for (const form of RENDERED)
-        expect(await decode(rendered[form].text)).toBe(
-          `${rendered[form].manifests.length} manifests\n`,
-        );
-      expect(await decode(secretsText)).toBe('5 manifests\n');
-      expect(await decode(rendered.trial.text.replace('httpGet:', 'httpGett:'))).toContain(
-        'unknown field "httpGett"',
+describe('the manifests', () => {
+  test('match the schemas of Kubernetes and contain no unknown field', async () => {
+    const decode = await buildStrictDecoder();
+    for (const form of RENDERED)
+      expect(await decode(rendered[form].text)).toBe(
+        `${rendered[form].manifests.length} manifests\n`,
       );
-    },
-  );
+    expect(await decode(secretsText)).toBe('5 manifests\n');
+    expect(await decode(rendered.trial.text.replace('httpGet:', 'httpGett:'))).toContain(
+      'unknown field "httpGett"',
+    );
+  });
 
   test.for(OVERLAYS)('%s takes every component, with the lines of the README', async (form) => {
     await using folder = await temporaryDirectory();
@@ -198,11 +186,10 @@ describe.runIf(kubectl !== undefined)('the manifests', () => {
       components: COMPONENTS.map((component) => join(place, component)),
     };
     await writeFile(join(folder.path, 'kustomization.yaml'), stringify(kustomization));
-    const { stdout } = await run(kubectl ?? '', ['kustomize', folder.path]);
+    const { stdout } = await run(kubectl, ['kustomize', folder.path]);
     const manifests = manifestsIn(stdout);
-    const decode = go === undefined ? undefined : await buildStrictDecoder();
-    const decoded = `${manifests.length} manifests\n`;
-    expect((await decode?.(stdout)) ?? decoded).toBe(decoded);
+    const decode = await buildStrictDecoder();
+    expect(await decode(stdout)).toBe(`${manifests.length} manifests\n`);
 
     const configMaps = new Map(
       manifests

@@ -25,15 +25,13 @@ import { VARIATIONS } from './variations.ts';
 
 const run = promisify(execFile);
 const CHART = join(REPOSITORY, 'deploy/helm/keelson');
-const kubectl = await findBinary('kubectl', 'kubectl').catch(() => undefined);
+const kubectl = await findBinary('kubectl', 'kubectl');
 const helm = await buildHelm();
-if (kubectl === undefined)
-  process.stderr.write('\n*** NOT TESTED: kubectl is not in PATH, the chart is not compared\n\n');
 
 type Values = Readonly<Record<string, unknown>>;
 
 const render = async (values: Values, chart = CHART): Promise<string> => {
-  const rendering = run(helm ?? 'helm', [
+  const rendering = run(helm, [
     'template',
     'keelson',
     chart,
@@ -116,19 +114,14 @@ const merged = (first: Values, second: Values): Values =>
     }),
   );
 
-describe.runIf(helm !== undefined)('the chart', () => {
+describe('the chart', () => {
   let decode: (text: string) => Promise<string>;
   beforeAll(async () => {
     decode = await buildStrictDecoder();
   }, 600_000);
 
   test('has no fault that helm lint finds', async () => {
-    const { stdout } = await run(helm ?? 'helm', [
-      'lint',
-      '--strict',
-      '--kube-version=1.30.0',
-      CHART,
-    ]);
+    const { stdout } = await run(helm, ['lint', '--strict', '--kube-version=1.30.0', CHART]);
     expect(stdout).toContain('1 chart(s) linted, 0 chart(s) failed');
   });
 
@@ -146,11 +139,11 @@ describe.runIf(helm !== undefined)('the chart', () => {
     expect(await render({}, archive)).toBe(await render({}));
   });
 
-  test.runIf(kubectl !== undefined).for(['standalone', 'distributed'])(
+  test.for(['standalone', 'distributed'])(
     'renders the objects of deploy/kubernetes/%s',
     async (mode) => {
       const form = join(REPOSITORY, 'deploy/kubernetes', mode);
-      const { stdout } = await run(kubectl ?? 'kubectl', ['kustomize', form]);
+      const { stdout } = await run(kubectl, ['kustomize', form]);
       expect(objectsIn(await render({ mode, image: { tag: 'dev' } }))).toEqual(objectsIn(stdout));
     },
   );

@@ -10,19 +10,9 @@ export interface GoModule {
   test(environment: Readonly<Record<string, string | undefined>>): Promise<string>;
 }
 
-/**
- * The Go module in a folder.
- * @param untested tests that cannot run without Go, reported on standard error if it is missing
- */
-export const findGoModule = async (
-  folder: string,
-  untested: string,
-): Promise<GoModule | undefined> => {
-  const binary = await findBinary('go', 'golang').catch(() => undefined);
-  if (binary === undefined) {
-    process.stderr.write(`\n*** NOT TESTED: go is not in PATH, ${untested} does not run\n\n`);
-    return undefined;
-  }
+/** The Go module in a folder. @throws Error if Go is missing */
+export const findGoModule = async (folder: string): Promise<GoModule> => {
+  const binary = await findBinary('go', 'golang');
   const go = async (env: NodeJS.ProcessEnv, ...args: readonly string[]): Promise<string> => {
     const run = promisify(execFile)(binary, args, { cwd: folder, env });
     const { stdout, stderr } = await run.catch((failed: { stdout?: string; stderr?: string }) => ({

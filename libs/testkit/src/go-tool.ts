@@ -1,31 +1,52 @@
 import { execFile } from 'node:child_process';
+import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { findBinary } from './find-binary.ts';
 
+const run = promisify(execFile);
+
 /** Without C, and the same for all modules, which therefore share the compiled packages in Go's cache. */
 export const goEnvironment = (): NodeJS.ProcessEnv => ({ ...process.env, CGO_ENABLED: '0' });
+
+/** Folder next to Go's cache for the programs that Go itself does not keep. */
+const programsFolder = async (): Promise<string> => {
+  const { stdout } = await run(await findBinary('go', 'golang'), ['env', 'GOCACHE']);
+  const folder = join(dirname(stdout.trim()), 'keelson');
+  await mkdir(folder, { recursive: true });
+  return folder;
+};
+
+/**
+ * Runs Go in the folder of a module, while nobody else builds the same program: two builds at once would compile
+ * everything twice. @returns what it prints
+ */
+const build = async (
+  name: string,
+  folder: string,
+  env: NodeJS.ProcessEnv,
+  ...args: readonly string[]
+): Promise<string> => {
+  const flock = await findBinary('flock', 'util-linux');
+  const lock = join(await programsFolder(), `${name}.lock`);
+  const command = [lock, await findBinary('go', 'golang'), ...args];
+  return (await run(flock, command, { cwd: folder, env })).stdout.trim();
+};
 
 /**
  * Builds a program that the Go module in a folder declares as a tool, in the version pinned by go.mod.
  * The first build takes minutes; later ones use Go's cache.
  * @param name of the tool
- * @returns undefined if Go is missing, which is reported on standard error
  */
-export const buildGoTool = async (
-  folder: string,
-  name = basename(folder),
-): Promise<string | undefined> => {
-  const go = await findBinary('go', 'golang').catch(() => undefined);
-  if (go === undefined) {
-    process.stderr.write(`\n*** NOT TESTED: go is not in PATH, ${name} does not run\n\n`);
-    return undefined;
-  }
-  const { stdout } = await promisify(execFile)(go, ['tool', '-n', name], {
-    cwd: folder,
-    env: goEnvironment(),
-  });
-  return stdout.trim();
+export const buildGoTool = (folder: string, name = basename(folder)): Promise<string> =>
+  build(name, folder, goEnvironment(), 'tool', '-n', name);
+
+/** Builds the program of the Go module in a folder, and keeps it next to Go's cache. */
+export const buildGoProgram = async (folder: string): Promise<string> => {
+  const name = basename(folder);
+  const program = join(await programsFolder(), name);
+  await build(name, folder, goEnvironment(), 'build', '-o', program, '.');
+  return program;
 };
 
 /**
@@ -33,23 +54,15 @@ export const buildGoTool = async (
  * build takes minutes; the program is then kept next to Go's cache.
  * @param folder of the module whose go.mod pins the program
  * @param path import path of the program
- * @returns undefined if Go is missing, which is reported on standard error
  */
 export const buildTaggedGoProgram = async (
   folder: string,
   path: string,
   tags: readonly string[],
-): Promise<string | undefined> => {
+): Promise<string> => {
   const name = basename(path);
-  const go = await findBinary('go', 'golang').catch(() => undefined);
-  if (go === undefined) {
-    process.stderr.write(`\n*** NOT TESTED: go is not in PATH, ${name} does not run\n\n`);
-    return undefined;
-  }
-  const run = promisify(execFile);
-  const { stdout: cache } = await run(go, ['env', 'GOCACHE']);
-  const binary = join(dirname(cache.trim()), 'keelson', name);
+  const program = join(await programsFolder(), name);
   // It is linked again only if its sources have changed.
-  await run(go, ['build', '-tags', tags.join(' '), '-o', binary, path], { cwd: folder });
-  return binary;
+  await build(name, folder, process.env, 'build', '-tags', tags.join(' '), '-o', program, path);
+  return program;
 };
