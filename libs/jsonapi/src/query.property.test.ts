@@ -6,12 +6,14 @@ import { queryReader } from './query.ts';
 /** A query string of an endpoint without further parameters. */
 const parseQuery = queryReader();
 
+/** Any text without U+0000, which is refused. */
+const text = fc.string().filter((given) => !given.includes('\u0000'));
 const segment = fc.stringMatching(/^[a-z0-9-]{1,8}$/);
 
 describe('query parameters', () => {
   test('return every value under the path with which it was written', () => {
     fc.assert(
-      fc.property(fc.array(segment, { minLength: 1, maxLength: 4 }), fc.string(), (path, value) => {
+      fc.property(fc.array(segment, { minLength: 1, maxLength: 4 }), text, (path, value) => {
         const [head = '', ...inner] = path;
         const name = head + inner.map((part) => `[${part}]`).join('');
         const read = queryReader({ [name]: { description: '' } });
@@ -26,19 +28,21 @@ describe('query parameters', () => {
     );
   });
 
-  test('never cause an error, whatever the query string contains', () => {
+  test('never cause an error, whatever the query string contains but U+0000', () => {
     fc.assert(
-      fc.property(fc.string(), (text) => {
-        const query = parseQuery(new URLSearchParams(text));
+      fc.property(fc.string(), (given) => {
+        const parameters = new URLSearchParams(given);
+        fc.pre(![...parameters].flat().join('').includes('\u0000'));
+        const query = parseQuery(parameters);
         expect(query.list('include')).not.toContain('');
-        expect(query.children('filter', 'tagged')).toBeInstanceOf(Array);
+        expect(query.children('filter', 'tagged')).toEqual([]);
       }),
     );
   });
 
   test('every page has a number from 1 and a size from 1 to 100', () => {
     fc.assert(
-      fc.property(fc.string(), fc.string(), (number, size) => {
+      fc.property(text, text, (number, size) => {
         const query = parseQuery(
           new URLSearchParams([
             ['page[number]', number],

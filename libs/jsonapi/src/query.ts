@@ -1,7 +1,8 @@
 /**
  * Query strings with brackets: `filter[tagged][0][key]=env`. Malformed and unknown names are
  * ignored, because clients also send private ones; unknown filters, searches and sorts are refused
- * (`requireKnown`).
+ * (`requireKnown`). So are, before anything is read, values that no resource has (U+0000, which PostgreSQL
+ * cannot compare) and a second value for a parameter that is no list.
  */
 import { JSON_API_LIMITS } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
@@ -38,11 +39,14 @@ export const sortedBy = (fields: readonly string[]): QueryParameter => ({
 });
 
 export interface QueryParameters {
-  /** The last value of `a[b][c]`. */
+  /** The value of `a[b][c]`. */
   one(...path: readonly string[]): string | undefined;
   /** All comma-separated parts of all values, trimmed, without empty ones. */
   list(...path: readonly string[]): readonly string[];
-  /** Names directly below `path`: `children('filter', 'tagged')` gives the indexes. */
+  /**
+   * Names directly below `path` that the endpoint has: `children('filter', 'tagged')` gives the indexes that
+   * are numbers.
+   */
   children(...path: readonly string[]): readonly string[];
   /**
    * @throws KeelsonError `jsonapi.unknown_parameter` naming a `filter`, `search` or `sort` that was given a
@@ -59,6 +63,9 @@ const COMMON: ReadonlySet<string> = new Set(['page', 'include', 'fields']);
 const toKey = (path: readonly string[]): string =>
   path[0] === 'fields' ? path.join(SEPARATOR) : path.join(SEPARATOR).replaceAll('-', '_');
 
+const isList = ({ schema }: QueryParameter): boolean =>
+  (schema as { type?: string } | undefined)?.type === 'array';
+
 const headOf = (key: string): string => key.split(SEPARATOR, 1)[0] ?? '';
 
 /** Undefined for a malformed name. */
@@ -74,7 +81,9 @@ const withoutIndexes = (key: string): string =>
     .map((part) => (/^\d+$/.test(part) ? '0' : part))
     .join(SEPARATOR);
 
-/** @throws KeelsonError `request.invalid` when there are too many parameters */
+const refuseParameter = (parameter: string, text: string): KeelsonError =>
+  new KeelsonError('jsonapi.invalid_parameter', { parameter, text });
+
 const readValues = (
   parameters: URLSearchParams,
 ): ReadonlyMap<string, { readonly name: string; readonly values: string[] }> => {
@@ -83,6 +92,8 @@ const readValues = (
   }
   const given = new Map<string, { readonly name: string; readonly values: string[] }>();
   for (const [name, value] of parameters) {
+    if (`${name}${value}`.includes('\u0000'))
+      throw refuseParameter(name, 'must not contain the character U+0000');
     const path = toPath(name);
     if (path === undefined) continue;
     const key = toKey(path);
@@ -95,14 +106,29 @@ const readValues = (
 
 /**
  * A reader of the query strings of one endpoint, which has these parameters.
- * @returns reads a query string; @throws KeelsonError `request.invalid` when there are too many parameters
+ * @returns reads a query string; @throws KeelsonError `request.invalid` when there are too many parameters,
+ *   `jsonapi.invalid_parameter` for U+0000 and for several values of a parameter that is no list
  */
 export const queryReader = (schema: QuerySchema = {}) => {
   const names = Object.keys(schema);
-  const declared = new Set(names.map((name) => withoutIndexes(toKey(toPath(name) ?? []))));
+  const declared = new Map(
+    Object.entries(schema).map(([name, parameter]) => [
+      withoutIndexes(toKey(toPath(name) ?? [])),
+      parameter,
+    ]),
+  );
   const isDeclared = (key: string): boolean => declared.has(withoutIndexes(key));
+  const hasOneValue = (key: string): boolean => {
+    if (headOf(key) === 'page') return true;
+    const parameter = declared.get(withoutIndexes(key));
+    return parameter !== undefined && !isList(parameter);
+  };
   return (parameters: URLSearchParams): QueryParameters => {
     const given = readValues(parameters);
+    for (const [key, { name, values }] of given) {
+      if (values.length > 1 && hasOneValue(key))
+        throw refuseParameter(name, 'has one value, and was given several times');
+    }
     const at = (path: readonly string[]): readonly string[] => {
       const key = toKey(path);
       // The OpenAPI document would lack it.
@@ -120,7 +146,7 @@ export const queryReader = (schema: QuerySchema = {}) => {
       children: (...path) => {
         const prefix = toKey(path) + SEPARATOR;
         const below = [...given.keys()]
-          .filter((key) => key.startsWith(prefix))
+          .filter((key) => key.startsWith(prefix) && (COMMON.has(headOf(key)) || isDeclared(key)))
           .map((key) => key.slice(prefix.length).split(SEPARATOR, 1)[0] ?? '');
         return [...new Set(below)];
       },

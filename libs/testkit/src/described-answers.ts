@@ -239,7 +239,7 @@ export const answerCheck = <Description extends { readonly service: string }>(
       status,
       mediaType: contentType.split(';')[0] ?? '',
       body,
-      isSparse: decodeURIComponent(query).includes('fields['),
+      isSparse: [...new URLSearchParams(query).keys()].some((name) => name.startsWith('fields[')),
     });
     if (faults.length > 0)
       throw new Error(`${method} ${path} is not answered as described: ${faults.join('; ')}`);

@@ -30,6 +30,12 @@ export const WORKSPACE_ERRORS = {
     retry: false,
     message: '{parameter} is not supported at this address; supported are: {known}',
   },
+  'jsonapi.invalid_parameter': {
+    grpc: 'INVALID_ARGUMENT',
+    http: 400,
+    retry: false,
+    message: 'Invalid query parameter: {parameter} {text}',
+  },
   // JSON:API 1.1, "Updating Resources": the id in the document must be that of the URL.
   'jsonapi.id_differs': {
     grpc: 'INVALID_ARGUMENT',

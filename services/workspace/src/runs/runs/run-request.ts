@@ -100,7 +100,7 @@ export const RUN_FILTERS: QuerySchema = {
   'filter[status]': { description: 'Statuses of the runs.', schema: TEXTS },
   'filter[status_group]': {
     description: 'A group of statuses.',
-    schema: choice(Object.keys(STATUS_GROUPS)),
+    schema: choice([...STATUS_GROUPS.keys()]),
   },
   'filter[source]': { description: 'Sources of the runs.', schema: TEXTS },
   'filter[operation]': { description: 'Operations of the runs.', schema: TEXTS },
@@ -113,9 +113,9 @@ export const RUN_FILTERS: QuerySchema = {
 };
 
 export const parseRunFilter = (query: QueryParameters): RunFilter => {
-  const group = query.one('filter', 'status_group');
+  const group = query.one('filter', 'status_group') || undefined;
   const statuses = query.list('filter', 'status').slice(0, 30);
-  const isInGroup = group === undefined ? undefined : STATUS_GROUPS[group];
+  const isInGroup = STATUS_GROUPS.get(group ?? '');
   const grouped = isInGroup === undefined ? NO_STATUS : RUN_STATUSES.filter(isInGroup);
   return {
     statuses:

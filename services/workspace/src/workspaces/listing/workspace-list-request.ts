@@ -1,3 +1,4 @@
+import { KeelsonError } from '@keelson/errors';
 import {
   FLAG,
   invalidParameter,
@@ -56,22 +57,29 @@ export const isTagUnion = (query: QueryParameters): boolean => isOn(query, 'tag-
 /**
  * Conditions on bindings. Public clients send a value with each, empty if none is wanted: it then matches any
  * value, unless `filter[tag-value-default-null]` requires bindings without a value.
- * @throws KeelsonError `jsonapi.invalid_attribute` for more conditions than the limit
+ * @throws KeelsonError `jsonapi.invalid_attribute` for more conditions than the limit,
+ * `jsonapi.invalid_parameter` for a value without its key
  */
 export const parseTagFilters = (query: QueryParameters): readonly TagFilter[] => {
   const absent = isOn(query, 'tag-value-default-null') ? '' : undefined;
   return limited('filter[tagged]', query.children('filter', 'tagged')).flatMap((index) => {
     const key = query.one('filter', 'tagged', index, 'key');
-    if (!key) return [];
+    if (!key) {
+      if (!query.one('filter', 'tagged', index, 'value')) return [];
+      throw new KeelsonError('jsonapi.invalid_parameter', {
+        parameter: `filter[tagged][${index}][value]`,
+        text: `needs filter[tagged][${index}][key]`,
+      });
+    }
     const value = query.one('filter', 'tagged', index, 'value') || absent;
     return [value === undefined ? { key } : { key, value }];
   });
 };
 
 /**
- * The parameters of the list. Malformed filters are ignored.
+ * The parameters of the list.
  * @throws KeelsonError `jsonapi.invalid_attribute` for more filters of a kind than the limit,
- * `jsonapi.invalid_sort`
+ * `jsonapi.invalid_parameter`, `jsonapi.invalid_sort`
  */
 export const parseWorkspaceQuery = (query: QueryParameters): GivenWorkspaceQuery => ({
   nameContains: query.one('search', 'name') || undefined,

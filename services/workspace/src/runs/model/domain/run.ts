@@ -261,8 +261,8 @@ export const toOperation = (run: Run): RunOperation => {
   return run.allowEmptyApply ? 'empty_apply' : 'plan_and_apply';
 };
 
-export const STATUS_GROUPS: Readonly<Record<string, (status: RunStatus) => boolean>> = {
-  non_final: (status) => !isFinal(status),
-  final: isFinal,
-  discardable: isDiscardable,
-};
+export const STATUS_GROUPS: ReadonlyMap<string, (status: RunStatus) => boolean> = new Map([
+  ['non_final', (status: RunStatus) => !isFinal(status)],
+  ['final', isFinal],
+  ['discardable', isDiscardable],
+]);
