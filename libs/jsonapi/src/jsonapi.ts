@@ -41,6 +41,7 @@ export {
 } from './query.ts';
 export {
   type CheckTexts,
+  fixedType,
   nullable,
   requireSameId,
   resourceBody,

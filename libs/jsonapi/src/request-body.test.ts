@@ -36,6 +36,12 @@ describe('request document', () => {
     expect(decoder.decode(document({ name: 'a', other: 1 }))).toEqual(document({ name: 'a' }));
   });
 
+  test('adds the type that it can only have', () => {
+    expect(decoder.decode({ data: { attributes: { name: 'a' } } })).toEqual(
+      document({ name: 'a' }),
+    );
+  });
+
   test('reads names with underscores, in nested objects too', () => {
     const given = document({ name: 'a', vcs_repo: { oauth_token_id: 'ot-1' } });
     expect(decoder.decode(given)).toEqual(
@@ -87,7 +93,7 @@ describe('request document', () => {
   test.for([
     ['a body that is no object', [], ''],
     ['no data', {}, '/data'],
-    ['no type', { data: { attributes: { name: 'a' } } }, '/data/type'],
+    ['an empty type', { data: { type: '', attributes: { name: 'a' } } }, '/data/type'],
     ['another type', { data: { type: 'runs', attributes: { name: 'a' } } }, '/data/type'],
     ['no attributes', { data: { type: 'workspaces' } }, '/data/attributes/name'],
     ['a number for text', document({ name: 7 }), '/data/attributes/name'],

@@ -1,6 +1,7 @@
 /**
  * Request documents: their schemas, and the conversion of parsed JSON to a typed value. Underscores in
- * attribute names and old names of an attribute are replaced before the schema is checked.
+ * attribute names and old names of an attribute are replaced, and a type that can only be one is added, before
+ * the schema is checked.
  */
 import { KeelsonError } from '@keelson/errors';
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
@@ -13,19 +14,29 @@ export const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Ty
 
 const NO_ATTRIBUTES = Type.Object({});
 
-/** Document with one resource: `data.type` must be `type`, missing `attributes` count as empty. */
+/** The type that the address fixes, with other names that clients send for it. A missing one means the first. */
+export const fixedType = (name: string, ...others: readonly string[]) =>
+  Type.Union(
+    [name, ...others].map((one) => Type.Literal(one)),
+    { default: name },
+  );
+
+/**
+ * Document with one resource: `data.type` must be `type` or absent, missing `attributes` count as empty.
+ * @param type a schema where the request chooses the type, or where there are other names for it
+ */
 export const resourceBody = <
   Attributes extends TObject = TObject<Record<never, never>>,
   Relationships extends TObject = TObject<Record<never, never>>,
 >(
-  type: string | readonly string[],
+  type: string | ReturnType<typeof fixedType>,
   attributes: Attributes = NO_ATTRIBUTES as Attributes,
   relationships: Relationships = NO_ATTRIBUTES as Relationships,
 ) =>
   Type.Object({
     data: Type.Object({
       id: Type.Optional(nullable(Type.String())),
-      type: Type.Union([type].flat().map((name) => Type.Literal(name))),
+      type: typeof type === 'string' ? fixedType(type) : type,
       attributes,
       relationships: Type.Optional(relationships),
     }),
@@ -60,7 +71,19 @@ const isEqual = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.
 /** JSON pointers with current names, and the name that the request uses for the last part of each. */
 type GivenNames = Map<string, string>;
 
-/** Renames the members of an object, and of all objects in it, to the names that the schema declares. */
+/** The only type that a resource or identifier can have; undefined where the request chooses. */
+const onlyType = (properties: Readonly<Record<string, TSchema>>): string | undefined => {
+  const { const: only, default: first } = (properties['type'] ?? {}) as {
+    const?: string;
+    default?: string;
+  };
+  return only ?? first;
+};
+
+/**
+ * Renames the members of an object, and of all objects in it, to the names that the schema declares. Adds a
+ * missing `type` that can only be one: public clients whose authors forgot it are in use.
+ */
 const canonicalNames = (
   value: unknown,
   schema: TSchema,
@@ -106,7 +129,8 @@ const canonicalNames = (
     }
     result[name] = converted;
   }
-  return result;
+  const type = onlyType(properties);
+  return type === undefined ? result : { type, ...result };
 };
 
 const withEmptyAttributes = (value: unknown): unknown =>

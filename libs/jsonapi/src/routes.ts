@@ -19,16 +19,12 @@ import { type BodyDecoder, createBodyDecoder, requireSameId } from './request-bo
 import { parseFields, withFields } from './sparse-fields.ts';
 import { warnOfUnsupported } from './unsupported-fields.ts';
 
-/**
- * Requests that change something must name the media type even when their body is empty; a charset parameter
- * may follow.
- */
+/** A body must name its media type; a charset parameter may follow. Nothing has no media type. */
 const requireMediaType = ({ head }: RouteExchange): void => {
-  if (head.method === 'GET' || head.method === 'HEAD') return;
   const given = (head.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
   if (given !== JSON_API_MEDIA_TYPE) {
     throw new KeelsonError('request.unsupported_media_type', {
-      text: `the request must have the content type ${JSON_API_MEDIA_TYPE}`,
+      text: `a request with a body must have the content type ${JSON_API_MEDIA_TYPE}`,
     });
   }
 };
@@ -38,8 +34,10 @@ const readBody = async (
   decoder: BodyDecoder<TSchema> | undefined,
   exchange: RouteExchange,
 ): Promise<unknown> => {
+  if (exchange.head.method === 'GET' || exchange.head.method === 'HEAD') return undefined;
+  const bytes = await exchange.body.bytes(definition.body?.limitBytes ?? JSON_API_LIMITS.bodyBytes);
+  if (bytes.byteLength > 0) requireMediaType(exchange);
   if (definition.body === undefined || decoder === undefined) return undefined;
-  const bytes = await exchange.body.bytes(definition.body.limitBytes ?? JSON_API_LIMITS.bodyBytes);
   if (bytes.byteLength === 0 && definition.body.optional === true) return undefined;
   return decoder.decode(parseJson(bytes, JSON_API_LIMITS.json));
 };
@@ -70,7 +68,6 @@ const toRoute = (tag: string, definition: Endpoint): Route => {
     handle: async (exchange): Promise<EdgeResponse> => {
       const principal = exchange.head.principal;
       if (principal === undefined) throw new KeelsonError('jsonapi.unauthorized');
-      requireMediaType(exchange);
       const body = await readBody(definition, decoder, exchange);
       const { head, params } = exchange;
       const query = readQuery(exchange.query);

@@ -4,6 +4,7 @@ import {
   documentWith,
   isEnumeration,
   limitOf,
+  MINIMAL,
   type RequestForm,
   type Schema,
   toRequestForms,
@@ -90,4 +91,57 @@ test('every text and list has a limit', () => {
       .map(({ path }) => `${route} ${path.join('/')}`),
   );
   expect(unlimited).toEqual([]);
+});
+
+/** The document without `name` in its resource, or in the first item of its list. */
+const withType = (document: unknown, type: string | undefined): unknown => {
+  const { data } = document as { data: object | readonly object[] };
+  const change = (one: object) =>
+    Object.fromEntries(Object.entries({ ...one, type }).filter(([, value]) => value !== undefined));
+  return { data: Array.isArray(data) ? data.map(change) : change(data as object) };
+};
+
+test('a type that is missing is the one that the address fixes, and another one is refused', async () => {
+  const faults: string[] = [];
+  const chosen: string[] = [];
+  for (const { route, schema, fields } of forms) {
+    const type = fields.find(({ path }) => /^data( \*)? type$/.test(path.join(' ')));
+    if (type === undefined) continue;
+    const [method = '', path = ''] = route.split(' ');
+    const target = path.replaceAll(/[{}]/g, '');
+    const pointer = `/${type.path.join('/').replaceAll('*', '0')}`;
+    const isNamed = async (given: string | undefined): Promise<boolean> => {
+      const document = documentWith(schema, type.path, MINIMAL);
+      const reply = await harness.call(method, target, withType(document, given));
+      return reply.errors.some(({ source }) => source?.pointer === pointer);
+    };
+    if (await isNamed(undefined)) chosen.push(route);
+    if (!(await isNamed('somethings'))) faults.push(route);
+  }
+  expect(faults).toEqual([]);
+  // The only documents whose type the request chooses.
+  expect(chosen.filter((route) => !route.includes('data-retention-policy'))).toEqual([]);
+  expect(chosen).toHaveLength(6);
+});
+
+test('a body needs its content type, and nothing needs none', async () => {
+  const faults: string[] = [];
+  const { pathsJson } = await harness.service.edge.describe();
+  const paths = JSON.parse(pathsJson) as Record<string, Record<string, object>>;
+  const isSigned = /^\/(uploads|downloads|webhooks|openapi)\//;
+  for (const [path, operations] of Object.entries(paths)) {
+    for (const method of Object.keys(operations)) {
+      if (method === 'get' || isSigned.test(path)) continue;
+      const send = async (body: unknown, contentType: string) => {
+        const target = path.replaceAll(/[{}]/g, '');
+        const headers = { 'content-type': contentType };
+        const reply = await harness.call(method.toUpperCase(), target, body, undefined, headers);
+        return reply.status;
+      };
+      if ((await send(undefined, '')) === 415) faults.push(`${method} ${path} without a body`);
+      for (const type of ['', 'text/plain', 'application/json'])
+        if ((await send({}, type)) !== 415) faults.push(`${method} ${path} ${type}`);
+    }
+  }
+  expect(faults).toEqual([]);
 });

@@ -3,6 +3,7 @@ import {
   choice,
   type Endpoint,
   endpoint,
+  fixedType,
   itemsOn,
   jsonApiRoutes,
   nullable,
@@ -40,7 +41,7 @@ import {
 
 // Deployed clients leave the type empty, or set it to the kind of token.
 const CREATE = resourceBody(
-  ['authentication-tokens', 'authentication-token', 'agent-tokens', ''],
+  fixedType('authentication-tokens', 'authentication-token', 'agent-tokens', ''),
   Type.Object({
     description: Type.Optional(nullable(Type.String({ maxLength: 255 }))),
     'expired-at': Type.Optional(nullable(Type.String({ maxLength: 40 }))),

@@ -39,7 +39,9 @@ const LIMITS = Object.values(LIMIT_ATTRIBUTES);
 const limit = (maximum: number) => Type.Optional(nullable(Type.Integer({ minimum: 1, maximum })));
 
 const BODY = resourceBody(
-  [...new Set([...Object.values(RETENTION_TYPES), EARLY_TYPE])],
+  Type.Union(
+    [...new Set([...Object.values(RETENTION_TYPES), EARLY_TYPE])].map((name) => Type.Literal(name)),
+  ),
   Type.Object({
     [OLDER]: limit(MAX_RETENTION_DAYS),
     ...Object.fromEntries(

@@ -1,6 +1,7 @@
 import type { Route } from '@keelson/edge';
 import {
   endpoint,
+  fixedType,
   invalidAttribute,
   jsonApiRoutes,
   many,
@@ -37,7 +38,7 @@ const id = Type.Optional(nullable(Type.String({ maxLength: 64 })));
 const ASSIGNMENT = Type.Object({
   data: nullable(
     Type.Object({
-      type: Type.Union([Type.Literal('workspaces'), Type.Literal('ssh-keys')]),
+      type: fixedType('workspaces', 'ssh-keys'),
       id,
       attributes: Type.Optional(Type.Object({ id })),
     }),

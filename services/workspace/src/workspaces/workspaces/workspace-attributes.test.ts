@@ -503,7 +503,7 @@ describe('creation and update refuse', () => {
 
   test.for([
     [{ data: { type: 'projects', attributes: { name: 'x' } } }, '/data/type'],
-    [{ data: { attributes: { name: 'x' } } }, '/data/type'],
+    [{ data: { type: null, attributes: { name: 'x' } } }, '/data/type'],
     [{}, '/data'],
   ] as const)('the document %j', async ([body, pointer]) => {
     const { id } = await create();
