@@ -121,6 +121,7 @@ export {
   isRevocationReason,
   REVOCATION_REASON,
   type RevocationReason,
+  reasonName,
 } from './revocation-reason.ts';
 export { createRootCertificate } from './root-certificate.ts';
 export {

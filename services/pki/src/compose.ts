@@ -63,6 +63,7 @@ import { rootRoutes } from './issuers/root-routes.ts';
 import { caSigningRoutes } from './issuing/ca-signing-routes.ts';
 import { CertificateMaker } from './issuing/certificate-maker.ts';
 import { type IssuingRouteParts, issuingRoutes } from './issuing/issuing-routes.ts';
+import { compromisedKeyRoutes } from './keys/compromised-key-routes.ts';
 import { createCompromisedKeys } from './keys/compromised-keys.ts';
 import { keyRoutes } from './keys/key-routes.ts';
 import { createPkiCounters, type PkiCounters } from './metrics/counters.ts';
@@ -155,6 +156,7 @@ const pkiRoutes = (
     ...issuerRoutes({ ...shared, rolesNaming }),
     ...issuerFetchRoutes(shared),
     ...keyRoutes({ store, issuerWithKey }),
+    ...compromisedKeyRoutes(store),
     ...roleRoutes(store),
     ...issuingRoutes(shared),
     ...caSigningRoutes(shared),

@@ -45,7 +45,7 @@ export const PKI_ENGINE: EngineDescription = {
       UNAUTHENTICATED_RESOURCES.map((resource) => pattern + resource),
     ),
   ],
-  rootPaths: ['root', 'root/sign-self-issued'],
+  rootPaths: ['root', 'root/sign-self-issued', 'keys/compromised/+'],
 };
 
 /** @param path of a route, with `+` in place of each parameter */

@@ -410,7 +410,7 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
     },
   },
   revocation: {
-    paths: ['revoke', 'revoke-with-key', 'batch/certs'],
+    paths: ['revoke', 'revoke-with-key', 'issuer/{issuer_ref}/revoke', 'batch/certs'],
     fields: all(
       ['serial_number', 'certificate', 'private_key', 'serial_numbers', 'reason'],
       elsewhere(REVOCATION),

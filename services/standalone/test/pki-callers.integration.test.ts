@@ -33,7 +33,12 @@ const UNAUTHENTICATED = [
   // The TLS client proves itself by its certificate.
   /^\/est\/by-certificate\/.+$/,
 ];
-const SUDO = ['DELETE /root', 'POST /root/sign-self-issued', 'PUT /root/sign-self-issued'];
+const SUDO = [
+  'DELETE /root',
+  'POST /root/sign-self-issued',
+  'PUT /root/sign-self-issued',
+  'DELETE /keys/compromised/{fingerprint}',
+];
 
 const CALLERS = [
   'none',

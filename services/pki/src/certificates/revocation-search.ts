@@ -1,6 +1,7 @@
 /** Revocations by issuer, a few milliseconds of work at a time. */
 
 import type { Store } from '@keelson/storage';
+import { REVOCATION_REASON } from '@keelson/x509';
 import type { MountScope } from '../mounts/mount-records.ts';
 import type { CertificateTables } from './certificate-projections.ts';
 import { type RevocationScope } from './revocation-records.ts';
@@ -45,10 +46,20 @@ export interface RevocationRow {
   readonly reason: number;
 }
 
-/**
- * Revocations of one issuer's certificates in order of their serial numbers, page by page. What several
- * clusters revoked comes once, with its first time and the reason given then.
- */
+/** One row for each certificate: its first time, and the compromise if any cluster found one, else the first reason. */
+const mergeBySerial = (rows: readonly RevocationRow[]): readonly RevocationRow[] => {
+  const merged: RevocationRow[] = [];
+  for (const row of rows) {
+    const last = merged.at(-1);
+    if (last?.serial !== row.serial) merged.push(row);
+    // PostgreSQL returns 64-bit columns as text.
+    else if (Number(row.reason) === REVOCATION_REASON.keyCompromise)
+      merged[merged.length - 1] = { ...last, reason: row.reason };
+  }
+  return merged;
+};
+
+/** Revocations of one issuer's certificates in order of their serial numbers, page by page. */
 export async function* revocationsOf(
   store: Store,
   { uuid }: MountScope,
@@ -69,9 +80,13 @@ export async function* revocationsOf(
         .orderBy('revoked_at')
         .limit(pageSize),
     );
-    yield rows.filter(({ serial }, index) => serial !== rows[index - 1]?.serial);
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < pageSize) return;
+    const merged = mergeBySerial(rows);
+    const isLast = rows.length < pageSize;
+    // The rows of the last certificate may continue on the next page.
+    const page = isLast || merged.length === 1 ? merged : merged.slice(0, -1);
+    yield page;
+    const last = page.at(-1);
+    if (last === undefined || isLast) return;
     after = last.serial;
   }
 }

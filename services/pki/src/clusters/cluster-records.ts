@@ -4,6 +4,7 @@
  */
 
 import { jsonRecords, type Reads, type RecordCollection, type Transaction } from '@keelson/storage';
+import { REVOCATION_REASON, type RevocationReason } from '@keelson/x509';
 import {
   pendingRecords,
   type Revocation,
@@ -43,6 +44,8 @@ export interface ThisCluster {
 export interface RevocationRequest {
   readonly requestingCluster: string;
   readonly requestedAtMs: number;
+  /** undefined: the request gives none. */
+  readonly reason?: RevocationReason | undefined;
 }
 
 /** By serial number. */
@@ -52,13 +55,15 @@ export const requestRecords = (mount: MountScope): RecordCollection<RevocationRe
 export interface RevocationConfirmation {
   readonly confirmingCluster: string;
   readonly confirmedAtMs: number;
+  /** The reason that the request gave. */
+  readonly reason?: RevocationReason | undefined;
 }
 
 /** By serial number; a separate record, because another cluster writes it. */
 export const confirmationRecords = (mount: MountScope): RecordCollection<RevocationConfirmation> =>
   jsonRecords(`${sharedPrefix(mount)}revocation-confirmations/`);
 
-/** The oldest announced revocation of a certificate. */
+/** The oldest announced revocation of a certificate, with the compromise if any cluster found one. */
 export const findClusterRevocation = async (
   reads: Reads,
   mount: MountScope,
@@ -66,8 +71,13 @@ export const findClusterRevocation = async (
 ): Promise<(Revocation & { readonly clusters: readonly string[] }) | undefined> => {
   const records = jsonRecords<Revocation>(clusterRevocationsOf(mount, serialKey));
   const entries = await records.entries(reads);
-  const [oldest] = entries.map(([, one]) => one).sort((a, b) => a.revokedAtMs - b.revokedAtMs);
-  return oldest && { ...oldest, clusters: entries.map(([cluster]) => cluster) };
+  const revocations = entries.map(([, one]) => one).sort((a, b) => a.revokedAtMs - b.revokedAtMs);
+  const [oldest] = revocations;
+  if (oldest === undefined) return undefined;
+  const { keyCompromise } = REVOCATION_REASON;
+  const isCompromised = revocations.some(({ reason }) => reason === keyCompromise);
+  const reason = isCompromised ? keyCompromise : oldest.reason;
+  return { ...oldest, reason, clusters: entries.map(([cluster]) => cluster) };
 };
 
 /** Announces a revocation of this cluster to all clusters. */

@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClusterState } from '@keelson/proto/sys/v1/cluster';
 import { type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
-import { decodePem, parseCrl, toSerialHex } from '@keelson/x509';
+import { decodePem, findReason, parseCrl, reasonName, toSerialHex } from '@keelson/x509';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { aMount, type OpenPki, openPki } from '../../test/open-pki.ts';
 
@@ -96,8 +96,19 @@ const forward = async (): Promise<void> => {
 const issue = async (pki: OpenPki) =>
   (await pki.call('POST', 'issue/web', { common_name: 'a.example', ttl: '1h' })).data;
 
-const revoke = (pki: OpenPki, serial_number: string) =>
-  pki.call('POST', 'revoke', { serial_number });
+const revoke = (pki: OpenPki, serial_number: string, reason?: string) =>
+  pki.call('POST', 'revoke', { serial_number, reason });
+
+/** Names of the reasons on a CRL, by serial number. */
+const reasonsOn = async (pki: OpenPki, path: string): Promise<Readonly<Record<string, string>>> =>
+  Object.fromEntries(
+    parseCrl((await pki.call('GET', path)).bytes).entries.map(
+      ({ serialNumber, extensions = [] }) => [
+        toSerialHex(serialNumber),
+        reasonName(findReason(extensions)),
+      ],
+    ),
+  );
 
 const listed = async (pki: OpenPki, path: string): Promise<readonly string[]> =>
   parseCrl((await pki.call('GET', path)).bytes).entries.map(({ serialNumber }) =>
@@ -291,7 +302,7 @@ describe('a certificate that another cluster issued', () => {
   test('is revoked by its issuing cluster, which confirms it', async () => {
     await unify({ cross_cluster_revocation: true });
     const { serial_number } = await issue(primary);
-    const asked = await revoke(secondary, serial_number);
+    const asked = await revoke(secondary, serial_number, 'superseded');
     expect([asked.status, asked.data]).toEqual([200, { state: 'pending' }]);
     expect(asked.json.warnings[0]).toContain('was not issued by this cluster');
     await forward();
@@ -314,6 +325,29 @@ describe('a certificate that another cluster issued', () => {
     const again = await revoke(secondary, serial_number);
     expect(again.data).toMatchObject({ state: 'revoked' });
     expect(again.json.warnings).toEqual(['the certificate was revoked in cluster amsterdam']);
+    expect(await reasonsOn(primary, 'crl')).toEqual({ [serial_number]: 'superseded' });
+    const kept = await revoke(secondary, serial_number, 'cessationOfOperation');
+    expect(kept.json.warnings[1]).toContain('its reason stays superseded');
+
+    const found = await revoke(secondary, serial_number, 'keyCompromise');
+    expect(found.data).toEqual({ state: 'pending' });
+    await forward();
+    primary.clock.advance(60_000);
+    await expect
+      .poll(() => reasonsOn(primary, 'crl'), { timeout: 60_000 })
+      .toEqual({ [serial_number]: 'keyCompromise' });
+  });
+
+  test('has the compromise that any cluster found as its reason', async () => {
+    await unify();
+    const { serial_number, certificate } = await issue(primary);
+    await revoke(primary, serial_number, 'superseded');
+    const body = { certificate, reason: 'keyCompromise' };
+    expect((await secondary.call('POST', 'revoke', body)).data.state).toBe('revoked');
+    await forward();
+    await primary.call('GET', 'crl/rotate');
+    expect(await reasonsOn(primary, 'unified-crl')).toEqual({ [serial_number]: 'keyCompromise' });
+    expect(await reasonsOn(primary, 'crl')).toEqual({ [serial_number]: 'superseded' });
   });
 
   test('is requested only where that is enabled, and never by proof of possession', async () => {

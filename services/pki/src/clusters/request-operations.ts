@@ -1,20 +1,24 @@
 /** Requests between clusters to revoke certificates, and their confirmations. */
+import { REVOCATION_REASON, type RevocationReason } from '@keelson/x509';
 import type { MountScope } from '../mounts/mount-records.ts';
 import type { AnnouncingParts } from './announcing-operations.ts';
 import { confirmationRecords, requestRecords } from './cluster-records.ts';
 import { putForAll } from './outbox.ts';
 
-/** Asks all clusters; asked again, the first request remains. */
+/** Asks all clusters; asked again, the first request remains, unless a compromise was found since. */
 export const requestRevocation = async (
   { store, clock, cluster, carry }: AnnouncingParts,
   mount: MountScope,
   serialKey: string,
+  reason: RevocationReason | undefined,
 ): Promise<void> => {
   const { id } = cluster();
   await store.transact(async (tx) => {
     const records = requestRecords(mount);
-    if ((await records.find(tx, serialKey)) !== undefined) return;
-    const request = { requestingCluster: id, requestedAtMs: clock.nowMs() };
+    const before = await records.find(tx, serialKey);
+    const isReplaced = reason === REVOCATION_REASON.keyCompromise && before?.reason !== reason;
+    if (before !== undefined && !isReplaced) return;
+    const request = { requestingCluster: id, requestedAtMs: clock.nowMs(), reason };
     putForAll(tx, mount, records, serialKey, request);
   });
   await carry(mount);
@@ -24,12 +28,14 @@ export const confirmRevocation = async (
   { store, clock, cluster, carry }: AnnouncingParts,
   mount: MountScope,
   serialKey: string,
+  reason: RevocationReason | undefined,
 ): Promise<void> => {
   const { id } = cluster();
   await store.transact((tx) =>
     putForAll(tx, mount, confirmationRecords(mount), serialKey, {
       confirmingCluster: id,
       confirmedAtMs: clock.nowMs(),
+      reason,
     }),
   );
   await carry(mount);

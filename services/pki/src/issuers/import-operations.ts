@@ -4,8 +4,14 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
 import type { Store, Transaction } from '@keelson/storage';
-import { isSamePublicKey, type KeyPair, type ParsedCertificate } from '@keelson/x509';
+import {
+  isSamePublicKey,
+  type KeyPair,
+  type ParsedCertificate,
+  parseCertificate,
+} from '@keelson/x509';
 import type { ListRebuilding } from '../crl-config/list-rebuilding.ts';
+import { refuseCompromisedKey } from '../keys/compromised-keys.ts';
 import { type Key } from '../keys/domain/key-ring.ts';
 import { storeKey, toKey } from '../keys/key-operations.ts';
 import { adoptDefaultKey } from '../keys/key-records.ts';
@@ -37,6 +43,9 @@ interface Sorted<T> {
 }
 
 const publicKeyOf = (key: Key): Uint8Array => Buffer.from(key.publicKey, 'base64');
+
+const certifiedKeyOf = ({ certificate }: Issuer): Uint8Array =>
+  parseCertificate(Buffer.from(certificate, 'base64')).publicKeyDer;
 
 const sortKeys = (pairs: readonly KeyPair[], known: readonly Key[], name: string): Sorted<Key> => {
   const sorted: Sorted<Key> = { created: [], existing: [] };
@@ -91,6 +100,8 @@ const storeBundle = async (
     ({ id, keyId }) => keyId !== '' && authority.requireIssuer(id).issuer.keyId === '',
   );
   const issuers = sortCertificates(bundle.certificates, before, keyIdOf);
+  const newKeys = [...keys.created.map(publicKeyOf), ...issuers.created.map(certifiedKeyOf)];
+  for (const publicKeyDer of newKeys) await refuseCompromisedKey(tx, mount, publicKeyDer);
   for (const key of keys.created) storeKey(tx, mount, authority.keys, key);
   for (const issuer of [...issuers.created, ...completed])
     issuerRecords(mount).write(tx, issuer.id, issuer);

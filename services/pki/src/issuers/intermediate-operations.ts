@@ -29,7 +29,7 @@ export const generateIntermediate = async (
   request: Omit<CaCsrRequest, 'publicKeyDer'>,
 ): Promise<GeneratedRequest> => {
   const { keys } = await authorities.of(mount);
-  const { key, isNew, signer } = await chooseKey(keys, choice);
+  const { key, isNew, signer } = await chooseKey(store, mount, keys, choice);
   const publicKeyDer = Buffer.from(key.publicKey, 'base64');
   const csrDer = await createCsr(buildCaCsr({ ...request, publicKeyDer }), signer);
   if (isNew)

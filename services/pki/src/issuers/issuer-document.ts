@@ -1,5 +1,5 @@
 import type { JsonObject } from '@keelson/secrets-api';
-import type { SignatureScheme } from '@keelson/x509';
+import { reasonName, type SignatureScheme } from '@keelson/x509';
 import { urlListsDocument } from '../authority-urls/authority-url-document.ts';
 import { NO_URLS } from '../authority-urls/domain/authority-urls.ts';
 import { formatTime } from '../validity/domain/lifetime.ts';
@@ -50,6 +50,7 @@ export const issuerDocument = (authority: Authority, found: IssuerInUse): JsonOb
     ...(issuer.revokedAtMs !== undefined && {
       revocation_time: issuer.revokedAtMs / 1000,
       revocation_time_rfc3339: formatTime(issuer.revokedAtMs),
+      revocation_reason: reasonName(issuer.revocationReason),
     }),
     ...urlListsDocument(issuer.urls ?? NO_URLS),
     ...(issuer.urls !== undefined && { enable_aia_url_templating: issuer.urls.enableTemplating }),

@@ -1,10 +1,8 @@
 import type { Clock } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
 import type { Reads, Store, Transaction } from '@keelson/storage';
-import { keyTypeOfScheme, toSerialKey } from '@keelson/x509';
+import { keyTypeOfScheme } from '@keelson/x509';
 import { checkUrls } from '../authority-urls/domain/authority-urls.ts';
-import { findCertificate } from '../certificates/certificate-records.ts';
-import { type ThisCluster, writeRevocation } from '../clusters/cluster-records.ts';
 import type { ListRebuilding } from '../crl-config/list-rebuilding.ts';
 import { keyRecords, writeDefaultKeyId } from '../keys/key-records.ts';
 import { settingsBefore } from '../mounts/damaged-settings.ts';
@@ -28,7 +26,6 @@ export interface IssuerParts {
   readonly authorities: Authorities;
   readonly crlBuilder: ListRebuilding;
   readonly clock: Clock;
-  readonly cluster: () => ThisCluster;
   /** Names of roles whose issuer is given by this name; the number of roles searched is limited. */
   readonly rolesNaming: (
     reads: Reads,
@@ -150,49 +147,6 @@ export const deleteIssuer = (
       `Deleted issuer ${found.issuer.id} (via issuer_ref ${reference}); this was configured as the default issuer. Operations without an explicit issuer will not work until a new default is configured.`,
     ];
   });
-
-/** Revokes an issuer: it may no longer issue, and the lists of the issuers above it contain it. */
-export const revokeIssuer = async (
-  parts: IssuerParts,
-  mount: MountScope,
-  reference: string,
-): Promise<readonly string[]> => {
-  const revokedAtMs = Math.floor(parts.clock.nowMs() / 1000) * 1000;
-  const wasRevoked = await parts.store.transact(async (tx) => {
-    const authority = await loadAuthority(tx, mount);
-    const { issuer, certificate, isSelfSigned } = authority.requireIssuer(reference);
-    if (issuer.revokedAtMs !== undefined) return true;
-    const signer = isSelfSigned ? undefined : authority.findSigner(certificate);
-    const serialKey = toSerialKey(certificate.serialNumber);
-    const stored = signer && (await findCertificate(tx, mount, serialKey));
-    // If this mount issued it, it is also recorded as a revoked certificate.
-    if (signer && stored && Buffer.from(stored).equals(certificate.der))
-      await writeRevocation(tx, mount, parts.cluster(), serialKey, {
-        revokedAtMs,
-        issuerId: signer.issuer.id,
-        notAfterMs: certificate.notAfterMs,
-      });
-    noteIssuerChange(tx, mount, parts.clock);
-    issuerRecords(mount).write(tx, issuer.id, {
-      ...issuer,
-      revokedAtMs,
-      usages: issuer.usages.filter((usage) => usage !== 'issuing-certificates'),
-    });
-    return false;
-  });
-  if (wasRevoked) return [];
-  const authority = await parts.authorities.of(mount);
-  const found = authority.requireIssuer(reference);
-  const warnings = [...(await parts.crlBuilder.rebuild(mount))];
-  if (found.isSelfSigned)
-    warnings.push('this issuer is self-signed, so no CRL can announce its revocation');
-  else if (authority.chainOf(found).length === 1)
-    warnings.push(
-      'no issuer of this mount signed the revoked issuer, so no CRL of this mount lists it',
-    );
-  if (authority.isDefault(found)) warnings.push('the default issuer was revoked');
-  return warnings;
-};
 
 export interface DefaultIssuer {
   readonly issuerId: string;

@@ -21,7 +21,6 @@ import {
   deleteIssuer,
   deleteRoot,
   type IssuerParts,
-  revokeIssuer,
   updateIssuer,
 } from './issuer-operations.ts';
 
@@ -189,23 +188,6 @@ const oneIssuerRoutes = (parts: IssuerParts): Route[] =>
     },
   });
 
-const revokeRoutes = (parts: IssuerParts): Route[] =>
-  secretsRoutes({
-    path: '/issuer/:issuer_ref/revoke',
-    tag: 'issuers',
-    fields: REFERENCE,
-    operations: {
-      update: {
-        summary: 'Revoke an issuer',
-        handle: async (context) => {
-          const id = await idOf(parts, context, context.fields.issuer_ref);
-          const warnings = await revokeIssuer(parts, requireMount(context), id);
-          return issuerAnswer(parts, context, id, warnings);
-        },
-      },
-    },
-  });
-
 const listRoutes = (parts: IssuerParts): Route[] =>
   secretsRoutes({
     path: '/issuers',
@@ -324,6 +306,5 @@ const defaultsRoutes = (parts: IssuerParts): Route[] => [
 export const issuerRoutes = (parts: IssuerParts): Route[] => [
   ...listRoutes(parts),
   ...oneIssuerRoutes(parts),
-  ...revokeRoutes(parts),
   ...defaultsRoutes(parts),
 ];

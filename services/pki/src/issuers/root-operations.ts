@@ -74,7 +74,7 @@ export const generateRoot = async (
   const { mount } = request;
   const warnings: string[] = [];
   const before = await parts.authorities.of(mount);
-  const { key, isNew, signer } = await chooseKey(before.keys, request.key);
+  const { key, isNew, signer } = await chooseKey(parts.store, mount, before.keys, request.key);
   const fields = buildRootCertificate({
     subject: request.subject,
     pathLength: request.pathLength,

@@ -123,6 +123,7 @@ export const signSelfIssued = async (
   const authority = await parts.authorities.of(request.mount);
   const issuer = requireSigner(authority, request.issuerRef);
   const certificate = readSelfIssuedPem(request.certificate);
+  await parts.compromisedKeys.refuse(request.mount, () => certificate.publicKeyDer);
   const [own, theirs] = [issuer.certificate, certificate].map(
     ({ publicKeyDer }) => describePublicKey(publicKeyDer).type,
   );

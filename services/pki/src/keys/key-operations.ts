@@ -13,6 +13,7 @@ import {
 } from '@keelson/x509';
 import type { MountScope } from '../mounts/mount-records.ts';
 import { checkFreeName, requireNewDefault } from '../mounts/reference-name.ts';
+import { refuseCompromisedKey } from './compromised-keys.ts';
 import type { Key, KeyRing } from './domain/key-ring.ts';
 import { adoptDefaultKey, keyRecords, loadKeyRing, writeDefaultKeyId } from './key-records.ts';
 
@@ -40,9 +41,19 @@ export interface ChosenKey {
   readonly signer: Signer;
 }
 
-/** Finds or generates the key; a new one is not stored yet. */
-export const chooseKey = async (ring: KeyRing, choice: KeyChoice): Promise<ChosenKey> => {
+/**
+ * Finds or generates the key; a new one is not stored yet.
+ * @throws KeelsonError `pki.key_not_found`; `request.invalid` for a key that was revoked as compromised
+ */
+export const chooseKey = async (
+  reads: Reads,
+  mount: MountScope,
+  ring: KeyRing,
+  choice: KeyChoice,
+): Promise<ChosenKey> => {
   const existing = choice.keyRef === undefined ? undefined : ring.require(choice.keyRef);
+  if (existing !== undefined)
+    await refuseCompromisedKey(reads, mount, Buffer.from(existing.publicKey, 'base64'));
   const key = existing ?? toKey(await createKeyPair(choice.algorithm), choice.keyName);
   const privateKey = createPrivateKey({
     key: Buffer.from(key.privateKey, 'base64'),

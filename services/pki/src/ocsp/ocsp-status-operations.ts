@@ -52,10 +52,10 @@ export const findStatus = async (
     ({ certificate }) =>
       toSerialKey(certificate.serialNumber) === serialKey && isIssuedBy(certificate, issuer),
   );
-  if (own !== undefined)
-    return own.issuer.revokedAtMs === undefined
-      ? GOOD
-      : { kind: 'revoked', revokedAtMs: own.issuer.revokedAtMs };
+  if (own?.issuer.revokedAtMs !== undefined) {
+    const { revokedAtMs, revocationReason: reason } = own.issuer;
+    return { kind: 'revoked', revokedAtMs, reason };
+  }
   const { unifiedCrl } = authority.settings.crl;
   const revocation =
     (await revocationRecords(mount).find(store, serialKey)) ??
@@ -67,6 +67,7 @@ export const findStatus = async (
     const { revokedAtMs, reason } = revocation;
     return isOfAnother ? UNKNOWN : { kind: 'revoked', revokedAtMs, reason };
   }
+  if (own !== undefined) return GOOD;
   const der = await findCertificate(store, mount, serialKey);
   if (der === undefined) return hasUnstored ? GOOD : UNKNOWN;
   return wasIssuedBy(parseCertificate(der), issuer) ? GOOD : UNKNOWN;

@@ -14,17 +14,21 @@ const fulfil = async (
   serialKey: string,
 ): Promise<void> => {
   const { store } = parts;
-  if ((await confirmationRecords(mount).find(store, serialKey)) !== undefined) return;
+  const asked = await requestRecords(mount).find(store, serialKey);
+  const confirmed = await confirmationRecords(mount).find(store, serialKey);
+  // A compromise that was found later replaces the request.
+  if (asked === undefined || (confirmed !== undefined && confirmed.reason === asked.reason)) return;
   if ((await findCertificate(store, mount, serialKey)) === undefined) return;
+  const { reason } = asked;
   try {
-    const request = { mount, serialNumber: serialKey, certificate: '' };
+    const request = { mount, serialNumber: serialKey, certificate: '', reason };
     if ((await revokeCertificate(parts, request)).kind !== 'revoked') return;
   } catch (error) {
     // A certificate that may not be revoked (an issuer's) stays unconfirmed and does not block the others.
     if (!hasCode(error, 'request.invalid')) throw error;
     return;
   }
-  await confirmRevocation(parts, mount, serialKey);
+  await confirmRevocation(parts, mount, serialKey, reason);
 };
 
 export const fulfilRequests = async (parts: RevocationParts, mount: MountScope): Promise<void> => {

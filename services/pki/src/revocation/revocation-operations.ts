@@ -1,12 +1,17 @@
 import { hasCode, KeelsonError } from '@keelson/errors';
 import {
   decodePem,
+  EXTENSION,
+  findExtension,
   isSamePublicKey,
   type ParsedCertificate,
+  parseBasicConstraints,
   parseCertificate,
   parsePrivateKey,
   parseSerialText,
+  REVOCATION_REASON,
   type RevocationReason,
+  reasonName,
   toSerialHex,
   toSerialKey,
 } from '@keelson/x509';
@@ -19,9 +24,17 @@ import type { CrlBuilder } from '../crl/build/crl-builder.ts';
 import type { Authority } from '../issuers/domain/authority.ts';
 import { describePublicKey } from '../issuers/domain/public-key.ts';
 import type { Authorities } from '../issuers/issuer-records.ts';
-import { noteCompromise } from '../keys/compromised-keys.ts';
+import { banKey } from '../keys/compromised-keys.ts';
 import type { PkiCounters } from '../metrics/counters.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
+import {
+  type CertificateKind,
+  changeBy,
+  isCompromise,
+  judge,
+  type PermittedRevocation,
+  type RevocationChange,
+} from './domain/revocation-table.ts';
 
 export interface RevocationParts extends AnnouncingParts {
   readonly authorities: Authorities;
@@ -41,7 +54,12 @@ export interface RevokeRequest {
 }
 
 export type RevokeOutcome =
-  | { readonly kind: 'revoked'; readonly revokedAtMs: number; readonly warnings: readonly string[] }
+  | {
+      readonly kind: 'revoked';
+      readonly change: RevocationChange;
+      readonly revokedAtMs: number;
+      readonly warnings: readonly string[];
+    }
   | { readonly kind: 'expired'; readonly serialHex: string; readonly notAfterMs: number }
   /** Another cluster was asked to revoke it. */
   | { readonly kind: 'pending'; readonly serialHex: string };
@@ -69,7 +87,26 @@ const parsePresented = (pem: string): ParsedCertificate => {
 const refuseIssuer = (authority: Authority, serialHex: string): void => {
   const issuer = authority.issuers.find((candidate) => candidate.serialHex === serialHex);
   if (issuer !== undefined)
-    refuse(`adding issuer (id: ${issuer.issuer.id}) to its own CRL is not allowed`);
+    refuse(
+      `adding issuer (id: ${issuer.issuer.id}) to its own CRL is not allowed; an issuer is revoked by issuer/:issuer_ref/revoke`,
+    );
+};
+
+const isCa = ({ extensions }: ParsedCertificate): boolean => {
+  const constraints = findExtension(extensions, EXTENSION.basicConstraints);
+  return constraints !== undefined && parseBasicConstraints(constraints.value).isCa;
+};
+
+/** @param isAcmeIssued whether an order of ACME led to the certificate; only the ways of ACME ask */
+export const kindOf = (
+  authority: Authority,
+  certificate: ParsedCertificate,
+  isAcmeIssued = false,
+): CertificateKind => {
+  const serialHex = toSerialHex(certificate.serialNumber);
+  if (authority.issuers.some((issuer) => issuer.serialHex === serialHex)) return 'issuer';
+  if (isCa(certificate)) return 'ca';
+  return isAcmeIssued ? 'acme-leaf' : 'leaf';
 };
 
 const findBySerial = async (
@@ -83,7 +120,7 @@ const findBySerial = async (
 /** Handles a certificate that this cluster does not know. */
 const revokeElsewhere = async (
   parts: RevocationParts,
-  { mount, serialNumber, privateKey }: RevokeRequest,
+  { mount, serialNumber, privateKey, reason }: RevokeRequest,
   authority: Authority,
 ): Promise<RevokeOutcome> => {
   const serial = parseSerialText(serialNumber);
@@ -92,28 +129,35 @@ const revokeElsewhere = async (
   const known = unifiedCrl
     ? await findClusterRevocation(parts.store, mount, toSerialKey(serial))
     : undefined;
-  if (known !== undefined)
+  const isFoundCompromised = reason === REVOCATION_REASON.keyCompromise && known?.reason !== reason;
+  if (known !== undefined && !(isFoundCompromised && crossClusterRevocation))
     return {
       kind: 'revoked',
+      change: 'unchanged',
       revokedAtMs: known.revokedAtMs,
-      warnings: [`the certificate was revoked in cluster ${known.clusters.join(', ')}`],
+      warnings: [
+        `the certificate was revoked in cluster ${known.clusters.join(', ')}`,
+        ...(reason === undefined || reason === known.reason
+          ? []
+          : [`its reason stays ${reasonName(known.reason)}: only that cluster can replace it`]),
+      ],
     };
   if (!crossClusterRevocation) return refuse(`certificate with serial ${serialHex} not found.`);
   if (privateKey !== undefined)
     return refuse(
       `certificate with serial ${serialHex} not found; revocation by proof of possession is not forwarded to other clusters`,
     );
-  await requestRevocation(parts, mount, toSerialKey(serial));
+  await requestRevocation(parts, mount, toSerialKey(serial), reason);
   return { kind: 'pending', serialHex };
 };
 
 /** The presented certificate, which must be the stored one or carry the signature of an issuer here. */
-const acceptPresented = async (
-  { store }: RevocationParts,
-  { mount, certificate: pem }: RevokeRequest,
+export const acceptPresented = async (
+  { store }: Pick<RevocationParts, 'store'>,
+  mount: MountScope,
+  presented: ParsedCertificate,
   authority: Authority,
 ): Promise<ParsedCertificate> => {
-  const presented = parsePresented(pem);
   const stored = await findCertificate(store, mount, toSerialKey(presented.serialNumber));
   if (stored !== undefined && !Buffer.from(stored).equals(presented.der))
     refuse('certificate with same serial but unequal value already present');
@@ -161,29 +205,53 @@ const checkParameters = ({ serialNumber, certificate }: RevokeRequest): void => 
     refuse('Must provide either the certificate or the serial to revoke; not both.');
 };
 
-/** Records the revocation; an existing one keeps its time and reason. */
+interface Recorded {
+  readonly revokedAtMs: number;
+  readonly reason?: RevocationReason | undefined;
+  readonly change: RevocationChange;
+}
+
+/** Records a revocation, or the compromise that was found after it, and bans a compromised key. */
 const recordRevocation = async (
   { store, clock, cluster, counters }: RevocationParts,
-  { mount, reason }: RevokeRequest,
-  certificate: ParsedCertificate,
+  { mount, certificate, permitted }: RevocationCase,
   issuerId: string,
-): Promise<number> => {
+): Promise<Recorded> => {
   const serialKey = toSerialKey(certificate.serialNumber);
-  const revokedAtMs = Math.floor(clock.nowMs() / 1000) * 1000;
-  const recorded = await store.transact(async (tx) => {
+  const nowMs = Math.floor(clock.nowMs() / 1000) * 1000;
+  const recorded = await store.transact(async (tx): Promise<Recorded> => {
     const existing = await revocationRecords(mount).find(tx, serialKey);
-    if (existing !== undefined) return { revokedAtMs: existing.revokedAtMs, isNew: false };
+    const change = changeBy(permitted, existing);
+    if (isCompromise(permitted.kind, permitted.reason))
+      await banKey(tx, mount, certificate.publicKeyDer, { bannedAtMs: nowMs, serialKey });
+    if (change === 'unchanged' && existing !== undefined) return { ...existing, change };
     if ((await findCertificate(tx, mount, serialKey)) === undefined)
       writeCertificate(tx, mount, serialKey, certificate.der);
     const { notAfterMs } = certificate;
-    const revocation = { revokedAtMs, issuerId, notAfterMs, reason };
-    noteCompromise(tx, mount, certificate.publicKeyDer, revocation);
-    await writeRevocation(tx, mount, cluster(), serialKey, revocation);
-    return { revokedAtMs, isNew: true };
+    const { reason } = permitted;
+    const { revokedAtMs } = existing ?? { revokedAtMs: nowMs };
+    await writeRevocation(tx, mount, cluster(), serialKey, {
+      revokedAtMs,
+      issuerId,
+      notAfterMs,
+      reason,
+    });
+    return { revokedAtMs, reason, change };
   });
-  if (recorded.isNew) counters.revoked.inc();
-  return recorded.revokedAtMs;
+  if (recorded.change === 'first') counters.revoked.inc();
+  return recorded;
 };
+
+/** Says that a reason was not recorded. */
+const reasonWarnings = (
+  { reason: wanted }: PermittedRevocation,
+  { reason, change }: Recorded,
+): readonly string[] =>
+  change !== 'unchanged' || wanted === undefined || wanted === reason
+    ? []
+    : [
+        `the certificate was revoked before, and its reason stays ${reasonName(reason)}: only a compromise of the key replaces another reason`,
+      ];
 
 /**
  * Rebuilds the CRLs after a recorded revocation.
@@ -203,35 +271,63 @@ const rebuildLists = async (
   }
 };
 
-/** Revokes a certificate and rebuilds the lists unless that is left to the worker. */
+/** A certificate of the mount, and the revocation of it that the table permits. */
+export interface RevocationCase {
+  readonly mount: MountScope;
+  readonly authority: Authority;
+  readonly certificate: ParsedCertificate;
+  readonly permitted: PermittedRevocation;
+}
+
+/** Carries out a permitted revocation: records it, and rebuilds the lists unless that is left to the worker. */
+export const carryOutRevocation = async (
+  parts: RevocationParts,
+  revocationCase: RevocationCase,
+): Promise<Exclude<RevokeOutcome, { readonly kind: 'pending' }>> => {
+  const { mount, authority, certificate, permitted } = revocationCase;
+  const isExpired = certificate.notAfterMs < parts.clock.nowMs() + EXPIRY_SLACK_MS;
+  if (isExpired && !authority.settings.crl.allowExpiredCertRevocation) {
+    const serialHex = toSerialHex(certificate.serialNumber);
+    return { kind: 'expired', serialHex, notAfterMs: certificate.notAfterMs };
+  }
+  const issuerId = authority.findSigner(certificate)?.issuer.id ?? '';
+  const recorded = await recordRevocation(parts, revocationCase, issuerId);
+  // A repeated call builds again: the first may have been cut off before its list was made.
+  const { autoRebuild, unifiedCrl } = authority.settings.crl;
+  if (autoRebuild && unifiedCrl) await announceRevocations(parts, mount);
+  const listWarnings = autoRebuild ? [] : await rebuildLists(parts, mount);
+  const { change, revokedAtMs } = recorded;
+  const warnings = [...reasonWarnings(permitted, recorded), ...listWarnings];
+  return { kind: 'revoked', change, revokedAtMs, warnings };
+};
+
+/**
+ * Revokes a certificate by a token, or by possession of its key.
+ * @throws KeelsonError `request.invalid`
+ */
 export const revokeCertificate = async (
   parts: RevocationParts,
   request: RevokeRequest,
 ): Promise<RevokeOutcome> => {
   checkParameters(request);
-  const { mount } = request;
+  const { mount, privateKey } = request;
   const authority = await parts.authorities.of(mount);
   if (request.serialNumber !== '')
     refuseIssuer(authority, toSerialHex(parseSerialText(request.serialNumber)));
   const certificate =
     request.serialNumber === ''
-      ? await acceptPresented(parts, request, authority)
+      ? await acceptPresented(parts, mount, parsePresented(request.certificate), authority)
       : await findBySerial(parts, request);
   if (certificate === undefined) return revokeElsewhere(parts, request, authority);
-  const serialHex = toSerialHex(certificate.serialNumber);
-  refuseIssuer(authority, serialHex);
-  if (request.privateKey !== undefined) checkPossession(certificate, request.privateKey);
-
-  const isExpired = certificate.notAfterMs < parts.clock.nowMs() + EXPIRY_SLACK_MS;
-  if (isExpired && !authority.settings.crl.allowExpiredCertRevocation)
-    return { kind: 'expired', serialHex, notAfterMs: certificate.notAfterMs };
-  const issuerId = authority.findSigner(certificate)?.issuer.id ?? '';
-  const revokedAtMs = await recordRevocation(parts, request, certificate, issuerId);
-  // A repeated call builds again: the first may have been cut off before its list was made.
-  const { autoRebuild, unifiedCrl } = authority.settings.crl;
-  if (autoRebuild && unifiedCrl) await announceRevocations(parts, mount);
-  const warnings = autoRebuild ? [] : await rebuildLists(parts, mount);
-  return { kind: 'revoked', revokedAtMs, warnings };
+  if (privateKey !== undefined) checkPossession(certificate, privateKey);
+  const door = privateKey === undefined ? 'operator' : 'key-holder';
+  const verdict = judge(door, kindOf(authority, certificate), request.reason);
+  if (verdict.kind !== 'permitted') {
+    refuseIssuer(authority, toSerialHex(certificate.serialNumber));
+    return refuse('this certificate cannot be revoked here with this reason');
+  }
+  const { permitted } = verdict;
+  return carryOutRevocation(parts, { mount, authority, certificate, permitted });
 };
 
 /** Revokes the certificate of an ended lease. An unknown or expired certificate, or one of an issuer, counts as done. */

@@ -7,12 +7,16 @@ import {
   type Result,
   secretsRoutes,
 } from '@keelson/secrets-api';
-import { REVOCATION_REASON, type RevocationReason } from '@keelson/x509';
+import { REVOCATION_REASON, type RevocationReason, reasonName } from '@keelson/x509';
 import { revocationRecords } from '../certificates/revocation-records.ts';
 import { answerSerials } from '../certificates/serial-pages.ts';
+import { issuerDocument } from '../issuers/issuer-document.ts';
 import { PAGE_FIELDS } from '../mounts/list-page.ts';
 import { requireMount } from '../mounts/request-mount.ts';
+import { MAX_TEXT_LENGTH } from '../mounts/text-fields.ts';
 import { formatTime } from '../validity/domain/lifetime.ts';
+import { OPERATOR_REASONS } from './domain/revocation-table.ts';
+import { revokeIssuer } from './issuer-revocation-operations.ts';
 import {
   type RevocationParts,
   type RevokeOutcome,
@@ -28,32 +32,24 @@ const FIELDS = {
   certificate: field.string({ default: '', description: 'PEM of the certificate.' }),
 };
 
-/**
- * Reasons that an administrator may give. Holds are not final, and the reason of a removal belongs to
- * lists alone (RFC 5280 §5.3.1).
- */
-const REASONS: Readonly<Record<string, RevocationReason | undefined>> = {
-  unspecified: undefined,
-  keyCompromise: REVOCATION_REASON.keyCompromise,
-  cACompromise: REVOCATION_REASON.cACompromise,
-  affiliationChanged: REVOCATION_REASON.affiliationChanged,
-  superseded: REVOCATION_REASON.superseded,
-  cessationOfOperation: REVOCATION_REASON.cessationOfOperation,
-  privilegeWithdrawn: REVOCATION_REASON.privilegeWithdrawn,
-};
+const REASON_NAMES = OPERATOR_REASONS.map((reason) => reasonName(reason));
 
 const REASON_FIELD = {
   reason: field.string({
     default: 'unspecified',
-    description: `Reason in lists and OCSP answers: ${Object.keys(REASONS).join(', ')}.`,
+    description: `Reason in lists and OCSP answers: ${REASON_NAMES.join(', ')}.`,
   }),
 };
 
-/** @throws KeelsonError `request.invalid` */
+/**
+ * The reason of a name; undefined for `unspecified`.
+ * @throws KeelsonError `request.invalid`
+ */
 const readReason = (name: string): RevocationReason | undefined => {
-  if (Object.hasOwn(REASONS, name)) return REASONS[name];
+  const reason = OPERATOR_REASONS.find((one) => reasonName(one) === name);
+  if (reason !== undefined) return reason === REVOCATION_REASON.unspecified ? undefined : reason;
   throw new KeelsonError('request.invalid', {
-    text: `invalid reason "${name}": it must be one of ${Object.keys(REASONS).join(', ')}`,
+    text: `invalid reason "${name}": it must be one of ${REASON_NAMES.join(', ')}`,
   });
 };
 
@@ -96,7 +92,36 @@ const toRequest = (context: OperationContext<FieldValues<typeof FIELDS>>): Revok
   return { mount: requireMount(context), serialNumber, certificate };
 };
 
+const issuerRevocationRoutes = (parts: RevocationParts): Route[] =>
+  secretsRoutes({
+    path: '/issuer/:issuer_ref/revoke',
+    tag: 'issuers',
+    fields: {
+      issuer_ref: field.string({
+        default: '',
+        description: 'Id or name of an issuer, or `default`.',
+        maxLength: MAX_TEXT_LENGTH,
+      }),
+      ...REASON_FIELD,
+    },
+    operations: {
+      update: {
+        summary: 'Revoke an issuer',
+        handle: async (context) => {
+          const mount = requireMount(context);
+          const { issuer_ref: issuerRef } = context.fields;
+          const reason = readReason(context.fields.reason);
+          const warnings = await revokeIssuer(parts, { mount, issuerRef, reason });
+          const authority = await parts.authorities.of(mount);
+          const found = authority.requireIssuer(issuerRef);
+          return { data: issuerDocument(authority, found), warnings };
+        },
+      },
+    },
+  });
+
 export const revocationRoutes = (parts: RevocationParts): Route[] => [
+  ...issuerRevocationRoutes(parts),
   ...secretsRoutes({
     path: '/revoke',
     tag: 'revocation',

@@ -1,13 +1,8 @@
-import type { Clock } from '@keelson/clock';
-import type { Store } from '@keelson/storage';
 import { formatTime } from '../../validity/domain/lifetime.ts';
 import type { OpenResource } from '../directories/open-resource.ts';
-import { findRenewalWindow } from './renewal-operations.ts';
+import { findRenewalWindow, type RenewalParts } from './renewal-operations.ts';
 
-export const renewalResources = (parts: {
-  readonly store: Store;
-  readonly clock: Clock;
-}): readonly OpenResource[] => [
+export const renewalResources = (parts: RenewalParts): readonly OpenResource[] => [
   {
     path: 'renewal-info/:certificate_id',
     summary: 'When a certificate is best renewed (RFC 9773 §4)',

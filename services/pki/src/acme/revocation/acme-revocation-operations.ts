@@ -5,23 +5,39 @@ import { hasCode } from '@keelson/errors';
 import type { Store } from '@keelson/storage';
 import {
   EXTENSION,
-  encodePem,
   findExtension,
+  isRevocationReason,
   isSamePublicKey,
   type ParsedCertificate,
   parseCertificate,
   parseGeneralNames,
-  REVOCATION_REASON,
-  type RevocationReason,
   toSerialKey,
 } from '@keelson/x509';
-import { findCertificate } from '../../certificates/certificate-records.ts';
 import { revocationRecords } from '../../certificates/revocation-records.ts';
+import type { Authority } from '../../issuers/domain/authority.ts';
 import type { MountScope } from '../../mounts/mount-records.ts';
-import { type RevocationParts, revokeCertificate } from '../../revocation/revocation-operations.ts';
+import {
+  type CertificateKind,
+  changeBy,
+  judge,
+  type PermittedRevocation,
+  type RevocationDoor,
+  rightOf,
+} from '../../revocation/domain/revocation-table.ts';
+import {
+  acceptPresented,
+  carryOutRevocation,
+  kindOf,
+  type RevocationParts,
+} from '../../revocation/revocation-operations.ts';
 import type { KnownAccount } from '../accounts/account-operations.ts';
 import { authorizationStatus } from '../orders/domain/order.ts';
-import { certificateOriginRecords, orderKey, orderRecords } from '../orders/order-records.ts';
+import {
+  type CertificateOrigin,
+  certificateOriginRecords,
+  orderKey,
+  orderRecords,
+} from '../orders/order-records.ts';
 import { AcmeProblem, malformed } from '../problems/problem.ts';
 
 export interface AcmeRevocation {
@@ -34,29 +50,6 @@ export interface AcmeRevocation {
   /** SubjectPublicKeyInfo of the key that signed the request. */
   readonly signerKeyDer: Uint8Array;
 }
-
-/**
- * Reasons that a subscriber can know. The others are for the CA to give (2, 9, 10), not final (6,
- * 8), or unused (7). RFC 8555 §7.6 leaves the choice to the server.
- */
-const REASONS: readonly RevocationReason[] = [
-  REVOCATION_REASON.unspecified,
-  REVOCATION_REASON.keyCompromise,
-  REVOCATION_REASON.affiliationChanged,
-  REVOCATION_REASON.superseded,
-  REVOCATION_REASON.cessationOfOperation,
-];
-
-/** The recorded reason; undefined for `unspecified` and when none is given. */
-const readReason = ({ reason, signer }: AcmeRevocation): RevocationReason | undefined => {
-  const known = REASONS.find((one) => one === reason);
-  if (reason !== undefined && known === undefined)
-    throw new AcmeProblem('badRevocationReason', `"reason" must be one of ${REASONS.join(', ')}`);
-  // A request signed with the certificate's key suggests that the key is no longer known to its
-  // owner alone.
-  if (signer === undefined) return REVOCATION_REASON.keyCompromise;
-  return known === REVOCATION_REASON.unspecified ? undefined : known;
-};
 
 const readCertificate = (der: Uint8Array): ParsedCertificate => {
   try {
@@ -109,18 +102,56 @@ const namesOf = ({ extensions }: ParsedCertificate): readonly string[] => {
   );
 };
 
-const mayRevoke = async (
+/** The way by which the request came, judged by who signed it. */
+const doorOf = async (
   parts: RevocationParts,
   { mount, signer, signerKeyDer }: AcmeRevocation,
   certificate: ParsedCertificate,
-): Promise<boolean> => {
-  if (signer === undefined) return isSamePublicKey(certificate.publicKeyDer, signerKeyDer);
-  const serialKey = toSerialKey(certificate.serialNumber);
-  const origin = await certificateOriginRecords(mount).find(parts.store, serialKey);
-  return (
-    origin?.accountId === signer.id ||
-    (await holdsAll(parts, mount, signer.id, namesOf(certificate)))
-  );
+  origin: CertificateOrigin | undefined,
+): Promise<RevocationDoor> => {
+  if (signer === undefined)
+    return isSamePublicKey(certificate.publicKeyDer, signerKeyDer)
+      ? 'acme-key-holder'
+      : 'acme-stranger';
+  if (origin?.accountId === signer.id) return 'acme-orderer';
+  const holds = origin && (await holdsAll(parts, mount, signer.id, namesOf(certificate)));
+  return holds ? 'acme-name-holder' : 'acme-stranger';
+};
+
+/** @throws AcmeProblem `unauthorized`, `badRevocationReason` */
+const permit = (
+  door: RevocationDoor,
+  kind: CertificateKind,
+  reason: unknown,
+): PermittedRevocation => {
+  const isReason = reason === undefined || isRevocationReason(reason);
+  const verdict = judge(door, kind, isReason ? reason : undefined);
+  if (verdict.kind === 'permitted' && isReason) return verdict.permitted;
+  if (verdict.kind === 'forbidden')
+    throw new AcmeProblem(
+      'unauthorized',
+      'neither the account nor the key of the request may revoke this certificate',
+    );
+  const reasons = rightOf(door, kind)?.reasons ?? [];
+  throw new AcmeProblem('badRevocationReason', `"reason" must be one of ${reasons.join(', ')}`);
+};
+
+const alreadyRevoked = (): AcmeProblem =>
+  new AcmeProblem('alreadyRevoked', 'the certificate was revoked before');
+
+/** The certificate of the request, which the mount must have issued. */
+const acceptCertificate = async (
+  parts: RevocationParts,
+  { mount, certificateDer }: AcmeRevocation,
+  authority: Authority,
+): Promise<ParsedCertificate> => {
+  const presented = readCertificate(certificateDer);
+  try {
+    return await acceptPresented(parts, mount, presented, authority);
+  } catch (error) {
+    if (!hasCode(error, 'request.invalid')) throw error;
+    throw malformed('the certificate was not issued here', { status: 404, cause: error });
+  }
 };
 
 /**
@@ -130,25 +161,19 @@ export const revokeByAcme = async (
   parts: RevocationParts,
   request: AcmeRevocation,
 ): Promise<void> => {
-  const { mount, certificateDer } = request;
-  const reason = readReason(request);
-  const certificate = readCertificate(certificateDer);
+  const { mount } = request;
+  const authority = await parts.authorities.of(mount);
+  const certificate = await acceptCertificate(parts, request, authority);
   const serialKey = toSerialKey(certificate.serialNumber);
-  const stored = await findCertificate(parts.store, mount, serialKey);
-  if (stored === undefined || !Buffer.from(stored).equals(certificateDer))
-    throw malformed('the certificate was not issued here', { status: 404 });
-  if (!(await mayRevoke(parts, request, certificate)))
-    throw new AcmeProblem(
-      'unauthorized',
-      'neither the account nor the key of the request may revoke this certificate',
-    );
-  if ((await revocationRecords(mount).find(parts.store, serialKey)) !== undefined)
-    throw new AcmeProblem('alreadyRevoked', 'the certificate was revoked before');
-  const outcome = await revokeCertificate(parts, {
-    mount,
-    serialNumber: '',
-    certificate: encodePem('CERTIFICATE', certificateDer),
-    reason,
-  });
+  const origin = await certificateOriginRecords(mount).find(parts.store, serialKey);
+  const kind = kindOf(authority, certificate, origin !== undefined);
+  const door = await doorOf(parts, request, certificate, origin);
+  const permitted = permit(door, kind, request.reason);
+  // Answered without building the lists again, which a client could otherwise ask for at will.
+  const before = await revocationRecords(mount).find(parts.store, serialKey);
+  if (changeBy(permitted, before) === 'unchanged') throw alreadyRevoked();
+  const outcome = await carryOutRevocation(parts, { mount, authority, certificate, permitted });
   if (outcome.kind === 'expired') throw malformed('the certificate has expired');
+  // Another request was faster.
+  if (outcome.change === 'unchanged') throw alreadyRevoked();
 };

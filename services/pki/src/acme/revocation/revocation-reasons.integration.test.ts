@@ -115,15 +115,19 @@ describe('a reason', () => {
     }
   });
 
-  test('cannot be changed', async () => {
+  test('is replaced by a compromise that is found later, in CRLs and answers signed before', async () => {
     const client = acme.client();
     const leaf = await leafOf(client);
     expect((await revoke(client, leaf, 4)).status).toBe(200);
-    expect((await revoke(client, leaf, 1)).json.type).toMatch(/:alreadyRevoked$/);
+    expect(await ocspOf(leaf)).toEqual(['revoked', 'superseded']);
+    expect((await revoke(client, leaf, 5)).json.type).toMatch(/:alreadyRevoked$/);
+    expect((await revoke(client, leaf, 1)).status).toBe(200);
+    expect(await reasonsOn('crl')).toMatchObject({ [leaf.serialNumber]: 'Key Compromise' });
+    expect(await ocspOf(leaf)).toEqual(['revoked', 'keyCompromise']);
     const { raw } = leaf;
     const certificate = `-----BEGIN CERTIFICATE-----\n${raw.toString('base64')}\n-----END CERTIFICATE-----\n`;
     expect((await acme.pki.call('POST', 'revoke', { certificate })).status).toBe(200);
-    expect(await ocspOf(leaf)).toEqual(['revoked', 'superseded']);
+    expect(await ocspOf(leaf)).toEqual(['revoked', 'keyCompromise']);
   });
 });
 
@@ -132,9 +136,18 @@ test('is in delta CRLs and in the CRLs of all clusters too', async () => {
   await acme.post('config/crl', { auto_rebuild: true, enable_delta: true, unified_crl: true });
   await acme.pki.call('GET', 'crl/rotate');
   const [said, unsaid] = [await leafOf(client), await leafOf(client)];
+  // The complete CRL has another reason.
+  const found = await leafOf(client);
+  await revoke(client, found, 4);
+  await acme.pki.call('GET', 'crl/rotate');
   await revoke(client, said, 5);
   await revoke(client, unsaid);
-  const expected = { [said.serialNumber]: 'Cessation Of Operation', [unsaid.serialNumber]: '' };
+  await revoke(client, found, 1);
+  const expected = {
+    [said.serialNumber]: 'Cessation Of Operation',
+    [unsaid.serialNumber]: '',
+    [found.serialNumber]: 'Key Compromise',
+  };
   await acme.pki.call('GET', 'crl/rotate-delta');
   expect(await reasonsOn('crl/delta')).toEqual(expected);
   expect(await reasonsOn('unified-crl/delta')).toEqual(expected);

@@ -129,6 +129,31 @@ describe('renewal information', () => {
     expect(end).toBeLessThanOrEqual(acme.pki.clock.nowMs());
   });
 
+  test('is due at once below a revoked issuer, unless another path to a root holds', async () => {
+    const { data } = await acme.post('intermediate/generate/internal', {
+      common_name: 'Sub',
+      key_type: 'ec',
+    });
+    const imported: string[] = [];
+    for (let count = 0; count < 2; count++) {
+      const { certificate } = (await acme.post('root/sign-intermediate', { csr: data.csr })).data;
+      const { imported_issuers: ids } = (
+        await acme.post('intermediate/set-signed', { certificate })
+      ).data;
+      imported.push(...ids);
+    }
+    const client = acme.client(`issuer/${imported[0]}/acme/`);
+    const leaf = leafOf((await acme.obtain(client, 'localhost')).certificate);
+    const isDue = async () =>
+      (await windowOf(client, certificateIdOf(leaf))).end <= acme.pki.clock.nowMs();
+    const seen = [await isDue()];
+    for (const id of imported) {
+      await acme.post(`issuer/${id}/revoke`, { reason: 'cACompromise' });
+      seen.push(await isDue());
+    }
+    expect(seen).toEqual([false, false, true]);
+  });
+
   test('is absent for unknown certificates and malformed names', async () => {
     const client = acme.client();
     const leaf = leafOf((await acme.obtain(client, 'localhost')).certificate);

@@ -46,7 +46,13 @@ const revokedIssuers = (group: CrlGroup, authority: Authority): readonly CrlEntr
       isSignedBy(certificate, member.certificate.publicKeyDer);
     const isOwn = group.members.some((member) => member.issuer.id === issuer.id);
     return issuer.revokedAtMs !== undefined && !isOwn && group.members.some(isAbove)
-      ? [{ serialNumber: certificate.serialNumber, revokedAtMs: issuer.revokedAtMs }]
+      ? [
+          {
+            serialNumber: certificate.serialNumber,
+            revokedAtMs: issuer.revokedAtMs,
+            reason: issuer.revocationReason,
+          },
+        ]
       : [];
   });
 

@@ -14,6 +14,7 @@ import {
   isCrlSignedBy,
   type ParsedCrl,
   parseCrl,
+  REVOCATION_REASON,
 } from '@keelson/x509';
 import type { IssuerInUse } from '../../issuers/domain/authority.ts';
 
@@ -94,7 +95,7 @@ export interface MergedEntries {
 
 /**
  * Entries of several lists of one issuer; one that is on several keeps its oldest date and the reason that
- * came with it. Other extensions of entries are left out.
+ * came with it, unless a list names the compromise of its key. Other extensions of entries are left out.
  */
 export const mergeCrls = (pems: readonly string[], issuer: IssuerInUse): MergedEntries => {
   if (pems.length === 0) refuse('no CRLs were provided');
@@ -108,9 +109,17 @@ export const mergeCrls = (pems: readonly string[], issuer: IssuerInUse): MergedE
         warnings.push(
           `serial ${serial} was revoked on several lists at different times; the oldest is kept`,
         );
-      if (known !== undefined && known.revokedAtMs <= entry.revokedAtMs) continue;
       const { serialNumber, revokedAtMs, extensions = [] } = entry;
-      oldest.set(serial, { serialNumber, revokedAtMs, reason: findReason(extensions) });
+      const reason = findReason(extensions);
+      const first =
+        known !== undefined && known.revokedAtMs <= revokedAtMs
+          ? known
+          : { serialNumber, revokedAtMs, reason };
+      const isCompromised = [known?.reason, reason].includes(REVOCATION_REASON.keyCompromise);
+      oldest.set(serial, {
+        ...first,
+        reason: isCompromised ? REVOCATION_REASON.keyCompromise : first.reason,
+      });
     }
   return { entries: [...oldest.values()], warnings };
 };

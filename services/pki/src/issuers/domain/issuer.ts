@@ -5,6 +5,7 @@ import {
   findExtension,
   type ParsedCertificate,
   parseKeyUsage,
+  type RevocationReason,
   type SignatureScheme,
 } from '@keelson/x509';
 import type { AuthorityUrls } from '../../authority-urls/domain/authority-urls.ts';
@@ -45,6 +46,8 @@ export interface Issuer {
   readonly urls?: AuthorityUrls | undefined;
   readonly disabledChecks?: readonly ChainCheck[] | undefined;
   readonly revokedAtMs?: number | undefined;
+  /** RFC 5280 §5.3.1; undefined where none was given. */
+  readonly revocationReason?: RevocationReason | undefined;
   /** A self-signed certificate that was made here, not imported. */
   readonly isGeneratedRoot?: true | undefined;
 }

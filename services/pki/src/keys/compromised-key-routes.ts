@@ -1,0 +1,61 @@
+/** Banned keys over HTTP: what is banned, and lifting a ban. */
+import type { Route } from '@keelson/edge';
+import { field, secretsRoutes } from '@keelson/secrets-api';
+import type { Store } from '@keelson/storage';
+import { PAGE_FIELDS, pageOf } from '../mounts/list-page.ts';
+import { requireMount } from '../mounts/request-mount.ts';
+import { MAX_TEXT_LENGTH } from '../mounts/text-fields.ts';
+import { formatTime } from '../validity/domain/lifetime.ts';
+import { compromisedKeyRecords, liftBan } from './compromised-keys.ts';
+
+export const compromisedKeyRoutes = (store: Store): Route[] => [
+  ...secretsRoutes({
+    path: '/keys/compromised',
+    tag: 'keys',
+    fields: PAGE_FIELDS,
+    operations: {
+      list: {
+        summary: 'List keys that are banned because a certificate was revoked as compromised',
+        handle: async (context) => {
+          const bans = await compromisedKeyRecords(requireMount(context)).entries(store);
+          const page = pageOf(bans, ([fingerprint]) => fingerprint, context.fields);
+          return {
+            data: {
+              keys: page.map(([fingerprint]) => fingerprint),
+              key_info: Object.fromEntries(
+                page.map(([fingerprint, { bannedAtMs, serialKey }]) => [
+                  fingerprint,
+                  {
+                    banned_time: bannedAtMs / 1000,
+                    banned_time_rfc3339: formatTime(bannedAtMs),
+                    serial_number: serialKey.replaceAll('-', ':'),
+                  },
+                ]),
+              ),
+            },
+          };
+        },
+      },
+    },
+  }),
+  ...secretsRoutes({
+    path: '/keys/compromised/:fingerprint',
+    tag: 'keys',
+    fields: {
+      fingerprint: field.string({
+        default: '',
+        description: 'Fingerprint of the key, as listed.',
+        maxLength: MAX_TEXT_LENGTH,
+      }),
+    },
+    operations: {
+      delete: {
+        summary: 'Lift the ban of a key; its certificate stays revoked',
+        handle: async (context) => {
+          await liftBan(store, requireMount(context), context.fields.fingerprint);
+          return undefined;
+        },
+      },
+    },
+  }),
+];
