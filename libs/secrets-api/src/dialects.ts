@@ -11,6 +11,11 @@ interface DialectRules {
   roleLifetime(seconds: number): string | number;
   /** A requested lifetime above the maximum of role or engine is refused, or reduced with a warning. */
   readonly overlongLifetime: 'refuse' | 'cap';
+  /**
+   * Whether the limits of lifetimes also apply to the absolute start and end that a request names, where
+   * its role has no rule for them.
+   */
+  readonly absoluteTimes: 'bounded' | 'free';
   /** Alternative names of certificates. Plain data, because it is sent to worker threads. */
   readonly names: {
     /**
@@ -45,6 +50,7 @@ const RULES: Readonly<Record<Dialect, DialectRules>> = {
     expiration: String,
     roleLifetime: toDurationText,
     overlongLifetime: 'refuse',
+    absoluteTimes: 'bounded',
     names: { unusable: 'refuse', addressCommonName: 'ip' },
     bundlesGeneratedRoot: false,
     version: ({ own }) => own,
@@ -53,6 +59,7 @@ const RULES: Readonly<Record<Dialect, DialectRules>> = {
     expiration: (epochSeconds) => epochSeconds,
     roleLifetime: (seconds) => seconds,
     overlongLifetime: 'cap',
+    absoluteTimes: 'free',
     names: { unusable: 'drop', addressCommonName: 'dns' },
     bundlesGeneratedRoot: true,
     version: ({ compatible }) => compatible,

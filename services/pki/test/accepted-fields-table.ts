@@ -51,6 +51,7 @@ const LIFETIME = {
 
 const LEAF = {
   ...LIFETIME,
+  not_before: elsewhere(DETAILS),
   remove_roots_from_chain: elsewhere(PARAMETERS),
   user_ids: made('user-17', /UID = user-17/),
   ...all(['metadata', 'cert_metadata'], elsewhere(DETAILS)),
@@ -189,6 +190,8 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       policy_identifiers: kept(['1.2.3'], ROLES),
       not_before_duration: kept(60, ROLES),
       not_after: kept('2030-01-01T00:00:00Z', ROLES),
+      not_before_bound: kept('forbid', DETAILS),
+      not_after_bound: kept('forbid', DETAILS),
     },
   },
   issuers: {

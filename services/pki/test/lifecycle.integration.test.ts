@@ -279,8 +279,9 @@ describe('issuing', () => {
     expect((await issue()).data.expiration).toBe(String(pki.clock.nowMs() / 1000 + 3600));
   });
 
-  test('an absolute end may be the last moment of the calendar if the issuer permits it', async () => {
+  test('an absolute end may be the last moment of the calendar if role and issuer permit it', async () => {
     await setUp();
+    await pki.call('POST', 'roles/web', { ...ROLE, not_after_bound: 'permit' });
     const body = { common_name: 'a.example.com', not_after: '9999-12-31T23:59:59Z' };
     const refused = await pki.call('POST', 'issue/web', body);
     expect(refused.json.errors[0]).toContain('beyond the expiration of the CA certificate');

@@ -47,7 +47,11 @@ type Trust = Awaited<ReturnType<typeof openTrust>>;
 export const openPolicyMounts = async () => {
   const mounts = await openMounts();
   const trust = await openTrust(mounts);
-  const issuer: Document = await mounts.root('Root', undefined, { issuer_name: 'main' });
+  const issuer: Document = await mounts.root('Root', undefined, {
+    issuer_name: 'main',
+    // Less than the maximum of the mount.
+    ttl: '80000h',
+  });
   const config = (body: object, mount = mounts.pki.mount) =>
     mounts.pki.call('POST', 'config/external-policy', body, { mount });
   return { mounts, trust, issuer, config };

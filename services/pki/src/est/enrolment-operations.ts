@@ -89,6 +89,7 @@ export const enroll = async (
     ttlSeconds: 0,
     notAfterMs: undefined,
     overlong: 'cap',
+    absoluteTimes: 'bounded',
     csr: encodePem('CERTIFICATE REQUEST', der),
   };
   const issued =

@@ -64,6 +64,7 @@ export const createAcmeIssuance = (parts: PolicyParts): IssuancePolicy => ({
         namespacePath: request.mount.namespacePath,
         policyName: request.policyName,
         issuerRef: request.issuerRef,
+        maxTtlSeconds: request.maxTtlSeconds,
         mode: 'acme',
         csrDer: request.csrDer,
         publicKeyDer: request.csr.publicKeyDer,

@@ -51,6 +51,8 @@ export interface PolicyIssuing {
   readonly policyName: string;
   /** From the path; undefined: the default, if there is one. */
   readonly issuerRef: string | undefined;
+  /** The longest lifetime that a decision may give; undefined: any. */
+  readonly maxTtlSeconds: number | undefined;
   readonly userValues: PolicyQuestion['userValues'];
   readonly identityOf: IdentityOf;
   readonly signal: AbortSignal;
@@ -140,11 +142,13 @@ export const decideCertificate = async (
   const issuer = chosenIssuer(authority, answer);
   const signing = authority.signingIssuerOf(issuer);
   const { template, warnings } = answer;
+  const nowMs = parts.clock.nowMs();
   const fields = buildFromTemplate({
     template,
     publicKeyDer,
     mode,
-    nowMs: parts.clock.nowMs(),
+    nowMs,
+    lastMs: nowMs + (request.maxTtlSeconds ?? Number.POSITIVE_INFINITY) * 1000,
     serialNumber: randomSerialNumber(),
     issuer: signing,
   });

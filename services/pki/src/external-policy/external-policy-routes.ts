@@ -2,7 +2,7 @@
 
 import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
-import { field, type OperationContext, secretsRoutes } from '@keelson/secrets-api';
+import { dialectRules, field, type OperationContext, secretsRoutes } from '@keelson/secrets-api';
 import { decodePem, toKeyAlgorithm } from '@keelson/x509';
 import { type Packaging, readPackaging } from '../certificates/packaging.ts';
 import { readCsrPem } from '../issuing/domain/csr-names.ts';
@@ -52,9 +52,12 @@ interface FormatValues {
 
 /** All fields of the client's request are sent to the policy service, except those in the path. */
 const toIssuing = (context: OperationContext<FormatValues>): PolicyIssuing => {
-  const { params, fields, caller, namespace, request } = context;
+  const { params, fields, caller, namespace, request, dialect } = context;
+  const mount = requireMount(context);
   return {
-    mount: requireMount(context),
+    mount,
+    maxTtlSeconds:
+      dialectRules(dialect).absoluteTimes === 'bounded' ? mount.maxLeaseTtlSeconds : undefined,
     namespacePath: namespace.path,
     policyName: fields.policy === '' ? '' : requireName(fields.policy),
     issuerRef: params['issuer_ref'],

@@ -249,9 +249,16 @@ describe('requests to the policy service and allowed responses', () => {
       /before it begins/,
     ],
     [
-      'a validity beyond the issuer',
+      'a validity beyond the maximum of the mount',
       () =>
         answering(undefined, () => ({ notAfterMs: mounts.pki.clock.nowMs() + 87_700 * 3_600_000 })),
+      502,
+      /later than the maximum lifetime of the mount allows/,
+    ],
+    [
+      'a validity beyond the issuer',
+      () =>
+        answering(undefined, () => ({ notAfterMs: mounts.pki.clock.nowMs() + 80_100 * 3_600_000 })),
       400,
       /beyond the expiration/,
     ],
@@ -286,7 +293,7 @@ describe('requests to the policy service and allowed responses', () => {
       /not a CA certificate/,
     );
     answering(undefined, () => ({
-      notAfterMs: mounts.pki.clock.nowMs() + 87_700 * 3_600_000,
+      notAfterMs: mounts.pki.clock.nowMs() + 80_100 * 3_600_000,
       extensions: [basicConstraints({ isCa: true }), keyUsage(['CertSign', 'CRLSign'])],
     }));
     const { data } = await asked('external-policy/sign-intermediate');

@@ -12,7 +12,7 @@ import { privateKeyText, requirePrivateKeyFormat } from '../keys/private-key-tex
 import { checkGivenName } from '../mounts/reference-name.ts';
 import { requireMount } from '../mounts/request-mount.ts';
 import { textField } from '../mounts/text-fields.ts';
-import { decideLifetime } from '../validity/domain/lifetime.ts';
+import { decideLifetime, NO_RULES } from '../validity/domain/lifetime.ts';
 import { CA_SUBJECT_FIELDS, caSubjectWarnings, toCaSubject } from './ca-subject-parameters.ts';
 import { generateRoot, type RootParts } from './root-operations.ts';
 
@@ -21,7 +21,10 @@ const ROOT_FIELDS = {
   issuer_name: textField('Name of the issuer.'),
   ...KEY_FIELDS,
   ttl: field.durationSeconds({ default: 0, description: 'Lifetime.' }),
-  not_after: field.time({ description: 'End of validity, instead of a lifetime.' }),
+  not_after: field.time({
+    description:
+      'End of validity, instead of a lifetime, and within the maximum of the engine except in the vendor dialect.',
+  }),
   not_before_duration: field.durationSeconds({
     default: 30,
     description: 'Time by which the start of validity precedes the request.',
@@ -57,10 +60,13 @@ export const rootRoutes = (parts: RootParts): Route[] => {
               notBeforeDurationSeconds: fields.not_before_duration,
               roleTtlSeconds: 0,
               roleMaxTtlSeconds: 0,
+              notBeforeBound: NO_RULES.notBeforeBound,
+              notAfterBound: NO_RULES.notAfterBound,
               mountDefaultTtlSeconds: mount.defaultLeaseTtlSeconds,
               mountMaxTtlSeconds: mount.maxLeaseTtlSeconds,
               // The specification bounds leaves and intermediates; a root's lifetime is cut in both dialects.
               overlong: 'cap',
+              absoluteTimes: dialectRules(context.dialect).absoluteTimes,
             });
             const isNextFree =
               isRotation &&

@@ -101,6 +101,7 @@ const intermediateRoutes = (parts: IssuingParts, path: string): Route[] =>
             notAfterMs: fields.not_after?.epochMs,
             notBeforeDurationSeconds: fields.not_before_duration,
             overlong: rules.overlongLifetime,
+            absoluteTimes: rules.absoluteTimes,
             keyIdentifier: toKeyIdentifier(fields.skid),
             enforcesBehavior: fields.enforce_leaf_not_after_behavior,
             scheme: { signatureBits: fields.signature_bits, usePss: fields.use_pss },

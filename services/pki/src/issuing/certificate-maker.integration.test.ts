@@ -27,6 +27,7 @@ const order = (commonName: string): CertificateOrder => ({
     mountDefaultTtlSeconds: 3600,
     mountMaxTtlSeconds: 86_400,
     overlong: 'refuse',
+    absoluteTimes: 'bounded',
   },
   names: {
     commonName,
@@ -93,6 +94,8 @@ const role = {
   basicConstraintsValidForNonCa: false,
   notBeforeDurationSeconds: 30,
   notAfter: '',
+  notBeforeBound: '',
+  notAfterBound: '',
 };
 
 interface TestIssuer {

@@ -1,7 +1,14 @@
 /** Parts of a certificate other than names that callers, issuers and mounts decide. */
 import { X509Certificate } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { leafRole, MERGE_PATCH, type Mounts, openMounts } from '../../test/open-mounts.ts';
+import {
+  leafRole,
+  MERGE_PATCH,
+  type Mounts,
+  newRequest,
+  openMounts,
+} from '../../test/open-mounts.ts';
+import { aMount } from '../../test/open-pki.ts';
 
 let mounts: Mounts;
 
@@ -11,7 +18,17 @@ beforeEach(async () => {
 afterEach(() => mounts.close());
 
 const NAME = { common_name: 'leaf.example.com' };
-const YEARS = '9999-12-31T23:59:59Z';
+const DAY_MS = 86_400_000;
+
+/** RFC 3339 to the second. */
+const timeAfter = (ms: number): string =>
+  new Date(mounts.pki.clock.nowMs() + ms).toISOString().replace('.000Z', 'Z');
+
+const startOf = (pem: string): string =>
+  new Date(new X509Certificate(pem).validFrom).toISOString().replace('.000Z', 'Z');
+
+const endOf = (pem: string): string =>
+  new Date(new X509Certificate(pem).validTo).toISOString().replace('.000Z', 'Z');
 
 const patchIssuer = (body: object) => mounts.pki.call('PATCH', 'issuer/default', body, MERGE_PATCH);
 
@@ -55,19 +72,17 @@ describe('the key of an issued certificate', () => {
 });
 
 describe('the start of validity', () => {
-  const startOf = (pem: string): number => Date.parse(new X509Certificate(pem).validFrom);
-
   test('lies as far back as the role or the request says, even before that of a new issuer', async () => {
     const { pki, post, root } = mounts;
     await root('Root', pki.mount, { not_before_duration: 10 });
     await post('roles/early', { ...leafRole, not_before_duration: 3600 });
     const issued = (await post('issue/early', NAME)).data;
-    expect(startOf(issued.certificate)).toBe(pki.clock.nowMs() - 3_600_000);
+    expect(startOf(issued.certificate)).toBe(timeAfter(-3_600_000));
     const { csr } = (await post('intermediate/generate/internal', { ...NAME, key_type: 'ec' }))
       .data;
     const early = { ...NAME, csr, not_before_duration: '2h' };
     const signed = (await post('root/sign-intermediate', early)).data;
-    expect(startOf(signed.certificate)).toBe(pki.clock.nowMs() - 7_200_000);
+    expect(startOf(signed.certificate)).toBe(timeAfter(-7_200_000));
   });
 
   test('is refused when no validity remains', async () => {
@@ -91,23 +106,23 @@ const BEHAVIORS = [
 test.for(BEHAVIORS)(
   'under %s a certificate that would outlive its issuer is issued: %s, signed verbatim: %s, so enforced: %s, as an intermediate: %s, so enforced: %s',
   async ([leaf_not_after_behavior, issued, verbatim, verbatimEnforced, sub, subEnforced]) => {
-    const { pki, file, openssl, post, root } = mounts;
+    const { pki, post, root } = mounts;
     await root('Root', pki.mount, { ttl: '1000h' });
     await post('roles/leaf', leafRole);
     expect((await patchIssuer({ leaf_not_after_behavior })).status).toBe(200);
     const { csr } = (await post('intermediate/generate/internal', { ...NAME, key_type: 'ec' }))
       .data;
-    const end = (pem: string) => openssl('x509', '-noout', '-enddate', '-in', file('c', pem));
-    const caEnd = end((await pki.call('GET', 'ca/pem')).bytes.toString());
+    const caEnd = endOf((await pki.call('GET', 'ca/pem')).bytes.toString());
+    const not_after = timeAfter(1000 * DAY_MS);
     const outcome = async (path: string, body: object) => {
-      const answer = await pki.call('POST', path, { ...NAME, csr, not_after: YEARS, ...body });
+      const answer = await pki.call('POST', path, { ...NAME, csr, not_after, ...body });
       if (answer.status !== 200) {
         const [text] = answer.json.errors;
         return text.includes('beyond the expiration of the CA certificate') ? 'refused' : text;
       }
-      const found = end(answer.data.certificate);
+      const found = endOf(answer.data.certificate);
       if (found === caEnd) return 'cut';
-      return found.includes('Dec 31 23:59:59 9999 GMT') ? 'kept' : found;
+      return found === not_after ? 'kept' : found;
     };
     const enforced = { enforce_leaf_not_after_behavior: true };
     expect(await outcome('issue/leaf', {})).toBe(issued);
@@ -118,6 +133,118 @@ test.for(BEHAVIORS)(
     expect(await outcome('root/sign-intermediate', enforced)).toBe(subEnforced);
   },
 );
+
+describe('an absolute start or end', () => {
+  const short = aMount({
+    uuid: '8f0b1c1e-0000-4000-8000-000000000009',
+    path: 'short/',
+    defaultLeaseTtlSeconds: 3600,
+    maxLeaseTtlSeconds: 50 * 3600,
+  });
+  const ISSUING = ['issue/day', 'sign/day', 'sign-verbatim/day'].flatMap((path) => [
+    path,
+    `issuer/default/${path}`,
+  ]);
+  const OTHERS = [
+    'sign-verbatim',
+    'root/sign-intermediate',
+    'issuer/default/sign-intermediate',
+    'root/generate/internal',
+    'issuers/generate/root/internal',
+    'root/rotate/internal',
+  ];
+
+  /** Without it, signing verbatim cuts what outlives the issuer. */
+  const enforced = (path: string) =>
+    path.includes('verbatim') && { enforce_leaf_not_after_behavior: true };
+
+  const setUp = async (role: object = {}) => {
+    const { pki, post } = mounts;
+    await post('root/generate/internal', { ...NAME, key_type: 'ec', ttl: '50h' }, short);
+    await pki.call(
+      'PATCH',
+      'issuer/default',
+      { leaf_not_after_behavior: 'permit' },
+      { ...MERGE_PATCH, mount: short },
+    );
+    await post('roles/day', { ...leafRole, ttl: '1h', max_ttl: '24h', ...role }, short);
+    const csr = newRequest(mounts, '/CN=leaf.example.com');
+    return (path: string, body: object, vendor?: true) =>
+      pki.call(
+        'POST',
+        path,
+        // Roots need a key, signing needs a CSR.
+        {
+          ...NAME,
+          ...(path.includes('generate') || path.includes('rotate') ? { key_type: 'ec' } : { csr }),
+          ...body,
+        },
+        { mount: short, ...(vendor && { vendor }) },
+      );
+  };
+
+  test('is within the maximum of role and mount wherever something is signed, except for vendor clients', async () => {
+    const call = await setUp();
+    for (const [paths, hours] of [
+      [ISSUING, 24],
+      [OTHERS, 50],
+    ] as const)
+      for (const path of paths) {
+        const [last, beyond] = [timeAfter(hours * 3_600_000), timeAfter(hours * 3_600_000 + 1000)];
+        const refused = await call(path, { not_after: beyond });
+        expect([path, refused.status, refused.json.errors]).toEqual([
+          path,
+          400,
+          [
+            `requested not_after ${beyond} is later than ${last}, which the maximum ttl ${hours}h (${hours * 3600}s) allows`,
+          ],
+        ]);
+        const kept = await call(path, { not_after: last });
+        expect([path, endOf(kept.data.certificate)]).toEqual([path, last]);
+        const whenever = { not_after: '9999-12-31T23:59:59Z' };
+        const free = await call(path, { ...whenever, ...enforced(path) }, true);
+        expect([path, endOf(free.data.certificate)]).toEqual([path, whenever.not_after]);
+      }
+  });
+
+  test.for<readonly [object, Readonly<Record<string, string>>, string | undefined]>([
+    [{ not_after_bound: 'permit' }, { not_after: '9999-12-31T23:59:59Z' }, undefined],
+    [{ not_after_bound: 'ttl-limited' }, { not_after: '2090-01-01T00:00:00Z' }, 'maximum ttl 24h'],
+    [{ not_after_bound: 'forbid' }, { not_after: '2090-01-01T00:00:00Z' }, 'not_after_bound'],
+    [
+      { not_after_bound: '2080-01-01T00:00:00Z' },
+      { not_after: '2090-01-01T00:00:00Z' },
+      'later than 2080-01-01T00:00:00Z',
+    ],
+    [{ not_before_bound: 'forbid' }, { not_before: '2020-01-01T00:00:00Z' }, 'not_before_bound'],
+    [{ not_before_bound: 'duration' }, { not_before: '2020-01-01T00:00:00Z' }, 'is earlier than'],
+    [{ not_before_bound: 'permit' }, { not_before: '2020-01-01T00:00:00Z' }, undefined],
+  ])('is as the role says in both dialects: %o, asked %o: %s', async ([role, body, refusal]) => {
+    const call = await setUp(role);
+    const outcomes = new Set<string>();
+    for (const path of ISSUING)
+      for (const vendor of [undefined, true] as const) {
+        const { json, data } = await call(path, { ...body, ...enforced(path) }, vendor);
+        outcomes.add(json.errors?.[0] ?? `${startOf(data.certificate)} ${endOf(data.certificate)}`);
+      }
+    const [made = ''] = Object.values(body);
+    expect([...outcomes]).toEqual([expect.stringContaining(refusal ?? made)]);
+  });
+
+  test('is refused or cut at the end that the role gives its certificates', async () => {
+    const call = await setUp({ not_after: timeAfter(DAY_MS / 2) });
+    const asked = { not_after: timeAfter(DAY_MS) };
+    for (const path of ISSUING) {
+      const body = { ...asked, ...enforced(path) };
+      expect((await call(path, body)).json.errors).toEqual([
+        expect.stringContaining('of the role'),
+      ]);
+      const { data, json } = await call(path, body, true);
+      expect(endOf(data.certificate)).toBe(timeAfter(DAY_MS / 2));
+      expect(json.warnings).toContainEqual(expect.stringContaining('which is being used'));
+    }
+  });
+});
 
 test('a manual chain whose names do not match is refused, unless its check is off', async () => {
   const { post, refusal, root, pki } = mounts;

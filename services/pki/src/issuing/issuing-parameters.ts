@@ -30,12 +30,18 @@ export const fieldsOfPath = <F extends Fields>(path: string, fields: F): F => ({
 
 export const VALIDITY_FIELDS = {
   ttl: field.durationSeconds({ default: 0, description: 'Lifetime.' }),
-  not_after: field.time({ description: 'End of validity, instead of a lifetime.' }),
+  not_after: field.time({
+    description:
+      'End of validity, instead of a lifetime, and within the maximum of lifetimes unless the role or the vendor dialect permits more.',
+  }),
   ...PACKAGING_FIELDS,
 };
 
 export const LIFETIME_FIELDS = {
   ...VALIDITY_FIELDS,
+  not_before: field.time({
+    description: 'Start of validity, within what the not_before_bound of the role allows.',
+  }),
   remove_roots_from_chain: field.bool({
     default: false,
     description: 'Leave self-signed certificates out of ca_chain.',

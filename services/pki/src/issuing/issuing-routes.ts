@@ -50,14 +50,18 @@ const templateValuesOf = (caller: Caller | undefined): TemplateValues | undefine
 
 const toIssuingRequest = (context: OperationContext<Common>): IssuingRequest => {
   const { fields, dialect } = context;
+  const rules = dialectRules(dialect);
+  const notBefore: Timestamp | undefined = fields.not_before;
   const notAfter: Timestamp | undefined = fields.not_after;
   return {
     mount: requireMount(context),
     roleName: fields.name,
     issuerRef: context.params['issuer_ref'],
     ttlSeconds: fields.ttl,
+    notBeforeMs: notBefore?.epochMs,
     notAfterMs: notAfter?.epochMs,
-    overlong: dialectRules(dialect).overlongLifetime,
+    overlong: rules.overlongLifetime,
+    absoluteTimes: rules.absoluteTimes,
     metadata: fields.metadata || fields.cert_metadata,
   };
 };

@@ -18,6 +18,7 @@ import type { Role } from '../roles/domain/role.ts';
 import {
   type LeafNotAfterBehavior,
   type Lifetime,
+  type LifetimeManners,
   type LifetimeRules,
   lifetimeUnderRules,
   type RequestedLifetime,
@@ -39,11 +40,11 @@ export interface IssuingMount extends MountScope {
 }
 
 /** The requested validity of a certificate. */
-export interface LifetimeParameters {
+export interface LifetimeParameters extends LifetimeManners {
   readonly mount: IssuingMount;
   readonly ttlSeconds: number;
+  readonly notBeforeMs?: number | undefined;
   readonly notAfterMs: number | undefined;
-  readonly overlong: 'refuse' | 'cap';
 }
 
 /** Parameters that all ways of issuing share. */
@@ -76,14 +77,16 @@ export const requireSigner = (authority: Authority, reference: string): IssuerIn
 /** The requested lifetime, with the time of the request and the limits of the mount. */
 export const requestedLifetime = (
   { clock }: IssuingParts,
-  { mount, ttlSeconds, notAfterMs, overlong }: LifetimeParameters,
+  { mount, ttlSeconds, notBeforeMs, notAfterMs, overlong, absoluteTimes }: LifetimeParameters,
 ): RequestedLifetime => ({
   nowMs: clock.nowMs(),
   ttlSeconds,
+  notBeforeMs,
   notAfterMs,
   mountDefaultTtlSeconds: mount.defaultLeaseTtlSeconds,
   mountMaxTtlSeconds: mount.maxLeaseTtlSeconds,
   overlong,
+  absoluteTimes,
 });
 
 /** The validity of a certificate under an issuer, truncated if the behavior requires it. */

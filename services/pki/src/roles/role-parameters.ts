@@ -1,7 +1,7 @@
 /** A role's parameters on the wire: names, kinds, defaults, and their way into a `Role` and back. */
 import type { Dialect } from '@keelson/proto/edge/v1/edge';
 import { dialectRules, type FieldValues, field, type JsonObject } from '@keelson/secrets-api';
-import { listField, MAX_LIST_LENGTH, MAX_TEXT_LENGTH } from '../mounts/text-fields.ts';
+import { listField, MAX_LIST_LENGTH, MAX_TEXT_LENGTH, textField } from '../mounts/text-fields.ts';
 import { DEFAULT_KEY_USAGE, type Role } from './domain/role.ts';
 
 const flag = (value: boolean, description: string) => field.bool({ default: value, description });
@@ -83,9 +83,16 @@ export const ROLE_FIELDS = {
   }),
   not_after: field.string({
     default: '',
-    description: 'End of validity of every certificate.',
+    description:
+      'End of validity of every certificate, which no maximum limits; requests may ask for less.',
     maxLength: MAX_TEXT_LENGTH,
   }),
+  not_before_bound: textField(
+    'Starts that requests may give (not_before): permit (any), duration (not before that of not_before_duration) or forbid. When not given: duration, or permit in the vendor dialect.',
+  ),
+  not_after_bound: textField(
+    'Ends that requests may give (not_after): permit (any), ttl-limited (within max_ttl), forbid, or the latest one, RFC 3339. When not given: ttl-limited, or permit in the vendor dialect.',
+  ),
 } as const;
 
 export type RoleParameters = FieldValues<typeof ROLE_FIELDS>;
@@ -140,6 +147,8 @@ export const toRole = (values: RoleParameters): Role => ({
   basicConstraintsValidForNonCa: values.basic_constraints_valid_for_non_ca,
   notBeforeDurationSeconds: values.not_before_duration,
   notAfter: values.not_after,
+  notBeforeBound: values.not_before_bound,
+  notAfterBound: values.not_after_bound,
 });
 
 /** The parameters of a stored role, which `toRole` takes back. */
@@ -193,6 +202,8 @@ export const toRoleParameters = (role: Role): RoleParameters => ({
   basic_constraints_valid_for_non_ca: role.basicConstraintsValidForNonCa,
   not_before_duration: role.notBeforeDurationSeconds,
   not_after: role.notAfter,
+  not_before_bound: role.notBeforeBound,
+  not_after_bound: role.notAfterBound,
 });
 
 /** `data` of a role in the dialect of the request. */

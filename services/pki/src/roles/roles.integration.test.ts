@@ -61,6 +61,8 @@ const DEFAULTS = {
   basic_constraints_valid_for_non_ca: false,
   not_before_duration: 30,
   not_after: '',
+  not_before_bound: '',
+  not_after_bound: '',
   allow_token_displayname: false,
 };
 
@@ -131,6 +133,8 @@ describe('a role', () => {
     [{ policy_identifiers: [['1.2.3']] }, 'policy_identifiers'],
     [{ allowed_ip_sans_cidr: '10.0.0.0/8,10' }, 'allowed_ip_sans_cidr: "10"'],
     [{ not_after: 'soon' }, 'not_after: "soon"'],
+    [{ not_before_bound: 'never' }, 'not_before_bound: "never" is not one of permit, duration'],
+    [{ not_after_bound: 'never' }, 'not_after_bound: "never" is not one of permit, ttl-limited'],
     [{ allowed_other_sans: '1.2.3' }, 'error parsing allowed_other_sans'],
     [{ signature_bits: 300 }, 'unsupported hash signature algorithm: 300'],
     [{ key_type: 'dsa' }, 'unknown key type dsa'],

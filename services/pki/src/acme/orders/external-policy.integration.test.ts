@@ -103,6 +103,15 @@ test.for([
   await acme.post('config/acme', { default_directory_policy: 'sign-verbatim' });
 });
 
+test('a decided lifetime is cut to the maximum of ACME', async () => {
+  await acme.post('config/acme', { max_ttl: '600s' });
+  const client = acme.client('external-policy/acme/');
+  const { certificate } = await acme.obtain(client, 'localhost');
+  const { validTo } = new X509Certificate(certificate.bytes);
+  expect(Date.parse(validTo)).toBe(acme.pki.clock.nowMs() + 600_000);
+  await acme.post('config/acme', { max_ttl: '2160h' });
+});
+
 test('refusals and errors of the policy service become problem documents', async () => {
   const finalizeWith = async (answer: (question: Document) => Scripted) => {
     const client = acme.client('external-policy/acme/');

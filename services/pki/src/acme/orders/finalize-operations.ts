@@ -21,7 +21,7 @@ import { checkOrderedCsr, chooseCommonName, refuseTlsFeature } from './domain/cs
 import type { Identifier } from './domain/identifier.ts';
 import type { IssuancePolicy, PolicyCertificate } from './domain/issuance-policy.ts';
 import { type Order, orderStatus } from './domain/order.ts';
-import { decideOrderLifetime } from './order-lifetime.ts';
+import { decideOrderLifetime, longestTtlSeconds } from './order-lifetime.ts';
 import { issuanceOf, type KnownOrder, requireOrder } from './order-operations.ts';
 import { certificateOriginRecords, orderKey, orderRecords } from './order-records.ts';
 
@@ -130,6 +130,7 @@ const issue = async (parts: FinalizeParts, finalizing: Finalizing): Promise<Poli
       mount: directory.mount,
       policyName: issuance.policyName,
       issuerRef: issuance.issuerRef,
+      maxTtlSeconds: longestTtlSeconds(directory),
       accountId: account.id,
       account: account.account,
       orderId: known.id,

@@ -20,10 +20,29 @@ export interface LifetimeRequest {
   readonly orderedAtMs: number;
 }
 
+/** The longest lifetime that mount and ACME allow. */
+export const longestTtlSeconds = ({
+  mount,
+  config,
+}: Pick<LifetimeRequest, 'mount' | 'config'>): number =>
+  Math.min(mount.maxLeaseTtlSeconds, config.maxTtlSeconds);
+
 /** How far before its order a validity may begin, because the clocks of clients differ. */
 const MAX_BACKDATING_SECONDS = 300;
 
 const wholeSecond = (ms: number): number => Math.floor(ms / 1000) * 1000;
+
+/** The rules of the role for the times of an order; the limits of ACME apply as well. */
+const checkBounds = ({ role, notBeforeMs, notAfterMs }: LifetimeRequest): void => {
+  if (notBeforeMs !== undefined && role.notBeforeBound === 'forbid')
+    throw malformed('the role does not allow an order to request "notBefore"');
+  if (notAfterMs === undefined) return;
+  if (role.notAfterBound === 'forbid')
+    throw malformed('the role does not allow an order to request "notAfter"');
+  // NaN for the other rules, which ACME's own limits are within.
+  if (notAfterMs > Date.parse(role.notAfterBound))
+    throw malformed(`"notAfter" lies after ${role.notAfterBound}, the latest that the role allows`);
+};
 
 /**
  * The role's lifetime, limited by the maxima of the mount and of ACME and by the issuer's expiry;
@@ -34,8 +53,9 @@ export const decideOrderLifetime = (
   parts: IssuingParts,
   request: LifetimeRequest,
 ): { readonly notBeforeMs: number; readonly notAfterMs: number } => {
-  const { mount, config, role, issuer } = request;
-  const longestSeconds = Math.min(mount.maxLeaseTtlSeconds, config.maxTtlSeconds);
+  const { mount, role, issuer } = request;
+  checkBounds(request);
+  const longestSeconds = longestTtlSeconds(request);
   const behavior = privilegedBehavior(issuer.issuer.leafNotAfterBehavior, { isEnforced: false });
   const usual = lifetimeUnder(
     parts,
@@ -44,6 +64,7 @@ export const decideOrderLifetime = (
       ttlSeconds: 0,
       notAfterMs: undefined,
       overlong: 'cap',
+      absoluteTimes: 'bounded',
     },
     role,
     issuer,
@@ -52,7 +73,10 @@ export const decideOrderLifetime = (
   const nowMs = wholeSecond(parts.clock.nowMs());
   const notBeforeMs =
     request.notBeforeMs === undefined ? usual.notBeforeMs : wholeSecond(request.notBeforeMs);
-  const backdatingSeconds = Math.max(MAX_BACKDATING_SECONDS, role.notBeforeDurationSeconds);
+  const backdatingSeconds =
+    role.notBeforeBound === 'duration'
+      ? role.notBeforeDurationSeconds
+      : Math.max(MAX_BACKDATING_SECONDS, role.notBeforeDurationSeconds);
   if (notBeforeMs < wholeSecond(request.orderedAtMs) - backdatingSeconds * 1000)
     throw malformed(`"notBefore" lies more than ${backdatingSeconds} s in the past`);
   const laterMs = Math.max(0, notBeforeMs - nowMs);

@@ -434,6 +434,25 @@ describe('finalizing (§7.4)', () => {
   });
 });
 
+test.for([
+  [{ not_after_bound: 'forbid' }, ['notBefore']],
+  [{ not_before_bound: 'forbid' }, ['notAfter']],
+  [{ not_after_bound: '2020-01-01T00:00:00Z' }, ['notBefore']],
+  [{ not_before_bound: 'duration', not_before_duration: 10 }, ['notAfter']],
+  [{ not_after_bound: 'permit', not_before_bound: 'permit' }, ['notBefore', 'notAfter']],
+] as const)('under a role with %o an order may request %o', async ([bounds, allowed]) => {
+  await acme.post('roles/bound', { allow_any_name: true, key_type: 'any', ...bounds });
+  const client = acme.client('roles/bound/acme/');
+  await client.register();
+  const nowMs = acme.pki.clock.nowMs();
+  const asked = { notBefore: time(nowMs - 100_000), notAfter: time(nowMs + HOUR) };
+  const identifiers = [toIdentifier('localhost')];
+  for (const name of ['notBefore', 'notAfter'] as const) {
+    const { status } = await client.post('new-order', { identifiers, [name]: asked[name] });
+    expect([name, status]).toEqual([name, allowed.some((one) => one === name) ? 201 : 400]);
+  }
+});
+
 describe('the certificate (§7.4.2)', () => {
   test('is available with each chain that leads to a root', async () => {
     const intermediate = await acme.post('issuers/generate/intermediate/internal', {

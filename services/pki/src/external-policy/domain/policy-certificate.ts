@@ -28,6 +28,7 @@ import type { SigningIssuer } from '../../issuers/domain/signing-issuer.ts';
 import {
   boundByIssuer,
   checkValidity,
+  formatTime,
   privilegedBehavior,
 } from '../../validity/domain/lifetime.ts';
 import type { IssuanceMode } from './policy-request.ts';
@@ -38,6 +39,8 @@ export interface TemplateUse {
   readonly publicKeyDer: Uint8Array;
   readonly mode: IssuanceMode;
   readonly nowMs: number;
+  /** The latest end that the maximum of lifetimes allows. */
+  readonly lastMs: number;
   readonly serialNumber: Uint8Array;
   readonly issuer: SigningIssuer;
 }
@@ -91,6 +94,15 @@ const behaviorOf = ({ mode, issuer: { leafNotAfterBehavior } }: TemplateUse) =>
     ? leafNotAfterBehavior
     : privilegedBehavior(leafNotAfterBehavior, { isEnforced: false, mayOutlive: true });
 
+/** @throws KeelsonError `pki.policy_unusable` if the service exceeds the maximum, except for ACME */
+const boundByMaximum = ({ template: { notAfterMs }, mode, lastMs }: TemplateUse): number => {
+  if (notAfterMs <= lastMs) return notAfterMs;
+  if (mode === 'acme') return Math.floor(lastMs / 1000) * 1000;
+  return unusable(
+    `the certificate ends at ${formatTime(notAfterMs)}, later than the maximum lifetime of the mount allows (${formatTime(lastMs)})`,
+  );
+};
+
 /**
  * @throws KeelsonError `pki.policy_unusable`; `request.invalid` where the issuer's rule for what outlives
  *   it refuses
@@ -98,7 +110,7 @@ const behaviorOf = ({ mode, issuer: { leafNotAfterBehavior } }: TemplateUse) =>
 export const buildFromTemplate = (use: TemplateUse): CertificateFields => {
   checkTemplate(use);
   const { template, issuer, publicKeyDer } = use;
-  const notAfterMs = boundByIssuer(template.notAfterMs, issuer.notAfterMs, behaviorOf(use));
+  const notAfterMs = boundByIssuer(boundByMaximum(use), issuer.notAfterMs, behaviorOf(use));
   checkValidity({ notBeforeMs: template.notBeforeMs, notAfterMs });
   const kept = withoutIssuerExtensions(template.extensions);
   const hasIdentifier = findExtension(kept, EXTENSION.subjectKeyIdentifier) !== undefined;

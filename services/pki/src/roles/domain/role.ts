@@ -9,6 +9,7 @@ import {
   toKeyAlgorithm,
 } from '@keelson/x509';
 import { toExtendedKeyUsageOids, usageWarnings } from '../../certificates/domain/usage-names.ts';
+import { NOT_AFTER_BOUNDS, NOT_BEFORE_BOUNDS } from '../../validity/domain/lifetime.ts';
 
 export interface Role {
   readonly issuerRef: string;
@@ -67,6 +68,10 @@ export interface Role {
   readonly notBeforeDurationSeconds: number;
   /** RFC 3339, or "" when lifetimes decide. */
   readonly notAfter: string;
+  /** Whether a request may give its certificate a start; "": as the dialect has it. */
+  readonly notBeforeBound: string;
+  /** Whether a request may give its certificate an end, or the latest one; "": as the dialect has it. */
+  readonly notAfterBound: string;
 }
 
 const refuse = (text: string): never => {
@@ -114,6 +119,17 @@ const checkOtherSans = (rules: readonly string[]): void => {
   if (bad !== undefined) refuse(`error parsing allowed_other_sans: could not parse "${bad}"`);
 };
 
+const checkBounds = ({ notBeforeBound, notAfterBound }: Role): void => {
+  const isOneOf = (values: readonly string[], value: string): boolean =>
+    value === '' || values.includes(value);
+  if (!isOneOf(NOT_BEFORE_BOUNDS, notBeforeBound))
+    refuse(`not_before_bound: "${notBeforeBound}" is not one of ${NOT_BEFORE_BOUNDS.join(', ')}`);
+  if (!isOneOf(NOT_AFTER_BOUNDS, notAfterBound) && Number.isNaN(Date.parse(notAfterBound)))
+    refuse(
+      `not_after_bound: "${notAfterBound}" is not one of ${NOT_AFTER_BOUNDS.join(', ')} or an RFC 3339 time`,
+    );
+};
+
 /**
  * A role as stored: checked, with sizes resolved.
  * @returns the role and its warnings
@@ -149,6 +165,7 @@ export const checkRole = (
       refuse(`allowed_ip_sans_cidr: "${range}" is not an IP range`);
   if (role.notAfter !== '' && Number.isNaN(Date.parse(role.notAfter)))
     refuse(`not_after: "${role.notAfter}" is not an RFC 3339 time`);
+  checkBounds(role);
   parsePolicyIdentifiers(role.policyIdentifiers);
   warnings.push(...usageWarnings(role.keyUsage ?? [], role.extKeyUsage));
   if (role.noStore && role.generateLease)

@@ -10,17 +10,30 @@ export const LEAF_NOT_AFTER_BEHAVIORS = [
 ] as const;
 export type LeafNotAfterBehavior = (typeof LEAF_NOT_AFTER_BEHAVIORS)[number];
 
+/** Rules of a role for an absolute end in a request; a time is the latest end that it accepts. */
+export const NOT_AFTER_BOUNDS = ['permit', 'ttl-limited', 'forbid'] as const;
+/** Rules of a role for an absolute start in a request. */
+export const NOT_BEFORE_BOUNDS = ['permit', 'duration', 'forbid'] as const;
+
+/** How a request is treated that exceeds what role and mount allow. */
+export interface LifetimeManners {
+  /** A requested lifetime over the maximum. */
+  readonly overlong: 'refuse' | 'cap';
+  /** Absolute times where the role has no rule for them: within what lifetimes may be, or not. */
+  readonly absoluteTimes: 'bounded' | 'free';
+}
+
 /** The requested lifetime, the time of the request, and the limits of the mount. */
-export interface RequestedLifetime {
+export interface RequestedLifetime extends LifetimeManners {
   readonly nowMs: number;
   /** 0: not requested. */
   readonly ttlSeconds: number;
+  /** Absolute start; undefined: not requested. */
+  readonly notBeforeMs?: number | undefined;
   /** Absolute end; undefined: not requested. */
   readonly notAfterMs: number | undefined;
   readonly mountDefaultTtlSeconds: number;
   readonly mountMaxTtlSeconds: number;
-  /** How a requested lifetime over the maximum is treated. */
-  readonly overlong: 'refuse' | 'cap';
 }
 
 export interface LifetimeRequest extends RequestedLifetime {
@@ -28,6 +41,10 @@ export interface LifetimeRequest extends RequestedLifetime {
   /** TTL of the role; 0 when it has none. */
   readonly roleTtlSeconds: number;
   readonly roleMaxTtlSeconds: number;
+  /** One of `NOT_BEFORE_BOUNDS`; "" where there is no rule. */
+  readonly notBeforeBound: string;
+  /** One of `NOT_AFTER_BOUNDS` or an RFC 3339 time; "" where there is no rule. */
+  readonly notAfterBound: string;
 }
 
 export interface Lifetime {
@@ -59,9 +76,14 @@ const inUnits = (seconds: number): string => {
   return `${units.map(([count, unit]) => (count === 0 ? '' : `${count}${unit}`)).join('')} (${seconds}s)`;
 };
 
+const maxTtlOf = ({
+  roleMaxTtlSeconds: roleMax,
+  mountMaxTtlSeconds: mountMax,
+}: Pick<LifetimeRequest, 'roleMaxTtlSeconds' | 'mountMaxTtlSeconds'>): number =>
+  roleMax > 0 ? Math.min(roleMax, mountMax) : mountMax;
+
 const decideTtl = (request: LifetimeRequest): { seconds: number; warnings: readonly string[] } => {
-  const { roleMaxTtlSeconds: roleMax, mountMaxTtlSeconds: mountMax } = request;
-  const max = roleMax > 0 ? Math.min(roleMax, mountMax) : mountMax;
+  const max = maxTtlOf(request);
   const wanted = request.ttlSeconds || request.roleTtlSeconds || request.mountDefaultTtlSeconds;
   if (wanted <= max) return { seconds: wanted, warnings: [] };
   if (request.ttlSeconds > 0 && request.overlong === 'refuse')
@@ -75,8 +97,40 @@ const decideTtl = (request: LifetimeRequest): { seconds: number; warnings: reado
   };
 };
 
+/** The rule for an absolute start: the role's, else that of the dialect. */
+const decideStart = (request: LifetimeRequest, nowMs: number): number => {
+  const { notBeforeMs: asked, notBeforeBound, notBeforeDurationSeconds } = request;
+  const usualMs = nowMs - notBeforeDurationSeconds * 1000;
+  if (asked === undefined) return usualMs;
+  const startMs = wholeSecond(asked);
+  const bound = notBeforeBound || (request.absoluteTimes === 'bounded' ? 'duration' : 'permit');
+  if (bound === 'forbid')
+    refuse('not_before is not accepted: the role has a not_before_bound of "forbid"');
+  if (bound === 'duration' && startMs < usualMs)
+    refuse(
+      `requested not_before ${formatTime(startMs)} is earlier than ${formatTime(usualMs)}, which a not_before_duration of ${inUnits(notBeforeDurationSeconds)} allows`,
+    );
+  return startMs;
+};
+
+/** The rule for an absolute end: the role's, else that of the dialect. */
+const checkEnd = (request: LifetimeRequest, nowMs: number, endMs: number): void => {
+  const bound =
+    request.notAfterBound || (request.absoluteTimes === 'bounded' ? 'ttl-limited' : 'permit');
+  if (bound === 'permit') return;
+  if (bound === 'forbid')
+    refuse('not_after is not accepted: the role has a not_after_bound of "forbid"');
+  const max = maxTtlOf(request);
+  const isLimitedByTtl = bound === 'ttl-limited';
+  const lastMs = isLimitedByTtl ? nowMs + max * 1000 : Date.parse(bound);
+  if (endMs > lastMs)
+    refuse(
+      `requested not_after ${formatTime(endMs)} is later than ${formatTime(lastMs)}, which ${isLimitedByTtl ? `the maximum ttl ${inUnits(max)}` : 'the not_after_bound of the role'} allows`,
+    );
+};
+
 /**
- * The requested validity, within the maximum of role and mount; an absolute end is bound by neither.
+ * The requested validity, within what role and mount allow.
  * @throws KeelsonError `request.invalid`
  */
 export const decideLifetime = (request: LifetimeRequest): Lifetime => {
@@ -87,13 +141,14 @@ export const decideLifetime = (request: LifetimeRequest): Lifetime => {
     );
   if (ttlSeconds < 0) refuse('ttl must not be negative');
   const nowMs = wholeSecond(request.nowMs);
-  const notBeforeMs = nowMs - request.notBeforeDurationSeconds * 1000;
+  const notBeforeMs = decideStart(request, nowMs);
   if (absolute !== undefined) {
     const notAfterMs = wholeSecond(absolute);
     if (notAfterMs <= notBeforeMs)
       refuse(
         `not_after (${formatTime(notAfterMs)}) lies before the start of validity (${formatTime(notBeforeMs)})`,
       );
+    checkEnd(request, nowMs, notAfterMs);
     return { notBeforeMs, notAfterMs: Math.min(notAfterMs, MAX_TIME_MS), warnings: [] };
   }
   const { seconds, warnings } = decideTtl(request);
@@ -159,6 +214,8 @@ export interface LifetimeRules {
   readonly notBeforeDurationSeconds: number;
   /** RFC 3339, or "" when lifetimes decide. */
   readonly notAfter: string;
+  readonly notBeforeBound: string;
+  readonly notAfterBound: string;
 }
 
 export const NO_RULES: LifetimeRules = {
@@ -166,6 +223,25 @@ export const NO_RULES: LifetimeRules = {
   maxTtlSeconds: 0,
   notBeforeDurationSeconds: 30,
   notAfter: '',
+  notBeforeBound: '',
+  notAfterBound: '',
+};
+
+/** The end that the role gives every certificate; a request may ask for less, and not for more. */
+const withinEndOfRole = (
+  { ttlSeconds, notAfterMs: asked, overlong }: RequestedLifetime,
+  lifetime: Lifetime,
+  roleEndMs: number,
+): Lifetime => {
+  if (ttlSeconds === 0 && asked === undefined) return { ...lifetime, notAfterMs: roleEndMs };
+  if (lifetime.notAfterMs <= roleEndMs) return lifetime;
+  const text = `requested end ${formatTime(lifetime.notAfterMs)} is later than the not_after ${formatTime(roleEndMs)} of the role`;
+  if (overlong === 'refuse') refuse(text);
+  return {
+    ...lifetime,
+    notAfterMs: roleEndMs,
+    warnings: [...lifetime.warnings, `${text}, which is being used`],
+  };
 };
 
 /**
@@ -180,15 +256,18 @@ export const lifetimeUnderRules = (
 ): Lifetime & { readonly isTruncated: boolean } => {
   const roleEndMs = rules.notAfter === '' ? undefined : Date.parse(rules.notAfter);
   if (Number.isNaN(roleEndMs)) refuse("the role's not_after is not a time");
-  const lifetime = decideLifetime({
+  const decided = decideLifetime({
     ...asked,
-    // The role's own end takes precedence over everything in a request.
-    ttlSeconds: roleEndMs === undefined ? asked.ttlSeconds : 0,
-    notAfterMs: roleEndMs ?? asked.notAfterMs,
     notBeforeDurationSeconds: rules.notBeforeDurationSeconds,
     roleTtlSeconds: rules.ttlSeconds,
     roleMaxTtlSeconds: rules.maxTtlSeconds,
+    notBeforeBound: rules.notBeforeBound,
+    notAfterBound: rules.notAfterBound,
   });
+  const lifetime =
+    roleEndMs === undefined
+      ? decided
+      : withinEndOfRole(asked, decided, Math.min(wholeSecond(roleEndMs), MAX_TIME_MS));
   const notAfterMs = boundByIssuer(lifetime.notAfterMs, issuer.notAfterMs, behavior);
   checkValidity({ notBeforeMs: lifetime.notBeforeMs, notAfterMs });
   return { ...lifetime, notAfterMs, isTruncated: notAfterMs < lifetime.notAfterMs };

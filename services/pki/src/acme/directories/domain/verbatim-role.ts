@@ -54,4 +54,6 @@ export const VERBATIM_ROLE: Role = {
   basicConstraintsValidForNonCa: false,
   notBeforeDurationSeconds: 30,
   notAfter: '',
+  notBeforeBound: '',
+  notAfterBound: '',
 };

@@ -14,6 +14,8 @@ export interface PolicyRequest {
   readonly policyName: string;
   /** Issuer named in the path; undefined if the policy service may choose. */
   readonly issuerRef: string | undefined;
+  /** The longest lifetime that mount and ACME allow. */
+  readonly maxTtlSeconds: number;
   readonly accountId: string;
   readonly account: Account;
   readonly orderId: string;
