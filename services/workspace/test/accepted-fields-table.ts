@@ -247,6 +247,8 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       `POST ${W}/relationships/tag-bindings`,
       `PATCH ${W}/relationships/tag-bindings`,
       'PATCH /projects/{project_id}/tag-bindings',
+      'POST /projects/{project_id}/relationships/tag-bindings',
+      'PATCH /projects/{project_id}/relationships/tag-bindings',
     ],
     fields: {
       key: elsewhere(TAGS_TEST, 'tag-bindings'),

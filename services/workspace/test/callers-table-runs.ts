@@ -1,5 +1,15 @@
 /** The table of callers, continued: configurations, runs, and the agents that execute them. */
-import { attributes, type Caller, type Case, MEMBERS, O, ON, READERS, W } from './callers-table.ts';
+import {
+  attributes,
+  BACKING_DATA_PATHS,
+  type Caller,
+  type Case,
+  MEMBERS,
+  O,
+  ON,
+  READERS,
+  W,
+} from './callers-table.ts';
 
 /** New runs of these plan only, so that they leave the lock to the other lines. */
 export const RUN_USED_UP = {
@@ -85,10 +95,10 @@ export const RUN_CASES: Readonly<Record<string, Case>> = {
   },
   ...Object.fromEntries(
     // It is current and cannot be changed, so authorized callers get 400.
-    ['soft_delete', 'restore', 'permanently_delete'].map((action): [string, Case] => [
-      `POST /configuration-versions/{configuration_version_id}/actions/${action}_backing_data`,
+    BACKING_DATA_PATHS.map((action): [string, Case] => [
+      `POST /configuration-versions/{configuration_version_id}/actions/${action}`,
       {
-        target: `/configuration-versions/{cv}/actions/${action}_backing_data`,
+        target: `/configuration-versions/{cv}/actions/${action}`,
         allowed: ADMINS,
         success: 400,
       },
@@ -132,9 +142,9 @@ export const RUN_CASES: Readonly<Record<string, Case>> = {
   // The run has not ended: 400 is for who could.
   ...Object.fromEntries(
     ['plans/{plan}', 'applies/{apply}'].flatMap((phase) =>
-      ['soft_delete', 'restore', 'permanently_delete'].map((name): [string, Case] => [
-        `POST /${phase.split('/')[0]}/{phase_id}/actions/${name}_backing_data`,
-        { target: `/${phase}/actions/${name}_backing_data`, allowed: ADMINS, success: 400 },
+      BACKING_DATA_PATHS.map((name): [string, Case] => [
+        `POST /${phase.split('/')[0]}/{phase_id}/actions/${name}`,
+        { target: `/${phase}/actions/${name}`, allowed: ADMINS, success: 400 },
       ]),
     ),
   ),
@@ -162,6 +172,12 @@ export const RUN_CASES: Readonly<Record<string, Case>> = {
   'GET /plans/{phase_id}': read('/plans/{plan}'),
   'GET /applies/{phase_id}': read('/applies/{apply}'),
   'GET /runs/{run_id}/apply': read(`${run}/apply`),
+  // The last assessment is in the past, and assessments were disabled after it.
+  [`POST ${W}/actions/assess`]: {
+    target: '/workspaces/{ws}/actions/assess',
+    allowed: ADMINS,
+    success: 409,
+  },
   [`GET ${W}/current-assessment-result`]: read('/workspaces/{ws}/current-assessment-result'),
   'GET /assessment-results/{assessment_result_id}': read('/assessment-results/{assessed}'),
   // Its agent has uploaded nothing, so callers who may read it get 204.

@@ -1,5 +1,13 @@
 /** The table of callers, continued: states and the data extracted from them. */
-import { ADMINS, attributes, type Case, LOCKERS, READERS, W } from './callers-table.ts';
+import {
+  ADMINS,
+  attributes,
+  BACKING_DATA_PATHS,
+  type Case,
+  LOCKERS,
+  READERS,
+  W,
+} from './callers-table.ts';
 
 const V = '/state-versions/{state_version_id}';
 const DIGEST = '0'.repeat(32);
@@ -12,7 +20,7 @@ const readForRuns = (target: string): Case => ({
 const read = (target: string): Case => ({ target, allowed: READERS, success: 200 });
 // It is current and cannot be changed, so authorized callers get 400.
 const backingData = (action: string): Case => ({
-  target: `/state-versions/{sv}/actions/${action}_backing_data`,
+  target: `/state-versions/{sv}/actions/${action}`,
   allowed: ADMINS,
   success: 400,
 });
@@ -47,9 +55,9 @@ export const STATE_CASES: Readonly<Record<string, Case>> = {
     '/workspaces/{ws}/current-state-version-outputs',
   ),
   'GET /state-version-outputs/{output_id}': readForRuns('/state-version-outputs/{wsout}'),
-  [`POST ${V}/actions/soft_delete_backing_data`]: backingData('soft_delete'),
-  [`POST ${V}/actions/restore_backing_data`]: backingData('restore'),
-  [`POST ${V}/actions/permanently_delete_backing_data`]: backingData('permanently_delete'),
+  ...Object.fromEntries(
+    BACKING_DATA_PATHS.map((action) => [`POST ${V}/actions/${action}`, backingData(action)]),
+  ),
   [`PUT /uploads${V}/state`]: signed('/uploads/state-versions/{sv}/state'),
   [`PUT /uploads${V}/json-state`]: signed('/uploads/state-versions/{sv}/json-state'),
   [`GET /downloads${V}/state`]: signed('/downloads/state-versions/{sv}/state'),

@@ -65,6 +65,18 @@ export const WORKSPACE_CASES: Readonly<Record<string, Case>> = {
     allowed: ORGANIZATION_ADMINS,
     success: 200,
   },
+  'POST /projects/{project_id}/relationships/tag-bindings': {
+    target: '/projects/{prj}/relationships/tag-bindings',
+    body: bindings,
+    allowed: ORGANIZATION_ADMINS,
+    success: 204,
+  },
+  'PATCH /projects/{project_id}/relationships/tag-bindings': {
+    target: '/projects/{prj}/relationships/tag-bindings',
+    body: bindings,
+    allowed: ORGANIZATION_ADMINS,
+    success: 204,
+  },
   [`POST ${ON}/workspaces`]: {
     target: `${O}/workspaces`,
     body: attributes('workspaces', { name: 'made-{n}' }),

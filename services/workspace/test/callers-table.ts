@@ -48,4 +48,13 @@ export const attributes = (type: string, values: object = {}, relationships: obj
 });
 export const O = '/organizations/acme';
 export const W = '/workspaces/{workspace_id}';
+/** Names of the actions on bytes, below the `actions` of what has them. */
+export const BACKING_DATA_PATHS: readonly string[] = [
+  'soft_delete_backing_data',
+  'soft-delete-backing-data',
+  'restore_backing_data',
+  'restore-backing-data',
+  'permanently_delete_backing_data',
+  'permanently-delete-backing-data',
+];
 export const ON = '/organizations/{organization_name}';

@@ -84,6 +84,12 @@ export const WORKSPACE_ERRORS = {
     retry: false,
     message: 'Unable to lock workspace. The workspace is locked by Run {id}.',
   },
+  'workspace.not_assessable': {
+    grpc: 'FAILED_PRECONDITION',
+    http: 409,
+    retry: false,
+    message: 'Unable to start a health assessment: {text}',
+  },
   'workspace.already_unlocked': {
     grpc: 'FAILED_PRECONDITION',
     http: 409,

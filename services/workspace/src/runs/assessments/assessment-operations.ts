@@ -1,6 +1,13 @@
 /** Queues health assessments that are due, and shows their results. */
+import { KeelsonError } from '@keelson/errors';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import { type Reads, readableOnly, type TransactOptions, unlessDamaged } from '@keelson/storage';
+import {
+  type Reads,
+  readableOnly,
+  type Transaction,
+  type TransactOptions,
+  unlessDamaged,
+} from '@keelson/storage';
 import type { Kysely } from 'kysely';
 import { notFound } from '../../base/not-found.ts';
 import { organizationRecords } from '../../identity/model/organization-records.ts';
@@ -14,6 +21,7 @@ import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import { findMissingExecutorOf } from '../executors/run-executor-operations.ts';
 import {
   FIRST_ASSESSING_RELEASE,
+  findObstacle,
   hasResult,
   isDue,
   toAssessmentRunId,
@@ -64,33 +72,51 @@ const listAssessed = async function* (context: RunsContext): AsyncGenerator<stri
   }
 };
 
+const toFacts = ({ assessments, runs, lock, state }: Workspace) => ({
+  assessments,
+  currentRunStatus: runs.current?.status,
+  isLocked: lock !== null || state.pendingId !== null,
+  resourceCount: state.resourceCount,
+});
+
 const isWorkspaceDue = (
   { clock, assessmentIntervalMs: intervalMs }: RunsContext,
-  { assessments, ...workspace }: Workspace,
-): boolean =>
-  isDue(
-    {
-      assessments,
-      latestChangeAtMs: workspace.latestChangeAtMs,
-      currentRunStatus: workspace.runs.current?.status,
-      isLocked: workspace.lock !== null || workspace.state.pendingId !== null,
-      resourceCount: workspace.state.resourceCount,
-      intervalMs,
-    },
-    clock.nowMs(),
-  );
+  workspace: Workspace,
+): boolean => {
+  const { latestChangeAtMs } = workspace;
+  return isDue({ ...toFacts(workspace), latestChangeAtMs, intervalMs }, clock.nowMs());
+};
 
-/** The configuration that an assessment plans with; undefined when an assessment is not possible now. */
-const findConfiguration = async (context: RunsContext, reads: Reads, workspace: Workspace) => {
+/** Queues an assessment, or says why none is possible. */
+const tryAssess = async (
+  context: RunsContext,
+  tx: Transaction,
+  workspace: Workspace,
+): Promise<string | undefined> => {
   const { runtimeVersion } = workspace.settings;
   const release = resolveRuntimeVersion(runtimeVersion, context.runtimeVersions);
-  if (release === undefined || !isAtLeast(release, FIRST_ASSESSING_RELEASE)) return undefined;
+  if (release === undefined || !isAtLeast(release, FIRST_ASSESSING_RELEASE))
+    return `assessments need a release from ${FIRST_ASSESSING_RELEASE}, and the runtime-version of the workspace is ${runtimeVersion}`;
   const versionId = workspace.currentConfigurationVersionId ?? '';
-  const version = await configurationVersionRecords.find(reads, versionId);
-  if (version?.status !== 'uploaded') return undefined;
-  return (await findMissingExecutorOf(context, reads, workspace)) === undefined
-    ? version
-    : undefined;
+  const version = await configurationVersionRecords.find(tx, versionId);
+  if (version?.status !== 'uploaded') return 'the workspace has no uploaded configuration';
+  const missing = await findMissingExecutorOf(context, tx, workspace);
+  if (missing !== undefined) return missing;
+  await queueRun(
+    tx,
+    workspace,
+    version,
+    { planOnly: true, refreshOnly: true, message: 'Health assessment' },
+    {
+      source: ASSESSMENT_SOURCE,
+      createdById: null,
+      requestedWith: null,
+      mayApply: false,
+      nowMs: context.clock.nowMs(),
+      order: context.nextRunOrder(),
+    },
+  );
+  return undefined;
 };
 
 const assessOne = (
@@ -99,26 +125,35 @@ const assessOne = (
   options: TransactOptions,
 ): Promise<void> =>
   context.store.transact(async (tx) => {
-    const nowMs = context.clock.nowMs();
     const workspace = await workspaceRecords.find(tx, workspaceId);
-    if (workspace === undefined || !isWorkspaceDue(context, workspace)) return;
-    const version = await findConfiguration(context, tx, workspace);
-    if (version === undefined) return;
-    await queueRun(
-      tx,
-      workspace,
-      version,
-      { planOnly: true, refreshOnly: true, message: 'Health assessment' },
-      {
-        source: ASSESSMENT_SOURCE,
-        createdById: null,
-        requestedWith: null,
-        mayApply: false,
-        nowMs,
-        order: context.nextRunOrder(),
-      },
-    );
+    if (workspace !== undefined && isWorkspaceDue(context, workspace))
+      await tryAssess(context, tx, workspace);
   }, options);
+
+/**
+ * Queues an assessment of a workspace before it is due.
+ * @throws KeelsonError `workspace.not_assessable` with the reason
+ */
+export const assessNow = (
+  context: RunsContext,
+  principal: Principal,
+  workspaceId: string,
+): Promise<void> =>
+  context.store.transact(async (tx) => {
+    const { workspace, organization } = await requireWorkspace(
+      tx,
+      principal,
+      { workspaceId },
+      'canManageAssessments',
+    );
+    const isEnabled =
+      workspace.settings.assessmentsEnabled || organization.settings.assessmentsEnforced;
+    const obstacle = isEnabled
+      ? (findObstacle(toFacts(workspace)) ?? (await tryAssess(context, tx, workspace)))
+      : 'assessments-enabled is false';
+    if (obstacle !== undefined)
+      throw new KeelsonError('workspace.not_assessable', { text: obstacle });
+  });
 
 /** One pass over the workspaces with assessments. */
 export const queueDueAssessments = async (

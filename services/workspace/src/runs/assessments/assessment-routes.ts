@@ -11,7 +11,7 @@ import { runFilePath } from '../runs/run-file-paths.ts';
 import { loadLogUrl } from '../runs/run-log-url.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
 import { toAssessmentResource } from './assessment-document.ts';
-import { requireAssessment, requireCurrentAssessment } from './assessment-operations.ts';
+import { assessNow, requireAssessment, requireCurrentAssessment } from './assessment-operations.ts';
 
 const ONE = '/assessment-results/:assessment_result_id';
 type Params = Readonly<Record<string, string>>;
@@ -44,6 +44,16 @@ export const assessmentRoutes = (context: RunsContext): Route[] => {
         const workspaceId = params['workspace_id'] ?? '';
         const run = await requireCurrentAssessment(store, principal, workspaceId);
         return { document: { data: toAssessmentResource(run) } };
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/workspaces/:workspace_id/actions/assess',
+      summary: 'Start a health assessment of a workspace before it is due',
+      success: 202,
+      handle: async ({ principal, params }) => {
+        await assessNow(context, principal, params['workspace_id'] ?? '');
+        return undefined;
       },
     }),
     endpoint({

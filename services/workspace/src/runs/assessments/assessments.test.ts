@@ -55,6 +55,37 @@ const assessmentsOf = async (id: string) =>
   (await runs.harness.call('GET', `/workspaces/${id}/runs?filter[operation]=assess`)).list;
 const get = (target: string) => runs.harness.call('GET', target);
 
+describe('an assessment that is asked for', () => {
+  const assess = (id: string) => runs.harness.call('POST', `/workspaces/${id}/actions/assess`);
+  const refusalOf = async (id: string) => {
+    const { status, errors } = await assess(id);
+    return [status, errors[0]?.detail.replace('Unable to start a health assessment: ', '')];
+  };
+
+  test('is queued at once, one at a time, and the next one is due a day later', async () => {
+    const id = await makeAssessed();
+    expect((await assess(id)).status).toBe(202);
+    expect(await assessmentsOf(id)).toHaveLength(1);
+    expect(await refusalOf(id)).toEqual([409, 'the assessment before has not ended']);
+    const phase = await runs.claim();
+    await runs.finish(phase?.id ?? '', false);
+    expect((await get(`/workspaces/${id}/current-assessment-result`)).status).toBe(200);
+    await runs.harness.runUpkeep();
+    expect(await assessmentsOf(id)).toHaveLength(1);
+  });
+
+  test('is refused with the reason', async () => {
+    const id = await makeAssessed({});
+    expect(await refusalOf(id)).toEqual([409, 'assessments-enabled is false']);
+    const empty = await runs.makeWorkspace({ 'assessments-enabled': true });
+    made.push(empty);
+    expect(await refusalOf(empty)).toEqual([409, 'the state of the workspace manages nothing']);
+    const locked = await makeAssessed();
+    await runs.harness.call('POST', `/workspaces/${locked}/actions/lock`);
+    expect(await refusalOf(locked)).toEqual([409, 'the workspace is locked']);
+  });
+});
+
 describe('a workspace whose assessments are enabled', () => {
   test('is assessed a day after its last change, and shows the result', async () => {
     const id = await makeAssessed();

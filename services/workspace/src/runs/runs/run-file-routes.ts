@@ -7,7 +7,10 @@ import {
   REDIRECTED_URL_LIFETIME_SECONDS,
 } from '../../base/signed-urls/signed-url-operations.ts';
 import { readContent } from '../../state/contents/state-content-operations.ts';
-import type { BackingDataAction } from '../../state/retention/domain/backing-data.ts';
+import {
+  type BackingDataAction,
+  toActionNames,
+} from '../../state/retention/domain/backing-data.ts';
 import { type RunPhase, toPhaseId } from '../model/run-records.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
 import { changePhaseData } from './run-data-operations.ts';
@@ -43,21 +46,23 @@ export const runFileRoutes = (context: RunsContext): Route[] => {
     path: string,
     action: BackingDataAction,
     summary: string,
-  ): Endpoint =>
-    endpoint({
-      method: 'POST',
-      path: `${path}/:phase_id/actions/${action}_backing_data`,
-      summary: `${summary} of a run that has ended`,
-      success: 204,
-      handle: async ({ principal, params }) => {
-        await changePhaseData(context, principal, phase, ofPhase(params), action);
-        return undefined;
-      },
-    });
+  ): Endpoint[] =>
+    toActionNames(action).map((name) =>
+      endpoint({
+        method: 'POST',
+        path: `${path}/:phase_id/actions/${name}`,
+        summary: `${summary} of a run that has ended`,
+        success: 204,
+        handle: async ({ principal, params }) => {
+          await changePhaseData(context, principal, phase, ofPhase(params), action);
+          return undefined;
+        },
+      }),
+    );
   const phaseData = (phase: RunPhase, path: string): Endpoint[] => [
-    backingData(phase, path, 'soft_delete', `Withhold the log and the files of the ${phase}`),
-    backingData(phase, path, 'restore', `Give back the withheld log and files of the ${phase}`),
-    backingData(phase, path, 'permanently_delete', `Delete the withheld data of the ${phase}`),
+    ...backingData(phase, path, 'soft_delete', `Withhold the log and the files of the ${phase}`),
+    ...backingData(phase, path, 'restore', `Give back the withheld log and files of the ${phase}`),
+    ...backingData(phase, path, 'permanently_delete', `Delete the withheld data of the ${phase}`),
   ];
   const JSON_OUTPUT = 'Download the plan as JSON; 204 until it exists';
   const REDACTED = 'Download the plan as JSON without sensitive values; 204 until it exists';

@@ -19,7 +19,7 @@ import {
   loadUrlSigner,
   REDIRECTED_URL_LIFETIME_SECONDS,
 } from '../../base/signed-urls/signed-url-operations.ts';
-import type { BackingDataAction } from '../retention/domain/backing-data.ts';
+import { type BackingDataAction, toActionNames } from '../retention/domain/backing-data.ts';
 import type { StateContext } from '../seams/state-context.ts';
 import {
   archiveConfigurationVersion,
@@ -90,17 +90,19 @@ export const configurationReadEndpoints = (
 
 export const configurationVersionRoutes = (context: StateContext): Route[] => {
   const { store } = context;
-  const backingData = (action: BackingDataAction, summary: string): Endpoint =>
-    endpoint({
-      method: 'POST',
-      path: `${ONE}/actions/${action}_backing_data`,
-      summary,
-      success: 204,
-      handle: async ({ principal, params }) => {
-        await changeConfigurationData(context, principal, idOf(params), action);
-        return undefined;
-      },
-    });
+  const backingData = (action: BackingDataAction, summary: string): Endpoint[] =>
+    toActionNames(action).map((name) =>
+      endpoint({
+        method: 'POST',
+        path: `${ONE}/actions/${name}`,
+        summary,
+        success: 204,
+        handle: async ({ principal, params }) => {
+          await changeConfigurationData(context, principal, idOf(params), action);
+          return undefined;
+        },
+      }),
+    );
   return jsonApiRoutes('configuration versions', [
     endpoint({
       method: 'POST',
@@ -167,8 +169,11 @@ export const configurationVersionRoutes = (context: StateContext): Route[] => {
         return undefined;
       },
     }),
-    backingData('soft_delete', 'Withhold the files of a configuration version that is not current'),
-    backingData('restore', 'Give the withheld files of a configuration version back'),
-    backingData('permanently_delete', 'Delete the withheld files of a configuration version'),
+    ...backingData(
+      'soft_delete',
+      'Withhold the files of a configuration version that is not current',
+    ),
+    ...backingData('restore', 'Give the withheld files of a configuration version back'),
+    ...backingData('permanently_delete', 'Delete the withheld files of a configuration version'),
   ]);
 };

@@ -19,7 +19,7 @@ import { readableOnly } from '@keelson/storage';
 import { Type } from 'typebox';
 import { loadUrlSigner } from '../../base/signed-urls/signed-url-operations.ts';
 import { STATE_STATUSES } from '../model/domain/state-version.ts';
-import type { BackingDataAction } from '../retention/domain/backing-data.ts';
+import { type BackingDataAction, toActionNames } from '../retention/domain/backing-data.ts';
 import type { StateContext } from '../seams/state-context.ts';
 import { type StateAccess } from '../seams/state-contributions.ts';
 import { changeBackingData } from './backing-data-operations.ts';
@@ -76,20 +76,23 @@ const STATE_FILTERS: QuerySchema = {
   },
 };
 
-export const stateVersionRoutes = (context: StateContext): Route[] => {
-  const { store } = context;
-  const includes = toStateIncludes(context);
-  const backingData = (action: BackingDataAction, summary: string) =>
+const backingData = (context: StateContext, action: BackingDataAction, summary: string) =>
+  toActionNames(action).map((name) =>
     endpoint({
       method: 'POST',
-      path: `/state-versions/:state_version_id/actions/${action}_backing_data`,
+      path: `/state-versions/:state_version_id/actions/${name}`,
       summary,
       success: 204,
       handle: async ({ principal, params }) => {
         await changeBackingData(context, principal, params['state_version_id'] ?? '', action);
         return undefined;
       },
-    });
+    }),
+  );
+
+export const stateVersionRoutes = (context: StateContext): Route[] => {
+  const { store } = context;
+  const includes = toStateIncludes(context);
   return jsonApiRoutes('state versions', [
     endpoint({
       method: 'POST',
@@ -191,8 +194,8 @@ export const stateVersionRoutes = (context: StateContext): Route[] => {
         return answerStateVersion(context, exchange, access);
       },
     }),
-    backingData('soft_delete', 'Withhold the state of a version that is not current'),
-    backingData('restore', 'Give a withheld state back'),
-    backingData('permanently_delete', 'Delete a withheld state'),
+    ...backingData(context, 'soft_delete', 'Withhold the state of a version that is not current'),
+    ...backingData(context, 'restore', 'Give a withheld state back'),
+    ...backingData(context, 'permanently_delete', 'Delete a withheld state'),
   ]);
 };

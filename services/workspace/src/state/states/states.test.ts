@@ -416,6 +416,10 @@ describe('the upkeep of states', () => {
       harness.call('POST', `/state-versions/${old.id}/actions/${name}_backing_data`);
     expect((await action('restore')).status).toBe(204);
     expect((await action('restore')).status).toBe(400);
+    const hyphened = (name: string) =>
+      harness.call('POST', `/state-versions/${old.id}/actions/${name}-backing-data`);
+    expect((await hyphened('soft-delete')).status).toBe(204);
+    expect((await hyphened('restore')).status).toBe(204);
     // Whatever its age, its bytes can be restored for some time after they were withheld.
     harness.clock.advance(30 * DAY_MS);
     await harness.runUpkeep();

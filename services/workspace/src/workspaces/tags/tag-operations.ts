@@ -70,11 +70,12 @@ export const changeProjectBindings = (
   principal: Principal,
   projectId: string,
   given: readonly GivenBinding[],
+  change: BindingChange,
 ): Promise<ProjectAccessResult> =>
   context.store.transact(async (tx) => {
     const access = await requireProject(tx, principal, projectId, 'canUpdate');
     const nowMs = context.clock.nowMs();
-    const tagBindings = decideChange(access.project.tagBindings, given, 'add', nowMs);
+    const tagBindings = decideChange(access.project.tagBindings, given, change, nowMs);
     const project = { ...access.project, tagBindings };
     await requireNotOverridden(context, tx, project, '/data');
     projectRecords.write(tx, [project.id], project);

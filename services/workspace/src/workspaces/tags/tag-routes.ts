@@ -13,11 +13,12 @@ import {
   resourceListBody,
   toPaginatedDocument,
 } from '@keelson/jsonapi';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
 import { Type } from 'typebox';
 import { requireProject, requireWorkspace } from '../access/access-operations.ts';
 import { loadScope } from '../listing/visible-scope.ts';
 import type { Project } from '../model/domain/project.ts';
-import type { TagBinding } from '../model/domain/tag-binding.ts';
+import type { GivenBinding, TagBinding } from '../model/domain/tag-binding.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
 import { toBindingResource, toEffectiveBindingResources, toTagResource } from './tag-document.ts';
 import {
@@ -71,28 +72,58 @@ const idOf = (params: Readonly<Record<string, string>>) => params['workspace_id'
 
 const toLink = (id: string) => `${API_PREFIX}/workspaces/${id}`;
 
-const change = (
-  context: WorkspacesContext,
-  method: 'POST' | 'PATCH',
-  path: string,
-  kind: BindingChange,
-  isAnswered: boolean,
-): Endpoint =>
-  endpoint({
-    method,
-    path,
-    summary: kind === 'add' ? 'Add or change tag bindings' : 'Replace the tag bindings',
-    answers: isAnswered ? many('tag-bindings', TARGET) : undefined,
-    body: { schema: BINDINGS },
-    handle: async ({ principal, params, body }) => {
-      const id = idOf(params);
-      const given = body.data.map(({ attributes }) => attributes);
-      const { workspace } = await changeWorkspaceBindings(context, principal, id, given, kind);
-      return isAnswered
-        ? { document: toBindingList(workspace.tagBindings, toLink(id)) }
-        : undefined;
-    },
-  });
+/** A workspace or project with bindings. */
+interface Owner {
+  readonly path: string;
+  /** Changes the bindings of the addressed owner, and returns its address and what it then has. */
+  change(
+    context: WorkspacesContext,
+    principal: Principal,
+    params: Readonly<Record<string, string>>,
+    given: readonly GivenBinding[],
+    kind: BindingChange,
+  ): Promise<{ readonly target: string; readonly tagBindings: readonly TagBinding[] }>;
+}
+
+const ON_WORKSPACE: Owner = {
+  path: WORKSPACE,
+  change: async (context, principal, params, given, kind) => {
+    const id = idOf(params);
+    const { workspace } = await changeWorkspaceBindings(context, principal, id, given, kind);
+    return { target: toLink(id), tagBindings: workspace.tagBindings };
+  },
+};
+
+const ON_PROJECT: Owner = {
+  path: PROJECT,
+  change: async (context, principal, params, given, kind) => {
+    const id = params['project_id'] ?? '';
+    const { project } = await changeProjectBindings(context, principal, id, given, kind);
+    return { target: `${API_PREFIX}/projects/${project.id}`, tagBindings: project.tagBindings };
+  },
+};
+
+/** The bindings' own address answers with what there is then; as a relationship they answer with nothing. */
+const changes = (context: WorkspacesContext, owner: Owner): Endpoint[] => {
+  const on = (method: 'POST' | 'PATCH', name: string, kind: BindingChange, isAnswered: boolean) =>
+    endpoint({
+      method,
+      path: `${owner.path}/${name}`,
+      summary: kind === 'add' ? 'Add or change tag bindings' : 'Replace the tag bindings',
+      answers: isAnswered ? many('tag-bindings', TARGET) : undefined,
+      body: { schema: BINDINGS },
+      handle: async ({ principal, params, body }) => {
+        const given = body.data.map(({ attributes }) => attributes);
+        const { target, tagBindings } = await owner.change(context, principal, params, given, kind);
+        return isAnswered ? { document: toBindingList(tagBindings, target) } : undefined;
+      },
+    });
+  return [
+    on('PATCH', 'tag-bindings', 'add', true),
+    on('POST', 'relationships/tag-bindings', 'add', false),
+    on('PATCH', 'relationships/tag-bindings', 'replace', false),
+  ];
+};
 
 const list = ({ store }: WorkspacesContext, path: string): Endpoint =>
   endpoint({
@@ -156,9 +187,7 @@ const workspaceEndpoints = (context: WorkspacesContext): Endpoint[] => [
   flat(context, 'DELETE', 'Remove flat tags from a workspace', removeFlatTags),
   list(context, `${WORKSPACE}/tag-bindings`),
   list(context, `${WORKSPACE}/relationships/tag-bindings`),
-  change(context, 'PATCH', `${WORKSPACE}/tag-bindings`, 'add', true),
-  change(context, 'POST', `${WORKSPACE}/relationships/tag-bindings`, 'add', false),
-  change(context, 'PATCH', `${WORKSPACE}/relationships/tag-bindings`, 'replace', false),
+  ...changes(context, ON_WORKSPACE),
   endpoint({
     method: 'GET',
     path: `${WORKSPACE}/effective-tag-bindings`,
@@ -203,20 +232,7 @@ const projectEndpoints = (context: WorkspacesContext): Endpoint[] => [
         },
       }),
   ),
-  endpoint({
-    method: 'PATCH',
-    path: `${PROJECT}/tag-bindings`,
-    summary: 'Add or change tag bindings of a project',
-    answers: many('tag-bindings', TARGET),
-    body: { schema: BINDINGS },
-    handle: async ({ principal, params, body }) => {
-      const id = params['project_id'] ?? '';
-      const given = body.data.map(({ attributes }) => attributes);
-      const { project } = await changeProjectBindings(context, principal, id, given);
-      const target = `${API_PREFIX}/projects/${project.id}`;
-      return { document: toBindingList(project.tagBindings, target) };
-    },
-  }),
+  ...changes(context, ON_PROJECT),
 ];
 
 export const tagRoutes = (context: WorkspacesContext): Route[] =>

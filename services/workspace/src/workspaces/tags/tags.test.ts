@@ -68,6 +68,8 @@ describe('a binding', () => {
       await ofWorkspace('POST', '/relationships/tag-bindings', given),
       await ofWorkspace('PATCH', '/relationships/tag-bindings', given),
       await ofProject('PATCH', '/tag-bindings', given),
+      await ofProject('POST', '/relationships/tag-bindings', given),
+      await ofProject('PATCH', '/relationships/tag-bindings', given),
     ]) {
       expect(refusal(reply)).toEqual([422, [at]]);
     }
@@ -138,6 +140,22 @@ describe('a binding', () => {
       before.map((one, at) => ({ ...one, attributes: { ...one.attributes, value: values[at] } })),
     );
     expect(links).toEqual({ target: `/api/v2/workspaces/${workspaceId}` });
+  });
+});
+
+describe('the bindings of a project', () => {
+  test.for([
+    ['PATCH', '/tag-bindings', 200, { a: '1', b: '2' }],
+    ['POST', '/relationships/tag-bindings', 204, { a: '1', b: '2' }],
+    ['PATCH', '/relationships/tag-bindings', 204, { b: '2' }],
+  ] as const)('can be changed by %s %s', async ([method, path, status, after]) => {
+    await ofProject('PATCH', '/relationships/tag-bindings', bindings({ a: '1', b: '1' }));
+    const reply = await ofProject(method, path, bindings({ b: '2' }));
+    expect(reply.status).toBe(status);
+    expect(bindingsIn(await ofProject('GET', '/tag-bindings'))).toEqual(after);
+    expect(bindingsIn(await ofProject('GET', '/relationships/tag-bindings'))).toEqual(after);
+    await ofProject('PATCH', '/relationships/tag-bindings', bindings({}));
+    expect(bindingsIn(await ofProject('GET', '/tag-bindings'))).toEqual({});
   });
 });
 

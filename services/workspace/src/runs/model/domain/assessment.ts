@@ -26,24 +26,35 @@ export const decideAssessments = (
   };
 };
 
-interface Facts {
+/** The reasons for which a workspace with assessments enabled may not be assessed now. */
+interface Obstacles {
   readonly assessments: WorkspaceAssessments | undefined;
-  readonly latestChangeAtMs: number;
   readonly currentRunStatus: Run['status'] | undefined;
   readonly isLocked: boolean;
   readonly resourceCount: number;
+}
+
+interface Facts extends Obstacles {
+  readonly latestChangeAtMs: number;
   /** Time between an assessment, or a change of the state, and the next assessment. */
   readonly intervalMs: number;
 }
 
+/** Why no assessment can start now; undefined if one can. */
+export const findObstacle = (facts: Obstacles): string | undefined => {
+  const { assessments, currentRunStatus, isLocked, resourceCount } = facts;
+  // Any change made now would be taken for drift.
+  if (isLocked) return 'the workspace is locked';
+  if (currentRunStatus !== undefined && !isFinal(currentRunStatus))
+    return 'the current run of the workspace has not ended';
+  if (assessments?.newest.isOver === false) return 'the assessment before has not ended';
+  return resourceCount > 0 ? undefined : 'the state of the workspace manages nothing';
+};
+
 /** Whether an assessment of a workspace with assessments enabled is due now. */
 export const isDue = (facts: Facts, nowMs: number): boolean => {
-  const { assessments, latestChangeAtMs, currentRunStatus, isLocked, resourceCount } = facts;
-  // Any change made now would be taken for drift.
-  const isAtWork = isLocked || (currentRunStatus !== undefined && !isFinal(currentRunStatus));
-  const newest = assessments?.newest ?? { atMs: 0, isOver: true };
-  const sinceMs = nowMs - Math.max(newest.atMs, latestChangeAtMs);
-  return !isAtWork && newest.isOver && resourceCount > 0 && sinceMs >= facts.intervalMs;
+  const latestMs = Math.max(facts.assessments?.newest.atMs ?? 0, facts.latestChangeAtMs);
+  return findObstacle(facts) === undefined && nowMs - latestMs >= facts.intervalMs;
 };
 
 /** A result has the random part of its run's id under another prefix. */

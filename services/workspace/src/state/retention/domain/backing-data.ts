@@ -7,6 +7,12 @@ import type { RetentionLimits } from '../../../base/retention/domain/retention-p
 export const BACKING_DATA_ACTIONS = ['soft_delete', 'restore', 'permanently_delete'] as const;
 export type BackingDataAction = (typeof BACKING_DATA_ACTIONS)[number];
 
+/** The end of an action's addresses: as the API documents have it, and as the vendor's OpenAPI file has it. */
+export const toActionNames = (action: BackingDataAction): readonly string[] => {
+  const name = `${action}_backing_data`;
+  return [name, name.replaceAll('_', '-')];
+};
+
 export const WITHHELD = 'backing_data_soft_deleted';
 export const DELETED = 'backing_data_permanently_deleted';
 
