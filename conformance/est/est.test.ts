@@ -139,8 +139,8 @@ describe('EST by curl and openssl', () => {
     }
   });
 
-  test('a certificate enrolls and renews, its key proven by TLS', async () => {
-    const request = await device.newRequest('/CN=device-2', 'device-2');
+  test('a certificate enrolls its own names and renews, its key proven by TLS', async () => {
+    const request = await device.newRequest('/CN=device-1', 'device-2');
     const enrolled = await device.curl(
       'simpleenroll',
       ...device.withCertificate('device-1'),
@@ -149,7 +149,7 @@ describe('EST by curl and openssl', () => {
     expect(enrolled.status).toBe(200);
     await device.certificatesOf(enrolled, 'device-2.pem');
 
-    const same = await device.newRequest('/CN=device-2', 'renewed');
+    const same = await device.newRequest('/CN=device-1', 'renewed');
     const renewed = await device.curl(
       'simplereenroll',
       ...device.withCertificate('device-2'),
@@ -160,20 +160,22 @@ describe('EST by curl and openssl', () => {
     const verified = openssl('verify', '-CAfile', inFolder('ca.pem'), inFolder('renewed.pem'));
     expect(await verified).toContain('OK');
 
-    const other = await device.newRequest('/CN=device-1', 'other');
-    const refused = await device.curl(
-      'simplereenroll',
-      ...device.withCertificate('device-2'),
-      ...device.post(other),
-    );
-    expect([refused.status, refused.body]).toEqual([
-      400,
-      'the subject is not that of the certificate that is renewed\n',
-    ]);
+    const other = await device.newRequest('/CN=device-2', 'other');
+    for (const operation of ['simplereenroll', 'simpleenroll', 'anything/simpleenroll']) {
+      const refused = await device.curl(
+        operation,
+        ...device.withCertificate('device-2'),
+        ...device.post(other),
+      );
+      expect([refused.status, refused.body]).toEqual([
+        400,
+        'the subject is not that of the certificate that is renewed\n',
+      ]);
+    }
     const labelled = await device.curl(
       'anything/simpleenroll',
       ...device.withCertificate('device-2'),
-      ...device.post(other),
+      ...device.post(same),
     );
     expect(labelled.status).toBe(200);
   });
@@ -257,7 +259,7 @@ describe('EST by curl and openssl', () => {
         type === 'response' && request.path === 'factory/devices/est/by-certificate/simpleenroll',
     );
     expect(answers.length).toBeGreaterThan(0);
-    expect(answers[0].response.data.request.common_name).toBe('device-2');
+    expect(answers[0].response.data.request.common_name).toBe('device-1');
     expect(log).not.toContain(tokens.enrols);
     expect(log).not.toContain('x-audited-request');
   });

@@ -1199,7 +1199,7 @@ export const ANSWER_EXAMPLES: AnswerExamples = {
         default_path_policy: 'role:device',
         label_to_path_policy: { servers: 'role:server', verbatim: 'sign-verbatim' },
         authenticators: {
-          cert: { accessor: 'auth_cert_1', cert_role: 'r' },
+          cert: { accessor: '', cert_role: '' },
           userpass: { accessor: '' },
         },
         enable_sentinel_parsing: false,

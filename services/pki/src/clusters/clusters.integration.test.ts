@@ -217,7 +217,7 @@ describe('a certificate revoked in one cluster', () => {
     const { certificate, serial_number } = await issue(secondary);
     const folder = folders[0]?.path ?? '';
     const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
-    const out = ['-keyout', join(folder, 'device.key'), '-subj', '/CN=b.example'];
+    const out = ['-keyout', join(folder, 'device.key'), '-subj', '/CN=a.example'];
     const request = execFileSync('openssl', ['req', '-new', ...key, ...out], { stdio: 'pipe' });
     const enroll = () =>
       primary.call(

@@ -65,13 +65,19 @@ export interface CertificateCheck {
 }
 
 /**
- * A certificate of the mount that holds now and is for clients.
+ * An accepted certificate, by the one who made it: `own` of this mount, whose names it had decided then;
+ * `foreign` of another authority, such as the manufacturer's, which `issuers` names.
+ */
+export type ClientOrigin = 'own' | 'foreign';
+
+/**
+ * Checks that a certificate is of an accepted issuer, valid now and for clients.
  * @throws KeelsonError `pki.est_certificate_refused`
  */
 export const checkClientCertificate = async (
   { reads, mount, authority, authenticator, nowMs }: CertificateCheck,
   certificate: ParsedCertificate,
-): Promise<void> => {
+): Promise<ClientOrigin> => {
   const signer = authority.findSigner(certificate);
   if (signer === undefined || !isAccepted(authority, authenticator, signer))
     return refuse('no accepted issuer has signed it');
@@ -87,4 +93,5 @@ export const checkClientCertificate = async (
       ? await findClusterRevocation(reads, mount, serialKey)
       : undefined);
   if (revocation !== undefined) refuse('it is revoked');
+  return signer.hasKey ? 'own' : 'foreign';
 };

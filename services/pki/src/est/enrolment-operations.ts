@@ -20,7 +20,7 @@ import {
 } from '../issuing/signing-operations.ts';
 import { STRICT_NAMES } from '../names/domain/alternative-names.ts';
 import { requireRole } from '../roles/role-operations.ts';
-import { checkClientCertificate } from './client-certificate.ts';
+import { type ClientOrigin, checkClientCertificate } from './client-certificate.ts';
 import { checkRenewal } from './domain/enrolment-request.ts';
 import type { EstConfig, PathPolicy } from './domain/est-config.ts';
 
@@ -106,13 +106,13 @@ export const enroll = async (
   return encodeCertsOnly([issued.der]);
 };
 
-/** The identity that a client certificate must have for renewal. */
+/** @throws KeelsonError `pki.est_certificate_refused` */
 export const requireClientCertificate = async (
   parts: IssuingParts,
   { mount }: EnrolmentScope,
   { certificate: authenticator }: EstConfig,
   certificate: ParsedCertificate,
-): Promise<void> =>
+): Promise<ClientOrigin> =>
   checkClientCertificate(
     {
       reads: parts.store,
@@ -123,6 +123,21 @@ export const requireClientCertificate = async (
     },
     certificate,
   );
+
+/**
+ * Enrolls a client by the certificate that it has proven to have. One of this mount enrols for its own names
+ * only, as in a renewal: whoever has the key of one server must not become another.
+ * @throws KeelsonError `pki.est_certificate_refused`, `request.invalid`
+ */
+export const enrollByCertificate = async (
+  parts: IssuingParts,
+  request: EnrolmentRequest,
+  origin: ClientOrigin,
+  shown: ParsedCertificate,
+): Promise<Uint8Array> => {
+  if (origin === 'own') checkRenewal(request.csr, shown);
+  return enroll(parts, request);
+};
 
 /**
  * Renews a certificate that the client has proven to have.

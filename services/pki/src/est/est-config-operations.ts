@@ -1,5 +1,7 @@
 import { KeelsonError } from '@keelson/errors';
 import { deriveView, type Store } from '@keelson/storage';
+import type { Authority } from '../issuers/domain/authority.ts';
+import { loadAuthority } from '../issuers/issuer-records.ts';
 import { settingsBefore } from '../mounts/damaged-settings.ts';
 import { EST_PREFIXES, type MountScope } from '../mounts/mount-records.ts';
 import { requireRole } from '../roles/role-operations.ts';
@@ -24,6 +26,14 @@ const checkUnique = (config: EstConfig, others: readonly EstConfig[]): void => {
     });
 };
 
+const checkIssuers = (authority: Authority, references: readonly string[]): void => {
+  const unknown = references.find((reference) => authority.findIssuer(reference) === undefined);
+  if (unknown !== undefined)
+    throw new KeelsonError('request.invalid', {
+      text: `authenticators.cert.issuers: there is no issuer ${unknown}`,
+    });
+};
+
 /**
  * Changes how a mount serves EST.
  * @throws KeelsonError `request.invalid`, `pki.role_not_found`
@@ -39,6 +49,8 @@ export const updateEstConfig = (
     const changed = checkEstConfig(change(before));
     for (const policy of pathPoliciesOf(changed))
       if (policy.kind === 'role') await requireRole(tx, mount, policy.role);
+    if (changed.certificate !== before.certificate)
+      checkIssuers(await loadAuthority(tx, mount), changed.certificate?.issuers ?? []);
     const { readable } = await loadEstConfigs(tx);
     checkUnique(
       changed,

@@ -51,25 +51,33 @@ const readAuthenticator = (
   return unknown === undefined ? value : refuse(`authenticators.${name} has no ${unknown}`);
 };
 
-const text = field.string({ default: '', description: '' });
 const texts = field.commaList({ default: [], description: '' });
+
+/** Members that name an auth method, which there is none of: an accepted setting must have its effect. */
+const NAMES_OF_METHODS = ['accessor', 'cert_role'] as const;
+
+const refuseMethods = (name: string, authenticator: JsonObject | undefined): void => {
+  const given = NAMES_OF_METHODS.find((member) => (authenticator?.[member] ?? '') !== '');
+  if (given !== undefined)
+    refuse(
+      `authenticators.${name}.${given} must be empty or absent: there are no auth methods that it could name, so it would not limit who may enroll`,
+    );
+};
 
 const readAuthenticators = (
   authenticators: JsonObject,
-): Pick<EstConfig, 'certificate' | 'basic'> => {
+): Pick<EstConfig, 'certificate' | 'acceptsBasic'> => {
   const unknown = Object.keys(authenticators).find(
     (name) => name !== 'cert' && name !== 'userpass',
   );
   if (unknown !== undefined) refuse(`there is no authenticator ${unknown}`);
   const cert = readAuthenticator(authenticators, 'cert', ['accessor', 'cert_role', 'issuers']);
   const userpass = readAuthenticator(authenticators, 'userpass', ['accessor']);
+  refuseMethods('cert', cert);
+  refuseMethods('userpass', userpass);
   return {
-    certificate: cert && {
-      accessor: text.read('accessor', cert['accessor']),
-      certRole: text.read('cert_role', cert['cert_role']),
-      issuers: texts.read('issuers', cert['issuers']),
-    },
-    basic: userpass && { accessor: text.read('accessor', userpass['accessor']) },
+    certificate: cert && { issuers: texts.read('issuers', cert['issuers']) },
+    acceptsBasic: userpass !== undefined,
   };
 };
 
@@ -87,13 +95,13 @@ const document = (config: EstConfig): JsonObject => ({
   authenticators: {
     ...(config.certificate && {
       cert: {
-        accessor: config.certificate.accessor,
-        cert_role: config.certificate.certRole,
+        accessor: '',
+        cert_role: '',
         // A Terraform provider reads a map of strings here, not a list.
         ...(config.certificate.issuers.length > 0 && { issuers: config.certificate.issuers }),
       },
     }),
-    ...(config.basic && { userpass: { accessor: config.basic.accessor } }),
+    ...(config.acceptsBasic && { userpass: { accessor: '' } }),
   },
   enable_sentinel_parsing: config.enableSentinelParsing,
   audit_fields: config.auditFields,

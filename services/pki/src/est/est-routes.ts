@@ -11,6 +11,7 @@ import {
   type RouteExchange,
 } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
+import type { ParsedCertificate } from '@keelson/x509';
 import type { IssuingParts } from '../issuing/signing-operations.ts';
 import { requireMount } from '../mounts/request-mount.ts';
 import { auditedRequest } from './audited-request.ts';
@@ -27,6 +28,7 @@ import {
   csrAttributes,
   type EnrolmentScope,
   enroll,
+  enrollByCertificate,
   reenroll,
   requireClientCertificate,
 } from './enrolment-operations.ts';
@@ -147,6 +149,17 @@ export const estRoutes = (parts: IssuingParts): Route[] => {
     return attributes === undefined ? edgeResponse(204) : base64Answer(ATTRIBUTES, attributes);
   };
 
+  /** The client of a request without a token: its certificate, which must be accepted. */
+  const authenticate = async (enrolment: Enrolment, shown: ParsedCertificate | undefined) => {
+    const { config } = enrolment;
+    if (shown === undefined || config.certificate === undefined)
+      throw new KeelsonError('pki.est_unauthenticated', {
+        needed: 'a certificate of the TLS client',
+      });
+    const origin = await requireClientCertificate(parts, enrolment, config, shown);
+    return { origin, certificate: shown };
+  };
+
   /** @param isByCertificate no token is required: the client's certificate authenticates it */
   const post =
     (operation: 'enroll' | 'reenroll', findPolicy: FindPolicy, isByCertificate: boolean) =>
@@ -154,18 +167,16 @@ export const estRoutes = (parts: IssuingParts): Route[] => {
       const enrolment = await findEnrolment(exchange, findPolicy);
       const { config } = enrolment;
       const shown = clientCertificateOf(exchange.head);
-      if (isByCertificate) {
-        if (shown === undefined || config.certificate === undefined)
-          throw new KeelsonError('pki.est_unauthenticated', {
-            needed: 'a certificate of the TLS client',
-          });
-        await requireClientCertificate(parts, enrolment, config, shown);
-      }
+      const client = isByCertificate ? await authenticate(enrolment, shown) : undefined;
       const { der, csr } = await readRequest(exchange);
       const request = { ...enrolment, der, csr };
+      const enrollClient = () =>
+        client === undefined
+          ? enroll(parts, request)
+          : enrollByCertificate(parts, request, client.origin, client.certificate);
       const message =
         operation === 'enroll'
-          ? await enroll(parts, request)
+          ? await enrollClient()
           : await reenroll(parts, request, config, shown);
       return base64Answer(CERTS_ONLY, message, auditedRequest(config.auditFields, csr, der));
     };

@@ -87,7 +87,7 @@ describe('the configuration of EST', () => {
     const { data } = await config({
       default_mount: true,
       label_to_path_policy: { servers: 'role:server', verbatim: 'sign-verbatim' },
-      authenticators: { cert: { accessor: 'auth_cert_1', cert_role: 'r' }, userpass: {} },
+      authenticators: { cert: { accessor: '', cert_role: '' }, userpass: {} },
       audit_fields: ['common_name', 'key_type'],
     });
     expect(data).toEqual({
@@ -96,7 +96,7 @@ describe('the configuration of EST', () => {
       default_path_policy: 'role:device',
       label_to_path_policy: { servers: 'role:server', verbatim: 'sign-verbatim' },
       authenticators: {
-        cert: { accessor: 'auth_cert_1', cert_role: 'r' },
+        cert: { accessor: '', cert_role: '' },
         userpass: { accessor: '' },
       },
       enable_sentinel_parsing: false,
@@ -115,6 +115,14 @@ describe('the configuration of EST', () => {
     ['an authenticator of another kind', { authenticators: { ldap: {} } }, /no authenticator/],
     ['an authenticator that is text', { authenticators: { cert: 'x' } }, /must be an object/],
     ['a member of none', { authenticators: { userpass: { path: 'x' } } }, /has no path/],
+    ['an accessor of cert', { authenticators: { cert: { accessor: 'a' } } }, /cert.accessor/],
+    ['a role of cert', { authenticators: { cert: { cert_role: 'r' } } }, /cert.cert_role/],
+    [
+      'an accessor of userpass',
+      { authenticators: { userpass: { accessor: 'a' } } },
+      /userpass.acc/,
+    ],
+    ['an issuer that is not there', { authenticators: { cert: { issuers: 'x' } } }, /no issuer x$/],
     ['what has no effect here', { enable_sentinel_parsing: true }, /no Sentinel policies/],
     ['an audit field that is none', { audit_fields: 'password' }, /no audit field/],
   ] as const)('refuses %s', async ([, body, text]) => {
@@ -246,18 +254,45 @@ describe('enrolment', () => {
 
 describe('the certificate of a TLS client', () => {
   const PATH = 'est/by-certificate/simpleenroll';
-  const attempt = async (headers: Readonly<Record<string, string>>, path = PATH) => {
-    const answer = await enroll(path, csr('/CN=next.example.com', newKey()), headers);
+  const attempt = async (
+    headers: Readonly<Record<string, string>>,
+    path = PATH,
+    subject = '/CN=next.example.com',
+    ...more: readonly string[]
+  ) => {
+    const answer = await enroll(path, csr(subject, newKey(), ...more), headers);
     return [answer.status, answer.status === 200 ? 'ok' : answer.bytes.toString().trim()];
   };
 
-  test('enrolls, for the default policy and for labels', async () => {
+  const LABELS = ['', 'servers/', 'verbatim/'] as const;
+  const OTHER_SUBJECT = 'the subject is not that of the certificate that is renewed';
+  const OTHER_NAMES = 'the alternative names are not those of the certificate that is renewed';
+
+  test.for(LABELS)(
+    'of the mount enrols the names it has and no others: label "%s"',
+    async (label) => {
+      const subject = '/CN=client.example.com';
+      const { pem } = await enrolled(subject);
+      const { data: issued } = await mounts.post('issue/device', {
+        common_name: 'client.example.com',
+      });
+      for (const shown of [pem, issued.certificate])
+        for (const operation of ['simpleenroll', 'simplereenroll']) {
+          const by = (...request: readonly [string, ...string[]]) =>
+            attempt(clientCert(shown), `est/by-certificate/${label}${operation}`, ...request);
+          expect(await by(subject, '-addext', 'subjectAltName=DNS:client.example.com')).toEqual([
+            200,
+            'ok',
+          ]);
+          expect(await by('/CN=admin')).toEqual([400, OTHER_SUBJECT]);
+          const more = 'subjectAltName=DNS:client.example.com,DNS:admin.example.com';
+          expect(await by(subject, '-addext', more)).toEqual([400, OTHER_NAMES]);
+        }
+    },
+  );
+
+  test('chooses a label that there is', async () => {
     const { pem } = await enrolled('/CN=client.example.com');
-    expect(await attempt(clientCert(pem))).toEqual([200, 'ok']);
-    expect(await attempt(clientCert(pem), 'est/by-certificate/servers/simpleenroll')).toEqual([
-      200,
-      'ok',
-    ]);
     expect(await attempt(clientCert(pem), 'est/by-certificate/nothing/simpleenroll')).toEqual([
       404,
       'no mount serves EST under the label "nothing"',
@@ -292,7 +327,7 @@ describe('the certificate of a TLS client', () => {
     expect(await attempt(clientCert(pem))).toEqual(refusal('it is revoked'));
   });
 
-  test('of an issuer without its key is accepted only if that issuer is configured', async () => {
+  test('of another authority enrols for the first time if `issuers` names that one', async () => {
     const { data: issuers } = await mounts.pki.call('LIST', 'issuers', undefined, { mount: other });
     const { data: foreign } = await mounts.pki.call('GET', `issuer/${issuers.keys[0]}`, undefined, {
       mount: other,
@@ -300,15 +335,19 @@ describe('the certificate of a TLS client', () => {
     const imported = await mounts.post('issuers/import/cert', { pem_bundle: foreign.certificate });
     const [issuer] = imported.data.imported_issuers;
     const { data: device } = await mounts.leafOf({ common_name: 'factory.example.com' });
-    const status = async () => (await attempt(clientCert(device.certificate)))[0];
+    const status = async (pem = device.certificate) => (await attempt(clientCert(pem)))[0];
     expect(await status()).toBe(403);
     await config({ authenticators: { cert: { issuers: [issuer] } } });
     expect(await status()).toBe(200);
+    const own = await enrolled('/CN=own.example.com');
+    expect(await status(own.pem)).toBe(403);
+    await config({ authenticators: { cert: { issuers: [issuer, root.issuer_id] } } });
+    expect([await status(), await status(own.pem)]).toEqual([200, 400]);
     await config({ authenticators: { cert: {}, userpass: {} } });
   });
 
   test('has no effect if certificates do not authenticate', async () => {
-    const { pem } = await enrolled('/CN=client.example.com');
+    const { pem } = await enrolled('/CN=next.example.com');
     await config({ authenticators: {} });
     expect((await attempt(clientCert(pem)))[0]).toBe(401);
     await config({ authenticators: { cert: {}, userpass: {} } });

@@ -52,7 +52,7 @@ export const createEnrolment = (
               ? ''
               : `${base}est/by-certificate${byCertificate}/${operation}`,
           isAuthenticated: !isPublic(operation),
-          acceptsBasic: config.basic !== undefined,
+          acceptsBasic: config.acceptsBasic,
         };
       }
       // The mount whose settings cannot be decrypted may serve the label.

@@ -7,18 +7,11 @@ export type PathPolicy =
   | { readonly kind: 'role'; readonly role: string };
 
 export interface CertificateAuthenticator {
-  /** Stored and shown; there are no auth methods they could name. */
-  readonly accessor: string;
-  readonly certRole: string;
   /**
    * Ids or names of the issuers whose certificates are accepted; empty: all issuers with a key in this
    * mount.
    */
   readonly issuers: readonly string[];
-}
-
-export interface BasicAuthenticator {
-  readonly accessor: string;
 }
 
 export interface EstConfig {
@@ -29,7 +22,8 @@ export interface EstConfig {
   readonly defaultPathPolicy: string;
   readonly labelToPathPolicy: Readonly<Record<string, string>>;
   readonly certificate: CertificateAuthenticator | undefined;
-  readonly basic: BasicAuthenticator | undefined;
+  /** Whether the password of HTTP Basic is a token. */
+  readonly acceptsBasic: boolean;
   readonly enableSentinelParsing: boolean;
   readonly auditFields: readonly AuditField[];
   /** 0: never set. */
@@ -55,7 +49,7 @@ export const NO_EST: EstConfig = {
   defaultPathPolicy: '',
   labelToPathPolicy: {},
   certificate: undefined,
-  basic: undefined,
+  acceptsBasic: false,
   enableSentinelParsing: false,
   auditFields: ['common_name', 'alt_names', 'ip_sans', 'uri_sans'],
   updatedAtMs: 0,
