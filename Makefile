@@ -1,5 +1,5 @@
 # Every target runs the project's pinned Node 24 (npm package `node`) through npm.
-.PHONY: up console test check release site demo-replication
+.PHONY: up console test test-release check release site demo-replication
 
 # What a running Keelson and the build of its console need. Packages for development are kept once they are there.
 INSTALLED := node_modules/.package-lock.json
@@ -35,11 +35,15 @@ up: $(INSTALLED) $(CONSOLE)
 	@echo 'Starting Keelson.'
 	@NODE_COMPILE_CACHE=node_modules/.cache/compiled GLIBC_TUNABLES=glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=131072:glibc.malloc.arena_max=2 exec node_modules/node/bin/node services/standalone/src/main.ts
 
-# Installs what a Debian machine lacks (as root; elsewhere says what is missing), then the whole suite.
-test:
+# Proves a commit: installs what a Debian machine lacks (as root; elsewhere says what is missing), then the static
+# checks and all tests but those of a release.
+test: SUITE ?= commit
+# The tests of a release: its packages, containers, chart and site, generated clients, benches and faults.
+test-release: SUITE := release
+test test-release:
 	@deploy/machine/prepare.sh
 	@$(MAKE) --silent $(INSTALLED_FOR_DEVELOPMENT)
-	@.ci/suite
+	@.ci/suite $(SUITE)
 
 # The static checks and the unit tests: per package what changed and what depends on it; the rest is cached.
 check: $(INSTALLED_FOR_DEVELOPMENT)

@@ -1,14 +1,25 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { RELEASE_PROOFS } from './deploy/release/src/proofs.ts';
 
-/** One project per layer of test; the layer is the suffix of the file (CONTRIBUTING.md). */
-const project = (name: string, include: string[], exclude: string[] = [], seconds = 30) => ({
+/** A part of the tests, which `--project` chooses. */
+interface Part {
+  readonly name: string;
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+  /** Limit for a test. */
+  readonly seconds: number;
+  /** Runs after all others. */
+  readonly isLast?: boolean | undefined;
+}
+
+const project = ({ name, include, exclude, seconds, isLast }: Part) => ({
   test: {
     name,
-    // Browser tests run first and alone: Chromium drops requests when containers add or remove a network.
-    sequence: { groupOrder: name === 'browser' ? 0 : 1 },
-    include,
+    sequence: { groupOrder: isLast === true ? 1 : 0 },
+    include: [...include],
     exclude: ['**/node_modules/**', ...exclude],
     testTimeout: seconds * 1000,
     hookTimeout: seconds * 1000,
@@ -28,29 +39,47 @@ const project = (name: string, include: string[], exclude: string[] = [], second
   },
 });
 
+const releaseTests = RELEASE_PROOFS.flatMap(({ tests }) => tests);
 const layered = ['property', 'contract', 'integration', 'browser'].map(
   (layer) => `**/*.${layer}.test.ts`,
 );
 
+/** The tests of a layer, which is the suffix of the file (CONTRIBUTING.md), without those of a release. */
+const layer = (name: string, include: string, seconds: number, exclude: readonly string[] = []) =>
+  project({ name, include: [include], exclude: [...exclude, ...releaseTests], seconds });
+
+const projects = [
+  ...RELEASE_PROOFS.map(({ name, tests, isLast }) =>
+    project({ name: `release-${name}`, include: tests, exclude: [], seconds: 300, isLast }),
+  ),
+  layer('browser', '{deploy,services,conformance}/**/*.browser.test.ts', 300),
+  layer('conformance', 'conformance/**/*.test.ts', 300, ['**/*.browser.test.ts']),
+  layer('integration', '{libs,services,deploy}/**/*.integration.test.ts', 300),
+  layer('contract', '{libs,services}/**/*.contract.test.ts', 120),
+  layer('property', '{libs,services}/**/*.property.test.ts', 120),
+  layer('unit', '{libs,services,proto,deploy,bench}/**/*.test.ts', 30, layered),
+];
+
+/** The projects in the order above, which begins with the longest files, so that no core is idle at the end. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rankOf = ({ project: { name } }: TestSpecification): number =>
+      projects.findIndex(({ test }) => test.name === name);
+    const groupOf = ({ project: { config } }: TestSpecification): number =>
+      config.sequence.groupOrder;
+    return (await super.sort(files)).toSorted(
+      (a, b) => groupOf(a) - groupOf(b) || rankOf(a) - rankOf(b),
+    );
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     // The gateway serves the built console.
     globalSetup: ['services/console/test/built-console.ts'],
-    // Use all cores; by default one is left idle. The order of the projects puts long files first.
+    // Use all cores; by default one is left idle.
     maxWorkers: availableParallelism(),
-    projects: [
-      project('unit', ['{libs,services,proto,deploy}/**/*.test.ts'], layered),
-      project('property', ['{libs,services}/**/*.property.test.ts'], [], 120),
-      project('contract', ['{libs,services}/**/*.contract.test.ts'], [], 120),
-      project(
-        'integration',
-        ['{libs,services}/**/*.integration.test.ts', 'deploy/**/*.integration.test.ts'],
-        [],
-        300,
-      ),
-      project('conformance', ['conformance/**/*.test.ts'], ['**/*.browser.test.ts'], 300),
-      project('browser', ['{deploy,services,conformance}/**/*.browser.test.ts'], [], 300),
-      project('bench', ['bench/**/*.test.ts'], [], 300),
-    ],
+    projects,
   },
 });

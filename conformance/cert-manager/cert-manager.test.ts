@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findBinary } from '@keelson/testkit';
+import { findBinary, goEnvironment } from '@keelson/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type AcmeSite, startAcmeSite } from '../acme/acme-site.ts';
 
@@ -18,7 +18,10 @@ afterAll(() => site[Symbol.asyncDispose]());
 test('cert-manager orders by http-01 and dns-01, with an external account too, and requests renewal times', async () => {
   // Built separately, because the module proxy may have a certificate of another authority.
   const tests = join(site.folder, 'acme.test');
-  await run(GO, ['test', '-c', '-o', tests, '.'], { cwd: import.meta.dirname });
+  await run(GO, ['test', '-c', '-o', tests, '.'], {
+    cwd: import.meta.dirname,
+    env: goEnvironment(),
+  });
   const { kid, hmac } = await site.newBinding('roles/web/');
   const environment = {
     SSL_CERT_FILE: site.caFile,

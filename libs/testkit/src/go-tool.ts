@@ -18,19 +18,19 @@ const programsFolder = async (): Promise<string> => {
 };
 
 /**
- * Runs Go in the folder of a module, while nobody else builds the same program: two builds at once would compile
- * everything twice. @returns what it prints
+ * Runs Go in the folder of a module, while nobody else builds of the same name: two builds at once would compile
+ * everything twice.
+ * @param name of the program, or of the folder
  */
-const build = async (
+export const runGoAlone = async (
   name: string,
   folder: string,
   env: NodeJS.ProcessEnv,
   ...args: readonly string[]
-): Promise<string> => {
+): Promise<{ readonly stdout: string; readonly stderr: string }> => {
   const flock = await findBinary('flock', 'util-linux');
   const lock = join(await programsFolder(), `${name}.lock`);
-  const command = [lock, await findBinary('go', 'golang'), ...args];
-  return (await run(flock, command, { cwd: folder, env })).stdout.trim();
+  return run(flock, [lock, await findBinary('go', 'golang'), ...args], { cwd: folder, env });
 };
 
 /**
@@ -38,14 +38,14 @@ const build = async (
  * The first build takes minutes; later ones use Go's cache.
  * @param name of the tool
  */
-export const buildGoTool = (folder: string, name = basename(folder)): Promise<string> =>
-  build(name, folder, goEnvironment(), 'tool', '-n', name);
+export const buildGoTool = async (folder: string, name = basename(folder)): Promise<string> =>
+  (await runGoAlone(name, folder, goEnvironment(), 'tool', '-n', name)).stdout.trim();
 
 /** Builds the program of the Go module in a folder, and keeps it next to Go's cache. */
 export const buildGoProgram = async (folder: string): Promise<string> => {
   const name = basename(folder);
   const program = join(await programsFolder(), name);
-  await build(name, folder, goEnvironment(), 'build', '-o', program, '.');
+  await runGoAlone(name, folder, goEnvironment(), 'build', '-o', program, '.');
   return program;
 };
 
@@ -63,6 +63,7 @@ export const buildTaggedGoProgram = async (
   const name = basename(path);
   const program = join(await programsFolder(), name);
   // It is linked again only if its sources have changed.
-  await build(name, folder, process.env, 'build', '-tags', tags.join(' '), '-o', program, path);
+  const args = ['build', '-tags', tags.join(' '), '-o', program, path];
+  await runGoAlone(name, folder, process.env, ...args);
   return program;
 };

@@ -32,7 +32,11 @@ export { ServerProcess } from './server-process.ts';
 export { shiftedClock } from './shifted-clock.ts';
 export { type SshServer, startSshServer } from './ssh-server.ts';
 export { stubService } from './stub-service.ts';
-export { type TemporaryDirectory, temporaryDirectory } from './temporary-directory.ts';
+export {
+  diskDirectory,
+  type TemporaryDirectory,
+  temporaryDirectory,
+} from './temporary-directory.ts';
 export {
   findBroken,
   type LedgerCheck,

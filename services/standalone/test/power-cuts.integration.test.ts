@@ -6,13 +6,13 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   cutPower,
+  diskDirectory,
   type KeelsonProcess,
   type PowerCut,
   propertySettings,
   type RecordedDisk,
   recordedEnvironment,
   startKeelson,
-  temporaryDirectory,
 } from '@keelson/testkit';
 import { callsOf } from '@keelson/testkit/replication-cluster';
 import fc from 'fast-check';
@@ -101,7 +101,7 @@ const powerCut: fc.Arbitrary<PowerCut> = fc.record({
 
 /** @param end of a first start, or of the writes after it */
 const cutPowerAfter = async (end: End, cut: PowerCut) => {
-  await using folder = await temporaryDirectory();
+  await using folder = await diskDirectory();
   const disk = { folder: join(folder.path, 'disk'), record: join(folder.path, 'record') };
   mkdirSync(disk.folder);
   mkdirSync(disk.record);

@@ -1,7 +1,7 @@
 /** A separate file system for a data folder: small, and read-only on request. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { temporaryDirectory } from '@keelson/testkit';
+import { diskDirectory } from '@keelson/testkit';
 
 const run = promisify(execFile);
 
@@ -15,7 +15,7 @@ export interface SmallDisk extends AsyncDisposable {
 
 /** @param megabytes initial size */
 export const mountSmallDisk = async (megabytes: number): Promise<SmallDisk> => {
-  const folder = await temporaryDirectory();
+  const folder = await diskDirectory();
   const { path } = folder;
   const isSmall = await run('mount', [
     '-t',

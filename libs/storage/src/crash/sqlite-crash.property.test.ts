@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { propertySettings, type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
+import { diskDirectory, propertySettings, type TemporaryDirectory } from '@keelson/testkit';
 import {
   cutPower,
   type PowerCut,
@@ -57,7 +57,7 @@ const ends: fc.Arbitrary<RecordedEnd> = fc.oneof(
 test('a process killed at any step of a commit leaves all acknowledged commits complete', async () => {
   await fc.assert(
     fc.asyncProperty(ends, async (end) => {
-      await using folder = await temporaryDirectory();
+      await using folder = await diskDirectory();
       const disk = await makeDisk(folder);
       const lines = await writeUntil(disk, end);
       expect(await damageOf(join(disk.folder, FILE), lines)).toEqual([]);
@@ -73,7 +73,7 @@ const powerCut: fc.Arbitrary<PowerCut> = fc.record({
 });
 
 const damageAfterPowerCut = async (end: RecordedEnd, cut: PowerCut): Promise<string[]> => {
-  await using folder = await temporaryDirectory();
+  await using folder = await diskDirectory();
   const disk = await makeDisk(folder);
   const lines = await writeUntil(disk, end);
   const after = join(folder.path, 'after');
@@ -102,7 +102,7 @@ test('a power cut while a store is created leaves one that can be opened', async
 });
 
 test('a process killed repeatedly on the same store continues each time', async () => {
-  await using folder = await temporaryDirectory();
+  await using folder = await diskDirectory();
   const disk = await makeDisk(folder);
   for (const steps of [150, 999, 3003]) {
     const lines = await writeUntil(disk, { steps });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdir, open, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
+import { diskDirectory, type TemporaryDirectory } from '@keelson/testkit';
 import { recordedEnvironment } from '@keelson/testkit/recorded-disk';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { StoreAnswer, StoreReads, StoreRequest } from '../crash/store-process.ts';
@@ -56,7 +56,7 @@ const holdNextFlush = async () => {
 };
 
 beforeEach(async () => {
-  folder = await temporaryDirectory();
+  folder = await diskDirectory();
   record = join(folder.path, 'record');
   await mkdir(join(folder.path, 'disk'));
   await mkdir(record);

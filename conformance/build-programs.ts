@@ -1,0 +1,23 @@
+/**
+ * Builds the programs in Go that tests use, one after the other, so that the tests find them in Go's cache. The
+ * suite runs it from its beginning; a test that comes first waits for its program.
+ */
+import { join } from 'node:path';
+import { buildGoTool, findGoModule } from '@keelson/testkit';
+
+const ROOT = join(import.meta.dirname, '..');
+
+const TOOLS = [
+  'libs/testkit/src/versitygw',
+  'conformance/acme/step',
+  'conformance/clients/bao',
+  'conformance/acme/caddy',
+];
+for (const folder of TOOLS) await buildGoTool(join(ROOT, folder));
+
+/** Client libraries, whose tests are compiled. */
+const MODULES = ['conformance/go-tfe', 'conformance/vault-api', 'conformance/cert-manager'];
+for (const folder of MODULES) await (await findGoModule(join(ROOT, folder))).compile();
+
+// Loading this module builds Gitea.
+await import('./vcs/gitea-server.ts');

@@ -1,0 +1,47 @@
+/**
+ * The proofs of a release whose inputs have changed since they passed on this machine.
+ *
+ *   due-proofs.ts FOLDER           prints the names of the due ones, one per line
+ *   due-proofs.ts FOLDER --passed  notes that all have passed
+ *
+ * The folder keeps an empty file for each proof that has passed, named by the digest of its inputs. Without it, or
+ * with changes that are not committed, every proof is due.
+ */
+import { execFileSync } from 'node:child_process';
+import { hash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { RELEASE_PROOFS, type ReleaseProof } from './proofs.ts';
+import { REPOSITORY } from './repository.ts';
+
+const git = (repository: string, ...args: readonly string[]): string =>
+  execFileSync('git', args, { cwd: repository, encoding: 'utf8', maxBuffer: 1 << 26 });
+
+const isCommitted = (repository: string): boolean =>
+  git(repository, 'status', '--porcelain') === '';
+
+/** File that exists if the proof has passed with the committed content of its inputs and tests. */
+const noteOf = (repository: string, folder: string, proof: ReleaseProof): string => {
+  // With the mode, content and path of each file.
+  const listed = git(repository, 'ls-files', '--stage', '--', ...proof.inputs, ...proof.tests);
+  return join(folder, `${proof.name}.${hash('sha256', listed)}`);
+};
+
+export const dueProofs = (repository: string, folder: string): readonly ReleaseProof[] =>
+  isCommitted(repository)
+    ? RELEASE_PROOFS.filter((proof) => !existsSync(noteOf(repository, folder, proof)))
+    : RELEASE_PROOFS;
+
+/** Notes that every proof has passed, in place of earlier notes. */
+export const notePassed = (repository: string, folder: string): void => {
+  if (!isCommitted(repository)) return;
+  mkdirSync(folder, { recursive: true });
+  for (const name of readdirSync(folder)) rmSync(join(folder, name));
+  for (const proof of RELEASE_PROOFS) writeFileSync(noteOf(repository, folder, proof), '');
+};
+
+if (import.meta.main) {
+  const [folder = '', option] = process.argv.slice(2);
+  if (option === '--passed') notePassed(REPOSITORY, folder);
+  else for (const { name } of dueProofs(REPOSITORY, folder)) process.stdout.write(`${name}\n`);
+}

@@ -1,0 +1,106 @@
+/**
+ * The tests that prove a release rather than a commit: they make or run its parts, and take long. `make test-release`
+ * runs them all; continuous integration runs those whose inputs have changed since they passed (`due-proofs.ts`).
+ */
+export interface ReleaseProof {
+  /** The vitest project of its tests is `release-NAME`. */
+  readonly name: string;
+  /** Files of tests. */
+  readonly tests: readonly string[];
+  /** Files of the repository that decide whether they pass, as git's patterns. */
+  readonly inputs: readonly string[];
+  /** Runs after all other tests, because containers that add or remove a network make Chromium drop requests. */
+  readonly isLast?: true;
+}
+
+/** The processes of a control plane: where they start, their settings, and what they run with. */
+const PROCESSES = [
+  'package-lock.json',
+  'libs/config/src',
+  'libs/runtime/src',
+  ':(glob)services/*/package.json',
+  ':(glob)services/*/src/*.ts',
+];
+
+export const RELEASE_PROOFS: readonly ReleaseProof[] = [
+  {
+    name: 'packages',
+    tests: ['deploy/release/release.integration.test.ts'],
+    inputs: [
+      ...PROCESSES,
+      'deploy/release',
+      'deploy/images',
+      'services/cli/src',
+      'services/console/vite.config.ts',
+      'docs/releasing.md',
+    ],
+  },
+  {
+    name: 'clone',
+    tests: ['deploy/test/first-start.integration.test.ts'],
+    inputs: [...PROCESSES, 'Makefile', 'services/console/vite.config.ts'],
+  },
+  {
+    name: 'containers',
+    isLast: true,
+    tests: [
+      'deploy/test/containers.integration.test.ts',
+      'deploy/test/agent-container.integration.test.ts',
+    ],
+    inputs: [
+      ...PROCESSES,
+      'docker-compose.yml',
+      'deploy/agent',
+      'deploy/databases',
+      'deploy/demo-replication',
+      'deploy/images',
+      'deploy/kubernetes',
+      'deploy/policy-service',
+      'deploy/proxy',
+      'deploy/test',
+      'libs/rpc/src',
+      'libs/testcontainers',
+    ],
+  },
+  {
+    name: 'chart',
+    tests: ['deploy/helm/test/chart.integration.test.ts'],
+    inputs: [
+      'package.json',
+      'deploy/helm',
+      'deploy/kubernetes',
+      'deploy/release/src/chart.ts',
+      'deploy/test',
+    ],
+  },
+  {
+    name: 'site',
+    tests: ['deploy/site/site.browser.test.ts'],
+    inputs: ['deploy/site', 'docs', ':(glob)*.md', ':(glob)**/README.md'],
+  },
+  {
+    name: 'clients',
+    tests: ['conformance/openapi/clients.test.ts'],
+    inputs: [
+      'conformance/openapi',
+      'libs/jsonapi/src',
+      'services/gateway/src/openapi',
+      ':(glob)services/*/src/**/*-document.ts',
+      ':(glob)services/*/src/**/*-routes.ts',
+    ],
+  },
+  {
+    name: 'benches',
+    tests: ['bench/src/bench.test.ts', 'bench/src/chaos/chaos.test.ts'],
+    inputs: [
+      ...PROCESSES,
+      'bench',
+      'deploy/high-availability',
+      'libs/bus/src',
+      'libs/locks/src',
+      'libs/replication/src',
+      'libs/storage/src',
+      'libs/testkit/src',
+    ],
+  },
+];
