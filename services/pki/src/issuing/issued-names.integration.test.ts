@@ -77,6 +77,24 @@ describe('a name that is not a valid host name', () => {
     },
   );
 
+  test('is written without the dot of the DNS root', async () => {
+    for (const { path, body } of bothWays('web', 'b.example.com.')) {
+      const { data } = await mounts.post(path, body);
+      expect([path, namesOf(data.certificate)?.split(', ').toSorted()]).toEqual([
+        path,
+        [`DNS:${NAME}`, 'DNS:b.example.com'],
+      ]);
+    }
+    const { data } = await mounts.post('issue/web', { common_name: 'c.example.com.' });
+    expect(namesOf(data.certificate)).toBe('DNS:c.example.com');
+    expect(shownOf(data.certificate)).toMatch(/CN = c\.example\.com\n/);
+    const csr = newRequest(mounts, `/CN=${NAME}`, ['subjectAltName=DNS:b.example.com.']);
+    for (const path of ['sign-verbatim', 'root/sign-intermediate'])
+      expect(await mounts.refusal(path, { csr, use_csr_values: true })).toContain(
+        'a DNS name ends with a dot',
+      );
+  });
+
   test('is reported with nine others at most', async () => {
     const alt_names = Array.from({ length: 12 }, (_, i) => `no host ${i}`);
     const refusal = await mounts.refusal('issue/web', { common_name: NAME, alt_names });
@@ -113,6 +131,61 @@ describe('a name that is not a valid host name', () => {
       const made = data.certificate ?? data.csr;
       expect(shownOf(made)).toContain('DNS:ca.example.com');
       expect(shownOf(made)).not.toContain('a..b');
+    },
+  );
+});
+
+describe('a name of the body that those of the CSR replace', () => {
+  const csr = () => newRequest(mounts, `/CN=${NAME}`, [`subjectAltName=DNS:${NAME}`]);
+
+  test.for([
+    [{ alt_names: 'b.example.com' }, 'use_csr_sans'],
+    [{ ip_sans: '10.0.0.1' }, 'use_csr_sans'],
+    [{ uri_sans: 'https://a.example.com/x' }, 'use_csr_sans'],
+    [{ exclude_cn_from_sans: true }, 'use_csr_sans'],
+    [{ common_name: 'b.example.com' }, 'use_csr_common_name'],
+  ] as const)('is answered with a warning: %o', async ([body, setting]) => {
+    await mounts.post('roles/uris', {
+      allowed_domains: 'example.com',
+      allow_subdomains: true,
+      key_type: 'ec',
+      allowed_uri_sans: 'https://*',
+    });
+    const [name = ''] = Object.keys(body);
+    for (const path of ['sign/uris', 'issuer/default/sign/uris']) {
+      const { data, json } = await mounts.post(path, { csr: csr(), ...body });
+      expect(namesOf(data.certificate)).toBe(`DNS:${NAME}`);
+      expect(json.warnings).toEqual([
+        `the ${name} field was provided but the role is set with "${setting}" set to true`,
+      ]);
+    }
+  });
+
+  test.for([
+    { alt_names: 'www.example.org' },
+    { alt_names: 'no host' },
+    { ip_sans: '10.0.0.1' },
+    { ip_sans: 'ten' },
+    { uri_sans: 'http://evil/' },
+    { common_name: 'www.example.org' },
+  ] as const)(
+    'is refused if the role does not allow it, except for vendor clients: %o',
+    async (body) => {
+      await mounts.post('roles/bare', {
+        allowed_domains: 'example.com',
+        allow_subdomains: true,
+        key_type: 'ec',
+        allow_ip_sans: false,
+      });
+      const before = await certificateCount();
+      expect(await mounts.refusal('sign/bare', { csr: csr(), ...body })).toContain(
+        Object.values(body)[0],
+      );
+      expect(await certificateCount()).toBe(before);
+      const sent = { csr: csr(), ...body };
+      const { data, json } = await mounts.pki.call('POST', 'sign/bare', sent, { vendor: true });
+      expect(namesOf(data.certificate)).toBe(`DNS:${NAME}`);
+      expect(json.warnings).toEqual([expect.stringContaining(Object.keys(body)[0] ?? '')]);
     },
   );
 });

@@ -7,9 +7,9 @@ const ABSOLUTE_URI = /^[A-Za-z][A-Za-z0-9+.-]*:./;
 const finding = (name: GeneralName): string | undefined => {
   switch (name.kind) {
     case 'dns':
-      return name.value.trim() === '' || name.value.length > MAX_DNS_NAME_LENGTH
-        ? 'a DNS name is empty or too long'
-        : undefined;
+      if (name.value.trim() === '' || name.value.length > MAX_DNS_NAME_LENGTH)
+        return 'a DNS name is empty or too long';
+      return name.value.endsWith('.') ? 'a DNS name ends with a dot' : undefined;
     case 'email':
       return /^[^@\s]+@[^@\s]+$/.test(name.value)
         ? undefined

@@ -14,6 +14,7 @@ import {
   readAlternativeNames,
   sortDnsNames,
   withCommonName,
+  withoutRootDot,
 } from '../../names/domain/alternative-names.ts';
 import { matchesGlob } from '../../names/domain/glob.ts';
 import { type OtherName, parseOtherName } from '../../names/domain/other-name.ts';
@@ -72,22 +73,19 @@ const checkSubjectValues = (role: Role, serialNumber: string, userIds: readonly 
       refuse(`user_id ${userId} is not allowed by this role`);
 };
 
-const chooseCommonName = (role: Role, parameters: NameParameters, csr?: CsrNames): string =>
-  (csr !== undefined && role.useCsrCommonName && csr.commonName) || parameters.commonName;
-
-const csrWarnings = (role: Role, parameters: NameParameters, csr?: CsrNames): string[] => {
-  if (csr === undefined) return [];
-  const warnings: string[] = [];
-  if (role.useCsrCommonName && parameters.commonName !== '' && csr.commonName !== '')
-    warnings.push(
-      'the common_name field was provided but the role is set with "use_csr_common_name" set to true',
-    );
-  if (role.useCsrSans && parameters.altNames.length > 0)
-    warnings.push(
-      'the alt_names field was provided but the role is set with "use_csr_sans" set to true',
-    );
-  return warnings;
+const checkCommonName = (
+  role: Role,
+  commonName: string,
+  values: TemplateValues | undefined,
+): void => {
+  if (!acceptsCommonName(role, commonName, values))
+    refuse(`common name ${commonName} not allowed by this role`);
 };
+
+const chooseCommonName = (role: Role, parameters: NameParameters, csr?: CsrNames): string =>
+  withoutRootDot(
+    (csr !== undefined && role.useCsrCommonName && csr.commonName) || parameters.commonName,
+  );
 
 /** Where hostnames are not enforced, host names may have underscores (`_sip._tcp.example.com`). */
 const isRelaxed = (role: Role): boolean => !role.enforceHostnames;
@@ -123,6 +121,51 @@ const judgeNames = (
   return judgeUnusable([...unusable, ...notAllowed], rules);
 };
 
+/** A parameter whose value the CSR replaces, by a setting of the role. */
+const replacedText = (name: string, setting: string): string =>
+  `the ${name} field was provided but the role is set with "${setting}" set to true`;
+
+/** Which alternative names of the body the names of the CSR replace. */
+const replacedNames = (parameters: NameParameters): readonly string[] =>
+  [
+    ['alt_names', parameters.altNames] as const,
+    ['ip_sans', parameters.ipSans] as const,
+    ['uri_sans', parameters.uriSans] as const,
+  ].flatMap(([name, values]) => (values.length > 0 ? [name] : []));
+
+/**
+ * Names of the body that those of the CSR replace. One that the role does not allow is refused all the
+ * same, because the caller learns nothing else from a certificate without it.
+ * @returns warnings that name the parameters
+ */
+const judgeReplaced = (
+  role: Role,
+  parameters: NameParameters,
+  csr: CsrNames | undefined,
+  values: TemplateValues | undefined,
+): readonly string[] => {
+  if (csr === undefined) return [];
+  const { commonName, rules, altNames, ipSans, uriSans } = parameters;
+  const warnings: string[] = [];
+  if (role.useCsrCommonName && commonName !== '' && csr.commonName !== '') {
+    if (rules.unusable === 'refuse') checkCommonName(role, commonName, values);
+    warnings.push(replacedText('common_name', 'use_csr_common_name'));
+  }
+  const replaced = role.useCsrSans ? replacedNames(parameters) : [];
+  if (replaced.length > 0 && rules.unusable === 'refuse') {
+    const body = { altNames, ipSans, uriSans, otherSans: [] };
+    const { names, unusable } = readAlternativeNames(body, isRelaxed(role));
+    judgeNames(unusable, selectAllowedNames(role, names, 'the API', values).refusals, rules);
+  }
+  warnings.push(...replaced.map((name) => replacedText(name, 'use_csr_sans')));
+  const isKept = [...csr.dns, ...csr.emails].some(
+    (name) => name.toLowerCase() === (csr.commonName || commonName).toLowerCase(),
+  );
+  if (role.useCsrSans && parameters.excludeCnFromSans && isKept)
+    warnings.push(replacedText('exclude_cn_from_sans', 'use_csr_sans'));
+  return warnings;
+};
+
 /**
  * @param csr undefined when the service makes the key
  * @throws KeelsonError `request.invalid` with the rules that are broken
@@ -138,8 +181,7 @@ export const decideNames = (
     refuse(
       'the common_name field is required, or must be provided in a CSR with "use_csr_common_name" set to true, unless "require_cn" is set to false',
     );
-  if (commonName !== '' && !acceptsCommonName(role, commonName, values))
-    refuse(`common name ${commonName} not allowed by this role`);
+  if (commonName !== '') checkCommonName(role, commonName, values);
   const serialNumber =
     parameters.serialNumber ||
     (role.serialNumberSource === 'json-csr' ? (csr?.serialNumber ?? '') : '');
@@ -160,6 +202,6 @@ export const decideNames = (
     serialNumber,
     userIds: parameters.userIds,
     alternatives: allowed,
-    warnings: [...csrWarnings(role, parameters, csr), ...nameWarnings],
+    warnings: [...judgeReplaced(role, parameters, csr, values), ...nameWarnings],
   };
 };

@@ -38,6 +38,15 @@ const refuse = (text: string): never => {
 };
 
 /**
+ * A common name without the dot of the DNS root if it is a host name. Names in certificates do not have
+ * it (RFC 5280 §4.2.1.6, RFC 1034 §3.5), and verifiers would not find the name they look for.
+ */
+export const withoutRootDot = (name: string): string =>
+  name.endsWith('.') && name.indexOf('.') < name.length - 1 && isHostname(name.replaceAll('*', 'x'))
+    ? name.slice(0, -1)
+    : name;
+
+/**
  * The ASCII form of a name that can be a dNSName; undefined for others. Stars are left to the role:
  * they have to be where a label could have a letter.
  * @param isRelaxed labels may have underscores
@@ -46,8 +55,11 @@ const toDnsName = (name: string, isRelaxed: boolean): string | undefined => {
   const ascii = toAsciiHostname(name);
   const starless = ascii?.replaceAll('*', 'x');
   const isUsable =
-    starless !== undefined && (isHostname(starless) || (isRelaxed && isRelaxedHostname(starless)));
-  return isUsable ? ascii : undefined;
+    ascii !== undefined &&
+    starless !== undefined &&
+    (isHostname(starless) || (isRelaxed && isRelaxedHostname(starless)));
+  if (!isUsable) return undefined;
+  return ascii.endsWith('.') ? ascii.slice(0, -1) : ascii;
 };
 
 /** Host names in ASCII, and descriptions of the invalid ones. */
