@@ -62,7 +62,7 @@ describe('a secondary of a primary behind TLS', { timeout: WITHIN_MS }, () => {
   test('is refused, and not cleared, without the authority', async () => {
     const refused = await enable('without', {});
     expect(refused).toMatchObject({
-      status: 500,
+      status: 503,
       body: { errors: [expect.stringContaining('error fetching secondary bootstrap package')] },
     });
     expect((await secondary.v1('GET', 'auth/token/lookup-self')).status).toBe(200);

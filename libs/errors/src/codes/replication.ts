@@ -142,16 +142,16 @@ export const REPLICATION_ERRORS = {
       'error response unwrapping secondary token; status code is {status}, message is "{message}"',
   },
   'replication.unwrap_failed': {
-    grpc: 'INTERNAL',
-    http: 500,
-    retry: false,
+    grpc: 'UNAVAILABLE',
+    http: 503,
+    retry: true,
     message: 'error unwrapping secondary token: Post "{url}": {reason}',
   },
   'replication.bootstrap_failed': {
-    grpc: 'INTERNAL',
-    http: 500,
-    retry: false,
-    message: 'error fetching secondary bootstrap package: {reason}',
+    grpc: 'UNAVAILABLE',
+    http: 503,
+    retry: true,
+    message: 'error fetching secondary bootstrap package from {address}: {reason}',
   },
   'replication.operation_token_missing': {
     grpc: 'INVALID_ARGUMENT',

@@ -30,6 +30,7 @@ import {
   unwrapBundle,
 } from './activation-token.ts';
 import { type ActivationBundle, requireUsable } from './domain/activation-bundle.ts';
+import { requireNoCredentials } from './domain/cluster-address.ts';
 import {
   type PendingActivation,
   pendingActivation,
@@ -86,6 +87,7 @@ export const takeBundle = async (
   { token, primaryApiAddress, ...roots }: ActivationRequest,
 ): Promise<TakenBundle> => {
   if (token === '') refuse('missing token');
+  requireNoCredentials('primary_api_addr', [primaryApiAddress]);
   const requireUsableHere = (bundle: ActivationBundle): ActivationBundle => {
     requireNoNewerPrimary(bundle.version, version);
     return requireUsable(bundle, { kind, nowMs: clock.nowMs() });
@@ -142,7 +144,8 @@ export const fetchKeyring = async (
       return refuse('the token was revoked: its primary does not know this secondary');
     if (hasCode(cause, 'replication.superseded_primary')) throw cause;
     const reason = KeelsonError.from(cause).message;
-    throw new KeelsonError('replication.bootstrap_failed', { reason }, { cause });
+    const address = role.link?.addresses.join(', ') ?? role.primaryClusterAddress;
+    throw new KeelsonError('replication.bootstrap_failed', { address, reason }, { cause });
   }
 };
 

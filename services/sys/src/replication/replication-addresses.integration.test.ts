@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { ReplicationTransport } from '@keelson/cluster-member';
 import { findBinary, temporaryDirectory } from '@keelson/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { joinSet, operationToken } from '../../test/cluster-steps.ts';
+import { advanceClockUntilSettled, joinSet, operationToken } from '../../test/cluster-steps.ts';
 import { inProcessTransport } from '../../test/in-process-transport.ts';
 import { type Document, openSysHarness, type SysHarness } from '../../test/sys-harness.ts';
 import { loadRoots } from './activation-token.ts';
@@ -22,6 +22,7 @@ let primary: SysHarness;
 let secondary: SysHarness;
 let root: string;
 let primaryKey: string;
+let primaryRoot: string;
 /** Addresses that the secondary tried, in order. */
 let tried: string[];
 const dead = new Set<string>();
@@ -33,7 +34,7 @@ beforeEach(async () => {
   primary = await openSysHarness({
     transport: { ...shared, apiAddress: 'https://primary.example', clusterAddress: 'configured' },
   });
-  ({ key: primaryKey } = await primary.initialize());
+  ({ key: primaryKey, rootToken: primaryRoot } = await primary.initialize());
   secondary = await openSysHarness({
     transport: {
       ...shared,
@@ -128,6 +129,87 @@ test('of several addresses the first that answers is the primary', {
   expect((await statusOf(secondary, 'dr')).primary_cluster_addr).toBe('up.example');
 });
 
+describe.for([
+  ['of the successor', 'of the successor'],
+  ['', 'of the secondary'],
+] as const)('after the promotion of a DR secondary with the address "%s"', ([given, expected]) => {
+  test('a token for a performance secondary leads to "%s"', { timeout: 60_000 }, async () => {
+    await primary.asRoot('POST', 'sys/replication/performance/primary/enable', {
+      body: { primary_cluster_addr: 'of the lost cluster' },
+    });
+    await attach('dr', 'of the lost cluster');
+    await until(secondary, 'dr', ({ state }) => state === 'stream-wals');
+    const demoted = primary.asRoot('POST', 'sys/replication/dr/primary/demote');
+    expect((await advanceClockUntilSettled(primary, demoted)).status).toBe(200);
+    const operation = await operationToken(secondary, primaryKey);
+    const promoted = await secondary.call('POST', 'sys/replication/dr/secondary/promote', {
+      body: { dr_operation_token: operation, primary_cluster_addr: given, force: true },
+    });
+    expect(promoted.status).toBe(200);
+    for (const kind of KINDS)
+      expect(await until(secondary, kind, ({ mode }) => mode === 'primary')).toMatchObject({
+        primary_cluster_addr: given,
+      });
+
+    const asked: string[] = [];
+    const branch = await openSysHarness({
+      transport: {
+        ...shared,
+        connect: (addresses) => {
+          asked.push(...addresses);
+          return shared.connect(addresses);
+        },
+      },
+    });
+    try {
+      const { rootToken: token } = await branch.initialize();
+      const base = 'sys/replication/performance';
+      const made = await branch.call('POST', `${base}/secondary/generate-public-key`, { token });
+      const issued = await secondary.call('POST', `${base}/primary/secondary-token`, {
+        token: primaryRoot,
+        body: { id: 'branch', secondary_public_key: made.body.data.secondary_public_key },
+      });
+      const enabled = await branch.call('POST', `${base}/secondary/enable`, {
+        token,
+        body: { token: issued.body.data.token },
+      });
+      expect(enabled.status).toBe(200);
+      expect(new Set(asked)).toEqual(new Set([expected]));
+    } finally {
+      await branch.close();
+    }
+  });
+});
+
+test('an address with a password in it is refused, because the status would show it', async () => {
+  await attach('dr', '');
+  const operation = await operationToken(secondary, primaryKey);
+  const secret = 'nats://user:s3cret@nats.example:4222';
+  const refused = await Promise.all([
+    primary.asRoot('POST', 'sys/replication/performance/primary/enable', {
+      body: { primary_cluster_addr: secret },
+    }),
+    secondary.call('POST', 'sys/replication/dr/secondary/promote', {
+      body: { dr_operation_token: operation, primary_cluster_addr: secret, dry_run: true },
+    }),
+    secondary.call('POST', 'sys/replication/dr/secondary/update-primary', {
+      body: { dr_operation_token: operation, update_primary_addrs: [secret] },
+    }),
+    secondary.call('POST', 'sys/replication/dr/secondary/update-primary', {
+      body: {
+        dr_operation_token: operation,
+        token: 'a.b.c',
+        primary_api_addr: 'https://user:s3cret@keelson.example',
+      },
+    }),
+  ]);
+  for (const { status, body } of refused) {
+    expect(status).toBe(400);
+    expect(body.errors[0]).toMatch(/must not contain a user/);
+    expect(body.errors[0]).not.toContain('s3cret');
+  }
+});
+
 /** A server at the API address that a token names. */
 const answering = async (status: number, body: string) => {
   const server = createServer((_, response) => response.writeHead(status).end(body));
@@ -163,7 +245,7 @@ test('a token that another server answers changes nothing, and the error gives t
     [200, JSON.stringify({ data: BUNDLE }), 400, noToken],
     [200, JSON.stringify({ data: NEWER }), 400, 'upgrade the secondary first'],
     [400, '{"errors":[]}', 400, 'status code is 400, message is "400 Bad Request"'],
-    [503, '{"errors":[]}', 500, '/v1/sys/wrapping/unwrap": 503 Service Unavailable'],
+    [503, '{"errors":[]}', 503, '/v1/sys/wrapping/unwrap": 503 Service Unavailable'],
   ] as const) {
     await using server = await answering(status, body);
     expect(
@@ -230,7 +312,7 @@ test('a primary with an untrusted certificate is refused, naming the setting tha
     const path = 'sys/replication/dr/secondary/enable';
     const refused = await secondary.call('POST', path, { token: root, body });
     expect(refused).toEqual({
-      status: 500,
+      status: 503,
       body: {
         errors: [
           `error unwrapping secondary token: Post "https://127.0.0.1:${port}/v1/sys/wrapping/unwrap": no authority of the system, of ca_file or ca_path vouches for its certificate`,

@@ -5,6 +5,7 @@ import { REPLICATION_KINDS, type ReplicationKind } from '@keelson/replication';
 import { type Answer, field, type OperationContext, secretsRoutes } from '@keelson/secrets-api';
 import { generatePublicKey } from './activation-operations.ts';
 import type { Replication } from './compose-replication.ts';
+import { requireNoCredentials } from './domain/cluster-address.ts';
 import type { PromotionPlan } from './domain/promotion.ts';
 import { filterRoutes } from './filters/filter-routes.ts';
 import {
@@ -127,6 +128,7 @@ const primaryRoutes = (kind: ReplicationKind, { context }: Replication): Route[]
         update: {
           summary: 'Make this cluster a primary',
           handle: async ({ fields }) => {
+            requireNoCredentials('primary_cluster_addr', [fields.primary_cluster_addr]);
             await enablePrimary(context, kind, fields.primary_cluster_addr);
             return warned(`This cluster is being enabled as a primary for replication. ${BRIEFLY}`);
           },
@@ -313,6 +315,7 @@ const roleChangeRoutes = (kind: ReplicationKind, replication: Replication): Rout
         handle: async (exchange) => {
           await requireAuthorized(kind, replication, exchange, 'promote');
           const { fields } = exchange;
+          requireNoCredentials('primary_cluster_addr', [fields.primary_cluster_addr]);
           if (fields.dry_run) {
             const plan = await planPromotion(replication.context, kind);
             return promoted(promotionWarnings(plan, hasNats(replication.context)), plan);
@@ -379,6 +382,7 @@ const followingRoutes = (kind: ReplicationKind, replication: Replication): Route
             throw new KeelsonError('request.invalid', {
               text: 'primary_api_addr is used with a token only, not with update_primary_addrs',
             });
+          requireNoCredentials('update_primary_addrs', addresses ?? []);
           if (addresses !== undefined)
             await followAddresses(replication.context, kind, addresses, {
               caFile: rest.ca_file,

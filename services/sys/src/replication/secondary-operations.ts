@@ -162,12 +162,15 @@ const nextPromotion = async (
   return 1 + Math.max(known, await state.membershipOf(kind).promotion(), ...reported);
 };
 
-/** The performance role copied from the DR primary, restarted for this cluster. */
-const inherited = (role: RoleRecord): RoleRecord => {
+/**
+ * The performance role copied from the DR primary, restarted for this cluster. Secondaries that get a token from now on
+ * are led here: the address in the copy is that of the lost cluster.
+ */
+const inherited = (role: RoleRecord, primaryClusterAddress: string): RoleRecord => {
   if (role.role === 'secondary')
     return { ...role, generation: newGeneration(), activation: '', previousRootKey: '' };
   const { supersededBy: _, former: __, ...kept } = role;
-  return { ...kept, generation: newGeneration() };
+  return { ...kept, generation: newGeneration(), primaryClusterAddress };
 };
 
 /** Contacts the primary of a set; rejects with the error of the link. */
@@ -287,7 +290,7 @@ export const promoteSecondary = async (
     await context.store.transact((tx) => {
       const rootKey = context.seal.requireRootKey();
       if (kind === 'dr' && performance !== undefined)
-        writeRole(tx, rootKey, 'performance', inherited(performance));
+        writeRole(tx, rootKey, 'performance', inherited(performance, primaryClusterAddress));
       writeRole(tx, rootKey, kind, {
         role: 'primary',
         clusterId,
