@@ -95,6 +95,10 @@ export class InProcessBus implements Bus {
     });
   }
 
+  failure(): string | undefined {
+    return this.status() === 'connected' ? undefined : 'it is closed';
+  }
+
   status(): BusStatus {
     return this.#status.current;
   }
@@ -116,6 +120,7 @@ export class InProcessBus implements Bus {
   }
 
   #requireOpen(): void {
-    if (this.#closed.signal.aborted) throw new KeelsonError('bus.unavailable');
+    if (this.#closed.signal.aborted)
+      throw new KeelsonError('bus.unavailable', { reason: 'it is closed' });
   }
 }

@@ -34,14 +34,19 @@ import type {
   StreamOptions,
   StreamTail,
 } from './message-bus.ts';
+import { type NatsCredentials, toAuthenticator } from './nats-credentials.ts';
 import { NatsLink } from './nats-link.ts';
 import { requireStreamName, toJetStreamName } from './stream-name.ts';
 import { requirePosition } from './stream-position.ts';
 
+export type { NatsCredentials } from './nats-credentials.ts';
+
 export interface JetStreamBusOptions {
   /** "nats://host:port", one or more of a cluster; "tls://" for TLS. */
   readonly servers: string | readonly string[];
-  /** Credentials and TLS material, as the NATS client takes them. */
+  /** Without credentials, the server is asked for none. */
+  readonly credentials?: NatsCredentials | undefined;
+  /** TLS material, as the NATS client takes it. */
   readonly connection?: Omit<NodeConnectionOptions, 'servers' | 'maxReconnectAttempts'>;
   /** Copies of each stream in a NATS cluster. */
   readonly replicas?: number;
@@ -95,7 +100,13 @@ const isStreamMissing = (error: unknown): boolean =>
  * unchanged.
  */
 const asUnavailable = (error: unknown): KeelsonError =>
-  error instanceof KeelsonError ? error : new KeelsonError('bus.unavailable', {}, { cause: error });
+  error instanceof KeelsonError
+    ? error
+    : new KeelsonError(
+        'bus.unavailable',
+        { reason: error instanceof Error ? error.message : String(error) },
+        { cause: error },
+      );
 
 const isNoResponder = (error: unknown): boolean =>
   error instanceof natsErrors.NoRespondersError ||
@@ -105,10 +116,11 @@ export class JetStreamBus implements Bus {
   readonly #link: NatsLink;
   readonly #replicas: number;
 
-  constructor({ servers, connection, replicas }: JetStreamBusOptions) {
+  constructor({ servers, credentials, connection, replicas }: JetStreamBusOptions) {
     this.#replicas = replicas ?? 1;
     this.#link = new NatsLink({
       ...connection,
+      ...(credentials !== undefined && { authenticator: toAuthenticator(credentials) }),
       servers: typeof servers === 'string' ? servers : [...servers],
     });
   }
@@ -215,7 +227,7 @@ export class JetStreamBus implements Bus {
         yield message;
       }
     }
-    if (!signal.aborted) throw new KeelsonError('bus.unavailable');
+    if (!signal.aborted) throw new KeelsonError('bus.unavailable', { reason: 'it is closed' });
   }
 
   /** Ends when `stop` aborts, when the connection is lost, and when the server cannot be queried. */
@@ -323,6 +335,10 @@ export class JetStreamBus implements Bus {
     await connection.flush().catch((error: unknown) => {
       throw asUnavailable(error);
     });
+  }
+
+  failure(): string | undefined {
+    return this.#link.failure();
   }
 
   status(): BusStatus {

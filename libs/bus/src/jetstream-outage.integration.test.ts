@@ -49,6 +49,18 @@ test('without NATS calls fail clearly, and succeed once it is back', async () =>
   expect(await bus.request('echo', bytes('a'), { timeoutMs: 5000 })).toEqual(bytes('a'));
 });
 
+test('a server that hangs counts as unreachable, until it goes on', async () => {
+  await using nats = await startNats({ jetstream: true });
+  await using bus = openBus(nats.url);
+  await reached(bus, 'connected');
+  nats.process.pause();
+  await reached(bus, 'reconnecting');
+  expect(bus.failure()).toBe('there is no connection to NATS');
+  nats.process.resume();
+  await reached(bus, 'connected');
+  expect(bus.failure()).toBeUndefined();
+});
+
 /** A cluster that has just started has no leader yet. */
 const ensureUntilStored = async (bus: JetStreamBus): Promise<void> => {
   for (;;)

@@ -78,6 +78,8 @@ export interface Bus {
     signal: AbortSignal,
   ): Promise<void>;
   status(): BusStatus;
+  /** Why there is no connection, in words for operators; undefined while there is one. */
+  failure(): string | undefined;
   /** Calls `listener` on each change; the returned function unsubscribes it. */
   onStatus(listener: (status: BusStatus) => void): () => void;
   close(): Promise<void>;

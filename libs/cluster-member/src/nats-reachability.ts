@@ -12,7 +12,7 @@ const FIRST_CONNECTION_WITHIN_MS = 5000;
  * @returns a function that stops it, to be called before the bus is closed
  */
 export const logReachability = (
-  bus: Pick<Bus, 'status' | 'onStatus'>,
+  bus: Pick<Bus, 'status' | 'onStatus' | 'failure'>,
   { logger, clock }: { readonly logger: Logger; readonly clock: Clock },
   whose: { readonly kind: string; readonly role: 'primary' | 'secondary' },
 ): (() => void) => {
@@ -22,7 +22,11 @@ export const logReachability = (
     if (isReached !== isMissed) return;
     isMissed = !isReached;
     if (isReached) logger.info(whose, 'NATS is reachable again: replication continues');
-    else logger.warn(whose, 'NATS cannot be reached: replication waits for it');
+    else
+      logger.warn(
+        { ...whose, reason: bus.failure() },
+        'NATS cannot be reached: replication waits for it',
+      );
   };
   const cancel = clock.after(FIRST_CONNECTION_WITHIN_MS, look);
   const forget = bus.onStatus(look);

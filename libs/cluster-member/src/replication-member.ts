@@ -30,6 +30,7 @@ import type { LogIndex } from './log-index.ts';
 import { NO_TRANSPORT } from './nats-transport.ts';
 import { parseKind } from './remote-membership.ts';
 import { ReplicaTurns } from './replica-turns.ts';
+import { toNatsFault, toSecondaryFault } from './replication-faults.ts';
 import {
   type PrimaryRun,
   type RunParts,
@@ -122,18 +123,14 @@ export class ReplicationMember {
   }
 
   /** Faults of replication, leases and records, in sentences for the operators of the cluster. */
-  impaired(): readonly string[] {
+  async impaired(): Promise<readonly string[]> {
     // Paths contain names of customers, and readiness is shown to anyone; the log has them.
     const damaged = this.#options.store.damagedPaths().length;
-    const unreachable = REPLICATION_KINDS.flatMap((kind) => {
-      const run = this.runOf(kind);
-      if (run === undefined || run.bus.status() === 'connected') return [];
-      return run.role === 'primary'
-        ? [`NATS cannot be reached: nothing is published to ${kind} secondaries`]
-        : [`the NATS server of the ${kind} primary cannot be reached: nothing arrives here`];
-    });
+    const ofReplication = await Promise.all(
+      REPLICATION_KINDS.map((kind) => this.#replicationFault(kind)),
+    );
     return [
-      ...unreachable,
+      ...ofReplication.filter((fault) => fault !== undefined),
       ...(this.#options.leases.isReachable
         ? []
         : ['Redis cannot be reached: background work waits for it']),
@@ -141,6 +138,20 @@ export class ReplicationMember {
         ? []
         : [`records that cannot be decrypted (the log names them): ${damaged}`]),
     ];
+  }
+
+  /** The sentence about one set; undefined while it replicates. */
+  async #replicationFault(kind: ReplicationKind): Promise<string | undefined> {
+    const role = this.roleOf(kind)?.role;
+    if (role === 'superseded')
+      return `another cluster was promoted to ${kind} primary: this one refuses writes (docs/runbooks/failback.md)`;
+    const run = this.runOf(kind);
+    if (run === undefined)
+      return role === 'secondary' ? `this ${kind} secondary follows no primary` : undefined;
+    if (run.bus.status() !== 'connected') return toNatsFault(kind, run.role, run.bus.failure());
+    if (run.role === 'primary') return undefined;
+    const status = await run.secondary.sharedStatus();
+    return toSecondaryFault(kind, status, this.#options.clock.nowMs());
   }
 
   /**

@@ -97,22 +97,76 @@ export const servingSettings = Type.Object(
   { title: 'Connections inside the installation' },
 );
 
+/** An address shows up in the status of replication, so it has no user or password. */
+const NATS_ADDRESS = '^(nats|tls|wss?)://[^@]+$';
+
 /** Settings of a process that takes part in replication between clusters. */
 export const replicationSettings = Type.Object(
   {
     natsUrl: Type.Optional(
       Type.String({
         description:
-          'NATS server with JetStream on which this cluster publishes its logs: nats://host:port; several of one NATS cluster separated by commas. A primary needs one.',
-        pattern: '^(nats|tls|wss?)://',
+          'NATS server with JetStream on which this cluster publishes its logs: nats://host:port; several of one NATS cluster separated by commas. A primary needs one. Credentials are settings of their own.',
+        pattern: NATS_ADDRESS,
       }),
     ),
     clusterAddress: Type.Optional(
       Type.String({
         description:
           'Address at which other clusters reach this NATS server. Not set: the same address.',
-        pattern: '^(nats|tls|wss?)://',
+        pattern: NATS_ADDRESS,
       }),
+    ),
+    natsLogin: Type.Optional(
+      Type.String({
+        description: 'What the NATS server admits this cluster with: "user:password", or a token.',
+        secret: true,
+      }),
+    ),
+    natsCredentialsFile: Type.Optional(
+      Type.String({
+        description: 'In place of natsLogin: credentials file (.creds) with the JWT of a user.',
+        secretFile: true,
+      }),
+    ),
+    natsNkeyFile: Type.Optional(
+      Type.String({
+        description: 'In place of natsLogin: file with the seed of a user nkey ("SU…").',
+        secretFile: true,
+      }),
+    ),
+    remoteNatsLogin: Type.Optional(
+      Type.String({
+        description:
+          'The login for the NATS servers of other clusters. Without any setting for these, they are shown the credentials for the own server.',
+        secret: true,
+      }),
+    ),
+    remoteNatsCredentialsFile: Type.Optional(
+      Type.String({
+        description: 'In place of remoteNatsLogin: credentials file (.creds).',
+        secretFile: true,
+      }),
+    ),
+    remoteNatsNkeyFile: Type.Optional(
+      Type.String({
+        description: 'In place of remoteNatsLogin: file with the seed of a user nkey.',
+        secretFile: true,
+      }),
+    ),
+    natsAuthorityFile: Type.Optional(
+      Type.String({
+        description:
+          'CA certificates (PEM) that vouch for NATS servers, in addition to those of the system. TLS is required then.',
+      }),
+    ),
+    natsTlsCertificateFile: Type.Optional(
+      Type.String({
+        description: 'Client certificate (PEM) for NATS servers that verify one.',
+      }),
+    ),
+    natsTlsKeyFile: Type.Optional(
+      Type.String({ description: 'Private key of that certificate (PEM).', secretFile: true }),
     ),
     natsReplicas: Type.Integer({
       description:

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { findBinary } from './find-binary.ts';
 import { findFreePort } from './free-port.ts';
 import { ServerProcess } from './server-process.ts';
@@ -8,7 +10,14 @@ export interface NatsOptions {
   /** Joins the others of a cluster. */
   readonly cluster?: { readonly port: number; readonly routes: readonly number[] };
   /** PEM files with a certificate for localhost. If set, clients must use TLS. */
-  readonly tls?: { readonly certificateFile: string; readonly keyFile: string };
+  readonly tls?: {
+    readonly certificateFile: string;
+    readonly keyFile: string;
+    /** Clients need a certificate of this CA. */
+    readonly clientAuthorityFile?: string;
+  };
+  /** Further lines of the server's configuration, such as `authorization { token: "t" }`. */
+  readonly configuration?: string;
 }
 
 export interface NatsServer extends AsyncDisposable {
@@ -32,9 +41,13 @@ export const startNats = async (options: NatsOptions = {}): Promise<NatsServer> 
   const file = await findBinary('nats-server', 'nats-server');
   const directory = await temporaryDirectory();
   const port = await findFreePort();
+  const configurationFile = join(directory.path, 'nats.conf');
+  await writeFile(configurationFile, options.configuration ?? '');
   const server = new ServerProcess({
     file,
     args: [
+      '--config',
+      configurationFile,
       '--addr',
       '127.0.0.1',
       '--port',
@@ -42,6 +55,9 @@ export const startNats = async (options: NatsOptions = {}): Promise<NatsServer> 
       ...(options.tls === undefined
         ? []
         : ['--tls', '--tlscert', options.tls.certificateFile, '--tlskey', options.tls.keyFile]),
+      ...(options.tls?.clientAuthorityFile === undefined
+        ? []
+        : ['--tlsverify', '--tlscacert', options.tls.clientAuthorityFile]),
       ...(options.cluster === undefined ? [] : clusterArguments(port, options.cluster)),
       ...(options.jetstream === true ? ['--jetstream', '--store_dir', directory.path] : []),
     ],

@@ -118,6 +118,7 @@ const edge = (service: string, pathPrefix: string) =>
 
 export interface SystemState {
   isSealed: boolean;
+  isSuperseded: boolean;
   auditGeneration: number;
   devices: AuditDevice[];
   readonly wrapped: Map<string, WrapRequest>;
@@ -162,6 +163,7 @@ const accessOf = (state: SystemState): Partial<RpcService<typeof AccessDefinitio
           caller: undefined,
           passToken: false,
           tryAuditDevice: undefined,
+          isSuperseded: state.isSuperseded,
         },
       },
       auditGeneration: state.auditGeneration,
@@ -212,6 +214,7 @@ export const startGateway = async (
   const lines: string[] = [];
   const state: SystemState = {
     isSealed: false,
+    isSuperseded: false,
     auditGeneration: 0,
     devices: [],
     wrapped: new Map(),

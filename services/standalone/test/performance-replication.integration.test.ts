@@ -36,6 +36,10 @@ const organization = (name: string) => ({
 const issue = (cluster: Cluster) =>
   cluster.v1('POST', 'pki/issue/web', { common_name: 'a.example.com', ttl: '1h' });
 
+interface Ready {
+  readonly impaired?: { readonly sys?: readonly string[] };
+}
+
 describe('performance replication', { timeout: WITHIN_MS }, () => {
   test('a token can be used once', async () => {
     await primary.v1('POST', 'sys/mounts/pki', { type: 'pki' });
@@ -226,6 +230,13 @@ describe('performance replication', { timeout: WITHIN_MS }, () => {
     );
     expect((await secondary.v1('GET', 'sys/policies/acl/unseen')).status).toBe(404);
     expect((await issue(secondary)).status).toBe(200);
+    // Readiness says it, because writes that the primary must decide about are refused from now on.
+    await until(
+      async () => (await fetch(`${secondary.process().http}/readyz`)).json() as Promise<Ready>,
+      ({ impaired }) =>
+        impaired?.sys?.some((fault) => fault.startsWith('the performance primary refuses')) ===
+        true,
+    );
   });
 
   test('a promoted secondary is an independent primary with its data', async () => {

@@ -94,7 +94,7 @@ describe('activation tokens', { timeout: WITHIN_MS }, () => {
     // Asked for under this address in place of the one in the token, which stays unused.
     const elsewhere = `http://127.0.0.1:${await findFreePort()}`;
     expect(await enable(wrap.token, elsewhere)).toMatchObject({
-      status: 500,
+      status: 503,
       body: { errors: [expect.stringContaining(`${elsewhere}/v1/sys/wrapping/unwrap`)] },
     });
     expect((await enable(wrap.token, primary.process().http)).status).toBe(200);

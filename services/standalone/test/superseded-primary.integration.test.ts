@@ -78,6 +78,15 @@ const promote = async (cluster: Cluster): Promise<void> => {
   expect(promoted.status).toBe(200);
 };
 
+/** The answers that load balancers check. */
+const healthOf = async (cluster: Cluster) => {
+  const answerOf = async (path: string) => {
+    const answer = await fetch(`${cluster.process().http}${path}`);
+    return { status: answer.status, body: (await answer.json()) as object };
+  };
+  return { ready: await answerOf('/readyz'), health: await answerOf('/v1/sys/health') };
+};
+
 const untilSuperseded = (cluster: Cluster) =>
   until(
     () => cluster.status('performance'),
@@ -119,6 +128,19 @@ describe('a primary that restarts after it was replaced', { timeout: WITHIN_MS }
       () => readFile(join(first.process().dataFolder, 'keelson.log'), 'utf8'),
       (log) => log.includes('another cluster was promoted'),
     );
+    // A load balancer leaves it, whichever address it checks.
+    expect(await healthOf(first)).toMatchObject({
+      ready: {
+        status: 503,
+        body: {
+          status: 'not ready',
+          seal: 'open',
+          superseded: true,
+          impaired: { sys: expect.arrayContaining([expect.stringContaining('was promoted')]) },
+        },
+      },
+      health: { status: 472, body: { replication_superseded: true } },
+    });
     // Its earlier data can be read; no other cluster is admitted.
     expect((await first.v1('GET', 'sys/policies/acl/default')).status).toBe(200);
     for (const kind of ['performance', 'dr']) {

@@ -187,6 +187,7 @@ export const composeContext = (parts: SysParts, edge: () => EdgeService) => {
   );
   const decisionState = followDecisionState(store, seal, {
     isDrSecondary: () => replication.state.isDrSecondary(),
+    isSuperseded: () => replication.state.isSuperseded(),
     isSwitching: () => replication.state.isSwitching,
     namespaces,
     mounts,

@@ -94,7 +94,10 @@ const sysEdge = (context: SysContext, routes: readonly Route[]): EdgeService =>
     check: async () => {
       await context.store.position();
       const { member, seal, backups } = context;
-      return [...member.impaired(), ...(seal.isSealed ? [] : await backupImpairments(backups))];
+      return [
+        ...(await member.impaired()),
+        ...(seal.isSealed ? [] : await backupImpairments(backups)),
+      ];
     },
     routes: [
       ...forwardingRoutes(context.member, envelopeWarnings, routes),

@@ -45,6 +45,7 @@ export const sysRoutes = (
       build,
       clock,
       replicationModes: () => replication.modes(),
+      isSuperseded: () => replication.isSuperseded(),
       countDamage,
       startedAtMs: clock.nowMs(),
     }),

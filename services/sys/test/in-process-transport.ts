@@ -12,6 +12,7 @@ export const inProcessTransport = (): ReplicationTransport => {
     request: (subject, payload, options) => inner.request(subject, payload, options),
     respond: (subject, handler, signal) => inner.respond(subject, handler, signal),
     status: () => inner.status(),
+    failure: () => inner.failure(),
     onStatus: (listener) => inner.onStatus(listener),
     close: () => Promise.resolve(),
   };

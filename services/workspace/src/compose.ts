@@ -282,7 +282,7 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
       check: async () => {
         if (barrier.isSealed) throw new KeelsonError('sys.sealed');
         await store.position();
-        return [...member.impaired(), ...(storage?.impaired() ?? [])];
+        return [...(await member.impaired()), ...(storage?.impaired() ?? [])];
       },
       routes: forwardingRoutes(member, metaWarnings, [
         ...workspaceServiceRoutes(context),

@@ -23,6 +23,7 @@ export class DamagingBus {
       tail: (stream) => bus.tail(stream),
       respond: (subject, handler, signal) => bus.respond(subject, handler, signal),
       status: () => bus.status(),
+      failure: () => bus.failure(),
       onStatus: (listener) => bus.onStatus(listener),
       close: () => bus.close(),
       request: async (subject, payload, options) => {

@@ -163,7 +163,7 @@ export const STORAGE_ERRORS = {
     grpc: 'UNAVAILABLE',
     http: 503,
     retry: true,
-    message: 'the message bus cannot be reached',
+    message: 'the message bus cannot be reached: {reason}',
   },
   'bus.no_responder': {
     grpc: 'UNAVAILABLE',

@@ -20,6 +20,8 @@ export interface SecondaryStatus extends SecondaryState {
   readonly copiedRecordCount: number;
   /** Size of the newest completed comparison. */
   readonly resync: { readonly records: number; readonly bytes: number };
+  /** Why the primary refuses this cluster, as after its revocation; undefined once it has answered a heartbeat. */
+  readonly refusal?: string | undefined;
   /** Newest entry the primary is known to have. */
   readonly lastKnownWal: number;
   /** The newest heartbeat; undefined before the first answer. */

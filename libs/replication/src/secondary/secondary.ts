@@ -83,6 +83,12 @@ export interface SecondaryOptions {
 const LEASE_TTL_MS = 15_000;
 const DEFAULT_BACK_OFF: BackOff = { firstMs: 500, maxMs: 30_000 };
 const HEARTBEAT_INTERVAL_MS = 5000;
+/** Refusals that last until an operator acts. */
+const REFUSALS = [
+  'replication.not_admitted',
+  'replication.newer_primary',
+  'replication.superseded_primary',
+] as const;
 
 export class Secondary {
   readonly followed: FollowedLog;
@@ -452,7 +458,9 @@ export class Secondary {
   async #beat(signal: AbortSignal): Promise<void> {
     const { heartbeatIntervalMs = HEARTBEAT_INTERVAL_MS } = this.#options;
     while (!signal.aborted) {
-      await this.#sendHeartbeat().catch(() => this.#change({}));
+      await this.#sendHeartbeat().catch((error: unknown) =>
+        this.#change({ refusal: hasCode(error, ...REFUSALS) ? error.message : undefined }),
+      );
       await pause(this.#clock, heartbeatIntervalMs, signal);
     }
   }
@@ -474,7 +482,10 @@ export class Secondary {
     // The primary is reachable again, so the failed step can be retried now.
     if (wasUnheard) this.#endIdling();
     if (this.#status.state === 'stream-wals' && answer.logId !== this.#logId) this.#beginAgain();
-    this.#change(afterAnswer(this.#status, answer, { sentAtMs, receivedAtMs }));
+    this.#change({
+      refusal: undefined,
+      ...afterAnswer(this.#status, answer, { sentAtMs, receivedAtMs }),
+    });
   }
 
   #happened(event: SecondaryEvent): void {

@@ -115,12 +115,13 @@ export class SharedFollower {
       this.#changed = Promise.withResolvers();
       const status = own.status();
       const handled = this.#handled;
-      const { mode, state, connectionState, heartbeat, resync } = status;
+      const { mode, state, connectionState, refusal, heartbeat, resync } = status;
       const beat = Math.floor(clock.nowMs() / heartbeatIntervalMs);
       const news = [
         mode,
         state,
         connectionState,
+        refusal,
         heartbeat?.atMs,
         resync.bytes,
         handled,

@@ -27,6 +27,7 @@ export const probesPlugin: FastifyPluginCallback<ProbesParts> = (app, parts, don
       status: state.isReady ? 'ready' : 'not ready',
       seal: state.seal,
       draining: state.isDraining,
+      ...(state.isSuperseded && { superseded: true }),
       services: Object.fromEntries(state.services),
       ...(state.impaired.size > 0 && { impaired: Object.fromEntries(state.impaired) }),
     });

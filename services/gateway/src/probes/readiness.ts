@@ -1,6 +1,6 @@
 /**
- * Readiness: all services can serve requests, the seal is open, and this process is not about to
- * stop. A sealed or uninitialized installation is not ready, so load balancers avoid it; it is
+ * Readiness: all services can serve requests, the seal is open, no other cluster leads in place of this one, and
+ * this process is not about to stop. A sealed or uninitialized installation is not ready, so load balancers avoid it; it is
  * unsealed at the process's own address.
  */
 import type { EdgeService } from '@keelson/edge';
@@ -15,6 +15,8 @@ export interface ReadinessState {
   readonly isReady: boolean;
   readonly isDraining: boolean;
   readonly seal: SealState;
+  /** Whether another cluster was promoted in place of this one, which refuses writes. */
+  readonly isSuperseded: boolean;
   /** Whether each service can serve requests, by name: both it and its store can be reached. */
   readonly services: ReadonlyMap<string, boolean>;
   /** Faults of services that still serve requests, by name; services without faults are omitted. */
@@ -42,12 +44,18 @@ const SEAL_STATES: Readonly<Record<string, SealState>> = {
 export const createReadiness = ({ services, access, ownFaults }: ReadinessParts): Readiness => {
   let isDraining = false;
 
-  const sealState = async (): Promise<SealState> => {
+  const clusterState = async (): Promise<Pick<ReadinessState, 'seal' | 'isSuperseded'>> => {
     try {
       const { outcome } = await access.resolve(CLUSTER_QUESTION);
-      return outcome?.$case === 'refused' ? (SEAL_STATES[outcome.value.code] ?? 'unknown') : 'open';
+      return outcome?.$case === 'refused'
+        ? { seal: SEAL_STATES[outcome.value.code] ?? 'unknown', isSuperseded: false }
+        : {
+            seal: 'open',
+            isSuperseded: outcome?.$case === 'allowed' && outcome.value.isSuperseded,
+          };
     } catch {
-      return 'unknown'; // `services` reports the service that cannot be reached.
+      // `services` reports the service that cannot be reached.
+      return { seal: 'unknown', isSuperseded: false };
     }
   };
   /** Faults of each service; undefined for a service that cannot serve requests. */
@@ -64,13 +72,21 @@ export const createReadiness = ({ services, access, ownFaults }: ReadinessParts)
       isDraining = true;
     },
     state: async () => {
-      const [seal, checked] = await Promise.all([sealState(), checks()]);
+      const [{ seal, isSuperseded }, checked] = await Promise.all([clusterState(), checks()]);
       const able = checked.map(([name, impaired]) => [name, impaired !== undefined] as const);
-      const isReady = !isDraining && seal === 'open' && able.every(([, isAble]) => isAble);
+      const isReady =
+        !isDraining && seal === 'open' && !isSuperseded && able.every(([, isAble]) => isAble);
       const impaired = [...checked, ['gateway', ownFaults()] as const].flatMap(
         ([name, found = []]) => (found.length === 0 ? [] : [[name, found] as const]),
       );
-      return { isReady, isDraining, seal, services: new Map(able), impaired: new Map(impaired) };
+      return {
+        isReady,
+        isDraining,
+        seal,
+        isSuperseded,
+        services: new Map(able),
+        impaired: new Map(impaired),
+      };
     },
   };
 };

@@ -91,6 +91,7 @@ const allowed = (target: Target, caller: Caller | undefined): Resolution['outcom
     caller,
     passToken: target.service === 'sys' && NEEDS_TOKEN.has(target.path.decoded),
     tryAuditDevice: undefined,
+    isSuperseded: false,
   },
 });
 
@@ -223,6 +224,7 @@ const resolveApi = (
       caller: undefined,
       passToken: false,
       tryAuditDevice: undefined,
+      isSuperseded: state.isSuperseded,
     },
   };
 };

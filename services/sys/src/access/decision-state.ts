@@ -16,6 +16,7 @@ export interface DecisionViews {
   readonly auditDevices: () => Promise<AuditDevices>;
   /** Waits until a role change under way has taken effect. */
   readonly isDrSecondary: () => Promise<boolean>;
+  readonly isSuperseded: () => Promise<boolean>;
   /** True while the cluster changes its replication role; no decision is made meanwhile. */
   readonly isSwitching: () => boolean;
 }
@@ -28,6 +29,8 @@ export class DecisionState {
   readonly audit: AuditDevices;
   /** A DR secondary refuses nearly every request. */
   readonly isDrSecondary: boolean;
+  /** Another cluster leads the set now: writes are refused here. */
+  readonly isSuperseded: boolean;
   readonly #edgeMounts = new Map<MountRecord, Mount>();
 
   constructor(
@@ -36,12 +39,14 @@ export class DecisionState {
     engineTypes: ReadonlyMap<string, EngineType>,
     audit: AuditDevices,
     isDrSecondary: boolean,
+    isSuperseded: boolean,
   ) {
     this.namespaces = namespaces;
     this.mounts = mounts;
     this.engineTypes = engineTypes;
     this.audit = audit;
     this.isDrSecondary = isDrSecondary;
+    this.isSuperseded = isSuperseded;
   }
 
   /** The mount as engines receive it, built once per record. */
@@ -73,6 +78,7 @@ export const followDecisionState = (
     // Most requests find that nothing was committed since the previous one.
     if (known?.position === position) return known.state;
     const isDrSecondary = await views.isDrSecondary();
+    const isSuperseded = await views.isSuperseded();
     const namespaces = await views.namespaces();
     const mounts = await views.mounts();
     const engineTypes = await views.engineTypes();
@@ -83,9 +89,10 @@ export const followDecisionState = (
       former.mounts === mounts &&
       former.engineTypes === engineTypes &&
       former.audit === audit &&
-      former.isDrSecondary === isDrSecondary
+      former.isDrSecondary === isDrSecondary &&
+      former.isSuperseded === isSuperseded
         ? former
-        : new DecisionState(namespaces, mounts, engineTypes, audit, isDrSecondary);
+        : new DecisionState(namespaces, mounts, engineTypes, audit, isDrSecondary, isSuperseded);
     if (known === undefined || known.position <= position) known = { state, position };
     return state;
   };

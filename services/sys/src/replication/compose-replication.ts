@@ -62,6 +62,8 @@ export interface Replication {
   readonly merkleReport: () => Promise<JsonObject>;
   /** The replication modes that `sys/health` reports. */
   readonly modes: () => Promise<ReplicationModes>;
+  /** Whether another cluster was promoted in place of this one. */
+  readonly isSuperseded: () => Promise<boolean>;
   /** @throws KeelsonError `request.invalid` */
   readonly requireDrSecondary: () => Promise<void>;
   /** @throws KeelsonError `replication.operation_token_missing`, `sys.permission_denied` */
@@ -135,6 +137,7 @@ export const composeReplication = (
         : { ...status, reindex_in_progress: true, reindex_done: done };
     },
     merkleReport: async () => toMerkleReport(await upkeep.checkMerkle(), clock.nowMs()),
+    isSuperseded: () => state.isSuperseded(),
     modes: async () => {
       const roles = await state.roles();
       const modeOf = async (kind: ReplicationKind): Promise<string> => {

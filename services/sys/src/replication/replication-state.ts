@@ -66,6 +66,8 @@ export interface ReplicationState {
   readonly isSwitching: boolean;
   /** Waits for a role change that is being applied. */
   isDrSecondary(): Promise<boolean>;
+  /** Whether another cluster was promoted in place of this one, which refuses writes. */
+  isSuperseded(): Promise<boolean>;
   settled(): Promise<void>;
 }
 
@@ -227,6 +229,10 @@ export const createReplicationState = (options: ReplicationStateOptions): Replic
     },
     get isSwitching() {
       return switched !== undefined || changing > 0;
+    },
+    isSuperseded: async () => {
+      await turn;
+      return isSuperseded(await recorded());
     },
     isDrSecondary: async () => {
       await turn;

@@ -36,6 +36,8 @@ export interface HealthRouteOptions {
   readonly clock: Clock;
   /** In the terms of the API documents; called only while unsealed. */
   readonly replicationModes: () => Promise<ReplicationModes>;
+  /** Whether another cluster was promoted in place of this one. */
+  readonly isSuperseded: () => Promise<boolean>;
   /** Number of damaged records of each kind; called only while unsealed. */
   readonly countDamage: () => Promise<readonly (readonly [string, number])[]>;
   readonly startedAtMs: number;
@@ -78,6 +80,10 @@ const HEALTH = {
     performance_standby: flag,
     replication_performance_mode: text,
     replication_dr_mode: text,
+    replication_superseded: {
+      ...flag,
+      description: 'Present once another cluster was promoted in place of this one.',
+    },
     server_time_utc: { ...count, description: 'Unix time.' },
     version: text,
     cluster_name: text,
@@ -126,6 +132,7 @@ export const healthRoutes = (options: HealthRouteOptions): Route[] => {
   const health = async (overrides: HealthOverrides, head: RequestHead) => {
     const { initialized, sealed, cluster } = await seal.status();
     const modes = sealed ? UNKNOWN : await options.replicationModes();
+    const isSuperseded = !sealed && (await options.isSuperseded());
     const isDrSecondary = modes.dr === 'secondary' || modes.dr === 'bootstrapping';
     const unavailable = (head.headers[UNAVAILABLE_SERVICES] ?? '').split(',').filter(Boolean);
     const status = decideHealthCode(
@@ -134,6 +141,7 @@ export const healthRoutes = (options: HealthRouteOptions): Route[] => {
         sealed,
         isIncomplete: unavailable.length > 0,
         isDrSecondary,
+        isSuperseded,
         // Every replica is active, because all of them read and write the same store.
         isPerformanceStandby: false,
         isStandby: false,
@@ -148,6 +156,7 @@ export const healthRoutes = (options: HealthRouteOptions): Route[] => {
       performance_standby: false,
       replication_performance_mode: modes.performance,
       replication_dr_mode: modes.dr,
+      ...(isSuperseded && { replication_superseded: true }),
       server_time_utc: Math.floor(clock.nowMs() / 1000),
       version: dialectRules(head.dialect).version(build.versions),
       ...(cluster !== undefined && { cluster_name: cluster.name, cluster_id: cluster.id }),

@@ -88,7 +88,11 @@ export interface Allowed {
    * Set on a request that enables an audit device. The gateway writes a test entry to the device before it
    * forwards the request, and answers 400 itself if the device does not accept it.
    */
-  tryAuditDevice: AuditDevice | undefined;
+  tryAuditDevice:
+    | AuditDevice
+    | undefined;
+  /** Another cluster was promoted in place of this one, which refuses writes: load balancers should avoid it. */
+  isSuperseded: boolean;
 }
 
 export interface Refused {
@@ -523,6 +527,7 @@ function createBaseAllowed(): Allowed {
     caller: undefined,
     passToken: false,
     tryAuditDevice: undefined,
+    isSuperseded: false,
   };
 }
 
@@ -548,6 +553,9 @@ export const Allowed: MessageFns<Allowed> = {
     }
     if (message.tryAuditDevice !== undefined) {
       AuditDevice.encode(message.tryAuditDevice, writer.uint32(58).fork()).join();
+    }
+    if (message.isSuperseded !== false) {
+      writer.uint32(64).bool(message.isSuperseded);
     }
     return writer;
   },
@@ -621,6 +629,14 @@ export const Allowed: MessageFns<Allowed> = {
             message.tryAuditDevice = AuditDevice.decode(reader, reader.uint32());
             continue;
           }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.isSuperseded = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -651,6 +667,7 @@ export const Allowed: MessageFns<Allowed> = {
     message.tryAuditDevice = (object.tryAuditDevice !== undefined && object.tryAuditDevice !== null)
       ? AuditDevice.fromPartial(object.tryAuditDevice)
       : undefined;
+    message.isSuperseded = object.isSuperseded ?? false;
     return message;
   },
 };

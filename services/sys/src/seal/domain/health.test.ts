@@ -6,6 +6,7 @@ const ACTIVE: HealthState = {
   sealed: false,
   isIncomplete: false,
   isDrSecondary: false,
+  isSuperseded: false,
   isPerformanceStandby: false,
   isStandby: false,
 };
@@ -24,6 +25,8 @@ test.for<readonly [string, Partial<HealthState>, HealthOverrides, number]>([
   ['DR secondary, also its standby', { isDrSecondary: true, isStandby: true }, {}, 472],
   ['DR secondary, another code', { isDrSecondary: true }, { drsecondarycode: 200 }, 200],
   ['DR secondary, not a standby that is fine', { isDrSecondary: true }, { standbyok: true }, 472],
+  ['superseded primary, like a DR secondary', { isSuperseded: true }, {}, 472],
+  ['superseded primary, another code', { isSuperseded: true }, { drsecondarycode: 210 }, 210],
   ['performance standby', { isPerformanceStandby: true, isStandby: true }, {}, 473],
   [
     'performance standby, another code',

@@ -5,6 +5,8 @@ export interface HealthState {
   /** Another service of the cluster, or its store, cannot be reached. */
   readonly isIncomplete: boolean;
   readonly isDrSecondary: boolean;
+  /** Another cluster was promoted in place of this one, which refuses writes. */
+  readonly isSuperseded: boolean;
   readonly isPerformanceStandby: boolean;
   readonly isStandby: boolean;
 }
@@ -27,7 +29,7 @@ export const decideHealthCode = (state: HealthState, overrides: HealthOverrides)
   if (!state.initialized) return overrides.uninitcode ?? 501;
   if (state.sealed) return overrides.sealedcode ?? 503;
   if (state.isIncomplete) return overrides.incompletecode ?? 503;
-  if (state.isDrSecondary) return overrides.drsecondarycode ?? 472;
+  if (state.isDrSecondary || state.isSuperseded) return overrides.drsecondarycode ?? 472;
   if (state.isPerformanceStandby) {
     return overrides.perfstandbyok === true ? active : (overrides.performancestandbycode ?? 473);
   }
