@@ -13,7 +13,7 @@ import { type Caller, Dialect, type Mount } from '@keelson/proto/edge/v1/edge';
 import type { ClusterState, RegisterLeaseRequest } from '@keelson/proto/sys/v1/cluster';
 import { createBarrier, openBarrierFor, openSqliteStore } from '@keelson/storage';
 import { answerCheck } from '@keelson/testkit/described-answers';
-import { composePki, PKI_PROJECTIONS } from '../src/compose.ts';
+import { composePki, PKI_PROJECTIONS, type PkiService } from '../src/compose.ts';
 import { pkiConfigSchema } from '../src/config.ts';
 
 /** Throws if an answer is not as the OpenAPI document describes it. */
@@ -36,6 +36,8 @@ export interface CallOptions {
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly mount?: Mount;
+  /** A replica; the first service when absent. */
+  readonly service?: PkiService;
   /** A root token when absent. */
   readonly caller?: Caller;
 }
@@ -132,7 +134,7 @@ export const openPki = async (
     options: CallOptions = {},
   ): Promise<Answer> => {
     const [pathname = '', query = ''] = path.split('?');
-    const { head, body: answered } = await service.edge.handle({
+    const { head, body: answered } = await (options.service ?? service).edge.handle({
       head: {
         requestId: 'request-1',
         method,

@@ -373,6 +373,25 @@ describe('external account binding (§7.3.4)', () => {
   });
 });
 
+test('a mount enabled before the setting shows its own policy, and takes other changes', async () => {
+  const open = await openAcme();
+  try {
+    const { service } = open.pki.openReplica({ SERVICE_DISABLE_PUBLIC_ACME: 'true' });
+    const closed = { ...open.pki, service };
+    const client = new AcmeClient(closed);
+    expect(problem(await client.register())).toEqual([403, 'externalAccountRequired']);
+    const send = (method: string, body?: object) =>
+      open.pki.call(method, 'config/acme', body, { service });
+    const read = await send('GET');
+    expect(read.data.eab_policy).toBe('not-required');
+    expect(read.json.warnings[0]).toContain('every account needs an external account binding');
+    expect((await send('POST', { max_ttl: 3600 })).status).toBe(200);
+    expect((await send('POST', { eab_policy: 'new-account-required' })).status).toBe(400);
+  } finally {
+    await open.close();
+  }
+});
+
 test.for([
   'KEELSON_ACME_DISABLE_PUBLIC',
   'SERVICE_DISABLE_PUBLIC_ACME',

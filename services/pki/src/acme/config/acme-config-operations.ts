@@ -15,7 +15,10 @@ import {
 
 /** Cached configurations of all mounts; each is reread only after it changed. */
 export interface AcmeConfigs {
+  /** The configuration in effect. */
   of(mount: MountScope): Promise<AcmeConfig>;
+  /** The configuration as it was written. */
+  stored(mount: MountScope): Promise<AcmeConfig>;
 }
 
 /**
@@ -23,23 +26,32 @@ export interface AcmeConfigs {
  * mount's configuration
  */
 export const createAcmeConfigs = (store: Store, isPublicDisabled: boolean): AcmeConfigs => {
-  const views = new Map<string, () => Promise<AcmeConfig>>();
+  const views = new Map<string, () => Promise<Record<'stored' | 'inEffect', AcmeConfig>>>();
+  const configsOf = (mount: MountScope) => {
+    const key = sharedPrefix(mount);
+    let view = views.get(key);
+    if (view === undefined) {
+      const records = acmeConfigRecords(mount);
+      view = deriveView(store, [records.path(ACME_SETTING)], async (reads) => {
+        const stored = (await records.find(reads, ACME_SETTING)) ?? DEFAULT_ACME_CONFIG;
+        const inEffect: AcmeConfig = isPublicDisabled
+          ? { ...stored, eabPolicy: 'always-required' }
+          : stored;
+        return { stored, inEffect };
+      });
+      views.set(key, view);
+    }
+    return view();
+  };
   return {
-    of: (mount) => {
-      const key = sharedPrefix(mount);
-      let view = views.get(key);
-      if (view === undefined) {
-        const records = acmeConfigRecords(mount);
-        view = deriveView(store, [records.path(ACME_SETTING)], async (reads) => {
-          const config = (await records.find(reads, ACME_SETTING)) ?? DEFAULT_ACME_CONFIG;
-          return isPublicDisabled ? { ...config, eabPolicy: 'always-required' } : config;
-        });
-        views.set(key, view);
-      }
-      return view();
-    },
+    of: async (mount) => (await configsOf(mount)).inEffect,
+    stored: async (mount) => (await configsOf(mount)).stored,
   };
 };
+
+/** Warns that another policy than the stored one is in effect. */
+export const PUBLIC_ACME_DISABLED =
+  'SERVICE_DISABLE_PUBLIC_ACME env var is enabled: every account needs an external account binding, regardless of eab_policy';
 
 export const CLUSTER_PATH_NEEDED =
   "ACME feature requires local cluster 'path' field configuration to be set";
@@ -68,8 +80,12 @@ export const updateAcmeConfig = (
       records.find(tx, ACME_SETTING),
       DEFAULT_ACME_CONFIG,
     );
-    const config = checkAcmeConfig(change(before ?? DEFAULT_ACME_CONFIG));
-    if (config.enabled && isPublicDisabled && config.eabPolicy !== 'always-required')
+    const known = before ?? DEFAULT_ACME_CONFIG;
+    const config = checkAcmeConfig(change(known));
+    // A policy from before the setting stays stored, and is in effect again once the setting is removed.
+    const isWanted = !known.enabled || config.eabPolicy !== known.eabPolicy;
+    const isPublic = config.enabled && config.eabPolicy !== 'always-required';
+    if (isPublicDisabled && isPublic && isWanted)
       refuse(
         "SERVICE_DISABLE_PUBLIC_ACME env var is enabled, ACME EAB policy needs to be 'always-required' with ACME enabled",
       );

@@ -6,6 +6,7 @@ import { requireMount } from '../../mounts/request-mount.ts';
 import {
   type AcmeConfigs,
   CLUSTER_PATH_NEEDED,
+  PUBLIC_ACME_DISABLED,
   updateAcmeConfig,
 } from './acme-config-operations.ts';
 import { type AcmeConfig, DEFAULT_ACME_CONFIG, requireEabPolicy } from './domain/acme-config.ts';
@@ -71,9 +72,13 @@ export const acmeConfigRoutes = (parts: AcmeConfigRouteParts): Route[] => {
         answer: { data: propertiesOf(FIELDS) },
         handle: async (context) => {
           const mount = requireMount(context);
-          const config = await configs.of(mount);
+          const config = await configs.stored(mount);
+          const inEffect = await configs.of(mount);
           const { cluster } = (await authorities.of(mount)).settings;
-          const warnings = config.enabled && cluster.path === '' ? [CLUSTER_PATH_NEEDED] : [];
+          const warnings = [
+            ...(config.enabled && cluster.path === '' ? [CLUSTER_PATH_NEEDED] : []),
+            ...(config.eabPolicy === inEffect.eabPolicy ? [] : [PUBLIC_ACME_DISABLED]),
+          ];
           return { data: document(config), warnings };
         },
       },

@@ -17,7 +17,12 @@ import type { OpenDirectory } from '../directories/directory-operations.ts';
 import type { SignatureChecks } from '../jws/signature-checks.ts';
 import { AcmeProblem } from '../problems/problem.ts';
 import { parseCertificateId } from '../renewal/domain/certificate-id.ts';
-import { checkOrderedCsr, chooseCommonName, refuseTlsFeature } from './domain/csr-check.ts';
+import {
+  checkOrderedCsr,
+  chooseCommonName,
+  MAX_COMMON_NAME_LENGTH,
+  refuseTlsFeature,
+} from './domain/csr-check.ts';
 import type { Identifier } from './domain/identifier.ts';
 import type { IssuancePolicy, PolicyCertificate } from './domain/issuance-policy.ts';
 import { type Order, orderStatus } from './domain/order.ts';
@@ -57,11 +62,13 @@ const requireReady = (order: Order, nowMs: number): void => {
   if (status !== 'ready') throw new AcmeProblem('orderNotReady', `the order is ${status}`);
 };
 
+/** The common name; "" where the role needs none, or no name is short enough for one. */
 const commonNameFor = (role: Role, asked: string, identifiers: readonly Identifier[]): string => {
   const isAddress = identifiers.some(({ type, value }) => type === 'ip' && value === asked);
   // An address is not a host name. If the role does not accept it as common name, it is still an
   // alternative name.
-  if (asked !== '' && !(isAddress && !acceptsCommonName(role, asked, undefined))) return asked;
+  const isFit = asked !== '' && asked.length <= MAX_COMMON_NAME_LENGTH;
+  if (isFit && !(isAddress && !acceptsCommonName(role, asked, undefined))) return asked;
   return role.requireCn ? chooseCommonName(identifiers) : '';
 };
 
@@ -94,10 +101,13 @@ const issueUnderRole = async (
     notAfterMs,
     orderedAtMs: createdAtMs,
   });
-  const made = await parts.maker.make(authority.signingIssuerOf(issuer), role, {
+  const commonName = commonNameFor(role, commonNameOfCsr, order.identifiers);
+  // The names were proven, and clients read the SANs, so that a certificate without a common name is as good.
+  const rules = { ...role, requireCn: role.requireCn && commonName !== '' };
+  const made = await parts.maker.make(authority.signingIssuerOf(issuer), rules, {
     kind: 'proven',
     names: {
-      commonName: commonNameFor(role, commonNameOfCsr, order.identifiers),
+      commonName,
       altNames: valuesOf('dns'),
       ipSans: valuesOf('ip'),
       uriSans: [],

@@ -3,7 +3,7 @@
 import type { IssuerInUse } from '../../issuers/domain/authority.ts';
 import { type IssuingParts, lifetimeUnder } from '../../issuing/signing-operations.ts';
 import type { Role } from '../../roles/domain/role.ts';
-import { privilegedBehavior } from '../../validity/domain/lifetime.ts';
+import { formatTime, privilegedBehavior } from '../../validity/domain/lifetime.ts';
 import type { AcmeConfig } from '../config/domain/acme-config.ts';
 import { type DirectoryMount } from '../directories/domain/directory-mount.ts';
 import { malformed } from '../problems/problem.ts';
@@ -57,6 +57,9 @@ export const decideOrderLifetime = (
   checkBounds(request);
   const longestSeconds = longestTtlSeconds(request);
   const behavior = privilegedBehavior(issuer.issuer.leafNotAfterBehavior, { isEnforced: false });
+  const issuerEndMs = issuer.certificate.notAfterMs;
+  if (behavior !== 'permit' && issuerEndMs <= parts.clock.nowMs())
+    throw malformed(`nothing can be issued: the issuer expired at ${formatTime(issuerEndMs)}`);
   const usual = lifetimeUnder(
     parts,
     {

@@ -1,16 +1,14 @@
 /** Creates, finds and lists orders (RFC 8555 §7.4). */
 
 import { randomBytes } from 'node:crypto';
-import { hasCode } from '@keelson/errors';
+import { createAddressPolicy } from '@keelson/outbound/addresses';
 import type { Reads } from '@keelson/storage';
 import { parseCertificate } from '@keelson/x509';
 import { findCertificate } from '../../certificates/certificate-records.ts';
-import { decideNames } from '../../issuing/domain/requested-names.ts';
 import { type IssuingParts, requireSigner } from '../../issuing/signing-operations.ts';
 import type { PkiCounters } from '../../metrics/counters.ts';
 import type { MountScope } from '../../mounts/mount-records.ts';
-import { STRICT_NAMES } from '../../names/domain/alternative-names.ts';
-import type { Role } from '../../roles/domain/role.ts';
+import type { AcmeConfig } from '../config/domain/acme-config.ts';
 import {
   type Issuance,
   type OpenDirectory,
@@ -20,6 +18,7 @@ import { AcmeProblem, combineProblems, malformed, type Subproblem } from '../pro
 import { isNamedBy, parseCertificateId } from '../renewal/domain/certificate-id.ts';
 import { challengeTypesFor, type ExtraChallenges } from './domain/challenge-types.ts';
 import { authorizedIdentifier, type Identifier } from './domain/identifier.ts';
+import { checkIdentifiers } from './domain/identifier-acceptance.ts';
 import { type Authorization, ORDER_LIFETIME_MS, type Order, orderStatus } from './domain/order.ts';
 import { isOrderId, newOrderId } from './domain/order-id.ts';
 import type { OpenOrders } from './open-orders.ts';
@@ -71,42 +70,26 @@ export const issuanceOf = async (
   };
 };
 
-const NO_NAMES = {
-  commonName: '',
-  altNames: [],
-  ipSans: [],
-  uriSans: [],
-  otherSans: [],
-  serialNumber: '',
-  userIds: [],
-  excludeCnFromSans: true,
-  rules: STRICT_NAMES,
-};
-
-const refusalUnder = (role: Role, { type, value }: Identifier): string | undefined => {
-  try {
-    decideNames(
-      { ...role, requireCn: false },
-      { ...NO_NAMES, ...(type === 'dns' ? { altNames: [value] } : { ipSans: [value] }) },
-      undefined,
-      undefined,
-    );
-    return undefined;
-  } catch (error) {
-    if (!hasCode(error, 'request.invalid')) throw error;
-    return error.message;
-  }
-};
-
 /**
- * @throws AcmeProblem `rejectedIdentifier` with one subproblem for each identifier that the role
- * does not allow
+ * An address can only be proven by connecting to it, which the mount's address policy may never allow.
+ * @throws AcmeProblem `rejectedIdentifier`
  */
-const checkIdentifiers = (role: Role, identifiers: readonly Identifier[]): void => {
-  const refused = identifiers.flatMap((identifier): Subproblem[] => {
-    const detail = refusalUnder(role, identifier);
-    return detail === undefined ? [] : [{ type: 'rejectedIdentifier', detail, identifier }];
+const refuseUnreachable = (config: AcmeConfig, identifiers: readonly Identifier[]): void => {
+  const policy = createAddressPolicy({
+    permitted: config.challengePermittedIpRanges,
+    excluded: config.challengeExcludedIpRanges,
   });
+  const refused = identifiers.flatMap((identifier): Subproblem[] =>
+    identifier.type !== 'ip' || policy.allows(identifier.value)
+      ? []
+      : [
+          {
+            type: 'rejectedIdentifier',
+            detail: `the address policy does not permit ${identifier.value}, so that it could never be validated`,
+            identifier,
+          },
+        ],
+  );
   const [first, ...others] = refused;
   if (first !== undefined) throw combineProblems([first, ...others]);
 };
@@ -168,11 +151,13 @@ export const createOrder = async (
   const { mount, config, authority } = directory;
   const { identifiers, notBeforeMs, notAfterMs } = request;
   const createdAtMs = clock.nowMs();
+  refuseUnreachable(config, identifiers);
   const issuance = await issuanceOf(parts, directory, request.profile);
   if (issuance.kind === 'role') {
     const { role } = issuance;
-    checkIdentifiers(role, identifiers);
     const issuer = requireSigner(authority, issuance.issuerRef);
+    const { chainRules } = authority.signingIssuerOf(issuer);
+    checkIdentifiers({ role, chain: chainRules }, identifiers);
     const validity = { notBeforeMs, notAfterMs, orderedAtMs: createdAtMs };
     decideOrderLifetime(parts, { mount, config, role, issuer, ...validity });
   } else if (notBeforeMs !== undefined || notAfterMs !== undefined)

@@ -109,9 +109,12 @@ export const chainRulesOf = (
   };
 };
 
+/** The parts of a certificate that the check reads. */
+type CheckedFields = Pick<CertificateFields, 'subject' | 'extensions'>;
+
 const findingOf = (
   { finding, constraints }: PathRules,
-  { subject, extensions }: CertificateFields,
+  { subject, extensions }: CheckedFields,
 ): string | undefined => {
   if (finding !== undefined || constraints.length === 0) return finding;
   const names = constrainedNames(
@@ -131,7 +134,7 @@ const findingOf = (
  */
 export const checkChain = (
   { allowsUninterpreted, manualChainFinding, paths }: ChainRules,
-  fields: CertificateFields,
+  fields: CheckedFields,
 ): void => {
   const own =
     manualChainFinding ?? (allowsUninterpreted ? undefined : uninterpreted(fields.extensions));

@@ -79,7 +79,7 @@ export const refuseTlsFeature = ({ extensions }: Pick<CsrFields, 'extensions'>):
 };
 
 /** Longest common name in a certificate (RFC 5280, ub-common-name). */
-const MAX_COMMON_NAME_LENGTH = 64;
+export const MAX_COMMON_NAME_LENGTH = 64;
 
 /**
  * The common name when the role requires one and the CSR has none: the wildcard, else the first

@@ -57,6 +57,8 @@ const toIpText = (text: string): string | undefined => {
   return text.includes(':') === canonical?.includes(':') ? canonical : undefined;
 };
 
+const ONION = /(?:^|\.)onion$/;
+
 const readOne = (raw: unknown): Identifier => {
   const { type, value } = asObject(raw);
   if (typeof type !== 'string' || typeof value !== 'string')
@@ -76,6 +78,11 @@ const readOne = (raw: unknown): Identifier => {
       },
     );
   const read = type === 'dns' ? toDnsName(value) : toIpText(value);
+  if (read !== undefined && type === 'dns' && ONION.test(read))
+    throw new AcmeProblem(
+      'rejectedIdentifier',
+      `"${value}" could never be validated: the DNS does not resolve .onion names (RFC 7686)`,
+    );
   if (read === undefined)
     throw new AcmeProblem(
       'rejectedIdentifier',
