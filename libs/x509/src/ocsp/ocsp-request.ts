@@ -59,6 +59,14 @@ const readCertId = (request: DerReader): CertId => {
   return { der: bytes, hash, nameHash, keyHash, serialNumber };
 };
 
+/** RFC 6960 §4.4: extensions may be ignored unless they are critical; only the nonce is understood. */
+const readExtensions = (content: Uint8Array): readonly Extension[] => {
+  const extensions = parseExtensions(new DerReader(content).enter());
+  const unknown = extensions.find(({ critical, oid }) => critical && oid !== NONCE_OID);
+  if (unknown !== undefined) throw malformed(`critical extension ${unknown.oid} is not understood`);
+  return extensions;
+};
+
 const readRequests = (list: DerReader): readonly CertId[] => {
   const certIds: CertId[] = [];
   while (!list.atEnd) {
@@ -66,7 +74,7 @@ const readRequests = (list: DerReader): readonly CertId[] => {
     const request = list.enter();
     certIds.push(readCertId(request));
     const extensions = request.readOptional(contextTag(0, 'constructed'));
-    if (extensions !== undefined) parseExtensions(new DerReader(extensions.content).enter());
+    if (extensions !== undefined) readExtensions(extensions.content);
     request.expectEnd();
   }
   if (certIds.length === 0) throw malformed('a request for nothing');
@@ -107,7 +115,6 @@ export const parseOcspRequest = (der: Uint8Array): OcspRequest => {
   fields.expectEnd();
   request.readOptional(contextTag(0, 'constructed'));
   request.expectEnd();
-  const extensions =
-    wrapper === undefined ? [] : parseExtensions(new DerReader(wrapper.content).enter());
+  const extensions = wrapper === undefined ? [] : readExtensions(wrapper.content);
   return { certIds, nonce: readNonce(extensions) };
 };

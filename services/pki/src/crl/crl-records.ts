@@ -25,7 +25,7 @@ export interface CrlRecord {
   readonly complete: StoredCrl;
   /** Adds to `complete`; undefined where delta lists are not made. */
   readonly delta?: StoredCrl | undefined;
-  /** Number of the last list of either kind: both share one sequence, which only grows. */
+  /** Number of the last build: lists of both kinds share one sequence, which only grows. */
   readonly lastNumber: number;
 }
 
@@ -41,15 +41,18 @@ export const crlRecords = (
 /** Written in a few milliseconds. */
 const PART_BYTES = 512 * 1024;
 
+export type CrlKind = 'complete' | 'delta';
+
 /** A list among those of a mount. */
 export interface CrlPlace {
   readonly mount: MountScope;
   readonly scope: RevocationScope;
   readonly groupId: string;
+  readonly kind: CrlKind;
 }
 
-const partsPrefix = ({ mount, scope, groupId }: CrlPlace, number: number): string =>
-  `${bulkPrefix(scope === 'own' ? 'crlParts' : 'unifiedCrlParts', mount)}${groupId}/${number}/`;
+const partsPrefix = ({ mount, scope, groupId, kind }: CrlPlace, number: number): string =>
+  `${bulkPrefix(scope === 'own' ? 'crlParts' : 'unifiedCrlParts', mount)}${groupId}/${kind}-${number}/`;
 
 /** Writes the bytes of a CRL, with a commit for each part; returns the number of parts. */
 export const writeCrlParts = async (
@@ -69,18 +72,16 @@ export const writeCrlParts = async (
   return partCount;
 };
 
-/** Removes lists of a group by their numbers, and what unfinished builds of these numbers left. */
+/** Removes a list by its number, and what unfinished builds of this number left. */
 export const deleteCrlParts = async (
   store: Store,
   place: CrlPlace,
-  numbers: readonly number[],
+  number: number,
 ): Promise<void> => {
-  for (const number of numbers) {
-    const prefix = partsPrefix(place, number);
-    await store.transact(async (tx) => {
-      for (const name of await tx.list(prefix)) tx.delete(prefix + name);
-    });
-  }
+  const prefix = partsPrefix(place, number);
+  await store.transact(async (tx) => {
+    for (const name of await tx.list(prefix)) tx.delete(prefix + name);
+  });
 };
 
 /** @throws Error when a part is missing: the list was replaced while it was read */

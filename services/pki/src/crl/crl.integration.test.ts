@@ -82,7 +82,10 @@ describe('delta lists', () => {
     expect(complete.serials).toEqual([old]);
     const empty = await inspect('crl/delta');
     expect([empty.base, empty.serials]).toEqual([complete.number, []]);
-    expect(empty.number).toBe(complete.number + 1);
+    // RFC 5280 §5.2.3: both were made at the same time.
+    expect(empty.number).toBe(complete.number);
+    const { thisUpdateMs, nextUpdateMs } = parseCrl((await pki.call('GET', 'crl/delta')).bytes);
+    expect(nextUpdateMs - thisUpdateMs).toBe(15 * 60_000);
 
     const fresh = await issue();
     await revoke(fresh);
@@ -206,6 +209,19 @@ describe('the worker', () => {
         return (await read('crl')).serials;
       })
       .toEqual([serial]);
+  });
+
+  test('replaces lists that were made while the clock was ahead', async () => {
+    await pki.call('POST', 'config/crl', DELTAS);
+    pki.clock.advance(80 * 3_600_000);
+    await pki.call('GET', 'crl/rotate');
+    pki.clock.advance(-80 * 3_600_000);
+    await startService();
+    const aheadMs = async (path: string): Promise<number> =>
+      parseCrl((await pki.call('GET', path)).bytes).thisUpdateMs - pki.clock.nowMs();
+    await expect.poll(() => aheadMs('crl')).toBeLessThanOrEqual(0);
+    expect(await aheadMs('crl/delta')).toBeLessThanOrEqual(0);
+    await inspect('crl');
   });
 
   test('builds delta CRLs at their interval and complete ones before they expire', async () => {

@@ -81,6 +81,7 @@ const answerPresigned = async (
     serialKey: toSerialKey(certId.serialNumber),
     authority,
     hasUnstored,
+    signedAtMs: nowMs,
     signAgainAtMs: nowMs + authority.settings.crl.ocspExpirySeconds * 500,
     position,
   });

@@ -28,7 +28,8 @@ const STATUS_OF: Readonly<Record<OcspFailure, number>> = {
 
 const MAX_POST_BYTES = 64 * 1024;
 const MAX_GET_LENGTH = 2048;
-const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+/** Also in the alphabet for URLs, which some clients use although RFC 6960 does not name it. */
+const BASE64 = /^(?:[A-Za-z0-9+/]+|[A-Za-z0-9_-]+)={0,2}$/;
 
 const SUCCESS = edgeResponse(200, HEADERS).head;
 

@@ -166,7 +166,11 @@ describe('requests', () => {
   test('may be sent in the path too', async () => {
     const { serial_number: serial } = await issue();
     const der = request([serial]);
-    for (const encoded of [der.toString('base64'), encodeURIComponent(der.toString('base64'))]) {
+    for (const encoded of [
+      der.toString('base64'),
+      encodeURIComponent(der.toString('base64')),
+      der.toString('base64url'),
+    ]) {
       const answer = await pki.call('GET', `ocsp/${encoded}`);
       expect(check(der, answer.bytes)).toContain('Cert Status: good');
     }
@@ -189,6 +193,42 @@ describe('requests', () => {
     expect(await digest()).not.toBe(second);
     await pki.call('POST', 'config/crl', { ocsp_expiry: '0s' });
     expect(check(der, (await post(der)).bytes)).not.toContain('Next Update');
+  });
+
+  test('get another answer if theirs was signed while the clock was ahead', async () => {
+    const { serial_number: serial } = await issue();
+    const der = request([serial]);
+    const answer = async () => (await post(der)).bytes.toString('hex');
+    pki.clock.advance(30 * 60_000);
+    const ahead = await answer();
+    pki.clock.advance(-59_000);
+    expect(await answer()).toBe(ahead);
+    pki.clock.advance(-2_000);
+    expect(await answer()).not.toBe(ahead);
+  });
+
+  test('with a critical extension other than the nonce are refused (RFC 6960 §4.4)', async () => {
+    const { serial_number: serial } = await issue();
+    const nonced = request([serial], { flags: ['-nonce'] });
+    const nonceId = Buffer.from('06092b0601050507300102', 'hex');
+    const at = nonced.indexOf(nonceId);
+    const unknown = Buffer.from(nonced);
+    // The last arc of the object identifier: id-pkix-ocsp-response becomes one that nobody knows.
+    unknown[at + nonceId.byteLength - 1] = 0x7f;
+    expect((await post(unknown)).status).toBe(200);
+    // 01 01 ff is the flag; the lengths around it grow by its octets.
+    const critical = Buffer.concat([
+      unknown.subarray(0, at + nonceId.byteLength),
+      Buffer.from('0101ff', 'hex'),
+      unknown.subarray(at + nonceId.byteLength),
+    ]);
+    for (const before of [1, at - 1, at - 3, at - 5, 3])
+      critical[before] = (critical[before] ?? 0) + 3;
+    const { status, bytes } = await post(critical);
+    expect([status, bytes.toString('hex')]).toEqual([400, '30030a0101']);
+    const understood = Buffer.from(critical);
+    understood[at + nonceId.byteLength - 1] = 0x02;
+    expect((await post(understood)).status).toBe(200);
   });
 
   test('that are malformed get an error response', async () => {

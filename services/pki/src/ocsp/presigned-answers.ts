@@ -9,6 +9,7 @@ import { LRUCache } from 'lru-cache';
 import { certificatesPrefix } from '../certificates/certificate-records.ts';
 import { revocationRecords } from '../certificates/revocation-records.ts';
 import { clusterRevocationsOf } from '../clusters/cluster-records.ts';
+import { isFromFuture } from '../crl-config/domain/crl-config.ts';
 import type { Authority } from '../issuers/domain/authority.ts';
 import type { Authorities } from '../issuers/issuer-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
@@ -27,6 +28,7 @@ export interface PresignedAnswer {
   readonly serialKey: string;
   readonly authority: Authority;
   readonly hasUnstored: boolean;
+  readonly signedAtMs: number;
   readonly signAgainAtMs: number;
   /** Position of the store up to which nothing that the answer was made from has changed. */
   position: number;
@@ -67,7 +69,8 @@ export class PresignedAnswers {
 
   async #isStillValid(answer: PresignedAnswer): Promise<boolean> {
     const { store, authorities, clock, mayHaveUnstored } = this.#parts;
-    if (clock.nowMs() >= answer.signAgainAtMs) return false;
+    const nowMs = clock.nowMs();
+    if (nowMs >= answer.signAgainAtMs || isFromFuture(answer.signedAtMs, nowMs)) return false;
     const position = await store.position();
     // Usually nothing at all was committed since the last request.
     if (position === answer.position) return true;

@@ -13,7 +13,7 @@ import { outboxPrefix } from '../clusters/outbox.ts';
 import type { CrlBuilder } from '../crl/build/crl-builder.ts';
 import { crlRecords } from '../crl/crl-records.ts';
 import { crlGroups, crlSignerOf } from '../crl/domain/crl-group.ts';
-import { deltaDueAtMs, rebuildDueAtMs } from '../crl-config/domain/crl-config.ts';
+import { isDeltaDue, isListDue } from '../crl-config/domain/crl-config.ts';
 import type { Authorities } from '../issuers/issuer-records.ts';
 import type { PkiCounters } from '../metrics/counters.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
@@ -64,10 +64,8 @@ const findDue = async (upkeep: CrlUpkeep, mount: MountScope): Promise<Due> => {
   for (const group of crlGroups(authority)) {
     if (crlSignerOf(group, authority) === undefined) continue;
     const record = await crlRecords(mount).find(store, group.id);
-    if (record === undefined || rebuildDueAtMs(config, record.complete.nextUpdateMs) <= nowMs)
-      return 'complete';
-    if (config.enableDelta && deltaDueAtMs(config, record.delta?.thisUpdateMs ?? 0) <= nowMs)
-      due = 'delta';
+    if (record === undefined || isListDue(config, record.complete, nowMs)) return 'complete';
+    if (config.enableDelta && isDeltaDue(config, record.delta, nowMs)) due = 'delta';
   }
   return due;
 };

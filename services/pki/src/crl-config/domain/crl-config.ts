@@ -80,12 +80,49 @@ export const changesLists = (before: CrlConfig, after: CrlConfig): boolean =>
 /** The worker renews a list when this part of its validity is left. */
 const RENEWED_FRACTION = 0.1;
 
-/** Time at which the worker rebuilds a list. */
-export const rebuildDueAtMs = (config: CrlConfig, nextUpdateMs: number): number =>
-  nextUpdateMs -
-  1000 *
-    (config.autoRebuild ? config.autoRebuildGraceSeconds : config.expirySeconds * RENEWED_FRACTION);
+/** The validity of a list or of an OCSP answer. */
+export interface UpdateTimes {
+  readonly thisUpdateMs: number;
+  readonly nextUpdateMs: number;
+}
 
-/** Time at which the worker rebuilds a delta list. */
-export const deltaDueAtMs = (config: CrlConfig, thisUpdateMs: number): number =>
-  thisUpdateMs + config.deltaRebuildIntervalSeconds * 1000;
+/** Clocks of replicas differ by less. */
+const MAX_AHEAD_MS = 60_000;
+
+/** Whether it was made while a clock was ahead: clients do not accept what is not valid yet. */
+export const isFromFuture = (thisUpdateMs: number, nowMs: number): boolean =>
+  thisUpdateMs > nowMs + MAX_AHEAD_MS;
+
+/** Whether the worker rebuilds a list. */
+export const isListDue = (
+  config: CrlConfig,
+  { thisUpdateMs, nextUpdateMs }: UpdateTimes,
+  nowMs: number,
+): boolean => {
+  const { autoRebuild, autoRebuildGraceSeconds, expirySeconds } = config;
+  const leftSeconds = autoRebuild ? autoRebuildGraceSeconds : expirySeconds * RENEWED_FRACTION;
+  return isFromFuture(thisUpdateMs, nowMs) || nextUpdateMs - leftSeconds * 1000 <= nowMs;
+};
+
+/** Whether the worker rebuilds a delta list; undefined: there is none yet. */
+export const isDeltaDue = (
+  { deltaRebuildIntervalSeconds }: CrlConfig,
+  delta: Pick<UpdateTimes, 'thisUpdateMs'> | undefined,
+  nowMs: number,
+): boolean =>
+  delta === undefined ||
+  isFromFuture(delta.thisUpdateMs, nowMs) ||
+  delta.thisUpdateMs + deltaRebuildIntervalSeconds * 1000 <= nowMs;
+
+/** The worker looks for due lists every minute, and a build takes a while. */
+const MIN_MARGIN_SECONDS = 300;
+
+/**
+ * Validity of a delta list: its interval, after which clients take the next one, and a margin in which that one
+ * is made. Never longer than that of complete lists.
+ */
+export const deltaValiditySeconds = ({
+  deltaRebuildIntervalSeconds: interval,
+  expirySeconds,
+}: CrlConfig): number =>
+  Math.min(expirySeconds, interval + Math.max(MIN_MARGIN_SECONDS, interval * RENEWED_FRACTION));

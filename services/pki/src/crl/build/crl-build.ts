@@ -16,9 +16,11 @@ import {
   type PendingRevocation,
   type RevocationScope,
 } from '../../certificates/revocation-records.ts';
+import { deltaValiditySeconds } from '../../crl-config/domain/crl-config.ts';
 import type { Authority, IssuerInUse } from '../../issuers/domain/authority.ts';
 import type { MountScope } from '../../mounts/mount-records.ts';
 import {
+  type CrlKind,
   type CrlRecord,
   crlRecords,
   deleteCrlParts,
@@ -41,18 +43,20 @@ export interface CrlBuild {
 export type PendingEntries = readonly (readonly [string, PendingRevocation])[];
 
 interface NewCrl {
+  readonly validitySeconds: number;
   readonly group: CrlGroup;
   readonly signer: IssuerInUse;
+  readonly kind: CrlKind;
   readonly number: number;
   readonly extensions: readonly Extension[];
   readonly entries: CrlEntries;
 }
 
 const makeCrl = async (build: CrlBuild, crl: NewCrl): Promise<StoredCrl> => {
-  const { store, clock, authority } = build;
+  const { store, clock } = build;
+  const { group, signer, number, validitySeconds } = crl;
   const thisUpdateMs = Math.floor(clock.nowMs() / 1000) * 1000;
-  const nextUpdateMs = thisUpdateMs + authority.settings.crl.expirySeconds * 1000;
-  const { group, signer, number } = crl;
+  const nextUpdateMs = thisUpdateMs + validitySeconds * 1000;
   const der = await createCrl(
     {
       issuer: signer.certificate.subject,
@@ -67,7 +71,7 @@ const makeCrl = async (build: CrlBuild, crl: NewCrl): Promise<StoredCrl> => {
     crl.entries,
     signer.revocationSigner(),
   );
-  const place = { ...build, groupId: group.id };
+  const place = { ...build, groupId: group.id, kind: crl.kind };
   const partCount = await writeCrlParts(store, place, { number, der }, build.fence);
   return { number, thisUpdateMs, nextUpdateMs, partCount, storedAtMs: clock.nowMs() };
 };
@@ -80,6 +84,8 @@ const makeDelta = (
 ): Promise<StoredCrl> =>
   makeCrl(build, {
     ...crl,
+    kind: 'delta',
+    validitySeconds: deltaValiditySeconds(build.authority.settings.crl),
     extensions: [deltaCrlIndicator(BigInt(baseNumber))],
     entries: build.authority.settings.crl.disable
       ? []
@@ -91,14 +97,14 @@ const replace = async (
   build: CrlBuild,
   groupId: string,
   next: CrlRecord,
-  replaced: readonly (StoredCrl | undefined)[],
+  replaced: readonly (readonly [CrlKind, StoredCrl | undefined])[],
 ): Promise<void> => {
   const { store, mount, scope } = build;
   await store.transact((tx) => crlRecords(mount, scope).write(tx, groupId, next), {
     fence: build.fence,
   });
-  const numbers = replaced.flatMap((crl) => crl?.number ?? []);
-  await deleteCrlParts(store, { mount, scope, groupId }, numbers);
+  for (const [kind, crl] of replaced)
+    if (crl !== undefined) await deleteCrlParts(store, { mount, scope, groupId, kind }, crl.number);
 };
 
 const noSigner = (group: CrlGroup): string =>
@@ -156,15 +162,21 @@ export const buildComplete = async (
   const complete = await makeCrl(build, {
     group,
     signer,
+    kind: 'complete',
+    validitySeconds: config.expirySeconds,
     number,
     extensions: freshestExtension(build, signer, warnings),
     entries: config.disable ? [] : completeEntries(store, mount, group, authority, scope),
   });
   const delta = config.enableDelta
-    ? await makeDelta(build, { group, signer, number: number + 1 }, number, await pending())
+    ? // RFC 5280 §5.2.3: lists of the same time have the same number.
+      await makeDelta(build, { group, signer, number }, number, await pending())
     : undefined;
-  const next = { complete, delta, lastNumber: delta?.number ?? number };
-  await replace(build, group.id, next, [previous?.complete, previous?.delta]);
+  const next = { complete, delta, lastNumber: number };
+  await replace(build, group.id, next, [
+    ['complete', previous?.complete],
+    ['delta', previous?.delta],
+  ]);
   return warnings;
 };
 
@@ -183,6 +195,6 @@ export const buildDelta = async (
   const base = previous.complete.number;
   const delta = await makeDelta(build, { group, signer, number }, base, pending);
   const next = { complete: previous.complete, delta, lastNumber: number };
-  await replace(build, group.id, next, [previous.delta]);
+  await replace(build, group.id, next, [['delta', previous.delta]]);
   return [];
 };

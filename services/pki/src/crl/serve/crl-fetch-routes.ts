@@ -15,7 +15,8 @@ import type { Authority, IssuerInUse } from '../../issuers/domain/authority.ts';
 import type { Authorities } from '../../issuers/issuer-records.ts';
 import type { MountScope } from '../../mounts/mount-records.ts';
 import { requireMount } from '../../mounts/request-mount.ts';
-import { type CrlKind, type CurrentCrl, findCrl } from './crl-operations.ts';
+import type { CrlKind } from '../crl-records.ts';
+import { type CurrentCrl, findCrl } from './crl-operations.ts';
 import { crlPem } from './crl-pem.ts';
 
 export interface CrlFetchParts {

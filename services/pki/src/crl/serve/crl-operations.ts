@@ -2,10 +2,8 @@ import type { Store } from '@keelson/storage';
 import { type RevocationScope } from '../../certificates/revocation-records.ts';
 import type { IssuerInUse } from '../../issuers/domain/authority.ts';
 import type { MountScope } from '../../mounts/mount-records.ts';
-import { crlRecords, readCrlParts, type StoredCrl } from '../crl-records.ts';
+import { type CrlKind, crlRecords, readCrlParts, type StoredCrl } from '../crl-records.ts';
 import { crlGroupId } from '../domain/crl-group.ts';
-
-export type CrlKind = 'complete' | 'delta';
 
 export interface CurrentCrl {
   readonly der: Uint8Array;
@@ -34,7 +32,7 @@ export const findCrl = async (
   return store.transact(async (tx) => {
     const stored = (await records.find(tx, groupId))?.[kind];
     if (stored === undefined) return undefined;
-    const der = await readCrlParts(tx, { mount, scope, groupId }, stored);
+    const der = await readCrlParts(tx, { mount, scope, groupId, kind }, stored);
     const crl = { der, storedAtMs: stored.storedAtMs };
     loaded.set(stored, crl);
     return crl;
