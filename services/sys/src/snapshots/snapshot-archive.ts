@@ -87,7 +87,12 @@ export async function* readArchive(
   const tar = extract();
   let failure: unknown;
   let isBegun = false;
-  pipeline(chunks, createGunzip(), tar, (error) => {
+  let isRead = false;
+  const source = async function* () {
+    yield* chunks;
+    isRead = true;
+  };
+  pipeline(source, createGunzip(), tar, (error) => {
     failure = error ?? undefined;
   });
   try {
@@ -105,5 +110,7 @@ export async function* readArchive(
     tar.destroy();
   }
   if (failure !== undefined) throw toRefusal(failure, isBegun);
+  // Zlib ignores what follows the end, so the caller would not learn how the file ends.
+  if (!isRead) throw damaged('bytes follow its end');
   if (!isBegun) throw new KeelsonError('sys.snapshot_foreign', { reason: 'it is empty' });
 }

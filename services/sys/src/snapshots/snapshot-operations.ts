@@ -206,7 +206,11 @@ const stageSnapshot = async (
   let listed: Uint8Array | undefined;
   let isSealed = false;
   const records = new Map<string, number>();
+  const names = new Set<string>();
   for await (const entry of readArchive(chunks)) {
+    if (isSealed) throw damaged(`${entry.name.slice(0, 100)} follows ${SEALED_SUMS}`);
+    if (names.has(entry.name)) throw damaged(`it has ${entry.name.slice(0, 100)} twice`);
+    names.add(entry.name);
     if (meta === undefined) {
       meta = parseMeta(entry);
       const unknown = Object.keys(meta.positions).filter((service) => !members.has(service));
