@@ -50,6 +50,19 @@ test('files named in the guarantees exist', () => {
   expect(missing).toEqual([]);
 });
 
+test('tests named in the advisories exist', () => {
+  const text = readFileSync(join(REPOSITORY, 'docs/advisories.md'), 'utf8');
+  const rows = [...text.matchAll(/^\|[^|]+\|[^|]+\| `([^`]+)`: ([^|]+?) +\|/gm)];
+  expect(rows.length).toBe(text.split('\n').filter((line) => line.startsWith('|')).length - 2);
+  expect(rows.length).toBeGreaterThan(10);
+  const missing = rows.filter(
+    ([, file = '', title = '']) =>
+      !existsSync(join(REPOSITORY, file)) ||
+      !readFileSync(join(REPOSITORY, file), 'utf8').includes(`'${title}'`),
+  );
+  expect(missing.map(([, file, title]) => `${file}: ${title}`)).toEqual([]);
+});
+
 describe('decisions', () => {
   const folder = join(REPOSITORY, 'docs/decisions');
   const decisions = globSync('0*.md', { cwd: folder }).sort();

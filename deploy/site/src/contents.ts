@@ -29,6 +29,7 @@ const REFERENCE = [
   'docs/metrics.md',
   'docs/performance.md',
   'docs/guarantees.md',
+  'docs/advisories.md',
   'docs/glossary.md',
   'CHANGELOG.md',
 ];

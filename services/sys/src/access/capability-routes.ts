@@ -84,9 +84,9 @@ export const capabilityRoutes = (
           summary: 'Capabilities of a token named by its accessor',
           answer: { mirrored: {} },
           handle: async (exchange) => {
-            const { accessor } = exchange.fields;
-            if (accessor === '') refuse('accessor must be supplied');
-            const token = await findTokenByAccessor(tokens, accessor);
+            const { fields, namespace } = exchange;
+            if (fields.accessor === '') refuse('accessor must be supplied');
+            const token = await findTokenByAccessor(tokens, namespace.id, fields.accessor);
             return answer(token ?? refuse('invalid accessor'), exchange);
           },
         },

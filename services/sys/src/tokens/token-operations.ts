@@ -80,11 +80,16 @@ export const findToken = async (
   return usable(context, await findStoredToken(store, { namespaceId, hash }));
 };
 
+/**
+ * The entry of a usable token of one namespace. Accessors are not secret, so one of another namespace
+ * is unknown here; the policies of the caller decide about the namespace of the request only.
+ */
 export const findTokenByAccessor = async (
   context: TokenContext,
+  namespaceId: string,
   accessor: string,
 ): Promise<TokenEntry | undefined> =>
-  /^\w{1,128}(?:\.\w{1,64})?$/.test(accessor)
+  /^\w{1,128}(?:\.\w{1,64})?$/.test(accessor) && namespaceIdOf(accessor) === namespaceId
     ? usable(context, await findByAccessor(context.store, accessor))
     : undefined;
 

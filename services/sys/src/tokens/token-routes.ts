@@ -102,9 +102,12 @@ const requireToken = async (context: TokenContext, token: string): Promise<Token
   return found;
 };
 
-const requireAccessor = async (context: TokenContext, accessor: string): Promise<TokenEntry> => {
+const requireAccessor = async (
+  context: TokenContext,
+  { fields: { accessor }, namespace }: OperationContext<{ readonly accessor: string }>,
+): Promise<TokenEntry> => {
   if (accessor === '') refuse('missing accessor');
-  return (await findTokenByAccessor(context, accessor)) ?? refuse('invalid accessor');
+  return (await findTokenByAccessor(context, namespace.id, accessor)) ?? refuse('invalid accessor');
 };
 
 const create =
@@ -245,12 +248,8 @@ const lookUpRoutes = (context: TokenContext): Route[] => [
     operations: {
       update: {
         summary: 'Look up a token by its accessor',
-        handle: async ({ fields }) => ({
-          data: toLookupData(
-            '',
-            await requireAccessor(context, fields.accessor),
-            context.clock.nowMs(),
-          ),
+        handle: async (exchange) => ({
+          data: toLookupData('', await requireAccessor(context, exchange), context.clock.nowMs()),
         }),
       },
     },
@@ -297,8 +296,8 @@ const renewalRoutes = (context: TokenContext): Route[] => [
     operations: {
       update: {
         summary: 'Renew a token by its accessor',
-        handle: async ({ fields }) =>
-          renewed(context, '', await requireAccessor(context, fields.accessor), fields.increment),
+        handle: async (exchange) =>
+          renewed(context, '', await requireAccessor(context, exchange), exchange.fields.increment),
       },
     },
   }),
@@ -335,8 +334,7 @@ const revocationRoutes = (context: TokenContext): Route[] => [
     operations: {
       update: {
         summary: 'Revoke a token by its accessor',
-        handle: async ({ fields }) =>
-          revoke(context, await requireAccessor(context, fields.accessor)),
+        handle: async (exchange) => revoke(context, await requireAccessor(context, exchange)),
       },
     },
   }),

@@ -40,7 +40,9 @@ export const toNamespacePath = (path: string): string => {
 };
 
 const requireName = (name: string): void => {
-  if (RESERVED.has(name)) refuse(`"${name}" is a reserved path and cannot be used as a namespace`);
+  // Scripts and people read a name that differs in case or width alone as the reserved one.
+  if (RESERVED.has(name.normalize('NFKC').toLowerCase()))
+    refuse(`"${name}" is a reserved path and cannot be used as a namespace`);
   if (name.length > MAX_NAME_LENGTH)
     refuse(`a namespace name must have at most ${MAX_NAME_LENGTH} characters`);
   // `+` and `*` are policy wildcards; a dot path could climb.
