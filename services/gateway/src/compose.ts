@@ -107,11 +107,17 @@ const toBodyLimits = (config: GatewayConfig): BodyLimits => ({
 
 export const composeGateway = (parts: GatewayParts): Gateway => {
   const { config, clock, services, access, identity, tls, drainMs = 0 } = parts;
+  requireConsistent(config);
   const logger = parts.logger.child({ service: 'gateway' });
   const ownFaults =
     tls === undefined ? () => [] : watchCertificateExpiry(tls, clock, parts.registry);
   const readiness = createReadiness({ services, access, ownFaults });
-  const metrics = createMetrics(parts.registry, () => readiness.state());
+  const bodies = toBodyLimits(config);
+  const metrics = createMetrics(
+    parts.registry,
+    () => readiness.state(),
+    () => bodies.budget.heldBytes(),
+  );
   const auditLog = createAuditLog({
     access,
     clock,
@@ -126,8 +132,6 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     },
   });
   const audit = createAuditRecorder(auditLog);
-  requireConsistent(config);
-  const bodies = toBodyLimits(config);
   const timeoutMs = config.requestTimeLimitSeconds * 1000;
   const transferTimeLimitMs = config.transferTimeLimitSeconds * 1000;
   let isDraining = false;

@@ -184,6 +184,7 @@ const outcome = async (
     wrapFormat: '',
     body: Buffer.alloc(0),
     hasBody: false,
+    bodyFollows: false,
     requestId: '',
     contentType: '',
     query: '',

@@ -31,7 +31,7 @@ export interface SysRequest {
   readonly token?: string | undefined;
   readonly namespace?: string | undefined;
   readonly query?: string;
-  /** Sent as JSON; a string is sent unchanged. */
+  /** Sent as JSON; a string or bytes are sent unchanged. */
   readonly body?: unknown;
   readonly contentType?: string;
   readonly wrapTtlSeconds?: number;
@@ -103,14 +103,15 @@ const logger = createLogger({ name: 'test', level: 'silent' });
 
 const bodyBytes = (body: unknown): Uint8Array => {
   if (body === undefined) return new Uint8Array(0);
+  if (body instanceof Uint8Array) return body;
   return new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body));
 };
 
-const readAll = async (body: EdgeResponse['body']): Promise<string> => {
-  if (body instanceof Uint8Array) return Buffer.from(body).toString();
+const readAll = async (body: EdgeResponse['body']): Promise<Buffer> => {
+  if (body instanceof Uint8Array) return Buffer.from(body);
   const chunks: Uint8Array[] = [];
   for await (const chunk of body) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
+  return Buffer.concat(chunks);
 };
 
 const contentTypeOf = (method: string, { contentType }: SysRequest): string =>
@@ -163,6 +164,7 @@ export const openSysHarness = async (options: SysHarnessOptions = {}): Promise<S
     wrapFormat: request.wrapFormat ?? '',
     body: Buffer.alloc(0),
     hasBody: false,
+    bodyFollows: false,
     requestId: 'request',
     contentType: contentTypeOf(method, request),
     query: request.query ?? '',
@@ -191,7 +193,7 @@ export const openSysHarness = async (options: SysHarnessOptions = {}): Promise<S
       const { code, detailsJson } = outcome.value;
       const error = new KeelsonError(code as ErrorCode, JSON.parse(detailsJson) as ErrorParams);
       const { head, body } = renderSecretsError(error);
-      return { status: head.status, body: JSON.parse(await readAll(body)) };
+      return { status: head.status, body: JSON.parse((await readAll(body)).toString()) };
     }
     if (outcome?.$case !== 'allowed') throw new Error(`unexpected ${outcome?.$case}`);
     const { value: allowed } = outcome;
@@ -218,13 +220,16 @@ export const openSysHarness = async (options: SysHarnessOptions = {}): Promise<S
       body: bufferedBody(bodyBytes(request.body)),
       signal: new AbortController().signal,
     });
-    const text = await readAll(response.body);
+    const bytes = await readAll(response.body);
+    const answered = response.head.headers.find(({ name }) => name === 'content-type')?.value ?? '';
+    if (answered === 'application/gzip') return { status: response.head.status, body: bytes };
+    const text = bytes.toString();
     await requireDescribed(sys.edge, {
       method,
       path: allowed.path,
       query: request.query ?? '',
       status: response.head.status,
-      contentType: response.head.headers.find(({ name }) => name === 'content-type')?.value ?? '',
+      contentType: answered,
       body: text,
     });
     const body: Document = text === '' ? undefined : JSON.parse(text);

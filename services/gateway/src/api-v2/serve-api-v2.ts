@@ -12,7 +12,7 @@ import { clientNetwork } from '../limits/client-network.ts';
 import type { RateLimit } from '../limits/rate-limit.ts';
 import { type BodyLimits, bodyRules, webhookBodyRules } from '../request/body-rules.ts';
 import { bearerToken } from '../request/header-names.ts';
-import { incomingBody } from '../request/incoming-body.ts';
+import { hasArrived, streamedBody, wholeBody } from '../request/incoming-body.ts';
 import { isSignedAddress, recordedPath } from '../request/signed-address.ts';
 import { isWebhookAddress } from '../request/webhook-address.ts';
 
@@ -44,8 +44,10 @@ export const createServeApiV2 = (parts: ApiV2Parts): ServeExchange => {
     const token = bearerToken(request.headers);
     const resolution = await askCluster();
     requireNotRefused(resolution);
-    const { principal } =
-      token === '' ? { principal: undefined } : await identity.identify({ token }, exchange);
+    const identify = async (): Promise<Principal | undefined> =>
+      token === '' ? undefined : (await identity.identify({ token }, exchange)).principal;
+    const isWhole = hasArrived(request);
+    let principal = await identify();
 
     const { isAllowed, headers } = await rateLimit.count(callerName(principal, head.remoteAddress));
     if (!isAllowed) throw exchange.rateLimited(headers);
@@ -55,14 +57,16 @@ export const createServeApiV2 = (parts: ApiV2Parts): ServeExchange => {
     // Large bodies are neither held in memory nor recorded.
     const isTransfer = isSignedAddress(head.path);
     if (isTransfer) exchange.limitTo(parts.transferTimeLimitMs);
-    const body = await incomingBody(
-      request,
-      isTransfer
-        ? { limitBytes: parts.uploadLimitBytes, isWhole: false }
-        : isWebhookAddress(head.path)
-          ? webhookBodyRules(parts.bodies, exchange, isAudited)
-          : bodyRules(parts.bodies, exchange, principal === undefined, isAudited),
-    );
+    // At a signed address, the service looks the rights up again when the body has been stored.
+    const body = isTransfer
+      ? streamedBody(request, parts.uploadLimitBytes)
+      : await wholeBody(
+          request,
+          isWebhookAddress(head.path)
+            ? webhookBodyRules(parts.bodies, exchange)
+            : bodyRules(parts.bodies, exchange, principal === undefined),
+        );
+    if (!isWhole && !isTransfer) principal = await identify();
     const serve = () => workspace.handle(exchange.toService({ ...head, principal }, body));
     return isAudited
       ? audit.record(

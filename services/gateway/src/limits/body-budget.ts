@@ -27,6 +27,8 @@ export interface BodyHolding {
 export interface BodyBudget {
   /** @param isAnonymous whether the sender is unauthenticated */
   open(address: string, isAnonymous: boolean): BodyHolding;
+  /** Bytes that all requests hold now. */
+  heldBytes(): number;
 }
 
 interface Share {
@@ -50,6 +52,7 @@ export const createBodyBudget = ({ totalBytes, clientBytes }: BodyBudgetLimits):
   const clients = new Map<string, Share>();
 
   return {
+    heldBytes: () => total.heldBytes,
     open: (address, isAnonymous) => {
       const client = clients.get(address) ?? share('of one client address', clientBytes);
       clients.set(address, client);

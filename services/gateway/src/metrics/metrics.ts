@@ -37,10 +37,15 @@ export interface ServiceStates {
   readonly impaired: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Registers the metrics of the gateway. @param registry of the process */
+/**
+ * Registers the metrics of the gateway.
+ * @param registry of the process
+ * @param heldBytes of request bodies in memory
+ */
 export const createMetrics = (
   registry: MetricsRegistry,
   states: () => Promise<ServiceStates>,
+  heldBytes: () => number,
 ): RequestMetrics => {
   const groups = new Map<string, Group>();
   new Counter({
@@ -81,6 +86,14 @@ export const createMetrics = (
     registers: [registry],
     collect() {
       this.set(underWay);
+    },
+  });
+  new Gauge({
+    name: 'keelson_http_request_bodies_bytes',
+    help: 'Bytes of request bodies in memory.',
+    registers: [registry],
+    collect() {
+      this.set(heldBytes());
     },
   });
   const audit = new Counter({

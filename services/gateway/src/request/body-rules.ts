@@ -17,10 +17,8 @@ export const bodyRules = (
   { bodyBytes, anonymousBodyBytes, budget }: BodyLimits,
   exchange: Exchange,
   isAnonymous: boolean,
-  isWhole: boolean,
 ): BodyRules => ({
   limitBytes: isAnonymous ? anonymousBodyBytes : bodyBytes,
-  isWhole,
   hold: () => exchange.holdBody(budget, isAnonymous),
 });
 
@@ -28,9 +26,7 @@ export const bodyRules = (
 export const webhookBodyRules = (
   { webhookBodyBytes, budget }: BodyLimits,
   exchange: Exchange,
-  isWhole: boolean,
 ): BodyRules => ({
   limitBytes: webhookBodyBytes,
-  isWhole,
   hold: () => exchange.holdBody(budget, true),
 });

@@ -5,12 +5,6 @@ import { KeelsonError } from '@keelson/errors';
 import type { BodyHolding } from '../limits/body-budget.ts';
 import type { Exchange } from './exchange.ts';
 
-/**
- * A body announced to be at most this large is read completely first, so that it fits into one
- * frame with its head.
- */
-const SMALL_BYTES = 65_536;
-
 const NOTHING = new Uint8Array(0);
 const NO_BODY = bufferedBody(NOTHING);
 
@@ -50,28 +44,23 @@ class GatheredBytes {
 /** Limits of one body. */
 export interface BodyRules {
   readonly limitBytes: number;
-  /**
-   * Whether it is read into memory before it is passed on, because it is audited or may be sent
-   * twice.
-   */
-  readonly isWhole: boolean;
-  /** Opens the holding in which arriving bytes are counted; absent if they are not counted. */
-  readonly hold?: () => BodyHolding;
+  /** Opens the holding in which the arriving bytes are counted. */
+  readonly hold: () => BodyHolding;
 }
 
 const limited = async function* (
   request: IncomingMessage,
   limitBytes: number,
-  holding: BodyHolding | undefined,
+  onEnd: () => Promise<void>,
 ): AsyncIterable<Uint8Array> {
   let total = 0;
   // Not destroyed when a reader stops: Node would detach the socket and leave it open and unread.
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     total += chunk.byteLength;
     if (total > limitBytes) throw new KeelsonError('request.too_large', { limitBytes });
-    holding?.take(chunk.byteLength);
     yield chunk;
   }
+  await onEnd();
 };
 
 /**
@@ -81,7 +70,7 @@ const limited = async function* (
 const receive = (
   request: IncomingMessage,
   limitBytes: number,
-  holding: BodyHolding | undefined,
+  holding: BodyHolding,
 ): Promise<Uint8Array> =>
   new Promise((resolve, reject) => {
     const breakOff = (): void => reject(new KeelsonError('request.cancelled'));
@@ -92,7 +81,7 @@ const receive = (
       total += chunk.byteLength;
       try {
         if (total > limitBytes) throw new KeelsonError('request.too_large', { limitBytes });
-        holding?.take(chunk.byteLength);
+        holding.take(chunk.byteLength);
         gathered.append(chunk);
       } catch (error) {
         // Later bytes are discarded.
@@ -118,25 +107,57 @@ const collect = async (chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> =
   return gathered.bytes;
 };
 
-/** @throws KeelsonError `request.too_large`, `request.bodies_under_way` */
-export const incomingBody = async (
-  request: IncomingMessage,
-  { limitBytes, isWhole, hold }: BodyRules,
-): Promise<EdgeBody> => {
-  const { headers } = request;
+/** The announced size of the body; `undefined` if it is sent in chunks. */
+const announcedBytes = ({ headers }: IncomingMessage): number | undefined => {
   const announced = headers['content-length'];
-  if (announced === undefined && headers['transfer-encoding'] === undefined) return NO_BODY;
-  const sizeBytes = announced === undefined ? undefined : Number(announced);
-  if (sizeBytes === 0) return NO_BODY;
+  if (announced !== undefined) return Number(announced);
+  return headers['transfer-encoding'] === undefined ? 0 : undefined;
+};
+
+/**
+ * Whether the whole request has been received, so that a decision that is made from now on is as
+ * recent as the request.
+ */
+export const hasArrived = (request: IncomingMessage): boolean =>
+  request.complete || announcedBytes(request) === 0;
+
+const requireWithin = (sizeBytes: number | undefined, limitBytes: number): void => {
   if (sizeBytes !== undefined && sizeBytes > limitBytes)
     throw new KeelsonError('request.too_large', { limitBytes });
-  const holding = hold?.();
-  if (isWhole || (sizeBytes !== undefined && sizeBytes <= SMALL_BYTES))
-    return bufferedBody(await receive(request, limitBytes, holding));
+};
+
+/**
+ * The whole body. It is complete before the request is passed on, because the rights of the caller
+ * are looked up when the last byte has arrived: a client that keeps a body open would otherwise act
+ * with rights that have ended.
+ * @throws KeelsonError `request.too_large`, `request.bodies_under_way`
+ */
+export const wholeBody = async (
+  request: IncomingMessage,
+  { limitBytes, hold }: BodyRules,
+): Promise<EdgeBody> => {
+  const sizeBytes = announcedBytes(request);
+  if (sizeBytes === 0) return NO_BODY;
+  requireWithin(sizeBytes, limitBytes);
+  return bufferedBody(await receive(request, limitBytes, hold()));
+};
+
+/**
+ * A body of any size, passed on as it arrives.
+ * @param onEnd called when its last byte has arrived; an error of it ends the body
+ * @throws KeelsonError `request.too_large`
+ */
+export const streamedBody = (
+  request: IncomingMessage,
+  limitBytes: number,
+  onEnd: () => Promise<void> = () => Promise.resolve(),
+): EdgeBody => {
+  const sizeBytes = announcedBytes(request);
+  if (sizeBytes === 0) return NO_BODY;
+  requireWithin(sizeBytes, limitBytes);
   return {
-    bytes: (ownLimitBytes) =>
-      collect(limited(request, Math.min(limitBytes, ownLimitBytes), holding)),
-    chunks: () => limited(request, limitBytes, holding),
+    bytes: (ownLimitBytes) => collect(limited(request, Math.min(limitBytes, ownLimitBytes), onEnd)),
+    chunks: () => limited(request, limitBytes, onEnd),
   };
 };
 

@@ -82,6 +82,14 @@ const failWhenReset = (request: Http2ServerRequest): void => {
   request.on('error', () => undefined);
 };
 
+/** Whether the client has sent its last byte; node:http2 would say so only after the body has been read. */
+const showArrival = (request: Http2ServerRequest): void => {
+  const { stream } = request;
+  Object.defineProperty(request, 'complete', {
+    get: () => stream.endAfterHeaders || stream.destroyed || stream.state.remoteClose === 1,
+  });
+};
+
 /** Ends a stream with its answer even if the client is still sending a body (RFC 9113 §8.1). */
 const endWithAnswer = ({ stream }: Http2ServerResponse): void => {
   // A request without a body has ended, even if its end is never read.
@@ -95,8 +103,8 @@ const endWithAnswer = ({ stream }: Http2ServerResponse): void => {
 };
 
 /**
- * Adds the HTTP/1.1 properties that node:http2 omits: the headers for the host and the presence of a body, and an
- * error if the request is aborted.
+ * Adds the HTTP/1.1 properties that node:http2 omits: the headers for the host and the presence of a body,
+ * whether the request has arrived as a whole, and an error if it is aborted.
  * @returns whether to answer the request; one with an oversized head is refused here, because a client may send
  * it before it has acknowledged the limit
  */
@@ -107,6 +115,7 @@ export const adaptHttp2 = (
 ): boolean => {
   if (!isHttp2(request)) return true;
   failWhenReset(request);
+  showArrival(request);
   endWithAnswer(response as Http2ServerResponse);
   if (headBytes(request.rawHeaders) > maxHeadBytes) {
     (response as Http2ServerResponse).writeHead(431).end();

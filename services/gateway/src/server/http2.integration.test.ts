@@ -234,10 +234,10 @@ describe('HTTP/2', () => {
 describe('limits of HTTP/2', () => {
   test('a body over its limit is refused, and its stream ends while the client still sends', async () => {
     const session = open();
-    const headers = { ':method': 'POST', ':path': '/v1/pki/small' };
-    const stream = session.request({ 'x-service-token': TOKEN, ...headers }, { endStream: false });
+    const headers = { ':method': 'POST', ':path': '/v1/pki/open/echo' };
+    const stream = session.request(headers, { endStream: false });
     stream.on('error', () => undefined);
-    stream.write(Buffer.alloc(200_000));
+    stream.write(Buffer.alloc(300_000));
     const [answer] = (await once(stream, 'response')) as [IncomingHttpHeaders];
     expect(answer[':status']).toBe(413);
     stream.resume();
@@ -246,22 +246,35 @@ describe('limits of HTTP/2', () => {
     session.close();
   });
 
-  /** A gateway whose pki answers POST by `handle`. */
+  /** A gateway whose services answer POST by `handle`. */
   const startWith = (handle: Route['handle']): Promise<Gateway> => {
     const operation = { summary: 'of this test' };
-    const pki = createEdgeService({
-      service: 'pki',
-      version: '1',
-      pathPrefix: '/v1/{mount}',
-      routes: [{ method: 'POST', path: '/echo', operation, handle }],
-      renderError: createSecretsErrorRenderer(() => undefined),
+    const serve = (service: string, pathPrefix: string, path: string) =>
+      createEdgeService({
+        service,
+        version: '1',
+        pathPrefix,
+        routes: [{ method: 'POST', path, operation, handle }],
+        renderError: createSecretsErrorRenderer(() => undefined),
+      });
+    return startGateway({}, certificate, {
+      pki: serve('pki', '/v1/{mount}', '/echo'),
+      workspace: serve('workspace', '/api/v2', '/uploads/echo'),
     });
-    return startGateway({}, certificate, { pki });
   };
   const post = { 'x-service-token': TOKEN, ':method': 'POST', ':path': '/v1/pki/echo' };
 
+  /** Begins a body that is never completed; a reset by node:http2 would end it first. */
+  const begin = (to: Gateway, headers: OutgoingHttpHeaders): TLSSocket => {
+    const socket = tlsSocket(to, ['h2']);
+    const stream = open(to, socket).request(headers, { endStream: false });
+    stream.on('error', () => undefined);
+    stream.write(Buffer.alloc(100));
+    return socket;
+  };
+
   test.for([false, true])(
-    'a body that its client breaks off reaches no service as a whole (before it is read: %s)',
+    'an upload that its client breaks off reaches no service as a whole (before it is read: %s)',
     async (isUnread) => {
       const outcome = Promise.withResolvers<unknown>();
       const begun = Promise.withResolvers<void>();
@@ -278,22 +291,40 @@ describe('limits of HTTP/2', () => {
         }
         return edgeResponse(204, {}, new Uint8Array());
       });
-      const socket = tlsSocket(receiving, ['h2']);
-      const stream = open(receiving, socket).request(post, { endStream: false });
-      stream.on('error', () => undefined);
-      stream.write(Buffer.alloc(100));
+      const socket = begin(receiving, { ...post, ':path': '/api/v2/uploads/echo' });
       await begun.promise;
-      // A reset by node:http2 would end the body first.
       socket.destroy();
       expect(await outcome.promise).toBeInstanceOf(Error);
       await receiving.stop();
     },
   );
 
+  test('a request whose body its client breaks off reaches no service', async () => {
+    let calls = 0;
+    const receiving = await startWith(() => {
+      calls += 1;
+      return Promise.resolve(edgeResponse(204));
+    });
+    const held = async (): Promise<string | undefined> =>
+      /^keelson_http_request_bodies_bytes (\d+)$/m.exec(
+        await (await fetch(`${receiving.http}/metrics`)).text(),
+      )?.[1];
+    const socket = begin(receiving, post);
+    await expect.poll(held).toBe('100');
+    socket.destroy();
+    await expect.poll(held).toBe('0');
+    expect(calls).toBe(0);
+    const session = open(receiving);
+    expect(await statusOf(session, post, Buffer.alloc(100))).toBe(204);
+    expect(calls).toBe(1);
+    session.close();
+    await receiving.stop();
+  });
+
   test.for([
     ['GET', '/.well-known/terraform.json', true, ['end']],
     // Its body is never sent.
-    ['POST', '/api/v2/page', false, ['end', 'reset']],
+    ['POST', '/nowhere', false, ['end', 'reset']],
   ] as const)(
     'the answer to a %s of %s ends before its stream is reset',
     async ([method, path, hasEnded, expected]) => {
@@ -338,7 +369,7 @@ describe('limits of HTTP/2', () => {
       ),
     );
     const session = open(breaking);
-    const stream = session.request(post);
+    const stream = session.request(post, { endStream: true });
     const [error] = (await once(stream.resume(), 'error')) as [Error];
     expect(error.message).toContain('NGHTTP2_INTERNAL_ERROR');
     session.destroy();

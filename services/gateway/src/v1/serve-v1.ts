@@ -10,6 +10,7 @@ import { KeelsonError } from '@keelson/errors';
 import {
   type AccessDefinition,
   type Allowed,
+  type Resolution,
   type ResolveRequest,
   Surface,
 } from '@keelson/proto/sys/v1/access';
@@ -28,10 +29,12 @@ import {
   PRESENTED_TOKEN,
   serviceHeader,
 } from '../request/header-names.ts';
-import { incomingBody } from '../request/incoming-body.ts';
+import { hasArrived, streamedBody, wholeBody } from '../request/incoming-body.ts';
 import { parseWrapTtlSeconds, wrapResponse } from './wrapped-response.ts';
 
 const NOTHING = Buffer.alloc(0);
+const WITHOUT_BODY = { body: NOTHING, hasBody: false, bodyFollows: false };
+const BEFORE_BODY = { ...WITHOUT_BODY, bodyFollows: true };
 
 /** Bodies of any size, which are neither held in memory nor recorded by audit devices. */
 const isSnapshot = (path: string): boolean =>
@@ -60,8 +63,10 @@ const withAllowedHeaders = (response: EdgeResponse, allowed: readonly string[]):
         },
       };
 
+type Question = Omit<ResolveRequest, 'body' | 'hasBody' | 'bodyFollows'>;
+
 /** The question to sys about a request, without the body. */
-const toQuestion = ({ head, request, token }: Exchange): ResolveRequest => ({
+const toQuestion = ({ head, request, token }: Exchange): Question => ({
   surface: Surface.V1,
   token: token ?? (serviceHeader(request.headers, 'token') || bearerToken(request.headers)),
   namespace: serviceHeader(request.headers, 'namespace') ?? '',
@@ -70,8 +75,6 @@ const toQuestion = ({ head, request, token }: Exchange): ResolveRequest => ({
   remoteAddress: head.remoteAddress,
   wrapTtlSeconds: parseWrapTtlSeconds(serviceHeader(request.headers, 'wrapTtl')),
   wrapFormat: serviceHeader(request.headers, 'wrapFormat') === 'jwt' ? 'jwt' : '',
-  body: NOTHING,
-  hasBody: false,
   requestId: head.requestId,
   contentType: request.headers['content-type'] ?? '',
   query: head.query,
@@ -113,27 +116,52 @@ const forward = async (
   return withAllowedHeaders(response, mount.allowedResponseHeaders);
 };
 
+interface Decided {
+  readonly resolution: Resolution;
+  readonly body: EdgeBody;
+}
+
+/**
+ * Asks sys about the request, and again when the body has arrived: rights that end in the meantime
+ * have ended for this request, too.
+ */
+const decide = async (parts: V1Parts, exchange: Exchange, question: Question): Promise<Decided> => {
+  const { access, bodies } = parts;
+  const { request } = exchange;
+  const ask = (about: typeof WITHOUT_BODY) => access.resolve({ ...question, ...about }, exchange);
+  const isWhole = hasArrived(request);
+  const first = await ask(isWhole ? WITHOUT_BODY : BEFORE_BODY);
+  const { outcome } = first;
+  if (outcome?.$case === 'allowed' && isSnapshot(question.path)) {
+    exchange.limitTo(parts.transferTimeLimitMs);
+    const confirm = async (): Promise<void> => {
+      if (!isWhole) requireAllowed(await ask(WITHOUT_BODY));
+    };
+    return { resolution: first, body: streamedBody(request, Number.MAX_SAFE_INTEGER, confirm) };
+  }
+  const isAnonymous = first.audit?.caller === undefined;
+  const body = await wholeBody(request, bodyRules(bodies, exchange, isAnonymous));
+  if (outcome?.$case === 'refused' || (isWhole && outcome?.$case === 'allowed'))
+    return { resolution: first, body };
+  const withBody = async () => ({
+    body: Buffer.from(await body.bytes(bodies.bodyBytes)),
+    hasBody: true,
+    bodyFollows: false,
+  });
+  if (outcome?.$case === 'needsBody') return { resolution: await ask(await withBody()), body };
+  const second = await ask(WITHOUT_BODY);
+  // A policy with parameter rules may have been written in the meantime.
+  const needsBody = second.outcome?.$case === 'needsBody';
+  return { resolution: needsBody ? await ask(await withBody()) : second, body };
+};
+
 const decideAndServe = async (parts: V1Parts, exchange: Exchange): Promise<EdgeResponse> => {
-  const { access, audit, bodies, publicUrl } = parts;
-  const { head, request } = exchange;
+  const { access, audit, publicUrl } = parts;
+  const { head } = exchange;
   const question = toQuestion(exchange);
-  let resolution = await access.resolve(question, exchange);
+  const { resolution, body } = await decide(parts, exchange, question);
+
   const isAudited = await audit.isEnabled(resolution.auditGeneration);
-  const needsBody = resolution.outcome?.$case === 'needsBody';
-  const isAnonymous = resolution.audit?.caller === undefined;
-  const isTransfer = isSnapshot(question.path) && resolution.outcome?.$case === 'allowed';
-  if (isTransfer) exchange.limitTo(parts.transferTimeLimitMs);
-  const body = await incomingBody(
-    request,
-    isTransfer
-      ? { limitBytes: Number.MAX_SAFE_INTEGER, isWhole: false }
-      : bodyRules(bodies, exchange, isAnonymous, isAudited || needsBody),
-  );
-  if (needsBody)
-    resolution = await access.resolve(
-      { ...question, body: Buffer.from(await body.bytes(bodies.bodyBytes)), hasBody: true },
-      exchange,
-    );
 
   const serve = async (): Promise<EdgeResponse> => {
     const allowed = requireAllowed(resolution);
@@ -156,7 +184,7 @@ const decideAndServe = async (parts: V1Parts, exchange: Exchange): Promise<EdgeR
         {
           exchange,
           path: question.path,
-          body: isTransfer ? undefined : body,
+          body: body.buffered === undefined ? undefined : body,
           context: resolution.audit,
         },
         serve,

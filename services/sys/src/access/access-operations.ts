@@ -1,6 +1,6 @@
 /**
  * Access.Resolve: whether a request is allowed, and which service answers it. It is called once for
- * every request and keeps nothing between requests, so a revoked token, a changed policy or a new
+ * every request, and again if the body arrives later than the head. It keeps nothing between requests, so a revoked token, a changed policy or a new
  * mount takes effect with the next request.
  */
 
@@ -202,8 +202,9 @@ const resolveV1 = async (
     ? allowed(target, audit.caller)
     : await judge(context, request, target, token, operation, audit);
   const outcome = await withAuditTrial(context, request, target, operation, judged);
-  const use = () => retryableAtRoleChange(() => useToken(context.tokens, token));
-  if (outcome?.$case === 'allowed' && !(await use())) return refuse('sys.token_required');
+  if (outcome?.$case !== 'allowed' || request.bodyFollows) return outcome;
+  if (!(await retryableAtRoleChange(() => useToken(context.tokens, token))))
+    return refuse('sys.token_required');
   return outcome;
 };
 

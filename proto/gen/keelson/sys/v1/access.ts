@@ -52,6 +52,11 @@ export interface ResolveRequest {
   wrapFormat: string;
   /** Value of the index header, the log position that the decision must include; "" when absent. */
   index: string;
+  /**
+   * The body is still arriving: the question is asked again when it is complete, and no use of the token
+   * is counted before.
+   */
+  bodyFollows: boolean;
 }
 
 export interface Resolution {
@@ -184,6 +189,7 @@ function createBaseResolveRequest(): ResolveRequest {
     query: "",
     wrapFormat: "",
     index: "",
+    bodyFollows: false,
   };
 }
 
@@ -230,6 +236,9 @@ export const ResolveRequest: MessageFns<ResolveRequest> = {
     }
     if (message.index !== "") {
       writer.uint32(114).string(message.index);
+    }
+    if (message.bodyFollows !== false) {
+      writer.uint32(120).bool(message.bodyFollows);
     }
     return writer;
   },
@@ -359,6 +368,14 @@ export const ResolveRequest: MessageFns<ResolveRequest> = {
             message.index = reader.string();
             continue;
           }
+          case 15: {
+            if (tag !== 120) {
+              break;
+            }
+
+            message.bodyFollows = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -390,6 +407,7 @@ export const ResolveRequest: MessageFns<ResolveRequest> = {
     message.query = object.query ?? "";
     message.wrapFormat = object.wrapFormat ?? "";
     message.index = object.index ?? "";
+    message.bodyFollows = object.bodyFollows ?? false;
     return message;
   },
 };
