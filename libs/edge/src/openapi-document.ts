@@ -38,6 +38,20 @@ const wordsOf = (text: string): readonly string[] =>
 const operationId = (method: string, path: string): string =>
   [...wordsOf(method.replace(LIST, 'list')), ...wordsOf(path)].join('_');
 
+/** Numbers the operations whose addresses differ only in their separators, such as `a_b` and `a-b`. */
+const numberedIds = () => {
+  const counts = new Map<string, number>();
+  return (item: PathItem): PathItem =>
+    Object.fromEntries(
+      Object.entries(item).map(([method, operation]) => {
+        const id = String(operation['operationId']);
+        const count = (counts.get(id) ?? 0) + 1;
+        counts.set(id, count);
+        return [method, count === 1 ? operation : { ...operation, operationId: `${id}_${count}` }];
+      }),
+    );
+};
+
 const pathParameters = (path: string, declared: readonly Parameter[]): readonly Parameter[] =>
   [...path.matchAll(/\{(\w+)\}/g)].map(
     ([, name = '']) =>
@@ -111,10 +125,11 @@ export const toOpenApiDocument = (
   const [server = '', ...parameters] = description.pathPrefix.split(/(?=\/\{)/);
   const prefix = below ?? parameters.join('');
   const routes = Object.entries(JSON.parse(description.pathsJson) as Record<string, PathItem>);
+  const withOwnIds = numberedIds();
   const paths = Object.fromEntries(
     routes.map(([route, item]) => {
       const path = prefix + route;
-      return [path, documented(path, item)] as const;
+      return [path, withOwnIds(documented(path, item))] as const;
     }),
   );
   const components = JSON.parse(description.componentsJson) as {
