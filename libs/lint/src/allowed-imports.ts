@@ -108,7 +108,7 @@ export const allowedImports: AllowedImports = {
     'model seams',
     'executors',
     'forced-unlocks runs',
-    'agents assessments auto-destroy run-triggers',
+    'agents assessments auto-destroy run-checks run-triggers',
     'agent-runs',
     'runner',
   ],

@@ -3279,6 +3279,54 @@ export const ANSWER_EXAMPLES: AnswerExamples = {
       },
     },
   },
+  'GET /runs/{run_id}/policy-checks': {
+    status: 200,
+    document: {
+      data: [],
+      links: {
+        self: 'https://keelson.example/api/v2/runs/run-EXAMPLEexample01/policy-checks?page%5Bnumber%5D=1&page%5Bsize%5D=20',
+        first:
+          'https://keelson.example/api/v2/runs/run-EXAMPLEexample01/policy-checks?page%5Bnumber%5D=1&page%5Bsize%5D=20',
+        prev: null,
+        next: null,
+        last: 'https://keelson.example/api/v2/runs/run-EXAMPLEexample01/policy-checks?page%5Bnumber%5D=1&page%5Bsize%5D=20',
+      },
+      meta: {
+        pagination: {
+          'current-page': 1,
+          'page-size': 20,
+          'prev-page': null,
+          'next-page': null,
+          'total-pages': 0,
+          'total-count': 0,
+        },
+      },
+    },
+  },
+  'GET /runs/{run_id}/policy-evaluations': {
+    status: 200,
+    document: {
+      data: [],
+      links: {
+        self: 'https://keelson.example/api/v2/runs/run-EXAMPLEexample01/policy-evaluations?page%5Bnumber%5D=1&page%5Bsize%5D=20',
+        first:
+          'https://keelson.example/api/v2/runs/run-EXAMPLEexample01/policy-evaluations?page%5Bnumber%5D=1&page%5Bsize%5D=20',
+        prev: null,
+        next: null,
+        last: 'https://keelson.example/api/v2/runs/run-EXAMPLEexample01/policy-evaluations?page%5Bnumber%5D=1&page%5Bsize%5D=20',
+      },
+      meta: {
+        pagination: {
+          'current-page': 1,
+          'page-size': 20,
+          'prev-page': null,
+          'next-page': null,
+          'total-pages': 0,
+          'total-count': 0,
+        },
+      },
+    },
+  },
   'GET /runs/{run_id}/run-events': {
     status: 200,
     document: {
@@ -3320,6 +3368,30 @@ export const ANSWER_EXAMPLES: AnswerExamples = {
           links: { self: '/api/v2/users/user-EXAMPLEexample01' },
         },
       ],
+    },
+  },
+  'GET /runs/{run_id}/task-stages': {
+    status: 200,
+    document: {
+      data: [],
+      links: {
+        self: 'https://keelson.example/api/v2/runs/run-EXAMPLEexample01/task-stages?page%5Bnumber%5D=1&page%5Bsize%5D=20',
+        first:
+          'https://keelson.example/api/v2/runs/run-EXAMPLEexample01/task-stages?page%5Bnumber%5D=1&page%5Bsize%5D=20',
+        prev: null,
+        next: null,
+        last: 'https://keelson.example/api/v2/runs/run-EXAMPLEexample01/task-stages?page%5Bnumber%5D=1&page%5Bsize%5D=20',
+      },
+      meta: {
+        pagination: {
+          'current-page': 1,
+          'page-size': 20,
+          'prev-page': null,
+          'next-page': null,
+          'total-pages': 0,
+          'total-count': 0,
+        },
+      },
     },
   },
   'GET /ssh-keys/{ssh_key_id}': {
@@ -7235,16 +7307,40 @@ export const ANSWER_EXAMPLES: AnswerExamples = {
         type: 'organization-memberships',
         attributes: {
           status: 'active',
-          email: 'Twin@keelson.example',
+          email: 'addressed@keelson.example',
           'created-at': '2026-01-02T03:04:05.000Z',
         },
         relationships: {
           organization: { data: { id: 'acme', type: 'organizations' } },
           user: { data: { id: 'user-EXAMPLEexample01', type: 'users' } },
-          teams: { data: [{ id: 'team-EXAMPLEexample01', type: 'teams' }] },
+          teams: { data: [] },
         },
         links: { self: '/api/v2/organization-memberships/ou-EXAMPLEexample01' },
       },
+      included: [
+        {
+          id: 'user-EXAMPLEexample01',
+          type: 'users',
+          attributes: {
+            username: 'addressed',
+            'is-service-account': false,
+            'auth-method': 'password',
+            'avatar-url': null,
+            'v2-only': true,
+            'is-site-admin': false,
+            'is-sso-login': false,
+            'two-factor': { enabled: false, verified: false },
+            permissions: {
+              'can-create-organizations': false,
+              'can-change-email': false,
+              'can-change-username': false,
+              'can-view-settings': false,
+            },
+            email: 'addressed@keelson.example',
+          },
+          links: { self: '/api/v2/users/user-EXAMPLEexample01' },
+        },
+      ],
     },
   },
   'POST /organizations/{organization_name}/projects': {

@@ -124,6 +124,9 @@ export const RUN_CASES: Readonly<Record<string, Case>> = {
   'GET /runs/{run_id}/run-events': read(`${run}/run-events`),
   'GET /run-events/{run_event_id}': read('/run-events/{event}'),
   'GET /runs/{run_id}/comments': read(`${run}/comments`),
+  'GET /runs/{run_id}/task-stages': read(`${run}/task-stages`),
+  'GET /runs/{run_id}/policy-checks': read(`${run}/policy-checks`),
+  'GET /runs/{run_id}/policy-evaluations': read(`${run}/policy-evaluations`),
   'POST /runs/{run_id}/comments': {
     target: `${run}/comments`,
     body: attributes('comments', { body: 'why' }),

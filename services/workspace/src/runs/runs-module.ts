@@ -12,6 +12,8 @@ import { ASSESSMENT_RESULT } from './assessments/assessment-document.ts';
 import { assessmentRoutes } from './assessments/assessment-routes.ts';
 import { WORKSPACE_ASSESSMENT_CONTRIBUTION } from './assessments/workspace-assessment-contribution.ts';
 import { forcedUnlockRoutes } from './forced-unlocks/forced-unlock-routes.ts';
+import { RUN_CHECKS } from './run-checks/run-check-document.ts';
+import { runCheckRoutes } from './run-checks/run-check-routes.ts';
 import { RUN_TRIGGER } from './run-triggers/run-trigger-document.ts';
 import { runTriggerRoutes } from './run-triggers/run-trigger-routes.ts';
 import { runnerRoutes } from './runner/runner-routes.ts';
@@ -31,6 +33,7 @@ export const runsRoutes = (context: RunsContext): readonly Route[] => [
   ...runRoutes(context),
   ...runConfigurationRoutes(context),
   ...runHistoryRoutes(context),
+  ...runCheckRoutes(context),
   ...runTriggerRoutes(context),
   ...runFileRoutes(context),
   ...assessmentRoutes(context),
@@ -58,6 +61,7 @@ export const RUNS_RESOURCES: readonly ResourceSchema[] = [
   APPLY,
   RUN_EVENT,
   COMMENT,
+  ...RUN_CHECKS,
   ORGANIZATION_CAPACITY,
   RUN_TRIGGER,
   ASSESSMENT_RESULT,

@@ -3,11 +3,18 @@ import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads } from '@keelson/storage';
 import { IncludedResources } from '../../base/included-resources.ts';
 import { requireTeam } from '../access/team-access.ts';
+import type { User } from '../model/user-records.ts';
 import { toUserResource } from '../users/user-document.ts';
 import type { MembershipView } from './membership-list-operations.ts';
 import { toTeamResource } from './team-document.ts';
 
 export const MEMBERSHIP_INCLUDES: Includes = { teams: ['teams'], user: ['users'] };
+
+/** Whoever sees a membership sees the address in it; clients look for it in the included user. */
+const toMemberResource = (user: User) => {
+  const resource = toUserResource(user, false);
+  return { ...resource, attributes: { ...resource.attributes, email: user.email } };
+};
 
 /**
  * The resources named in `include`, without duplicates. Whoever sees a membership sees its teams.
@@ -23,7 +30,7 @@ export const loadMembershipIncluded = async (
     toTeamResource(reads, await requireTeam(reads, principal, teamId));
   const teamIds = new Set<string>();
   for (const { membership, user } of views) {
-    if (include.has('user')) await included.add(Promise.resolve(toUserResource(user, false)));
+    if (include.has('user')) await included.add(Promise.resolve(toMemberResource(user)));
     for (const teamId of include.has('teams') ? membership.teamIds : []) teamIds.add(teamId);
   }
   for (const teamId of teamIds) await included.add(loadTeam(teamId));

@@ -48,7 +48,7 @@ export const organizationMembershipRoutes = (context: IdentityContext): Route[] 
       method: 'POST',
       path: COLLECTION,
       summary: 'Make the user of an email address a member, or invite the address',
-      answers: one('organization-memberships'),
+      answers: one('organization-memberships', { alwaysIncluded: ['users'] }),
       body: { schema: INVITE },
       success: 201,
       handle: async ({ head, principal, params, body }) => {
@@ -63,7 +63,9 @@ export const organizationMembershipRoutes = (context: IdentityContext): Route[] 
           },
           head.baseUrl,
         );
-        return { document: { data: toMembershipResource(view) } };
+        const user = new Set(['user']);
+        const included = await loadMembershipIncluded(context.store, principal, user, [view]);
+        return { document: { data: toMembershipResource(view), included } };
       },
     }),
     endpoint({

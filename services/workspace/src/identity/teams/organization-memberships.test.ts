@@ -247,3 +247,18 @@ describe('the memberships of a team', () => {
     expect((await harness.call('DELETE', path, body)).status).toBe(403);
   });
 });
+
+test('the user that a membership includes carries the address of the membership', async () => {
+  await harness.addUser('addressed');
+  const email = 'addressed@keelson.example';
+  const made = await invite(email);
+  expect(made.included[0]?.attributes).toMatchObject({ username: 'addressed', email });
+  const path = '/organizations/acme/organization-memberships';
+  const found = await harness.call('GET', `${path}?filter[email]=${email}&include=user`);
+  expect(found.included).toEqual(made.included);
+  const one = await harness.call('GET', `/organization-memberships/${made.data.id}?include=user`);
+  expect(one.included).toEqual(made.included);
+  // Whoever sees the user alone does not see the address.
+  const { data } = await harness.call('GET', `/users/${made.included[0]?.id}`);
+  expect(data.attributes['email']).toBeUndefined();
+});

@@ -25,7 +25,12 @@ export const USER = resourceSchema({
     'v2-only': Type.Boolean(),
     'is-site-admin': Type.Boolean(),
     'is-sso-login': Type.Boolean(),
-    email: Type.Optional(Type.String({ format: 'email', description: 'Shown to the user alone.' })),
+    email: Type.Optional(
+      Type.String({
+        format: 'email',
+        description: 'Shown to the user, and where a membership includes the user.',
+      }),
+    ),
     'unconfirmed-email': Type.Optional(orNull(Type.String())),
     'two-factor': Type.Optional(Type.Object({ enabled: Type.Boolean(), verified: Type.Boolean() })),
     permissions: Type.Object({

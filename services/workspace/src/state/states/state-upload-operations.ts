@@ -39,21 +39,18 @@ interface ReceivedState {
 }
 
 /**
- * @throws KeelsonError `workspace.state_mismatch` when the MD5 hash or lineage differs from the announced
- * one, `workspace.state_malformed`
+ * @throws KeelsonError `workspace.state_mismatch` when the MD5 hash differs from the announced one,
+ * `workspace.state_malformed`
  */
 const receiveState = async (
   context: StateContext,
-  announced: Pick<StateVersion, 'md5' | 'lineage'>,
+  announced: Pick<StateVersion, 'md5'>,
   pieces: AsyncIterable<Uint8Array>,
 ): Promise<ReceivedState> => {
   const reader = createStateSummaryReader();
   const content = await storeContent(context, pieces, (piece) => reader.write(piece));
   const summary = reader.end();
   requireSame('MD5 hash', announced.md5, content.md5);
-  if (announced.lineage !== null && summary.lineage !== null) {
-    requireSame('lineage', announced.lineage, summary.lineage);
-  }
   return { content, summary };
 };
 

@@ -195,11 +195,28 @@ describe('a state upload', () => {
     expect(await put('no json')).toBe(422);
     expect(await put(text)).toBe(204);
     expect(await put(text)).toBe(409);
-    const other = stateText(7, { lineage: 'l-2' });
-    const wrong = (await announce(7, other, { lineage: 'l-1' })).data;
-    const refused = await harness.transfer('PUT', url(wrong, 'state-upload'), Buffer.from(other));
-    expect([refused.status, refused.text]).toEqual([412, expect.stringContaining('lineage')]);
   });
+
+  test.for(['inline', 'to its address'] as const)(
+    'has the lineage of the file %s, whatever was announced',
+    async (how) => {
+      const send = async (serial: number, lineage: string, announced: string) => {
+        const text = stateText(serial, { lineage });
+        if (how === 'inline') {
+          const state = Buffer.from(text).toString('base64');
+          return (await announce(serial, text, { state, lineage: announced })).status;
+        }
+        const { data } = await announce(serial, text, { lineage: announced });
+        return (await harness.transfer('PUT', url(data, 'state-upload'), Buffer.from(text))).status;
+      };
+      await lock();
+      expect(await send(3, 'l-1', 'l-7')).toBeLessThan(300);
+      const { data } = await harness.call('GET', W('/current-state-version'));
+      expect(data.attributes['lineage']).toBe('l-1');
+      // The lineage of the file decides what may follow.
+      expect(await send(4, 'l-7', 'l-1')).toBe(409);
+    },
+  );
 
   describe('a state whose serial differs from the announced one', () => {
     /**

@@ -9,10 +9,11 @@ import {
   parsePage,
   resourceBody,
   toPaginatedDocument,
+  withWarnings,
 } from '@keelson/jsonapi';
 import { type Static, Type } from 'typebox';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
-import { DESTINATION_TYPES, type Subscribable } from './domain/notification.ts';
+import { DESTINATION_TYPES, type Subscribable, warnOfTriggers } from './domain/notification.ts';
 import { toNotificationResource } from './notification-document.ts';
 import {
   createNotification,
@@ -80,6 +81,14 @@ const toDocument = (view: NotificationView) => ({
   document: { data: toNotificationResource(view) },
 });
 
+/** After a change, with warnings about triggers that are never sent. */
+const toChangedDocument = (view: NotificationView) => ({
+  document: {
+    data: toNotificationResource(view),
+    ...withWarnings(warnOfTriggers(view.configuration.triggers)),
+  },
+});
+
 const ONE = '/notification-configurations/:notification_configuration_id';
 const ID = 'notification_configuration_id';
 
@@ -105,7 +114,7 @@ export const notificationRoutes = (context: WorkspacesContext): Route[] => {
           emailAddresses: given.emailAddresses ?? [],
         };
         const subscribable = { kind, id: params[parameter] ?? '' };
-        return toDocument(
+        return toChangedDocument(
           await createNotification(context, principal, subscribable, settings, head.baseUrl),
         );
       },
@@ -143,7 +152,7 @@ export const notificationRoutes = (context: WorkspacesContext): Route[] => {
       answers: one('notification-configurations'),
       body: { schema: UPDATE },
       handle: async ({ head, principal, params, body }) =>
-        toDocument(
+        toChangedDocument(
           await updateNotification(
             context,
             principal,

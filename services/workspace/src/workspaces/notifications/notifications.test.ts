@@ -205,6 +205,37 @@ describe('a configuration', () => {
     expect([reply.status, reply.errors[0]?.source?.pointer]).toEqual([422, pointer]);
   });
 
+  test('of a team may have the trigger of change requests, with a warning that it is never sent', async () => {
+    const team = await harness.create('/organizations/acme/teams', 'teams', {
+      name: 'of-requests',
+    });
+    const attributes = {
+      name: 'requests',
+      'destination-type': 'generic',
+      enabled: false,
+      url: 'https://hooks.example',
+      triggers: ['change_request:created'],
+    };
+    const made = await harness.call('POST', `/teams/${team.id}/notification-configurations`, {
+      data: { type: 'notification-configurations', attributes },
+    });
+    const warnings = [
+      'triggers: change_request:created is never sent: there are no change requests',
+    ];
+    expect([made.status, made.data.attributes['triggers'], made.meta.warnings]).toEqual([
+      201,
+      ['change_request:created'],
+      warnings,
+    ]);
+    const path = `/notification-configurations/${made.data.id}`;
+    const update = (triggers: readonly string[]) =>
+      harness.call('PATCH', path, {
+        data: { type: 'notification-configurations', attributes: { triggers } },
+      });
+    expect((await update(['change_request:created'])).meta.warnings).toEqual(warnings);
+    expect((await update(['run:created'])).meta).toBeUndefined();
+  });
+
   test('does not reach private addresses that the operator has not added', async () => {
     const refused = await tryConfigure(await makePlace(), { url: 'http://[::1]:80/' });
     expect([refused.status, refused.errors[0]?.detail]).toEqual([

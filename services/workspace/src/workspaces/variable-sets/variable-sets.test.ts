@@ -407,7 +407,14 @@ describe('a run', () => {
     const environment = variable('TOKEN', 'hunter2', { category: 'env', sensitive: true });
     await make({}, { workspaces, vars: { data: [environment] } });
 
-    const all = await harness.call('GET', `/workspaces/${workspaceId}/all-vars`);
+    const allVars = `/workspaces/${workspaceId}/all-vars`;
+    // A script that exports the list exports the values that runs get.
+    const used = (await harness.call('GET', allVars)).list;
+    expect(
+      Object.fromEntries(used.map(({ attributes: one }) => [one['key'], one['value']])),
+    ).toEqual({ TOKEN: null, enforced: 'priority', given: 'weak', own: 'own', shared: 'strong' });
+    expect(used).toHaveLength(5);
+    const all = await harness.call('GET', `${allVars}?show_overwritten=true`);
     const idOf = (key: string, value: string) =>
       all.list.find(({ attributes: one }) => one['key'] === key && one['value'] === value);
     const enforced = idOf('enforced', 'priority');

@@ -34,6 +34,15 @@ const WITHOUT_EVENTS: Readonly<Record<string, string>> = {
   'change_request:created': 'there are no change requests',
 };
 
+/** The only trigger that public clients can give a team's configuration, which is therefore accepted. */
+const TEAM_TRIGGER = 'change_request:created';
+
+/** The accepted triggers that are never sent, with the reasons. */
+export const warnOfTriggers = (triggers: readonly string[]): readonly string[] =>
+  triggers
+    .filter((trigger) => trigger === TEAM_TRIGGER)
+    .map((trigger) => `triggers: ${trigger} is never sent: ${WITHOUT_EVENTS[trigger]}`);
+
 /** The source of a configuration's events; a team's events are those of workspaces whose runs it may read. */
 export interface Subscribable {
   readonly kind: 'workspaces' | 'projects' | 'teams';
@@ -81,6 +90,7 @@ const checkTriggers = (
 ): readonly Violation[] =>
   triggers.flatMap((trigger) => {
     const refuse = (text: string) => [attributeViolation('triggers', text)];
+    if (trigger === TEAM_TRIGGER && kind === 'teams') return [];
     const missing = WITHOUT_EVENTS[trigger];
     if (missing !== undefined) return refuse(`${trigger} would never be sent: ${missing}`);
     if (!(TRIGGERS as readonly string[]).includes(trigger)) {
