@@ -5,7 +5,8 @@
 #     | kubectl create -n keelson -f -
 #
 # `{service}` stands for sys, pki, workspace: each has a database of its own. Without arguments they are for
-# the trial, whose PostgreSQL gets its password here. `create`, because another internal CA or another key of
+# the trial, whose PostgreSQL gets its password here. The services show NATS the nkey of these Secrets: a server of your
+# own admits it with the lines of nats.conf in the Secret keelson-nats. `create`, because another internal CA or another key of
 # the seal in a running installation would lock it out. unseal.key opens the seal: keep a copy of it, or
 # leave it out and open the seal with key shares.
 set -eu
@@ -35,11 +36,12 @@ if [ -z "$databases" ]; then
   secret keelson-postgres "$(text password "$password")"
 fi
 secret keelson-sys "$(database sys)" "$(text redis-url "$redis")" "$(text nats-url "$nats")" \
-  "$(file sys internal-ca.pem)" "$(text unseal.key "$(openssl rand -base64 32)")"
+  "$(file sys internal-ca.pem)" "$(file sys nats.nkey)" "$(text unseal.key "$(openssl rand -base64 32)")"
 secret keelson-pki "$(database pki)" "$(text redis-url "$redis")" "$(text nats-url "$nats")" \
-  "$(file pki internal-ca-certificate.pem)" "$(file pki join-token)"
+  "$(file pki internal-ca-certificate.pem)" "$(file pki join-token)" "$(file pki nats.nkey)"
 secret keelson-workspace "$(database workspace)" "$(text redis-url "$redis")" "$(text nats-url "$nats")" \
-  "$(file workspace internal-ca-certificate.pem)" "$(file workspace join-token)" \
+  "$(file workspace internal-ca-certificate.pem)" "$(file workspace join-token)" "$(file workspace nats.nkey)" \
   "$(text bootstrap-token "$(openssl rand -hex 32)")" "$(text runner-token "$(openssl rand -hex 32)")"
 secret keelson-gateway "$(text redis-url "$redis")" \
   "$(file gateway internal-ca-certificate.pem)" "$(file gateway join-token)"
+secret keelson-nats "$(file nats nats.conf)"

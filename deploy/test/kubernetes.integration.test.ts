@@ -167,7 +167,7 @@ describe('the manifests', () => {
       expect(await decode(rendered[form].text)).toBe(
         `${rendered[form].manifests.length} manifests\n`,
       );
-    expect(await decode(secretsText)).toBe('5 manifests\n');
+    expect(await decode(secretsText)).toBe('6 manifests\n');
     expect(await decode(rendered.trial.text.replace('httpGet:', 'httpGett:'))).toContain(
       'unknown field "httpGett"',
     );

@@ -1,10 +1,12 @@
 /** Clusters as processes on loopback ports of this machine, over one nats-server, in temporary folders. */
+import { randomBytes } from 'node:crypto';
 import { type FaultProxy, startFaultProxy, startNats } from '@keelson/testkit';
 import { type Cluster, startCluster } from '@keelson/testkit/replication-cluster';
 import { type Building, Started } from './stage.ts';
 
 /** Enough to show the error of a process. */
 const SHOWN_LOG_LINES = 5;
+const NATS_USER = 'keelson';
 
 export const openProcesses = (): Building => {
   const started = new Started();
@@ -18,8 +20,14 @@ export const openProcesses = (): Building => {
     text: 'nats-server and three clusters start',
 
     async start() {
+      const password = randomBytes(16).toString('hex');
+      const login = { KEELSON_NATS_LOGIN: `${NATS_USER}:${password}` };
       const nats = await started.add(
-        () => startNats({ jetstream: true }),
+        () =>
+          startNats({
+            jetstream: true,
+            configuration: `authorization { user: ${NATS_USER}, password: "${password}" }`,
+          }),
         async (it) => it[Symbol.asyncDispose](),
       );
       const line = (): Promise<FaultProxy> =>
@@ -32,9 +40,9 @@ export const openProcesses = (): Building => {
         ({ port }) => `nats://127.0.0.1:${port}`,
       );
       const [primary, secondary, dr] = await Promise.all([
-        cluster(nats.url),
-        cluster(nats.url),
-        cluster(nats.url, { KEELSON_CLUSTER_ADDRESS: spareAddress }),
+        cluster(nats.url, login),
+        cluster(nats.url, login),
+        cluster(nats.url, { ...login, KEELSON_CLUSTER_ADDRESS: spareAddress }),
       ]);
       const named = Object.entries({ primary, secondary, spare: dr });
       return {

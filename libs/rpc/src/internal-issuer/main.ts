@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * `keelson-internal-ca <folder>`: creates the internal CA of a distributed installation and the join token of
- * each service. Does nothing if the CA exists already.
+ * `keelson-internal-ca <folder>`: creates the internal CA of a distributed installation, the join token of each
+ * service, and the nkey with which services are admitted to NATS. Keeps those that exist already.
  */
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,13 +12,15 @@ import {
   parseInternalAuthority,
 } from './internal-authority.ts';
 import { SERVICE_NAMES } from './internal-issuer.ts';
+import { createNatsUser, toServerConfiguration } from './nats-user.ts';
 
 const [folder] = process.argv.slice(2);
 if (folder === undefined || folder.startsWith('-')) {
   console.error(
     'usage: keelson-internal-ca <folder>\n' +
       'writes <folder>/sys/internal-ca.pem (secret, for sys alone) and, in the folder of each other\n' +
-      'service, internal-ca-certificate.pem and join-token (secret)',
+      'service, internal-ca-certificate.pem and join-token (secret); in those of the services that use\n' +
+      'NATS, and in standby, nats.nkey (secret); and nats/nats.conf, which admits it to a NATS server',
   );
   process.exit(2);
 }
@@ -46,4 +48,23 @@ for (const service of SERVICE_NAMES.filter((name) => name !== 'sys')) {
   await writeFile(tokenFile, `${joinToken(authority, service)}\n`, { mode: 0o600 });
   await chmod(tokenFile, 0o600);
 }
-console.log(`internal CA and join tokens are in ${folder}`);
+
+/** Services that publish or follow logs, and the clusters of the other site in compose. */
+const NATS_USERS = ['sys', 'pki', 'workspace', 'standby'];
+const natsUser = createNatsUser();
+const ownSeedFile = join(await folderOf('sys'), 'nats.nkey');
+await writeFile(ownSeedFile, `${natsUser.seed}\n`, { flag: 'wx', mode: 0o600, flush: true }).catch(
+  exists,
+);
+const seed = (await readFile(ownSeedFile, 'utf8')).trim();
+for (const user of NATS_USERS) {
+  const seedFile = join(await folderOf(user), 'nats.nkey');
+  await writeFile(seedFile, `${seed}\n`, { mode: 0o600 });
+  await chmod(seedFile, 0o600);
+}
+const natsFolder = join(folder, 'nats');
+// The server runs as another user, and its configuration has no secret.
+await mkdir(natsFolder, { recursive: true, mode: 0o755 });
+await chmod(natsFolder, 0o755);
+await writeFile(join(natsFolder, 'nats.conf'), toServerConfiguration(seed));
+console.log(`internal CA, join tokens and the nkey for NATS are in ${folder}`);
