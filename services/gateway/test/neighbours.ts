@@ -58,6 +58,15 @@ const PAGE_TYPE = { 'content-type': 'application/vnd.api+json' };
 
 const pageRoutes: readonly Route[] = [
   route('GET', '/page', () => Promise.resolve(edgeResponse(200, PAGE_TYPE, page))),
+  route('GET', '/page/public', () =>
+    Promise.resolve(
+      edgeResponse(
+        200,
+        { 'content-type': 'application/pkix-crl', 'cache-control': 'max-age=300', etag: '"1"' },
+        page,
+      ),
+    ),
+  ),
   route('GET', '/page/unstored', () =>
     Promise.resolve(edgeResponse(200, { ...PAGE_TYPE, 'cache-control': 'no-store' }, page)),
   ),

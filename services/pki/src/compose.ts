@@ -148,7 +148,7 @@ const pkiRoutes = (
   policy: ExternalPolicyRouteParts & PolicyServiceRouteParts,
   { responder, tidy, acme }: Composed,
 ): readonly Route[] => {
-  const { store, authorities, logger } = shared;
+  const { store, authorities, clock, logger } = shared;
   return [
     ...rootRoutes(shared),
     ...importRoutes(shared),
@@ -166,7 +166,7 @@ const pkiRoutes = (
     ...clusterListRoutes(store),
     ...crlConfigRoutes(shared),
     ...crlRoutes(shared),
-    ...ocspRoutes({ authorities, responder, logger }),
+    ...ocspRoutes({ authorities, responder, clock, logger }),
     ...tidyRoutes({ store, tidy }),
     ...authorityUrlRoutes(store),
     ...acme.routes,

@@ -122,3 +122,13 @@ test.for([
   const { headers } = await get(path, { 'if-none-match': '*' }, method);
   expect(headers).not.toHaveProperty('etag');
 });
+
+test('an answer of /v1 is not stored unless its service says so', async () => {
+  const shown = async (path: string) => {
+    const { headers } = await get(path);
+    return [headers['cache-control'], headers['etag']];
+  };
+  expect(await shown('/v1/pki/page/public')).toEqual(['max-age=300', '"1"']);
+  for (const path of ['page', 'page/unstored', 'gone', 'echo'])
+    expect(await shown(`/v1/pki/${path}`)).toEqual(['no-store', undefined]);
+});

@@ -8,6 +8,7 @@ export interface Surface {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** Unless the service's answer says otherwise. */
 const NOT_STORED = { 'cache-control': 'no-store' } as const;
 
 export const V1: Surface = { name: 'v1', prefix: '/v1', headers: NOT_STORED };

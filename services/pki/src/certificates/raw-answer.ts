@@ -1,4 +1,5 @@
 /** Answers with a media type other than JSON. */
+import { hash } from 'node:crypto';
 import { type FinalAnswer, rawResponse } from '@keelson/secrets-api';
 
 export const CERTIFICATE_TYPE = 'application/pkix-cert';
@@ -47,6 +48,37 @@ const lastModifiedMs = (modifiedAtMs: number | undefined, nowMs: number): number
   return endMs <= nowMs ? endMs : undefined;
 };
 
+const MAX_AGE_SECONDS = 300;
+
+/**
+ * How a public answer may be stored (RFC 9111, RFC 5019 §6.2): for five minutes, so that a change is seen soon, and
+ * never beyond half of the validity that is left; after that, one conditional request shows that it is current.
+ * @param nextUpdateMs end of the validity; undefined: there is none
+ */
+const cacheControl = (nextUpdateMs: number | undefined, nowMs: number): string => {
+  const leftSeconds =
+    nextUpdateMs === undefined ? Number.POSITIVE_INFINITY : (nextUpdateMs - nowMs) / 2000;
+  const seconds = Math.max(0, Math.min(MAX_AGE_SECONDS, Math.floor(leftSeconds)));
+  return `max-age=${seconds}, public, no-transform, must-revalidate`;
+};
+
+/** The same bytes are served until they change, and may be megabytes. */
+const etags = new WeakMap<Uint8Array, string>();
+
+const etagOf = (content: Uint8Array): string => {
+  let etag = etags.get(content);
+  if (etag === undefined) {
+    etag = `"${hash('sha256', content, 'base64url')}"`;
+    etags.set(content, etag);
+  }
+  return etag;
+};
+
+/** RFC 9110 §13.1.2: the weak comparison. */
+const namesEtag = (ifNoneMatch: string, etag: string): boolean =>
+  ifNoneMatch.trim() === '*' ||
+  ifNoneMatch.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === etag);
+
 /** 304 where the client has this state already (RFC 9110 §13.1.3), else undefined. */
 export const unmodifiedAnswer = (
   { headers, nowMs }: Freshness,
@@ -59,19 +91,42 @@ export const unmodifiedAnswer = (
     : undefined;
 };
 
-/** Bytes of a type, or 304 where the client has them already. */
-export const rawUnlessUnmodified = async (
-  freshness: Freshness,
-  modifiedAtMs: number | undefined,
-  contentType: string,
-  content: () => Uint8Array | string | Promise<Uint8Array>,
-): Promise<FinalAnswer> => {
-  const unmodified = unmodifiedAnswer(freshness, modifiedAtMs);
-  if (unmodified !== undefined) return unmodified;
-  const lastMs = lastModifiedMs(modifiedAtMs, freshness.nowMs);
-  return rawAnswer(
-    contentType,
-    await content(),
-    lastMs === undefined ? {} : { 'last-modified': new Date(lastMs).toUTCString() },
-  );
+/** Bytes that are public, and the times that decide how long a copy of them is current. */
+export interface PublicContent {
+  readonly contentType: string;
+  readonly content: Uint8Array | string;
+  readonly modifiedAtMs: number | undefined;
+  /** End of the validity; undefined: there is none. */
+  readonly nextUpdateMs?: number | undefined;
+}
+
+/** Headers of a public answer, and whether the client has its content already. */
+export const publicHeaders = (
+  { headers, nowMs }: Freshness,
+  { content, modifiedAtMs, nextUpdateMs }: Omit<PublicContent, 'contentType'>,
+): { readonly isKnown: boolean; readonly headers: Readonly<Record<string, string>> } => {
+  const etag = etagOf(typeof content === 'string' ? Buffer.from(content) : content);
+  const lastMs = lastModifiedMs(modifiedAtMs, nowMs);
+  const ifNoneMatch = headers['if-none-match'];
+  const sinceMs = Date.parse(headers['if-modified-since'] ?? '');
+  return {
+    // RFC 9110 §13.1.3: the time does not count where the client names a version.
+    isKnown:
+      ifNoneMatch === undefined
+        ? lastMs !== undefined && lastMs <= sinceMs
+        : namesEtag(ifNoneMatch, etag),
+    headers: {
+      'cache-control': cacheControl(nextUpdateMs, nowMs),
+      etag,
+      ...(lastMs !== undefined && { 'last-modified': new Date(lastMs).toUTCString() }),
+    },
+  };
+};
+
+/** Public bytes of a type, or 304 where the client has them already. */
+export const publicAnswer = (freshness: Freshness, shown: PublicContent): FinalAnswer => {
+  const { isKnown, headers } = publicHeaders(freshness, shown);
+  return isKnown
+    ? rawResponse(304, '', NOTHING, headers)
+    : rawAnswer(shown.contentType, shown.content, headers);
 };

@@ -264,6 +264,57 @@ describe('fetching lists', () => {
       expect((await pki.call('GET', `cert/${name}`)).data.certificate).toContain('BEGIN X509 CRL');
   });
 
+  const OF_ISSUERS = ['ca', 'ca/pem', 'ca/p7b', 'ca_chain'].concat(
+    ['der', 'pem', 'p7b'].map((form) => `issuer/root/${form}`),
+  );
+  const OF_LISTS = ['crl', 'crl/delta', 'unified-crl', 'unified-crl/delta'].flatMap((list) => [
+    list,
+    `${list}/pem`,
+    `issuer/root/${list}/der`,
+    `issuer/root/${list}/pem`,
+  ]);
+
+  test.for([...OF_ISSUERS, ...OF_LISTS])('may be repeated by a proxy: %s', async (path) => {
+    await pki.call('POST', 'config/crl', { ...DELTAS, unified_crl: true });
+    pki.clock.advance(1000);
+    const get = (headers: Readonly<Record<string, string>> = {}) =>
+      pki.call('GET', path, undefined, { headers });
+    const shown = await get();
+    expect([shown.status, shown.headers.get('cache-control')]).toEqual([
+      200,
+      'max-age=300, public, no-transform, must-revalidate',
+    ]);
+    const [etag = '', modified = ''] = ['etag', 'last-modified'].map((name) =>
+      shown.headers.get(name),
+    );
+    for (const known of [
+      { 'if-none-match': etag },
+      { 'if-none-match': `"other", W/${etag}` },
+      { 'if-none-match': '*' },
+      { 'if-modified-since': modified },
+    ]) {
+      const { status, bytes, headers } = await get(known);
+      expect([status, bytes.byteLength, headers.get('etag')]).toEqual([304, 0, etag]);
+      expect(headers.get('cache-control')).toBe(shown.headers.get('cache-control'));
+    }
+    // RFC 9110 §13.1.3: the time does not count where a version is named.
+    const other = { 'if-none-match': '"other"', 'if-modified-since': modified };
+    expect((await get(other)).status).toBe(200);
+    await pki.call('GET', 'crl/rotate');
+    const next = await get({ 'if-none-match': etag });
+    expect(next.status).toBe(OF_LISTS.includes(path) ? 200 : 304);
+  });
+
+  test('is not stored beyond half of the validity that is left, and as JSON not at all', async () => {
+    const shown = async (path = 'crl') =>
+      (await pki.call('GET', path)).headers.get('cache-control');
+    pki.clock.advance(72 * 3_600_000 - 60_000);
+    expect(await shown()).toMatch(/^max-age=30,/);
+    pki.clock.advance(120_000);
+    expect(await shown()).toMatch(/^max-age=0,/);
+    expect(await shown('issuer/root/crl')).toBe('no-store');
+  });
+
   test('tells a client when its CRL is current', async () => {
     pki.clock.advance(1000);
     const first = await pki.call('GET', 'issuer/root/crl/der');

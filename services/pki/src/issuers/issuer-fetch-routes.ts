@@ -8,8 +8,8 @@ import {
   CERTIFICATE_TYPE,
   CHAIN_TYPE,
   type Freshness,
+  publicAnswer,
   rawAnswer,
-  rawUnlessUnmodified,
   STORED_CERTIFICATE,
   unmodifiedAnswer,
 } from '../certificates/raw-answer.ts';
@@ -71,12 +71,11 @@ const issuerAnswer = async (
 ): Promise<Result> =>
   content === undefined
     ? rawAnswer(contentType, undefined)
-    : rawUnlessUnmodified(
-        freshness,
-        authority.settings.issuersChangedAtMs,
+    : publicAnswer(freshness, {
         contentType,
-        () => content,
-      );
+        content,
+        modifiedAtMs: authority.settings.issuersChangedAtMs,
+      });
 
 const defaultIssuerRoutes = (parts: IssuerFetchParts): Route[] => {
   const readDefault = (

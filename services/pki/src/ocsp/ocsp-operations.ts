@@ -13,11 +13,11 @@ import type { IssuerInUse } from '../issuers/domain/authority.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import { findIssuers, findResponder } from './domain/certificate-issuers.ts';
 import { findStatus, type StatusScope } from './ocsp-status-operations.ts';
-import { type OcspParts, PresignedAnswers } from './presigned-answers.ts';
+import { type OcspAnswer, type OcspParts, PresignedAnswers } from './presigned-answers.ts';
 
 export interface OcspResponder {
-  /** A signed answer, DER; undefined where this mount gives none (turned off, no issuer that may sign). */
-  answer(mount: MountScope, request: OcspRequest): Promise<Uint8Array | undefined>;
+  /** undefined where this mount gives none (turned off, no issuer that may sign). */
+  answer(mount: MountScope, request: OcspRequest): Promise<OcspAnswer | undefined>;
   /** Forgets everything, references to keys included. */
   clear(): void;
 }
@@ -31,24 +31,30 @@ interface Exchange extends StatusScope {
 
 type Statuses = readonly (readonly [CertId, CertificateStatus])[];
 
-const sign = ({ clock }: OcspParts, exchange: Exchange, answers: Statuses): Promise<Uint8Array> => {
+const sign = async (
+  { clock }: OcspParts,
+  exchange: Exchange,
+  answers: Statuses,
+): Promise<OcspAnswer> => {
   const { responder, request, authority } = exchange;
   const nowMs = Math.floor(clock.nowMs() / 1000) * 1000;
   const { ocspExpirySeconds } = authority.settings.crl;
-  return createOcspResponse(
+  const nextUpdateMs = ocspExpirySeconds === 0 ? undefined : nowMs + ocspExpirySeconds * 1000;
+  const der = await createOcspResponse(
     {
       responderKeyHash: keyIdentifierOf(responder.certificate.publicKeyDer),
       producedAtMs: nowMs,
       thisUpdateMs: nowMs,
-      nextUpdateMs: ocspExpirySeconds === 0 ? undefined : nowMs + ocspExpirySeconds * 1000,
+      nextUpdateMs,
       answers,
       extensions: request.nonce === undefined ? [] : [nonceExtension(request.nonce)],
     },
     responder.revocationSigner(),
   );
+  return { der, thisUpdateMs: nowMs, nextUpdateMs, isForAll: request.nonce === undefined };
 };
 
-const answerFresh = async (parts: OcspParts, exchange: Exchange): Promise<Uint8Array> => {
+const answerFresh = async (parts: OcspParts, exchange: Exchange): Promise<OcspAnswer> => {
   const { authority, request, issuers } = exchange;
   const statuses: [CertId, CertificateStatus][] = [];
   for (const certId of request.certIds) {
@@ -67,25 +73,24 @@ const answerPresigned = async (
   certId: CertId,
   // Position before the reads, so that a change during them counts as later.
   position: number,
-): Promise<Uint8Array> => {
+): Promise<OcspAnswer> => {
   const { mount, authority, hasUnstored, issuers } = exchange;
   const key = mount.uuid + Buffer.from(certId.der).toString('latin1');
   const known = await presigned.find(key);
   if (known !== undefined) return known;
   const nowMs = parts.clock.nowMs();
   const status = await findStatus(parts.store, exchange, issuers, certId.serialNumber);
-  const der = await sign(parts, exchange, [[certId, status]]);
+  const answer = await sign(parts, exchange, [[certId, status]]);
   presigned.put(key, {
-    der,
+    answer,
     mount: { uuid: mount.uuid, local: mount.local },
     serialKey: toSerialKey(certId.serialNumber),
     authority,
     hasUnstored,
-    signedAtMs: nowMs,
     signAgainAtMs: nowMs + authority.settings.crl.ocspExpirySeconds * 500,
     position,
   });
-  return der;
+  return answer;
 };
 
 export const createOcspResponder = (parts: OcspParts): OcspResponder => {

@@ -1,4 +1,5 @@
 /** OCSP over HTTP (RFC 6960 appendix A), without a token (reference §5.7). */
+import type { Clock } from '@keelson/clock';
 import {
   decodePath,
   type EdgeResponse,
@@ -9,13 +10,16 @@ import {
 import { hasCode, KeelsonError } from '@keelson/errors';
 import type { Logger } from '@keelson/logging';
 import { type OcspFailure, type OcspRequest, ocspFailure, parseOcspRequest } from '@keelson/x509';
+import { publicHeaders } from '../certificates/raw-answer.ts';
 import type { Authorities } from '../issuers/issuer-records.ts';
 import { requireMount } from '../mounts/request-mount.ts';
 import type { OcspResponder } from './ocsp-operations.ts';
+import type { OcspAnswer } from './presigned-answers.ts';
 
 export interface OcspRouteParts {
   readonly authorities: Authorities;
   readonly responder: OcspResponder;
+  readonly clock: Clock;
   readonly logger: Logger;
 }
 
@@ -32,6 +36,19 @@ const MAX_GET_LENGTH = 2048;
 const BASE64 = /^(?:[A-Za-z0-9+/]+|[A-Za-z0-9_-]+)={0,2}$/;
 
 const SUCCESS = edgeResponse(200, HEADERS).head;
+
+/** RFC 5019 §6: the answer to a GET may be stored, unless it is to one nonce. */
+const toResponse = (
+  { head }: RouteExchange,
+  { der, thisUpdateMs, nextUpdateMs, isForAll }: OcspAnswer,
+  nowMs: number,
+): EdgeResponse => {
+  if (head.method !== 'GET' || !isForAll) return { head: SUCCESS, body: der };
+  const freshness = { headers: head.headers, nowMs };
+  const shown = { content: der, modifiedAtMs: thisUpdateMs, nextUpdateMs };
+  const { isKnown, headers } = publicHeaders(freshness, shown);
+  return isKnown ? edgeResponse(304, headers) : edgeResponse(200, { ...HEADERS, ...headers }, der);
+};
 
 const failure = (kind: OcspFailure): EdgeResponse =>
   edgeResponse(STATUS_OF[kind], HEADERS, ocspFailure(kind));
@@ -54,7 +71,7 @@ const readRequest = async (exchange: RouteExchange, prefix: string): Promise<Ocs
   );
 
 const serve = async (
-  { authorities, responder, logger }: OcspRouteParts,
+  { authorities, responder, clock, logger }: OcspRouteParts,
   exchange: RouteExchange,
   path: string,
   unified: boolean,
@@ -64,8 +81,10 @@ const serve = async (
     const request = await readRequest(exchange, `${path}/`);
     // Where lists are unified, every answer includes the revocations of the other clusters.
     const isServed = !unified || (await authorities.of(mount)).settings.crl.unifiedCrl;
-    const body = isServed ? await responder.answer(mount, request) : undefined;
-    return body === undefined ? failure('unauthorized') : { head: SUCCESS, body };
+    const answer = isServed ? await responder.answer(mount, request) : undefined;
+    return answer === undefined
+      ? failure('unauthorized')
+      : toResponse(exchange, answer, clock.nowMs());
   } catch (error) {
     if (hasCode(error, 'pki.malformed') || hasCode(error, 'request.too_large'))
       return failure('malformedRequest');

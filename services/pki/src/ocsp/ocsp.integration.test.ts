@@ -195,6 +195,35 @@ describe('requests', () => {
     expect(check(der, (await post(der)).bytes)).not.toContain('Next Update');
   });
 
+  test('by GET have answers that proxies may store (RFC 5019 §6)', async () => {
+    const { serial_number: serial } = await issue();
+    const encodedRequest = (flags: readonly string[]) =>
+      encodeURIComponent(request([serial], { flags }).toString('base64'));
+    const path = `ocsp/${encodedRequest(['-no_nonce'])}`;
+    const get = (headers: Readonly<Record<string, string>> = {}) =>
+      pki.call('GET', path, undefined, { headers });
+    await get();
+    pki.clock.advance(1000);
+    const { status, headers } = await get();
+    const etag = headers.get('etag') ?? '';
+    expect([status, headers.get('cache-control'), headers.get('last-modified')]).toEqual([
+      200,
+      'max-age=300, public, no-transform, must-revalidate',
+      new Date(pki.clock.nowMs()).toUTCString(),
+    ]);
+    const known = await get({ 'if-none-match': etag });
+    expect([known.status, known.bytes.byteLength]).toEqual([304, 0]);
+    await pki.call('POST', 'revoke', { serial_number: serial });
+    expect((await get({ 'if-none-match': etag })).status).toBe(200);
+    const nonced = await pki.call('GET', `ocsp/${encodedRequest(['-nonce'])}`);
+    const posted = await post(request([serial]));
+    for (const answer of [nonced, posted])
+      expect([answer.headers.get('cache-control'), answer.headers.get('etag')]).toEqual([
+        undefined,
+        undefined,
+      ]);
+  });
+
   test('get another answer if theirs was signed while the clock was ahead', async () => {
     const { serial_number: serial } = await issue();
     const der = request([serial]);

@@ -22,13 +22,22 @@ export interface OcspParts {
   readonly mayHaveUnstored: (mount: MountScope) => Promise<boolean>;
 }
 
-export interface PresignedAnswer {
+/** A signed answer and its validity. */
+export interface OcspAnswer {
   readonly der: Uint8Array;
+  readonly thisUpdateMs: number;
+  /** undefined: it does not say when the next one comes. */
+  readonly nextUpdateMs: number | undefined;
+  /** Whether it is the answer to every request for this certificate, and not to one nonce. */
+  readonly isForAll: boolean;
+}
+
+export interface PresignedAnswer {
+  readonly answer: OcspAnswer;
   readonly mount: MountScope;
   readonly serialKey: string;
   readonly authority: Authority;
   readonly hasUnstored: boolean;
-  readonly signedAtMs: number;
   readonly signAgainAtMs: number;
   /** Position of the store up to which nothing that the answer was made from has changed. */
   position: number;
@@ -52,10 +61,10 @@ export class PresignedAnswers {
     this.#parts = parts;
   }
 
-  /** The answer to a request, DER, if there is one that is still valid. */
-  async find(key: string): Promise<Uint8Array | undefined> {
+  /** The answer to a request, if there is one that is still valid. */
+  async find(key: string): Promise<OcspAnswer | undefined> {
     const known = this.#answers.get(key);
-    return known && (await this.#isStillValid(known)) ? known.der : undefined;
+    return known && (await this.#isStillValid(known)) ? known.answer : undefined;
   }
 
   put(key: string, answer: PresignedAnswer): void {
@@ -70,7 +79,8 @@ export class PresignedAnswers {
   async #isStillValid(answer: PresignedAnswer): Promise<boolean> {
     const { store, authorities, clock, mayHaveUnstored } = this.#parts;
     const nowMs = clock.nowMs();
-    if (nowMs >= answer.signAgainAtMs || isFromFuture(answer.signedAtMs, nowMs)) return false;
+    if (nowMs >= answer.signAgainAtMs || isFromFuture(answer.answer.thisUpdateMs, nowMs))
+      return false;
     const position = await store.position();
     // Usually nothing at all was committed since the last request.
     if (position === answer.position) return true;

@@ -6,8 +6,8 @@ import { type DescribedAnswer, field, type Result, secretsRoutes } from '@keelso
 import type { Store } from '@keelson/storage';
 import {
   type Freshness,
+  publicAnswer,
   rawAnswer,
-  rawUnlessUnmodified,
   STORED_CERTIFICATE,
   unmodifiedAnswer,
 } from '../../certificates/raw-answer.ts';
@@ -114,9 +114,12 @@ const fetchCrl = async (
   }
   const contentType = place.form === 'der' ? DER_TYPE : PEM_TYPE;
   if (found === undefined) return rawAnswer(contentType, undefined);
-  return rawUnlessUnmodified(freshness, found.storedAtMs, contentType, () =>
-    place.form === 'der' ? found.der : crlPem(found),
-  );
+  return publicAnswer(freshness, {
+    contentType,
+    content: place.form === 'der' ? found.der : await crlPem(found),
+    modifiedAtMs: found.storedAtMs,
+    nextUpdateMs: found.nextUpdateMs,
+  });
 };
 
 const answerOf = ({ form, path }: Place): DescribedAnswer => {

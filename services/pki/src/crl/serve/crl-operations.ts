@@ -9,6 +9,7 @@ export interface CurrentCrl {
   readonly der: Uint8Array;
   /** When it became the current list. */
   readonly storedAtMs: number;
+  readonly nextUpdateMs: number;
 }
 
 // The store hands out the same record object until the lists change, and forgets it when sealed.
@@ -33,7 +34,8 @@ export const findCrl = async (
     const stored = (await records.find(tx, groupId))?.[kind];
     if (stored === undefined) return undefined;
     const der = await readCrlParts(tx, { mount, scope, groupId, kind }, stored);
-    const crl = { der, storedAtMs: stored.storedAtMs };
+    const { storedAtMs, nextUpdateMs } = stored;
+    const crl = { der, storedAtMs, nextUpdateMs };
     loaded.set(stored, crl);
     return crl;
   });
