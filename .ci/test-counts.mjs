@@ -5,6 +5,7 @@
  *   lists RUN [REPEAT]   what the counts do not show, one per line:
  *                          unstable  a test that failed and passed when it was repeated
  *                          skipped   a test that was left out, with the reason or NO REASON
+ *   times RUN            the seconds of tests by folder and layer, and of the twenty files that took longest
  *   counts RUN           tests that passed, failed and were left out for a known reason
  *
  * The run decides. The repetition only tells what is unstable, and an unstable test has failed. So has a test that is
@@ -42,6 +43,21 @@ const skipped = run
   );
 
 if (wanted === 'failing') for (const file of failedFiles) console.log(nameOf(file));
+
+if (wanted === 'times') {
+  const sums = new Map();
+  const files = run.map((file) => {
+    const name = nameOf(file);
+    const [, folder, layer = ''] =
+      /^((?:services|libs)\/[^/]+|[^/]+)\/.*?(\.[a-z]+)?\.test\.ts$/.exec(name) ?? [];
+    const seconds = (file.endTime - file.startTime) / 1000;
+    sums.set(folder + layer, (sums.get(folder + layer) ?? 0) + seconds);
+    return [name, seconds];
+  });
+  const longestFirst = (entries) => [...entries].sort(([, a], [, b]) => b - a).slice(0, 20);
+  for (const [name, seconds] of [...longestFirst(sums), ...longestFirst(files)])
+    console.log(`${String(Math.round(seconds)).padStart(6)} s  ${name}`);
+}
 
 if (wanted === 'lists') {
   for (const file of failedFiles) {

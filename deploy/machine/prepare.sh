@@ -9,7 +9,7 @@ OUTSIDE_DEBIAN="go:Go_1.26_or_newer terraform:Terraform_1.11_or_newer kubectl:ku
 
 # program:package
 NEEDED="nats-server:nats-server redis-server:redis-server redis-sentinel:redis-sentinel initdb:postgresql
-patroni:patroni etcd:etcd-server pgbouncer:pgbouncer haproxy:haproxy chromium:chromium promtool:prometheus
+patroni:patroni etcd:etcd-server pgbouncer:pgbouncer haproxy:haproxy chromium-headless-shell:chromium-headless-shell promtool:prometheus
 dockerd:docker.io docker-compose:docker-compose debootstrap:debootstrap mvn:maven javac:default-jdk-headless lego:lego certbot:certbot
 dehydrated:dehydrated pebble:pebble cfssl:golang-cfssl openssl:openssl
 systemd-notify:systemd python3:python3 pip3:python3-pip dpkg-deb:dpkg unshare:util-linux flock:util-linux

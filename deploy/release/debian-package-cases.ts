@@ -34,6 +34,8 @@ const isRoot = process.getuid?.() === 0;
 const IN_LAYER = `
 set -eu
 layer=$1; shift
+# A file system of its own in the suite, which the layer does not show.
+unset TMPDIR
 mkdir -p "$layer/changed" "$layer/work" "$layer/root"
 mount -t overlay overlay -o "lowerdir=/,upperdir=$layer/changed,workdir=$layer/work" "$layer/root"
 mount --rbind /proc "$layer/root/proc"
