@@ -7,7 +7,7 @@ export type { Browser, Page } from 'playwright-core';
 const PATIENCE_MS = 120_000;
 
 /**
- * Launches the installed Chromium without its window, which takes half of its CPU, and without its GPU process,
+ * Launches the installed Chromium without its window, which takes a third of the CPU, and without its GPU process,
  * because test machines have no graphics card.
  */
 export const launchChromium = async (): Promise<Browser> =>
