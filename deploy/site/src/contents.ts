@@ -18,7 +18,13 @@ export const PAGES: readonly string[] = globSync('**/*.md', {
   .sort();
 
 /** Lessons that lead a newcomer from nothing to something that works. */
-const TUTORIALS = ['README.md', 'docs/terraform.md', 'libs/testcontainers/README.md'];
+const TUTORIALS = [
+  'README.md',
+  'docs/tutorials/certificates.md',
+  'docs/tutorials/terraform.md',
+  'docs/tutorials/push.md',
+  'libs/testcontainers/README.md',
+];
 
 /** Pages for looking something up. */
 const REFERENCE = [

@@ -10,5 +10,3 @@ export const documentedCommands = (page: string, heading: string): string => {
   if (block === undefined) throw new Error(`${page} has no commands below "${heading}"`);
   return block;
 };
-
-export const readmeCommands = (heading: string): string => documentedCommands('README.md', heading);

@@ -5,7 +5,7 @@ export {
   type AcmeSessionOptions,
 } from './acme-session.ts';
 export { type DnsOptions, type DnsRecordType, type DnsServer, startDns } from './dns.ts';
-export { documentedCommands, readmeCommands } from './documented-commands.ts';
+export { documentedCommands } from './documented-commands.ts';
 export { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 export { findBinary } from './find-binary.ts';
 export { findFreePort } from './free-port.ts';

@@ -4,11 +4,14 @@ import tab from '@bomb.sh/tab/commander';
 import { VERSION } from '@keelson/runtime';
 import { Command, CommanderError } from 'commander';
 import { CliFailure, EXIT } from './client/failure.ts';
+import { endWithOutput } from './client/terminal.ts';
 import { addAccessCommands } from './commands/access-commands.ts';
 import { addBackupCommands } from './commands/backup-commands.ts';
 import { Cli } from './commands/cli.ts';
 import { addDoctorCommand } from './commands/doctor-command.ts';
 import { addImportCommands } from './commands/import-commands.ts';
+import { addMountCommands } from './commands/mount-commands.ts';
+import { addPathCommands } from './commands/path-commands.ts';
 import { addPkiCommands } from './commands/pki-commands.ts';
 import { addReplicationCommands } from './commands/replication-commands.ts';
 import { addSealCommands } from './commands/seal-commands.ts';
@@ -23,14 +26,17 @@ const program = new Command('keelson')
   .showHelpAfterError('(add --help for the arguments)')
   .exitOverride();
 
+endWithOutput(process.stdout);
 const cli = new Cli(program, process.env);
 addSealCommands(program, cli);
 addAccessCommands(program, cli);
+addMountCommands(program, cli);
 addPkiCommands(program, cli);
 addWorkspaceCommands(program, cli);
 addReplicationCommands(program, cli);
 addImportCommands(program, cli);
 addBackupCommands(program, cli);
+addPathCommands(program, cli);
 addDoctorCommand(program, cli);
 tab(program, { completionCommandName: 'completion' });
 

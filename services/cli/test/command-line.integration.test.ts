@@ -113,7 +113,7 @@ afterAll(async () => {
 beforeEach(() => rmSync(config, { recursive: true, force: true }));
 
 describe('the page', () => {
-  test('works as written', { timeout: 120_000 }, async () => {
+  test('works as written', { timeout: 300_000 }, async () => {
     const page = readFileSync(PAGE, 'utf8');
     const script = Array.from(
       page.matchAll(/^```sh\n([\s\S]*?)^```$/gm),
@@ -190,6 +190,43 @@ describe('a refusal', () => {
     chmodSync(join(config, 'token'), 0o644);
     const refused = await keelson(['token', 'lookup']);
     expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('chmod 600')]);
+  });
+
+  test('of a mount that does not exist is not an empty list', async () => {
+    for (const command of ['list', 'expiring', 'health']) {
+      const { code, out, err } = await asRoot(['pki', command, '--mount', 'nonexistent']);
+      expect([command, code, out]).toEqual([command, 1, '']);
+      expect(err).toContain('nonexistent');
+    }
+    const wrongType = await asRoot(['pki', 'list', '--mount', 'cubbyhole']);
+    expect(wrongType).toMatchObject({ code: 1, out: '' });
+  });
+
+  test('of a policy that does not exist says so, when it is read and when it is deleted', async () => {
+    for (const command of ['read', 'delete'])
+      expect(await asRoot(['policy', command, 'nonexistent'])).toEqual({
+        code: 1,
+        out: '',
+        err: 'GET /v1/sys/policies/acl/nonexistent: it does not exist.\n',
+      });
+  });
+
+  test('of a field or path that cannot be meant names it, with code 64', async () => {
+    const noField = await asRoot(['write', 'pki/roles/web', 'allowed_domains']);
+    expect(noField).toMatchObject({ code: 64, err: expect.stringContaining('NAME=VALUE') });
+    const query = await asRoot(['list', 'pki/roles?list=true']);
+    expect(query).toMatchObject({ code: 64, err: expect.stringContaining('without query') });
+  });
+
+  test('of the output ends the command with the reason, and silently at the end of a pipe', async () => {
+    const env = { KEELSON_TOKEN: server.rootToken };
+    const into = (target: string) =>
+      run('bash', ['-c', `'${process.execPath}' '${MAIN}' read sys/mounts ${target}`], { env });
+    expect(await into('> /dev/full')).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^The output cannot be written: ENOSPC[^\n]*\n$/),
+    });
+    expect(await into('| true')).toMatchObject({ code: 0, err: '' });
   });
 
   test('of a backup leaves no file, and existing files as they are', async () => {

@@ -47,7 +47,8 @@ export const textsOf = (document: Document): string =>
 
 const toFailure = (status: number, text: string, what: string): CliFailure => {
   const remedy = /sealed/i.test(text) ? SEALED : REMEDIES[status];
-  const said = text === '' ? `the server answered ${status}` : text;
+  const untold = status === 404 ? 'it does not exist' : `the server answered ${status}`;
+  const said = text === '' ? untold : text;
   return new CliFailure([`${what}: ${said}.`.replace('..', '.'), remedy].filter(Boolean).join(' '));
 };
 

@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { CliFailure } from './failure.ts';
+import { CliFailure, EXIT } from './failure.ts';
 
 /** A line typed at the terminal, not echoed; or all of standard input if it is not a terminal. */
 export const readSecret = async (what: string): Promise<string> => {
@@ -20,6 +20,18 @@ export const readSecret = async (what: string): Promise<string> => {
     lines.close();
     process.stderr.write('\n');
   }
+};
+
+/**
+ * Ends the command when its output cannot be written: silently if the reader has ended (`| head`), with the reason and
+ * exit code 1 otherwise, as on a full disk.
+ */
+export const endWithOutput = (output: NodeJS.WritableStream): void => {
+  output.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(EXIT.done);
+    process.stderr.write(`The output cannot be written: ${error.message}.\n`);
+    process.exit(EXIT.failed);
+  });
 };
 
 /** Formats rows of text as columns, each as wide as its widest cell. */

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
+import type { Document } from '../client/api-client.ts';
 import { CliFailure } from '../client/failure.ts';
 import { forgetTokens, keepToken } from '../client/kept-tokens.ts';
 import { readSecret } from '../client/terminal.ts';
@@ -48,6 +49,31 @@ const createToken = async (cli: Cli, options: CreateOptions): Promise<void> => {
   cli.print(made.auth, made.auth.client_token);
 };
 
+const listTokens = async (cli: Cli): Promise<void> => {
+  const { client } = cli;
+  const { data } = await client.v1('auth/token/accessors?list=true');
+  const tokens: Document[] = [];
+  for (const accessor of data.keys as readonly string[]) {
+    const body = { accessor };
+    // A token may end while the list is read.
+    const answer = await client.v1('auth/token/lookup-accessor', {
+      method: 'POST',
+      body,
+      accept: [403, 404],
+    });
+    if (answer?.data !== undefined) tokens.push(answer.data);
+  }
+  cli.printTable(tokens, [
+    ['ACCESSOR', 'NAME', 'POLICIES', 'EXPIRES'],
+    ...tokens.map(({ accessor, display_name, policies, expire_time }) => [
+      accessor,
+      display_name,
+      policies.join(','),
+      expire_time ?? 'never',
+    ]),
+  ]);
+};
+
 const addTokenCommands = (program: Command, cli: Cli): void => {
   const token = program.command('token').description('Tokens of /v1.');
   token
@@ -64,6 +90,10 @@ const addTokenCommands = (program: Command, cli: Cli): void => {
     .option('--ttl <duration>', 'lifetime, such as 1h')
     .option('--orphan', 'keep it when the token that is used is revoked')
     .action((options: CreateOptions) => createToken(cli, options));
+  token
+    .command('list')
+    .description('List the tokens of the namespace with their policies and expiry.')
+    .action(() => listTokens(cli));
   token
     .command('renew')
     .description('Renew the token that is used.')
@@ -118,6 +148,8 @@ const addPolicyCommands = (program: Command, cli: Cli): void => {
     .description('Delete a policy.')
     .argument('<name>')
     .action(async (name: string) => {
+      // DELETE also succeeds for a name that was misspelt.
+      await cli.client.v1(pathOf(name));
       await cli.client.v1(pathOf(name), { method: 'DELETE' });
       cli.print({ name }, `Deleted the policy ${name}.`);
     });

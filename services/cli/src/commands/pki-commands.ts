@@ -61,6 +61,16 @@ const sign = async (
   cli.print(data, chainOf(data));
 };
 
+/**
+ * LIST answers 404 for nothing and for a mount that does not exist, which must not look like nothing: a cron job with a
+ * misspelt mount would never report an expiring certificate.
+ */
+const requireMount = async (cli: Cli, mount: string): Promise<void> => {
+  const { data } = await cli.client.v1(`sys/internal/ui/mounts/${mount}`);
+  if (data.type !== 'pki')
+    throw new CliFailure(`${mount} is a mount of type ${data.type}, not pki.`);
+};
+
 /** Certificates with details, in order of expiry. */
 const listDetailed = async (
   cli: Cli,
@@ -68,6 +78,7 @@ const listDetailed = async (
   query: Readonly<Record<string, string>>,
 ): Promise<readonly (readonly [string, Document])[]> => {
   const { client } = cli;
+  await requireMount(cli, mount);
   const found: [string, Document][] = [];
   for (let after = ''; ; ) {
     const given = new URLSearchParams({ list: 'true', limit: String(PAGE), ...query });
@@ -93,19 +104,61 @@ const toRows = (
   ]),
 ];
 
+interface ExpiringOptions extends MountOption {
+  readonly within: number;
+  readonly all?: true;
+}
+
+const pkiMounts = async (cli: Cli): Promise<readonly string[]> => {
+  const { data } = await cli.client.v1('sys/mounts');
+  return Object.entries(data as Readonly<Record<string, Document>>)
+    .filter(([, { type }]) => type === 'pki')
+    .map(([path]) => path.replace(/\/$/, ''));
+};
+
+const expiring = async (cli: Cli, { mount, within, all }: ExpiringOptions): Promise<void> => {
+  const now = Date.now();
+  const query = {
+    expires_after: new Date(now).toISOString(),
+    expires_before: new Date(now + within * DAY_MS).toISOString(),
+  };
+  if (all !== true) {
+    const found = await listDetailed(cli, { mount }, query);
+    cli.printTable(Object.fromEntries(found), toRows(found));
+    return;
+  }
+  const found: (readonly [string, readonly (readonly [string, Document])[]])[] = [];
+  for (const path of await pkiMounts(cli))
+    found.push([path, await listDetailed(cli, { mount: path }, query)]);
+  cli.printTable(
+    Object.fromEntries(found.map(([path, listed]) => [path, Object.fromEntries(listed)])),
+    [
+      ['MOUNT', 'SERIAL', 'COMMON NAME', 'NOT AFTER'],
+      ...found.flatMap(([path, listed]) =>
+        toRows(listed)
+          .slice(1)
+          .map((row) => [path, ...row]),
+      ),
+    ],
+  );
+};
+
 const health = async (
   cli: Cli,
   { mount, within }: MountOption & { readonly within: number },
 ): Promise<void> => {
   const { client } = cli;
+  await requireMount(cli, mount);
   const listed = await client.v1(`${mount}/issuers?list=true`, { accept: [404] });
   const ids: readonly string[] = listed?.data?.keys ?? [];
   const issuers = await Promise.all(
     ids.map(async (id) => {
       const { data } = await client.v1(`${mount}/issuer/${id}/json`, { isAnonymous: true });
-      const { validToDate } = new X509Certificate(data.certificate);
+      const { validFromDate, validToDate } = new X509Certificate(data.certificate);
       const days = Math.floor((validToDate.getTime() - Date.now()) / DAY_MS);
-      const state = days < 0 ? 'expired' : days < within ? 'expires' : 'good';
+      // An issuer that was made for a month is not about to expire on its first day.
+      const soon = Math.min(within, (validToDate.getTime() - validFromDate.getTime()) / DAY_MS / 3);
+      const state = days < 0 ? 'expired' : days < soon ? 'expires' : 'good';
       return { id, not_after: validToDate.toISOString(), days, state };
     }),
   );
@@ -152,15 +205,14 @@ export const addPkiCommands = (program: Command, cli: Cli): void => {
   });
   command('expiring', 'List certificates that expire soon.')
     .option('--within <days>', 'days from now', toCount, 30)
-    .action(async (options: MountOption & { readonly within: number }) => {
-      const now = Date.now();
-      const found = await listDetailed(cli, options, {
-        expires_after: new Date(now).toISOString(),
-        expires_before: new Date(now + options.within * DAY_MS).toISOString(),
-      });
-      cli.printTable(Object.fromEntries(found), toRows(found));
-    });
+    .option('--all', 'in all mounts of the namespace')
+    .action((options: ExpiringOptions) => expiring(cli, options));
   command('health', 'Show the expiry of issuers; exit code 2 if one expires soon or there is none.')
-    .option('--within <days>', 'days that count as soon', toCount, 90)
+    .option(
+      '--within <days>',
+      'days that count as soon, at most a third of the lifetime',
+      toCount,
+      90,
+    )
     .action((options: MountOption & { readonly within: number }) => health(cli, options));
 };

@@ -3,8 +3,10 @@ import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import type { Document } from '../client/api-client.ts';
 import { CliFailure, EXIT } from '../client/failure.ts';
+import { readSecret } from '../client/terminal.ts';
 import { readInput } from './access-commands.ts';
 import type { Cli } from './cli.ts';
+import { toCount } from './seal-commands.ts';
 
 const MESSAGES = 'sys/config/ui/custom-messages';
 
@@ -22,16 +24,84 @@ const toPath = (workspace: string): string => {
 const findId = async (cli: Cli, workspace: string): Promise<string> =>
   (await cli.client.api(toPath(workspace))).data.id;
 
-const list = async (cli: Cli, organization: string): Promise<void> => {
-  const { client } = cli;
+/** All resources of a list, page by page. */
+const allOf = async (cli: Cli, path: string): Promise<readonly Document[]> => {
   const found: Document[] = [];
   for (let page: number | null = 1; page !== null; ) {
-    const answer: Document = await client.api(
-      `organizations/${encodeURIComponent(organization)}/workspaces?page[size]=100&page[number]=${page}`,
-    );
+    const answer: Document = await cli.client.api(`${path}?page[size]=100&page[number]=${page}`);
     found.push(...answer.data);
-    page = answer.meta.pagination['next-page'];
+    page = answer.meta?.pagination?.['next-page'] ?? null;
   }
+  return found;
+};
+
+const listOrganizations = async (cli: Cli): Promise<void> => {
+  const found = await allOf(cli, 'organizations');
+  cli.printTable(found, [
+    ['NAME', 'EMAIL'],
+    ...found.map(({ id, attributes }) => [id, attributes.email ?? '']),
+  ]);
+};
+
+/** @param count the newest ones */
+const listRuns = async (cli: Cli, workspace: string, count: number): Promise<void> => {
+  const id = await findId(cli, workspace);
+  const { data } = await cli.client.api(`workspaces/${id}/runs?page[size]=${count}`);
+  cli.printTable(data, [
+    ['ID', 'STATUS', 'CREATED', 'MESSAGE'],
+    ...data.map(({ id: run, attributes }: Document) => [
+      run,
+      attributes.status,
+      attributes['created-at'],
+      String(attributes.message ?? '').split('\n')[0],
+    ]),
+  ]);
+};
+
+/** Values of sensitive variables are never shown. */
+const listVariables = async (cli: Cli, workspace: string): Promise<void> => {
+  const { data } = await cli.client.api(`workspaces/${await findId(cli, workspace)}/vars`);
+  cli.printTable(data, [
+    ['ID', 'KEY', 'CATEGORY', 'VALUE'],
+    ...data.map(({ id, attributes }: Document) => [
+      id,
+      attributes.key,
+      attributes.category,
+      attributes.sensitive ? '(sensitive)' : String(attributes.value),
+    ]),
+  ]);
+};
+
+interface VariableOptions {
+  readonly env?: true;
+  readonly sensitive?: true;
+}
+
+/** The value comes from standard input, because other users of the machine can read arguments. */
+const setVariable = async (
+  cli: Cli,
+  workspace: string,
+  key: string,
+  { env, sensitive }: VariableOptions,
+): Promise<void> => {
+  const { client } = cli;
+  const path = `workspaces/${await findId(cli, workspace)}/vars`;
+  const value = await readSecret(`Value of ${key}`);
+  const category = env === true ? 'env' : 'terraform';
+  const { data } = await client.api(path);
+  const existing = data.find(
+    ({ attributes }: Document) => attributes.key === key && attributes.category === category,
+  );
+  const attributes = { key, value, category, ...(sensitive === true && { sensitive }) };
+  await client.api(existing === undefined ? path : `${path}/${existing.id}`, {
+    method: existing === undefined ? 'POST' : 'PATCH',
+    body: { data: { type: 'vars', attributes } },
+  });
+  cli.print({ key, category }, `${key} is set.`);
+};
+
+const list = async (cli: Cli, organization: string): Promise<void> => {
+  const found = await allOf(cli, `organizations/${encodeURIComponent(organization)}/workspaces`);
   cli.printTable(found, [
     ['ID', 'NAME', 'LOCKED', 'MODE'],
     ...found.map(({ id, attributes }) => [
@@ -131,6 +201,34 @@ export const addWorkspaceCommands = (program: Command, cli: Cli): void => {
     .option('--output <file>', 'file with mode 0600')
     .action((name: string, { output }: { readonly output?: string }) =>
       saveState(cli, name, output),
+    );
+  const organization = program.command('organization').description('Organizations.');
+  organization
+    .command('list')
+    .description('List the organizations of the user.')
+    .action(() => listOrganizations(cli));
+  const run = program.command('run').description('Runs of a workspace.');
+  run
+    .command('list')
+    .description('List the newest runs.')
+    .argument('<workspace>')
+    .option('--count <number>', 'how many, at most 100', toCount, 20)
+    .action((name: string, { count }: { readonly count: number }) => listRuns(cli, name, count));
+  const variable = program.command('variable').description('Variables of a workspace.');
+  variable
+    .command('list')
+    .description('List the variables of the workspace itself.')
+    .argument('<workspace>')
+    .action((name: string) => listVariables(cli, name));
+  variable
+    .command('set')
+    .description('Create or change a variable; its value is read from standard input or a prompt.')
+    .argument('<workspace>')
+    .argument('<key>')
+    .option('--env', 'an environment variable')
+    .option('--sensitive', 'its value can never be read again')
+    .action((name: string, key: string, options: VariableOptions) =>
+      setVariable(cli, name, key, options),
     );
   addMessageCommands(program, cli);
 };

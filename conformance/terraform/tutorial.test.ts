@@ -1,8 +1,8 @@
-/** The evening with terraform of the README, pasted into a shell. */
+/** The tutorial with terraform, pasted into a shell. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { readmeCommands, startKeelson, temporaryDirectory } from '@keelson/testkit';
+import { documentedCommands, startKeelson, temporaryDirectory } from '@keelson/testkit';
 import { expect, test } from 'vitest';
 
 const run = promisify(execFile);
@@ -15,7 +15,7 @@ test('the evening with Terraform applies on the built-in runner, is refused whil
     env: { KEELSON_RUNNER: 'true' },
   });
   try {
-    const commands = readmeCommands('An evening with terraform')
+    const commands = documentedCommands('docs/tutorials/terraform.md', 'The session')
       .replaceAll('localhost:8443', new URL(keelson.https).host)
       .replaceAll('$PWD/data', keelson.dataFolder);
     const env = {

@@ -1,8 +1,8 @@
-/** The push at the end of the README's evening with terraform, pasted into a shell, with a real Gitea. */
+/** The tutorial with a push, pasted into a shell, with a real Gitea. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { readmeCommands, startKeelson, temporaryDirectory } from '@keelson/testkit';
+import { documentedCommands, startKeelson, temporaryDirectory } from '@keelson/testkit';
 import { expect, test } from 'vitest';
 import { startGitea } from './gitea-server.ts';
 
@@ -27,7 +27,7 @@ test('the push of the evening is applied by the built-in runner, and shown on th
         },
       }),
     });
-    const commands = readmeCommands('A push that applies')
+    const commands = documentedCommands('docs/tutorials/push.md', 'The session')
       .replace('http://127.0.0.1:3000', gitea.url)
       .replace('GIT_TOKEN=…', `GIT_TOKEN=${gitea.token}`);
     const env = {

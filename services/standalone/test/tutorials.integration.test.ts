@@ -1,32 +1,40 @@
-/** The tours of the README, pasted line by line into a shell. */
+/** The tour of the README and the tutorial on certificates, pasted into a shell. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findFreePort, readmeCommands, startKeelson, temporaryDirectory } from '@keelson/testkit';
+import {
+  documentedCommands,
+  findFreePort,
+  startKeelson,
+  temporaryDirectory,
+} from '@keelson/testkit';
 import { expect, test } from 'vitest';
 
 const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, '../../..');
 
-test('the five minutes issue and revoke a certificate, and lock a workspace once', async () => {
+test('the five minutes of the README work, and once more on the same server', async () => {
   await using folder = await temporaryDirectory();
   const keelson = await startKeelson({ dataFolder: join(folder.path, 'data') });
   try {
-    const script = readmeCommands('Five minutes: a certificate and a workspace').replaceAll(
-      'http://127.0.0.1:8200',
-      keelson.http,
-    );
+    const script = documentedCommands('README.md', 'Five minutes')
+      .replace('http://127.0.0.1:8200', keelson.http)
+      .replace('$PWD/node_modules', join(ROOT, 'node_modules'));
     const options = {
-      env: { ...process.env, TMPDIR: folder.path },
+      env: { ...process.env, TMPDIR: folder.path, HOME: folder.path },
       cwd: folder.path,
       timeout: 240_000,
     };
-    const { stdout } = await run('bash', ['-c', script], options);
-    expect(stdout).toContain('leaf.pem: OK');
-    expect(stdout).toContain('"state":"revoked"');
-    expect(stdout).toMatch(/Serial Number: [0-9A-F]+/);
-    expect(stdout).toMatch(/^200$/m);
-    expect(stdout).toMatch(/already locked[^\n]*\n409$/m);
-    expect(stdout).toContain('"key_info"');
+    for (const paste of ['first', 'second']) {
+      const { stdout, stderr } = await run('bash', ['-c', script], options);
+      expect([paste, stdout]).toEqual([paste, expect.stringContaining('leaf.pem: OK')]);
+      expect(stdout).toMatch(/Serial Number: [0-9A-F]+/);
+      expect(stdout.match(/^201$/gm)).toHaveLength(2);
+      expect(stdout).toContain('/web is locked.');
+      expect(stdout).toMatch(/^Made the message /m);
+      // The second lock is the one refusal.
+      expect(stderr).toMatch(/^[^\n]*already locked[^\n]*\n$/);
+    }
   } finally {
     await keelson.stop();
   }
@@ -36,7 +44,7 @@ test('the evening with certificates ends with a revoked certificate that the cli
   await using folder = await temporaryDirectory();
   const keelson = await startKeelson({ dataFolder: join(folder.path, 'data') });
   try {
-    const evening = readmeCommands('An evening with certificates');
+    const evening = documentedCommands('docs/tutorials/certificates.md', 'The session');
     const lines = evening.replaceAll('8444', String(await findFreePort()));
     const env = {
       ...process.env,
