@@ -30,6 +30,7 @@ export { digestRecord, subpageOf } from './records/record-digest.ts';
 export { comparePaths } from './records/record-path.ts';
 export { type RecordedReads, recordReads } from './records/recorded-reads.ts';
 export { loadStoreId } from './records/store-id.ts';
+export { type ExaminedStore, examineSqliteStore } from './sqlite/examine-store.ts';
 export { type FileLock, takeFileLock } from './sqlite/file-lock.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './sqlite/sqlite-store.ts';
 export type * from './store.ts';

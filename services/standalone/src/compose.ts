@@ -15,24 +15,17 @@ import { composeWorkspace } from '@keelson/workspace-service';
 import type { standaloneConfig } from './config.ts';
 import type { DataFolder } from './data-folder.ts';
 import { openEdgeCertificate } from './edge-certificate.ts';
+import { requireAcceptable } from './examination.ts';
 import { type FirstRun, writeFirstRun } from './first-run.ts';
 import {
   finishFirstStart,
   firstRunFile,
   prepareStart,
-  putBack,
   type StoreService,
-  storeFile,
   unsealKeyFile,
 } from './first-start.ts';
 import { prepareOwnRunner } from './own-runner.ts';
-import {
-  closeStores,
-  createStoresRegistry,
-  joinStores,
-  openStores,
-  requireJoined,
-} from './stores.ts';
+import { closeStores, createStoresRegistry, joinStores, openStores } from './stores.ts';
 
 export interface StandaloneParts {
   readonly config: Config<typeof standaloneConfig>;
@@ -58,33 +51,24 @@ export interface Standalone {
   stop(): Promise<void>;
 }
 
-/** @throws Error naming the file when it contains no cluster */
-const requireCluster = async ({ seal }: SysService, file: string): Promise<void> => {
-  if ((await seal.status()).initialized) return;
-  throw new Error(
-    `${file} holds no cluster, although the data folder is not new. ${putBack('the file')}`,
-  );
-};
-
-/** Checks that the stores belong together and starts sys; closes the stores if that fails. */
+/** Starts sys on stores that belong together; closes them if that fails. */
 const startSys = async (
   sys: SysService,
   stores: Awaited<ReturnType<typeof openStores>>,
-  folder: DataFolder,
   { isFirst, keyFile }: { readonly isFirst: boolean; readonly keyFile: string },
 ): Promise<void> => {
   try {
     if (isFirst) await joinStores(stores);
-    else {
-      await sys.finishRestoration();
-      await requireCluster(sys, storeFile(folder, 'sys'));
-      await requireJoined(stores, folder);
-    }
+    else await sys.finishRestoration();
     await sys.start();
   } catch (cause) {
     await closeStores(stores);
+    // The key was accepted before, so it is the restoration that brought another one.
     throw hasCode(cause, 'sys.wrong_unseal_key')
-      ? new Error(`${keyFile}: ${cause.message}. ${putBack('the key')}`, { cause })
+      ? new Error(
+          `${keyFile}: ${cause.message}. The restoration of a snapshot of another cluster was finished: put the key file of that cluster there.`,
+          { cause },
+        )
       : cause;
   }
 };
@@ -103,6 +87,7 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
   };
   const clock = systemClock;
   const isFirst = prepareStart(folder, config.unsealKeyFile) === 'first';
+  if (!isFirst) await requireAcceptable(folder, config.unsealKeyFile);
 
   const leases = new InProcessLeaseStore();
   const transport = await openNatsTransport(config);
@@ -140,7 +125,7 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
     replication,
   });
   replicas.set('workspace', workspace.replica);
-  await startSys(sys, stores, folder, { isFirst, keyFile: config.unsealKeyFile });
+  await startSys(sys, stores, { isFirst, keyFile: config.unsealKeyFile });
   const keys = isFirst ? await sys.seal.ensureFirstKeys() : undefined;
   for (const service of [pki, workspace]) {
     await service.start();

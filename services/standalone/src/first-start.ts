@@ -24,13 +24,16 @@ export type StoreService = (typeof STORE_SERVICES)[number];
 
 const storeName = (service: StoreService): string => `${service}.sqlite`;
 
-export const storeFile = (folder: DataFolder, service: StoreService): string =>
+/** The files of a data folder, whether or not this process holds its lock. */
+export type DataFiles = Pick<DataFolder, 'file'>;
+
+export const storeFile = (folder: DataFiles, service: StoreService): string =>
   folder.file(storeName(service));
 
 export const firstRunFile = (folder: DataFolder): string => folder.file(FIRST_RUN);
 
 /** Key file of the seal, unless a setting names another one. */
-export const unsealKeyFile = (folder: DataFolder): string => folder.file(UNSEAL_KEY);
+export const unsealKeyFile = (folder: DataFiles): string => folder.file(UNSEAL_KEY);
 
 /** Folder of the certificate that Keelson issues to itself. */
 export const tlsFolder = (folder: DataFolder): string => folder.file(TLS_FOLDER);

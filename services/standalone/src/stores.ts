@@ -1,21 +1,20 @@
 /** The stores of the services: one SQLite file each, made and opened together or not at all. */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
-import { hasCode } from '@keelson/errors';
 import { createRegistry, type MetricsRegistry, registerStoreMetrics } from '@keelson/metrics';
 import { PKI_PROJECTIONS } from '@keelson/pki-service';
 import { VERSION } from '@keelson/runtime';
 import {
   type Barrier,
   createBarrier,
-  jsonRecords,
   openSqliteStore,
   type Projection,
   type Store,
 } from '@keelson/storage';
 import { WORKSPACE_PROJECTIONS } from '@keelson/workspace-service';
 import type { DataFolder } from './data-folder.ts';
-import { putBack, STORE_SERVICES, type StoreService, storeFile } from './first-start.ts';
+import { STORE_SERVICES, type StoreService, storeFile } from './first-start.ts';
+import { originOf, writeOrigin } from './store-origin.ts';
 
 export interface OpenStore {
   readonly store: Store;
@@ -44,28 +43,10 @@ const PROJECTIONS: Readonly<Record<StoreService, readonly Projection[]>> = {
   workspace: WORKSPACE_PROJECTIONS,
 };
 
-/** Identifier shared by all stores of one data folder and by no others. */
-const origins = jsonRecords<{ readonly id: string }>('node/core/');
-const ORIGIN_KEY = 'origin';
-
-const originOf = async ({ store }: OpenStore): Promise<string | undefined> =>
-  (await origins.find(store, ORIGIN_KEY))?.id;
-
 /** Marks the stores of a first start as belonging together, even if an interrupted start has marked some. */
 export const joinStores = async (stores: Stores): Promise<void> => {
-  const id = (await originOf(stores.sys)) ?? randomUUID();
-  for (const { store } of Object.values(stores))
-    await store.transact((tx) => origins.write(tx, ORIGIN_KEY, { id }));
-};
-
-/** @throws Error naming a store that does not belong to the store of sys */
-export const requireJoined = async (stores: Stores, folder: DataFolder): Promise<void> => {
-  const id = await originOf(stores.sys);
-  for (const service of STORE_SERVICES)
-    if ((await originOf(stores[service])) !== id)
-      throw new Error(
-        `${storeFile(folder, service)} does not belong to ${storeFile(folder, 'sys')}: it is empty, or of another cluster. ${putBack('the one that was here')}`,
-      );
+  const id = (await originOf(stores.sys.store)) ?? randomUUID();
+  for (const { store } of Object.values(stores)) await store.transact((tx) => writeOrigin(tx, id));
 };
 
 /** The metrics of the process, with those of its stores. */
@@ -91,8 +72,7 @@ export const openStores = async (options: StoresOptions): Promise<Stores> => {
     } catch (cause) {
       await closeStores(opened);
       const reason = cause instanceof Error ? cause.message : String(cause);
-      const remedy = hasCode(cause, 'storage.corrupt') ? `. ${putBack('the file')}` : '';
-      throw new Error(`${storeFile(options.folder, service)}: ${reason}${remedy}`, { cause });
+      throw new Error(`${storeFile(options.folder, service)}: ${reason}`, { cause });
     }
   }
   return opened as Stores;

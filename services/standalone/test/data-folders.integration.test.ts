@@ -5,6 +5,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { createBarrier, openSqliteStore } from '@keelson/storage';
 import {
   type KeelsonProcess,
@@ -16,9 +17,9 @@ import { callsOf } from '@keelson/testkit/replication-cluster';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 let base: TemporaryDirectory;
-/** Data folder of a cluster that was stopped. */
+/** Data folder of a cluster that was killed: its newest commits are in SQLite's logs. */
 let kept: string;
-/** Data folder of another one. */
+/** Data folder of another one, which was stopped. */
 let other: string;
 let copies = 0;
 
@@ -55,9 +56,11 @@ const ALL_THERE = [200, 200, 200];
 beforeAll(async () => {
   base = await temporaryDirectory();
   kept = join(base.path, 'kept');
+  // Stopped once, so that the logs hold only what came later.
+  await (await startKeelson({ dataFolder: kept })).stop();
   const keelson = await startKeelson({ dataFolder: kept });
   await createKept(keelson);
-  await keelson.stop();
+  await keelson.stop('SIGKILL');
   other = join(base.path, 'other');
   await (await startKeelson({ dataFolder: other })).stop();
 });
@@ -70,8 +73,11 @@ const copyOfKept = (): string => {
   return folder;
 };
 
-/** Files of the process rather than the cluster: its log and its lock. */
+/** Files of the process rather than the cluster: its log and the lock of the folder. */
 const isOfProcess = (name: string): boolean => name === 'keelson.log' || name === 'lock.sqlite';
+
+/** A file of a store with its logs, and without. */
+const withLogs = (file: string): readonly string[] => [file, `${file}-wal`, `${file}-shm`];
 
 /** Name and digest of every file of the cluster. */
 const contentOf = (folder: string): Readonly<Record<string, string>> =>
@@ -118,17 +124,48 @@ describe('a data folder in which', () => {
       (folder: string) => writeFileSync(join(folder, 'workspace.sqlite'), ''),
       'workspace.sqlite',
     ],
-    [
-      'pki.sqlite is no database',
-      (folder: string) => writeFileSync(join(folder, 'pki.sqlite'), 'x'.repeat(5000)),
-      'pki.sqlite',
-    ],
+    ...(['sys', 'pki', 'workspace'] as const).flatMap((service) => {
+      const name = `${service}.sqlite`;
+      return [
+        [
+          `${name} is no database`,
+          (folder: string) => writeFileSync(join(folder, name), 'x'.repeat(5000)),
+          name,
+        ],
+        [
+          `${name} is damaged`,
+          (folder: string) => {
+            const bytes = readFileSync(join(folder, name));
+            rmSync(join(folder, `${name}-wal`));
+            writeFileSync(join(folder, name), bytes.fill(0xff, 100, 4096));
+          },
+          name,
+        ],
+        [
+          `${name} is of another format`,
+          (folder: string) => {
+            const database = new DatabaseSync(join(folder, name));
+            database.exec('UPDATE head SET format = 99');
+            // Ended as if killed: the change is in the log.
+            const files = withLogs(join(folder, name)).map(
+              (file) => [file, readFileSync(file)] as const,
+            );
+            database.close();
+            for (const [file, content] of files) writeFileSync(file, content);
+          },
+          name,
+        ],
+      ] as const;
+    }),
     ...(['sys', 'pki', 'workspace'] as const).map(
       (service) =>
         [
           `${service}.sqlite is that of another cluster`,
-          (folder: string) =>
-            cpSync(join(other, `${service}.sqlite`), join(folder, `${service}.sqlite`)),
+          (folder: string) => {
+            for (const file of withLogs(`${service}.sqlite`))
+              rmSync(join(folder, file), { force: true });
+            cpSync(join(other, `${service}.sqlite`), join(folder, `${service}.sqlite`));
+          },
           `${service}.sqlite`,
         ] as const,
     ),
@@ -138,7 +175,7 @@ describe('a data folder in which', () => {
           `${service}.sqlite is a store with nothing in it`,
           async (folder: string) => {
             const file = join(folder, `${service}.sqlite`);
-            rmSync(file);
+            for (const name of withLogs(file)) rmSync(name, { force: true });
             await (await openSqliteStore({ file, barrier: createBarrier() })).close();
           },
           `${service}.sqlite`,
@@ -155,17 +192,26 @@ describe('a data folder in which', () => {
       (folder: string) => writeFileSync(join(folder, 'unseal.key'), 'not a key'),
       'unseal.key',
     ],
-  ] as const)('%s is refused repeatedly, and is unchanged', async ([, change, named]) => {
+  ] as const)('%s is refused, and no file is changed', async ([, change, named]) => {
     const folder = copyOfKept();
     await change(folder);
     const before = contentOf(folder);
-    for (const _start of ['first', 'second']) {
-      const refusal = await refusalOf(folder);
-      expect(refusal).toContain('keelson cannot start');
-      expect(refusal).toContain(named);
-      expect(refusal).toContain('Nothing was changed. Put back ');
-      expect(contentOf(folder)).toEqual(before);
-    }
+    const refusal = await refusalOf(folder);
+    expect(refusal).toContain('keelson cannot start');
+    expect(refusal).toContain(named);
+    expect(refusal).toContain('Nothing was changed. Put back ');
+    expect(contentOf(folder)).toEqual(before);
+  });
+
+  test('a store was replaced by a wrong file loses nothing once the right one is back', async () => {
+    const folder = copyOfKept();
+    const file = join(folder, 'workspace.sqlite');
+    cpSync(join(other, 'first-run.json'), file);
+    expect(await refusalOf(folder)).toContain(`${file}: the store is damaged`);
+    cpSync(join(kept, 'workspace.sqlite'), file);
+    const keelson = await startKeelson({ dataFolder: folder });
+    expect(await readKept(keelson)).toEqual(ALL_THERE);
+    await keelson.stop();
   });
 
   test('the marker of the first start reappeared, as by a power cut, keeps everything', async () => {

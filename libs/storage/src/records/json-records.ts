@@ -12,7 +12,7 @@ export interface RecordCollection<T> {
   path(key: string): string;
   /** Decodes a stored value. */
   decode(value: Uint8Array): ReadonlyDeep<T>;
-  find(reads: Reads, key: string): Promise<ReadonlyDeep<T> | undefined>;
+  find(reads: Pick<Reads, 'read'>, key: string): Promise<ReadonlyDeep<T> | undefined>;
   write(tx: Transaction, key: string, value: T): void;
   delete(tx: Transaction, key: string): void;
   /** Names directly below the prefix; see `Reads.list`. */

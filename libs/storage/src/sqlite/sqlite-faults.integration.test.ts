@@ -1,6 +1,6 @@
 /** Unusable files are refused with a code that says why, and are left unchanged. */
 import { execFile } from 'node:child_process';
-import { chmod, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, open, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
@@ -123,6 +123,38 @@ describe('a SQLite store', () => {
     await writeFile(file, text);
     await expect(openStore()).rejects.toThrow(refusal('storage.corrupt'));
     expect(await readFile(file, 'utf8')).toBe(text);
+  });
+
+  test('is refused when another file took its place, and its log is kept for the right one', async () => {
+    await (await openStore()).close();
+    const store = await openStore();
+    await fill(store, 20);
+    const killed = await contents();
+    await store.close();
+    for (const [name, content] of Object.entries(killed))
+      await writeFile(join(folder.path, name), content, 'hex');
+    for (const wrong of ['not a database. '.repeat(1000), killed['store.db']?.slice(0, 100)]) {
+      await writeFile(file, wrong ?? '');
+      const before = await contents();
+      await expect(openStore()).rejects.toThrow(refusal('storage.corrupt'));
+      expect(await contents()).toEqual(before);
+    }
+    await writeFile(file, killed['store.db'] ?? '', 'hex');
+    const again = await openStore();
+    expect(await again.list('shared/')).toHaveLength(20);
+    await again.close();
+  });
+
+  test('that was cut off is refused, although its list of tables and its log are there', async () => {
+    const store = await openStore();
+    await fill(store, 200);
+    await store.close();
+    const { size } = await stat(file);
+    await truncate(file, 4096);
+    const before = await contents();
+    expect(size).toBeGreaterThan(4096);
+    await expect(openStore()).rejects.toThrow(refusal('storage.corrupt'));
+    expect(await contents()).toEqual(before);
   });
 
   test('reports which page is damaged instead of serving it', async () => {

@@ -1,19 +1,19 @@
-import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Clock, systemClock } from '@keelson/clock';
-import { KeelsonError } from '@keelson/errors';
-import { requireFormat } from '../backend.ts';
+import { hasCode, KeelsonError } from '@keelson/errors';
 import type { Barrier } from '../barrier/barrier.ts';
 import type { Projection } from '../projections/projection.ts';
 import { DEFAULT_CACHE_BYTES, shareCache } from '../reading/cache-shares.ts';
 import { RecordStore } from '../record-store.ts';
 import type { Store } from '../store.ts';
 import { Wakeup } from '../wal/wakeup.ts';
+import { examineSqliteStore, hasJournal } from './examine-store.ts';
 import { type FileLock, takeFileLock } from './file-lock.ts';
 import { SqliteBackend } from './sqlite-backend.ts';
 import { fromSqliteError } from './sqlite-errors.ts';
-import { CONNECTION_PRAGMAS, SQLITE_FORMAT, SQLITE_SCHEMA } from './sqlite-schema.ts';
+import { CONNECTION_PRAGMAS, SQLITE_SCHEMA } from './sqlite-schema.ts';
 import { SqliteWriter } from './sqlite-writer.ts';
 
 export interface SqliteStoreOptions {
@@ -58,8 +58,8 @@ const openBackend = ({ file, mayCreate = true, onLost }: SqliteStoreOptions): Sq
   let database: DatabaseSync | undefined;
   try {
     lock = lockStore(file);
+    requireKnownStore(file, mayCreate);
     database = new DatabaseSync(file);
-    requireKnownStore(database, mayCreate);
     database.exec(`PRAGMA page_size = 4096; PRAGMA journal_mode = WAL; ${CONNECTION_PRAGMAS}`);
     // In one transaction: a crash leaves all tables or none.
     database.exec(`BEGIN IMMEDIATE; ${SQLITE_SCHEMA} COMMIT; PRAGMA query_only = ON`);
@@ -91,17 +91,17 @@ const lockStore = (file: string): FileLock => {
   throw new KeelsonError('storage.unavailable', { reason: 'another process has the file open' });
 };
 
-/** Checked before anything is written: the file may be something else or of another version of Keelson. */
-const requireKnownStore = (database: DatabaseSync, mayCreate: boolean): void => {
-  const columns = database.prepare("SELECT name FROM pragma_table_info('head')").all();
-  if (columns.length === 0) {
-    if (!mayCreate) throw new KeelsonError('storage.missing');
-    return;
+/**
+ * Looks at the file before a connection that may write is opened. A creation that was interrupted is
+ * completed instead: SQLite first needs its journal.
+ */
+const requireKnownStore = (file: string, mayCreate: boolean): void => {
+  if (mayCreate && (statSync(file).size === 0 || hasJournal(file))) return;
+  try {
+    examineSqliteStore(file).close();
+  } catch (error) {
+    if (!mayCreate || !hasCode(error, 'storage.missing')) throw error;
   }
-  const head = columns.some(({ name }) => name === 'format')
-    ? database.prepare('SELECT format FROM head').get()
-    : undefined;
-  requireFormat(Number(head?.['format']), SQLITE_FORMAT);
 };
 
 /** SQLite reports only that it cannot open the file in all of these cases. */

@@ -48,7 +48,7 @@ const refuse = (text: string): never => {
 };
 
 /** The root key, if this is the key of one of the key files. */
-const unwrapAny = (key: Uint8Array, record: SealRecord): Uint8Array | undefined => {
+export const unwrapAny = (key: Uint8Array, record: SealRecord): Uint8Array | undefined => {
   if (record.type !== 'static') return undefined;
   for (const wrapped of record.wrappedForKeyFiles) {
     const rootKey = unwrapRootKey(key, wrapped);

@@ -1,0 +1,122 @@
+/**
+ * Examines the file of a store and changes neither it nor its logs. An ordinary connection changes them: when
+ * the last one is closed, SQLite copies the write-ahead log into the main file, whatever that file is, and
+ * removes the log.
+ */
+import { existsSync, statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { KeelsonError } from '@keelson/errors';
+import { requireFormat } from '../backend.ts';
+import { ParsedRecord } from '../records/parsed-record.ts';
+import { scopeOf } from '../records/record-path.ts';
+import type { Reads } from '../store.ts';
+import { fromSqliteError, guarded } from './sqlite-errors.ts';
+import { SqliteRecords } from './sqlite-records.ts';
+import { SQLITE_FORMAT } from './sqlite-schema.ts';
+
+/** A store that is not open; only records that are not encrypted can be read. */
+export interface ExaminedStore extends Pick<Reads, 'read'> {
+  /** Newest commit. */
+  readonly sequence: number;
+  /** Number of staged records of a restoration that is unfinished or not yet removed. */
+  readonly stagedRecords: number;
+  /** Reads the whole file. @returns the first damage that SQLite finds; undefined: the file is sound */
+  findDamage(): string | undefined;
+  close(): void;
+}
+
+export interface Examination {
+  /**
+   * Whether a process has the store open. Its locks and its index of the log are then used, without which the
+   * file may change between two reads.
+   */
+  readonly isInUse?: boolean;
+}
+
+const isFilled = (file: string): boolean => existsSync(file) && statSync(file).size > 0;
+
+/** Whether SQLite has left a rollback journal, as it does only when it is stopped while it creates the file. */
+export const hasJournal = (file: string): boolean => isFilled(`${file}-journal`);
+
+/**
+ * The caller closes what is returned.
+ * @throws KeelsonError `storage.missing`, `storage.unknown_format`, `storage.corrupt`, `storage.unavailable`
+ */
+export const examineSqliteStore = (
+  file: string,
+  { isInUse = false }: Examination = {},
+): ExaminedStore => {
+  if (!isFilled(file)) throw new KeelsonError('storage.missing');
+  let database: DatabaseSync | undefined;
+  try {
+    database = isInUse ? new DatabaseSync(file, { readOnly: true }) : connectUnnoticed(file);
+    requireKnownStore(database);
+    requireTables(database);
+    return examined(database);
+  } catch (error) {
+    database?.close();
+    throw hasJournal(file) && Reflect.get(error as object, 'errcode') === READONLY_ROLLBACK
+      ? new KeelsonError(
+          'storage.corrupt',
+          { reason: `${file}-journal lies beside it, which is not of Keelson; move it away` },
+          { cause: error },
+        )
+      : fromSqliteError(error);
+  }
+};
+
+const READONLY_ROLLBACK = 776;
+
+/**
+ * Without a log the main file is complete, and is opened as one that never changes: otherwise SQLite would
+ * remove an empty log. With a log, its index is kept in memory and no lock is taken, since both need files.
+ */
+const connectUnnoticed = (file: string): DatabaseSync => {
+  const url = pathToFileURL(file);
+  if (!isFilled(`${file}-wal`)) url.searchParams.set('immutable', '1');
+  else url.searchParams.set('vfs', 'unix-none');
+  url.searchParams.set('mode', 'ro');
+  const database = new DatabaseSync(url, { readOnly: true });
+  database.exec('PRAGMA locking_mode = EXCLUSIVE');
+  return database;
+};
+
+/** The file may be something else, or of another version of Keelson. */
+const requireKnownStore = (database: DatabaseSync): void => {
+  const columns = database.prepare("SELECT name FROM pragma_table_info('head')").all();
+  if (columns.length === 0) throw new KeelsonError('storage.missing');
+  const head = columns.some(({ name }) => name === 'format')
+    ? database.prepare('SELECT format FROM head').get()
+    : undefined;
+  requireFormat(Number(head?.['format']), SQLITE_FORMAT);
+};
+
+/** Reads the first page of every table, since a file that was cut off still has its list of tables. */
+const requireTables = (database: DatabaseSync): void => {
+  const tables = database
+    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0")
+    .all();
+  for (const { name } of tables)
+    database.prepare(`SELECT 1 FROM "${String(name).replaceAll('"', '""')}" LIMIT 1`).get();
+};
+
+const examined = (database: DatabaseSync): ExaminedStore => {
+  const records = new SqliteRecords(database);
+  const head = database.prepare('SELECT sequence FROM head').get();
+  const staged = database.prepare('SELECT count(*) AS records FROM staged_record').get();
+  return {
+    sequence: Number(head?.['sequence']),
+    stagedRecords: Number(staged?.['records']),
+    read: async (path) => {
+      if (scopeOf(path) !== 'node') throw new KeelsonError('storage.sealed');
+      const row = guarded(() => records.findRow(path));
+      return row && new ParsedRecord(path, row.stored, row.version);
+    },
+    findDamage: () => {
+      const found = guarded(() => database.prepare('PRAGMA quick_check(1)').get());
+      return found?.['quick_check'] === 'ok' ? undefined : String(found?.['quick_check']);
+    },
+    close: () => database.close(),
+  };
+};
