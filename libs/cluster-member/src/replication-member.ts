@@ -93,10 +93,12 @@ export class ReplicationMember {
       membershipOf: (kind) => afterRestoration(membershipOf(kind), store),
     };
     this.#replicas = new ReplicaTurns(options);
-    options.store.onDamaged((record) =>
+    options.store.onDamaged((record, err) =>
       options.logger.error(
-        { record },
-        'a record cannot be decrypted: what depends on it is refused (docs/runbooks/repair-damage.md)',
+        { record, ...(err !== undefined && { err }) },
+        err === undefined
+          ? 'a record cannot be decrypted: what depends on it is refused (docs/runbooks/repair-damage.md)'
+          : 'a record cannot be read by this version: lists and searches do without it or show its former version (docs/runbooks/repair-damage.md)',
       ),
     );
   }
@@ -134,9 +136,7 @@ export class ReplicationMember {
       ...(this.#options.leases.isReachable
         ? []
         : ['Redis cannot be reached: background work waits for it']),
-      ...(damaged === 0
-        ? []
-        : [`records that cannot be decrypted (the log names them): ${damaged}`]),
+      ...(damaged === 0 ? [] : [`records that cannot be read (the log names them): ${damaged}`]),
     ];
   }
 

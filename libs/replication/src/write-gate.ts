@@ -113,6 +113,7 @@ export const guardWrites = (store: Store, gate: WriteGate): Store => {
     appliedSequence: (source) => store.appliedSequence(source),
     appliedPosition: (source) => store.appliedPosition(source),
     position: () => store.position(),
+    requireUsable: () => store.requireUsable(),
     hasChangedSince: (paths, position) => store.hasChangedSince(paths, position),
     damagedPaths: () => store.damagedPaths(),
     onDamaged: (listener) => store.onDamaged(listener),

@@ -17,6 +17,7 @@ import { requireRecordPath } from './records/record-path.ts';
 import type {
   AppliedPosition,
   ApplyOptions,
+  DamageListener,
   Fence,
   ListOptions,
   Merkle,
@@ -227,6 +228,7 @@ export class RecordStore implements Store {
     this.#requireOpen();
     if (this.#barrier.isSealed) throw new KeelsonError('storage.sealed');
     await this.#prepareProjections();
+    this.#projector.requireNotSuperseded();
     return read();
   }
 
@@ -284,6 +286,11 @@ export class RecordStore implements Store {
     return this.#reader.refresh();
   }
 
+  async requireUsable(): Promise<void> {
+    await this.position();
+    this.#projector.requireNotSuperseded();
+  }
+
   hasChangedSince(pathsOrPrefixes: readonly string[], position: number): boolean {
     return pathsOrPrefixes.some((key) => this.#reader.changes.hasChangedSince(key, position));
   }
@@ -292,7 +299,7 @@ export class RecordStore implements Store {
     return this.#reader.damaged.paths;
   }
 
-  onDamaged(listener: (path: string) => void): void {
+  onDamaged(listener: DamageListener): void {
     this.#reader.damaged.onFound = listener;
   }
 

@@ -277,6 +277,9 @@ export interface PartQuery extends PartCount {
   readonly limit: number;
 }
 
+/** @param cause why no rows can be computed from the record; absent if it cannot be decrypted */
+export type DamageListener = (path: string, cause?: unknown) => void;
+
 export interface Store extends Reads {
   /**
    * Runs `body` and commits its writes together. When a record or listing it read has changed by then,
@@ -331,17 +334,22 @@ export interface Store extends Reads {
   /** Newest commit as of this call; later reads see it. */
   position(): Promise<number>;
   /**
+   * Whether this process can serve: for readiness.
+   * @throws KeelsonError such as `storage.unavailable`, `storage.lost`, `storage.superseded`
+   */
+  requireUsable(): Promise<void>;
+  /**
    * Whether a record at or below one of these paths or prefixes changed after `position`, as far as
    * the last `position()` or read knows; also true when `position` is too old to know.
    */
   hasChangedSince(pathsOrPrefixes: readonly string[], position: number): boolean;
   /**
-   * Paths of records that could not be decrypted when they were last read, at most 100. A record leaves them
-   * when it is written or deleted.
+   * Paths of records that could not be decrypted when they were last read, or from which a projection could
+   * compute no rows; at most 100. A record leaves them when it is written, deleted or repaired.
    */
   damagedPaths(): readonly string[];
   /** Replaces the listener that is called once for each of them. */
-  onDamaged(listener: (path: string) => void): void;
+  onDamaged(listener: DamageListener): void;
   /**
    * Encrypts bytes for storage elsewhere, as if they were the value of a record at `path`.
    * @throws KeelsonError `storage.sealed`

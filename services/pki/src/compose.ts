@@ -206,7 +206,7 @@ const pkiEdge = (
     loadExamples: async () => (await import('./answer-examples.ts')).ANSWER_EXAMPLES,
     isPublic: isUnauthenticated,
     check: async () => {
-      await store.position();
+      await store.requireUsable();
       return member.impaired();
     },
     routes: forwardingRoutes(member, envelopeWarnings, routes),

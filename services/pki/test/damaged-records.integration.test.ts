@@ -47,7 +47,7 @@ test('a role: other roles issue, the list has its name, and it can be written ag
   expect((await call('LIST', 'roles')).data.keys).toEqual(['lost', 'sound']);
   expect(mounts.pki.store.damagedPaths()).toEqual([path]);
   expect(await mounts.pki.service.edge.check()).toEqual([
-    'records that cannot be decrypted (the log names them): 1',
+    'records that cannot be read (the log names them): 1',
   ]);
   expect((await call('DELETE', 'roles/lost')).status).toBe(204);
   expect(await mounts.pki.service.edge.check()).toEqual([]);

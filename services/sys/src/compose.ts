@@ -92,7 +92,7 @@ const sysEdge = (context: SysContext, routes: readonly Route[]): EdgeService =>
     loadExamples: async () => (await import('./answer-examples.ts')).ANSWER_EXAMPLES,
     isPublic: (path) => UNAUTHENTICATED_PATHS.has(path.slice(1)),
     check: async () => {
-      await context.store.position();
+      await context.store.requireUsable();
       const { member, seal, backups } = context;
       return [
         ...(await member.impaired()),

@@ -281,7 +281,7 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
       loadExamples: async () => (await import('./answer-examples.ts')).ANSWER_EXAMPLES,
       check: async () => {
         if (barrier.isSealed) throw new KeelsonError('sys.sealed');
-        await store.position();
+        await store.requireUsable();
         return [...(await member.impaired()), ...(storage?.impaired() ?? [])];
       },
       routes: forwardingRoutes(member, metaWarnings, [

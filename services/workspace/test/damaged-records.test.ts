@@ -51,7 +51,7 @@ test.for([
     expect((await get(address + ids[`${kind} kept`])).status).toBe(200);
     expect((await get(O)).status).toBe(200);
     expect(await harness.service.edge.check()).toEqual([
-      'records that cannot be decrypted (the log names them): 1',
+      'records that cannot be read (the log names them): 1',
     ]);
     await harness.runUpkeep();
   },

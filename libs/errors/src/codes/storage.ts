@@ -14,6 +14,13 @@ export const STORAGE_ERRORS = {
     retry: true,
     message: 'the lease {lease} passed to another holder',
   },
+  'storage.superseded': {
+    grpc: 'ABORTED',
+    http: 503,
+    retry: true,
+    message:
+      'a newer version of Keelson writes to this store now, and this process may not any more: ask another replica, and end this one',
+  },
   'storage.unavailable': {
     grpc: 'UNAVAILABLE',
     http: 503,

@@ -149,6 +149,74 @@ export const registerProjectionContract = (context: StoreContext): void => {
       ]);
     });
 
+    /** Throws on rooms without tags, as a projection does on a record of a shape that it does not know. */
+    const strict = (version: number): Projection => ({
+      ...roomTags(version),
+      rows: (room) => (room as Room).tags.map((tag) => ({ name: 'strict', tag, seats: 1 })),
+    });
+    const untagged = { name: 'untagged', seats: 1 } as unknown as Room;
+
+    test('refuse the one transaction from which they compute no rows, and no other of its group', async () => {
+      await context.reopen(strict(1));
+      const outcomes = await Promise.allSettled([
+        write('1', { name: 'n', seats: 1, tags: ['a'] }),
+        write('2', untagged),
+        context.store.transact((tx) => tx.write('shared/other', Buffer.from('x'))),
+        write('3', { name: 'n', seats: 1, tags: ['b'] }),
+      ]);
+      expect(outcomes.map(({ status }) => status)).toEqual([
+        'fulfilled',
+        'rejected',
+        'fulfilled',
+        'fulfilled',
+      ]);
+      expect((await all()).map(({ tag }) => tag)).toEqual(['b', 'a']);
+      expect(await rooms.find(context.store, '2')).toBeUndefined();
+      expect((await entriesAfter(context.store, 0)).at(-1)?.sequence).toBe(
+        await context.store.wal.headSequence(),
+      );
+    });
+
+    test('are built although one of them cannot read a record, which is reported', async () => {
+      await write('1', { name: 'n', seats: 1, tags: ['a'] });
+      await write('2', untagged);
+      await context.reopen(strict(1), {
+        ...roomTags(1),
+        table: 'room_name',
+        rows: (room) => [{ name: (room as Room).name, tag: '', seats: 1 }],
+      });
+      expect((await all()).map(({ tag }) => tag)).toEqual(['a']);
+      const names = await context.store.select((tables: Kysely<{ room_name: { name: string } }>) =>
+        tables.selectFrom('room_name').select('name').orderBy('name'),
+      );
+      expect(names.map(({ name }) => name)).toEqual(['n', 'untagged']);
+      expect(context.damaged).toEqual([rooms.path('2')]);
+      expect(context.store.damagedPaths()).toEqual([rooms.path('2')]);
+      await write('2', { name: 'n', seats: 1, tags: ['c'] });
+      expect((await all()).map(({ tag }) => tag)).toEqual(['c', 'a']);
+      expect(context.store.damagedPaths()).toEqual([]);
+    });
+
+    test('keep their rows for an applied record that they cannot read, which is reported', async () => {
+      await context.reopen(strict(1));
+      await write('1', { name: 'n', seats: 1, tags: ['a'] });
+      const path = rooms.path('1');
+      const stored = context.store.encrypt(path, Buffer.from(JSON.stringify(untagged)));
+      await context.store.applyRecords('primary', [{ path, stored }]);
+      expect((await all()).map(({ tag }) => tag)).toEqual(['a']);
+      expect(context.damaged).toEqual([path]);
+      await context.store.transact((tx) => rooms.delete(tx, '1'));
+      expect(await all()).toEqual([]);
+    });
+
+    test('of an older version do not take the store back from newer ones', async () => {
+      await context.reopen(roomTags(2));
+      await write('1', { name: 'n', seats: 1, tags: ['a'] });
+      await expect(context.reopen(roomTags(1))).rejects.toThrow(refusal('storage.superseded'));
+      await context.reopen(roomTags(2));
+      expect(await all()).toHaveLength(1);
+    });
+
     test('are not served while sealed', async () => {
       await context.reopen(roomTags(1));
       await write('1', { name: 'n', seats: 1, tags: ['a'] });

@@ -1,9 +1,12 @@
 /** Guarantees of a store that several processes have open at the same time. */
 import fc from 'fast-check';
+import type { Kysely } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Barrier, createBarrier } from '../barrier/barrier.ts';
 import { openBarrierFor, rotateBarrier } from '../barrier/open-barrier.ts';
+import { defineProjection, type Projection } from '../projections/projection.ts';
 import { deriveView } from '../records/derive-view.ts';
+import { jsonRecords } from '../records/json-records.ts';
 import type { Fence, Store } from '../store.ts';
 import { takeFence } from '../transaction/fence.ts';
 import { ROOT_KEY, type StorePlace } from './store-context.ts';
@@ -48,6 +51,87 @@ export const registerReplicatedStoreContract = (createPlace: () => Promise<Store
       expect(await get(second, 'shared/a')).toBe('new');
       await second.transact((tx) => tx.delete('shared/a'));
       expect(await get(first, 'shared/a')).toBeUndefined();
+    });
+
+    describe('of two versions of Keelson, while one is rolled out,', () => {
+      interface Room {
+        readonly name: string;
+        readonly seats: number;
+      }
+      const rooms = jsonRecords<Room>('shared/rooms/');
+      /** Version 2 has one more column, and lists only rooms with a value there. */
+      const roomTable = (version: 1 | 2): Projection =>
+        defineProjection<Room, { name: string; seats?: number }>({
+          table: 'room',
+          version,
+          source: rooms,
+          columns:
+            version === 1
+              ? ({ name: 'text' } as Projection['columns'] & { name: 'text'; seats: 'integer' })
+              : { name: 'text', seats: 'integer' },
+          indexes: [['name']],
+          rows: ({ name, seats }) => [{ name, ...(version === 2 && { seats }) }],
+        }) as Projection;
+      const openWith = async (version: 1 | 2): Promise<Store> => {
+        const barrier = createBarrier();
+        const store = await place.open(barrier, [roomTable(version)]);
+        stores.push({ store, barrier });
+        await openBarrierFor(store, barrier, ROOT_KEY);
+        return store;
+      };
+      const add = (store: Store, name: string): Promise<void> =>
+        store.transact((tx) => rooms.write(tx, name, { name, seats: 4 }));
+      const seated = async (store: Store): Promise<readonly string[]> => {
+        const rows = await store.select((tables: Kysely<{ room: Room }>) =>
+          tables.selectFrom('room').select('name').where('seats', '=', 4).orderBy('name'),
+        );
+        return rows.map(({ name }) => name);
+      };
+      const superseded = expect.objectContaining({ code: 'storage.superseded' });
+
+      test('only the newer one writes, so that no row lacks what it needs', async () => {
+        const older = await openWith(1);
+        await add(older, 'a');
+        const newer = await openWith(2);
+        // Its first use of the table.
+        expect(await seated(newer)).toEqual(['a']);
+        await expect(add(older, 'b')).rejects.toThrow(superseded);
+        await expect(put(older, 'shared/elsewhere')).rejects.toThrow(superseded);
+        await expect(
+          older.select((tables: Kysely<{ room: Room }>) => tables.selectFrom('room').selectAll()),
+        ).rejects.toThrow(superseded);
+        expect(await get(older, 'shared/rooms/a')).toContain('"name":"a"');
+        await expect(older.requireUsable()).rejects.toThrow(superseded);
+        await newer.requireUsable();
+        await add(newer, 'c');
+        expect(await seated(newer)).toEqual(['a', 'c']);
+        expect(await newer.findDamagedProjections()).toEqual([]);
+      });
+
+      test('a write of the older one that was under way is not lost, or refused', async () => {
+        const older = await openWith(1);
+        await add(older, 'a');
+        const newer = await openWith(2);
+        const written: string[] = [];
+        const writing = Array.from({ length: 40 }, (_, at) =>
+          add(older, `w${at}`).then(
+            () => written.push(`w${at}`),
+            (error: unknown) => expect(error).toEqual(superseded),
+          ),
+        );
+        await add(newer, 'b');
+        await Promise.all(writing);
+        expect(await seated(newer)).toEqual(['a', 'b', ...written].sort());
+        expect(await newer.findDamagedProjections()).toEqual([]);
+      });
+
+      test('the older one is refused when it is started again, and the newer one continues', async () => {
+        const newer = await openWith(2);
+        await add(newer, 'a');
+        await expect(openWith(1)).rejects.toThrow(superseded);
+        await add(newer, 'b');
+        expect(await seated(newer)).toEqual(['a', 'b']);
+      });
     });
 
     describe('after the other restored a copy', () => {

@@ -55,9 +55,10 @@ const toStoredRow = ({ path, stored, version }: RecordRow): StoredRow => ({
 interface HeadRow {
   readonly sequence: number;
   readonly log_bytes: number;
+  readonly layout: string;
 }
 
-const LOCK_HEAD = 'SELECT sequence, log_bytes FROM head WHERE id = 1 FOR UPDATE';
+const LOCK_HEAD = 'SELECT sequence, log_bytes, layout FROM head WHERE id = 1 FOR UPDATE';
 const READ_SNAPSHOT =
   'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; SELECT sequence, log_bytes FROM head';
 
@@ -88,13 +89,17 @@ export class PostgresBackend implements Backend {
   readonly #head: SharedQuery<void, number>;
   readonly #rows: SharedQuery<string, ReadonlyMap<string, StoredRow>>;
   readonly #leaves: SharedQuery<string, ReadonlyMap<string, Uint8Array | undefined>>;
+  /** Layout with which this process took the store over; undefined: it has written nothing derived yet. */
+  #ownLayout: string | undefined;
+  #isSuperseded = false;
 
   constructor(connections: PostgresConnections) {
     this.#connections = connections;
     this.#head = new SharedQuery(async () => {
-      const [row] = await this.#connections.query<{ sequence: number }>(
-        'SELECT sequence FROM head',
+      const [row] = await this.#connections.query<Pick<HeadRow, 'sequence' | 'layout'>>(
+        'SELECT sequence, layout FROM head',
       );
+      this.#see(row?.layout);
       return Number(row?.sequence);
     });
     this.#rows = new SharedQuery(async (paths) => {
@@ -111,6 +116,22 @@ export class PostgresBackend implements Backend {
       );
       return new Map(rows.map(({ path, leaf }) => [path.toString(), leaf ?? undefined]));
     });
+  }
+
+  /** Once superseded, a process stays so: it does not know what the other one derived meanwhile. */
+  #see(layout: string | undefined): void {
+    if (this.#ownLayout !== undefined && layout !== this.#ownLayout) this.#isSuperseded = true;
+  }
+
+  requireNotSuperseded(): void {
+    if (this.#isSuperseded) throw new KeelsonError('storage.superseded');
+  }
+
+  async takeOver(layout: string): Promise<void> {
+    await this.#connections.transaction<HeadRow>(LOCK_HEAD, async (client) => {
+      await client.query('UPDATE head SET layout = $1', [layout]);
+    });
+    this.#ownLayout = layout;
   }
 
   headSequence(): Promise<number> {
@@ -237,6 +258,8 @@ export class PostgresBackend implements Backend {
     let batch: Batch | undefined;
     const write = (): Promise<void> =>
       this.#connections.transaction<HeadRow>(LOCK_HEAD, async (_client, [head]) => {
+        this.#see(head?.layout);
+        this.requireNotSuperseded();
         batch = await prepare(Number(head?.sequence));
         return batch && statementsOf(batch, Number(head?.log_bytes));
       });
@@ -364,7 +387,9 @@ export class PostgresBackend implements Backend {
     changes: AsyncIterable<readonly ProjectedChange[]>,
   ): Promise<void> {
     const { table, version } = projection;
-    await this.#connections.transaction(LOCK_HEAD, async (client) => {
+    await this.#connections.transaction<HeadRow>(LOCK_HEAD, async (client, [head]) => {
+      this.#see(head?.layout);
+      this.requireNotSuperseded();
       const { rows } = await client.query(loadVersion(POSTGRES_DIALECT), [table]);
       if (rows[0]?.version !== version) {
         const tables = createTable(projection, POSTGRES_DIALECT);

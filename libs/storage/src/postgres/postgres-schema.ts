@@ -12,7 +12,8 @@ export const POSTGRES_SCHEMA: readonly string[] = [
   'CREATE EXTENSION IF NOT EXISTS pg_trgm',
   `CREATE TABLE IF NOT EXISTS head (
      id BIGINT PRIMARY KEY, format BIGINT NOT NULL, sequence BIGINT NOT NULL,
-     log_bytes BIGINT NOT NULL, tree_position BIGINT NOT NULL)`,
+     log_bytes BIGINT NOT NULL, tree_position BIGINT NOT NULL,
+     layout VARCHAR(64) NOT NULL DEFAULT '')`,
   `INSERT INTO head (id, format, sequence, log_bytes, tree_position)
    VALUES (1, ${POSTGRES_FORMAT}, 0, 0, 0)
    ON CONFLICT (id) DO NOTHING`,
@@ -31,3 +32,7 @@ export const POSTGRES_SCHEMA: readonly string[] = [
   PROJECTION_VERSIONS_TABLE,
   TALLIES_TABLE,
 ];
+
+/** For a database that was made before the head had a layout. */
+export const ADD_LAYOUT =
+  "ALTER TABLE head ADD COLUMN IF NOT EXISTS layout VARCHAR(64) NOT NULL DEFAULT ''";

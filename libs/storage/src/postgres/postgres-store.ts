@@ -1,14 +1,16 @@
 import { type Clock, systemClock } from '@keelson/clock';
 import { requireFormat } from '../backend.ts';
 import type { Barrier } from '../barrier/barrier.ts';
+import { requireNotOlder } from '../projections/layout.ts';
 import type { Projection } from '../projections/projection.ts';
+import { LOAD_VERSIONS } from '../projections/projection-sql.ts';
 import { DEFAULT_CACHE_BYTES, shareCache } from '../reading/cache-shares.ts';
 import { RecordStore } from '../record-store.ts';
 import type { Store } from '../store.ts';
 import { Wakeup } from '../wal/wakeup.ts';
 import { PostgresBackend } from './postgres-backend.ts';
 import { PostgresConnections } from './postgres-connections.ts';
-import { POSTGRES_FORMAT, POSTGRES_SCHEMA } from './postgres-schema.ts';
+import { ADD_LAYOUT, POSTGRES_FORMAT, POSTGRES_SCHEMA } from './postgres-schema.ts';
 
 /**
  * Interval at which followers look for commits of other replicas; commits of this process wake them
@@ -30,7 +32,8 @@ export interface PostgresStoreOptions {
 /**
  * Opens or creates the store in its own database. Several replicas may have it open. While the
  * server cannot be reached every operation fails with `storage.unavailable`; it needs no reopening.
- * @throws KeelsonError `storage.unavailable`, `storage.read_only`, `storage.unknown_format`
+ * @throws KeelsonError `storage.unavailable`, `storage.read_only`, `storage.unknown_format`,
+ *   `storage.superseded`
  */
 export const openPostgresStore = async (options: PostgresStoreOptions): Promise<Store> => {
   const {
@@ -43,6 +46,7 @@ export const openPostgresStore = async (options: PostgresStoreOptions): Promise<
   try {
     await requireKnownFormat(connections);
     await createSchema(connections);
+    requireNotOlder(projections, await loadVersions(connections));
     const backend = new PostgresBackend(connections);
     const grown = new Wakeup(POLL_MS);
     return new RecordStore(
@@ -70,8 +74,21 @@ const requireKnownFormat = async (connections: PostgresConnections): Promise<voi
   if (rows[0] !== undefined) requireFormat(rows[0].format, POSTGRES_FORMAT);
 };
 
+const loadVersions = async (
+  connections: PostgresConnections,
+): Promise<ReadonlyMap<string, number>> => {
+  const rows = await connections.query<{ name: string; version: number }>(LOAD_VERSIONS);
+  return new Map(rows.map(({ name, version }) => [name, Number(version)]));
+};
+
 /** Replicas that start together collide while creating the same table; the second attempt finds it. */
 const createSchema = async (connections: PostgresConnections): Promise<void> => {
   for (const statement of POSTGRES_SCHEMA)
     await connections.query(statement).catch(() => connections.query(statement));
+  // Asked first, because the statement waits for everything that uses the table, also if there is the column.
+  const layouts = await connections.query(
+    `SELECT 1 FROM information_schema.columns
+     WHERE table_schema = current_schema() AND table_name = 'head' AND column_name = 'layout'`,
+  );
+  if (layouts.length === 0) await connections.query(ADD_LAYOUT);
 };

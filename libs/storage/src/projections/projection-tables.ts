@@ -9,6 +9,13 @@ export interface ProjectionTables {
   readonly tables: Kysely<unknown>;
   select<Row>(query: CompiledQuery<Row>): Promise<readonly Row[]>;
   /**
+   * Makes the layout of this process that of the store. From then on, commits and rebuilds of processes that
+   * have taken it over with another layout fail with `storage.superseded`.
+   */
+  takeOver(layout: string): Promise<void>;
+  /** @throws KeelsonError `storage.superseded` if a process with another layout was seen to take over */
+  requireNotSuperseded(): void;
+  /**
    * Drops, recreates and fills the table with `changes`, unless it has this version. Readers see
    * the previous table, or wait, until the new one is complete.
    */
@@ -30,4 +37,6 @@ export interface ProjectedRecords {
     limit: number,
     onDamaged?: (path: string) => void,
   ): Promise<readonly StoredRecord[]>;
+  /** Reports a record that can be decrypted and from which no rows can be computed. */
+  reportUnprojected(path: string, cause: unknown): void;
 }

@@ -6,6 +6,7 @@ import type { Kysely } from 'kysely';
 import { isDamage } from '../records/damaged-records.ts';
 import { rangeBelow } from '../records/record-path.ts';
 import type { StoredRecord } from '../store.ts';
+import { layoutDigest, partsOf } from './layout.ts';
 import {
   type ColumnValue,
   decideProjectedChange,
@@ -26,6 +27,8 @@ export class Projector {
   readonly #projections: readonly Projection[];
   /** Projections whose tables are not yet known to have the version of this process. */
   #unchecked: readonly Projection[];
+  /** Once only: a process that another one has superseded must not take the store back. */
+  #hasTakenOver = false;
 
   constructor(
     tables: ProjectionTables,
@@ -57,11 +60,19 @@ export class Projector {
     return this.#projections.some(({ source }) => path.startsWith(source.prefix));
   }
 
+  /** @throws KeelsonError `storage.superseded` when tables are those of a newer version */
+  requireNotSuperseded(): void {
+    this.#tables.requireNotSuperseded();
+  }
+
   /**
    * Builds tables that are missing or have another version. The caller holds the right to append.
-   * @throws KeelsonError `storage.sealed`
+   * @throws KeelsonError `storage.sealed`, `storage.superseded`
    */
   async rebuild(projections: readonly Projection[] = this.#unchecked): Promise<void> {
+    // First, so that no process with another layout commits while the tables are built, or afterwards.
+    if (!this.#hasTakenOver) await this.#tables.takeOver(layoutDigest(partsOf(this.#projections)));
+    this.#hasTakenOver = true;
     for (const projection of projections)
       await this.#tables.rebuildProjection(projection, this.#changesOfAll(projection));
     this.#unchecked = [];
@@ -97,38 +108,59 @@ export class Projector {
   }
 
   /**
+   * The rows of one record in all tables.
+   * @param value undefined: there is no record
+   * @throws Error of a projection that cannot read the value
+   */
+  rowsOf(path: string, value: Uint8Array | undefined): RecordRows {
+    const decoded = decodingOnce(value);
+    const concerned = this.#projections.filter(({ source }) => path.startsWith(source.prefix));
+    return new Map(
+      concerned.map((projection) => [
+        projection,
+        projectedRows(projection, path, decoded(projection.source.decode)),
+      ]),
+    );
+  }
+
+  /**
    * Computes the changes of a group of commits to the tables.
-   * @param values value of each record after the group
+   * @param after rows of each record after the group
    * @param created paths of records that are known to be new
    */
   async changesOf(
-    values: ReadonlyMap<string, Uint8Array | undefined>,
+    after: ReadonlyMap<string, RecordRows>,
     created: ReadonlySet<string>,
   ): Promise<readonly ProjectedChange[]> {
     const changes: ProjectedChange[] = [];
-    for (const [path, value] of values) {
-      if (!this.isConcernedBy(path)) continue;
+    for (const [path, rows] of after) {
       const rowsBefore = created.has(path) ? NO_ROWS : await this.#rowsBefore(path);
-      const decodedAfter = decodingOnce(value);
-      for (const projection of this.#projections)
-        if (path.startsWith(projection.source.prefix)) {
-          const before = await rowsBefore(projection);
-          const after = projectedRows(projection, path, decodedAfter(projection.source.decode));
-          const change = decideProjectedChange(projection, path, before, after);
-          if (change !== undefined) changes.push(change);
-        }
+      for (const [projection, rowsAfter] of rows) {
+        const before = await rowsBefore(projection);
+        const change = decideProjectedChange(projection, path, before, rowsAfter);
+        if (change !== undefined) changes.push(change);
+      }
     }
     return changes;
   }
 
-  /** The rows of a record before a change: computed from its value, or read from the table if the record is damaged. */
+  /**
+   * The rows of a record before a change: computed from its value, or read from the table if the record cannot
+   * be decrypted or a projection cannot read it.
+   */
   async #rowsBefore(path: string): Promise<RowsBefore> {
+    let old: StoredRecord | undefined;
     try {
-      const old = await this.#records.read(path, this.#records.position);
-      const decoded = decodingOnce(old?.value);
-      return (projection) => projectedRows(projection, path, decoded(projection.source.decode));
+      old = await this.#records.read(path, this.#records.position);
     } catch (error) {
       if (!isDamage(error)) throw error;
+      return (projection) => this.#storedRows(projection, path);
+    }
+    try {
+      const rows = this.rowsOf(path, old?.value);
+      return (projection) => rows.get(projection) ?? [];
+    } catch {
+      // The record is being replaced, so nobody needs to know.
       return (projection) => this.#storedRows(projection, path);
     }
   }
@@ -156,9 +188,16 @@ export class Projector {
     const damaged = new Set<string>();
     const pages = this.#pagesOf(projection, (path) => damaged.add(path));
     for await (const page of pages)
-      yield page.flatMap(({ path, value }) =>
-        added(path, projectedRows(projection, path, decode(value))),
-      );
+      yield page.flatMap(({ path, value }) => {
+        try {
+          return added(path, projectedRows(projection, path, decode(value)));
+        } catch (error) {
+          // One record must not keep the table from being built for all others.
+          this.#records.reportUnprojected(path, error);
+          damaged.add(path);
+          return [];
+        }
+      });
     yield [...damaged].flatMap((path) =>
       added(path, projection.rowsOfDamaged?.(path.slice(prefix.length)) ?? []),
     );
@@ -177,6 +216,9 @@ export class Projector {
     }
   }
 }
+
+/** Rows of one record, by projection. */
+export type RecordRows = ReadonlyMap<Projection, readonly ProjectionRow[]>;
 
 type RowsBefore = (
   projection: Projection,

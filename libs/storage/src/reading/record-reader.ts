@@ -206,6 +206,10 @@ export class RecordReader {
     }
   }
 
+  reportUnprojected(path: string, cause: unknown): void {
+    this.damaged.add(path, cause);
+  }
+
   async decryptValue(path: string, stored: Uint8Array): Promise<Uint8Array> {
     if (scopeOf(path) === 'node') return stored;
     try {

@@ -1,5 +1,6 @@
-/** The records that this replica could not decrypt, until they are written again. */
+/** The records that this replica could not decrypt, or from which no rows can be computed, until they are written again. */
 import { hasCode } from '@keelson/errors';
+import type { DamageListener } from '../store.ts';
 
 /** Enough to see the extent of the damage; a store that cannot be decrypted at all is another fault. */
 const MAX_PATHS = 100;
@@ -9,17 +10,18 @@ export const isDamage = (error: unknown): boolean =>
 
 export class DamagedRecords {
   /** Called once for each damaged record, and again when a later version of it is damaged too. */
-  onFound: (path: string) => void = () => undefined;
+  onFound: DamageListener = () => undefined;
   readonly #paths = new Set<string>();
 
   get paths(): readonly string[] {
     return [...this.#paths];
   }
 
-  add(path: string): void {
+  /** @param cause why no rows can be computed from it; absent if it cannot be decrypted */
+  add(path: string, cause?: unknown): void {
     if (this.#paths.has(path) || this.#paths.size >= MAX_PATHS) return;
     this.#paths.add(path);
-    this.onFound(path);
+    this.onFound(path, cause);
   }
 
   /** The record was written or deleted. */

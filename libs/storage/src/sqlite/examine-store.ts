@@ -8,6 +8,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { KeelsonError } from '@keelson/errors';
 import { requireFormat } from '../backend.ts';
+import { requireNotOlder } from '../projections/layout.ts';
+import type { Projection } from '../projections/projection.ts';
+import { LOAD_VERSIONS } from '../projections/projection-sql.ts';
 import { ParsedRecord } from '../records/parsed-record.ts';
 import { scopeOf } from '../records/record-path.ts';
 import type { Reads } from '../store.ts';
@@ -32,6 +35,8 @@ export interface Examination {
    * file may change between two reads.
    */
   readonly isInUse?: boolean;
+  /** Projections of this version of Keelson: a store with later versions of them is refused. */
+  readonly projections?: readonly Projection[];
 }
 
 const isFilled = (file: string): boolean => existsSync(file) && statSync(file).size > 0;
@@ -41,11 +46,12 @@ export const hasJournal = (file: string): boolean => isFilled(`${file}-journal`)
 
 /**
  * The caller closes what is returned.
- * @throws KeelsonError `storage.missing`, `storage.unknown_format`, `storage.corrupt`, `storage.unavailable`
+ * @throws KeelsonError `storage.missing`, `storage.unknown_format`, `storage.superseded`, `storage.corrupt`,
+ *   `storage.unavailable`
  */
 export const examineSqliteStore = (
   file: string,
-  { isInUse = false }: Examination = {},
+  { isInUse = false, projections = [] }: Examination = {},
 ): ExaminedStore => {
   if (!isFilled(file)) throw new KeelsonError('storage.missing');
   let database: DatabaseSync | undefined;
@@ -53,6 +59,7 @@ export const examineSqliteStore = (
     database = isInUse ? new DatabaseSync(file, { readOnly: true }) : connectUnnoticed(file);
     requireKnownStore(database);
     requireTables(database);
+    requireNotOlder(projections, loadVersions(database));
     return examined(database);
   } catch (error) {
     database?.close();
@@ -100,6 +107,14 @@ const requireTables = (database: DatabaseSync): void => {
   for (const { name } of tables)
     database.prepare(`SELECT 1 FROM "${String(name).replaceAll('"', '""')}" LIMIT 1`).get();
 };
+
+const loadVersions = (database: DatabaseSync): ReadonlyMap<string, number> =>
+  new Map(
+    database
+      .prepare(LOAD_VERSIONS)
+      .all()
+      .map(({ name, version }) => [String(name), Number(version)]),
+  );
 
 const examined = (database: DatabaseSync): ExaminedStore => {
   const records = new SqliteRecords(database);

@@ -291,6 +291,14 @@ export class SqliteBackend implements Backend {
     });
   }
 
+  async takeOver(layout: string): Promise<void> {
+    await this.#writer.run([{ sql: 'UPDATE head SET layout = ?', rows: [[layout]] }]);
+  }
+
+  requireNotSuperseded(): void {
+    // No other process can have the file open; an older one is refused when it opens the file.
+  }
+
   #isCurrent({ table, version }: Projection): boolean {
     const saved = guarded(() => this.#prepared(loadVersion(SQLITE_DIALECT)).get(table));
     return saved?.['version'] === version;

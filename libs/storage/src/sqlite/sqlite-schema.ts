@@ -27,7 +27,8 @@ CREATE TABLE IF NOT EXISTS head (
   format INTEGER NOT NULL,
   sequence INTEGER NOT NULL,
   log_bytes INTEGER NOT NULL,
-  tree_position INTEGER NOT NULL
+  tree_position INTEGER NOT NULL,
+  layout TEXT NOT NULL DEFAULT ''
 );
 INSERT OR IGNORE INTO head (id, format, sequence, log_bytes, tree_position)
   VALUES (1, ${SQLITE_FORMAT}, 0, 0, 0);
@@ -59,3 +60,6 @@ CREATE TABLE IF NOT EXISTS staged_record (
   stored BLOB NOT NULL
 );
 `;
+
+/** For a file that was made before the head had a layout. */
+export const ADD_LAYOUT = "ALTER TABLE head ADD COLUMN layout TEXT NOT NULL DEFAULT ''";

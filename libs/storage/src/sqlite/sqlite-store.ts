@@ -13,7 +13,7 @@ import { examineSqliteStore, hasJournal } from './examine-store.ts';
 import { type FileLock, takeFileLock } from './file-lock.ts';
 import { SqliteBackend } from './sqlite-backend.ts';
 import { fromSqliteError } from './sqlite-errors.ts';
-import { CONNECTION_PRAGMAS, SQLITE_SCHEMA } from './sqlite-schema.ts';
+import { ADD_LAYOUT, CONNECTION_PRAGMAS, SQLITE_SCHEMA } from './sqlite-schema.ts';
 import { SqliteWriter } from './sqlite-writer.ts';
 
 export interface SqliteStoreOptions {
@@ -36,7 +36,8 @@ export interface SqliteStoreOptions {
  * Opens or creates the store in `file`, for this process alone. A file that is refused for its content
  * is left unchanged. New files have mode 0600.
  * @throws KeelsonError `storage.unavailable` (in use, cannot be opened), `storage.missing`,
- *   `storage.read_only`, `storage.corrupt`, `storage.full`, `storage.unknown_format`
+ *   `storage.read_only`, `storage.corrupt`, `storage.full`, `storage.unknown_format`,
+ *   `storage.superseded`
  */
 export const openSqliteStore = async (options: SqliteStoreOptions): Promise<Store> => {
   const {
@@ -52,17 +53,24 @@ export const openSqliteStore = async (options: SqliteStoreOptions): Promise<Stor
   );
 };
 
-const openBackend = ({ file, mayCreate = true, onLost }: SqliteStoreOptions): SqliteBackend => {
+const openBackend = ({
+  file,
+  mayCreate = true,
+  projections = [],
+  onLost,
+}: SqliteStoreOptions): SqliteBackend => {
   prepareFile(file, mayCreate);
   let lock: FileLock | undefined;
   let database: DatabaseSync | undefined;
   try {
     lock = lockStore(file);
-    requireKnownStore(file, mayCreate);
+    requireKnownStore(file, mayCreate, projections);
     database = new DatabaseSync(file);
     database.exec(`PRAGMA page_size = 4096; PRAGMA journal_mode = WAL; ${CONNECTION_PRAGMAS}`);
     // In one transaction: a crash leaves all tables or none.
-    database.exec(`BEGIN IMMEDIATE; ${SQLITE_SCHEMA} COMMIT; PRAGMA query_only = ON`);
+    database.exec(`BEGIN IMMEDIATE; ${SQLITE_SCHEMA} COMMIT`);
+    if (!hasLayout(database)) database.exec(ADD_LAYOUT);
+    database.exec('PRAGMA query_only = ON');
     const writer = new SqliteWriter(file, (error) => onLost?.(error, file));
     return new SqliteBackend({ file, database, lock, writer });
   } catch (error) {
@@ -71,6 +79,10 @@ const openBackend = ({ file, mayCreate = true, onLost }: SqliteStoreOptions): Sq
     throw fromSqliteError(error);
   }
 };
+
+const hasLayout = (database: DatabaseSync): boolean =>
+  database.prepare("SELECT 1 FROM pragma_table_info('head') WHERE name = 'layout'").get() !==
+  undefined;
 
 /** SQLite creates its other files with the mode of the database. */
 const prepareFile = (file: string, mayCreate: boolean): void => {
@@ -95,10 +107,14 @@ const lockStore = (file: string): FileLock => {
  * Looks at the file before a connection that may write is opened. A creation that was interrupted is
  * completed instead: SQLite first needs its journal.
  */
-const requireKnownStore = (file: string, mayCreate: boolean): void => {
+const requireKnownStore = (
+  file: string,
+  mayCreate: boolean,
+  projections: readonly Projection[],
+): void => {
   if (mayCreate && (statSync(file).size === 0 || hasJournal(file))) return;
   try {
-    examineSqliteStore(file).close();
+    examineSqliteStore(file, { projections }).close();
   } catch (error) {
     if (!mayCreate || !hasCode(error, 'storage.missing')) throw error;
   }

@@ -8,7 +8,7 @@ import type { Clock } from '@keelson/clock';
 import { hasCode } from '@keelson/errors';
 import { callInSpan } from '@keelson/logging/spans';
 import type { Backend, Batch } from '../backend.ts';
-import type { Projector } from '../projections/projector.ts';
+import type { Projector, RecordRows } from '../projections/projector.ts';
 import type { RecordReader } from '../reading/record-reader.ts';
 import { isDamage } from '../records/damaged-records.ts';
 import { digestRecord, treeTypeOf } from '../records/record-digest.ts';
@@ -40,6 +40,8 @@ interface Waiting extends CommitRequest {
 interface Accepted {
   readonly waiting: Waiting;
   readonly entry: WalEntry;
+  /** Rows of the records that it writes; without those that nothing can be computed from. */
+  readonly rows: ReadonlyMap<string, RecordRows | undefined>;
 }
 
 export interface CommitQueueOptions {
@@ -115,7 +117,7 @@ export class CommitQueue {
             this.#leavesBefore(group),
             reader.catchUpFinally(head),
           ]);
-          accepted = this.#accept(group, head);
+          accepted = await this.#accept(group, head);
           const batch = await this.#toBatch(accepted, leaves);
           entries = batch?.entries ?? [];
           return batch;
@@ -136,8 +138,11 @@ export class CommitQueue {
     onCommitted(entries);
   }
 
-  /** The transactions whose reads are still current, also after those accepted before them. */
-  #accept(group: readonly Waiting[], head: number): Accepted[] {
+  /**
+   * The transactions whose reads are still current, also after those accepted before them. One from whose
+   * records a projection cannot compute rows fails alone.
+   */
+  async #accept(group: readonly Waiting[], head: number): Promise<Accepted[]> {
     const committedAtMs = this.#options.clock.nowMs();
     const accepted: Accepted[] = [];
     const changed = new Set<string>();
@@ -145,14 +150,52 @@ export class CommitQueue {
       const { transaction, operations, gaps } = waiting;
       if (gaps !== this.#options.reader.gaps) continue;
       if (!transaction.isCurrent() || transaction.hasReadAny(changed)) continue;
+      const rows = await this.#rowsAfter(waiting).catch(waiting.fail);
+      if (rows === undefined) continue;
       const sequence = head + accepted.length + 1;
       for (const { path } of operations) {
         changed.add(path);
         for (const prefix of prefixesOf(path)) changed.add(prefix);
       }
-      accepted.push({ waiting, entry: { sequence, committedAtMs, operations } });
+      accepted.push({ waiting, entry: { sequence, committedAtMs, operations }, rows });
     }
     return accepted;
+  }
+
+  /**
+   * The rows of each record that a transaction writes, in the tables that it concerns. The value of a record
+   * from another store may be damaged, or of a version that a projection cannot read; the tables then keep the
+   * rows of its former version, and the record is reported.
+   */
+  async #rowsAfter({ operations, values }: Waiting): Promise<Accepted['rows']> {
+    const { projector } = this.#options;
+    const rows = new Map<string, RecordRows | undefined>();
+    for (const { path, stored } of operations) {
+      if (!projector.isConcernedBy(path)) continue;
+      if (values.has(path)) rows.set(path, projector.rowsOf(path, values.get(path)));
+      else rows.set(path, await this.#rowsOfApplied(path, stored));
+    }
+    return rows;
+  }
+
+  async #rowsOfApplied(
+    path: string,
+    stored: Uint8Array | undefined,
+  ): Promise<RecordRows | undefined> {
+    const { reader, projector } = this.#options;
+    let value: Uint8Array | undefined;
+    try {
+      value = stored && (await reader.decryptValue(path, stored));
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      return undefined;
+    }
+    try {
+      return projector.rowsOf(path, value);
+    } catch (error) {
+      reader.reportUnprojected(path, error);
+      return undefined;
+    }
   }
 
   async #toBatch(
@@ -160,12 +203,12 @@ export class CommitQueue {
     leaves: ReadonlyMap<string, Leaf>,
   ): Promise<Batch | undefined> {
     if (accepted.length === 0) return undefined;
-    const { reader, projector } = this.#options;
+    const { projector } = this.#options;
     const changes = new Map<string, RowChange>();
-    const values = new Map<string, Uint8Array | undefined>();
+    const after = new Map<string, RecordRows>();
     const created = new Set<string>();
     const entries: WalEntry[] = [];
-    for (const { waiting, entry } of accepted) {
+    for (const { entry, rows } of accepted) {
       const operations: WalOperation[] = [];
       for (const { path, stored } of entry.operations) {
         const tree = treeTypeOf(path);
@@ -177,21 +220,13 @@ export class CommitQueue {
           path,
           stored ? { path, stored, version: entry.sequence, digest } : { path, stored },
         );
-        if (!projector.isConcernedBy(path)) continue;
-        try {
-          const value = waiting.values.has(path)
-            ? waiting.values.get(path)
-            : stored && (await reader.decryptValue(path, stored));
-          values.set(path, value);
-        } catch (error) {
-          // A damaged record from another store. The tables keep the rows of its previous version.
-          if (!isDamage(error)) throw error;
-          values.delete(path);
-        }
       }
+      for (const [path, ofRecord] of rows)
+        if (ofRecord === undefined) after.delete(path);
+        else after.set(path, ofRecord);
       entries.push({ ...entry, operations });
     }
-    const projected = await projector.changesOf(values, created);
+    const projected = await projector.changesOf(after, created);
     return { entries, changes: [...changes.values()], projected };
   }
 

@@ -1,0 +1,42 @@
+/**
+ * Everything by which a process derives data from records, in one digest. Processes with different digests
+ * would derive different data from the same records, so only one digest at a time may write to a store.
+ */
+import { createHash } from 'node:crypto';
+import { KeelsonError } from '@keelson/errors';
+import type { Projection } from './projection.ts';
+
+/** A kind of derived data; `version` rises with each change. */
+export interface LayoutPart {
+  readonly name: string;
+  readonly version: number;
+}
+
+/** "" when nothing is derived. The parts may be in any order. */
+export const layoutDigest = (parts: readonly LayoutPart[]): string =>
+  parts.length === 0
+    ? ''
+    : createHash('sha256')
+        .update(
+          parts
+            .map(({ name, version }) => `${name} ${version}\n`)
+            .sort()
+            .join(''),
+        )
+        .digest('hex');
+
+export const partsOf = (projections: readonly Projection[]): readonly LayoutPart[] =>
+  projections.map(({ table, version }) => ({ name: `projection ${table}`, version }));
+
+/**
+ * A process of an older version does not take the store back from a newer one.
+ * @param saved versions of the tables in the store
+ * @throws KeelsonError `storage.superseded`
+ */
+export const requireNotOlder = (
+  projections: readonly Projection[],
+  saved: ReadonlyMap<string, number>,
+): void => {
+  for (const { table, version } of projections)
+    if ((saved.get(table) ?? 0) > version) throw new KeelsonError('storage.superseded');
+};
