@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,6 +47,33 @@ describe('a data folder', () => {
     const folder = join(file, 'data');
     expect(() => openDataFolder(folder)).toThrow(
       `KEELSON_DATA_DIR: the data folder ${folder} cannot be made (ENOTDIR`,
+    );
+  });
+
+  test('on a read-only file system is refused with this reason', () => {
+    const folder = join(base, 'new', 'data');
+    const make = `
+      const { makeDataFolder } = await import(${JSON.stringify(import.meta.resolve('./data-folder.ts'))});
+      try { makeDataFolder(${JSON.stringify(folder)}); } catch ({ message }) { console.log(message); }`;
+    const mounted = 'mount -t tmpfs -o ro none "$1" && exec "$2" --input-type=module -e "$3"';
+    const ended = spawnSync(
+      'unshare',
+      [
+        '--user',
+        '--map-root-user',
+        '--mount',
+        'sh',
+        '-c',
+        mounted,
+        'sh',
+        base,
+        process.execPath,
+        make,
+      ],
+      { encoding: 'utf8' },
+    );
+    expect(ended.stdout).toContain(
+      `KEELSON_DATA_DIR: the data folder ${folder} cannot be made (EROFS: read-only file system`,
     );
   });
 

@@ -20,6 +20,9 @@ const refuse = (path: string, what: string, cause?: unknown): never => {
   throw new Error(`KEELSON_DATA_DIR: the data folder ${path} ${what}${reason}`, { cause });
 };
 
+const nearestExisting = (path: string): string =>
+  existsSync(path) ? path : nearestExisting(dirname(path));
+
 /**
  * Creates the folder if it is absent, with mode 0700. @returns its absolute path @throws Error
  * naming the folder when it cannot be created or written, or is a file
@@ -30,6 +33,8 @@ export const makeDataFolder = (folder: string): string => {
     if (!statSync(path).isDirectory()) refuse(path, 'is a file');
   } else {
     try {
+      // Asked first, because on a read-only file system mkdir reports that a parent is missing.
+      accessSync(nearestExisting(path), constants.W_OK);
       mkdirSync(path, { recursive: true, mode: 0o700 });
       syncFolder(dirname(path));
     } catch (cause) {
