@@ -1,9 +1,10 @@
 /** The real command against a real server: docs/command-line.md word for word, refusals, and secrets. */
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import {
   chmodSync,
+  cpSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -13,6 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import {
   type KeelsonProcess,
@@ -354,6 +356,39 @@ test('doctor names a damaged store, a readable key and a missing file, and chang
   const made = await startKeelson({ dataFolder: sick });
   await made.stop();
   expect((await keelson(['doctor', sick])).code).toBe(0);
+
+  // The start refuses the same; data-folders.integration.test.ts of standalone has more.
+  const at = (name: string): string => join(folder.path, 'refused', name);
+  for (const [change, named, reason] of [
+    [() => writeFileSync(at('unseal.key'), randomBytes(32).toString('base64')), 'unseal.key', ''],
+    [
+      () => cpSync(at('pki.sqlite'), at('workspace.sqlite')),
+      'workspace.sqlite',
+      'is the store of pki',
+    ],
+    [
+      () => writeFileSync(at('store-positions.json'), '{"sys":9999,"pki":1,"workspace":1}'),
+      'sys.sqlite',
+      'KEELSON_ACCEPT_LOST_COMMITS=sys:',
+    ],
+    [
+      () => {
+        const database = new DatabaseSync(at('pki.sqlite'));
+        database.exec('UPDATE head SET format = 2');
+        database.close();
+      },
+      'pki.sqlite',
+      'format 2',
+    ],
+  ] as const) {
+    cpSync(sick, join(folder.path, 'refused'), { recursive: true });
+    change();
+    const { code, out } = await keelson(['doctor', join(folder.path, 'refused')]);
+    expect(code).toBe(2);
+    expect(out).toMatch(new RegExp(`^fault .*${named.replace('.', '\\.')}.*(${reason})`, 'm'));
+    rmSync(join(folder.path, 'refused'), { recursive: true });
+  }
+
   truncateSync(join(sick, 'pki.sqlite'), 8192);
   rmSync(join(sick, 'workspace.sqlite'));
   chmodSync(join(sick, 'unseal.key'), 0o644);

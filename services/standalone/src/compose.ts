@@ -25,7 +25,14 @@ import {
   unsealKeyFile,
 } from './first-start.ts';
 import { prepareOwnRunner } from './own-runner.ts';
-import { closeStores, createStoresRegistry, joinStores, openStores } from './stores.ts';
+import { recordPositions } from './store-positions.ts';
+import {
+  closeStores,
+  createStoresRegistry,
+  joinStores,
+  openStores,
+  type Stores,
+} from './stores.ts';
 
 export interface StandaloneParts {
   readonly config: Config<typeof standaloneConfig>;
@@ -51,10 +58,35 @@ export interface Standalone {
   stop(): Promise<void>;
 }
 
+/** Opens the stores, for writing only once all of them and the key are accepted. */
+const openOwnStores = async (
+  { config, folder, logger }: StandaloneParts,
+  keyFile: string,
+  isFirst: boolean,
+): Promise<{ readonly stores: Stores; readonly lost: ReadonlySet<StoreService> }> => {
+  if (!isFirst)
+    await requireAcceptable(folder, { keyFile, acceptedLosses: config.acceptLostCommits });
+  const lost = new Set<StoreService>();
+  const stores = await openStores({
+    folder,
+    mayCreate: isFirst,
+    clock: systemClock,
+    cacheBytes: config.storeCacheBytes,
+    onLost: (service, err, file) => {
+      lost.add(service);
+      logger.fatal(
+        { err, service, file },
+        'a write to the disk failed: the store is closed until Keelson is restarted',
+      );
+    },
+  });
+  return { stores, lost };
+};
+
 /** Starts sys on stores that belong together; closes them if that fails. */
 const startSys = async (
   sys: SysService,
-  stores: Awaited<ReturnType<typeof openStores>>,
+  stores: Stores,
   { isFirst, keyFile }: { readonly isFirst: boolean; readonly keyFile: string },
 ): Promise<void> => {
   try {
@@ -87,24 +119,10 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
   };
   const clock = systemClock;
   const isFirst = prepareStart(folder, config.unsealKeyFile) === 'first';
-  if (!isFirst) await requireAcceptable(folder, config.unsealKeyFile);
+  const { stores, lost } = await openOwnStores(given, config.unsealKeyFile, isFirst);
 
   const leases = new InProcessLeaseStore();
   const transport = await openNatsTransport(config);
-  const lost = new Set<StoreService>();
-  const stores = await openStores({
-    folder,
-    mayCreate: isFirst,
-    clock,
-    cacheBytes: config.storeCacheBytes,
-    onLost: (service, err, file) => {
-      lost.add(service);
-      logger.fatal(
-        { err, service, file },
-        'a write to the disk failed: the store is closed until Keelson is restarted',
-      );
-    },
-  });
   const registry = createStoresRegistry(stores);
   const parts = { config, leases, clock, logger, registry };
 
@@ -169,6 +187,7 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
     writeFirstRun(firstRunFile(folder), firstRun);
     finishFirstStart(folder);
   }
+  const positions = await recordPositions({ stores, folder, clock, logger });
 
   const https = addresses.find((address) => address.startsWith('https:'));
   const http = addresses.find((address) => address.startsWith('http:')) ?? '';
@@ -192,6 +211,7 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
       await gateway.stop();
       tls.source.close();
       for (const service of [workspace, pki, sys]) await service.stop();
+      await positions.stop();
       await closeStores(stores);
       await leases.close();
       await transport.close();

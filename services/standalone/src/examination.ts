@@ -2,7 +2,7 @@
  * Looks at the data folder of a cluster before anything in it is opened for writing, so that a start that is
  * refused leaves every file as it was. The doctor reports the same faults.
  */
-import { KeelsonError } from '@keelson/errors';
+import { hasCode, KeelsonError } from '@keelson/errors';
 import { type ExaminedStore, examineSqliteStore } from '@keelson/storage';
 import { examineCluster } from '@keelson/sys-service/examination';
 import {
@@ -12,7 +12,9 @@ import {
   type StoreService,
   storeFile,
 } from './first-start.ts';
-import { originOf } from './store-origin.ts';
+import { findOrigin } from './store-origin.ts';
+import { loadPositions, type Positions, positionsFile } from './store-positions.ts';
+import { PROJECTIONS } from './stores.ts';
 
 /** Why a start is refused. */
 export interface FolderFault {
@@ -34,6 +36,8 @@ export interface FolderExamination {
   readonly keyFile: string;
   /** Whether a process has the stores open. */
   readonly isInUse?: boolean;
+  /** Stores whose lost commits were accepted, with the commit that each ends with: `pki:120`. */
+  readonly acceptedLosses?: readonly string[];
 }
 
 type Examined = Partial<Record<StoreService, ExaminedStore>>;
@@ -41,21 +45,25 @@ type Examined = Partial<Record<StoreService, ExaminedStore>>;
 /** The caller closes the stores (`closeExamined`). */
 export const examineFolder = async (
   folder: DataFiles,
-  { keyFile, isInUse = false }: FolderExamination,
+  { keyFile, isInUse = false, acceptedLosses = [] }: FolderExamination,
 ): Promise<ExaminedFolder> => {
   const stores: Examined = {};
   const faults: FolderFault[] = [];
   for (const service of STORE_SERVICES) {
     const file = storeFile(folder, service);
     try {
-      stores[service] = examineSqliteStore(file, { isInUse });
+      stores[service] = examineSqliteStore(file, {
+        isInUse,
+        projections: PROJECTIONS[service],
+      });
     } catch (cause) {
       const reason = KeelsonError.from(cause).message;
-      faults.push({ file, reason, remedy: putBack('the file'), cause });
+      faults.push({ file, reason, remedy: remedyOf(cause), cause });
     }
   }
   if (stores.sys !== undefined)
     faults.push(...(await faultsOfCluster(folder, stores.sys, stores, keyFile)));
+  faults.push(...lostCommits(folder, stores, acceptedLosses));
   return { faults, stores };
 };
 
@@ -82,14 +90,17 @@ const faultsOfCluster = async (
   // The other stores may already be those of the snapshot.
   if (facts.isRestorationPending) return [];
   const faults: FolderFault[] = [];
-  const id = await originOf(sys);
-  for (const [service, store] of Object.entries(stores))
-    if ((await originOf(store)) !== id)
-      faults.push({
-        file: storeFile(folder, service as StoreService),
-        reason: `it does not belong to ${file}: it is empty, or of another cluster`,
-        remedy: putBack('the one that was here'),
-      });
+  const own = await findOrigin(sys);
+  for (const [service, store] of Object.entries(stores)) {
+    const origin = await findOrigin(store);
+    const place = storeFile(folder, service as StoreService);
+    const reason =
+      origin?.id === own?.id
+        ? `it is the store of ${origin?.service ?? service}`
+        : `it does not belong to ${file}: it is empty, or of another cluster`;
+    if (origin?.id !== own?.id || (origin?.service ?? service) !== service)
+      faults.push({ file: place, reason, remedy: putBack('the one that was here') });
+  }
   if (!facts.isKeyAccepted) {
     const cause = new KeelsonError('sys.wrong_unseal_key');
     faults.push({ file: keyFile, reason: cause.message, remedy: putBack('the key'), cause });
@@ -97,9 +108,46 @@ const faultsOfCluster = async (
   return faults;
 };
 
+const remedyOf = (cause: unknown): string =>
+  hasCode(cause, 'storage.unknown_format', 'storage.superseded')
+    ? 'Nothing was changed. Install the version of Keelson that used this folder last.'
+    : putBack('the file');
+
+/** The stores that end before a commit that they had. */
+const lostCommits = (
+  folder: DataFiles,
+  stores: Examined,
+  acceptedLosses: readonly string[],
+): readonly FolderFault[] => {
+  let known: Positions;
+  try {
+    known = loadPositions(folder);
+  } catch (cause) {
+    const reason = `it cannot be read: ${(cause as Error).message}`;
+    return [{ file: positionsFile(folder), reason, remedy: putBack('the file'), cause }];
+  }
+  return STORE_SERVICES.flatMap((service) => {
+    const { sequence = Infinity } = stores[service] ?? {};
+    const { [service]: had = 0 } = known;
+    const loss = `${service}:${sequence}`;
+    if (sequence >= had || acceptedLosses.includes(loss)) return [];
+    const file = storeFile(folder, service);
+    return [
+      {
+        file,
+        reason: `it ends with commit ${sequence}, and had ${had}: it is older than the rest, or ${file}-wal is missing or was cut`,
+        remedy: `${putBack('both')} To do without these commits for good, start once with KEELSON_ACCEPT_LOST_COMMITS=${loss}.`,
+      },
+    ];
+  });
+};
+
 /** @throws Error naming the file, why it is refused, and the remedy */
-export const requireAcceptable = async (folder: DataFiles, keyFile: string): Promise<void> => {
-  const { faults, stores } = await examineFolder(folder, { keyFile });
+export const requireAcceptable = async (
+  folder: DataFiles,
+  examination: FolderExamination,
+): Promise<void> => {
+  const { faults, stores } = await examineFolder(folder, examination);
   closeExamined(stores);
   const [first] = faults;
   if (first === undefined) return;

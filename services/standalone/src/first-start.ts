@@ -17,6 +17,8 @@ const MARKER = 'first-start-unfinished';
 const FIRST_RUN = 'first-run.json';
 const UNSEAL_KEY = 'unseal.key';
 const TLS_FOLDER = 'tls';
+/** See store-positions.ts. */
+export const POSITIONS = 'store-positions.json';
 
 /** Stores of the services, by service name. */
 export const STORE_SERVICES = ['sys', 'pki', 'workspace'] as const;
@@ -40,7 +42,7 @@ export const tlsFolder = (folder: DataFolder): string => folder.file(TLS_FOLDER)
 
 /** Whether a file is one that only a cluster creates; a store's logs share its name as a prefix. */
 const isOfCluster = (name: string): boolean =>
-  [FIRST_RUN, UNSEAL_KEY, TLS_FOLDER].includes(name) ||
+  [FIRST_RUN, UNSEAL_KEY, TLS_FOLDER, POSITIONS].includes(name) ||
   STORE_SERVICES.some((service) => name.startsWith(storeName(service)));
 
 /** A store is never empty: its first page is on disk before anything is kept in it. */

@@ -1,11 +1,18 @@
-/** Identifier shared by all stores of one data folder and by no others. */
+/** The cluster and the service to which a store of a data folder belongs. */
 import { jsonRecords, type Reads, type Transaction } from '@keelson/storage';
+import type { StoreService } from './first-start.ts';
 
-const origins = jsonRecords<{ readonly id: string }>('node/core/');
+export interface StoreOrigin {
+  /** Shared by all stores of one data folder and by no others. */
+  readonly id: string;
+  readonly service?: StoreService;
+}
+
+const origins = jsonRecords<StoreOrigin>('node/core/');
 const ORIGIN_KEY = 'origin';
 
-export const originOf = async (reads: Pick<Reads, 'read'>): Promise<string | undefined> =>
-  (await origins.find(reads, ORIGIN_KEY))?.id;
+export const findOrigin = (reads: Pick<Reads, 'read'>): Promise<StoreOrigin | undefined> =>
+  origins.find(reads, ORIGIN_KEY);
 
-export const writeOrigin = (tx: Transaction, id: string): void =>
-  origins.write(tx, ORIGIN_KEY, { id });
+export const writeOrigin = (tx: Transaction, origin: StoreOrigin): void =>
+  origins.write(tx, ORIGIN_KEY, origin);

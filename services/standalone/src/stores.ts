@@ -14,7 +14,7 @@ import {
 import { WORKSPACE_PROJECTIONS } from '@keelson/workspace-service';
 import type { DataFolder } from './data-folder.ts';
 import { STORE_SERVICES, type StoreService, storeFile } from './first-start.ts';
-import { originOf, writeOrigin } from './store-origin.ts';
+import { findOrigin, writeOrigin } from './store-origin.ts';
 
 export interface OpenStore {
   readonly store: Store;
@@ -37,7 +37,7 @@ export interface StoresOptions {
   readonly onLost: (service: StoreService, error: Error, file: string) => void;
 }
 
-const PROJECTIONS: Readonly<Record<StoreService, readonly Projection[]>> = {
+export const PROJECTIONS: Readonly<Record<StoreService, readonly Projection[]>> = {
   sys: [],
   pki: PKI_PROJECTIONS,
   workspace: WORKSPACE_PROJECTIONS,
@@ -45,8 +45,9 @@ const PROJECTIONS: Readonly<Record<StoreService, readonly Projection[]>> = {
 
 /** Marks the stores of a first start as belonging together, even if an interrupted start has marked some. */
 export const joinStores = async (stores: Stores): Promise<void> => {
-  const id = (await originOf(stores.sys.store)) ?? randomUUID();
-  for (const { store } of Object.values(stores)) await store.transact((tx) => writeOrigin(tx, id));
+  const id = (await findOrigin(stores.sys.store))?.id ?? randomUUID();
+  for (const service of STORE_SERVICES)
+    await stores[service].store.transact((tx) => writeOrigin(tx, { id, service }));
 };
 
 /** The metrics of the process, with those of its stores. */

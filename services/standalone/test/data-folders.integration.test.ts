@@ -3,7 +3,17 @@
  * that is refused names the file and changes nothing, and none replaces what may hold data.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  watch,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { createBarrier, openSqliteStore } from '@keelson/storage';
@@ -53,13 +63,34 @@ const readKept = async (keelson: KeelsonProcess): Promise<readonly number[]> => 
 };
 const ALL_THERE = [200, 200, 200];
 
+const positionsIn = (folder: string): Readonly<Record<string, number>> =>
+  JSON.parse(readFileSync(join(folder, 'store-positions.json'), 'utf8'));
+
+/** Resolves when later positions than `before` are recorded for every store. */
+const positionsAfter = (folder: string, before: Readonly<Record<string, number>>): Promise<void> =>
+  new Promise((resolve) => {
+    const isLater = (): boolean =>
+      Object.entries(positionsIn(folder)).every(
+        ([name, position]) => position > (before[name] ?? 0),
+      );
+    const check = (): void => {
+      if (!isLater()) return;
+      watcher.close();
+      resolve();
+    };
+    const watcher = watch(folder, check);
+    check();
+  });
+
 beforeAll(async () => {
   base = await temporaryDirectory();
   kept = join(base.path, 'kept');
   // Stopped once, so that the logs hold only what came later.
   await (await startKeelson({ dataFolder: kept })).stop();
+  const before = positionsIn(kept);
   const keelson = await startKeelson({ dataFolder: kept });
   await createKept(keelson);
+  await positionsAfter(kept, before);
   await keelson.stop('SIGKILL');
   other = join(base.path, 'other');
   await (await startKeelson({ dataFolder: other })).stop();
@@ -181,6 +212,45 @@ describe('a data folder in which', () => {
           `${service}.sqlite`,
         ] as const,
     ),
+    ...(['sys', 'pki', 'workspace'] as const).flatMap((service) => {
+      const name = `${service}.sqlite`;
+      return [
+        [`${name}-wal is missing`, remove(`${name}-wal`), `${name}: it ends with commit`],
+        [
+          `${name}-wal was cut`,
+          (folder: string) => {
+            const file = join(folder, `${name}-wal`);
+            // Less than one page of it.
+            truncateSync(file, 4000);
+          },
+          `KEELSON_ACCEPT_LOST_COMMITS=${service}:`,
+        ],
+      ] as const;
+    }),
+    [
+      'two stores were swapped',
+      (folder: string) => {
+        const [pki, workspace, kept] = ['pki.sqlite', 'workspace.sqlite', 'kept.sqlite'];
+        for (const [from, to] of [
+          [pki, kept],
+          [workspace, pki],
+          [kept, workspace],
+        ] as const)
+          for (const suffix of ['', '-wal', '-shm'])
+            renameSync(join(folder, from + suffix), join(folder, to + suffix));
+      },
+      'pki.sqlite: it is the store of workspace',
+    ],
+    [
+      'all logs are missing',
+      remove('sys.sqlite-wal', 'pki.sqlite-wal', 'workspace.sqlite-wal'),
+      'sys.sqlite: it ends with commit',
+    ],
+    [
+      'store-positions.json holds something else',
+      (folder: string) => writeFileSync(join(folder, 'store-positions.json'), '{"sys":"x"}'),
+      'store-positions.json',
+    ],
     [
       'unseal.key is that of another cluster',
       (folder: string) =>
@@ -199,7 +269,7 @@ describe('a data folder in which', () => {
     const refusal = await refusalOf(folder);
     expect(refusal).toContain('keelson cannot start');
     expect(refusal).toContain(named);
-    expect(refusal).toContain('Nothing was changed. Put back ');
+    expect(refusal).toContain('Nothing was changed. ');
     expect(contentOf(folder)).toEqual(before);
   });
 
@@ -212,6 +282,29 @@ describe('a data folder in which', () => {
     const keelson = await startKeelson({ dataFolder: folder });
     expect(await readKept(keelson)).toEqual(ALL_THERE);
     await keelson.stop();
+  });
+
+  test('a log is missing starts once its lost commits are accepted, and later without a word', async () => {
+    const folder = copyOfKept();
+    rmSync(join(folder, 'workspace.sqlite-wal'));
+    const accepted = /KEELSON_ACCEPT_LOST_COMMITS=(workspace:\d+)\./.exec(
+      await refusalOf(folder),
+    )?.[1];
+    const env = { KEELSON_ACCEPT_LOST_COMMITS: accepted ?? '' };
+    const keelson = await startKeelson({ dataFolder: folder, env });
+    expect(await readKept(keelson)).toEqual([200, 200, 404]);
+    await keelson.stop('SIGKILL');
+    const again = await startKeelson({ dataFolder: folder });
+    await again.stop();
+  });
+
+  test('store-positions.json is missing, as in one of an earlier version, starts', async () => {
+    const folder = copyOfKept();
+    rmSync(join(folder, 'store-positions.json'));
+    const keelson = await startKeelson({ dataFolder: folder });
+    expect(await readKept(keelson)).toEqual(ALL_THERE);
+    await keelson.stop();
+    expect(Object.keys(positionsIn(folder)).sort()).toEqual(['pki', 'sys', 'workspace']);
   });
 
   test('the marker of the first start reappeared, as by a power cut, keeps everything', async () => {

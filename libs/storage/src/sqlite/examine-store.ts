@@ -14,6 +14,7 @@ import { LOAD_VERSIONS } from '../projections/projection-sql.ts';
 import { ParsedRecord } from '../records/parsed-record.ts';
 import { scopeOf } from '../records/record-path.ts';
 import type { Reads } from '../store.ts';
+import { holdsCommit } from './log-file.ts';
 import { fromSqliteError, guarded } from './sqlite-errors.ts';
 import { SqliteRecords } from './sqlite-records.ts';
 import { SQLITE_FORMAT } from './sqlite-schema.ts';
@@ -76,12 +77,13 @@ export const examineSqliteStore = (
 const READONLY_ROLLBACK = 776;
 
 /**
- * Without a log the main file is complete, and is opened as one that never changes: otherwise SQLite would
- * remove an empty log. With a log, its index is kept in memory and no lock is taken, since both need files.
+ * Without commits in a log the main file is complete, and is opened as one that never changes. With a log, its
+ * index is kept in memory and no lock is taken, since both need files.
  */
 const connectUnnoticed = (file: string): DatabaseSync => {
   const url = pathToFileURL(file);
-  if (!isFilled(`${file}-wal`)) url.searchParams.set('immutable', '1');
+  const log = `${file}-wal`;
+  if (!isFilled(log) || !holdsCommit(log)) url.searchParams.set('immutable', '1');
   else url.searchParams.set('vfs', 'unix-none');
   url.searchParams.set('mode', 'ro');
   const database = new DatabaseSync(url, { readOnly: true });

@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createBarrier } from '../barrier/barrier.ts';
 import { openBarrierFor } from '../barrier/open-barrier.ts';
 import type { Store } from '../store.ts';
+import { examineSqliteStore } from './examine-store.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 
 const run = promisify(execFile);
@@ -143,6 +144,33 @@ describe('a SQLite store', () => {
     const again = await openStore();
     expect(await again.list('shared/')).toHaveLength(20);
     await again.close();
+  });
+
+  test.for([
+    ['empty', () => Buffer.alloc(0)],
+    ['cut within its first page', (log: Buffer) => log.subarray(0, 4000)],
+    ['cut within its first commit', (log: Buffer) => log.subarray(0, 32 + 24 + 4096)],
+    ['damaged in its first page', (log: Buffer) => Buffer.from(log).fill(7, 100, 200)],
+    ['of something else', () => Buffer.from('x'.repeat(9000))],
+    ['whole', (log: Buffer) => log],
+  ] as const)('is examined without changing a log that is %s', async ([, change]) => {
+    await (await openStore()).close();
+    const store = await openStore();
+    await fill(store, 3);
+    const killed = await contents();
+    await store.close();
+    for (const [name, content] of Object.entries(killed))
+      await writeFile(join(folder.path, name), content, 'hex');
+    await writeFile(`${file}-wal`, change(Buffer.from(killed['store.db-wal'] ?? '', 'hex')));
+    const before = await contents();
+    const examined = examineSqliteStore(file);
+    const { sequence } = examined;
+    expect(examined.findDamage()).toBeUndefined();
+    examined.close();
+    expect(await contents()).toEqual(before);
+    const opened = await openSqliteStore({ file, barrier: createBarrier() });
+    expect(await opened.wal.headSequence()).toBe(sequence);
+    await opened.close();
   });
 
   test('that was cut off is refused, although its list of tables and its log are there', async () => {

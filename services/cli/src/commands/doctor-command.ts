@@ -1,7 +1,7 @@
 /** `doctor`: examines a data folder or a database, whether or not a server is running. It changes nothing. */
-import { existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
+import { existsSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { type ExaminedStore, type FileLock, takeFileLock } from '@keelson/storage';
 import type { DatabaseFacts } from '@keelson/storage/postgres/examination';
 import type { Command } from 'commander';
 import { EXIT } from '../client/failure.ts';
@@ -15,7 +15,6 @@ interface Finding {
 
 const STORES = ['sys', 'pki', 'workspace'] as const;
 const OTHERS = 0o077;
-const KEY_BYTES = 32;
 const SPARE_BYTES = 1024 ** 3;
 const GIB = 1024 ** 3;
 
@@ -31,41 +30,82 @@ const interrupted = (subject: string, records: number): Finding =>
     `${records} records of an interrupted restoration wait: start sys (standalone: the server), which finishes it if any store was replaced. Otherwise everything is as before, and the snapshot can be restored again.`,
   );
 
-const checkStore = (folder: string, service: string): Finding => {
-  const file = join(folder, `${service}.sqlite`);
-  if (!existsSync(file)) return fault(file, `It is missing. ${RESTORE}`);
-  if (statSync(file).size === 0) return fault(file, `It is empty. ${RESTORE}`);
-  if ((statSync(file).mode & OTHERS) !== 0)
-    return fault(file, `Others can read it: chmod 600 ${file}`);
-  try {
-    const database = new DatabaseSync(file, { readOnly: true });
-    try {
-      const head = database.prepare('SELECT format, sequence FROM head').get();
-      const checked = database.prepare('PRAGMA quick_check').get()?.['quick_check'];
-      const staged = database.prepare('SELECT count(*) AS records FROM staged_record').get();
-      if (checked === 'ok' && Number(staged?.['records']) > 0)
-        return interrupted(file, Number(staged?.['records']));
-      return checked === 'ok'
-        ? good(file, `format ${String(head?.['format'])}, ${String(head?.['sequence'])} commits`)
-        : fault(file, `It is damaged: ${String(checked)}. ${RESTORE}`);
-    } finally {
-      database.close();
-    }
-  } catch (error) {
-    return fault(file, `It cannot be read: ${(error as Error).message}. ${RESTORE}`);
-  }
+/** Faults of the file that need no look into it. */
+const checkFile = (file: string, missing: string): readonly Finding[] => {
+  if (!existsSync(file)) return [fault(file, missing)];
+  const { size, mode } = statSync(file);
+  if (size === 0) return [fault(file, `It is empty. ${RESTORE}`)];
+  return (mode & OTHERS) === 0 ? [] : [fault(file, `Others can read it: chmod 600 ${file}`)];
 };
 
-const checkKeyFile = (folder: string): Finding => {
-  const file = join(folder, 'unseal.key');
-  if (!existsSync(file))
-    return fault(file, 'It is missing: put it back, or name it with KEELSON_UNSEAL_KEY_FILE.');
-  if ((statSync(file).mode & OTHERS) !== 0)
-    return fault(file, `Others can read it: chmod 600 ${file}`);
-  const bytes = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64').byteLength;
-  return bytes === KEY_BYTES
-    ? good(file, 'a key; whether it is the one of the cluster shows when the server starts')
-    : fault(file, `It holds ${bytes} bytes in base64, a key has ${KEY_BYTES}. Put the key back.`);
+const judgeExamined = (file: string, { sequence, ...store }: ExaminedStore): Finding => {
+  const damage = store.findDamage();
+  if (damage !== undefined) return fault(file, `It is damaged: ${damage}. ${RESTORE}`);
+  return store.stagedRecords > 0
+    ? interrupted(file, store.stagedRecords)
+    : good(file, `${sequence} commits`);
+};
+
+/** The lock of a server that uses the folder; "used": one does, undefined: there is no lock to take. */
+const takeLock = (folder: string): FileLock | 'used' | undefined => {
+  const file = join(folder, 'lock.sqlite');
+  return existsSync(file) ? (takeFileLock(file) ?? 'used') : undefined;
+};
+
+const KEY_STATES = {
+  accepted: 'it opens the seal of sys.sqlite',
+  unknown: 'whether it is the one of the cluster shows when sys.sqlite is there',
+} as const;
+
+/** The stores and the key, as the start looks at them. */
+const checkStores = async (folder: string, keyFile: string): Promise<readonly Finding[]> => {
+  // Loaded on use, because it needs the parts of the server.
+  const { closeExamined, examineFolder } = await import('@keelson/standalone-service/examination');
+  const file = (name: string): string => join(folder, name);
+  const lock = takeLock(folder);
+  const examined = await examineFolder({ file }, { keyFile, isInUse: lock === 'used' });
+  try {
+    // The first fault of a file, which is the one that a start would name.
+    const unusable = new Map(examined.faults.toReversed().map((found) => [found.file, found]));
+    const judge = (path: string, whenSound: () => Finding): Finding => {
+      const found = unusable.get(path);
+      return found === undefined ? whenSound() : fault(path, `${found.reason}. ${found.remedy}`);
+    };
+    const stores = STORES.flatMap((service) => {
+      const path = file(`${service}.sqlite`);
+      const faults = checkFile(path, `It is missing. ${RESTORE}`);
+      if (faults.length > 0) return faults;
+      const store = examined.stores[service];
+      return [
+        judge(path, () =>
+          store === undefined
+            ? fault(path, `It cannot be read. ${RESTORE}`)
+            : judgeExamined(path, store),
+        ),
+      ];
+    });
+    const faultsOfKey = checkFile(
+      keyFile,
+      'It is missing: put it back, or name it with KEELSON_UNSEAL_KEY_FILE.',
+    );
+    const named = new Set([keyFile, ...STORES.map((service) => file(`${service}.sqlite`))]);
+    return [
+      ...stores,
+      ...(faultsOfKey.length > 0
+        ? faultsOfKey
+        : [
+            judge(keyFile, () =>
+              good(keyFile, KEY_STATES[examined.stores.sys === undefined ? 'unknown' : 'accepted']),
+            ),
+          ]),
+      ...[...unusable.keys()]
+        .filter((path) => !named.has(path))
+        .map((path) => judge(path, () => good(path, ''))),
+    ];
+  } finally {
+    closeExamined(examined.stores);
+    if (lock !== 'used') lock?.close();
+  }
 };
 
 const checkFirstStart = (folder: string): readonly Finding[] => {
@@ -85,14 +125,9 @@ const checkDisk = (folder: string): Finding => {
     : good(folder, text);
 };
 
-const examine = (folder: string): readonly Finding[] =>
+const examine = async (folder: string, keyFile: string): Promise<readonly Finding[]> =>
   existsSync(folder) && statSync(folder).isDirectory()
-    ? [
-        checkDisk(folder),
-        ...checkFirstStart(folder),
-        ...STORES.map((service) => checkStore(folder, service)),
-        checkKeyFile(folder),
-      ]
+    ? [checkDisk(folder), ...checkFirstStart(folder), ...(await checkStores(folder, keyFile))]
     : [fault(folder, 'It is no folder: name the data folder of the server.')];
 
 const GIVEN = 'KEELSON_DATABASE_URL';
@@ -192,7 +227,12 @@ export const addDoctorCommand = (program: Command, cli: Cli): void => {
     .option('--database', `the PostgreSQL database that ${GIVEN} names, instead of a folder`)
     .action(async (folder: string, { database }: { readonly database?: true }) => {
       const findings =
-        database === true ? await examineDatabase(cli.environment[GIVEN]) : examine(folder);
+        database === true
+          ? await examineDatabase(cli.environment[GIVEN])
+          : await examine(
+              folder,
+              cli.environment['KEELSON_UNSEAL_KEY_FILE'] ?? join(folder, 'unseal.key'),
+            );
       cli.printTable(
         findings,
         findings.map(({ state, subject, text }) => [state, subject, text]),
