@@ -113,7 +113,10 @@ export class RecordStore implements Store {
         return false;
       }
     };
-    this.#trees = new TreeKeeper({ backend, head, exclusively, opens });
+    const announce = async (restored: readonly WalOperation[]): Promise<void> => {
+      for (const row of restored) await this.#transact((tx) => tx.putStored(row));
+    };
+    this.#trees = new TreeKeeper({ backend, head, exclusively, opens, announce });
     this.merkle = this.#trees;
     this.stored = storedReadsOf(backend, () => this.#requireOpen());
     this.copies = storeCopies({

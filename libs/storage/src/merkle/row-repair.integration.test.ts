@@ -8,6 +8,7 @@ import { createBarrier } from '../barrier/barrier.ts';
 import { openBarrierFor } from '../barrier/open-barrier.ts';
 import { get, put, ROOT_KEY } from '../contract/store-context.ts';
 import { openPostgresStore } from '../postgres/postgres-store.ts';
+import { deriveView } from '../records/derive-view.ts';
 import { openSqliteStore } from '../sqlite/sqlite-store.ts';
 import type { Store } from '../store.ts';
 
@@ -115,7 +116,17 @@ describe.for([
     const roots = await place.store.merkle.roots();
     const store = await place.damage('UPDATE record SET stored = BYTES WHERE path = PATH');
     expect(await isCorrupted(store)).toBe(true);
+    await expect(store.read('shared/a')).rejects.toThrow();
+    expect(store.damagedPaths()).toEqual(['shared/a']);
+    const view = deriveView(store, ['shared/'], async (reads) => {
+      const damaged: string[] = [];
+      await reads.scan('shared/', { onDamaged: (path) => damaged.push(path) });
+      return damaged;
+    });
+    expect(await view()).toEqual(['shared/a']);
     expect(await store.merkle.rebuild()).toEqual([]);
+    expect(store.damagedPaths()).toEqual([]);
+    expect(await view()).toEqual([]);
     expect(await get(store, 'shared/a')).toBe('last');
     expect(await store.merkle.roots()).toEqual(roots);
     expect(await isCorrupted(store)).toBe(false);

@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises';
 import { digestRecord, treeTypeOf } from '../records/record-digest.ts';
 import { rangeBelow } from '../records/record-path.ts';
 import type { CheckedRow } from '../records/stored-rows.ts';
-import type { DamagedRecord } from '../store.ts';
+import type { DamagedRecord, WalOperation } from '../store.ts';
 import type { TreeRows } from './tree-rows.ts';
 
 const PAGE_ROWS = 200;
@@ -16,6 +16,8 @@ export interface RowRepairOptions {
   readonly backend: TreeRows;
   /** Whether the barrier opens a value at its path. */
   readonly opens: (path: string, stored: Uint8Array) => Promise<boolean>;
+  /** Called with each row that was restored from the log. */
+  readonly onRestored: (row: WalOperation) => void;
 }
 
 type Damaged = Map<string, Pick<CheckedRow, 'version'>>;
@@ -54,7 +56,7 @@ const correctLeaves = async (
 
 /** Restores damaged rows from the log, and removes the restored ones from `damaged`. */
 const restoreFromLog = async (
-  { backend, opens }: RowRepairOptions,
+  { backend, opens, onRestored }: RowRepairOptions,
   damaged: Damaged,
 ): Promise<void> => {
   // The first pass finds the newest write of each row, so that no values are held in memory.
@@ -69,6 +71,7 @@ const restoreFromLog = async (
       const { version } = row;
       await backend.restoreRow({ path, stored, version, digest: digestRecord(path, stored) });
       damaged.delete(path);
+      onRestored({ path, stored });
     }
   });
 };

@@ -66,6 +66,10 @@ export interface TreeKeeperOptions {
   readonly exclusively: (work: () => Promise<void>) => Promise<void>;
   /** Whether the barrier opens a value at its path. */
   readonly opens: (path: string, stored: Uint8Array) => Promise<boolean>;
+  /**
+   * Commits restored rows once more, so that all that knows them as damaged, on every replica, reads them again.
+   */
+  readonly announce: (restored: readonly WalOperation[]) => Promise<void>;
 }
 
 const newTrees = (): Record<TreeType, MerkleTree> => ({
@@ -176,12 +180,15 @@ export class TreeKeeper {
    * @returns records that are still damaged, which the trees count as they were committed
    */
   rebuild(): Promise<readonly DamagedRecord[]> {
-    const { backend, exclusively, opens } = this.#options;
+    const { backend, exclusively, opens, announce } = this.#options;
     return this.#inTurn(async () => {
       let damaged: readonly DamagedRecord[] = [];
+      const restored: WalOperation[] = [];
+      const onRestored = (row: WalOperation) => restored.push(row);
       await exclusively(async () => {
-        damaged = await repairRows({ backend, opens });
+        damaged = await repairRows({ backend, opens, onRestored });
       });
+      await announce(restored);
       await this.#recount(damaged);
       return damaged;
     });
