@@ -3,7 +3,7 @@
  * or with a command of the caller, such as one that an installed package provides.
  */
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -16,6 +16,9 @@ export interface KeelsonProcess {
   /** "https://localhost:PORT" */
   readonly https: string;
   readonly dataFolder: string;
+  /** Folder in which other processes see the file system of this one. */
+  readonly root: string;
+  /** "" if the folder has no `first-run.json`, as after the restoration of another cluster. */
   readonly rootToken: string;
   readonly apiToken: string;
   /** Everything printed so far, both streams. */
@@ -29,16 +32,41 @@ export interface KeelsonOptions {
   /** Additional KEELSON_* variables. Without `KEELSON_RUNNER` the built-in runner is off, as few tests have runs. */
   readonly env?: Readonly<Record<string, string>>;
   /** Starts it instead of `node services/standalone/src/main.ts`. */
-  readonly command?: readonly [program: string, ...given: string[]];
+  readonly command?: Command;
+  /**
+   * Size of a disk of its own for the data folder, which exists as long as the process. Other processes find it
+   * below \`KeelsonProcess.root\`.
+   */
+  readonly diskBytes?: number;
   /** Where the command runs. */
   readonly folder?: string;
 }
 
 const MAIN = fileURLToPath(new URL('../../../services/standalone/src/main.ts', import.meta.url));
 
+type Command = readonly [program: string, ...given: string[]];
+
+/** The command, in a mount namespace of its own in which the data folder is a disk of this size. */
+const withDisk = ({ dataFolder, diskBytes }: KeelsonOptions, command: Command): Command =>
+  diskBytes === undefined
+    ? command
+    : [
+        'unshare',
+        '--user',
+        '--map-root-user',
+        '--mount',
+        'sh',
+        '-c',
+        'mount -t tmpfs -o "size=$1,mode=700" none "$2" && shift 2 && exec "$@"',
+        'sh',
+        String(diskBytes),
+        dataFolder,
+        ...command,
+      ];
+
 /** Resolves when the process has printed its greeting. Rejects with its output if it ends earlier. */
 export const startKeelson = async (options: KeelsonOptions): Promise<KeelsonProcess> => {
-  const [program, ...given] = options.command ?? [process.execPath, MAIN];
+  const [program, ...given] = withDisk(options, options.command ?? [process.execPath, MAIN]);
   const child = await spawnEndingWithUs(program, given, {
     ...(options.folder === undefined ? {} : { cwd: options.folder }),
     env: {
@@ -69,15 +97,19 @@ export const startKeelson = async (options: KeelsonOptions): Promise<KeelsonProc
   await Promise.race([ready, ended]);
   ended.catch(() => undefined);
 
-  const facts = JSON.parse(readFileSync(join(options.dataFolder, 'first-run.json'), 'utf8')) as {
-    root_token: string;
-    api_token: string;
-  };
+  const root = `/proc/${child.pid}/root`;
+  const firstRun = join(root, options.dataFolder, 'first-run.json');
+  const facts = (
+    existsSync(firstRun)
+      ? JSON.parse(readFileSync(firstRun, 'utf8'))
+      : { root_token: '', api_token: '' }
+  ) as { root_token: string; api_token: string };
   return {
     pid: child.pid ?? 0,
     http: addresses.find((address) => address.startsWith('http:')) ?? '',
     https: addresses.find((address) => address.startsWith('https:')) ?? '',
     dataFolder: options.dataFolder,
+    root,
     rootToken: facts.root_token,
     apiToken: facts.api_token,
     output: () => lines.join('\n'),

@@ -10,13 +10,13 @@ import { composePki } from '@keelson/pki-service';
 import type { EngineDefinition } from '@keelson/proto/engine/v1/engine';
 import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replication';
 import type { RpcService } from '@keelson/rpc';
-import { composeSys, type SysService } from '@keelson/sys-service';
+import { composeSys, type RestoredInstallation, type SysService } from '@keelson/sys-service';
 import { composeWorkspace } from '@keelson/workspace-service';
 import type { standaloneConfig } from './config.ts';
 import type { DataFolder } from './data-folder.ts';
 import { openEdgeCertificate } from './edge-certificate.ts';
 import { requireAcceptable } from './examination.ts';
-import { type FirstRun, writeFirstRun } from './first-run.ts';
+import { type FirstRun, followAddresses, setFirstRunAside, writeFirstRun } from './first-run.ts';
 import {
   finishFirstStart,
   firstRunFile,
@@ -25,6 +25,7 @@ import {
   unsealKeyFile,
 } from './first-start.ts';
 import { prepareOwnRunner } from './own-runner.ts';
+import { requireRestorationSpace } from './restoration-space.ts';
 import { recordPositions } from './store-positions.ts';
 import {
   closeStores,
@@ -105,6 +106,11 @@ const startSys = async (
   }
 };
 
+const restoredInstallation = (stores: Stores, folder: DataFolder): RestoredInstallation => ({
+  requireSpace: () => requireRestorationSpace(stores, folder),
+  forgetCluster: () => setFirstRunAside(firstRunFile(folder)),
+});
+
 const restartReason = (lost: ReadonlySet<StoreService>): string | undefined =>
   lost.size === 0
     ? undefined
@@ -128,7 +134,8 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
 
   const engines = new Map<string, RpcService<typeof EngineDefinition>>();
   const replicas = new Map<string, RpcService<typeof ReplicationMemberDefinition>>();
-  const sys = composeSys({ ...parts, ...stores.sys, engines, replicas, transport });
+  const installation = restoredInstallation(stores, folder);
+  const sys = composeSys({ ...parts, ...stores.sys, engines, replicas, transport, installation });
   const { cluster, ledger } = sys;
   const replication = { transport, sets: sys.replicationSets };
   const pki = composePki({ ...parts, ...stores.pki, cluster, ledger, replication });
@@ -186,7 +193,7 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
     };
     writeFirstRun(firstRunFile(folder), firstRun);
     finishFirstStart(folder);
-  }
+  } else followAddresses(firstRunFile(folder), addresses);
   const positions = await recordPositions({ stores, folder, clock, logger });
 
   const https = addresses.find((address) => address.startsWith('https:'));

@@ -4,7 +4,8 @@ export interface GreetingFacts {
   readonly dataFolder: string;
   readonly addresses: readonly string[];
   readonly caCertificateFile: string | undefined;
-  readonly firstRunFile: string;
+  /** Absent if it was removed, or set aside after a restoration. */
+  readonly firstRunFile: string | undefined;
   /** Whether runs are executed here. */
   readonly runner: string;
   /** Present on the first start in a terminal only: tokens are printed once, and to no log. */
@@ -33,12 +34,19 @@ export const greeting = (facts: GreetingFacts): string => {
     `  Console      ${http}/ui/`,
     `  Data         ${facts.dataFolder}`,
     `  CA           ${facts.caCertificateFile ?? 'as given'}`,
-    `  First run    ${facts.firstRunFile}`,
+    ...(facts.firstRunFile === undefined ? [] : [`  First run    ${facts.firstRunFile}`]),
     `  Runs         ${facts.runner}`,
   ];
   const { firstRun } = facts;
   if (firstRun === undefined)
-    return [...where, '', '  Tokens are in the first-run file. Ctrl-C stops.', ''].join('\n');
+    return [
+      ...where,
+      '',
+      facts.firstRunFile === undefined
+        ? '  Ctrl-C stops.'
+        : '  Tokens are in the first-run file. Ctrl-C stops.',
+      '',
+    ].join('\n');
   return [
     ...where,
     '',

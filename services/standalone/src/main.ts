@@ -1,4 +1,5 @@
 /** `make up`: the standalone control plane. `--help` lists its settings. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { openLogDestination } from '@keelson/logging';
 import { runConfiguredProcess } from '@keelson/runtime';
@@ -32,7 +33,7 @@ await runConfiguredProcess({
         dataFolder: folder.path,
         addresses: standalone.addresses,
         caCertificateFile: standalone.caCertificateFile,
-        firstRunFile: firstRunFile(folder),
+        firstRunFile: existsSync(firstRunFile(folder)) ? firstRunFile(folder) : undefined,
         runner: toRunnerStatus(config.runner, standalone.runnerFault),
         // Tokens are printed to a terminal only: any other output, such as container logs, may be kept.
         ...(standalone.firstRun === undefined || !process.stdout.isTTY

@@ -334,7 +334,12 @@ describe('a snapshot', () => {
 
   test('restored elsewhere by force seals, and has every write acknowledged before it was taken', async () => {
     const restored = await restore(target, snapshot, { path: `${SNAPSHOT}-force` });
-    expect(restored).toEqual({ status: 204, body: undefined });
+    const warnings = [expect.stringContaining('was renamed to first-run.replaced.json')];
+    expect(restored).toEqual({ status: 200, body: { warnings } });
+    const files = await readdir(target.dataFolder);
+    expect(files.filter((name) => name.startsWith('first-run'))).toEqual([
+      'first-run.replaced.json',
+    ]);
     const status = await v1(target, '', 'GET', 'sys/seal-status');
     expect(status.body).toMatchObject({ initialized: true, sealed: true });
     let opened: Answer = status;

@@ -42,7 +42,11 @@ import type { RotationContext } from './seal/rotation-operations.ts';
 import { Seal } from './seal/seal.ts';
 import { CLUSTER_KEY, clusterRecords, rotationRecords } from './seal/seal-records.ts';
 import { loadUnsealKey } from './seal/unseal-key-file.ts';
-import { createSnapshots, type Snapshots } from './snapshots/snapshot-operations.ts';
+import {
+  createSnapshots,
+  type RestoredInstallation,
+  type Snapshots,
+} from './snapshots/snapshot-operations.ts';
 import type { TokenTtls } from './tokens/domain/token-lifetime.ts';
 import type { TokenContext } from './tokens/token-context.ts';
 import { namespaceTokenPrefixes } from './tokens/token-records.ts';
@@ -61,6 +65,8 @@ export interface SysParts {
   readonly transport?: ReplicationTransport | undefined;
   /** The other services that keep stores; keyed and filled like `engines`. */
   readonly replicas?: ReadonlyMap<string, RpcService<typeof ReplicationMemberDefinition>>;
+  /** Absent: the installation has no files of its own. */
+  readonly installation?: RestoredInstallation;
   /** "sqlite" or "postgresql"; shown by `sys/seal-status`. */
   readonly storageType?: string;
   /** Metrics of the process. */
@@ -89,7 +95,7 @@ const tokenTtlsOf = async (
 };
 
 const composeSnapshots = (
-  { store, barrier, clock, replicas }: SysParts,
+  { store, barrier, clock, replicas, installation }: SysParts,
   seal: Seal,
   { own, state }: Replication,
 ): Snapshots =>
@@ -106,6 +112,7 @@ const composeSnapshots = (
       if (performance?.role === 'secondary') return 'performance';
       return dr?.role === 'secondary' ? 'dr' : undefined;
     },
+    installation,
   });
 
 const composeBackups = (

@@ -40,6 +40,8 @@ import { snapshotRoutes } from './snapshots/snapshot-routes.ts';
 import { sysRoutes } from './sys-routes.ts';
 import { createSysWorkers, finishRestoration } from './sys-workers.ts';
 
+export type { RestoredInstallation } from './snapshots/snapshot-operations.ts';
+
 export interface SysService {
   readonly edge: EdgeService;
   readonly access: RpcService<typeof AccessDefinition>;

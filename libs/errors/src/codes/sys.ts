@@ -108,6 +108,13 @@ export const SYS_ERRORS = {
     message:
       'the records of {done} were restored, those of {service} were not ({reason}). Restore the same snapshot again.',
   },
+  'sys.snapshot_no_space': {
+    grpc: 'RESOURCE_EXHAUSTED',
+    http: 507,
+    retry: true,
+    message:
+      'replacing the records needs {neededBytes} bytes of free disk, and there are {freeBytes}. Nothing was changed. Make room, then restore the same snapshot again.',
+  },
   'sys.snapshot_busy': {
     grpc: 'UNAVAILABLE',
     http: 503,

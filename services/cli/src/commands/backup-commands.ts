@@ -117,15 +117,24 @@ const restore = async (
   const { client } = cli;
   const send = (body: Blob | ReadableStream): Promise<Response> =>
     client.raw(force === true ? `${SNAPSHOT}-force` : SNAPSHOT, { method: 'POST', body });
+  let warnings: readonly string[] = [];
+  const sendAndHear = async (body: Blob | ReadableStream): Promise<Response> => {
+    const answer = await send(body);
+    if (answer.status === 200) ({ warnings } = (await answer.json()) as { warnings: string[] });
+    return answer;
+  };
   let name = file ?? '';
-  if (objectStorage === undefined) await send(await openAsBlob(name));
-  else name = await sendStored(cli, objectStorage, send);
+  if (objectStorage === undefined) await sendAndHear(await openAsBlob(name));
+  else name = await sendStored(cli, objectStorage, sendAndHear);
   const { sealed } = await client.v1('sys/seal-status', { isAnonymous: true });
   cli.print(
-    { restored: true, name, sealed },
-    sealed === true
-      ? `Restored ${name}. The server is sealed: give the key shares of the snapshot with \`keelson unseal\`.`
-      : `Restored ${name}. The server serves again; the tokens are those of the snapshot.`,
+    { restored: true, name, sealed, ...(warnings.length > 0 && { warnings }) },
+    [
+      sealed === true
+        ? `Restored ${name}. The server is sealed: give the key shares of the snapshot with \`keelson unseal\`.`
+        : `Restored ${name}. The server serves again; the tokens are those of the snapshot.`,
+      ...warnings,
+    ].join('\n'),
   );
 };
 

@@ -31,6 +31,17 @@ const MAX_SNAPSHOTS = 2;
 
 type MemberRpc = RpcService<typeof ReplicationMemberDefinition>;
 
+/** The installation around the stores, where it has files of its own. */
+export interface RestoredInstallation {
+  /** Whether all stores can be replaced. @throws KeelsonError `sys.snapshot_no_space` */
+  requireSpace(): Promise<void>;
+  /**
+   * Called when the records of another cluster have replaced all: its tokens and shares are valid now.
+   * @returns a sentence for the operator, if files held those of the former cluster
+   */
+  forgetCluster(): string | undefined;
+}
+
 export interface SnapshotContext {
   /** Not guarded by the replication gate. */
   readonly store: Store;
@@ -44,6 +55,7 @@ export interface SnapshotContext {
   readonly others: () => ReadonlyMap<string, MemberRpc>;
   /** The kind of replication set of which this cluster is a secondary. */
   readonly secondaryKind: () => Promise<string | undefined>;
+  readonly installation: RestoredInstallation | undefined;
 }
 
 interface SnapshotMeta {
@@ -285,8 +297,11 @@ export interface RestoreRequest {
 export interface Snapshots {
   /** @returns the bytes of a snapshot of this moment; the caller reads them or aborts `signal` */
   take(signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
-  /** Replaces all records by a snapshot. Afterwards the cluster is sealed with the keys of the snapshot. */
-  restore(request: RestoreRequest): Promise<void>;
+  /**
+   * Replaces all records by a snapshot. Afterwards the cluster is sealed with the keys of the snapshot.
+   * @returns sentences for the operator
+   */
+  restore(request: RestoreRequest): Promise<readonly string[]>;
   /** Whether a restoration was interrupted after verifying its file and before replacing all records. */
   isInterrupted(): Promise<boolean>;
   /** Finishes an interrupted restoration from the staged pages of each service. */
@@ -303,7 +318,8 @@ export const createSnapshots = (context: SnapshotContext): Snapshots => {
   const members = (): ReadonlyMap<string, MemberRpc> =>
     new Map([['sys', context.own], ...context.others()]);
 
-  const replaceAll = async ({ restoration, services }: PendingRestoration): Promise<void> => {
+  const replaceAll = async (pending: PendingRestoration): Promise<readonly string[]> => {
+    const { restoration, services, isForeign } = pending;
     const done: string[] = [];
     // Sys is last, so that the caller's token remains valid and the restoration can be repeated until then.
     for (const [service, member] of [...members()].reverse()) {
@@ -324,6 +340,8 @@ export const createSnapshots = (context: SnapshotContext): Snapshots => {
       }
       done.push(service);
     }
+    const warning = isForeign ? context.installation?.forgetCluster() : undefined;
+    return warning === undefined ? [] : [warning];
   };
 
   return {
@@ -371,12 +389,12 @@ export const createSnapshots = (context: SnapshotContext): Snapshots => {
         // The first page of this restoration removes the staged pages of an earlier, interrupted one.
         await store.transact((tx) => pendingRestorations.delete(tx, PENDING_KEY));
         const restoration = randomUUID();
-        const { meta, records } = await stageSnapshot(
-          context,
-          members(),
-          restoration,
-          request,
-        ).catch(async (error: unknown) => {
+        const stage = async (): Promise<Staged> => {
+          const staged = await stageSnapshot(context, members(), restoration, request);
+          await context.installation?.requireSpace();
+          return staged;
+        };
+        const { meta, records } = await stage().catch(async (error: unknown) => {
           await discardPages(members());
           throw error;
         });
@@ -386,11 +404,13 @@ export const createSnapshots = (context: SnapshotContext): Snapshots => {
             { records: records.get(service) ?? 0, sequence },
           ]),
         );
-        const pending = { restoration, services };
+        const cluster = await clusterRecords.find(store, CLUSTER_KEY);
+        const pending = { restoration, services, isForeign: meta.cluster_id !== cluster?.id };
         // This record disappears when the records of sys are replaced, which happens last.
         await store.transact((tx) => pendingRestorations.write(tx, PENDING_KEY, pending));
-        await replaceAll(pending);
+        const warnings = await replaceAll(pending);
         await context.seal.followRestoration();
+        return warnings;
       } finally {
         isRestoring = false;
       }

@@ -8,6 +8,12 @@ const MEDIA_TYPE = 'application/gzip';
 
 const binary = { schema: { type: 'string', contentMediaType: MEDIA_TYPE } };
 
+const WARNINGS = {
+  type: 'object',
+  required: ['warnings'],
+  properties: { warnings: { type: 'array', items: { type: 'string' } } },
+};
+
 const REFUSED = { $ref: '#/components/responses/Refused' };
 
 const restoreRoutes = (snapshots: Snapshots, path: string, isForced: boolean): Route[] =>
@@ -22,11 +28,24 @@ const restoreRoutes = (snapshots: Snapshots, path: string, isForced: boolean): R
         'The whole snapshot is verified before anything is replaced. The cluster is sealed afterwards and is opened with the keys of the snapshot.',
       tags: [TAG],
       requestBody: { required: true, content: { [MEDIA_TYPE]: binary } },
-      responses: { 204: { description: 'Everything was replaced.' }, '4XX': REFUSED },
+      responses: {
+        200: {
+          description: 'Everything was replaced; `warnings` name what no longer applies.',
+          content: { 'application/json': { schema: WARNINGS } },
+        },
+        204: { description: 'Everything was replaced.' },
+        '4XX': REFUSED,
+      },
     },
     handle: async ({ body }) => {
-      await snapshots.restore({ chunks: body.chunks(), isForced });
-      return edgeResponse(204);
+      const warnings = await snapshots.restore({ chunks: body.chunks(), isForced });
+      return warnings.length === 0
+        ? edgeResponse(204)
+        : edgeResponse(
+            200,
+            { 'content-type': 'application/json' },
+            Buffer.from(JSON.stringify({ warnings })),
+          );
     },
   }));
 
