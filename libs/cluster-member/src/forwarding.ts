@@ -58,6 +58,10 @@ const groupsOf = ({ mount, namespace }: RequestHead, whole: string | undefined):
   ...(whole === undefined ? [] : [whole]),
 ];
 
+/** The path as the client asked for it, below its namespace. */
+const wholePath = ({ mount, path }: RequestHead): string =>
+  (mount?.path ?? '') + path.replace(/^\//, '');
+
 /**
  * Serves requests that secondaries forward to this primary. A request for data withheld from the asking
  * secondary fails with `sys.no_route`.
@@ -70,7 +74,7 @@ export const serveForwarded =
     if (head === undefined)
       throw new KeelsonError('replication.malformed', { reason: 'no request' });
     if (!(await mayReach(groupsOf(head, whole))))
-      throw new KeelsonError('sys.no_route', { path: head.path });
+      throw new KeelsonError('sys.no_route', { path: wholePath(head) });
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), deadlineMs);
     try {

@@ -90,9 +90,10 @@ const withOwnParts = (
   services: GatewayParts['services'],
   metrics: RequestMetrics,
   auditLog: AuditLog,
+  clock: Clock,
 ): EdgeService => {
   const sys = withRecentRequests(withSysMetrics(services.sys, metrics), auditLog);
-  return withServiceHealth(withVendorDocument(sys, services), services);
+  return withServiceHealth(withVendorDocument(sys, services), services, clock);
 };
 
 const toBodyLimits = (config: GatewayConfig): BodyLimits => ({
@@ -111,7 +112,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
   const logger = parts.logger.child({ service: 'gateway' });
   const ownFaults =
     tls === undefined ? () => [] : watchCertificateExpiry(tls, clock, parts.registry);
-  const readiness = createReadiness({ services, access, ownFaults });
+  const readiness = createReadiness({ clock, services, access, ownFaults });
   const bodies = toBodyLimits(config);
   const metrics = createMetrics(
     parts.registry,
@@ -137,7 +138,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
   let isDraining = false;
   const serveV1 = createServeV1({
     access,
-    services: { ...services, sys: withOwnParts(services, metrics, auditLog) },
+    services: { ...services, sys: withOwnParts(services, metrics, auditLog, clock) },
     audit,
     bodies,
     transferTimeLimitMs,

@@ -3,6 +3,7 @@
  * this process is not about to stop. A sealed or uninitialized installation is not ready, so load balancers avoid it; it is
  * unsealed at the process's own address.
  */
+import { type Clock, pause } from '@keelson/clock';
 import type { EdgeService } from '@keelson/edge';
 import type { AccessDefinition } from '@keelson/proto/sys/v1/access';
 import type { RpcService } from '@keelson/rpc';
@@ -29,7 +30,25 @@ export interface Readiness {
   drain(): void;
 }
 
+/**
+ * Time limit for each service. Probes give up after one to five seconds, and learn nothing then; a database
+ * that hangs is noticed only after ten.
+ */
+const ANSWER_WITHIN_MS = 1500;
+
+/** @returns `late` if the work takes longer than a probe waits */
+export const answeredInTime = async <T>(clock: Clock, work: Promise<T>, late: T): Promise<T> => {
+  const end = new AbortController();
+  const limit = pause(clock, ANSWER_WITHIN_MS, end.signal).then(() => late);
+  try {
+    return await Promise.race([work, limit]);
+  } finally {
+    end.abort();
+  }
+};
+
 export interface ReadinessParts {
+  readonly clock: Clock;
   readonly services: Readonly<Record<string, EdgeService>>;
   readonly access: RpcService<typeof AccessDefinition>;
   /** Faults of the gateway itself, which serves requests all the same. */
@@ -41,7 +60,14 @@ const SEAL_STATES: Readonly<Record<string, SealState>> = {
   'sys.not_initialized': 'not initialized',
 };
 
-export const createReadiness = ({ services, access, ownFaults }: ReadinessParts): Readiness => {
+const UNKNOWN = { seal: 'unknown', isSuperseded: false } as const;
+
+export const createReadiness = ({
+  clock,
+  services,
+  access,
+  ownFaults,
+}: ReadinessParts): Readiness => {
   let isDraining = false;
 
   const clusterState = async (): Promise<Pick<ReadinessState, 'seal' | 'isSuperseded'>> => {
@@ -55,14 +81,15 @@ export const createReadiness = ({ services, access, ownFaults }: ReadinessParts)
           };
     } catch {
       // `services` reports the service that cannot be reached.
-      return { seal: 'unknown', isSuperseded: false };
+      return UNKNOWN;
     }
   };
   /** Faults of each service; undefined for a service that cannot serve requests. */
   const checks = (): Promise<(readonly [string, readonly string[] | undefined])[]> =>
     Promise.all(
       Object.entries(services).map(async ([name, service]) => {
-        const impaired = await service.check().catch(() => undefined);
+        const checked = service.check().catch(() => undefined);
+        const impaired = await answeredInTime(clock, checked, undefined);
         return [name, impaired] as const;
       }),
     );
@@ -72,7 +99,10 @@ export const createReadiness = ({ services, access, ownFaults }: ReadinessParts)
       isDraining = true;
     },
     state: async () => {
-      const [{ seal, isSuperseded }, checked] = await Promise.all([clusterState(), checks()]);
+      const [{ seal, isSuperseded }, checked] = await Promise.all([
+        answeredInTime(clock, clusterState(), UNKNOWN),
+        checks(),
+      ]);
       const able = checked.map(([name, impaired]) => [name, impaired !== undefined] as const);
       const isReady =
         !isDraining && seal === 'open' && !isSuperseded && able.every(([, isAble]) => isAble);

@@ -3,7 +3,9 @@
  * only that endpoint. The gateway does it, because in both forms it is the only process that
  * reaches every service.
  */
+import type { Clock } from '@keelson/clock';
 import type { EdgeService } from '@keelson/edge';
+import { answeredInTime } from './readiness.ts';
 
 /** Header for sys; a value sent by the client is replaced. */
 const UNAVAILABLE_SERVICES = 'x-unavailable-services';
@@ -11,13 +13,16 @@ const UNAVAILABLE_SERVICES = 'x-unavailable-services';
 export const withServiceHealth = (
   sys: EdgeService,
   services: Readonly<Record<string, EdgeService>>,
+  clock: Clock,
 ): EdgeService => {
   /** Name of the service; undefined if it can serve requests. */
-  const unavailable = async ([name, service]: readonly [string, EdgeService]) =>
-    service.check().then(
+  const unavailable = async ([name, service]: readonly [string, EdgeService]) => {
+    const checked = service.check().then(
       () => undefined,
       () => name,
     );
+    return answeredInTime(clock, checked, name);
+  };
   return {
     handle: async (request) => {
       if (request.head.path !== '/sys/health') return sys.handle(request);

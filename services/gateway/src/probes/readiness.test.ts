@@ -1,0 +1,30 @@
+import { ManualClock } from '@keelson/clock';
+import type { EdgeService } from '@keelson/edge';
+import { expect, test } from 'vitest';
+import { createReadiness, type ReadinessParts } from './readiness.ts';
+
+test('a service whose database hangs is not ready before a probe gives up', async () => {
+  const clock = new ManualClock();
+  const never = new Promise<never>(() => undefined);
+  const serviceWith = (check: EdgeService['check']): EdgeService => ({
+    check,
+    handle: () => never,
+    describe: () => never,
+  });
+  const { state } = createReadiness({
+    clock,
+    services: { sys: serviceWith(async () => []), pki: serviceWith(() => never) },
+    access: { resolve: () => never } as unknown as ReadinessParts['access'],
+    ownFaults: () => [],
+  });
+  const answered = state();
+  clock.advance(2000);
+  expect(await answered).toMatchObject({
+    isReady: false,
+    seal: 'unknown',
+    services: new Map([
+      ['sys', true],
+      ['pki', false],
+    ]),
+  });
+});
