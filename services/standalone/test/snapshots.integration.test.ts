@@ -336,10 +336,7 @@ describe('a snapshot', () => {
     const restored = await restore(target, snapshot, { path: `${SNAPSHOT}-force` });
     const warnings = [expect.stringContaining('was renamed to first-run.replaced.json')];
     expect(restored).toEqual({ status: 200, body: { warnings } });
-    const files = await readdir(target.dataFolder);
-    expect(files.filter((name) => name.startsWith('first-run'))).toEqual([
-      'first-run.replaced.json',
-    ]);
+    expect(await readdir(target.dataFolder)).not.toContain('first-run.json');
     const status = await v1(target, '', 'GET', 'sys/seal-status');
     expect(status.body).toMatchObject({ initialized: true, sealed: true });
     let opened: Answer = status;

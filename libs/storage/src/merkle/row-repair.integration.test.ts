@@ -116,7 +116,7 @@ describe.for([
     const roots = await place.store.merkle.roots();
     const store = await place.damage('UPDATE record SET stored = BYTES WHERE path = PATH');
     expect(await isCorrupted(store)).toBe(true);
-    await expect(store.read('shared/a')).rejects.toThrow();
+    await expect(store.read('shared/a')).rejects.toThrow('cannot be decrypted');
     expect(store.damagedPaths()).toEqual(['shared/a']);
     const view = deriveView(store, ['shared/'], async (reads) => {
       const damaged: string[] = [];

@@ -11,13 +11,13 @@ test('a service whose database hangs is not ready before a probe gives up', asyn
     handle: () => never,
     describe: () => never,
   });
-  const { state } = createReadiness({
+  const readiness = createReadiness({
     clock,
     services: { sys: serviceWith(async () => []), pki: serviceWith(() => never) },
     access: { resolve: () => never } as unknown as ReadinessParts['access'],
     ownFaults: () => [],
   });
-  const answered = state();
+  const answered = readiness.state();
   clock.advance(2000);
   expect(await answered).toMatchObject({
     isReady: false,
