@@ -117,8 +117,8 @@ export const registerReplicatedStoreContract = (createPlace: () => Promise<Store
         await add(newer, 'b');
         const outcomes = await writing;
         const written = names.filter((_, at) => outcomes[at]?.status === 'fulfilled');
-        for (const outcome of outcomes)
-          if (outcome.status === 'rejected') expect(outcome.reason).toEqual(superseded);
+        const refusals = outcomes.filter((outcome) => outcome.status === 'rejected');
+        expect(refusals.map(({ reason }) => reason)).toEqual(refusals.map(() => superseded));
         expect(await seated(newer)).toEqual(['a', 'b', ...written].sort());
         expect(await newer.findDamagedProjections()).toEqual([]);
       });
