@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { AcmeSession } from '@keelson/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { confirm } from './confirm.ts';
 import { PATIENCE_MS, signIn, useConsole } from './console-harness.ts';
 import { faultsInVariants } from './page-faults.ts';
 
@@ -89,6 +90,45 @@ describe('certificates', { timeout: PATIENCE_MS }, () => {
     expect(problems).toEqual([]);
   });
 
+  test('switches ACME on at the address and with the headers that somebody has set', async () => {
+    await site.secrets('sys/mounts/fronted', { type: 'pki' });
+    const path = 'https://ca.example/v1/fronted';
+    await site.secrets('fronted/config/cluster', { path });
+    await site.secrets('sys/mounts/fronted/tune', { allowed_response_headers: ['X-Trace'] });
+    const { page } = await site.openSignedIn('/ui/certificates/fronted?tab=settings');
+    await confirm(page, 'Switch it on', 'Switch it on');
+    await page.getByText(`--server ${path}/acme/directory`).first().waitFor();
+    const tuned = await site.readSecret('sys/mounts/fronted/tune');
+    expect(tuned.data.allowed_response_headers).toEqual([
+      'X-Trace',
+      'Location',
+      'Replay-Nonce',
+      'Link',
+    ]);
+    expect((await site.readSecret('fronted/config/cluster')).data.path).toBe(path);
+  });
+
+  test('shows the warnings of an answer until they are dismissed, and that a change was made', async () => {
+    await site.secrets('sys/mounts/keyless', { type: 'pki' });
+    const root = { common_name: 'With a key', key_type: 'ec' };
+    await site.secrets('keyless/root/generate/internal', root);
+    await site.secrets('sys/mounts/elsewhere', { type: 'pki' });
+    const other = { common_name: 'Without a key', key_type: 'ec' };
+    const { data } = await site.secrets('elsewhere/root/generate/internal', other);
+    await site.secrets('keyless/issuers/import/cert', { pem_bundle: data.certificate });
+    const { page, problems } = await site.openSignedIn('/ui/certificates/keyless?tab=issuers');
+    await confirm(page, 'Make it the default', 'Make it the default');
+    const notices = page.getByRole('status', { name: 'Notices' });
+    const warning = notices.getByText('has no key: it cannot issue certificates');
+    await warning.waitFor();
+    await notices.getByText(/: done\.$/).waitFor();
+    expect(await faultsInVariants(page, 'notices')).toEqual({});
+    await page.getByRole('link', { name: 'Mounts' }).click();
+    await warning.locator('..').getByRole('button', { name: 'Dismiss' }).click();
+    await warning.waitFor({ state: 'detached' });
+    expect(problems).toEqual([]);
+  });
+
   test('shows the commands that switch ACME on, and only the one that switches it off', async () => {
     await site.secrets('sys/mounts/typed', { type: 'pki' });
     const { page, problems } = await site.openSignedIn('/ui/certificates/typed?tab=settings');
@@ -138,6 +178,9 @@ describe('certificates', { timeout: PATIENCE_MS }, () => {
       key_type: 'ec',
       ttl: '8760h',
     });
+    const { data: issuers } = await site.readSecret('middle/config/issuers');
+    const retired = `middle/issuer/${issuers.default}`;
+    await site.patchSecret(retired, { leaf_not_after_behavior: 'truncate' });
     const { page, problems } = await site.openSignedIn('/ui/certificates/middle?tab=issuers');
     const dialog = page.getByRole('dialog');
     await page.getByRole('button', { name: 'Add an intermediate' }).click();
@@ -153,6 +196,9 @@ describe('certificates', { timeout: PATIENCE_MS }, () => {
     await page.getByRole('button', { name: 'Stop issuing by it: Old' }).click();
     await dialog.getByRole('button', { name: 'Stop issuing', exact: true }).click();
     await page.getByText('crl-signing, ocsp-signing, read-only').waitFor();
+    // Everything else of the issuer stays.
+    const { data: kept } = await site.readSecret(retired);
+    expect(kept.leaf_not_after_behavior).toBe('truncate');
     await page.getByRole('button', { name: 'Delete the issuer Old' }).click();
     await dialog.getByLabel('to go on').fill('Old');
     await dialog.getByRole('button', { name: 'Delete it' }).click();
@@ -370,6 +416,8 @@ describe('certificates', { timeout: PATIENCE_MS }, () => {
     await page.getByText('Finished', { exact: true }).first().waitFor();
     await page.getByText('not switched on').waitFor();
     await page.getByRole('button', { name: 'Tidy at intervals' }).click();
+    await dialog.getByLabel('Switched on').check();
+    await dialog.getByLabel('expired certificates').check();
     await dialog.getByLabel('Every').fill('6h');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByText('every 6 h').waitFor();

@@ -28,14 +28,22 @@ export interface ConsoleUnderTest extends RunSite {
   readonly natsUrl: () => string;
   /** Sends a POST below `/v1/`; returns the answer's body. */
   readonly secrets: (path: string, body: object, namespace?: string) => Promise<JsonObject>;
+  /** Sends a PATCH below `/v1/` that changes only what it gives. */
+  readonly patchSecret: (path: string, body: object, namespace?: string) => Promise<JsonObject>;
+  /** Reads below `/v1/`; returns the answer's body. */
+  readonly readSecret: (path: string, namespace?: string) => Promise<JsonObject>;
   /** Waits until every service serves requests, as after the opening of the seal. */
   readonly untilReady: () => Promise<void>;
   /** Opens a page in a new profile; closed after the test. */
   readonly open: (path?: string) => Promise<WatchedPage>;
-  /** Opens a page with both tokens given, those of the first user unless others are named. */
+  /** Opens a page with both tokens given, those of the first user in the root namespace unless others are named. */
   readonly openSignedIn: (
     path: string,
-    tokens?: { readonly secrets?: string; readonly workspaces?: string },
+    session?: {
+      readonly secrets?: string;
+      readonly workspaces?: string;
+      readonly namespace?: string;
+    },
   ) => Promise<WatchedPage>;
   /** Creates a user, adds it to the team, and returns a token of the user. */
   readonly addUser: (username: string, teamId: string) => Promise<string>;
@@ -73,6 +81,20 @@ export const useChromiumOn = (
     if (!answer.ok) throw new Error(`${url}: ${answer.status} ${text}`);
     return text === '' ? undefined : JSON.parse(text);
   };
+  const callSecrets = (
+    path: string,
+    namespace = '',
+    { method, contentType, body }: { method: string; contentType?: string; body?: object },
+  ): Promise<JsonObject> =>
+    call(`/v1/${path}`, {
+      method,
+      headers: {
+        'x-service-token': plane().rootToken,
+        ...(contentType !== undefined && { 'content-type': contentType }),
+        ...(namespace !== '' && { 'x-service-namespace': namespace }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
   const open = async (path = '/ui/'): Promise<WatchedPage> => {
     const opened = await openPage(browser, `${plane().http}${path}`);
     onTestFinished(async ({ task }) => {
@@ -99,16 +121,19 @@ export const useChromiumOn = (
     origin: () => plane().http,
     rootToken: () => plane().rootToken,
     apiToken: () => plane().apiToken,
-    secrets: (path, body, namespace = '') =>
-      call(`/v1/${path}`, {
+    secrets: (path, body, namespace) =>
+      callSecrets(path, namespace, {
         method: 'POST',
-        headers: {
-          'x-service-token': plane().rootToken,
-          'content-type': 'application/json',
-          ...(namespace !== '' && { 'x-service-namespace': namespace }),
-        },
-        body: JSON.stringify(body),
+        contentType: 'application/json',
+        body,
       }),
+    patchSecret: (path, body, namespace) =>
+      callSecrets(path, namespace, {
+        method: 'PATCH',
+        contentType: 'application/merge-patch+json',
+        body,
+      }),
+    readSecret: (path, namespace) => callSecrets(path, namespace, { method: 'GET' }),
     workspaces,
     untilReady: () =>
       expect.poll(async () => (await fetch(`${plane().http}/readyz`)).status).toBe(200),
@@ -128,11 +153,11 @@ export const useChromiumOn = (
     open,
     openSignedIn: async (
       path,
-      { secrets = plane().rootToken, workspaces: apiToken = plane().apiToken } = {},
+      { secrets = plane().rootToken, workspaces: apiToken = plane().apiToken, namespace = '' } = {},
     ) => {
       const opened = await open('/ui/');
       await signIn(opened.page, secrets);
-      const kept = JSON.stringify({ secrets, workspaces: apiToken, namespace: '' });
+      const kept = JSON.stringify({ secrets, workspaces: apiToken, namespace });
       await opened.page.evaluate(
         `sessionStorage.setItem('keelson-session', ${JSON.stringify(kept)})`,
       );

@@ -338,7 +338,7 @@ describe('the console', { timeout: PATIENCE_MS }, () => {
     await page.getByLabel('Link title').fill('Plan');
     const isTaken = async (address: string): Promise<boolean> => {
       await page.getByLabel('Link address').fill(address);
-      return page.evaluate<boolean>("document.querySelector('[name=link-href]').checkValidity()");
+      return page.evaluate<boolean>("document.querySelector('[name=linkHref]').checkValidity()");
     };
     expect(await isTaken('javascript:alert(1)')).toBe(false);
     expect(await isTaken('/docs')).toBe(true);

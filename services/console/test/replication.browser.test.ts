@@ -5,6 +5,7 @@
 import type { Page } from '@keelson/testkit/chromium';
 import { describe, expect, test } from 'vitest';
 import { PATIENCE_MS, signIn, useConsole } from './console-harness.ts';
+import { expectOneFieldToChange } from './edit-walk.ts';
 import { faultsInVariants } from './page-faults.ts';
 
 const primary = useConsole({ hasNats: true });
@@ -103,7 +104,7 @@ describe('replication', { timeout: PATIENCE_MS * 2 }, () => {
     expect(await faultsInVariants(there.page, 'replication of a secondary')).toEqual({});
 
     const dialog = here.page.getByRole('dialog');
-    await leading.getByRole('button', { name: 'Filter paths' }).click();
+    await leading.getByRole('button', { name: 'Filter paths of west' }).click();
     await dialog.getByText('removed from the secondary').waitFor();
     await dialog.getByLabel('Paths of mounts').fill('withheld/');
     await dialog.getByRole('button', { name: 'Save' }).click();
@@ -113,8 +114,28 @@ describe('replication', { timeout: PATIENCE_MS * 2 }, () => {
     await there.page.getByRole('link', { name: 'Mounts' }).click();
     await there.page.getByRole('rowheader', { name: 'shared/' }).waitFor();
     expect(await there.page.getByRole('rowheader', { name: 'withheld/' }).count()).toBe(0);
-    await leading.getByRole('button', { name: 'Filter paths' }).click();
+    const filter = 'sys/replication/performance/primary/paths-filter/west';
+    await expectOneFieldToChange(primary, here.page, {
+      form: 'paths-filter',
+      at: '/ui/replication',
+      button: 'Filter paths of west',
+      path: `v1/${filter}`,
+      field: 'Paths of mounts and namespaces, separated by commas',
+      values: ['withheld/', 'shared/,withheld/', 'shared/'],
+      stored: (paths) => ({ paths: paths.split(',') }),
+      meanwhile: { mode: 'allow' },
+      write: (members) =>
+        primary.secrets(filter, { mode: 'deny', paths: ['withheld/'], ...members }),
+    });
+    // Paths that were emptied would give everything to the secondary by mistake.
+    await leading.getByRole('button', { name: 'Filter paths of west' }).click();
+    await dialog.getByLabel('Paths of mounts').fill('');
     await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByRole('alert').getByText('remove the filter').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await leading.getByRole('button', { name: 'Remove the filter of west' }).click();
+    await dialog.getByLabel('to go on').fill('west');
+    await dialog.getByRole('button', { name: 'Remove it' }).click();
     await leading.getByRole('heading', { name: 'Paths filter' }).waitFor({ state: 'detached' });
 
     await leading.getByRole('button', { name: 'Revoke a secondary' }).click();

@@ -14,6 +14,7 @@ import type { JsonObject } from '@keelson/testkit/planned-run';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { confirm } from './confirm.ts';
 import { PATIENCE_MS, useConsole } from './console-harness.ts';
+import { expectOneFieldToChange } from './edit-walk.ts';
 
 const site = useConsole({ env: { KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.1' } });
 const O = 'organizations/acme';
@@ -228,6 +229,69 @@ describe('version control', { timeout: PATIENCE_MS }, () => {
     await page.goto(`${site.origin()}${refused}`);
     await page.getByText('The access was refused at the provider.').waitFor();
     await site.workspaces('DELETE', `oauth-clients/${data[0].id}`);
+    expect(problems).toEqual([]);
+  });
+
+  test('keeps what was not touched of a connection and of a provider', async () => {
+    const add = async (path: string, type: string, attributes: object): Promise<JsonObject> =>
+      (await site.workspaces('POST', `${O}/${path}`, create(type, attributes))).data;
+    const client = await add('oauth-clients', 'oauth-clients', {
+      'service-provider': 'github',
+      'http-url': server.url,
+      'api-url': `${server.url}/api`,
+      'oauth-token-string': 'token',
+    });
+    const token = client.relationships['oauth-tokens'].data[0].id;
+    const repository = { identifier: 'acme/network', 'oauth-token-id': token };
+    const workspace = await add('workspaces', 'workspaces', {
+      name: 'followed',
+      'working-directory': 'live',
+      'vcs-repo': repository,
+    });
+    const value = '-----BEGIN PRIVATE KEY-----';
+    const { id: key } = await add('ssh-keys', 'ssh-keys', { name: 'of the provider', value });
+    const { page, problems } = await site.openSignedIn('/app');
+    await expectOneFieldToChange(site, page, {
+      form: 'repository',
+      at: '/app/acme/workspaces/followed?tab=settings',
+      button: 'Change the repository',
+      path: `api/v2/workspaces/${workspace.id}`,
+      field: 'Branch (empty: the default branch)',
+      values: ['main', 'next', 'other'],
+      stored: (branch) => ({ 'vcs-repo': { branch } }),
+      meanwhile: {
+        'vcs-repo': { branch: 'main', 'ingress-submodules': true },
+        'file-triggers-enabled': true,
+        'trigger-patterns': ['modules/**'],
+      },
+      write: (members) => {
+        const { 'vcs-repo': changed, ...others } = members as JsonObject;
+        const attributes = { ...others, 'vcs-repo': { ...repository, ...changed } };
+        return site.workspaces(
+          'PATCH',
+          `workspaces/${workspace.id}`,
+          create('workspaces', attributes),
+        );
+      },
+    });
+    await expectOneFieldToChange(site, page, {
+      form: 'ssh-key',
+      at: `/app/acme/version-control/${client.id}`,
+      button: 'Choose the SSH key',
+      path: `api/v2/oauth-tokens/${token}`,
+      field: 'SSH key',
+      values: ['', key],
+      // The API does not tell which key it is.
+      stored: (id) => ({ 'has-ssh-key': id !== '' }),
+      write: () => {
+        const relationships = { 'ssh-key': { data: null } };
+        const data = { type: 'oauth-tokens', attributes: {}, relationships };
+        return site.workspaces('PATCH', `oauth-tokens/${token}`, { data });
+      },
+    });
+    await site.workspaces('DELETE', `workspaces/${workspace.id}`);
+    await site.workspaces('DELETE', `oauth-clients/${client.id}`);
+    await site.workspaces('DELETE', `ssh-keys/${key}`);
     expect(problems).toEqual([]);
   });
 

@@ -1,6 +1,7 @@
 /** Selects one of an organization's agent pools. */
 import { useDocument } from '../api/queries.ts';
 import type { ListDocument } from '../api/workspaces-api.ts';
+import { Select } from '../components/select.tsx';
 
 export const AgentPoolSelect = (props: {
   organization: string;
@@ -14,18 +15,14 @@ export const AgentPoolSelect = (props: {
     `organizations/${encodeURIComponent(props.organization)}/agent-pools?page[size]=100`,
   );
   return (
-    <select
+    <Select
       name={props.name}
       required={props.none === undefined}
-      key={data?.data.length ?? 0}
-      defaultValue={props.selected ?? ''}
-    >
-      {props.none !== undefined && <option value="">{props.none}</option>}
-      {data?.data.map(({ id, attributes }) => (
-        <option key={id} value={id}>
-          {attributes.name}
-        </option>
-      ))}
-    </select>
+      value={props.selected ?? ''}
+      options={[
+        ...(props.none === undefined ? [] : [['', props.none] as const]),
+        ...(data?.data ?? []).map(({ id, attributes }) => [id, attributes.name] as const),
+      ]}
+    />
   );
 };

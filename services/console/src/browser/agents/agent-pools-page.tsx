@@ -1,5 +1,7 @@
 /** Agent pools: the tokens with which agents join, and the current state of the agents. */
+
 import { getRouteApi } from '@tanstack/react-router';
+import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { callWorkspaces, type Resource } from '../api/workspaces-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { ApiTokens } from '../components/api-tokens.tsx';
@@ -17,18 +19,9 @@ const REFRESH_MS = 5_000;
 /** Each pool reads its agents and tokens. */
 const POOLS_SHOWN = 20;
 
-interface Pool {
-  readonly name: string;
-  readonly 'agent-count': number;
-}
+type Pool = ResourceAttributes['agent-pools'];
 
-interface Agent {
-  readonly name: string | null;
-  readonly status: string;
-  readonly 'ip-address': string | null;
-  readonly version: string | null;
-  readonly 'last-ping-at': string;
-}
+type Agent = ResourceAttributes['agents'];
 
 const TONES: Readonly<Record<string, Tone>> = { idle: 'good', busy: 'busy', errored: 'bad' };
 

@@ -15,6 +15,7 @@ import {
 import { useRef } from 'react';
 import { ApiProblem } from './api-problem.ts';
 import { useWatch } from './live-channel.ts';
+import { notify } from './notices.ts';
 import { callSecrets, type Listed, listKeys, readData } from './secrets-api.ts';
 import { useSession } from './session.ts';
 import { callWorkspaces } from './workspaces-api.ts';
@@ -175,10 +176,12 @@ export interface Action<Input> {
 /**
  * A change that is never sent twice concurrently: `run` does nothing while one is in progress.
  * @param act performs the change; afterwards all cached reads are refreshed
+ * @param done a notice that the change was made; left out where the page shows it otherwise
  */
 export const useAction = <Input = void, Output = unknown>(
   act: (input: Input) => Promise<Output>,
-  onSuccess?: (output: Output, input: Input) => void,
+  onSuccess?: (output: Output, input: Input) => void | Promise<void>,
+  done?: (output: Output) => string,
 ): Action<Input> => {
   // React state updates too late to stop a second click.
   const isUnderWay = useRef(false);
@@ -187,7 +190,10 @@ export const useAction = <Input = void, Output = unknown>(
     onSettled: () => {
       isUnderWay.current = false;
     },
-    ...(onSuccess && { onSuccess }),
+    onSuccess: (output, input) => {
+      if (done !== undefined) notify(done(output));
+      return onSuccess?.(output, input);
+    },
   });
   const run = (input: Input): void => {
     if (isUnderWay.current) return;
@@ -197,7 +203,7 @@ export const useAction = <Input = void, Output = unknown>(
   return { isPending, error, run, reset };
 };
 
-export type Capability = 'create' | 'read' | 'update' | 'delete' | 'list' | 'sudo';
+export type Capability = 'create' | 'read' | 'update' | 'patch' | 'delete' | 'list' | 'sudo';
 
 /** Whether all the named capabilities are granted on a path. */
 export type May = (path: string, ...capabilities: readonly Capability[]) => boolean;

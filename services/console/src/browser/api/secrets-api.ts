@@ -1,9 +1,10 @@
 /** Calls of the secrets service's API (`/v1`) with the token of the session. */
 
 import { ApiProblem, parsedBody, request } from './api-problem.ts';
+import { warn } from './notices.ts';
 import { endSession, readSession } from './session.ts';
 
-export type SecretsMethod = 'GET' | 'LIST' | 'POST' | 'DELETE';
+export type SecretsMethod = 'GET' | 'LIST' | 'POST' | 'PATCH' | 'DELETE';
 
 export interface SecretsCall {
   /** Sent as JSON. */
@@ -11,7 +12,10 @@ export interface SecretsCall {
   /** Sent as it is, in place of `body`. */
   readonly content?: Blob;
   readonly contentType?: string;
+  /** Given by reads, which their page can give up. */
   readonly signal?: AbortSignal;
+  /** Whether the caller shows the warnings of the answer by itself. */
+  readonly showsWarnings?: boolean;
   /** Namespace in place of the session's; "" is the root. */
   readonly namespace?: string;
   /** Token in place of the session's; "" sends none. */
@@ -59,7 +63,9 @@ export const sendSecrets = async (
     method: method === 'LIST' ? 'GET' : method,
     headers: {
       ...headersFor(token, call.namespace ?? session.namespace),
-      ...(call.body && { 'content-type': 'application/json' }),
+      ...(call.body && {
+        'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
+      }),
       ...(call.contentType !== undefined && { 'content-type': call.contentType }),
     },
     ...(call.body && { body: JSON.stringify(call.body) }),
@@ -82,7 +88,12 @@ export const callSecrets = async <Body>(
   method: SecretsMethod,
   path: string,
   call: SecretsCall = {},
-): Promise<Body> => (await parsedBody(await sendSecrets(method, path, call))) as Body;
+): Promise<Body> => {
+  const body = await parsedBody(await sendSecrets(method, path, call));
+  if (call.signal === undefined && call.showsWarnings !== true)
+    warn((body as { warnings?: readonly string[] | null } | undefined)?.warnings);
+  return body as Body;
+};
 
 /** The `data` of an answer; undefined for a 404. */
 export const readData = async <Data>(

@@ -1,6 +1,7 @@
 /** Calls of the workspace API (`/api/v2`), whose documents are JSON:API. */
 
 import { ApiProblem, parsedBody, request } from './api-problem.ts';
+import { warn } from './notices.ts';
 import { endSession, readSession } from './session.ts';
 
 export interface ResourceId {
@@ -39,9 +40,14 @@ export type WorkspacesMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 export interface WorkspacesCall {
   readonly body?: object;
+  /** Given by reads, which their page can give up. */
   readonly signal?: AbortSignal;
   /** Token in place of the session's. */
   readonly token?: string;
+}
+
+interface WarnedDocument {
+  readonly meta?: { readonly warnings?: readonly string[] };
 }
 
 interface JsonApiError {
@@ -76,10 +82,24 @@ export const callWorkspaces = async <Document>(
     ...(call.signal && { signal: call.signal }),
   });
   const body = await parsedBody(answer);
-  if (answer.ok) return body as Document;
+  if (answer.ok) {
+    if (call.signal === undefined) warn((body as WarnedDocument | undefined)?.meta?.warnings);
+    return body as Document;
+  }
   if (answer.status === 401 && call.token === undefined && readSession().workspaces === token)
     endSession('workspaces', 'The API token has expired or was revoked. Sign in again to go on.');
   throw new ApiProblem(answer.status, textOf(body, answer.status));
+};
+
+/** The resource that a relationship names; undefined for none and for a relationship with many. */
+export const relatedOne = (
+  { relationships }: Resource<unknown>,
+  relationship: string,
+): ResourceId | undefined => {
+  const named = relationships?.[relationship]?.data;
+  return named === undefined || named === null || Array.isArray(named)
+    ? undefined
+    : (named as ResourceId);
 };
 
 /** The included resource that a relationship names. */
@@ -88,10 +108,8 @@ export const includedOne = <Attributes>(
   resource: Resource<unknown>,
   relationship: string,
 ): Resource<Attributes> | undefined => {
-  const named = resource.relationships?.[relationship]?.data;
-  if (named === undefined || named === null || Array.isArray(named)) return undefined;
-  const { id, type } = named as ResourceId;
-  return included.find((one) => one.id === id && one.type === type) as
+  const named = relatedOne(resource, relationship);
+  return included.find((one) => one.id === named?.id && one.type === named.type) as
     | Resource<Attributes>
     | undefined;
 };

@@ -2,6 +2,7 @@
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { Fragment, useState } from 'react';
 import { isSignedIn, signOut, useSession } from '../api/session.ts';
+import { Notices } from '../components/notices.tsx';
 import { Card, Page } from '../components/page.tsx';
 import { ShownMessages } from '../messages/shown-messages.tsx';
 import { hindranceOf } from '../session/cluster-health.ts';
@@ -94,8 +95,8 @@ const Header = (props: { isMenuOpen: boolean; onMenu: () => void }) => {
   );
 };
 
-/** The console, or the sign-in page when nobody is signed in or the cluster cannot be used. */
-export const Frame = () => {
+/** The page at the address, or the sign-in page when nobody is signed in or the cluster cannot be used. */
+const Shown = () => {
   const session = useSession();
   const { data: health } = useHealth();
   const { pathname } = useLocation();
@@ -129,3 +130,10 @@ export const Frame = () => {
     </>
   );
 };
+
+export const Frame = () => (
+  <>
+    <Shown />
+    <Notices />
+  </>
+);

@@ -9,6 +9,9 @@ import { DataTable } from '../components/data-table.tsx';
 import { shownTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card } from '../components/page.tsx';
+import { Select } from '../components/select.tsx';
+import { EditButton } from '../editing/edit-button.tsx';
+import { secretTarget } from '../editing/edit-target.ts';
 
 interface KeyInfo {
   readonly created_on: string;
@@ -74,29 +77,25 @@ export const EabCard = ({ mount, policy }: { mount: string; policy: string }) =>
           </ActionButton>
         )}
         {may(config, 'update') && (
-          <ActionButton
+          <EditButton
+            edits="account-keys"
             label="Change when they are required"
             title="When are keys required?"
-            confirm="Save"
-            act={({ text }) =>
-              callSecrets('POST', config, { body: { eab_policy: text('policy') } })
-            }
-            commands={[
-              secretsCurl('POST', config, { eab_policy: 'new-account-required' }),
-              vaultCommand(`vault write ${config} eab_policy=new-account-required`),
-            ]}
-          >
-            <label>
-              Rule
-              <select name="policy" defaultValue={policy}>
-                {Object.entries(POLICIES).map(([value, words]) => (
-                  <option key={value} value={value}>
-                    {words}
-                  </option>
-                ))}
-              </select>
-            </label>
-          </ActionButton>
+            target={secretTarget<{ readonly eab_policy: string }>(config)}
+            valuesOf={(acme) => ({ eab_policy: acme.eab_policy })}
+            bodyOf={(changed) => changed}
+            fields={(values) => (
+              <label>
+                Rule
+                <Select
+                  name="eab_policy"
+                  value={values.eab_policy}
+                  options={Object.entries(POLICIES)}
+                />
+              </label>
+            )}
+            commands={() => [vaultCommand(`vault write ${config} eab_policy=new-account-required`)]}
+          />
         )}
       </div>
       <Loaded query={query}>

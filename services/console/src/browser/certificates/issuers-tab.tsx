@@ -118,7 +118,7 @@ const IssuerCard = (props: {
             id={id}
             name={name}
             usage={issuer.usage}
-            mayChange={may(`${mount}/issuer/${id}`, 'update')}
+            mayChange={may(`${mount}/issuer/${id}`, 'patch')}
             mayDelete={may(`${mount}/issuer/${id}`, 'delete')}
           />
         )}

@@ -1,16 +1,19 @@
 /** The revocation list as served, and the settings for CRLs and OCSP answers. */
 import { useQuery } from '@tanstack/react-query';
+import { mountAddress } from '../api/mount-address.ts';
 import { useCapabilities, useSecret } from '../api/queries.ts';
 import { callSecrets, readData } from '../api/secrets-api.ts';
 import { useSession } from '../api/session.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { FactList } from '../components/data-table.tsx';
-import { DURATION } from '../components/duration.ts';
 import { counted, shownDistance, shownTime } from '../components/format.ts';
+import { Lifetime } from '../components/lifetime.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty } from '../components/page.tsx';
 import { Pill } from '../components/pill.tsx';
+import { EditButton } from '../editing/edit-button.tsx';
+import { secretTarget } from '../editing/edit-target.ts';
 import { listContents } from './certificate-contents.ts';
 
 interface CrlConfig {
@@ -58,54 +61,56 @@ const ServedList = ({ mount }: { mount: string }) => {
   );
 };
 
-const configBody = (
-  text: (name: string) => string,
-  isChecked: (name: string) => boolean,
-): object => ({
-  expiry: text('expiry'),
-  auto_rebuild: isChecked('auto'),
-  enable_delta: isChecked('auto') && isChecked('delta'),
-  ocsp_disable: !isChecked('ocsp'),
-  ocsp_expiry: text('ocsp-expiry'),
+const ruleValues = (config: CrlConfig) => ({
+  expiry: config.expiry,
+  auto_rebuild: config.auto_rebuild,
+  enable_delta: config.enable_delta,
+  is_ocsp_answered: !config.ocsp_disable,
+  ocsp_expiry: config.ocsp_expiry,
 });
 
-const EditRules = ({ mount, config }: { mount: string; config: CrlConfig }) => {
-  const path = `${mount}/config/crl`;
-  return (
-    <ActionButton
-      label="Change the rules"
-      title="How revocation is published"
-      confirm="Save"
-      act={({ text, isChecked }) =>
-        callSecrets('POST', path, { body: configBody(text, isChecked) })
-      }
-      commands={[
-        secretsCurl('POST', path, { expiry: '72h', auto_rebuild: true }),
-        vaultCommand(`vault write ${path} expiry=72h auto_rebuild=true`),
-      ]}
-    >
-      <label>
-        A list is valid for
-        <input name="expiry" required pattern={DURATION} defaultValue={config.expiry} />
-      </label>
-      <label className="choice">
-        <input type="checkbox" name="auto" defaultChecked={config.auto_rebuild} /> Lists are made at
-        intervals, and not at each revocation
-      </label>
-      <label className="choice">
-        <input type="checkbox" name="delta" defaultChecked={config.enable_delta} /> Between them,
-        small lists of what was added
-      </label>
-      <label className="choice">
-        <input type="checkbox" name="ocsp" defaultChecked={!config.ocsp_disable} /> OCSP is answered
-      </label>
-      <label>
-        An OCSP answer is valid for
-        <input name="ocsp-expiry" required pattern={DURATION} defaultValue={config.ocsp_expiry} />
-      </label>
-    </ActionButton>
-  );
-};
+const changedRules = ({
+  is_ocsp_answered: isAnswered,
+  ...changed
+}: Partial<ReturnType<typeof ruleValues>>): object => ({
+  ...changed,
+  ...(isAnswered !== undefined && { ocsp_disable: !isAnswered }),
+});
+
+const EditRules = ({ path }: { path: string }) => (
+  <EditButton
+    edits="revocation-rules"
+    label="Change the rules"
+    title="How revocation is published"
+    target={secretTarget<CrlConfig>(path)}
+    valuesOf={ruleValues}
+    bodyOf={changedRules}
+    fields={(values) => (
+      <>
+        <Lifetime name="expiry" required label="A list is valid for" value={values.expiry} />
+        <label className="choice">
+          <input type="checkbox" name="auto_rebuild" defaultChecked={values.auto_rebuild} /> Lists
+          are made at intervals, and not at each revocation
+        </label>
+        <label className="choice">
+          <input type="checkbox" name="enable_delta" defaultChecked={values.enable_delta} /> Between
+          them, small lists of what was added
+        </label>
+        <label className="choice">
+          <input type="checkbox" name="is_ocsp_answered" defaultChecked={values.is_ocsp_answered} />{' '}
+          OCSP is answered
+        </label>
+        <Lifetime
+          name="ocsp_expiry"
+          required
+          label="An OCSP answer is valid for"
+          value={values.ocsp_expiry}
+        />
+      </>
+    )}
+    commands={() => [vaultCommand(`vault write ${path} expiry=72h auto_rebuild=true`)]}
+  />
+);
 
 export const RevocationCard = ({ mount }: { mount: string }) => {
   const path = `${mount}/config/crl`;
@@ -138,18 +143,12 @@ export const RevocationCard = ({ mount }: { mount: string }) => {
                       : 'at each revocation',
                   ],
                   ['An OCSP answer is valid for', config.ocsp_expiry],
-                  [
-                    'List for clients',
-                    <code key="list">{`${location.origin}/v1/${mount}/crl`}</code>,
-                  ],
-                  [
-                    'OCSP for clients',
-                    <code key="ocsp">{`${location.origin}/v1/${mount}/ocsp`}</code>,
-                  ],
+                  ['List for clients', <code key="list">{`${mountAddress(mount)}/crl`}</code>],
+                  ['OCSP for clients', <code key="ocsp">{`${mountAddress(mount)}/ocsp`}</code>],
                 ]}
               />
               <div className="form-actions">
-                {may(path, 'update') && <EditRules mount={mount} config={config} />}
+                {may(path, 'update') && <EditRules path={path} />}
                 {may(rotate, 'read') && (
                   <ActionButton
                     label="Rebuild the list"

@@ -1,7 +1,8 @@
 /** The form of a role: every rule with its effect, next to a preview of what a request would get. */
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { type Fields, fieldsOf } from '../components/action-button.tsx';
-import { DURATION, DURATION_WORDS } from '../components/duration.ts';
+import { Lifetime } from '../components/lifetime.tsx';
+import { Select } from '../components/select.tsx';
 import type { RequestRules, Role } from './role.ts';
 import { RolePreview } from './role-preview.tsx';
 
@@ -29,12 +30,33 @@ const KEEPING = [
   ['generate_lease', 'under a lease', 'it is revoked when the lease ends'],
 ] as const;
 
+const KEY_TYPES = [
+  ['ec', 'EC'],
+  ['rsa', 'RSA'],
+  ['ed25519', 'Ed25519'],
+  ['any', 'any (only for requests with a key of their own)'],
+] as const;
+
 type Flag = (typeof NAME_RULES | typeof USES | typeof KEEPING)[number][0];
 
 type Choices = readonly (readonly [Flag, string, string])[];
 
+type RoleValues = Readonly<Record<Flag, boolean>> & {
+  /** Separated by commas. */
+  readonly allowed_domains: string;
+  readonly ttl: string;
+  readonly max_ttl: string;
+  readonly key_type: string;
+  readonly issuer_ref: string;
+};
+
 /** Defaults for a new role: narrower than the engine's own. */
-const NEW_ROLE: Pick<Role, Flag> = {
+export const NEW_ROLE: RoleValues = {
+  allowed_domains: '',
+  ttl: '',
+  max_ttl: '720h',
+  key_type: 'ec',
+  issuer_ref: 'default',
   allow_any_name: false,
   allow_glob_domains: false,
   allow_localhost: true,
@@ -54,36 +76,55 @@ const NEW_ROLE: Pick<Role, Flag> = {
 const flagsIn = (choices: Choices, { isChecked }: Pick<Fields, 'isChecked'>): object =>
   Object.fromEntries(choices.map(([flag]) => [flag, isChecked(flag)]));
 
-/**
- * The body of a role's POST.
- * @param role the role being edited
- */
-export const roleBody = (fields: Fields, role?: Role): object => ({
-  // The engine's POST replaces the whole role, so members that the form lacks are sent along.
-  ...role,
-  // The size belongs to the type; 0 is the usual one.
-  ...(role !== undefined && role.key_type !== fields.text('key') && { key_bits: 0 }),
-  allowed_domains: fields.text('domains'),
-  ...flagsIn([...NAME_RULES, ...USES, ...KEEPING], fields),
-  key_type: fields.text('key'),
-  issuer_ref: fields.text('issuer'),
+const ALL_FLAGS: Choices = [...NAME_RULES, ...USES, ...KEEPING];
+
+/** The body that creates a role. */
+export const newRoleBody = (fields: Fields): object => ({
+  allowed_domains: fields.text('allowed_domains'),
+  ...flagsIn(ALL_FLAGS, fields),
+  key_type: fields.text('key_type'),
+  issuer_ref: fields.text('issuer_ref'),
   ttl: fields.text('ttl') || '0',
-  max_ttl: fields.text('max'),
+  max_ttl: fields.text('max_ttl'),
 });
+
+/** A lifetime of a role; 0 means that the authority's own applies. */
+const lifetimeOf = (value: string): string => (/^0s?$/.test(value) ? '' : value);
+
+/** A role as the form shows it. */
+export const roleValues = (role: Role): RoleValues => ({
+  ...(Object.fromEntries(ALL_FLAGS.map(([flag]) => [flag, role[flag]])) as Record<Flag, boolean>),
+  allowed_domains: role.allowed_domains.join(','),
+  ttl: lifetimeOf(role.ttl),
+  max_ttl: lifetimeOf(role.max_ttl) || '0',
+  key_type: role.key_type,
+  issuer_ref: role.issuer_ref,
+});
+
+/** The body of a role's POST, which replaces the whole role: what has not changed is sent along as it was read. */
+export const changedRole = (changed: Partial<RoleValues>, newest: Role): object => ({
+  ...newest,
+  ...changed,
+  // The size belongs to the type; 0 is the usual one.
+  ...(changed.key_type !== undefined && { key_bits: 0 }),
+  ...(changed.ttl === '' && { ttl: '0' }),
+});
+
+const domainsIn = (text: string): readonly string[] =>
+  text
+    .split(',')
+    .map((domain) => domain.trim())
+    .filter((domain) => domain !== '');
 
 /** The rules that decide about a request, as the form shows them. */
 const rulesIn = (fields: Fields): RequestRules => ({
   ...(flagsIn(NAME_RULES, fields) as Pick<Role, (typeof NAME_RULES)[number][0]>),
-  allowed_domains: fields
-    .text('domains')
-    .split(',')
-    .map((domain) => domain.trim())
-    .filter((domain) => domain !== ''),
+  allowed_domains: domainsIn(fields.text('allowed_domains')),
   ttl: fields.text('ttl'),
-  max_ttl: fields.text('max'),
+  max_ttl: fields.text('max_ttl'),
 });
 
-const Choices = (props: { title: string; choices: Choices; role: Pick<Role, Flag> }) => (
+const Choices = (props: { title: string; choices: Choices; role: RoleValues }) => (
   <fieldset className="explained">
     <legend>{props.title}</legend>
     {props.choices.map(([flag, words, effect]) => (
@@ -95,79 +136,59 @@ const Choices = (props: { title: string; choices: Choices; role: Pick<Role, Flag
   </fieldset>
 );
 
-const Lifetime = (props: { name: string; value: string; required?: boolean; label: ReactNode }) => (
-  <label>
-    {props.label}
-    <input
-      name={props.name}
-      required={props.required ?? false}
-      autoComplete="off"
-      defaultValue={props.value}
-      pattern={DURATION}
-      title={DURATION_WORDS}
-    />
-  </label>
-);
-
-/** A lifetime of a role; 0 means that the authority's own applies. */
-const lifetimeOf = (value: string | undefined): string =>
-  value === undefined || /^0s?$/.test(value) ? '' : value;
-
-const RoleInputs = ({ role }: { role?: Role }) => (
+const RoleInputs = ({ role, keyBits }: { role: RoleValues; keyBits: number }) => (
   <>
     <label>
       Domains, separated by commas
       <input
-        name="domains"
+        name="allowed_domains"
         autoComplete="off"
         placeholder="example.com"
-        defaultValue={role?.allowed_domains.join(',')}
+        defaultValue={role.allowed_domains}
       />
     </label>
-    <Choices title="Names that are certified" choices={NAME_RULES} role={role ?? NEW_ROLE} />
-    <Choices title="For" choices={USES} role={role ?? NEW_ROLE} />
+    <Choices title="Names that are certified" choices={NAME_RULES} role={role} />
+    <Choices title="For" choices={USES} role={role} />
     <div className="pair">
       <Lifetime
         name="ttl"
-        value={lifetimeOf(role?.ttl)}
+        value={role.ttl}
         label="Valid for, when a request does not say (empty: as the authority says)"
       />
       <Lifetime
-        name="max"
+        name="max_ttl"
         required
-        value={role === undefined ? '720h' : lifetimeOf(role.max_ttl) || '0'}
+        value={role.max_ttl}
         label="Valid for at most (0: as long as the authority allows)"
       />
     </div>
     <div className="pair">
       <label>
         Key of the certificates
-        <select name="key" defaultValue={role?.key_type ?? 'ec'}>
-          <option value="ec">EC (P-256)</option>
-          <option value="rsa">RSA</option>
-          <option value="ed25519">Ed25519</option>
-          <option value="any">any (only for requests with a key of their own)</option>
-        </select>
+        <Select
+          name="key_type"
+          value={role.key_type}
+          options={KEY_TYPES.map(([type, words]) => [
+            type,
+            type === role.key_type && keyBits > 0 ? `${words}, ${keyBits} bits` : words,
+          ])}
+        />
       </label>
       <label>
         Issuer: its name or id, or “default”
-        <input
-          name="issuer"
-          required
-          autoComplete="off"
-          defaultValue={role?.issuer_ref ?? 'default'}
-        />
+        <input name="issuer_ref" required autoComplete="off" defaultValue={role.issuer_ref} />
       </label>
     </div>
-    <Choices title="Certificates" choices={KEEPING} role={role ?? NEW_ROLE} />
+    <Choices title="Certificates" choices={KEEPING} role={role} />
   </>
 );
 
 /** The fields of a role, next to a preview of their effect on a request. */
-export const RoleFields = ({ role }: { role?: Role }) => {
-  const [rules, setRules] = useState<RequestRules>(
-    role ?? { ...NEW_ROLE, allowed_domains: [], ttl: '', max_ttl: '720h' },
-  );
+export const RoleFields = ({ role, keyBits = 0 }: { role: RoleValues; keyBits?: number }) => {
+  const [rules, setRules] = useState<RequestRules>({
+    ...role,
+    allowed_domains: domainsIn(role.allowed_domains),
+  });
   return (
     <div
       onChange={(event) => {
@@ -175,7 +196,7 @@ export const RoleFields = ({ role }: { role?: Role }) => {
         if (form !== null) setRules(rulesIn(fieldsOf(form)));
       }}
     >
-      <RoleInputs {...(role && { role })} />
+      <RoleInputs role={role} keyBits={keyBits} />
       <RolePreview rules={rules} />
     </div>
   );

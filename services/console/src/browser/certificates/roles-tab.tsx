@@ -8,9 +8,11 @@ import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx'
 import { FactList } from '../components/data-table.tsx';
 import { Loaded, Skeleton } from '../components/loaded.tsx';
 import { Card, Empty } from '../components/page.tsx';
+import { EditButton } from '../editing/edit-button.tsx';
+import { secretTarget } from '../editing/edit-target.ts';
 import { IssueForm } from './issue-form.tsx';
 import { nameRules, type Role, usesOf } from './role.ts';
-import { RoleFields, roleBody } from './role-fields.tsx';
+import { changedRole, NEW_ROLE, newRoleBody, RoleFields, roleValues } from './role-fields.tsx';
 
 const route = getRouteApi('/ui/certificates/$mount');
 
@@ -53,19 +55,17 @@ const RoleCard = ({ mount, name }: { mount: string; name: string }) => {
           </button>
         )}
         {role && may(path, 'update') && (
-          <ActionButton
+          <EditButton
+            edits="role"
             label="Edit"
             name={`Edit ${name}`}
             title={`Edit the role ${name}`}
-            confirm="Save"
-            act={(fields) => callSecrets('POST', path, { body: roleBody(fields, role) })}
-            commands={[
-              secretsCurl('POST', path, { ...role, allowed_domains: '…' }),
-              vaultCommand(`vault patch ${path} allowed_domains=…`),
-            ]}
-          >
-            <RoleFields role={role} />
-          </ActionButton>
+            target={secretTarget<Role>(path)}
+            valuesOf={roleValues}
+            bodyOf={changedRole}
+            fields={(values, newest) => <RoleFields role={values} keyBits={newest.key_bits} />}
+            commands={() => [vaultCommand(`vault patch ${path} allowed_domains=…`)]}
+          />
         )}
         {may(path, 'delete') && (
           <ActionButton
@@ -102,7 +102,7 @@ export const RolesTab = () => {
             tone="primary"
             act={(fields) =>
               callSecrets('POST', `${mount}/roles/${encodeURIComponent(fields.text('name'))}`, {
-                body: roleBody(fields),
+                body: newRoleBody(fields),
               })
             }
             commands={[
@@ -120,7 +120,7 @@ export const RolesTab = () => {
               Name
               <input name="name" required autoComplete="off" pattern="[A-Za-z0-9_\-.]+" />
             </label>
-            <RoleFields />
+            <RoleFields role={NEW_ROLE} />
           </ActionButton>
         </div>
       )}

@@ -295,10 +295,10 @@ export const RetireIssuer = (props: {
           tone="danger"
           title={`Stop issuing by ${name}?`}
           confirm="Stop issuing"
-          act={() => callSecrets('POST', path, { body: { usage: RETIRED_USAGE } })}
+          act={() => callSecrets('PATCH', path, { body: { usage: RETIRED_USAGE } })}
           commands={[
-            secretsCurl('POST', path, { usage: RETIRED_USAGE }),
-            vaultCommand(`vault write ${path} usage=${RETIRED_USAGE}`),
+            secretsCurl('PATCH', path, { usage: RETIRED_USAGE }),
+            vaultCommand(`vault patch ${path} usage=${RETIRED_USAGE}`),
           ]}
         >
           <p>

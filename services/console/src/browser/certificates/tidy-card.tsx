@@ -1,14 +1,17 @@
 /** Tidying of expired data: the last run, manual runs, and runs at intervals. */
 import { useCapabilities, useSecret } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
-import { ActionButton } from '../components/action-button.tsx';
+import { ActionButton, type Fields } from '../components/action-button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { FactList } from '../components/data-table.tsx';
-import { DURATION, DURATION_WORDS } from '../components/duration.ts';
+import { durationText } from '../components/duration.ts';
 import { shownSeconds, shownTime } from '../components/format.ts';
+import { Lifetime } from '../components/lifetime.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Card } from '../components/page.tsx';
 import { Pill, type Tone } from '../components/pill.tsx';
+import { EditButton } from '../editing/edit-button.tsx';
+import { secretTarget } from '../editing/edit-target.ts';
 
 interface TidyStatus {
   readonly state: string;
@@ -20,9 +23,10 @@ interface TidyStatus {
   readonly revoked_cert_deleted_count: number | null;
 }
 
-interface AutoTidy {
+interface AutoTidy extends Readonly<Record<Work, boolean>> {
   readonly enabled: boolean;
   readonly interval_duration: number;
+  readonly safety_buffer: number;
 }
 
 const TONES: Readonly<Record<string, Tone>> = { Running: 'busy', Finished: 'good', Error: 'bad' };
@@ -35,25 +39,50 @@ const WORK = [
   ['tidy_acme', 'ACME orders and accounts that are no longer needed'],
 ] as const;
 
-const bodyOf = (isChecked: (name: string) => boolean, buffer: string): object => ({
+type Work = (typeof WORK)[number][0];
+
+type WorkValues = Readonly<Record<Work, boolean>> & { readonly safety_buffer: string };
+
+/** The work of a run by hand unless something else is chosen. */
+const USUAL_WORK: WorkValues = {
+  tidy_cert_store: true,
+  tidy_revoked_certs: true,
+  tidy_expired_issuers: false,
+  tidy_acme: false,
+  safety_buffer: '72h',
+};
+
+const workIn = ({ isChecked, text }: Fields): object => ({
   ...Object.fromEntries(WORK.map(([name]) => [name, isChecked(name)])),
-  safety_buffer: buffer,
+  safety_buffer: text('safety_buffer'),
 });
 
-const WorkFields = () => (
+const intervalValues = (auto: AutoTidy) => ({
+  enabled: auto.enabled,
+  interval_duration: durationText(auto.interval_duration),
+  tidy_cert_store: auto.tidy_cert_store,
+  tidy_revoked_certs: auto.tidy_revoked_certs,
+  tidy_expired_issuers: auto.tidy_expired_issuers,
+  tidy_acme: auto.tidy_acme,
+  safety_buffer: durationText(auto.safety_buffer),
+});
+
+const WorkFields = ({ values }: { values: WorkValues }) => (
   <>
     <fieldset>
       <legend>What is deleted</legend>
-      {WORK.map(([name, words], at) => (
+      {WORK.map(([name, words]) => (
         <label className="choice" key={name}>
-          <input type="checkbox" name={name} defaultChecked={at < 2} /> {words}
+          <input type="checkbox" name={name} defaultChecked={values[name]} /> {words}
         </label>
       ))}
     </fieldset>
-    <label>
-      So long after their expiry
-      <input name="buffer" required pattern={DURATION} title={DURATION_WORDS} defaultValue="72h" />
-    </label>
+    <Lifetime
+      name="safety_buffer"
+      required
+      label="So long after their expiry"
+      value={values.safety_buffer}
+    />
   </>
 );
 
@@ -66,7 +95,6 @@ export const TidyCard = ({ mount }: { mount: string }) => {
   });
   const { data: auto } = useSecret<AutoTidy>(config);
   const may = useCapabilities([start, config]);
-  const startBody = bodyOf((name) => name === 'tidy_cert_store', '72h');
   return (
     <Card title="Tidy">
       <Loaded query={query}>
@@ -102,58 +130,45 @@ export const TidyCard = ({ mount }: { mount: string }) => {
             label="Tidy now"
             title="Delete what is no longer needed?"
             confirm="Tidy"
-            act={({ text, isChecked }) =>
-              callSecrets('POST', start, { body: bodyOf(isChecked, text('buffer')) })
-            }
+            act={(fields) => callSecrets('POST', start, { body: workIn(fields) })}
             commands={[
-              secretsCurl('POST', start, startBody),
+              secretsCurl('POST', start, USUAL_WORK),
               vaultCommand(`vault write ${start} tidy_cert_store=true safety_buffer=72h`),
             ]}
           >
             <p>What is deleted can no longer be listed or searched here. Clients notice nothing.</p>
-            <WorkFields />
+            <WorkFields values={USUAL_WORK} />
           </ActionButton>
         )}
         {may(config, 'update') && (
-          <ActionButton
+          <EditButton
+            edits="tidy-intervals"
             label={auto?.enabled === true ? 'Change the intervals' : 'Tidy at intervals'}
             title="Tidy at intervals"
-            confirm="Save"
-            act={({ text, isChecked }) =>
-              callSecrets('POST', config, {
-                body: {
-                  enabled: isChecked('enabled'),
-                  interval_duration: text('interval'),
-                  ...bodyOf(isChecked, text('buffer')),
-                },
-              })
-            }
-            commands={[
-              secretsCurl('POST', config, {
-                enabled: true,
-                interval_duration: '12h',
-                ...startBody,
-              }),
+            target={secretTarget<AutoTidy>(config)}
+            valuesOf={intervalValues}
+            bodyOf={(changed) => changed}
+            fields={(values) => (
+              <>
+                <label className="choice">
+                  <input type="checkbox" name="enabled" defaultChecked={values.enabled} /> Switched
+                  on
+                </label>
+                <Lifetime
+                  name="interval_duration"
+                  required
+                  label="Every"
+                  value={values.interval_duration}
+                />
+                <WorkFields values={values} />
+              </>
+            )}
+            commands={() => [
               vaultCommand(
                 `vault write ${config} enabled=true interval_duration=12h tidy_cert_store=true`,
               ),
             ]}
-          >
-            <label className="choice">
-              <input type="checkbox" name="enabled" defaultChecked /> Switched on
-            </label>
-            <label>
-              Every
-              <input
-                name="interval"
-                required
-                pattern={DURATION}
-                title={DURATION_WORDS}
-                defaultValue="12h"
-              />
-            </label>
-            <WorkFields />
-          </ActionButton>
+          />
         )}
       </div>
       <Commands commands={[secretsCurl('GET', status), vaultCommand(`vault read ${status}`)]} />

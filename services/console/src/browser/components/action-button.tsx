@@ -57,10 +57,14 @@ export interface ActionButtonProps {
 export const ActionButton = (props: ActionButtonProps) => {
   const [isOpen, setOpen] = useState(false);
   const [typed, setTyped] = useState('');
-  const action = useAction(props.act, () => {
-    setOpen(false);
-    props.onDone?.();
-  });
+  const action = useAction(
+    props.act,
+    () => {
+      setOpen(false);
+      props.onDone?.();
+    },
+    () => `${props.title.replace(/\?$/, '')}: done.`,
+  );
   const open = (): void => {
     action.reset();
     setTyped('');

@@ -1,5 +1,7 @@
 /** Tokens of the workspace API: a table with buttons that revoke them, and a button that makes one. */
+
 import { useState } from 'react';
+import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { callWorkspaces, type OneDocument, type Resource } from '../api/workspaces-api.ts';
 import { ActionButton } from './action-button.tsx';
 import { Commands, workspacesCurl } from './commands.tsx';
@@ -9,14 +11,7 @@ import { shownTime } from './format.ts';
 import { PagedList } from './paged-list.tsx';
 import { ShownOnce } from './shown-once.tsx';
 
-export interface ApiToken {
-  readonly description: string | null;
-  /** Given once, by the answer that creates the token. */
-  readonly token: string | null;
-  readonly 'created-at': string;
-  readonly 'last-used-at': string | null;
-  readonly 'expired-at': string | null;
-}
+export type ApiToken = ResourceAttributes['authentication-tokens'];
 
 export const ApiTokenTable = (props: {
   label: string;

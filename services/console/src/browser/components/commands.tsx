@@ -31,6 +31,7 @@ const secretsCurlIn = (namespace: string, method: string, path: string, body?: o
     [
       '"X-Service-Token: $KEELSON_TOKEN"',
       ...(namespace === '' ? [] : [quoted(`X-Service-Namespace: ${namespace}`)]),
+      ...(method === 'PATCH' ? [quoted('Content-Type: application/merge-patch+json')] : []),
     ],
     method,
     `/v1/${path}`,

@@ -18,3 +18,10 @@ export const durationSeconds = (text: string): number | undefined => {
     0,
   );
 };
+
+/** Seconds as a duration in the largest unit that divides them: "36h". */
+export const durationText = (seconds: number): string => {
+  if (seconds === 0) return '0';
+  if (seconds % 3600 === 0) return `${seconds / 3600}h`;
+  return seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`;
+};

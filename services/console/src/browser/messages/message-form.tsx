@@ -1,9 +1,13 @@
-import { type ChangeEvent, type FormEvent, useState } from 'react';
+/** The form of a message that is new or exists already, with a preview. */
+import { type FormEvent, type ReactNode, useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
+import { fieldsOf } from '../components/action-button.tsx';
 import { Commands, secretsCurl } from '../components/commands.tsx';
 import { Page, Problem } from '../components/page.tsx';
+import { EditForm } from '../editing/edit-form.tsx';
+import { secretTarget } from '../editing/edit-target.ts';
 import {
   bodyOf,
   type Draft,
@@ -14,21 +18,101 @@ import {
   toBase64,
   toLocalInput,
 } from './message.ts';
+import { COLLECTION } from './message-table.tsx';
 import { Banner, MessageModal } from './shown-messages.tsx';
 
 const newDraft = (authenticated: boolean): Draft => ({
   title: '',
   text: '',
   type: 'banner',
-  authenticated,
+  authenticated: String(authenticated),
   start: toLocalInput(new Date().toISOString()),
   end: '',
   linkTitle: '',
   linkHref: '',
 });
 
+const draftIn = (form: HTMLFormElement): Draft => {
+  const { text } = fieldsOf(form);
+  return {
+    title: text('title'),
+    text: text('text'),
+    type: text('type') as MessageType,
+    authenticated: text('authenticated'),
+    start: text('start'),
+    end: text('end'),
+    linkTitle: text('linkTitle'),
+    linkHref: text('linkHref'),
+  };
+};
+
+const Choice = (props: { name: string; value: string; chosen: string; text: string }) => (
+  <label className="choice">
+    <input
+      type="radio"
+      name={props.name}
+      value={props.value}
+      defaultChecked={props.chosen === props.value}
+    />
+    {props.text}
+  </label>
+);
+
+const MessageFields = (draft: Draft) => (
+  <>
+    <fieldset>
+      <legend>Shown</legend>
+      <Choice name="authenticated" value="true" chosen={draft.authenticated} text="after login" />
+      <Choice
+        name="authenticated"
+        value="false"
+        chosen={draft.authenticated}
+        text="before login, to everybody: nothing secret"
+      />
+    </fieldset>
+    <fieldset>
+      <legend>Type</legend>
+      <Choice name="type" value="banner" chosen={draft.type} text="banner above the page" />
+      <Choice name="type" value="modal" chosen={draft.type} text="modal in front of the page" />
+    </fieldset>
+    <label>
+      Title <input name="title" required defaultValue={draft.title} />
+    </label>
+    <label>
+      Message
+      <textarea name="text" required rows={4} defaultValue={draft.text} />
+    </label>
+    <div className="pair">
+      <label>
+        Starts (your time zone)
+        <input name="start" type="datetime-local" required defaultValue={draft.start} />
+      </label>
+      <label>
+        Ends (your time zone; empty: never)
+        <input name="end" type="datetime-local" defaultValue={draft.end} />
+      </label>
+    </div>
+    <div className="pair">
+      <label>
+        Link title
+        <input name="linkTitle" defaultValue={draft.linkTitle} />
+      </label>
+      <label>
+        Link address
+        <input
+          name="linkHref"
+          inputMode="url"
+          pattern="(https?://|mailto:|/(?!/)).*"
+          title="http://, https://, mailto: or a path of this server"
+          defaultValue={draft.linkHref}
+        />
+      </label>
+    </div>
+  </>
+);
+
 export interface MessageFormProps {
-  /** Id of the message that is replaced; undefined creates a message. */
+  /** Id of the message that is edited; undefined creates a message. */
   readonly id: string | undefined;
   readonly message: Message | undefined;
   /** Default for a new message: shown after signing in (true) or before. */
@@ -38,121 +122,105 @@ export interface MessageFormProps {
   readonly onEnd: (saved?: { authenticated: boolean }) => void;
 }
 
-export const MessageForm = (props: MessageFormProps) => {
-  const [draft, setDraft] = useState(() =>
-    props.message === undefined ? newDraft(props.authenticated) : draftOf(props.message),
-  );
-  const [isPreviewed, setPreviewed] = useState(false);
-  const path = `sys/config/ui/custom-messages${props.id === undefined ? '' : `/${props.id}`}`;
-  const saving = useAction(
-    () => callSecrets('POST', path, { body: bodyOf(draft, props.message) }),
-    () => props.onEnd({ authenticated: draft.authenticated }),
-  );
-  const set = (change: Partial<Draft>): void => setDraft((last) => ({ ...last, ...change }));
-  const typed =
-    (name: keyof Draft) =>
-    ({ target }: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>): void =>
-      set({ [name]: target.value });
+interface FormParts {
+  /** The buttons next to the one that saves. */
+  readonly actions: ReactNode;
+  /** Asks before a second modal is stored. */
+  readonly mayStore: (draft: Draft) => boolean;
+  readonly onSaved: (authenticated: string) => void;
+}
 
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    const isSecondModal = draft.type === 'modal' && props.hasActiveModal;
-    if (isSecondModal && !confirm('Another modal is active in this list. Save this one as well?'))
-      return;
-    saving.run();
-  };
-  const preview = { title: draft.title, message: toBase64(draft.text), link: linkMap(draft) };
-  const choice = (name: 'type' | 'authenticated', value: string, text: string) => (
-    <label className="choice">
-      <input
-        type="radio"
-        name={name}
-        value={value}
-        checked={String(draft[name]) === value}
-        onChange={() =>
-          set(
-            name === 'type' ? { type: value as MessageType } : { authenticated: value === 'true' },
-          )
-        }
-      />
-      {text}
-    </label>
+const NewMessage = ({ first, parts }: { first: Draft; parts: FormParts }) => {
+  const [draft, setDraft] = useState(first);
+  const creating = useAction(
+    (given: Draft) => callSecrets('POST', COLLECTION, { body: bodyOf(given, undefined) }),
+    (_, given) => parts.onSaved(given.authenticated),
+    () => 'Created.',
   );
-  const verb = props.id === undefined ? 'Create' : 'Edit';
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    const given = draftIn(event.currentTarget);
+    if (parts.mayStore(given)) creating.run(given);
+  };
   return (
-    <Page title={`${verb} message`}>
-      <form onSubmit={submit} className="card">
-        {saving.error !== null && <Problem>{messageOf(saving.error)}</Problem>}
-        <fieldset>
-          <legend>Shown</legend>
-          {choice('authenticated', 'true', 'after login')}
-          {choice('authenticated', 'false', 'before login, to everybody: nothing secret')}
-        </fieldset>
-        <fieldset>
-          <legend>Type</legend>
-          {choice('type', 'banner', 'banner above the page')}
-          {choice('type', 'modal', 'modal in front of the page')}
-        </fieldset>
-        <label>
-          Title <input name="title" required value={draft.title} onChange={typed('title')} />
-        </label>
-        <label>
-          Message
-          <textarea name="message" required rows={4} value={draft.text} onChange={typed('text')} />
-        </label>
-        <div className="pair">
-          <label>
-            Starts (your time zone)
-            <input
-              name="start"
-              type="datetime-local"
-              required
-              value={draft.start}
-              onChange={typed('start')}
-            />
-          </label>
-          <label>
-            Ends (your time zone; empty: never)
-            <input name="end" type="datetime-local" value={draft.end} onChange={typed('end')} />
-          </label>
+    <form
+      onSubmit={submit}
+      onInput={({ currentTarget }) => setDraft(draftIn(currentTarget))}
+      className="card"
+    >
+      {creating.error !== null && <Problem>{messageOf(creating.error)}</Problem>}
+      <MessageFields {...first} />
+      <Commands commands={[secretsCurl('POST', COLLECTION, bodyOf(draft, undefined))]} />
+      <div className="form-actions">
+        <button type="submit" className="primary" disabled={creating.isPending}>
+          Create
+        </button>
+        {parts.actions}
+      </div>
+    </form>
+  );
+};
+
+const EditMessage = (props: { id: string; message: Message; parts: FormParts }) => (
+  <EditForm
+    edits="message"
+    className="card"
+    document={props.message}
+    target={secretTarget<Message>(`${COLLECTION}/${props.id}`)}
+    valuesOf={draftOf}
+    bodyOf={(changed, newest) => bodyOf({ ...draftOf(newest), ...changed }, newest)}
+    fields={MessageFields}
+    mayStore={props.parts.mayStore}
+    actions={props.parts.actions}
+    onSaved={({ authenticated = String(props.message.authenticated) }) =>
+      props.parts.onSaved(authenticated)
+    }
+  />
+);
+
+export const MessageForm = (props: MessageFormProps) => {
+  const { id, message, authenticated } = props;
+  const [first] = useState(() => newDraft(authenticated));
+  const [previewed, setPreviewed] = useState<Draft>();
+  const preview = previewed && {
+    title: previewed.title,
+    message: toBase64(previewed.text),
+    link: linkMap(previewed),
+  };
+  const parts: FormParts = {
+    actions: (
+      <>
+        <button
+          type="button"
+          onClick={({ currentTarget: { form } }) => form !== null && setPreviewed(draftIn(form))}
+        >
+          Preview
+        </button>
+        <button type="button" className="plain" onClick={() => props.onEnd()}>
+          Cancel
+        </button>
+      </>
+    ),
+    mayStore: ({ type }) =>
+      type !== 'modal' ||
+      !props.hasActiveModal ||
+      confirm('Another modal is active in this list. Save this one as well?'),
+    onSaved: (after) => props.onEnd({ authenticated: after === 'true' }),
+  };
+  return (
+    <Page title={id === undefined ? 'Create message' : 'Edit message'}>
+      {id === undefined || message === undefined ? (
+        <NewMessage first={first} parts={parts} />
+      ) : (
+        <EditMessage id={id} message={message} parts={parts} />
+      )}
+      {preview && previewed?.type === 'banner' && (
+        <div className="preview">
+          <Banner message={preview} onDismiss={() => setPreviewed(undefined)} />
         </div>
-        <div className="pair">
-          <label>
-            Link title
-            <input name="link-title" value={draft.linkTitle} onChange={typed('linkTitle')} />
-          </label>
-          <label>
-            Link address
-            <input
-              name="link-href"
-              inputMode="url"
-              pattern="(https?://|mailto:|/(?!/)).*"
-              title="http://, https://, mailto: or a path of this server"
-              value={draft.linkHref}
-              onChange={typed('linkHref')}
-            />
-          </label>
-        </div>
-        <Commands commands={[secretsCurl('POST', path, bodyOf(draft, props.message))]} />
-        <footer className="form-actions">
-          <button type="submit" className="primary" disabled={saving.isPending}>
-            {props.id === undefined ? 'Create' : 'Save'}
-          </button>
-          <button type="button" onClick={() => setPreviewed(true)}>
-            Preview
-          </button>
-          <button type="button" className="plain" onClick={() => props.onEnd()}>
-            Cancel
-          </button>
-        </footer>
-        {isPreviewed && draft.type === 'banner' && (
-          <div className="preview">
-            <Banner message={preview} onDismiss={() => setPreviewed(false)} />
-          </div>
-        )}
-      </form>
-      {isPreviewed && draft.type === 'modal' && (
-        <MessageModal message={preview} onDismiss={() => setPreviewed(false)} />
+      )}
+      {preview && previewed?.type === 'modal' && (
+        <MessageModal message={preview} onDismiss={() => setPreviewed(undefined)} />
       )}
     </Page>
   );

@@ -70,18 +70,19 @@ export const sortedByStart = (list: MessageList | undefined): (readonly [string,
   );
 
 /** A message as edited in the form. */
-export interface Draft {
+export type Draft = {
   readonly title: string;
   readonly text: string;
   readonly type: MessageType;
-  readonly authenticated: boolean;
+  /** Shown after signing in ("true") or before ("false"). */
+  readonly authenticated: string;
   /** Values of `datetime-local` inputs, to the minute. */
   readonly start: string;
   /** Empty: never ends. */
   readonly end: string;
   readonly linkTitle: string;
   readonly linkHref: string;
-}
+};
 
 export const draftOf = (message: Message): Draft => {
   const [link] = Object.entries(message.link ?? {});
@@ -89,7 +90,7 @@ export const draftOf = (message: Message): Draft => {
     title: message.title,
     text: fromBase64(message.message),
     type: message.type,
-    authenticated: message.authenticated,
+    authenticated: String(message.authenticated),
     start: toLocalInput(message.start_time),
     end: toLocalInput(message.end_time),
     linkTitle: link?.[0] ?? '',
@@ -112,7 +113,7 @@ export const bodyOf = (draft: Draft, message: Message | undefined): object => {
     title: draft.title,
     message: isKept('text') ? message?.message : toBase64(draft.text),
     type: draft.type,
-    authenticated: draft.authenticated,
+    authenticated: draft.authenticated === 'true',
     start_time: isKept('start') ? message?.start_time : fromLocalInput(draft.start),
     ...(end && { end_time: end }),
     link: linkMap(draft),

@@ -4,9 +4,13 @@ import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
+import { durationText } from '../components/duration.ts';
 import { shownSeconds } from '../components/format.ts';
+import { Lifetime } from '../components/lifetime.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Page } from '../components/page.tsx';
+import { EditButton } from '../editing/edit-button.tsx';
+import { secretTarget } from '../editing/edit-target.ts';
 
 interface Mount {
   readonly type: string;
@@ -22,48 +26,43 @@ type MountRow = Mount & { readonly path: string };
 const FIXED: readonly string[] = ['system', 'cubbyhole', 'identity', 'token'];
 
 const Tune = ({ mount }: { mount: MountRow }) => {
-  const path = `sys/mounts/${mount.path}/tune`;
+  const path = `sys/mounts/${mount.path}`;
   return (
-    <ActionButton
+    <EditButton
+      edits="mount"
       label="Tune"
       name={`Tune ${mount.path}`}
       className="small"
       title={`Tune ${mount.path}`}
-      confirm="Save"
-      act={({ text }) =>
-        callSecrets('POST', path, {
-          body: {
-            description: text('description'),
-            default_lease_ttl: `${text('default')}s`,
-            max_lease_ttl: `${text('max')}s`,
-          },
-        })
-      }
-      commands={[
-        secretsCurl('POST', path, { max_lease_ttl: '87600h' }),
-        vaultCommand(`vault secrets tune -max-lease-ttl=87600h ${mount.path}`),
-      ]}
-    >
-      <label>
-        Description
-        <input name="description" autoComplete="off" defaultValue={mount.description} />
-      </label>
-      <div className="pair">
-        <label>
-          Usual validity in seconds (0: the system's)
-          <input
-            name="default"
-            type="number"
-            min={0}
-            defaultValue={mount.config.default_lease_ttl}
-          />
-        </label>
-        <label>
-          Maximum TTL in seconds (0: the system's)
-          <input name="max" type="number" min={0} defaultValue={mount.config.max_lease_ttl} />
-        </label>
-      </div>
-    </ActionButton>
+      target={secretTarget<Mount>(`${path}/tune`, { readPath: path })}
+      valuesOf={({ description, config }) => ({
+        description,
+        default_lease_ttl: durationText(config.default_lease_ttl),
+        max_lease_ttl: durationText(config.max_lease_ttl),
+      })}
+      bodyOf={(changed) => changed}
+      fields={(values) => (
+        <>
+          <label>
+            Description
+            <input name="description" autoComplete="off" defaultValue={values.description} />
+          </label>
+          <div className="pair">
+            <Lifetime
+              name="default_lease_ttl"
+              label="Usual validity (0: the system's)"
+              value={values.default_lease_ttl}
+            />
+            <Lifetime
+              name="max_lease_ttl"
+              label="Maximum TTL (0: the system's)"
+              value={values.max_lease_ttl}
+            />
+          </div>
+        </>
+      )}
+      commands={() => [vaultCommand(`vault secrets tune -max-lease-ttl=87600h ${mount.path}`)]}
+    />
   );
 };
 

@@ -1,21 +1,8 @@
 /** Notification configurations as the workspace API returns them, and the requests that change them. */
+import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import type { Fields } from '../components/action-button.tsx';
 
-export interface NotificationConfiguration {
-  readonly name: string;
-  readonly enabled: boolean;
-  readonly 'destination-type': string;
-  readonly url: string | null;
-  readonly triggers: readonly string[];
-  readonly 'email-addresses': readonly string[];
-  /** The last deliveries, newest first. */
-  readonly 'delivery-responses': readonly {
-    readonly url: string;
-    readonly code: string;
-    readonly 'sent-at': string;
-    readonly successful: string;
-  }[];
-}
+export type NotificationConfiguration = ResourceAttributes['notification-configurations'];
 
 export const DESTINATIONS = {
   generic: 'a web address, as JSON',

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { useDocument } from '../api/queries.ts';
+import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { callWorkspaces, type ListDocument } from '../api/workspaces-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
@@ -8,12 +9,7 @@ import { shownTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Empty, Page } from '../components/page.tsx';
 
-interface Organization {
-  readonly name: string;
-  readonly email: string | null;
-  readonly 'created-at': string;
-  readonly 'default-execution-mode': string;
-}
+type Organization = ResourceAttributes['organizations'];
 
 interface Account {
   readonly data: {

@@ -1,5 +1,4 @@
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
 import { useCapabilities, useSecretList } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
@@ -7,19 +6,13 @@ import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx'
 import { DataTable } from '../components/data-table.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Page } from '../components/page.tsx';
-import { PolicyText } from './policy-text.tsx';
+import { PolicyRules } from './policy-text.tsx';
 
 const FIRST_TEXT = `# What the token may do, path by path.
 path "pki/issue/web" {
   capabilities = ["update"]
 }
 `;
-
-/** The rules of a policy to be created, beginning with an example. */
-const FirstRules = () => {
-  const [text, setText] = useState(FIRST_TEXT);
-  return <PolicyText value={text} onChange={setText} />;
-};
 
 /** Policies of the current namespace. */
 export const PoliciesPage = () => {
@@ -50,7 +43,7 @@ export const PoliciesPage = () => {
               Name
               <input name="name" required autoComplete="off" />
             </label>
-            <FirstRules />
+            <PolicyRules first={FIRST_TEXT} />
           </ActionButton>
         )
       }

@@ -27,10 +27,10 @@ const usePaths = (isAsked: boolean): readonly string[] => {
 
 export const PolicyText = (props: {
   value: string;
-  onChange: (text: string) => void;
+  onChange?: (text: string) => void;
   isReadOnly?: boolean;
 }) => {
-  const { value, onChange } = props;
+  const { value, onChange = () => undefined } = props;
   const listId = useId();
   const field = useRef<HTMLTextAreaElement>(null);
   /** Where the caret goes once a chosen item has been inserted. */
@@ -121,4 +121,10 @@ export const PolicyText = (props: {
       )}
     </div>
   );
+};
+
+/** The text field with a text of its own, for a form that reads it when it is sent. */
+export const PolicyRules = ({ first }: { first: string }) => {
+  const [text, setText] = useState(first);
+  return <PolicyText value={text} onChange={setText} />;
 };

@@ -1,8 +1,10 @@
 /** Projects of an organization: groups of workspaces with their own access rights and settings. */
+
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useDocument } from '../api/queries.ts';
-import { callWorkspaces, type ListDocument } from '../api/workspaces-api.ts';
+import type { ResourceAttributes } from '../api/resource-attributes.ts';
+import { callWorkspaces, type ListDocument, type Resource } from '../api/workspaces-api.ts';
 import { ActionButton, type Fields } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
@@ -11,17 +13,13 @@ import { shownTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Empty, Page } from '../components/page.tsx';
 import { Pager } from '../components/pager.tsx';
+import { EditButton } from '../editing/edit-button.tsx';
+import { workspaceTarget } from '../editing/edit-target.ts';
 import { useOrganizationPermissions } from '../organizations/organization-permissions.ts';
 
 const route = getRouteApi('/app/$organization/projects');
 
-interface Project {
-  readonly name: string;
-  readonly description: string | null;
-  readonly 'created-at': string;
-  readonly 'workspace-count'?: number;
-  readonly permissions?: { readonly 'can-update': boolean; readonly 'can-destroy': boolean };
-}
+type Project = ResourceAttributes['projects'];
 
 const bodyOf = ({ text }: Pick<Fields, 'text'>): object => ({
   data: {
@@ -31,15 +29,20 @@ const bodyOf = ({ text }: Pick<Fields, 'text'>): object => ({
 });
 const EXAMPLE = bodyOf({ text: () => '…' });
 
-const ProjectFields = ({ project }: { project?: Project }) => (
+const valuesOf = ({ attributes }: Resource<Project>) => ({
+  name: attributes.name,
+  description: attributes.description ?? '',
+});
+
+const ProjectFields = (values: ReturnType<typeof valuesOf>) => (
   <>
     <label>
       Name
-      <input name="name" required autoComplete="off" defaultValue={project?.name} />
+      <input name="name" required autoComplete="off" defaultValue={values.name} />
     </label>
     <label>
       Description (optional)
-      <input name="description" autoComplete="off" defaultValue={project?.description ?? ''} />
+      <input name="description" autoComplete="off" defaultValue={values.description} />
     </label>
   </>
 );
@@ -66,7 +69,7 @@ export const ProjectsPage = () => {
             act={(fields) => callWorkspaces('POST', path, { body: bodyOf(fields) })}
             commands={[workspacesCurl('POST', path, EXAMPLE)]}
           >
-            <ProjectFields />
+            <ProjectFields name="" description="" />
           </ActionButton>
         )
       }
@@ -111,19 +114,17 @@ export const ProjectsPage = () => {
                     cell: ({ id, attributes }) => (
                       <>
                         {attributes.permissions?.['can-update'] === true && (
-                          <ActionButton
+                          <EditButton
+                            edits="project"
                             label="Edit"
                             name={`Edit ${attributes.name}`}
                             className="small"
                             title={`Edit the project ${attributes.name}`}
-                            confirm="Save"
-                            act={(fields) =>
-                              callWorkspaces('PATCH', `projects/${id}`, { body: bodyOf(fields) })
-                            }
-                            commands={[workspacesCurl('PATCH', `projects/${id}`, EXAMPLE)]}
-                          >
-                            <ProjectFields project={attributes} />
-                          </ActionButton>
+                            target={workspaceTarget<Project>(`projects/${id}`, 'projects')}
+                            valuesOf={valuesOf}
+                            bodyOf={(changed) => ({ attributes: changed })}
+                            fields={ProjectFields}
+                          />
                         )}
                         {attributes.permissions?.['can-destroy'] === true && (
                           <DeleteButton

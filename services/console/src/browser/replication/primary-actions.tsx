@@ -5,9 +5,8 @@ import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { DURATION, DURATION_WORDS } from '../components/duration.ts';
 import { ShownOnce } from '../components/shown-once.tsx';
+import { filterPath, PathsFilter } from './paths-filter.tsx';
 import { commandsFor, type Kind, post, ROOT, RoleChange } from './role-change.tsx';
-
-const FILTERS = 'sys/replication/performance/primary/paths-filter';
 
 const primaryPath = (kind: Kind, action: string): string =>
   `sys/replication/${kind}/primary/${action}`;
@@ -17,7 +16,7 @@ export const primaryPaths = (kind: Kind, ids: readonly string[]): readonly strin
   ...['enable', 'secondary-token', 'revoke-secondary', 'demote', 'disable'].map((action) =>
     primaryPath(kind, action),
   ),
-  ...(kind === 'performance' ? ids.map((id) => `${FILTERS}/${id}`) : []),
+  ...(kind === 'performance' ? ids.map(filterPath) : []),
 ];
 
 /** Offered by a cluster that takes no part in replication. */
@@ -125,48 +124,12 @@ const RevokeSecondary = ({ kind, ids }: { kind: Kind; ids: readonly string[] }) 
   );
 };
 
-const PathsFilter = ({ ids }: { ids: readonly string[] }) => {
-  return (
-    <ActionButton
-      label="Filter paths"
-      title="Filter the paths of a secondary"
-      confirm="Save"
-      act={({ text }) =>
-        text('paths').trim() === ''
-          ? callSecrets('DELETE', `${FILTERS}/${encodeURIComponent(text('id'))}`, ROOT)
-          : post(`${FILTERS}/${encodeURIComponent(text('id'))}`)({
-              mode: text('mode'),
-              paths: text('paths'),
-            })
-      }
-      commands={commandsFor(`${FILTERS}/ID`, { mode: 'deny', paths: 'pki/,team/' })}
-    >
-      <p>
-        What is filtered from now on is also <strong>removed from the secondary</strong>. Were it
-        promoted, it would not have it. Empty paths give it everything.
-      </p>
-      <SecondarySelect ids={ids} />
-      <label>
-        Rule
-        <select name="mode">
-          <option value="deny">everything but these paths</option>
-          <option value="allow">these paths only</option>
-        </select>
-      </label>
-      <label>
-        Paths of mounts and namespaces, separated by commas
-        <input name="paths" autoComplete="off" placeholder="pki/,team/" />
-      </label>
-    </ActionButton>
-  );
-};
-
 export const PrimaryActions = (props: { kind: Kind; ids: readonly string[]; may: May }) => {
   const { kind, ids, may } = props;
   const mayUpdate = (action: string): boolean => may(primaryPath(kind, action), 'update');
   const filterable =
     kind === 'performance'
-      ? ids.filter((id) => may(`${FILTERS}/${id}`, 'update') && may(`${FILTERS}/${id}`, 'delete'))
+      ? ids.filter((id) => may(filterPath(id), 'update') && may(filterPath(id), 'delete'))
       : [];
   return (
     <>
@@ -174,7 +137,9 @@ export const PrimaryActions = (props: { kind: Kind; ids: readonly string[]; may:
         <SecondaryToken kind={kind} />
       )}
       {ids.length > 0 && mayUpdate('revoke-secondary') && <RevokeSecondary kind={kind} ids={ids} />}
-      {filterable.length > 0 && <PathsFilter ids={filterable} />}
+      {filterable.map((id) => (
+        <PathsFilter key={id} id={id} path={filterPath(id)} />
+      ))}
       {mayUpdate('demote') && (
         <RoleChange
           path={primaryPath(kind, 'demote')}

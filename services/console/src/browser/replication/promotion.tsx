@@ -36,7 +36,7 @@ export const Promote = ({ kind }: { kind: Kind }) => {
   const path = `sys/replication/${kind}/secondary/promote`;
   const [losses, setLosses] = useState<readonly string[]>();
   const asking = useAction(
-    (body: object) => callSecrets<Promotion>('POST', path, { body, ...ROOT }),
+    (body: object) => callSecrets<Promotion>('POST', path, { body, ...ROOT, showsWarnings: true }),
     (answer) => setLosses(outcomeOf(answer)),
   );
   const ask = (event: FormEvent<HTMLFormElement>): void => {

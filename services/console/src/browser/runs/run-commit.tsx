@@ -1,24 +1,12 @@
 /** The commit of a run's configuration, when it came from a repository. */
+import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { includedOne, type OneDocument, type Resource } from '../api/workspaces-api.ts';
 import { FactList } from '../components/data-table.tsx';
 import { Card } from '../components/page.tsx';
 import { WebLink } from '../components/web-link.tsx';
 import type { RunAttributes } from './run.ts';
 
-interface Ingress {
-  readonly identifier: string;
-  readonly 'commit-sha': string;
-  readonly 'commit-message': string;
-  readonly 'commit-url': string | null;
-  readonly 'compare-url': string | null;
-  readonly branch: string;
-  readonly tag: string | null;
-  readonly 'pull-request-number': number | null;
-  readonly 'pull-request-title': string | null;
-  readonly 'pull-request-url': string | null;
-  readonly 'sender-username': string | null;
-  readonly 'sender-html-url': string | null;
-}
+type Ingress = ResourceAttributes['ingress-attributes'];
 
 const SHORT_SHA = 8;
 

@@ -1,18 +1,16 @@
 /** Events of a run and the comments on it. */
+
 import { type FormEvent, useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useAction, useDocument } from '../api/queries.ts';
+import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { callWorkspaces, type ListDocument } from '../api/workspaces-api.ts';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { inWords, shownTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty, Problem } from '../components/page.tsx';
 
-interface EventAttributes {
-  readonly action: string;
-  readonly description: string | null;
-  readonly 'created-at': string;
-}
+type EventAttributes = ResourceAttributes['run-events'];
 
 export const RunEvents = ({ runId, everyMs }: { runId: string; everyMs: number | undefined }) => {
   const query = useDocument<ListDocument<EventAttributes>>(`runs/${runId}/run-events`, {

@@ -1,44 +1,10 @@
 /** Runs, plans and applies of the workspace API, and the meaning of their states. */
+import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import type { Tone } from '../components/pill.tsx';
 
-export interface RunAttributes {
-  readonly status: string;
-  readonly message: string;
-  readonly source: string;
-  readonly 'created-at': string;
-  readonly 'is-destroy': boolean;
-  readonly 'plan-only': boolean;
-  readonly 'auto-apply': boolean;
-  readonly 'refresh-only': boolean;
-  readonly 'has-changes': boolean;
-  readonly 'terraform-version': string | null;
-  readonly 'target-addrs': readonly string[] | null;
-  readonly 'replace-addrs': readonly string[] | null;
-  readonly 'force-cancel-available-at': string | null;
-  readonly actions: {
-    readonly 'is-cancelable': boolean;
-    readonly 'is-confirmable': boolean;
-    readonly 'is-discardable': boolean;
-    readonly 'is-force-cancelable': boolean;
-  };
-  readonly permissions: {
-    readonly 'can-apply': boolean;
-    readonly 'can-cancel': boolean;
-    readonly 'can-comment': boolean;
-    readonly 'can-discard': boolean;
-    readonly 'can-force-cancel': boolean;
-  };
-}
+export type RunAttributes = ResourceAttributes['runs'];
 
-/** Attributes of a plan or an apply. */
-export interface PhaseAttributes {
-  readonly status: string;
-  readonly 'log-read-url': string;
-  readonly 'resource-additions': number | null;
-  readonly 'resource-changes': number | null;
-  readonly 'resource-destructions': number | null;
-  readonly 'resource-imports': number | null;
-}
+export type PhaseAttributes = ResourceAttributes['plans'] | ResourceAttributes['applies'];
 
 const ENDED: readonly string[] = [
   'applied',

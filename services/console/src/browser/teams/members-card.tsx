@@ -1,4 +1,5 @@
 /** All members of an organization, and the invitations that are not yet accepted. */
+import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { callWorkspaces, includedOne } from '../api/workspaces-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
@@ -9,11 +10,7 @@ import { Card } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
 import type { User } from './team.ts';
 
-interface Membership {
-  readonly email: string | null;
-  readonly status: string;
-  readonly 'created-at': string;
-}
+type Membership = ResourceAttributes['organization-memberships'];
 
 const inviteBody = (email: string): object => ({
   data: { type: 'organization-memberships', attributes: { email } },

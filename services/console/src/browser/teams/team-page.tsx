@@ -14,38 +14,25 @@ import { DataTable } from '../components/data-table.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Page } from '../components/page.tsx';
+import { EditButton } from '../editing/edit-button.tsx';
+import { workspaceTarget } from '../editing/edit-target.ts';
 import { NotificationsCard } from '../notifications/notifications-card.tsx';
 import { RightFields } from './right-fields.tsx';
-import {
-  memberBody,
-  OWNERS,
-  rightsIn,
-  rightsInWords,
-  type Team,
-  teamBody,
-  type User,
-} from './team.ts';
+import { memberBody, OWNERS, rightsInWords, type Team, type User } from './team.ts';
 
 const route = getRouteApi('/app/$organization/teams/$team');
 
-const ChangeRights = ({ team }: { team: Resource<Team> }) => {
-  const { name, 'organization-access': given } = team.attributes;
-  return (
-    <ActionButton
-      label="Change the rights"
-      title={`Rights of ${name} on the whole organization`}
-      confirm="Save"
-      act={({ isChecked }) =>
-        callWorkspaces('PATCH', `teams/${team.id}`, { body: teamBody(name, rightsIn(isChecked)) })
-      }
-      commands={[
-        workspacesCurl('PATCH', `teams/${team.id}`, teamBody(name, { 'manage-projects': true })),
-      ]}
-    >
-      <RightFields given={given} />
-    </ActionButton>
-  );
-};
+const ChangeRights = ({ team }: { team: Resource<Team> }) => (
+  <EditButton
+    edits="team-rights"
+    label="Change the rights"
+    title={`Rights of ${team.attributes.name} on the whole organization`}
+    target={workspaceTarget<Team>(`teams/${team.id}`, 'teams')}
+    valuesOf={({ attributes }) => attributes['organization-access']}
+    bodyOf={(changed) => ({ attributes: { 'organization-access': changed } })}
+    fields={(given) => <RightFields given={given} />}
+  />
+);
 
 const Members = (props: { team: Resource<Team>; members: readonly Resource<User>[] }) => {
   const { id, attributes } = props.team;

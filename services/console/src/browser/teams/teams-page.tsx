@@ -9,7 +9,7 @@ import { PagedList } from '../components/paged-list.tsx';
 import { useOrganizationPermissions } from '../organizations/organization-permissions.ts';
 import { MembersCard } from './members-card.tsx';
 import { RightFields } from './right-fields.tsx';
-import { rightsIn, rightsInWords, type Team, teamBody } from './team.ts';
+import { NO_RIGHTS, rightsIn, rightsInWords, type Team, teamBody } from './team.ts';
 
 const route = getRouteApi('/app/$organization/teams');
 
@@ -28,7 +28,7 @@ const CreateTeam = ({ organization, path }: { organization: string; path: string
       Name
       <input name="name" required autoComplete="off" pattern="[A-Za-z0-9_\-]+" />
     </label>
-    <RightFields />
+    <RightFields given={NO_RIGHTS} />
   </ActionButton>
 );
 

@@ -1,6 +1,8 @@
 /** Variable sets of an organization: variables that many workspaces share. */
+
 import { getRouteApi } from '@tanstack/react-router';
 import { useDocument } from '../api/queries.ts';
+import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import {
   callWorkspaces,
   type ListDocument,
@@ -15,6 +17,8 @@ import { counted } from '../components/format.ts';
 import { Card, Page } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
 import { Pill } from '../components/pill.tsx';
+import { EditButton } from '../editing/edit-button.tsx';
+import { workspaceTarget } from '../editing/edit-target.ts';
 import { useOrganizationPermissions } from '../organizations/organization-permissions.ts';
 import { VariableList } from '../variables/variable-list.tsx';
 import { WorkspaceSelect } from '../workspaces/workspace-select.tsx';
@@ -23,14 +27,7 @@ import { WorkspaceSelect } from '../workspaces/workspace-select.tsx';
 const SETS_SHOWN = 20;
 const route = getRouteApi('/app/$organization/variable-sets');
 
-interface VariableSet {
-  readonly name: string;
-  readonly description: string | null;
-  readonly global: boolean;
-  readonly priority: boolean;
-  readonly 'workspace-count': number;
-  readonly 'project-count': number;
-}
+type VariableSet = ResourceAttributes['varsets'];
 
 const bodyOf = ({ text, isChecked }: Fields): object => ({
   data: {
@@ -45,22 +42,33 @@ const bodyOf = ({ text, isChecked }: Fields): object => ({
 });
 const EXAMPLE = bodyOf({ text: () => '…', isChecked: () => false });
 
-const SetFields = ({ set }: { set?: VariableSet }) => (
+const valuesOf = ({ attributes }: Resource<VariableSet>) => ({
+  name: attributes.name,
+  description: attributes.description ?? '',
+  global: attributes.global,
+  priority: attributes.priority,
+});
+
+type Values = ReturnType<typeof valuesOf>;
+
+const NEW_SET: Values = { name: '', description: '', global: false, priority: false };
+
+const SetFields = ({ values }: { values: Values }) => (
   <>
     <label>
       Name
-      <input name="name" required autoComplete="off" defaultValue={set?.name} />
+      <input name="name" required autoComplete="off" defaultValue={values.name} />
     </label>
     <label>
       Description (optional)
-      <input name="description" autoComplete="off" defaultValue={set?.description ?? ''} />
+      <input name="description" autoComplete="off" defaultValue={values.description} />
     </label>
     <label className="choice">
-      <input type="checkbox" name="global" defaultChecked={set?.global} /> For every workspace of
+      <input type="checkbox" name="global" defaultChecked={values.global} /> For every workspace of
       the organization
     </label>
     <label className="choice">
-      <input type="checkbox" name="priority" defaultChecked={set?.priority} /> Overwrites the
+      <input type="checkbox" name="priority" defaultChecked={values.priority} /> Overwrites the
       variables of workspaces
     </label>
   </>
@@ -106,17 +114,17 @@ const SetCard = ({
       actions={
         mayChange && (
           <span className="page-actions">
-            <ActionButton
+            <EditButton
+              edits="variable-set"
               label="Edit"
               name={`Edit ${attributes.name}`}
               className="small"
               title={`Edit the variable set ${attributes.name}`}
-              confirm="Save"
-              act={(fields) => callWorkspaces('PATCH', path, { body: bodyOf(fields) })}
-              commands={[workspacesCurl('PATCH', path, EXAMPLE)]}
-            >
-              <SetFields set={attributes} />
-            </ActionButton>
+              target={workspaceTarget<VariableSet>(path, 'varsets')}
+              valuesOf={valuesOf}
+              bodyOf={(changed) => ({ attributes: changed })}
+              fields={(values) => <SetFields values={values} />}
+            />
             <DeleteButton
               what={`the variable set ${attributes.name}`}
               name={`Delete ${attributes.name}`}
@@ -215,7 +223,7 @@ export const VariableSetsPage = () => {
             act={(fields) => callWorkspaces('POST', path, { body: bodyOf(fields) })}
             commands={[workspacesCurl('POST', path, EXAMPLE)]}
           >
-            <SetFields />
+            <SetFields values={NEW_SET} />
           </ActionButton>
         )
       }

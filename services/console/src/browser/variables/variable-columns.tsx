@@ -1,14 +1,10 @@
 /** Columns that every table of variables begins with. */
+import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import type { Resource } from '../api/workspaces-api.ts';
 import type { Column } from '../components/data-table.tsx';
 
 /** A variable as tables show it. */
-export interface ShownVariable {
-  readonly key: string;
-  /** Null if the variable is sensitive. */
-  readonly value: string | null;
-  readonly sensitive: boolean;
-}
+export type ShownVariable = Pick<ResourceAttributes['vars'], 'key' | 'value' | 'sensitive'>;
 
 export const nameAndValueColumns: readonly Column<Resource<ShownVariable>>[] = [
   {

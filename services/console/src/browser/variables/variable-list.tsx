@@ -1,19 +1,19 @@
 /** Variables of a workspace or of a variable set, with their forms. */
+import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { callWorkspaces, type Resource } from '../api/workspaces-api.ts';
 import { ActionButton, type Fields } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
 import { PagedList } from '../components/paged-list.tsx';
-import { nameAndValueColumns, type ShownVariable } from './variable-columns.tsx';
+import { Select } from '../components/select.tsx';
+import { EditButton } from '../editing/edit-button.tsx';
+import { workspaceTarget } from '../editing/edit-target.ts';
+import { nameAndValueColumns } from './variable-columns.tsx';
 
-interface Variable extends ShownVariable {
-  readonly description: string | null;
-  readonly category: 'terraform' | 'env';
-  readonly hcl: boolean;
-}
+type Variable = ResourceAttributes['vars'];
 
-const bodyOf = (fields: Fields, isSensitive = fields.isChecked('sensitive')): object => ({
+const bodyOf = (fields: Fields): object => ({
   data: {
     type: 'vars',
     attributes: {
@@ -22,7 +22,7 @@ const bodyOf = (fields: Fields, isSensitive = fields.isChecked('sensitive')): ob
       description: fields.text('description'),
       category: fields.text('category'),
       hcl: fields.isChecked('hcl'),
-      sensitive: isSensitive,
+      sensitive: fields.isChecked('sensitive'),
     },
   },
 });
@@ -36,39 +36,69 @@ const EXAMPLE = {
 
 const CATEGORIES = { terraform: 'of the configuration', env: 'of the environment' } as const;
 
-const VariableFields = ({ variable }: { variable?: Variable }) => (
+const valuesOf = ({ attributes }: Pick<Resource<Variable>, 'attributes'>) => ({
+  key: attributes.key,
+  value: attributes.value ?? '',
+  emptied: false,
+  description: attributes.description ?? '',
+  category: attributes.category as string,
+  hcl: attributes.hcl,
+  sensitive: attributes.sensitive,
+});
+
+type Values = ReturnType<typeof valuesOf>;
+
+const NEW_VARIABLE: Values = {
+  key: '',
+  value: '',
+  emptied: false,
+  description: '',
+  category: 'terraform',
+  hcl: false,
+  sensitive: false,
+};
+
+/** Only what was changed: the value of a sensitive variable is not known here, and stays unless another one is given. */
+const changedBody = ({ emptied, ...changed }: Partial<Values>): object => {
+  if (emptied === true && changed.value !== undefined && changed.value !== '')
+    throw new Error('Enter a new value, or set it to the empty text, but not both.');
+  return { attributes: { ...changed, ...(emptied === true && { value: '' }) } };
+};
+
+/** @param props.isSecret whether there is a value that is not shown */
+const VariableFields = ({ values, isSecret }: { values: Values; isSecret: boolean }) => (
   <>
     <label>
       Name
-      <input name="key" required autoComplete="off" defaultValue={variable?.key} />
+      <input name="key" required autoComplete="off" defaultValue={values.key} />
     </label>
     <label>
-      Value{variable?.sensitive === true && ' (is not shown; a new one replaces it)'}
-      <textarea name="value" rows={2} defaultValue={variable?.value ?? ''} />
+      Value{isSecret && ' (is not shown; stays unless a new one is entered)'}
+      <textarea name="value" rows={2} defaultValue={values.value} />
     </label>
+    {isSecret && (
+      <label className="choice">
+        <input type="checkbox" name="emptied" defaultChecked={values.emptied} /> Set it to the empty
+        text
+      </label>
+    )}
     <label>
       Description (optional)
-      <input name="description" autoComplete="off" defaultValue={variable?.description ?? ''} />
+      <input name="description" autoComplete="off" defaultValue={values.description} />
     </label>
     <label>
       Kind
-      <select name="category" defaultValue={variable?.category ?? 'terraform'}>
-        {Object.entries(CATEGORIES).map(([category, words]) => (
-          <option key={category} value={category}>
-            {words}
-          </option>
-        ))}
-      </select>
+      <Select name="category" value={values.category} options={Object.entries(CATEGORIES)} />
     </label>
     <label className="choice">
-      <input type="checkbox" name="hcl" defaultChecked={variable?.hcl} /> The value is an expression
+      <input type="checkbox" name="hcl" defaultChecked={values.hcl} /> The value is an expression
     </label>
     <label className="choice">
       <input
         type="checkbox"
         name="sensitive"
-        defaultChecked={variable?.sensitive}
-        disabled={variable?.sensitive === true}
+        defaultChecked={values.sensitive}
+        disabled={isSecret}
       />{' '}
       Sensitive: never shown again
     </label>
@@ -76,21 +106,19 @@ const VariableFields = ({ variable }: { variable?: Variable }) => (
 );
 
 const EditVariable = (props: { path: string; variable: Variable }) => (
-  <ActionButton
+  <EditButton
+    edits="variable"
     label="Edit"
     name={`Edit ${props.variable.key}`}
     className="small"
     title={`Edit ${props.variable.key}`}
-    confirm="Save"
-    commands={[workspacesCurl('PATCH', props.path, EXAMPLE)]}
-    act={(fields) => {
-      // A disabled checkbox is not submitted; a sensitive variable stays sensitive.
-      const isSensitive = props.variable.sensitive || fields.isChecked('sensitive');
-      return callWorkspaces('PATCH', props.path, { body: bodyOf(fields, isSensitive) });
-    }}
-  >
-    <VariableFields variable={props.variable} />
-  </ActionButton>
+    target={workspaceTarget<Variable>(props.path, 'vars')}
+    valuesOf={valuesOf}
+    bodyOf={changedBody}
+    fields={(values, { attributes }) => (
+      <VariableFields values={values} isSecret={attributes.sensitive} />
+    )}
+  />
 );
 
 export const VariableList = (props: {
@@ -113,7 +141,7 @@ export const VariableList = (props: {
             act={(fields) => callWorkspaces('POST', path, { body: bodyOf(fields) })}
             commands={[workspacesCurl('POST', path, EXAMPLE)]}
           >
-            <VariableFields />
+            <VariableFields values={NEW_VARIABLE} isSecret={false} />
           </ActionButton>
         </div>
       )}

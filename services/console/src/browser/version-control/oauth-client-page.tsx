@@ -4,6 +4,7 @@
  */
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useDocument } from '../api/queries.ts';
+import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import {
   callWorkspaces,
   type ListDocument,
@@ -15,6 +16,9 @@ import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { FactList } from '../components/data-table.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Page, Problem } from '../components/page.tsx';
+import { Select } from '../components/select.tsx';
+import { EditButton } from '../editing/edit-button.tsx';
+import { workspaceTarget } from '../editing/edit-target.ts';
 import { completionBody, isRefusal } from './authorization.ts';
 import { isProvider, type OAuthClient, PROVIDERS, tokenIdOf } from './oauth-client.ts';
 
@@ -75,38 +79,49 @@ const Complete = ({ client }: { client: string }) => {
   );
 };
 
+type OAuthToken = ResourceAttributes['oauth-tokens'];
+
+/** Stands for a key of a token, because the API does not tell which it is. */
+const UNNAMED_KEY = 'unnamed';
+
 const SshKey = ({ organization, token }: { organization: string; token: Resource }) => {
   const list = `organizations/${encodeURIComponent(organization)}/ssh-keys?page[size]=100`;
   const { data } = useDocument<ListDocument<{ name: string }>>(list);
-  const path = `oauth-tokens/${token.id}`;
-  const body = (id: string) => ({
-    data: {
-      type: 'oauth-tokens',
-      attributes: {},
-      relationships: { 'ssh-key': { data: id === '' ? null : { type: 'ssh-keys', id } } },
-    },
-  });
   return (
-    <ActionButton
+    <EditButton
+      edits="ssh-key"
       label="Choose the SSH key"
       title="SSH key of the repositories"
-      confirm="Save"
-      act={({ text }) => callWorkspaces('PATCH', path, { body: body(text('key')) })}
-      commands={[workspacesCurl('PATCH', path, body('sshkey-…'))]}
-    >
-      <p>Its public part must be known to the provider, for the same account.</p>
-      <label>
-        SSH key
-        <select name="key" key={data?.data.length ?? 0}>
-          <option value="">none</option>
-          {data?.data.map(({ id, attributes }) => (
-            <option key={id} value={id}>
-              {attributes.name}
-            </option>
-          ))}
-        </select>
-      </label>
-    </ActionButton>
+      target={workspaceTarget<OAuthToken>(`oauth-tokens/${token.id}`, 'oauth-tokens')}
+      valuesOf={({ attributes }) => ({ key: attributes['has-ssh-key'] ? UNNAMED_KEY : '' })}
+      bodyOf={({ key }) => ({
+        attributes: {},
+        relationships: {
+          'ssh-key': {
+            data: key === undefined || key === '' ? null : { type: 'ssh-keys', id: key },
+          },
+        },
+      })}
+      fields={({ key }, { attributes }) => (
+        <>
+          <p>Its public part must be known to the provider, for the same account.</p>
+          <label>
+            SSH key
+            <Select
+              name="key"
+              value={key}
+              options={[
+                ...(attributes['has-ssh-key']
+                  ? [[UNNAMED_KEY, 'the one that it has'] as const]
+                  : []),
+                ['', 'none'],
+                ...(data?.data ?? []).map(({ id, attributes }) => [id, attributes.name] as const),
+              ]}
+            />
+          </label>
+        </>
+      )}
+    />
   );
 };
 

@@ -1,16 +1,8 @@
 /** Connections to version control providers, as the workspace API returns them. */
+import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import type { Resource, ResourceId } from '../api/workspaces-api.ts';
 
-export interface OAuthClient {
-  readonly name: string | null;
-  readonly 'service-provider': string;
-  readonly 'http-url': string;
-  readonly 'created-at': string;
-  readonly key: string | null;
-  readonly 'rsa-public-key': string | null;
-  /** null: the client has a token that was given, and is not authorized at its provider. */
-  readonly 'callback-url': string | null;
-}
+export type OAuthClient = ResourceAttributes['oauth-clients'];
 
 /** The id of a client's token; undefined: nobody has authorized the client at its provider yet. */
 export const tokenIdOf = ({ relationships }: Resource<OAuthClient>): string | undefined => {

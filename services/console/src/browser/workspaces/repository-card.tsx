@@ -1,6 +1,8 @@
 /** The repository that a workspace follows, and the deliveries of its provider. */
+
 import { useState } from 'react';
 import { useDocument } from '../api/queries.ts';
+import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { callWorkspaces, type ListDocument } from '../api/workspaces-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
@@ -9,30 +11,35 @@ import { inWords, shownTime } from '../components/format.ts';
 import { Card, Empty, Problem } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
 import { Pill, type Tone } from '../components/pill.tsx';
+import { Select } from '../components/select.tsx';
 import { WebLink } from '../components/web-link.tsx';
+import { EditButton } from '../editing/edit-button.tsx';
+import { workspaceTarget } from '../editing/edit-target.ts';
 import { useOrganizationPermissions } from '../organizations/organization-permissions.ts';
 import { type OAuthClient, tokenIdOf } from '../version-control/oauth-client.ts';
-import { repositoryBody, TRIGGERS, triggersOf, triggerText } from './repository.ts';
+import {
+  type RepositoryValues,
+  repositoryAttributes,
+  repositoryValues,
+  TRIGGERS,
+  triggersOf,
+  triggerText,
+} from './repository.ts';
 import type { CardProps } from './sharing-cards.tsx';
 import type { WorkspaceAttributes } from './workspace.ts';
 
-const TriggerFields = ({ workspace }: { workspace: WorkspaceAttributes }) => {
-  const [triggers, setTriggers] = useState<string>(triggersOf(workspace));
+const TriggerFields = ({ values }: { values: RepositoryValues }) => {
+  const [triggers, setTriggers] = useState(values.triggers);
   return (
     <>
       <label>
         Runs are started by
-        <select
+        <Select
           name="triggers"
-          value={triggers}
-          onChange={({ target }) => setTriggers(target.value)}
-        >
-          {Object.entries(TRIGGERS).map(([name, words]) => (
-            <option key={name} value={name}>
-              {words}
-            </option>
-          ))}
-        </select>
+          value={values.triggers}
+          options={Object.entries(TRIGGERS)}
+          onChange={setTriggers}
+        />
       </label>
       {triggers !== 'always' && (
         <label>
@@ -41,7 +48,7 @@ const TriggerFields = ({ workspace }: { workspace: WorkspaceAttributes }) => {
             name="trigger-text"
             rows={triggers === 'tags' ? 1 : 3}
             required={triggers !== 'prefixes'}
-            defaultValue={triggerText(workspace)}
+            defaultValue={values['trigger-text']}
           />
         </label>
       )}
@@ -52,56 +59,45 @@ const TriggerFields = ({ workspace }: { workspace: WorkspaceAttributes }) => {
 /** @param props.mayConnect whether the caller may read the connections of the organization */
 const RepositoryFields = (props: {
   organization: string;
-  workspace: WorkspaceAttributes;
+  values: RepositoryValues;
   mayConnect: boolean;
 }) => {
-  const { organization, workspace, mayConnect } = props;
-  const repository = workspace['vcs-repo'];
+  const { organization, values, mayConnect } = props;
   const { data } = useDocument<ListDocument<OAuthClient>>(
     `organizations/${encodeURIComponent(organization)}/oauth-clients?page[size]=100`,
     { enabled: mayConnect },
   );
-  const tokenId = repository?.['oauth-token-id'] ?? '';
   return (
     <>
-      {mayConnect ? (
+      {mayConnect && (
         <label>
           Provider
-          <select name="token" required key={data?.data.length ?? 0} defaultValue={tokenId}>
-            {data?.data.map((client) => {
+          <Select
+            name="token"
+            required
+            value={values.token}
+            options={(data?.data ?? []).flatMap((client) => {
+              // A provider that nobody has authorized yet cannot be used.
               const token = tokenIdOf(client);
-              return (
-                <option key={client.id} value={token ?? ''} disabled={token === undefined}>
-                  {client.attributes.name || client.id}
-                </option>
-              );
+              return token === undefined
+                ? []
+                : [[token, client.attributes.name || client.id] as const];
             })}
-          </select>
+          />
         </label>
-      ) : (
-        <input type="hidden" name="token" value={tokenId} />
       )}
       <label>
         Repository (organization/name)
-        <input
-          name="identifier"
-          required
-          autoComplete="off"
-          defaultValue={repository?.identifier}
-        />
+        <input name="identifier" required autoComplete="off" defaultValue={values.identifier} />
       </label>
       <label>
         Branch (empty: the default branch)
-        <input name="branch" autoComplete="off" defaultValue={repository?.branch ?? ''} />
+        <input name="branch" autoComplete="off" defaultValue={values.branch} />
       </label>
-      <TriggerFields workspace={workspace} />
+      <TriggerFields values={values} />
       <label className="choice">
-        <input
-          type="checkbox"
-          name="submodules"
-          defaultChecked={repository?.['ingress-submodules']}
-        />{' '}
-        With the files of submodules
+        <input type="checkbox" name="submodules" defaultChecked={values.submodules} /> With the
+        files of submodules
       </label>
     </>
   );
@@ -151,25 +147,24 @@ export const RepositoryCard = ({ organization, workspace: { id, attributes } }: 
         mayChange && (
           <span className="page-actions">
             {(isConnected || mayConnect) && (
-              <ActionButton
+              <EditButton
+                edits="repository"
                 label={isConnected ? 'Change the repository' : 'Connect a repository'}
                 title={`The repository of ${attributes.name}`}
-                confirm={isConnected ? 'Save' : 'Connect'}
-                act={(fields) => callWorkspaces('PATCH', path, { body: repositoryBody(fields) })}
-                commands={[
-                  workspacesCurl(
-                    'PATCH',
-                    path,
-                    repositoryBody({ text: () => '…', isChecked: () => false }),
-                  ),
-                ]}
-              >
-                <RepositoryFields
-                  organization={organization}
-                  workspace={attributes}
-                  mayConnect={mayConnect}
-                />
-              </ActionButton>
+                save={isConnected ? 'Save' : 'Connect'}
+                target={workspaceTarget<WorkspaceAttributes>(path, 'workspaces')}
+                valuesOf={(workspace) => repositoryValues(workspace.attributes)}
+                bodyOf={(changed, newest) => ({
+                  attributes: repositoryAttributes(changed, newest.attributes),
+                })}
+                fields={(values) => (
+                  <RepositoryFields
+                    organization={organization}
+                    values={values}
+                    mayConnect={mayConnect}
+                  />
+                )}
+              />
             )}
             {isConnected && (
               <ActionButton
@@ -194,12 +189,7 @@ export const RepositoryCard = ({ organization, workspace: { id, attributes } }: 
   );
 };
 
-interface Delivery {
-  readonly event: string;
-  readonly 'received-at': string;
-  readonly outcome: string;
-  readonly detail: string | null;
-}
+type Delivery = ResourceAttributes['repository-deliveries'];
 
 const OUTCOME_TONES: Readonly<Record<string, Tone>> = { failed: 'bad', ignored: 'plain' };
 

@@ -1,5 +1,4 @@
 /** The repository of a workspace, and the settings that decide which commits start runs. */
-import type { Fields } from '../components/action-button.tsx';
 import type { WorkspaceAttributes } from './workspace.ts';
 
 /** Events that start runs. */
@@ -37,25 +36,51 @@ const linesOf = (text: string): readonly string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== '');
 
-/** The attributes of a request that connects a workspace, or changes its connection. */
-export const repositoryBody = ({ text, isChecked }: Fields): object => {
-  const triggers = text('triggers');
-  const lines = linesOf(text('trigger-text'));
+/** The connection of a workspace as the form shows it. */
+export const repositoryValues = (workspace: WorkspaceAttributes) => {
+  const repository = workspace['vcs-repo'];
   return {
-    data: {
-      type: 'workspaces',
-      attributes: {
-        'file-triggers-enabled': triggers === 'prefixes' || triggers === 'patterns',
-        'trigger-patterns': triggers === 'patterns' ? lines : [],
-        'trigger-prefixes': triggers === 'prefixes' ? lines : [],
-        'vcs-repo': {
-          identifier: text('identifier'),
-          'oauth-token-id': text('token'),
-          branch: text('branch'),
-          'ingress-submodules': isChecked('submodules'),
-          'tags-regex': triggers === 'tags' ? (lines[0] ?? '') : '',
-        },
+    token: repository?.['oauth-token-id'] ?? '',
+    identifier: repository?.identifier ?? '',
+    branch: repository?.branch ?? '',
+    triggers: triggersOf(workspace) as string,
+    'trigger-text': triggerText(workspace),
+    submodules: repository?.['ingress-submodules'] ?? false,
+  };
+};
+
+export type RepositoryValues = ReturnType<typeof repositoryValues>;
+
+/** The attributes for what starts runs, which belong together. */
+const triggerAttributes = (triggers: string, lines: readonly string[]) => ({
+  'file-triggers-enabled': triggers === 'prefixes' || triggers === 'patterns',
+  'trigger-patterns': triggers === 'patterns' ? lines : [],
+  'trigger-prefixes': triggers === 'prefixes' ? lines : [],
+});
+
+/** The attributes that connect a workspace, or change its connection, which the API replaces as a whole. */
+export const repositoryAttributes = (
+  changed: Partial<RepositoryValues>,
+  newest: WorkspaceAttributes,
+): object => {
+  const before = repositoryValues(newest);
+  const { triggers, 'trigger-text': text, ...rest } = { ...before, ...changed };
+  const { triggers: newTriggers, 'trigger-text': newText, ...others } = changed;
+  const lines = linesOf(text);
+  const areTriggersChanged = newTriggers !== undefined || newText !== undefined;
+  // A tag is a matter of the connection. Storing the connection again would fetch the repository once more.
+  const hasTags = [triggers, before.triggers].includes('tags');
+  const isConnectionChanged = Object.keys(others).length > 0 || (areTriggersChanged && hasTags);
+  return {
+    ...(areTriggersChanged && triggerAttributes(triggers, lines)),
+    ...(isConnectionChanged && {
+      'vcs-repo': {
+        identifier: rest.identifier,
+        'oauth-token-id': rest.token,
+        branch: rest.branch,
+        'ingress-submodules': rest.submodules,
+        ...(hasTags && { 'tags-regex': triggers === 'tags' ? (lines[0] ?? '') : '' }),
       },
-    },
+    }),
   };
 };

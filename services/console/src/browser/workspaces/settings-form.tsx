@@ -1,12 +1,11 @@
 /** The settings of a workspace that affect plans and applies. */
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { AgentPoolSelect } from '../agents/agent-pool-select.tsx';
-import { messageOf } from '../api/api-problem.ts';
-import { useAction } from '../api/queries.ts';
-import { callWorkspaces, type Resource } from '../api/workspaces-api.ts';
-import { fieldsOf } from '../components/action-button.tsx';
-import { Commands, workspacesCurl } from '../components/commands.tsx';
-import { Card, Problem } from '../components/page.tsx';
+import { type Resource, relatedOne } from '../api/workspaces-api.ts';
+import { Card } from '../components/page.tsx';
+import { Select } from '../components/select.tsx';
+import { EditForm } from '../editing/edit-form.tsx';
+import { workspaceTarget } from '../editing/edit-target.ts';
 import type { WorkspaceAttributes } from './workspace.ts';
 
 const MODES = [
@@ -15,122 +14,123 @@ const MODES = [
   ['remote', 'by the executors of this server'],
 ] as const;
 
-const attributesOf = (form: HTMLFormElement): object => {
-  const { text, isChecked } = fieldsOf(form);
-  const mode = text('mode');
+/** The fields are named as the attributes. */
+const valuesOf = (workspace: Resource<WorkspaceAttributes>) => {
+  const { attributes } = workspace;
   return {
-    name: text('name'),
-    description: text('description'),
-    'execution-mode': mode,
-    ...(mode === 'agent' && { 'agent-pool-id': text('pool') }),
-    'terraform-version': text('version'),
-    'working-directory': text('directory'),
-    'auto-apply': isChecked('auto-apply'),
-    'global-remote-state': isChecked('global'),
+    name: attributes.name,
+    description: attributes.description ?? '',
+    'execution-mode': attributes['execution-mode'],
+    'agent-pool-id': relatedOne(workspace, 'agent-pool')?.id ?? '',
+    'terraform-version': attributes['terraform-version'] ?? 'latest',
+    'working-directory': attributes['working-directory'] ?? '',
+    'auto-apply': attributes['auto-apply'],
+    'global-remote-state': attributes['global-remote-state'],
   };
 };
+
+type Values = ReturnType<typeof valuesOf>;
+
+const ExecutionFields = ({ organization, values }: { organization: string; values: Values }) => {
+  const [mode, setMode] = useState<string>(values['execution-mode']);
+  return (
+    <>
+      <label>
+        Runs are executed
+        <Select
+          name="execution-mode"
+          value={values['execution-mode']}
+          options={MODES}
+          onChange={setMode}
+        />
+      </label>
+      {mode === 'agent' && (
+        <label>
+          Agent pool
+          <AgentPoolSelect
+            organization={organization}
+            name="agent-pool-id"
+            selected={values['agent-pool-id']}
+          />
+        </label>
+      )}
+    </>
+  );
+};
+
+const SettingsFields = ({ organization, values }: { organization: string; values: Values }) => (
+  <>
+    <div className="pair">
+      <label>
+        Name
+        <input
+          name="name"
+          required
+          autoComplete="off"
+          pattern="[A-Za-z0-9_\-]+"
+          defaultValue={values.name}
+        />
+      </label>
+      <label>
+        Description
+        <input name="description" autoComplete="off" defaultValue={values.description} />
+      </label>
+    </div>
+    <ExecutionFields organization={organization} values={values} />
+    <div className="pair">
+      <label>
+        Version of the tool
+        <input
+          name="terraform-version"
+          required
+          autoComplete="off"
+          defaultValue={values['terraform-version']}
+        />
+      </label>
+      <label>
+        Working directory (empty: the top)
+        <input
+          name="working-directory"
+          autoComplete="off"
+          defaultValue={values['working-directory']}
+        />
+      </label>
+    </div>
+    <label className="choice">
+      <input type="checkbox" name="auto-apply" defaultChecked={values['auto-apply']} /> Plans are
+      applied without a confirmation
+    </label>
+    <label className="choice">
+      <input
+        type="checkbox"
+        name="global-remote-state"
+        defaultChecked={values['global-remote-state']}
+      />{' '}
+      Every workspace of the organization may read the state
+    </label>
+  </>
+);
 
 export const SettingsForm = (props: {
   organization: string;
   workspace: Resource<WorkspaceAttributes>;
   /** Called with the new name, which is part of the page's URL. */
-  onSaved: (name: string) => void;
-}) => {
-  const { organization, workspace } = props;
-  const { attributes } = workspace;
-  const path = `workspaces/${workspace.id}`;
-  const [mode, setMode] = useState(attributes['execution-mode']);
-  const [sent, setSent] = useState<object>({ 'auto-apply': !attributes['auto-apply'] });
-  const bodyOf = (given: object): object => ({ data: { type: 'workspaces', attributes: given } });
-  const saving = useAction(
-    (given: object) => callWorkspaces('PATCH', path, { body: bodyOf(given) }),
-    (_, given) => props.onSaved((given as { name: string }).name),
-  );
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    saving.run(attributesOf(event.currentTarget));
-  };
-  const pool = workspace.relationships?.['agent-pool']?.data;
-  const poolId =
-    pool === null || pool === undefined || Array.isArray(pool) ? '' : (pool as { id: string }).id;
-  return (
-    <Card title="Settings">
-      <form
-        onSubmit={submit}
-        onChange={(event) => setSent(attributesOf(event.currentTarget))}
-        aria-label="Settings"
-      >
-        {saving.error !== null && <Problem>{messageOf(saving.error)}</Problem>}
-        <div className="pair">
-          <label>
-            Name
-            <input
-              name="name"
-              required
-              autoComplete="off"
-              pattern="[A-Za-z0-9_\-]+"
-              defaultValue={attributes.name}
-            />
-          </label>
-          <label>
-            Description
-            <input
-              name="description"
-              autoComplete="off"
-              defaultValue={attributes.description ?? ''}
-            />
-          </label>
-        </div>
-        <label>
-          Runs are executed
-          <select name="mode" value={mode} onChange={({ target }) => setMode(target.value)}>
-            {MODES.map(([name, words]) => (
-              <option key={name} value={name}>
-                {words}
-              </option>
-            ))}
-          </select>
-        </label>
-        {mode === 'agent' && (
-          <label>
-            Agent pool
-            <AgentPoolSelect organization={organization} name="pool" selected={poolId} />
-          </label>
-        )}
-        <div className="pair">
-          <label>
-            Version of the tool
-            <input
-              name="version"
-              required
-              autoComplete="off"
-              defaultValue={attributes['terraform-version'] ?? 'latest'}
-            />
-          </label>
-          <label>
-            Working directory (empty: the top)
-            <input
-              name="directory"
-              autoComplete="off"
-              defaultValue={attributes['working-directory'] ?? ''}
-            />
-          </label>
-        </div>
-        <label className="choice">
-          <input type="checkbox" name="auto-apply" defaultChecked={attributes['auto-apply']} />{' '}
-          Plans are applied without a confirmation
-        </label>
-        <label className="choice">
-          <input type="checkbox" name="global" defaultChecked={attributes['global-remote-state']} />{' '}
-          Every workspace of the organization may read the state
-        </label>
-        <div className="form-actions">
-          <button type="submit" className="primary" disabled={saving.isPending}>
-            Save settings
-          </button>
-        </div>
-        <Commands commands={[workspacesCurl('PATCH', path, bodyOf(sent))]} />
-      </form>
-    </Card>
-  );
-};
+  onRenamed: (name: string) => void;
+}) => (
+  <Card title="Settings">
+    <EditForm
+      edits="workspace"
+      label="Settings"
+      save="Save settings"
+      document={props.workspace}
+      target={workspaceTarget<WorkspaceAttributes>(
+        `workspaces/${props.workspace.id}`,
+        'workspaces',
+      )}
+      valuesOf={valuesOf}
+      bodyOf={(changed) => ({ attributes: changed })}
+      fields={(values) => <SettingsFields organization={props.organization} values={values} />}
+      onSaved={({ name }) => name !== undefined && props.onRenamed(name)}
+    />
+  </Card>
+);

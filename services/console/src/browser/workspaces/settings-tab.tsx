@@ -54,7 +54,7 @@ export const SettingsTab = (props: CardProps) => {
       {workspace.attributes.permissions['can-update'] && (
         <SettingsForm
           {...props}
-          onSaved={(name) =>
+          onRenamed={(name) =>
             void navigate({
               params: { organization, workspace: name },
               search: { tab: 'settings' },

@@ -1,5 +1,7 @@
 /** Sharing of a workspace: consumers of its state, tags, and run triggers. */
+
 import { useDocument } from '../api/queries.ts';
+import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { callWorkspaces, type ListDocument, type Resource } from '../api/workspaces-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
@@ -137,10 +139,7 @@ export const TagsCard = ({ workspace }: CardProps) => {
   );
 };
 
-interface Trigger {
-  readonly 'sourceable-name': string;
-  readonly 'workspace-name': string;
-}
+type Trigger = ResourceAttributes['run-triggers'];
 
 export const RunTriggersCard = ({ organization, workspace }: CardProps) => {
   const path = `workspaces/${workspace.id}/run-triggers`;

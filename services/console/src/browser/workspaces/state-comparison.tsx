@@ -1,7 +1,9 @@
 /** Comparison of two stored states of a workspace: additions, removals and changes. */
+
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ApiProblem, request } from '../api/api-problem.ts';
+import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { readSession, useSession } from '../api/session.ts';
 import type { Resource } from '../api/workspaces-api.ts';
 import { Commands } from '../components/commands.tsx';
@@ -10,14 +12,7 @@ import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty } from '../components/page.tsx';
 import { type StateFile, stateDifference } from './state-difference.ts';
 
-export interface StateVersion {
-  readonly serial: number;
-  readonly size: number;
-  readonly status: string;
-  readonly 'created-at': string;
-  readonly 'terraform-version': string | null;
-  readonly 'hosted-state-download-url': string | null;
-}
+export type StateVersion = ResourceAttributes['state-versions'];
 
 const SIGNS = { create: ['+', 'came'], update: ['~', 'changed'], delete: ['−', 'went'] } as const;
 

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { useDocument } from '../api/queries.ts';
+import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { callWorkspaces, type ListDocument, type Resource } from '../api/workspaces-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
@@ -11,12 +12,7 @@ import { Pager } from '../components/pager.tsx';
 import { StateComparison, type StateVersion } from './state-comparison.tsx';
 import type { WorkspaceAttributes } from './workspace.ts';
 
-interface Output {
-  readonly name: string;
-  readonly sensitive: boolean;
-  readonly type: string;
-  readonly value: unknown;
-}
+type Output = ResourceAttributes['state-version-outputs'];
 
 const Outputs = ({ stateId }: { stateId: string }) => {
   const path = `state-versions/${stateId}/outputs?page[size]=100`;

@@ -1,12 +1,24 @@
 /** The access of teams to a workspace. */
+
+import { useState } from 'react';
 import { useDocument } from '../api/queries.ts';
-import { callWorkspaces, type ListDocument, type Resource } from '../api/workspaces-api.ts';
+import type { ResourceAttributes } from '../api/resource-attributes.ts';
+import {
+  callWorkspaces,
+  type ListDocument,
+  type Resource,
+  relatedOne,
+} from '../api/workspaces-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
+import { inWords } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty } from '../components/page.tsx';
+import { Select } from '../components/select.tsx';
+import { EditButton } from '../editing/edit-button.tsx';
+import { workspaceTarget } from '../editing/edit-target.ts';
 import type { CardProps } from './sharing-cards.tsx';
 
 const LEVELS = {
@@ -14,27 +26,84 @@ const LEVELS = {
   plan: 'plan: also starts plans',
   write: 'write: also applies, locks and sets variables',
   admin: 'admin: also changes settings and team access, and deletes',
-} as const;
+} satisfies Record<Exclude<Grant['access'], typeof CUSTOM>, string>;
 
-interface Grant {
-  readonly access: string;
-}
+const CUSTOM = 'custom';
 
-const LevelSelect = ({ value = 'read' }: { value?: string }) => (
-  <label>
-    Access
-    <select name="access" defaultValue={value}>
-      {Object.entries(LEVELS).map(([level, words]) => (
-        <option key={level} value={level}>
-          {words}
-        </option>
-      ))}
-    </select>
-  </label>
-);
+type Grant = ResourceAttributes['team-workspaces'];
 
-const teamIdOf = ({ relationships }: Resource<Grant>): string =>
-  (relationships?.['team']?.data as { id: string } | undefined)?.id ?? '';
+/** The rights of a custom access that are chosen from several, by attribute. */
+const CUSTOM_RIGHTS = [
+  ['runs', 'Runs', ['read', 'plan', 'apply']],
+  ['variables', 'Variables', ['none', 'read', 'write']],
+  ['state-versions', 'States', ['none', 'read-outputs', 'read', 'write']],
+] as const;
+
+/** The rights of a custom access in words: "custom: runs apply, variables write, locking". */
+const accessInWords = (grant: Grant): string =>
+  grant.access === CUSTOM
+    ? `custom: ${[
+        ...CUSTOM_RIGHTS.map(([name, words]) => `${words.toLowerCase()} ${grant[name]}`),
+        ...(grant['workspace-locking'] ? ['locking'] : []),
+      ].join(', ')}`
+    : grant.access;
+
+const valuesOf = ({ attributes }: { readonly attributes: Grant }) => ({
+  access: attributes.access,
+  runs: attributes.runs,
+  variables: attributes.variables,
+  'state-versions': attributes['state-versions'],
+  'workspace-locking': attributes['workspace-locking'],
+});
+
+type Values = ReturnType<typeof valuesOf>;
+
+/** A custom access begins with the rights that the form shows, and not with the fewest. */
+const changedGrant = (changed: Partial<Values>, newest: { readonly attributes: Grant }) => ({
+  attributes: changed.access === CUSTOM ? { ...valuesOf(newest), ...changed } : changed,
+});
+
+const AccessFields = ({ values }: { values: Values }) => {
+  const [access, setAccess] = useState<string>(values.access);
+  return (
+    <>
+      <label>
+        Access
+        <Select
+          name="access"
+          value={values.access}
+          options={[...Object.entries(LEVELS), [CUSTOM, 'custom: the rights below']]}
+          onChange={setAccess}
+        />
+      </label>
+      {access === CUSTOM && (
+        <fieldset>
+          <legend>Rights</legend>
+          {CUSTOM_RIGHTS.map(([name, words, levels]) => (
+            <label key={name}>
+              {words}
+              <Select
+                name={name}
+                value={values[name]}
+                options={levels.map((level) => [level, inWords(level)] as const)}
+              />
+            </label>
+          ))}
+          <label className="choice">
+            <input
+              type="checkbox"
+              name="workspace-locking"
+              defaultChecked={values['workspace-locking']}
+            />{' '}
+            Locking
+          </label>
+        </fieldset>
+      )}
+    </>
+  );
+};
+
+const teamIdOf = (grant: Resource<Grant>): string => relatedOne(grant, 'team')?.id ?? '';
 
 export const TeamAccessCard = ({ organization, workspace }: CardProps) => {
   const list = `team-workspaces?filter[workspace][id]=${workspace.id}&page[size]=100`;
@@ -55,9 +124,6 @@ export const TeamAccessCard = ({ organization, workspace }: CardProps) => {
         workspace: { data: { type: 'workspaces', id: workspace.id } },
       },
     },
-  });
-  const levelBody = (access: string): object => ({
-    data: { type: 'team-workspaces', attributes: { access } },
   });
   return (
     <Card
@@ -89,7 +155,10 @@ export const TeamAccessCard = ({ organization, workspace }: CardProps) => {
                   ))}
               </select>
             </label>
-            <LevelSelect />
+            <label>
+              Access
+              <Select name="access" value="read" options={Object.entries(LEVELS)} />
+            </label>
           </ActionButton>
         )
       }
@@ -107,34 +176,27 @@ export const TeamAccessCard = ({ organization, workspace }: CardProps) => {
               keyOf={({ id }) => id}
               columns={[
                 { title: 'Team', isName: true, cell: (grant) => nameOf(teamIdOf(grant)) },
-                { title: 'Access', cell: ({ attributes }) => attributes.access },
+                { title: 'Access', cell: ({ attributes }) => accessInWords(attributes) },
                 {
                   title: 'Actions',
                   isActions: true,
                   cell: (grant) =>
                     mayChange && (
                       <>
-                        <ActionButton
+                        <EditButton
+                          edits="team-access"
                           label="Change"
                           name={`Change the access of ${nameOf(teamIdOf(grant))}`}
                           className="small"
                           title={`Change the access of ${nameOf(teamIdOf(grant))}`}
-                          confirm="Save"
-                          act={({ text }) =>
-                            callWorkspaces('PATCH', `team-workspaces/${grant.id}`, {
-                              body: levelBody(text('access')),
-                            })
-                          }
-                          commands={[
-                            workspacesCurl(
-                              'PATCH',
-                              `team-workspaces/${grant.id}`,
-                              levelBody('plan'),
-                            ),
-                          ]}
-                        >
-                          <LevelSelect value={grant.attributes.access} />
-                        </ActionButton>
+                          target={workspaceTarget<Grant>(
+                            `team-workspaces/${grant.id}`,
+                            'team-workspaces',
+                          )}
+                          valuesOf={valuesOf}
+                          bodyOf={changedGrant}
+                          fields={(values) => <AccessFields values={values} />}
+                        />
                         <DeleteButton
                           label="Remove"
                           what={`the access of ${nameOf(teamIdOf(grant))}`}

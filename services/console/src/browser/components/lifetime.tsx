@@ -1,0 +1,22 @@
+import type { ReactNode } from 'react';
+import { DURATION, DURATION_WORDS } from './duration.ts';
+
+/** A field for a duration. */
+export const Lifetime = (props: {
+  name: string;
+  value: string;
+  required?: boolean;
+  label: ReactNode;
+}) => (
+  <label>
+    {props.label}
+    <input
+      name={props.name}
+      required={props.required ?? false}
+      autoComplete="off"
+      defaultValue={props.value}
+      pattern={DURATION}
+      title={DURATION_WORDS}
+    />
+  </label>
+);

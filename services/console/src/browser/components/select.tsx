@@ -1,0 +1,26 @@
+/** A select that also offers the value with which it begins, if that is none of its options: by its own name. */
+export const Select = (props: {
+  name: string;
+  /** The value with which it begins. */
+  value: string;
+  options: readonly (readonly [value: string, words: string])[];
+  required?: boolean;
+  onChange?: (value: string) => void;
+}) => {
+  const { name, value, options, onChange } = props;
+  const isKnown = options.some(([one]) => one === value);
+  return (
+    <select
+      name={name}
+      required={props.required}
+      defaultValue={value}
+      onChange={({ target }) => onChange?.(target.value)}
+    >
+      {[...(isKnown ? [] : [[value, value] as const]), ...options].map(([one, words]) => (
+        <option key={one} value={one}>
+          {words}
+        </option>
+      ))}
+    </select>
+  );
+};

@@ -1,0 +1,204 @@
+/**
+ * The form of every thing that exists already. It sends the fields that the person has changed and no other one, to
+ * what is stored at that moment; where somebody else has changed the same field meanwhile, the person decides.
+ */
+import {
+  type FormEvent,
+  Fragment,
+  type ReactNode,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
+import { messageOf } from '../api/api-problem.ts';
+import { useAction } from '../api/queries.ts';
+import { type Command, Commands } from '../components/commands.tsx';
+import { Problem } from '../components/page.tsx';
+import { type Conflict, Conflicts, decidedIn } from './conflicts.tsx';
+import type { EditTarget } from './edit-target.ts';
+import { enteredIn, labelOf, shownIn, valuesIn } from './form-values.ts';
+import { compare, type FieldValues } from './three-way.ts';
+
+export interface Edit<Document, Values extends FieldValues> {
+  /** Name of the form, by which the tests find that it is covered. */
+  readonly edits: string;
+  readonly target: EditTarget<Document>;
+  /** The values that the form shows for a document. */
+  readonly valuesOf: (document: Document) => Values;
+  /**
+   * The members that store the changed fields.
+   * @param newest the document as it was read just before, for an API that takes only whole documents
+   * @throws Error whose message is shown, when the changes contradict each other
+   */
+  readonly bodyOf: (changed: Partial<Values>, newest: Document) => object;
+  /** The fields, named like the values, which are their defaults. */
+  readonly fields: (values: Values, document: Document) => ReactNode;
+  /** Label of the button that saves. */
+  readonly save?: string;
+  /** The request on other command lines than curl. */
+  readonly commands?: (body: object) => readonly Command[];
+  /** Asked before anything is sent; false stops. */
+  readonly mayStore?: (values: Values) => boolean;
+}
+
+/** Says that the person has to decide first; the form shows it by itself. */
+class Undecided extends Error {}
+
+interface Draft<Document, Values> {
+  readonly document: Document;
+  /** The values of the document. */
+  readonly base: Values;
+  /** The values that the person had entered when the fields were drawn. */
+  readonly carried: Partial<Values>;
+  readonly conflicts: readonly Conflict[];
+  /** Number of times that the fields were drawn again. */
+  readonly round: number;
+}
+
+export interface EditFormProps<Document, Values extends FieldValues>
+  extends Edit<Document, Values> {
+  /** The thing when the form was opened, and on a page whenever it was read again. */
+  readonly document: Document;
+  /** Accessible name of a form that is part of a page, where it stays after saving. */
+  readonly label?: string;
+  readonly className?: string;
+  /** Further buttons. */
+  readonly actions?: ReactNode;
+  /** Called with the fields that were stored. */
+  readonly onSaved?: (changed: Partial<Values>) => void;
+}
+
+/** The body for what has been entered so far; none while it contradicts itself. */
+const bodySoFar = <Document, Values extends FieldValues>(
+  bodyOf: Edit<Document, Values>['bodyOf'],
+  entered: Partial<Values>,
+  document: Document,
+): object => {
+  try {
+    return bodyOf(entered, document);
+  } catch {
+    return {};
+  }
+};
+
+const isEmpty = (values: object): boolean => Object.keys(values).length === 0;
+
+const isSame = (a: FieldValues, b: FieldValues): boolean =>
+  Object.keys(a).every((name) => a[name] === b[name]);
+
+/** The fields of the form as they are drawn and changed. */
+const useDraft = <Document, Values extends FieldValues>(
+  document: Document,
+  valuesOf: (document: Document) => Values,
+) => {
+  const form = useRef<HTMLFormElement>(null);
+  const drawn = useRef<Partial<Values>>({});
+  const [draft, setDraft] = useState<Draft<Document, Values>>(() => ({
+    document,
+    base: valuesOf(document),
+    carried: {},
+    conflicts: [],
+    round: 0,
+  }));
+  const [entered, setEntered] = useState<Partial<Values>>({});
+  const read = (): Partial<Values> =>
+    form.current === null
+      ? {}
+      : enteredIn(form.current, draft.base, drawn.current, Object.keys(draft.carried));
+  /** Draws the fields again, with the values that were entered and have to be decided. */
+  const draw = (
+    newest: Document,
+    carried: Partial<Values> = {},
+    conflicts: readonly Conflict[] = [],
+  ): void => {
+    setDraft(({ round }) => ({
+      document: newest,
+      base: valuesOf(newest),
+      carried,
+      conflicts,
+      round: round + 1,
+    }));
+    setEntered(carried);
+  };
+  useLayoutEffect(() => {
+    if (form.current !== null) drawn.current = valuesIn(form.current, draft.base);
+  }, [draft.round]);
+  useEffect(() => {
+    // Drawing the fields again takes the focus from them, and would lose what a person has entered.
+    if (isEmpty(read()) && !isSame(valuesOf(document), draft.base)) draw(document);
+  }, [document]);
+  return { form, draft, draw, read, entered, noteEntered: () => setEntered(read()) };
+};
+
+export const EditForm = <Document, Values extends FieldValues>(
+  props: EditFormProps<Document, Values>,
+) => {
+  const { target, valuesOf, bodyOf, label } = props;
+  const { form, draft, draw, read, entered, noteEntered } = useDraft(props.document, valuesOf);
+
+  const saving = useAction(
+    async (mine: Partial<Values>) => {
+      const newest = await target.read();
+      const theirs = valuesOf(newest);
+      const { changed, conflicts } = compare(draft.base, mine, theirs);
+      const current = form.current;
+      if (conflicts.length > 0 && current !== null) {
+        const told = conflicts.map((name) => ({
+          name,
+          label: labelOf(current, name),
+          theirs: shownIn(current, name, theirs[name] ?? ''),
+          mine: shownIn(current, name, mine[name] ?? ''),
+        }));
+        draw(newest, changed, told);
+        throw new Undecided();
+      }
+      if (!isEmpty(changed)) await target.send(bodyOf(changed, newest));
+      return changed;
+    },
+    async (changed) => {
+      props.onSaved?.(changed);
+      if (label !== undefined) draw(await target.read());
+    },
+    (changed) => (isEmpty(changed) ? 'Nothing was changed.' : 'Saved.'),
+  );
+
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    const theirs = decidedIn(event.currentTarget, draft.conflicts);
+    const mine = Object.fromEntries(
+      Object.entries(read()).filter(([name]) => !theirs.includes(name)),
+    ) as Partial<Values>;
+    if (props.mayStore?.({ ...draft.base, ...mine }) !== false) saving.run(mine);
+  };
+  const body = bodySoFar(bodyOf, entered, draft.document);
+  return (
+    <form
+      ref={form}
+      onSubmit={submit}
+      onInput={noteEntered}
+      aria-label={label}
+      className={props.className}
+    >
+      {saving.error !== null && !(saving.error instanceof Undecided) && (
+        <Problem>{messageOf(saving.error)}</Problem>
+      )}
+      <Conflicts conflicts={draft.conflicts} />
+      <Fragment key={draft.round}>
+        {props.fields({ ...draft.base, ...draft.carried }, draft.document)}
+      </Fragment>
+      <Commands commands={[target.command(body), ...(props.commands?.(body) ?? [])]} />
+      <div className="form-actions">
+        <button type="submit" className="primary" disabled={saving.isPending}>
+          {saving.isPending ? 'Working…' : (props.save ?? 'Save')}
+        </button>
+        {label !== undefined && !isEmpty(entered) && (
+          <button type="button" onClick={() => draw(draft.document)}>
+            Undo
+          </button>
+        )}
+        {props.actions}
+      </div>
+    </form>
+  );
+};

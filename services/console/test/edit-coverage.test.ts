@@ -1,0 +1,143 @@
+/**
+ * Every request of the console that changes something belongs to a form that edits, which `edits.browser.test.ts` and
+ * its like open and save, or creates or does something.
+ */
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const SOURCE = join(import.meta.dirname, '..', 'src', 'browser');
+
+const filesIn = (folder: string, pattern: string): ReadonlyMap<string, string> =>
+  new Map(
+    globSync(pattern, { cwd: folder })
+      .map((file) => [file, readFileSync(join(folder, file), 'utf8')] as const)
+      .toSorted(([a], [b]) => a.localeCompare(b)),
+  );
+
+const sources = filesIn(SOURCE, '**/*.{ts,tsx}');
+
+const found = (files: Iterable<string>, pattern: RegExp): ReadonlySet<string> =>
+  new Set([...files].flatMap((text) => [...text.matchAll(pattern)].map(([, name = '']) => name)));
+
+test('every form that edits is opened and saved by a test, with a change by somebody else', () => {
+  const forms = found(sources.values(), /\bedits="([^"]+)"/g);
+  const walked = found(
+    filesIn(import.meta.dirname, '*.browser.test.ts').values(),
+    /\bform: '([^']+)'/g,
+  );
+  expect(forms.size).toBeGreaterThan(10);
+  expect([...walked].toSorted()).toEqual([...forms].toSorted());
+});
+
+test('every use of the form has a name of its own', () => {
+  const uses = [...sources.values()].flatMap((text) => [
+    ...text.matchAll(/<Edit(?:Button|Form)\b(?!\s*\{\.\.\.)/g),
+  ]);
+  const names = [...sources.values()].flatMap((text) => [...text.matchAll(/\bedits="/g)]);
+  expect(names).toHaveLength(uses.length);
+});
+
+/** The requests of other forms and buttons, by file, with what each creates or does. */
+const DEEDS: Readonly<Record<string, readonly string[]>> = {
+  'agents/agent-pools-page.tsx': ['creates a pool'],
+  'audit/audit-page.tsx': ['adds a device'],
+  'certificates/acme-accounts-card.tsx': ['closes an account or opens it again'],
+  'certificates/addresses-card.tsx': [
+    'replaces the addresses by those of this server, naming what it replaces',
+  ],
+  'certificates/authorities-page.tsx': ['mounts an authority', 'creates its root'],
+  'certificates/certificate-page.tsx': ['revokes'],
+  'certificates/eab-card.tsx': ['creates a key'],
+  'certificates/issue-form.tsx': ['issues or signs'],
+  'certificates/issuers-tab.tsx': ['makes an issuer the default'],
+  'certificates/roles-tab.tsx': ['creates a role'],
+  'certificates/rotation.tsx': [
+    'creates a root',
+    'creates a key and a request',
+    'signs an intermediate',
+    'stores what was signed',
+    'creates a request for another authority',
+    'stores what it has signed',
+    'requests a cross-signature',
+    'signs it',
+    'stores it',
+    'stops issuing by an issuer',
+  ],
+  'certificates/settings-tab.tsx': ['takes the steps that switch ACME on or off'],
+  'certificates/tidy-card.tsx': ['tidies'],
+  'components/api-tokens.tsx': ['creates a token'],
+  'leases/leases-page.tsx': ['reads a lease', 'ends a lease'],
+  'messages/message-form.tsx': ['creates a message'],
+  'namespaces/namespaces-page.tsx': ['creates a namespace'],
+  'notifications/notifications-card.tsx': [
+    'verifies a destination',
+    'enables or disables a notification',
+    'creates a notification',
+  ],
+  'organizations/api-tokens-page.tsx': ['creates a token'],
+  'organizations/organizations-page.tsx': ['creates an organization'],
+  'overview/overview-page.tsx': ['seals'],
+  'policies/policies-page.tsx': ['creates a policy'],
+  'policies/policy-tester.tsx': ['reads a token', 'asks for capabilities'],
+  'projects/projects-page.tsx': ['creates a project'],
+  'replication/operation-token.tsx': [
+    'starts a ceremony',
+    'gives a share',
+    'revokes an operation token',
+  ],
+  'replication/primary-actions.tsx': [
+    'enables a primary',
+    'creates a token for a secondary',
+    'revokes a secondary',
+  ],
+  'replication/promotion.tsx': ['asks what a promotion would lose', 'promotes'],
+  'replication/role-change.tsx': [
+    'posts an action of replication',
+    'changes the role of the cluster',
+  ],
+  'replication/secondary-actions.tsx': [
+    'follows a primary',
+    'follows another primary',
+    'leaves the set',
+  ],
+  'runs/run-actions.tsx': ['confirms, discards or cancels a run'],
+  'runs/run-history.tsx': ['adds a comment'],
+  'session/init-wizard.tsx': ['initializes'],
+  'session/unseal-form.tsx': ['gives a key share'],
+  'snapshots/snapshots-page.tsx': ['restores a snapshot'],
+  'teams/members-card.tsx': ['invites'],
+  'teams/team-page.tsx': ['adds a member'],
+  'teams/teams-page.tsx': ['creates a team'],
+  'tokens/tokens-page.tsx': ['reads a token', 'revokes a token', 'creates a token'],
+  'variable-sets/variable-sets-page.tsx': ['applies a set to a workspace', 'creates a set'],
+  'variables/variable-list.tsx': ['creates a variable'],
+  'version-control/oauth-client-page.tsx': ['begins an authorization', 'completes it'],
+  'version-control/oauth-clients-page.tsx': ['connects a provider'],
+  'workspaces/lock-card.tsx': ['locks or unlocks'],
+  'workspaces/repository-card.tsx': ['disconnects a repository'],
+  'workspaces/runs-tab.tsx': ['starts a run'],
+  'workspaces/settings-tab.tsx': ['deletes a workspace safely'],
+  'workspaces/sharing-cards.tsx': ['adds a consumer', 'adds a tag', 'adds a run trigger'],
+  'workspaces/states-tab.tsx': ['rolls back to a state'],
+  'workspaces/team-access-card.tsx': ['gives a team access'],
+  'workspaces/workspaces-page.tsx': ['creates a workspace'],
+};
+
+test('every other request that changes something creates or does something', () => {
+  const requests = Object.fromEntries(
+    [...sources].flatMap(([file, text]) => {
+      const count = [
+        ...text.matchAll(
+          /\b(?:callSecrets|callWorkspaces|sendSecrets)(?:<(?:[^()]|\(\))*?>)?\(\s*(?:'(?:POST|PUT|PATCH)'|[a-z]\w* \?|method\b)|\bpost\(/g,
+        ),
+      ].length;
+      return count === 0 || file.startsWith('editing/') || file.startsWith('api/')
+        ? []
+        : [[file, count]];
+    }),
+  );
+  expect(requests).toEqual(
+    Object.fromEntries(Object.entries(DEEDS).map(([file, deeds]) => [file, deeds.length])),
+  );
+});
