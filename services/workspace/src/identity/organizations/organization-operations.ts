@@ -66,8 +66,9 @@ export const checkOrganization = ({
   return violations;
 };
 
-const requireFreeName = async (reads: Reads, name: string): Promise<void> => {
-  if ((await findOrganizationByName(reads, name)) !== undefined) {
+const requireFreeName = async (reads: Reads, name: string, id?: string): Promise<void> => {
+  const found = await findOrganizationByName(reads, name);
+  if (found !== undefined && found.id !== id) {
     refuseInvalid([attributeViolation('name', 'Name has already been taken')]);
   }
 };
@@ -138,7 +139,7 @@ export const updateOrganization = (
         decideOwnExecution(given.execution, organization.defaultExecution) ?? INITIAL_EXECUTION,
     };
     if (next.name !== organization.name) {
-      await requireFreeName(tx, next.name);
+      await requireFreeName(tx, next.name, next.id);
       organizationNames.delete(tx, organization.name);
       organizationNames.write(tx, [next.name], { id: next.id });
     }

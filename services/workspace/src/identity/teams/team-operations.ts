@@ -60,8 +60,14 @@ const requireMayGrant = (given: GivenTeam, { caller }: Pick<TeamAccessResult, 'c
   }
 };
 
-const requireFreeName = async (reads: Reads, organizationId: string, name: string) => {
-  if ((await teamNames.find(reads, organizationId, name)) !== undefined) {
+const requireFreeName = async (
+  reads: Reads,
+  organizationId: string,
+  name: string,
+  teamId?: string,
+) => {
+  const found = await teamNames.find(reads, organizationId, name);
+  if (found !== undefined && found.id !== teamId) {
     refuseInvalid([attributeViolation('name', 'Name has already been taken')]);
   }
 };
@@ -118,7 +124,7 @@ export const updateTeam = (
       if (team.name === OWNERS_TEAM_NAME) {
         refuseInvalid([attributeViolation('name', 'the owners team cannot be renamed')]);
       }
-      await requireFreeName(tx, team.organizationId, next.name);
+      await requireFreeName(tx, team.organizationId, next.name, team.id);
       teamNames.delete(tx, team.organizationId, team.name);
       teamNames.write(tx, [team.organizationId, next.name], { id: team.id });
     }

@@ -17,15 +17,10 @@ import type { WorkspaceTables } from '../../workspaces/listing/workspace-project
 import { assessedWorkspaces } from '../../workspaces/model/assessed-workspace-records.ts';
 import { isAtLeast, resolveRuntimeVersion } from '../../workspaces/model/domain/runtime-version.ts';
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
+import { FIRST_ASSESSING_RELEASE } from '../../workspaces/model/domain/workspace-assessments.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import { findMissingExecutorOf } from '../executors/run-executor-operations.ts';
-import {
-  FIRST_ASSESSING_RELEASE,
-  findObstacle,
-  hasResult,
-  isDue,
-  toAssessmentRunId,
-} from '../model/domain/assessment.ts';
+import { findObstacle, hasResult, isDue, toAssessmentRunId } from '../model/domain/assessment.ts';
 import { ASSESSMENT_SOURCE, isAssessment, type Run } from '../model/domain/run.ts';
 import { runRecords } from '../model/run-records.ts';
 import { queueRun } from '../runs/run-creation.ts';

@@ -237,20 +237,19 @@ describe('a workspace whose assessments are enabled', () => {
 
 describe('no assessment', () => {
   test.for([
-    ['is not asked for', {}],
-    ['was asked for by another release than can do it', { 'runtime-version': '0.15.3' }],
-    [
-      'fits a workspace that only keeps states',
-      { 'execution-mode': 'local', 'agent-pool-id': null },
-    ],
-  ] as const)('takes place where the workspace %s', async ([, attributes]) => {
-    const isAsked = Object.keys(attributes).length > 0;
-    const id = await makeAssessed({
-      ...(isAsked && { 'assessments-enabled': true }),
-      ...attributes,
-    });
+    ['are not asked for', false, {}],
+    ['need another release', true, { 'runtime-version': '0.15.3' }],
+    ['only keep states', true, { 'execution-mode': 'local', 'agent-pool-id': null }],
+  ] as const)('takes place where workspaces %s', async ([, isEnforced, attributes]) => {
+    const enforce = (enforced: boolean) =>
+      runs.harness.call('PATCH', O, {
+        data: { type: 'organizations', attributes: { 'assessments-enforced': enforced } },
+      });
+    const id = await makeAssessed(attributes);
+    await enforce(isEnforced);
     await nextDay();
     expect(await assessmentsOf(id)).toEqual([]);
+    await enforce(false);
   });
 
   test('takes place after they were disabled again, or where nothing is managed', async () => {

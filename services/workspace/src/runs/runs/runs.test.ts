@@ -463,7 +463,16 @@ describe('workspaces', () => {
     expect(withRun.at(-1)?.id).toBe(workspaceId);
     expect(ascending.slice(0, withRun.length)).toEqual(withRun);
     expect(ascending.at(-1)?.id).toBe(unused);
-    expect(await sorted('-current-run.created-at')).toEqual(ascending.toReversed());
+    // Also where the newest run comes first: a page of workspaces that never ran shows none.
+    const newest = await sorted('-current-run.created-at');
+    expect(newest[0]?.id).toBe(workspaceId);
+    expect(newest.slice(withRun.length)).toEqual(ascending.slice(withRun.length));
+    expect(
+      newest
+        .slice(0, withRun.length)
+        .map(({ id }) => id)
+        .toSorted(),
+    ).toEqual(withRun.map(({ id }) => id).toSorted());
     const included = await harness.call('GET', `/runs/${runId}?include=plan,workspace`);
     expect(included.included.map(({ type }) => type)).toEqual(['plans', 'workspaces']);
     const around = await harness.call(

@@ -134,9 +134,13 @@ const checkUsers = async (reads: Reads, pool: AgentPool): Promise<readonly Viola
 const NAME_RULE =
   'Name can only include letters, numbers, spaces, -, _, ., +, and @, 1 to 90 in all';
 
-const requireName = async (reads: Reads, { name, organizationId }: AgentPool): Promise<void> => {
+const requireName = async (
+  reads: Reads,
+  { id, name, organizationId }: AgentPool,
+): Promise<void> => {
   if (!isAgentPoolName(name)) refuseInvalid([attributeViolation('name', NAME_RULE)]);
-  if ((await agentPoolNames.find(reads, organizationId, name)) !== undefined) {
+  const found = await agentPoolNames.find(reads, organizationId, name);
+  if (found !== undefined && found.id !== id) {
     refuseInvalid([attributeViolation('name', 'Name has already been taken')]);
   }
 };

@@ -197,16 +197,17 @@ const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b
 
 const naive = (all: readonly Listed[], query: WorkspaceQuery) => {
   const { by = 'name', isDescending = false } = query.sort ?? {};
+  const isNewestRunFirst = isDescending && by === 'current-run.created-at';
+  const runOf = ({ run }: Listed): number =>
+    run === null ? LAST : run.createdAtMs * (isNewestRunFirst ? -1 : 1);
   const compare = (a: Listed, b: Listed): number =>
     (by === 'latest-change-at' ? a.latestChangeAtMs - b.latestChangeAtMs : 0) ||
-    (by === 'current-run.created-at'
-      ? (a.run?.createdAtMs ?? LAST) - (b.run?.createdAtMs ?? LAST) || a.createdAtMs - b.createdAtMs
-      : 0) ||
+    (by === 'current-run.created-at' ? runOf(a) - runOf(b) || a.createdAtMs - b.createdAtMs : 0) ||
     (by === 'name' ? compareText(a.name.toLowerCase(), b.name.toLowerCase()) : 0) ||
     compareText(a.id, b.id);
   const found = all
     .filter((workspace) => isMatch(query, workspace))
-    .sort((a, b) => (isDescending ? compare(b, a) : compare(a, b)));
+    .sort((a, b) => (isDescending && !isNewestRunFirst ? compare(b, a) : compare(a, b)));
   const start = (query.page.number - 1) * query.page.size;
   return {
     ids: found.slice(start, start + query.page.size).map(({ id }) => id),

@@ -267,10 +267,8 @@ const findInOrder = async (
   const after = totalCount - before - limit;
   // The database reads every row that it skips, so a page in the second half is read from the end.
   const isFromEnd = after < before;
-  const { by, isDescending } = query.sort ?? { by: 'name', isDescending: false };
-  const sort = { by, isDescending: isDescending !== isFromEnd };
   const rows = await context.store.select((tables: Tables) =>
-    inOrder(selectMatching(tables, query, undefined), { sort })
+    inOrder(selectMatching(tables, query, undefined), query, isFromEnd)
       .limit(limit)
       .offset(isFromEnd ? after : before),
   );

@@ -17,6 +17,8 @@ type WorkspaceRow = {
   readonly current_run_status: string | null;
   /** `NO_RUN_AT` when there is no run. */
   readonly current_run_created_at: number;
+  /** The opposite number, and `NO_RUN_AT` when there is no run: the newest first, none last. */
+  readonly current_run_newest_first: number;
   /** From the workspace's own settings, if not acted on yet; otherwise null. */
   readonly auto_destroy_at: number | null;
   /** 1 when the project's activity duration applies. */
@@ -104,7 +106,7 @@ export const tagKey = (
 export const LISTING_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'workspace',
-    version: 3,
+    version: 4,
     source: workspaceRecords.collection,
     columns: {
       id: 'text',
@@ -115,6 +117,7 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
       latest_change_at: 'integer',
       current_run_status: 'text',
       current_run_created_at: 'integer',
+      current_run_newest_first: 'integer',
       auto_destroy_at: 'integer',
       inherits_auto_destroy: 'integer',
       auto_destroy_handled_at: 'integer',
@@ -124,6 +127,7 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
       ['organization_id', 'name_lower', 'id', 'project_id'],
       ['organization_id', 'latest_change_at', 'id'],
       ['organization_id', 'current_run_created_at', 'created_at', 'id'],
+      ['organization_id', 'current_run_newest_first', 'created_at', 'id'],
       {
         columns: ['organization_id', 'current_run_status', 'name_lower', 'id'],
         present: 'current_run_status',
@@ -161,6 +165,7 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
           latest_change_at: latestChangeAtMs,
           current_run_status: runs.current?.status ?? null,
           current_run_created_at: runs.current?.createdAtMs ?? NO_RUN_AT,
+          current_run_newest_first: -(runs.current?.createdAtMs ?? -NO_RUN_AT),
           auto_destroy_at: ownAtMs === null || ownAtMs === handledAtMs ? null : ownAtMs,
           inherits_auto_destroy: Number(
             ownAtMs === null && workspace.settings.inheritsProjectAutoDestroy,

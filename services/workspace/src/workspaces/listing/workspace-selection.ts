@@ -261,10 +261,23 @@ const SORT_COLUMNS = {
   'current-run.created-at': ['current_run_created_at', 'created_at'],
 } as const;
 
-/** Ids in the order of the query. */
-export const inOrder = (selection: Selection, { sort }: Pick<WorkspaceQuery, 'sort'>) => {
-  const direction = sort?.isDescending === true ? 'desc' : 'asc';
-  return SORT_COLUMNS[sort?.by ?? 'name']
+/** The newest current run first; workspaces without one are the last in both directions. */
+const NEWEST_RUN_FIRST = ['current_run_newest_first', 'created_at'] as const;
+
+/**
+ * Ids in the order of the query.
+ * @param isFromEnd the last ones first
+ */
+export const inOrder = (
+  selection: Selection,
+  { sort }: Pick<WorkspaceQuery, 'sort'>,
+  isFromEnd = false,
+) => {
+  const { by = 'name', isDescending = false } = sort ?? {};
+  const isNewestRunFirst = isDescending && by === 'current-run.created-at';
+  const direction = (isDescending && !isNewestRunFirst) !== isFromEnd ? 'desc' : 'asc';
+  const columns = isNewestRunFirst ? NEWEST_RUN_FIRST : SORT_COLUMNS[by];
+  return columns
     .reduce(
       (rows, sorted) => rows.orderBy(`workspace.${sorted}`, direction),
       selection.select('workspace.id as id'),

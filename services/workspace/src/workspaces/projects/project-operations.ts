@@ -93,7 +93,8 @@ const storeProject = async (
   const { id, organizationId, name, ownExecution } = project;
   const previousName = previous?.name;
   if (name !== previousName) {
-    if ((await projectNames.find(tx, organizationId, name)) !== undefined) {
+    const found = await projectNames.find(tx, organizationId, name);
+    if (found !== undefined && found.id !== id) {
       refuseInvalid([attributeViolation('name', 'Name has already been taken')]);
     }
     if (previousName !== undefined) projectNames.delete(tx, organizationId, previousName);

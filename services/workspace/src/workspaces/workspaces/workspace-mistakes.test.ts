@@ -82,3 +82,41 @@ describe('a request with mistakes', () => {
     expect((await harness.call('PATCH', `${O}/workspaces/${name}`, named)).status).toBe(200);
   });
 });
+
+describe('settings that could have no effect', () => {
+  const INHERITED = { 'setting-overwrites': { 'agent-pool': false } };
+  const CASES: readonly (readonly [object, string])[] = [
+    [{ 'execution-mode': 'local', ...INHERITED }, 'setting-overwrites/agent-pool'],
+    [
+      { operations: false, 'setting-overwrites': { 'execution-mode': false } },
+      'setting-overwrites/execution-mode',
+    ],
+    [{ 'assessments-enabled': true, 'runtime-version': '0.15.3' }, 'assessments-enabled'],
+    [{ 'assessments-enabled': true, 'execution-mode': 'local' }, 'assessments-enabled'],
+    ...['', '/', 'a/', '../a', 'a/../b', 'a//b', './a/./b'].map(
+      (pattern) => [{ 'trigger-patterns': [pattern] }, 'trigger-patterns/0'] as const,
+    ),
+    ...['/a/../b', '..', 'a/./b', 'a//b'].map(
+      (prefix) => [{ 'trigger-prefixes': [prefix] }, 'trigger-prefixes/0'] as const,
+    ),
+  ];
+
+  test.for(CASES)('%j is refused at %s', async ([attributes, field]) => {
+    const { id, attributes: before } = await create();
+    const expected = { status: 422, pointers: [`/data/attributes/${field}`] };
+    expect(refusal(await tryCreate(attributes))).toEqual(expected);
+    expect(refusal(await update(id, attributes))).toEqual(expected);
+    expect((await show(id)).attributes).toEqual(before);
+  });
+
+  test('are stored where they have one', async () => {
+    const { id } = await create();
+    for (const attributes of [
+      { 'trigger-patterns': ['/a/**/*', './b/?.tf'] },
+      { 'trigger-patterns': [], 'trigger-prefixes': ['', '/', '/a/', './b'] },
+      { 'assessments-enabled': true, 'runtime-version': '0.15.4' },
+      INHERITED,
+    ])
+      expect((await update(id, attributes)).status).toBe(200);
+  });
+});

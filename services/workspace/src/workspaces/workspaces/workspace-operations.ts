@@ -13,6 +13,7 @@ import { noteRunDataPolicy } from '../../base/retention/retention-records.ts';
 import { attributeViolation } from '../../base/validation/domain/violation.ts';
 import { isWebUrl } from '../../base/validation/domain/web-url.ts';
 import { requireOrganization } from '../../identity/access/organization-access-operations.ts';
+import { organizationRecords } from '../../identity/model/organization-records.ts';
 import {
   loadWorkspaceAccess,
   requireProject,
@@ -43,11 +44,13 @@ import {
 } from '../model/domain/workspace.ts';
 import { NO_RUNS } from '../model/domain/workspace-runs.ts';
 import {
+  checkAssessable,
   checkSettings,
   decideSettings,
   type GivenSettings,
 } from '../model/domain/workspace-settings.ts';
 import { NO_STATE } from '../model/domain/workspace-state.ts';
+import { projectRecords } from '../model/project-records.ts';
 import { projectWorkspaces, workspaceNames, workspaceRecords } from '../model/workspace-records.ts';
 import { requireConnection } from '../oauth/connection-operations.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
@@ -78,8 +81,13 @@ export const checkWorkspaceName = (name: string): readonly Violation[] => {
   return [attributeViolation('name', name.length > MAX_NAME_LENGTH ? LENGTH_RULE : NAME_RULE)];
 };
 
-const requireFreeName = async (reads: Reads, organizationId: string, name: string) => {
-  if ((await workspaceNames.find(reads, organizationId, name)) !== undefined) {
+/** A request that gave the workspace this name at the same moment does not take it from itself. */
+const requireFreeName = async (
+  reads: Reads,
+  { id, organizationId, name }: Pick<Workspace, 'id' | 'organizationId' | 'name'>,
+) => {
+  const found = await workspaceNames.find(reads, organizationId, name);
+  if (found !== undefined && found.id !== id) {
     refuseInvalid([attributeViolation('name', 'Name has already been taken')]);
   }
 };
@@ -106,6 +114,20 @@ const decideBindings = (
   const next = upsertBindings(own, flat, source);
   refuseInvalid(checkBindingCount(next, BINDINGS_POINTER));
   return next;
+};
+
+/** @throws KeelsonError `jsonapi.invalid_attribute` if the request enables assessments that could not act */
+const requireAssessable = async (
+  { runtimeVersions }: WorkspacesContext,
+  reads: Reads,
+  { settings, ownExecution, projectId, organizationId }: Workspace,
+  given: GivenSettings,
+): Promise<void> => {
+  if (given.assessmentsEnabled !== true) return;
+  const project = await projectRecords.find(reads, projectId);
+  const organization = await organizationRecords.find(reads, organizationId);
+  const own = ownExecution ?? project?.ownExecution ?? organization?.defaultExecution;
+  refuseInvalid(checkAssessable(settings, own?.mode, runtimeVersions));
 };
 
 export interface Creation {
@@ -154,7 +176,6 @@ export const createWorkspace = (
       ...checkExecution(given.execution, undefined, WORKSPACE_EXECUTION_NAMES),
       ...checkSettings(given.settings, undefined, context.runtimeVersions),
     ]);
-    await requireFreeName(tx, organization.id, given.name);
     const workspace: Workspace = {
       id: newResourceId('ws'),
       organizationId: organization.id,
@@ -178,6 +199,8 @@ export const createWorkspace = (
       state: NO_STATE,
       latestChangeAtMs: nowMs,
     };
+    await requireFreeName(tx, workspace);
+    await requireAssessable(context, tx, workspace, given.settings);
     await requireConnection(tx, workspace);
     await announceBindings(tx, workspace, BINDINGS_POINTER);
     await changePoolUse(tx, toPoolUser(workspace), null, workspace.ownExecution?.agentPoolId);
@@ -247,7 +270,7 @@ export const updateWorkspace = async (
       ]);
       const name = given.name ?? workspace.name;
       if (name !== workspace.name) {
-        await requireFreeName(tx, workspace.organizationId, name);
+        await requireFreeName(tx, { ...workspace, name });
         workspaceNames.delete(tx, workspace.organizationId, workspace.name);
         workspaceNames.write(tx, [workspace.organizationId, name], { id: workspace.id });
       }
@@ -264,6 +287,7 @@ export const updateWorkspace = async (
         tagBindings: decideBindings(given, workspace.tagBindings, nowMs),
         updatedAtMs: nowMs,
       };
+      await requireAssessable(context, tx, next, given.settings);
       noteAssessed(tx, workspace, next);
       // Checked only when the request sets the connection or moves the workspace: an existing one stays
       // valid.

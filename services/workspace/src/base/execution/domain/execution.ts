@@ -103,6 +103,15 @@ export const checkExecution = (
       ),
     );
   }
+  if (isOwn === false && (mode != null || operations !== undefined || pool != null)) {
+    const overwrite = overwrites?.executionMode == null ? names.poolOverwrite : names.overwrite;
+    violations.push(
+      attributeViolation(
+        `setting-overwrites/${overwrite}`,
+        `setting-overwrites.${overwrite} is false, which means that ${names.mode} and ${names.agentPool} are inherited, and must not be given`,
+      ),
+    );
+  }
   const next = mode ?? (operations === undefined ? current?.mode : toMode(operations));
   const nextPool = pool === undefined ? current?.agentPoolId : pool;
   if (pool != null && (operations === true || next !== 'agent')) {

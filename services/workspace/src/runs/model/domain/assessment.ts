@@ -5,9 +5,6 @@
 import type { WorkspaceAssessments } from '../../../workspaces/model/domain/workspace-assessments.ts';
 import { isAssessment, isFinal, type Run } from './run.ts';
 
-/** The first release of the tool that can plan without proposing changes. */
-export const FIRST_ASSESSING_RELEASE = '0.15.4';
-
 /** An assessment that is cancelled or abandoned has no result. */
 export const hasResult = ({ status }: Pick<Run, 'status'>): boolean =>
   status === 'planned_and_finished' || status === 'errored';

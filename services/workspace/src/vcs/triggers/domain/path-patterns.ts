@@ -3,6 +3,7 @@
  * any characters but slashes, `**` for any number of folders, `?` for one character.
  */
 import { compileExpression } from '../../../workspaces/model/domain/linear-expression.ts';
+import { fromRoot, withoutOuterSlashes } from '../../../workspaces/model/domain/trigger-paths.ts';
 
 const GLOB_PARTS = /\*\*\/|\*\*|\*|\?|[^*?]+/g;
 
@@ -21,13 +22,10 @@ const toExpression = (part: string): string => {
   }
 };
 
-const withoutOuterSlashes = (path: string): string =>
-  path.replace(/^(?:\.?\/)+/, '').replace(/(?<!\/)\/+$/, '');
-
 /** Whether one of the paths matches one of the patterns. */
 export const matchesPatterns = (paths: readonly string[], patterns: readonly string[]): boolean => {
   const expressions = patterns.map((pattern) => {
-    const parts = pattern.replace(/^(?:\.?\/)+/, '').match(GLOB_PARTS) ?? [];
+    const parts = fromRoot(pattern).match(GLOB_PARTS) ?? [];
     return compileExpression(`^(?s:${parts.map(toExpression).join('')})$`);
   });
   return paths.some((path) => expressions.some((expression) => expression?.matches(path)));

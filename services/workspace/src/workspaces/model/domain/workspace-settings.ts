@@ -1,8 +1,12 @@
 /** Settings in create and update requests: combinations that are refused, and the resulting values. */
+
+import type { ExecutionMode } from '../../../base/execution/domain/execution.ts';
 import { attributeViolation, type Violation } from '../../../base/validation/domain/violation.ts';
 import { compileExpression } from './linear-expression.ts';
-import { resolveRuntimeVersion } from './runtime-version.ts';
+import { isAtLeast, resolveRuntimeVersion } from './runtime-version.ts';
+import { checkTriggerPaths } from './trigger-paths.ts';
 import type { VcsRepository, WorkspaceSettings } from './workspace.ts';
+import { FIRST_ASSESSING_RELEASE } from './workspace-assessments.ts';
 
 export type GivenVcsRepository = { readonly [K in keyof VcsRepository]?: VcsRepository[K] | null };
 
@@ -78,7 +82,10 @@ const checkTriggers = (
   given: GivenSettings,
   current: WorkspaceSettings | undefined,
 ): readonly Violation[] => {
-  const violations: Violation[] = [];
+  const violations: Violation[] = [
+    ...checkTriggerPaths('patterns', given.triggerPatterns),
+    ...checkTriggerPaths('prefixes', given.triggerPrefixes),
+  ];
   if (given.triggerPatterns?.length && given.triggerPrefixes?.length) {
     violations.push(
       attributeViolation(
@@ -158,6 +165,23 @@ export const checkSettings = (
   if (vcsRepo) violations.push(...checkVcsRepository(vcsRepo, current?.vcsRepo ?? null));
   violations.push(...checkTriggers(given, current));
   return violations;
+};
+
+/**
+ * Reasons why health assessments that a request enables could never act.
+ * @param mode own or inherited
+ */
+export const checkAssessable = (
+  { runtimeVersion }: WorkspaceSettings,
+  mode: ExecutionMode | undefined,
+  releases: readonly string[],
+): readonly Violation[] => {
+  const refuse = (text: string) => [attributeViolation('assessments-enabled', text)];
+  if (mode === 'local') return refuse('health assessments need an execution mode other than local');
+  const release = resolveRuntimeVersion(runtimeVersion, releases);
+  return release === undefined || isAtLeast(release, FIRST_ASSESSING_RELEASE)
+    ? []
+    : refuse(`health assessments need a runtime-version from ${FIRST_ASSESSING_RELEASE}`);
 };
 
 const nextVcsRepository = (
