@@ -1,4 +1,5 @@
 /** A real Gitea: its webhooks, its git, its commit statuses; runs are executed by the reference agent. */
+import { findFreePort } from '@keelson/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AgentProcess, createPool, startAgent } from '../terraform/agent-process.ts';
 import {
@@ -21,7 +22,12 @@ describe('Gitea', { timeout: SLOW_MS }, () => {
 
   beforeAll(async () => {
     gitea = await startGitea();
-    installation = await install({ KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.1' });
+    const port = String(await findFreePort());
+    installation = await install({
+      KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.1',
+      KEELSON_HTTP_PORT: port,
+      KEELSON_PUBLIC_URL: `http://127.0.0.1:${port}`,
+    });
     const pool = await createPool(installation, 'agents');
     ({ poolId } = pool);
     agent = await startAgent(installation, pool, await installation.folder('agent'));

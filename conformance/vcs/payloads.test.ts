@@ -16,7 +16,12 @@
  * |                       |         | `pr:opened`, `pr:from_ref_updated`      | plan only     |
  */
 import { createHmac } from 'node:crypto';
-import { type ApiCall, type RepositoryServer, startRepositoryServer } from '@keelson/testkit';
+import {
+  type ApiCall,
+  findFreePort,
+  type RepositoryServer,
+  startRepositoryServer,
+} from '@keelson/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPool } from '../terraform/agent-process.ts';
 import { type Installation, install } from '../terraform/terraform-cli.ts';
@@ -254,7 +259,12 @@ describe.for(SERVICES)('the payloads of %s', { timeout: SLOW_MS }, (service) => 
       for (const { isMatch, found } of expected) if (isMatch(call)) found(call);
       return { status: 201, body: { id: 7, uuid: '{7}' } };
     };
-    installation = await install({ KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.1' });
+    const port = String(await findFreePort());
+    installation = await install({
+      KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.1',
+      KEELSON_HTTP_PORT: port,
+      KEELSON_PUBLIC_URL: `http://127.0.0.1:${port}`,
+    });
     ({ poolId } = await createPool(installation, 'agents'));
     const client = await installation.call('POST', '/organizations/acme/oauth-clients', {
       data: {

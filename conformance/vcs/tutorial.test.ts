@@ -2,16 +2,27 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { documentedCommands, startKeelson, temporaryDirectory } from '@keelson/testkit';
+import {
+  documentedCommands,
+  findFreePort,
+  startKeelson,
+  temporaryDirectory,
+} from '@keelson/testkit';
 import { expect, test } from 'vitest';
 import { startGitea } from './gitea-server.ts';
 
 test('the push of the evening is applied by the built-in runner, and shown on the commit', async () => {
   await using gitea = await startGitea();
   await using folder = await temporaryDirectory();
+  const port = String(await findFreePort());
   const keelson = await startKeelson({
     dataFolder: join(folder.path, 'data'),
-    env: { KEELSON_RUNNER: 'true', KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.1' },
+    env: {
+      KEELSON_RUNNER: 'true',
+      KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.1',
+      KEELSON_HTTP_PORT: port,
+      KEELSON_PUBLIC_URL: `http://127.0.0.1:${port}`,
+    },
   });
   try {
     await fetch(`${keelson.http}/api/v2/organizations`, {

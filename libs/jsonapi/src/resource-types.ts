@@ -17,6 +17,7 @@ export const SCHEMA_NAMES = {
   'effective-tag-bindings': 'EffectiveTagBinding',
   'entitlement-sets': 'EntitlementSet',
   'ingress-attributes': 'IngressAttributes',
+  invitations: 'Invitation',
   'notification-configurations': 'NotificationConfiguration',
   'oauth-authorizations': 'OAuthAuthorization',
   'oauth-clients': 'OAuthClient',

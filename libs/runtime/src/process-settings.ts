@@ -30,13 +30,13 @@ const SysAddresses = Type.Array(Type.String(), {
   default: ['sys:9000'],
 });
 
-/** The address that clients use: for the gateway, and for webhooks at repository providers. */
+/** The address that clients use, and the only one in mails, webhooks and notifications. */
 export const publicAddressSettings = Type.Object(
   {
     publicUrl: Type.Optional(
       Type.String({
         description:
-          'Scheme and authority that clients use, for absolute links and webhooks. The same in the gateway and the workspace service. Not set: taken from the Host header.',
+          'Scheme and authority that clients use. The same in the gateway, sys and the workspace service. Not set: an answer has links by the Host header of its request, and no address is made that others follow: no invitation mail, webhook, commit status or link in a notification.',
         pattern: '^https?://[^/]+$',
       }),
     ),

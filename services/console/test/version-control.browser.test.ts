@@ -9,14 +9,27 @@
  * | run | commit, branch, sender, links to the provider | |
  */
 import { createHmac } from 'node:crypto';
-import { type RepositoryServer, startLinkedServer, startRepositoryServer } from '@keelson/testkit';
+import {
+  findFreePort,
+  type RepositoryServer,
+  startLinkedServer,
+  startRepositoryServer,
+} from '@keelson/testkit';
 import type { JsonObject } from '@keelson/testkit/planned-run';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { confirm } from './confirm.ts';
 import { PATIENCE_MS, useConsole } from './console-harness.ts';
 import { expectOneFieldToChange } from './edit-walk.ts';
 
-const site = useConsole({ env: { KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.1' } });
+const port = String(await findFreePort());
+const site = useConsole({
+  env: {
+    KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.1',
+    KEELSON_HTTP_PORT: port,
+    // Where the provider sends deliveries, and the person who has authorized a client.
+    KEELSON_PUBLIC_URL: `http://127.0.0.1:${port}`,
+  },
+});
 const O = 'organizations/acme';
 let server: RepositoryServer;
 let secret = '';

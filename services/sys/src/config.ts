@@ -3,6 +3,7 @@ import { objectStorageSettings } from '@keelson/objects';
 import {
   electingSettings,
   processSettings,
+  publicAddressSettings,
   replicationSettings,
   servingSettings,
   storeSettings,
@@ -113,6 +114,7 @@ export const sysProcessConfig = composeConfig(
     },
     { title: 'Connections inside the installation' },
   ),
+  publicAddressSettings,
   replicationSettings,
   processSettings,
 );

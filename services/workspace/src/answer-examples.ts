@@ -550,6 +550,22 @@ export const ANSWER_EXAMPLES: AnswerExamples = {
       ],
     },
   },
+  'GET /invitation': {
+    status: 200,
+    document: {
+      data: {
+        id: 'ou-EXAMPLEexample01',
+        type: 'invitations',
+        attributes: {
+          email: 'ada.l@keelson.example',
+          username: 'ada-l',
+          'invited-by': 'admin',
+          'expires-at': '2026-01-09T03:04:05.000Z',
+        },
+        relationships: { organization: { data: { id: 'acme', type: 'organizations' } } },
+      },
+    },
+  },
   'GET /notification-configurations/{notification_configuration_id}': {
     status: 200,
     document: {
@@ -7027,6 +7043,23 @@ export const ANSWER_EXAMPLES: AnswerExamples = {
           run: { data: null },
         },
         links: { self: '/api/v2/agents/agent-EXAMPLEexample01' },
+      },
+    },
+  },
+  'POST /invitation/actions/accept': {
+    status: 201,
+    document: {
+      data: {
+        id: 'at-EXAMPLEexample01',
+        type: 'authentication-tokens',
+        attributes: {
+          description: 'Invitation to acme',
+          'created-at': '2026-01-02T03:04:05.000Z',
+          'last-used-at': null,
+          'expired-at': '2026-02-01T03:04:05.000Z',
+          token: 'EXAMPLE.atlasv1.EXAMPLE',
+        },
+        relationships: { 'created-by': { data: { id: 'user-EXAMPLEexample01', type: 'users' } } },
       },
     },
   },

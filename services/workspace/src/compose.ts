@@ -150,9 +150,15 @@ const FOR_RUNS: ReadonlySet<string> = new Set([
   'GET /state-version-outputs/:output_id',
 ]);
 
+/** The only routes for the code of an invitation's link. */
+const FOR_INVITATIONS: ReadonlySet<string> = new Set([
+  'GET /invitation',
+  'POST /invitation/actions/accept',
+]);
+
 /**
- * Agents and the built-in runner claim runs and report on them; runs read and write states. They may call
- * nothing else of the API.
+ * Agents and the built-in runner claim runs and report on them; runs read and write states; the link of an
+ * invitation accepts it. They may call nothing else of the API.
  */
 const forPeople = (route: Route): Route => ({
   ...route,
@@ -161,6 +167,7 @@ const forPeople = (route: Route): Route => ({
     const isRefused =
       kind === 'agent' ||
       kind === 'runner' ||
+      (kind === 'invitation' && !FOR_INVITATIONS.has(`${route.method} ${route.path}`)) ||
       (kind === 'run' && !FOR_RUNS.has(`${route.method} ${route.path}`));
     if (isRefused) throw notFound('resource');
     return route.handle(exchange);

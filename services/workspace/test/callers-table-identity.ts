@@ -71,6 +71,12 @@ export const IDENTITY_CASES: Readonly<Record<string, Case>> = {
     allowed: ORGANIZATION_ADMINS,
     success: 204,
   },
+  'GET /invitation': { target: '/invitation', allowed: ['invitation'], success: 200 },
+  'POST /invitation/actions/accept': {
+    target: '/invitation/actions/accept',
+    allowed: ['invitation'],
+    success: 201,
+  },
   'GET /account/details': { target: '/account/details', allowed: EVERYONE, success: 200 },
   'GET /users/{user_id}': { target: '/users/{user}', allowed: EVERYONE, success: 200 },
   'POST /admin/users': {

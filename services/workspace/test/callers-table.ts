@@ -17,6 +17,7 @@ export const CALLERS = [
   'agent',
   'run',
   'runner',
+  'invitation',
 ] as const;
 export type Caller = (typeof CALLERS)[number];
 
@@ -33,7 +34,7 @@ export interface Case {
   readonly everyone?: number;
 }
 
-const PROGRAMS: readonly Caller[] = ['agent', 'run', 'runner'];
+const PROGRAMS: readonly Caller[] = ['agent', 'run', 'runner', 'invitation'];
 export const EVERYONE = CALLERS.slice(4).filter((caller) => !PROGRAMS.includes(caller));
 export const MEMBERS = EVERYONE.filter((caller) => caller !== 'stranger' && caller !== 'site');
 export const READERS = MEMBERS.filter((caller) => caller !== 'member');

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { issueToken } from '../src/identity/tokens/token-operations.ts';
 import { attributes, CALLERS, type Caller, O } from './callers-table.ts';
 import { IDENTITY_CASES } from './callers-table-identity.ts';
 import { NEIGHBOUR_CASES, USED_UP } from './callers-table-neighbours.ts';
@@ -67,7 +68,9 @@ const storeState = async (workspaceId: string): Promise<string> => {
 
 beforeAll(async () => {
   const runnerToken = 'token-of-the-built-in-runner-for-the-table';
-  harness = await startHarness({ config: { workspaceNotificationsLimit: 100, runnerToken } });
+  harness = await startHarness({
+    config: { workspaceNotificationsLimit: 100, workspaceInvitationsLimit: 10_000, runnerToken },
+  });
   tokens.set('runner', runnerToken);
   // Owner of acme is another user than the site administrator of the table.
   await harness.create('/organizations', 'organizations', { name: 'acme', email: 'a@b.example' });
@@ -234,6 +237,18 @@ const claimRepositoryWork = async (): Promise<string> => {
     const { data } = await harness.call('POST', path, body, tokens.get('agent'));
     if (data.attributes['kind'] === 'fetch') return data.id;
   }
+};
+
+/** Invites an address; the code of its link becomes that of the caller `invitation`. */
+const inviteByLink = async (): Promise<void> => {
+  const path = `${O}/organization-memberships`;
+  const email = `linked-${(serial += 1)}@keelson.example`;
+  const { id } = await harness.create(path, 'organization-memberships', { email });
+  const owner = { kind: 'invitation', id } as const;
+  const { text } = await harness.store.transact((tx) =>
+    Promise.resolve(issueToken(tx, owner, { description: '', expiresAtMs: null }, null, 0)),
+  );
+  tokens.set('invitation', text);
 };
 
 /** New things for requests that use them up. */
@@ -414,6 +429,7 @@ describe('every route and every caller', () => {
     const template = JSON.stringify(body ?? null);
     const answers: Partial<Record<Caller, number>> = {};
     const documented: Partial<Record<Caller, number>> = {};
+    await inviteByLink();
     for (const caller of CALLERS) {
       await refresh(target + template);
       const filled = JSON.parse(fill(template)) as unknown;

@@ -8,12 +8,18 @@ import { InProcessLeaseStore, type LeaseStore } from '@keelson/locks';
 import { createLogger } from '@keelson/logging';
 import { createRegistry, type MetricsRegistry } from '@keelson/metrics';
 import { Dialect, RequestHead, type ResponseHead } from '@keelson/proto/edge/v1/edge';
-import { createBarrier, openSqliteStore, type Store } from '@keelson/storage';
+import { createBarrier, openSqliteStore, readableOnly, type Store } from '@keelson/storage';
 import { openPostgresStore } from '@keelson/storage/postgres';
 import { temporaryDirectory } from '@keelson/testkit';
 import { answerCheck } from '@keelson/testkit/described-answers';
 import { composeWorkspace, WORKSPACE_PROJECTIONS, type WorkspaceService } from '../src/compose.ts';
 import { type WorkspaceConfig, workspaceConfigSchema } from '../src/config.ts';
+
+/** Where others reach the service. */
+export const PUBLIC_URL = 'https://keelson.example';
+
+/** The address in the Host header of every request: for its caller and nobody else. */
+export const REQUESTED_URL = 'https://keelson.internal.example';
 
 /** Throws if an answer is not as the OpenAPI document describes it. */
 export const requireDescribed = answerCheck(toOpenApiDocument);
@@ -99,6 +105,16 @@ export const startHarnessOf = async (...organizations: readonly string[]): Promi
   return harness;
 };
 
+/**
+ * Others are shown records, or sent them: no test of the service may leave the Host header of a request in
+ * one.
+ */
+const requireNoRequestedUrl = async (store: Store): Promise<void> => {
+  for (const { path, value } of await readableOnly(store).scan(''))
+    if (Buffer.from(value).includes(REQUESTED_URL))
+      throw new Error(`${path} holds the Host header of a request`);
+};
+
 const headerOf = ({ headers }: ResponseHead, wanted: string): string | undefined =>
   headers.find(({ name }) => name === wanted)?.value;
 
@@ -119,6 +135,7 @@ export const startHarness = async (options: HarnessOptions = {}): Promise<Harnes
     config: {
       ...parseConfig(workspaceConfigSchema, {}),
       workspaceRuntimeVersions: ['1.11.4', '1.10.5', '1.5.7'],
+      publicUrl: PUBLIC_URL,
       workspaceGlobalRemoteState: options.globalRemoteState ?? false,
       ...options.config,
     },
@@ -166,7 +183,7 @@ export const startHarness = async (options: HarnessOptions = {}): Promise<Harnes
         headers: { 'content-type': 'application/vnd.api+json', ...headers },
         dialect: Dialect.SPECIFICATION,
         remoteAddress: '127.0.0.1',
-        baseUrl: 'https://keelson.example',
+        baseUrl: REQUESTED_URL,
         traceparent: '',
         namespace: undefined,
         mount: undefined,
@@ -261,6 +278,7 @@ export const startHarness = async (options: HarnessOptions = {}): Promise<Harnes
     },
     [Symbol.asyncDispose]: async () => {
       await service.stop();
+      if (!barrier.isSealed) await requireNoRequestedUrl(store);
       await store.close();
       await folder[Symbol.asyncDispose]();
     },

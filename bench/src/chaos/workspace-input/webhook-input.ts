@@ -152,7 +152,10 @@ const run = async (context: ChaosContext): Promise<ChaosReport> => {
   const hooks: TriedHook[] = [];
   // Awaited here, as the server goes when this returns.
   return await tryServer(context, {
-    environment: { KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.1' },
+    environment: {
+      KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.1',
+      KEELSON_PUBLIC_URL: 'https://keelson.example',
+    },
     prepare: async (cluster) => {
       for (const form of PROVIDER_FORMS) hooks.push(await connect(cluster, server, form));
     },

@@ -5,6 +5,7 @@ import { REPLICATION_KINDS, type ReplicationKind } from '@keelson/replication';
 import { type Answer, field, type OperationContext, secretsRoutes } from '@keelson/secrets-api';
 import { generatePublicKey } from './activation-operations.ts';
 import type { Replication } from './compose-replication.ts';
+import { addressForSecondary } from './domain/address-for-secondary.ts';
 import { requireNoCredentials } from './domain/cluster-address.ts';
 import type { PromotionPlan } from './domain/promotion.ts';
 import { filterRoutes } from './filters/filter-routes.ts';
@@ -193,7 +194,7 @@ const primaryRoutes = (kind: ReplicationKind, { context }: Replication): Route[]
               id: fields.id,
               ttlSeconds: fields.ttl || TTL_SECONDS,
               secondaryPublicKey: fields.secondary_public_key,
-              apiAddress: head.baseUrl,
+              apiAddress: addressForSecondary(context.transport, head),
             });
             if ('token' in issued) return { data: { token: issued.token } };
             const { wrapInfo } = issued;

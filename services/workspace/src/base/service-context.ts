@@ -5,4 +5,6 @@ import type { Store } from '@keelson/storage';
 export interface ServiceContext {
   readonly store: Store;
   readonly clock: Clock;
+  /** KEELSON_PUBLIC_URL; see `publicAddress`. */
+  readonly publicUrl: string | undefined;
 }

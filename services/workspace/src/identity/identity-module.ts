@@ -7,6 +7,8 @@ import type { ResourceSchema } from '@keelson/jsonapi';
 import { ENTITLEMENT_SET, ORGANIZATION } from './organizations/organization-document.ts';
 import { organizationRoutes } from './organizations/organization-routes.ts';
 import type { IdentityContext } from './seams/identity-context.ts';
+import { INVITATION } from './teams/invitation-document.ts';
+import { invitationRoutes } from './teams/invitation-routes.ts';
 import { MEMBERSHIP } from './teams/membership-document.ts';
 import { organizationMembershipRoutes } from './teams/membership-routes.ts';
 import { TEAM } from './teams/team-document.ts';
@@ -20,6 +22,7 @@ export const identityRoutes = (context: IdentityContext): readonly Route[] => [
   ...organizationRoutes(context),
   ...teamRoutes(context),
   ...organizationMembershipRoutes(context),
+  ...invitationRoutes(context),
   ...userRoutes(context),
   ...tokenRoutes(context),
 ];
@@ -30,6 +33,7 @@ export const IDENTITY_RESOURCES: readonly ResourceSchema[] = [
   ENTITLEMENT_SET,
   TEAM,
   MEMBERSHIP,
+  INVITATION,
   USER,
   AUTHENTICATION_TOKEN,
 ];

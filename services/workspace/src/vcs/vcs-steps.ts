@@ -14,7 +14,7 @@ import type { VcsContext } from './seams/vcs-context.ts';
 export const vcsWorkspaceSteps = (context: () => VcsContext): WorkspaceSteps => {
   const nowMs = (): number => context().clock.nowMs();
   return {
-    onWorkspaceStored: (tx, change) => followWorkspace(tx, change, nowMs()),
+    onWorkspaceStored: (tx, change) => followWorkspace(context(), tx, change),
     onWorkspaceRemoved: (tx, workspace) => leaveWithWorkspace(tx, workspace, nowMs()),
     onOAuthClientUpdated: (tx, client) => retryRegistrations(tx, client, nowMs()),
     onAgentPoolRemoved: (tx, pool) => removeWorkOf(tx, pool),

@@ -15,6 +15,7 @@ import { parseWorkspaceSearch } from '../workspaces/workspace-search.ts';
 import { parseWorkspaceTab } from '../workspaces/workspace-tab.ts';
 import { Frame } from './frame.tsx';
 import { NotFound, PageError, PageLoading } from './page-states.tsx';
+import { INVITATION_PATH } from './screens.ts';
 
 const root = createRootRoute({ component: Frame, notFoundComponent: NotFound });
 const parent = { getParentRoute: () => root } as const;
@@ -113,6 +114,11 @@ const organizations = createRoute({
     () => import('../organizations/organizations-page.tsx'),
     'OrganizationsPage',
   ),
+});
+const invitation = createRoute({
+  ...parent,
+  path: INVITATION_PATH,
+  component: lazyRouteComponent(() => import('../session/invitation-page.tsx'), 'InvitationPage'),
 });
 const apiTokens = createRoute({
   ...parent,
@@ -215,6 +221,7 @@ export const router = createRouter({
     authority,
     certificate,
     organizations,
+    invitation,
     apiTokens,
     workspaces,
     workspace,

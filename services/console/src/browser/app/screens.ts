@@ -1,6 +1,9 @@
 /** The screens that navigation and search offer. */
 import type { TokenKind } from '../api/session.ts';
 
+/** The link of an invitation; the code follows after "#". */
+export const INVITATION_PATH = '/app/invitation';
+
 export interface Screen {
   readonly to:
     | '/ui/'

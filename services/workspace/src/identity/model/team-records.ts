@@ -27,13 +27,14 @@ export const membershipPlaces = keyedRecords<{
 /** Organizations of a user, keyed by user id, organization id. */
 export const userOrganizations = keyedRecords<Record<never, never>>('shared/user-organizations/');
 
-/** Organization id, user id of those who were invited by address and have not signed in. */
-export const invitations = keyedRecords<Record<never, never>>('shared/invitations/');
+/** Organization id, user id of those who were invited by address and have made no request since. */
+export const invitations = keyedRecords<{
+  /** `user-…`; null where a token of the organization or a team invited. */
+  readonly invitedById: string | null;
+}>('shared/invitations/');
 
 /** Membership id -> the mail that has not been sent. */
 export const invitationMails = keyedRecords<{
-  /** The address by which the inviting client reached the service. */
-  readonly baseUrl: string;
   readonly attempts: number;
   readonly dueAtMs: number;
 }>('shared/invitation-mails/');

@@ -11,6 +11,8 @@ export interface User {
   readonly isSiteAdmin: boolean;
   /** Created by an invitation to an address, and not used since. */
   readonly isInvited?: boolean;
+  /** Invited by address when the account existed already, and not used since. */
+  readonly hasInvitation?: boolean;
   readonly createdAtMs: number;
 }
 

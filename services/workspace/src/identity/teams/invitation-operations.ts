@@ -18,15 +18,15 @@ import {
   membershipPlaces,
   membershipRecords,
 } from '../model/team-records.ts';
-import { findUsersByEmail, type User } from '../model/user-records.ts';
+import { findUsersByEmail, storeUser, type User } from '../model/user-records.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
 import { issueToken, removeToken } from '../tokens/token-operations.ts';
 import { addInvitedUser } from '../users/user-operations.ts';
 import { loadMembershipView, type MembershipView } from './membership-list-operations.ts';
 import { joinOrganization, joinTeam } from './membership-operations.ts';
 
-/** Lifetime of the token that an invitation brings. */
-const TOKEN_DAYS = 7;
+/** Lifetime of an invitation's link. */
+const LINK_DAYS = 7;
 const DAY_MS = 24 * 3600 * 1000;
 
 const refuseEmail = (text: string): void => refuseInvalid([attributeViolation('email', text)]);
@@ -39,25 +39,60 @@ const requireInvitee = async (tx: Transaction, email: string, nowMs: number): Pr
   return known ?? addInvitedUser(tx, email, nowMs);
 };
 
+export interface Invited {
+  readonly view: MembershipView;
+  /** Why no mail is sent; empty where one is. */
+  readonly warnings: readonly string[];
+}
+
+/** Why the invited person gets no mail; undefined where one is sent. */
+const obstacleToMail = ({ mailer, publicUrl }: IdentityContext): string | undefined => {
+  const missing = [
+    ...(mailer === undefined ? ['KEELSON_WORKSPACE_SMTP_URL'] : []),
+    ...(publicUrl === undefined ? ['KEELSON_PUBLIC_URL'] : []),
+  ];
+  return missing.length === 0
+    ? undefined
+    : `no mail was sent, because this installation has no ${missing.join(' and no ')}: a site administrator gives the person a token`;
+};
+
+const openInvitation = async (
+  context: IdentityContext,
+  tx: Transaction,
+  principal: Principal,
+  organizationId: string,
+  user: User,
+): Promise<void> => {
+  const open = await invitations.keys(tx, [organizationId]);
+  if (open.length >= context.invitationsLimit) {
+    throw new KeelsonError('workspace.conflict', {
+      text: `an organization has at most ${context.invitationsLimit} open invitations`,
+    });
+  }
+  const invitedById = principal.kind === 'user' ? principal.id : null;
+  invitations.write(tx, [organizationId, user.id], { invitedById });
+  if (user.isInvited !== true) storeUser(tx, { ...user, hasInvitation: true }, user);
+};
+
 /**
- * Makes the user of an address a member. An address without a user is invited: an account is
- * created for it, which its first request makes active, and the invitation is sent by mail where
- * the installation sends any.
+ * Invites an address to become a member. For an address without a user, an account is created. The invitation
+ * is open until the first request of the account, or until its link is followed, which is sent by mail where
+ * the installation can.
  */
 export const inviteMember = (
-  { store, clock, mailer, invitationsLimit }: IdentityContext,
+  context: IdentityContext,
   principal: Principal,
   organizationName: string,
   { email, teamIds }: { readonly email: string; readonly teamIds: readonly string[] },
-  baseUrl: string,
-): Promise<MembershipView> =>
-  store.transact(async (tx) => {
+): Promise<Invited> =>
+  context.store.transact(async (tx) => {
     const { organization, caller } = await requireOrganization(tx, principal, organizationName);
     if (!decideOrganizationPermissions(caller).canManageUsers) throw notFound('organization');
-    const nowMs = clock.nowMs();
+    const nowMs = context.clock.nowMs();
     const user = await requireInvitee(tx, email, nowMs);
     if ((await membershipRecords.find(tx, organization.id, user.id)) !== undefined) {
-      refuseEmail(user.isInvited === true ? 'was invited already' : 'is a member already');
+      const open = await invitations.find(tx, organization.id, user.id);
+      refuseEmail(open === undefined ? 'is a member already' : 'was invited already');
     }
     const membership = await joinOrganization(tx, organization.id, user.id, nowMs);
     for (const teamId of teamIds) {
@@ -65,64 +100,70 @@ export const inviteMember = (
       if (!canManageMembers || team.organizationId !== organization.id) throw notFound('team');
       await joinTeam(tx, organization.id, team.id, user.id, nowMs);
     }
-    if (user.isInvited === true) {
-      const open = await invitations.keys(tx, [organization.id]);
-      if (open.length >= invitationsLimit) {
-        throw new KeelsonError('workspace.conflict', {
-          text: `an organization has at most ${invitationsLimit} open invitations`,
-        });
-      }
-      invitations.write(tx, [organization.id, user.id], {});
-      if (mailer !== undefined) {
-        invitationMails.write(tx, [membership.id], { baseUrl, attempts: 0, dueAtMs: 0 });
-      }
+    await openInvitation(context, tx, principal, organization.id, user);
+    const obstacle = obstacleToMail(context);
+    if (obstacle === undefined) {
+      invitationMails.write(tx, [membership.id], { attempts: 0, dueAtMs: 0 });
     }
     const view = await loadMembershipView(tx, organization, user.id);
     if (view === undefined) throw notFound('organization membership');
-    return view;
+    return { view, warnings: obstacle === undefined ? [] : [obstacle] };
   });
 
-interface IssuedMail {
+interface PreparedMail {
   readonly mail: Mail;
-  readonly userId: string;
-  readonly tokenId: string;
+  /** The code of its link; undefined for an account that existed, which needs none. */
+  readonly codeId: string | undefined;
 }
 
-const toMail = ({ user, organization }: MembershipView, baseUrl: string, token: string): Mail => ({
+/** @param code undefined for an account that existed: its owner has tokens */
+const toMail = (
+  { user, organization }: MembershipView,
+  publicUrl: string,
+  code: string | undefined,
+): Mail => ({
   to: [user.email],
   subject: `Invitation to ${organization.name}`,
   text: [
-    `You are invited to the organization ${organization.name} at ${baseUrl}.`,
+    `You are invited to the organization ${organization.name} at ${publicUrl}.`,
     '',
-    `Sign in at ${baseUrl}/app, or configure your client, with this API token of the user ${user.username}.`,
-    `It expires in ${TOKEN_DAYS} days; create another one before that.`,
-    '',
-    token,
+    ...(code === undefined
+      ? [
+          `You have the account ${user.username} there. Sign in at ${publicUrl}/app to see the organization.`,
+        ]
+      : [
+          `This link shows who invites you, and opens your account. It works once, within ${LINK_DAYS} days:`,
+          '',
+          // After "#", so that neither servers nor proxies on the way see or log the code.
+          `${publicUrl}/app/invitation#${code}`,
+        ]),
     '',
   ].join('\n'),
 });
 
-/** Issues the token of an invitation; undefined when it was accepted or withdrawn. */
-const issueMail = (
+/** Prepares the mail of an invitation; undefined when it was accepted or withdrawn. */
+const prepareMail = (
   { store, clock }: IdentityContext,
   membershipId: string,
-  baseUrl: string,
+  publicUrl: string,
   options: TransactOptions,
-): Promise<IssuedMail | undefined> =>
+): Promise<PreparedMail | undefined> =>
   store.transact(async (tx) => {
     const place = await membershipPlaces.find(tx, membershipId);
     const organization = place && (await organizationRecords.find(tx, place.organizationId));
     const view = organization && (await loadMembershipView(tx, organization, place.userId));
-    if (view?.user.isInvited !== true) {
+    if (view?.status !== 'invited') {
       invitationMails.delete(tx, membershipId);
       return undefined;
     }
+    if (view.user.isInvited !== true) {
+      return { mail: toMail(view, publicUrl, undefined), codeId: undefined };
+    }
     const nowMs = clock.nowMs();
-    const owner = { kind: 'user', id: view.user.id } as const;
-    const description = `Invitation to ${view.organization.name}`;
-    const expiresAtMs = nowMs + TOKEN_DAYS * DAY_MS;
-    const { token, text } = issueToken(tx, owner, { description, expiresAtMs }, null, nowMs);
-    return { mail: toMail(view, baseUrl, text), userId: view.user.id, tokenId: token.id };
+    const owner = { kind: 'invitation', id: membershipId } as const;
+    const given = { description: 'link', expiresAtMs: nowMs + LINK_DAYS * DAY_MS };
+    const { token, text } = issueToken(tx, owner, given, null, nowMs);
+    return { mail: toMail(view, publicUrl, text), codeId: token.id };
   }, options);
 
 const sendOne = async (
@@ -130,18 +171,21 @@ const sendOne = async (
   membershipId: string,
   options: TransactOptions,
 ): Promise<void> => {
-  const { store, clock, mailer } = context;
+  const { store, clock, mailer, publicUrl } = context;
   const waiting = await invitationMails.find(store, membershipId);
-  if (mailer === undefined || waiting === undefined || waiting.dueAtMs > clock.nowMs()) return;
-  const issued = await issueMail(context, membershipId, waiting.baseUrl, options);
-  if (issued === undefined) return;
-  const isSent = await mailer.send(issued.mail).then(
+  if (mailer === undefined || publicUrl === undefined) return;
+  if (waiting === undefined || waiting.dueAtMs > clock.nowMs()) return;
+  const prepared = await prepareMail(context, membershipId, publicUrl, options);
+  if (prepared === undefined) return;
+  const isSent = await mailer.send(prepared.mail).then(
     () => true,
     () => false,
   );
   await store.transact(async (tx) => {
     const current = await invitationMails.find(tx, membershipId);
-    if (!isSent) await removeToken(tx, issued.userId, issued.tokenId);
+    if (!isSent && prepared.codeId !== undefined) {
+      await removeToken(tx, membershipId, prepared.codeId);
+    }
     if (current === undefined) return;
     const attempts = current.attempts + 1;
     const pauseMs = isSent ? undefined : pauseAfter(MESSAGE_RETRIES, attempts);
@@ -154,7 +198,7 @@ const sendOne = async (
   }, options);
 };
 
-/** Sends the mails that wait. The token of a mail that was not sent is removed. */
+/** Sends the mails that wait. The code of a mail that was not sent is removed. */
 export const sendInvitations = async (
   context: IdentityContext,
   options: TransactOptions,

@@ -11,7 +11,7 @@ import {
   toTimestamp,
 } from '@keelson/jsonapi';
 import { Type } from 'typebox';
-import { type MembershipView, toMembershipStatus } from './membership-list-operations.ts';
+import type { MembershipView } from './membership-list-operations.ts';
 
 export const MEMBERSHIP = resourceSchema({
   type: 'organization-memberships',
@@ -32,11 +32,12 @@ export const toMembershipResource = ({
   membership,
   organization,
   user,
+  status,
 }: MembershipView): ResourceOf<typeof MEMBERSHIP> => ({
   id: membership.id,
   type: 'organization-memberships',
   attributes: {
-    status: toMembershipStatus(user),
+    status,
     email: user.email,
     'created-at': toTimestamp(membership.createdAtMs),
   },

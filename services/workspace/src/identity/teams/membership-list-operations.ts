@@ -10,6 +10,7 @@ import type { TeamAccessResult } from '../access/team-access.ts';
 import type { Organization } from '../model/domain/organization.ts';
 import { organizationRecords } from '../model/organization-records.ts';
 import {
+  invitations,
   type Membership,
   membershipPlaces,
   membershipRecords,
@@ -23,11 +24,12 @@ export interface MembershipView {
   readonly membership: Membership;
   readonly organization: Organization;
   readonly user: User;
+  /**
+   * A member who was invited by address is invited until the first request with one of its tokens, whether the
+   * account is new or not: the status does not tell which addresses have accounts.
+   */
+  readonly status: 'active' | 'invited';
 }
-
-/** A member is invited until the first request with one of its tokens. */
-export const toMembershipStatus = ({ isInvited }: Pick<User, 'isInvited'>): 'active' | 'invited' =>
-  isInvited === true ? 'invited' : 'active';
 
 export const loadMembershipView = async (
   reads: Reads,
@@ -36,7 +38,9 @@ export const loadMembershipView = async (
 ): Promise<MembershipView | undefined> => {
   const membership = await membershipRecords.find(reads, organization.id, userId);
   const user = await userRecords.find(reads, userId);
-  return membership && user && { membership, organization, user };
+  const invitation = await invitations.find(reads, organization.id, userId);
+  const status = invitation === undefined ? 'active' : 'invited';
+  return membership && user && { membership, organization, user, status };
 };
 
 const present = <T>(value: T | undefined): value is T => value !== undefined;
@@ -64,10 +68,10 @@ export const listMemberships = async (
   return views
     .filter(present)
     .filter(
-      ({ user }) =>
+      ({ user, status }) =>
         [user.username, user.email].some((text) => text.toLowerCase().includes(search)) &&
         (emails.length === 0 || emails.includes(user.email.toLowerCase())) &&
-        (filter.statuses.length === 0 || filter.statuses.includes(toMembershipStatus(user))),
+        (filter.statuses.length === 0 || filter.statuses.includes(status)),
     )
     .sort((a, b) => (a.user.username < b.user.username ? -1 : 1));
 };

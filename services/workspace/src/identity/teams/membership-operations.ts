@@ -64,6 +64,7 @@ export const endMembership = async (
   userOrganizations.delete(tx, userId, organizationId);
   invitations.delete(tx, organizationId, userId);
   invitationMails.delete(tx, membership.id);
+  await deleteTokensOf(tx, membership.id);
   const user = await userRecords.find(tx, userId);
   const others = await userOrganizations.keys(tx, [userId], { limit: 1 });
   if (user?.isInvited !== true || others.length > 0) return;

@@ -11,6 +11,7 @@ import {
   resourceBody,
   TEXTS,
   toPaginatedDocument,
+  withWarnings,
 } from '@keelson/jsonapi';
 import { Type } from 'typebox';
 import type { IdentityContext } from '../seams/identity-context.ts';
@@ -51,9 +52,9 @@ export const organizationMembershipRoutes = (context: IdentityContext): Route[] 
       answers: one('organization-memberships', { alwaysIncluded: ['users'] }),
       body: { schema: INVITE },
       success: 201,
-      handle: async ({ head, principal, params, body }) => {
+      handle: async ({ principal, params, body }) => {
         const { attributes, relationships } = body.data;
-        const view = await inviteMember(
+        const { view, warnings } = await inviteMember(
           context,
           principal,
           params['organization_name'] ?? '',
@@ -61,11 +62,11 @@ export const organizationMembershipRoutes = (context: IdentityContext): Route[] 
             email: attributes.email,
             teamIds: relationships?.teams?.data.map(({ id }) => id) ?? [],
           },
-          head.baseUrl,
         );
         const user = new Set(['user']);
         const included = await loadMembershipIncluded(context.store, principal, user, [view]);
-        return { document: { data: toMembershipResource(view), included } };
+        const data = toMembershipResource(view);
+        return { document: { data, included, ...withWarnings(warnings) } };
       },
     }),
     endpoint({

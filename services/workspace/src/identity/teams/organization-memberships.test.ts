@@ -75,7 +75,7 @@ describe('a membership', () => {
       },
     });
     expect(made.data).toMatchObject({
-      attributes: { status: 'active' },
+      attributes: { status: 'invited' },
       relationships: { user: { data: { type: 'users', id } }, teams: { data: [] } },
     });
   });

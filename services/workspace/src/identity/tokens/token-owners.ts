@@ -7,7 +7,7 @@ import { requireTeam } from '../access/team-access.ts';
 import type { Organization } from '../model/domain/organization.ts';
 import type { ApiToken } from '../model/domain/token.ts';
 import { organizationRecords } from '../model/organization-records.ts';
-import { teamRecords } from '../model/team-records.ts';
+import { invitations, membershipPlaces, teamRecords } from '../model/team-records.ts';
 import { userRecords } from '../model/user-records.ts';
 import type { TokenOwnerRules, TokenOwners } from '../seams/token-owners.ts';
 
@@ -88,9 +88,29 @@ const organization: TokenOwnerRules = {
   },
 };
 
+/** The code of an invitation's link. It ends with the invitation, and nobody manages it. */
+const invitation: TokenOwnerRules = {
+  findPrincipal: async (reads, token) => {
+    const place = await membershipPlaces.find(reads, token.ownerId);
+    const open = place && (await invitations.find(reads, place.organizationId, place.userId));
+    return (
+      open && {
+        kind: 'invitation',
+        id: token.ownerId,
+        organization: '',
+        tokenId: token.id,
+        displayName: 'invitation',
+        siteAdmin: false,
+      }
+    );
+  },
+  requireManager: () => Promise.reject(notFound('token')),
+};
+
 /** Owners that this module defines. */
 export const IDENTITY_TOKEN_OWNERS = {
   user,
   team,
   organization,
+  invitation,
 } as const satisfies Partial<TokenOwners>;

@@ -1,4 +1,3 @@
-import { hasCode } from '@keelson/errors';
 import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads, Transaction } from '@keelson/storage';
@@ -8,7 +7,7 @@ import { attributeViolation } from '../../base/validation/domain/violation.ts';
 import { isEmail, type Organization } from '../model/domain/organization.ts';
 import type { Team } from '../model/domain/team.ts';
 import { findOrganizationByName } from '../model/organization-records.ts';
-import { invitations, teamRecords, userOrganizations } from '../model/team-records.ts';
+import { teamRecords } from '../model/team-records.ts';
 import {
   findUsersByEmail,
   storeUser,
@@ -77,30 +76,6 @@ export const addInvitedUser = async (
   };
   storeUser(tx, user, undefined);
   return user;
-};
-
-/**
- * The first request with a token of an invited user accepts every invitation of its address. A
- * cluster that follows another one cannot record this, and serves the request all the same.
- */
-export const acceptInvitations = async (
-  { store }: ServiceContext,
-  userId: string,
-): Promise<void> => {
-  if ((await userRecords.find(store, userId))?.isInvited !== true) return;
-  try {
-    await store.transact(async (tx) => {
-      const user = await userRecords.find(tx, userId);
-      if (user === undefined) return;
-      const { isInvited: _, ...active } = user;
-      storeUser(tx, active, user);
-      for (const organizationId of await userOrganizations.keys(tx, [userId])) {
-        invitations.delete(tx, organizationId, userId);
-      }
-    });
-  } catch (error) {
-    if (!hasCode(error, 'replication.read_only')) throw error;
-  }
 };
 
 export const createUser = (

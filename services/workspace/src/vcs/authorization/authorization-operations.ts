@@ -3,6 +3,7 @@ import { RepositoryFailure } from '@keelson/agent/repositories';
 import { KeelsonError } from '@keelson/errors';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads } from '@keelson/storage';
+import { publicAddress } from '../../base/public-address.ts';
 import {
   connectPath,
   type OAuthClient,
@@ -64,20 +65,25 @@ export interface BegunAuthorization {
 }
 
 /**
- * Begins to authorize a client.
- * @param baseUrl scheme and authority by which the caller reached the service
+ * Begins to authorize a client. The provider sends the person back to the public address: an address that the
+ * caller could choose would get the code with which somebody else has allowed the access.
  * @throws KeelsonError `workspace.not_found`, `workspace.conflict`, `workspace.provider_failed`
  */
 export const beginAuthorization = async (
   context: VcsContext,
   principal: Principal,
   clientId: string,
-  baseUrl: string,
 ): Promise<BegunAuthorization> => {
   const { store, clock } = context;
   const { client, organization } = await requireOAuthClient(store, principal, clientId);
   const signing = requireSigning(client);
-  const callbackUrl = `${baseUrl}${connectPath(client, organization.name)}`;
+  const path = connectPath(client, organization.name);
+  const callbackUrl = path && publicAddress(context, path);
+  if (callbackUrl === null) {
+    throw conflict(
+      'KEELSON_PUBLIC_URL is not set: the provider would not know where to send you back',
+    );
+  }
   const request = requestTokenRequest(client, signing, callbackUrl);
   const requestToken = await ask(context, request, requestTokenOf);
   const expiresAtMs = clock.nowMs() + ENDS_AFTER_MS;

@@ -19,9 +19,9 @@ export const authorizationRoutes = (context: VcsContext): Route[] =>
       path: `${ACTIONS}/begin-authorization`,
       summary: 'Begin to authorize an OAuth client with a key pair at its provider',
       answers: one('oauth-authorizations'),
-      handle: async ({ head, principal, params }) => {
+      handle: async ({ principal, params }) => {
         const id = params['oauth_client_id'] ?? '';
-        const begun = await beginAuthorization(context, principal, id, head.baseUrl);
+        const begun = await beginAuthorization(context, principal, id);
         const attributes = {
           'authorize-url': begun.authorizeUrl,
           'expires-at': toTimestamp(begun.expiresAtMs),

@@ -1,4 +1,6 @@
 /** The status of a commit at its provider follows the run that it has started. */
+
+import { publicAddress } from '../../base/public-address.ts';
 import { organizationRecords } from '../../identity/model/organization-records.ts';
 import type { Run } from '../../runs/model/domain/run.ts';
 import { runRecords } from '../../runs/model/run-records.ts';
@@ -48,11 +50,15 @@ export const toCommitState = (run: Run): Shown => {
   }
 };
 
-/** The report of the status that a run has now; undefined if there is no commit or repository for it. */
+/**
+ * The report of the status that a run has now; undefined if there is no commit or repository for it, or no
+ * public address at which the commit's readers would find the run.
+ */
 export const prepareStatusReport = async (
-  { store }: VcsContext,
+  context: VcsContext,
   runId: string,
 ): Promise<ProviderErrand | undefined> => {
+  const { store } = context;
   const run = await runRecords.find(store, runId);
   const workspace = run && (await workspaceRecords.find(store, run.workspaceId));
   const organization = run && (await organizationRecords.find(store, run.organizationId));
@@ -60,11 +66,13 @@ export const prepareStatusReport = async (
   const loaded = hook && (await loadRepository(store, hook));
   if (!run?.commitSha || !workspace || !organization || !hook || !loaded) return undefined;
   const place = `${organization.name}/${workspace.name}`;
+  const targetUrl = publicAddress(context, `/app/${place}/runs/${run.id}`);
+  if (targetUrl === null) return undefined;
   const status = {
     ...toCommitState(run),
     commitSha: run.commitSha,
     context: `keelson/${place}`,
-    targetUrl: `${hook.baseUrl}/app/${place}/runs/${run.id}`,
+    targetUrl,
   };
   return {
     request: loaded.provider.reportStatus(loaded.repository, status),

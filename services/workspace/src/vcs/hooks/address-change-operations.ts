@@ -17,10 +17,11 @@ const followAddress = (
 ): Promise<void> =>
   store.transact(async (tx) => {
     const hook = await findRepositoryHookById(tx, hookId);
-    if (hook === undefined || hook.baseUrl === publicUrl) return;
+    if (hook === undefined || hook.publicUrl === publicUrl) return;
     const moved = {
       ...hook,
-      baseUrl: publicUrl,
+      publicUrl,
+      hookProblem: null,
       providerId: null,
       // It is removed there once the new one is registered, so that no push is missed in between.
       formerProviderId: hook.providerId ?? hook.formerProviderId,
@@ -31,7 +32,7 @@ const followAddress = (
 
 /**
  * Queues the registration of all webhooks whose providers know another address than the configured one. Without
- * a configured address, each webhook keeps the one by which its repository was connected.
+ * a configured address, each webhook keeps the one it has.
  */
 export const followPublicAddress = async (
   context: VcsContext,

@@ -24,32 +24,33 @@ import { removeDeliveriesOf } from './delivery-records.ts';
 
 const SECRET_BYTES = 32;
 
+const NO_ADDRESS =
+  'no webhook is registered, because KEELSON_PUBLIC_URL is not set: the provider would not know where to send events';
+
 const newHook = (
   { organizationId }: Workspace,
   tokenId: string,
   identifier: string,
-  baseUrl: string,
+  publicUrl: string | null,
 ): RepositoryHook => ({
   id: newResourceId('whk'),
   organizationId,
   tokenId,
   identifier,
   secret: randomBytes(SECRET_BYTES).toString('hex'),
-  baseUrl,
+  publicUrl,
   providerId: null,
   formerProviderId: null,
   defaultBranch: null,
-  hookProblem: null,
+  hookProblem: publicUrl === null ? NO_ADDRESS : null,
   fetchProblem: null,
 });
 
-export const queueRegistration = (tx: Transaction, hook: RepositoryHook, nowMs: number): void =>
-  queueRepositoryWork(
-    tx,
-    hook.organizationId,
-    { kind: 'register', hookId: hook.id },
-    { dueAtMs: nowMs, name: hook.id },
-  );
+export const queueRegistration = (tx: Transaction, hook: RepositoryHook, nowMs: number): void => {
+  if (hook.publicUrl === null) return;
+  const work = { kind: 'register', hookId: hook.id } as const;
+  queueRepositoryWork(tx, hook.organizationId, work, { dueAtMs: nowMs, name: hook.id });
+};
 
 /** Queues the removal of a webhook at its provider. */
 const queueRemoval = async (
@@ -94,12 +95,12 @@ const joinRepository = async (
   tx: Transaction,
   workspace: Workspace,
   repository: VcsRepository,
-  baseUrl: string,
+  publicUrl: string | null,
   nowMs: number,
 ): Promise<void> => {
   const { oauthTokenId, identifier } = repository;
   const found = await findRepositoryHook(tx, repository);
-  const hook = found ?? newHook(workspace, oauthTokenId, identifier, baseUrl);
+  const hook = found ?? newHook(workspace, oauthTokenId, identifier, publicUrl);
   if (found === undefined) {
     writeRepositoryHook(tx, hook);
     queueRegistration(tx, hook, nowMs);
@@ -125,15 +126,16 @@ const isSameSource = (a: VcsRepository | null, b: VcsRepository | null): boolean
 
 /** Follows the settings of a workspace, in the transaction that writes them. */
 export const followWorkspace = async (
+  { clock, publicUrl }: VcsContext,
   tx: Transaction,
-  { before, after, baseUrl }: WorkspaceChange,
-  nowMs: number,
+  { before, after }: WorkspaceChange,
 ): Promise<void> => {
+  const nowMs = clock.nowMs();
   const old = before?.settings.vcsRepo ?? null;
   const next = after.settings.vcsRepo;
   if (isSameSource(old, next)) return;
   if (!isSameRepository(old, next)) await leaveRepository(tx, after.id, old, nowMs);
-  if (next !== null) await joinRepository(tx, after, next, baseUrl, nowMs);
+  if (next !== null) await joinRepository(tx, after, next, publicUrl ?? null, nowMs);
 };
 
 export const leaveWithWorkspace = (
@@ -170,9 +172,11 @@ export const prepareRegistration = async (
   const hook = await findRepositoryHookById(store, hookId);
   const found = hook && (await loadRepository(store, hook));
   if (hook?.providerId !== null || found === undefined) return undefined;
+  const url = webhookUrl(hook);
+  if (url === null) return undefined;
   const { provider, repository } = found;
   return {
-    request: provider.createHook(repository, { url: webhookUrl(hook), secret: hook.secret }),
+    request: provider.createHook(repository, { url, secret: hook.secret }),
     complete: async (tx, answer) => {
       const providerId = provider.hookIdOf(answer);
       const current = await findRepositoryHookById(tx, hookId);

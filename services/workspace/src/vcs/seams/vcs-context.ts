@@ -7,7 +7,5 @@ export interface VcsContext extends RunsContext {
   readonly fetchLimits: FetchLimits;
   /** Pieces of work of one organization that may wait for its providers. */
   readonly repositoryWorkLimit: number;
-  /** Scheme and authority under which providers reach the service; undefined: as callers have reached it. */
-  readonly publicUrl: string | undefined;
   readonly logger: Logger;
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Harness, startHarness } from '../../../test/workspace-harness.ts';
+import { type Harness, REQUESTED_URL, startHarness } from '../../../test/workspace-harness.ts';
 
 let harness: Harness;
 let projectId: string;
@@ -230,7 +230,7 @@ describe('the list of workspaces', () => {
     const pages = { self: number, first: '1', last: lastNumber };
     for (const [name, wanted] of Object.entries(pages)) {
       const { origin, pathname, searchParams } = new URL(links[name] ?? '');
-      expect(`${origin}${pathname}`).toBe(`https://keelson.example/api/v2${COLLECTION}`);
+      expect(`${origin}${pathname}`).toBe(`${REQUESTED_URL}/api/v2${COLLECTION}`);
       expect(['page[number]', 'page[size]', 'sort'].map((one) => searchParams.get(one))).toEqual([
         wanted,
         size,

@@ -61,26 +61,28 @@ const toShownHeaders = (headers: Iterable<[string, string]>): DeliveryResponse['
   );
 
 const toBody = (
+  context: WorkspacesContext,
   configuration: NotificationConfiguration,
   event: NotificationEvent | undefined,
 ): string => {
   const { destinationType } = configuration;
   if (destinationType === 'slack') {
-    return JSON.stringify(toSlackPayload(toText(configuration, event)));
+    return JSON.stringify(toSlackPayload(toText(context, configuration, event)));
   }
   return destinationType === 'microsoft-teams'
-    ? JSON.stringify(toTeamsPayload(toText(configuration, event)))
-    : JSON.stringify(toGenericPayload(configuration, event));
+    ? JSON.stringify(toTeamsPayload(toText(context, configuration, event)))
+    : JSON.stringify(toGenericPayload(context, configuration, event));
 };
 
 const post = async (
-  { outbound, clock }: WorkspacesContext,
+  context: WorkspacesContext,
   configuration: NotificationConfiguration,
   event: NotificationEvent | undefined,
 ): Promise<Outcome> => {
+  const { outbound, clock } = context;
   const { token } = configuration;
   const url = configuration.url ?? '';
-  const body = toBody(configuration, event);
+  const body = toBody(context, configuration, event);
   const sent = { url, body: '', headers: {}, sentAtMs: clock.nowMs() };
   try {
     const response = await outbound.fetch(url, {
@@ -141,13 +143,14 @@ const loadRecipients = async (
 };
 
 const mail = async (
-  { mailer, store, clock }: WorkspacesContext,
+  context: WorkspacesContext,
   configuration: NotificationConfiguration,
   event: NotificationEvent | undefined,
 ): Promise<Outcome> => {
+  const { mailer, store, clock } = context;
   const to = await loadRecipients(store, configuration, event);
   const sent = { url: to.join(', '), body: '', headers: {}, sentAtMs: clock.nowMs() };
-  const text = toText(configuration, event);
+  const text = toText(context, configuration, event);
   try {
     if (mailer === undefined) throw new Error('this installation sends no mail');
     if (to.length > 0) await mailer.send({ to, subject: text.title, text: toMailText(text) });

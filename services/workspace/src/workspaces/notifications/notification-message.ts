@@ -1,22 +1,29 @@
 /** Bodies of notifications, by the kind of their destination. */
 import { toTimestamp } from '@keelson/jsonapi';
+import { publicAddress } from '../../base/public-address.ts';
+import type { ServiceContext } from '../../base/service-context.ts';
 import type { NotificationConfiguration, NotificationEvent } from './domain/notification.ts';
 
-type Configuration = Pick<NotificationConfiguration, 'id' | 'name' | 'baseUrl'>;
+type Configuration = Pick<NotificationConfiguration, 'id' | 'name'>;
+type Context = Pick<ServiceContext, 'publicUrl'>;
 
-const runUrl = ({ baseUrl }: Configuration, event: NotificationEvent): string | null =>
-  event.run === null
-    ? null
-    : `${baseUrl}/app/${event.organizationName}/${event.workspaceName}/runs/${event.run.id}`;
+/** null without a run, or without a public address of the installation. */
+const runUrl = (context: Context, event: NotificationEvent): string | null =>
+  event.run &&
+  publicAddress(
+    context,
+    `/app/${event.organizationName}/${event.workspaceName}/runs/${event.run.id}`,
+  );
 
 /** The payload of version 1, with nulls where there is no run. @param event undefined: a verification */
 export const toGenericPayload = (
+  context: Context,
   configuration: Configuration,
   event: NotificationEvent | undefined,
 ) => ({
   payload_version: 1,
   notification_configuration_id: configuration.id,
-  run_url: event === undefined ? null : runUrl(configuration, event),
+  run_url: event === undefined ? null : runUrl(context, event),
   run_id: event?.run?.id ?? null,
   run_message: event?.run?.message ?? null,
   run_created_at: event?.run ? toTimestamp(event.run.createdAtMs) : null,
@@ -43,6 +50,7 @@ export interface NotificationText {
 
 /** For people. */
 export const toText = (
+  context: Context,
   configuration: Configuration,
   event: NotificationEvent | undefined,
 ): NotificationText => {
@@ -62,7 +70,7 @@ export const toText = (
   return {
     title: `${message} in ${organizationName}/${workspaceName}`,
     lines,
-    url: runUrl(configuration, event),
+    url: runUrl(context, event),
   };
 };
 

@@ -136,7 +136,6 @@ export const createNotification = async (
   principal: Principal,
   subscribable: Subscribable,
   settings: NotificationSettings,
-  baseUrl: string,
 ): Promise<NotificationView> => {
   const { store, clock, notificationsLimit } = context;
   const nowMs = clock.nowMs();
@@ -154,7 +153,6 @@ export const createNotification = async (
       id,
       subscribable,
       organizationId: organization.id,
-      baseUrl,
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
     };
@@ -185,7 +183,6 @@ export const updateNotification = async (
   principal: Principal,
   id: string,
   given: GivenNotification,
-  baseUrl: string,
 ): Promise<NotificationView> => {
   const { store, clock } = context;
   const nowMs = clock.nowMs();
@@ -206,7 +203,6 @@ export const updateNotification = async (
       triggers: given.triggers ?? before.triggers,
       userIds: given.userIds ?? before.userIds,
       emailAddresses: given.emailAddresses ?? before.emailAddresses,
-      baseUrl,
       updatedAtMs: nowMs,
     };
     await check(context, reads, configuration);

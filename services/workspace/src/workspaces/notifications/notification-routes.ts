@@ -101,7 +101,7 @@ export const notificationRoutes = (context: WorkspacesContext): Route[] => {
       answers: one('notification-configurations'),
       body: { schema: CREATE },
       success: 201,
-      handle: async ({ head, principal, params, body }) => {
+      handle: async ({ principal, params, body }) => {
         const given = toGiven(body);
         const settings = {
           name: body.data.attributes.name,
@@ -115,7 +115,7 @@ export const notificationRoutes = (context: WorkspacesContext): Route[] => {
         };
         const subscribable = { kind, id: params[parameter] ?? '' };
         return toChangedDocument(
-          await createNotification(context, principal, subscribable, settings, head.baseUrl),
+          await createNotification(context, principal, subscribable, settings),
         );
       },
     }),
@@ -151,15 +151,9 @@ export const notificationRoutes = (context: WorkspacesContext): Route[] => {
       summary: 'Update a notification configuration',
       answers: one('notification-configurations'),
       body: { schema: UPDATE },
-      handle: async ({ head, principal, params, body }) =>
+      handle: async ({ principal, params, body }) =>
         toChangedDocument(
-          await updateNotification(
-            context,
-            principal,
-            params[ID] ?? '',
-            toGiven(body),
-            head.baseUrl,
-          ),
+          await updateNotification(context, principal, params[ID] ?? '', toGiven(body)),
         ),
     }),
     endpoint({

@@ -18,10 +18,10 @@ import {
   warnOfUnsupported,
   withWarnings,
 } from '@keelson/jsonapi';
-import type { RequestHead } from '@keelson/proto/edge/v1/edge';
 import { type Reads, readableOnly } from '@keelson/storage';
 import { Type } from 'typebox';
 import { IncludedResources } from '../../base/included-resources.ts';
+import type { ServiceContext } from '../../base/service-context.ts';
 import { toCamelKeys } from '../../base/validation/attribute-names.ts';
 import { findReadableProject } from '../access/access-operations.ts';
 import {
@@ -118,16 +118,15 @@ const INCLUDES: Includes = { oauth_tokens: ['oauth-tokens'], projects: ['project
 
 /** The client with those of its projects that the caller may see. */
 const loadResource = async (
-  reads: Reads,
+  context: ServiceContext,
   access: OAuthClientAccess,
-  { baseUrl }: Pick<RequestHead, 'baseUrl'>,
 ): Promise<ResourceOf<typeof OAUTH_CLIENT>> => {
   const { client } = access;
   const seen = await Promise.all(
-    client.projectIds.map((id) => findReadableProject(readableOnly(reads), access, id)),
+    client.projectIds.map((id) => findReadableProject(readableOnly(context.store), access, id)),
   );
   const projectIds = seen.flatMap((project) => project?.id ?? []);
-  return toOAuthClientResource({ ...access, client: { ...client, projectIds } }, baseUrl);
+  return toOAuthClientResource(context, { ...access, client: { ...client, projectIds } });
 };
 
 const loadIncluded = async (
@@ -176,7 +175,7 @@ export const oauthClientRoutes = (context: WorkspacesContext): Route[] => {
       answers: one('oauth-clients'),
       body: { schema: CREATE, notOffered: PROVIDERS_NOT_OFFERED },
       success: 201,
-      handle: async ({ head, principal, params, body }) => {
+      handle: async ({ principal, params, body }) => {
         const { attributes, relationships } = body.data;
         const absent = {
           name: null,
@@ -199,7 +198,7 @@ export const oauthClientRoutes = (context: WorkspacesContext): Route[] => {
             ...toCamelKeys(attributes),
           },
         );
-        const data = await loadResource(context.store, access, head);
+        const data = await loadResource(context, access);
         return { document: { data, ...warnOfUnused(body, access.client) } };
       },
     }),
@@ -214,9 +213,7 @@ export const oauthClientRoutes = (context: WorkspacesContext): Route[] => {
         const page = parsePage(query);
         const shown = itemsOn(page, all);
         const included = await loadIncluded(context.store, include, shown);
-        const data = await Promise.all(
-          shown.map((access) => loadResource(context.store, access, head)),
-        );
+        const data = await Promise.all(shown.map((access) => loadResource(context, access)));
         const totalCount = all.length;
         return { document: toPaginatedDocument(head, { data, page, totalCount, included }) };
       },
@@ -226,12 +223,12 @@ export const oauthClientRoutes = (context: WorkspacesContext): Route[] => {
       path: ONE,
       summary: 'Show an OAuth client, without its secrets',
       answers: one('oauth-clients', { includes: INCLUDES }),
-      handle: async ({ head, principal, params, query }) => {
+      handle: async ({ principal, params, query }) => {
         const include = parseInclude(query, INCLUDES);
         const id = params['oauth_client_id'] ?? '';
         const access = await requireOAuthClient(context.store, principal, id);
         const included = await loadIncluded(context.store, include, [access]);
-        const data = await loadResource(context.store, access, head);
+        const data = await loadResource(context, access);
         return { document: { data, ...(included.length === 0 ? {} : { included }) } };
       },
     }),
@@ -241,7 +238,7 @@ export const oauthClientRoutes = (context: WorkspacesContext): Route[] => {
       summary: 'Update an OAuth client',
       answers: one('oauth-clients'),
       body: { schema: UPDATE },
-      handle: async ({ head, principal, params, body }) => {
+      handle: async ({ principal, params, body }) => {
         const { attributes, relationships } = body.data;
         const pool = relationships?.['agent-pool'];
         const change = {
@@ -250,7 +247,7 @@ export const oauthClientRoutes = (context: WorkspacesContext): Route[] => {
         };
         const id = params['oauth_client_id'] ?? '';
         const access = await updateOAuthClient(context, principal, id, change);
-        const data = await loadResource(context.store, access, head);
+        const data = await loadResource(context, access);
         return { document: { data, ...warnOfUnused(body, access.client) } };
       },
     }),

@@ -12,6 +12,8 @@ import {
   toTimestamp,
 } from '@keelson/jsonapi';
 import { Type } from 'typebox';
+import { publicAddress } from '../../base/public-address.ts';
+import type { ServiceContext } from '../../base/service-context.ts';
 import {
   connectPath,
   type OAuthToken,
@@ -72,10 +74,10 @@ export const OAUTH_AUTHORIZATION = resourceSchema({
   },
 });
 
-/** A client without its secrets. @param baseUrl scheme and authority by which the caller reached the service */
+/** A client without its secrets. */
 export const toOAuthClientResource = (
+  context: Pick<ServiceContext, 'publicUrl'>,
   access: OAuthClientAccess,
-  baseUrl: string,
 ): ResourceOf<typeof OAUTH_CLIENT> => {
   const { client, organization } = access;
   const path = connectPath(client, organization.name);
@@ -91,7 +93,7 @@ export const toOAuthClientResource = (
       'api-url': client.apiUrl,
       key: client.key,
       'rsa-public-key': client.rsaPublicKey,
-      'callback-url': path && baseUrl + path,
+      'callback-url': path && publicAddress(context, path),
       'connect-path': path,
       'organization-scoped': client.organizationScoped,
     },

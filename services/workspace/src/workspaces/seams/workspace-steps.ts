@@ -8,8 +8,6 @@ export interface WorkspaceChange {
   /** undefined for a new workspace. */
   readonly before: Workspace | undefined;
   readonly after: Workspace;
-  /** Scheme and authority by which the caller reached the service. */
-  readonly baseUrl: string;
 }
 
 /** Steps of a capability or a later module when a workspace, a project or an agent pool changes. */

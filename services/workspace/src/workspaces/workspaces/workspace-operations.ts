@@ -69,8 +69,6 @@ export interface GivenWorkspace {
   readonly projectId?: string | undefined;
   readonly tagBindings?: readonly GivenBinding[] | undefined;
   readonly flatTags?: readonly string[] | undefined;
-  /** Scheme and authority by which the caller reached the service. */
-  readonly baseUrl: string;
 }
 
 const NAME_RULE = 'Name can only include letters, numbers, -, and _.';
@@ -208,7 +206,7 @@ export const createWorkspace = (
     noteAssessed(tx, undefined, workspace);
     workspaceNames.write(tx, [organization.id, workspace.name], { id: workspace.id });
     projectWorkspaces.write(tx, [project.id, workspace.id], {});
-    const change = { before: undefined, after: workspace, baseUrl: given.baseUrl };
+    const change = { before: undefined, after: workspace };
     for (const step of context.workspaceSteps) await step.onWorkspaceStored?.(tx, change);
     return loadWorkspaceAccess(tx, owner, workspace);
   });
@@ -305,7 +303,7 @@ export const updateWorkspace = async (
         workspace.ownExecution?.agentPoolId,
         next.ownExecution?.agentPoolId,
       );
-      const change = { before: workspace, after: next, baseUrl: given.baseUrl };
+      const change = { before: workspace, after: next };
       for (const step of context.workspaceSteps) await step.onWorkspaceStored?.(tx, change);
       return next;
     },

@@ -7,7 +7,6 @@ import {
   resourceBody,
   type UnsupportedFields,
 } from '@keelson/jsonapi';
-import type { RequestHead } from '@keelson/proto/edge/v1/edge';
 import { type Static, Type } from 'typebox';
 import { EXECUTION_MODES } from '../../base/execution/domain/execution.ts';
 import { toCamelKeys } from '../../base/validation/attribute-names.ts';
@@ -160,7 +159,6 @@ export const WORKSPACE_FORM = {
 /** The decoded document in the form that the operations take. */
 export const fromWorkspaceDocument = (
   document: Static<typeof UPDATE_WORKSPACE>,
-  { baseUrl }: Pick<RequestHead, 'baseUrl'>,
 ): GivenWorkspace => {
   const {
     name,
@@ -192,6 +190,5 @@ export const fromWorkspaceDocument = (
     projectId: related?.project?.data?.id ?? undefined,
     tagBindings: related?.['tag-bindings']?.data?.map((item) => item.attributes),
     flatTags: related?.tags?.data?.map((item) => item.attributes.name),
-    baseUrl,
   };
 };

@@ -163,7 +163,7 @@ export const workspaceRoutes = (context: WorkspacesContext): Route[] => {
           'source-url': sourceUrl = null,
           ...attributes
         } = body.data.attributes;
-        const given = fromWorkspaceDocument({ data: { ...body.data, attributes } }, exchange.head);
+        const given = fromWorkspaceDocument({ data: { ...body.data, attributes } });
         const access = await createWorkspace(
           context,
           principal,
@@ -232,7 +232,7 @@ export const workspaceRoutes = (context: WorkspacesContext): Route[] => {
         answers: one('workspaces', { includes }),
         body: { schema: UPDATE_WORKSPACE, ...WORKSPACE_FORM },
         handle: async (exchange) => {
-          const given = fromWorkspaceDocument(exchange.body, exchange.head);
+          const given = fromWorkspaceDocument(exchange.body);
           const address = toAddress(exchange.params);
           const { principal } = exchange;
           const { access, warnings } = await updateWorkspace(context, principal, address, given);

@@ -78,7 +78,10 @@ export const signingOf = ({
  * The page of the console on which a client is authorized at its provider, and to which the provider sends people
  * back; null: the token of the client was part of a request.
  */
-export const connectPath = (client: OAuthClient, organizationName: string): string | null =>
+export const connectPath = (
+  client: OAuthClient,
+  organizationName: string,
+): `/app/${string}` | null =>
   signingOf(client) === null
     ? null
     : `/app/${encodeURIComponent(organizationName)}/version-control/${client.id}`;

@@ -8,8 +8,8 @@ export interface RepositoryHook {
   readonly identifier: string;
   /** The provider signs deliveries with it, or sends it along. Never shown. */
   readonly secret: string;
-  /** Scheme and authority under which the provider, and people, reach the service. */
-  readonly baseUrl: string;
+  /** The public address under which it is registered; null: none is configured, and it is not registered. */
+  readonly publicUrl: string | null;
   /** The webhook's id at the provider; null until it is registered. */
   readonly providerId: string | null;
   /** The webhook's id at the provider under an earlier address, removed after the registration; null: none. */
@@ -22,6 +22,9 @@ export interface RepositoryHook {
   readonly fetchProblem: string | null;
 }
 
-/** Where the provider sends deliveries. */
-export const webhookUrl = ({ baseUrl, id }: Pick<RepositoryHook, 'baseUrl' | 'id'>): string =>
-  `${baseUrl}/api/v2/webhooks/repositories/${id}`;
+/** Where the provider sends deliveries; null where it does not know an address. */
+export const webhookUrl = ({
+  publicUrl,
+  id,
+}: Pick<RepositoryHook, 'publicUrl' | 'id'>): string | null =>
+  publicUrl && `${publicUrl}/api/v2/webhooks/repositories/${id}`;

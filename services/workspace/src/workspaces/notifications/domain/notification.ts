@@ -66,8 +66,6 @@ export interface NotificationConfiguration {
   /** `user-…` of the organization who get mail. */
   readonly userIds: readonly string[];
   readonly emailAddresses: readonly string[];
-  /** Address at which the writing client reached the service; links in notifications begin with it. */
-  readonly baseUrl: string;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }

@@ -1,0 +1,62 @@
+/** The invitation that a link opens, and its acceptance. */
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import type { Reads } from '@keelson/storage';
+import { notFound } from '../../base/not-found.ts';
+import type { ServiceContext } from '../../base/service-context.ts';
+import type { ApiToken } from '../model/domain/token.ts';
+import { organizationRecords } from '../model/organization-records.ts';
+import { invitations, membershipPlaces } from '../model/team-records.ts';
+import { findToken } from '../model/token-records.ts';
+import { userRecords } from '../model/user-records.ts';
+import { activateUser } from '../tokens/first-use-operations.ts';
+import { type IssuedToken, issueToken } from '../tokens/token-operations.ts';
+import { loadMembershipView, type MembershipView } from './membership-list-operations.ts';
+
+/** Lifetime of the token that an acceptance gives. */
+const FIRST_TOKEN_DAYS = 30;
+const DAY_MS = 24 * 3600 * 1000;
+
+export interface InvitationView {
+  readonly view: MembershipView;
+  /** Name of the user who invited; null where a token of the organization or a team did. */
+  readonly invitedBy: string | null;
+  readonly code: ApiToken;
+}
+
+/**
+ * The invitation whose link the caller has followed.
+ * @throws KeelsonError `workspace.not_found` for every other caller, and for an accepted invitation
+ */
+export const requireInvitation = async (
+  reads: Reads,
+  { kind, id, tokenId }: Principal,
+): Promise<InvitationView> => {
+  const code = kind === 'invitation' ? await findToken(reads, tokenId) : undefined;
+  const place = code && (await membershipPlaces.find(reads, id));
+  const organization = place && (await organizationRecords.find(reads, place.organizationId));
+  const view = organization && (await loadMembershipView(reads, organization, place.userId));
+  const open = place && (await invitations.find(reads, place.organizationId, place.userId));
+  if (code === undefined || view === undefined || open === undefined) throw notFound('invitation');
+  const inviter = open.invitedById && (await userRecords.find(reads, open.invitedById));
+  return { view, invitedBy: inviter ? inviter.username : null, code };
+};
+
+/**
+ * Accepts the invitation: the account becomes active, the link ends, and the invited person gets a first token
+ * of the account.
+ */
+export const acceptInvitation = (
+  { store, clock }: ServiceContext,
+  principal: Principal,
+): Promise<IssuedToken> =>
+  store.transact(async (tx) => {
+    const { view } = await requireInvitation(tx, principal);
+    const { user, organization } = view;
+    await activateUser(tx, user);
+    const nowMs = clock.nowMs();
+    const given = {
+      description: `Invitation to ${organization.name}`,
+      expiresAtMs: nowMs + FIRST_TOKEN_DAYS * DAY_MS,
+    };
+    return issueToken(tx, { kind: 'user', id: user.id }, given, user.id, nowMs);
+  });
