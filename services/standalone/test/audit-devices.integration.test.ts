@@ -154,7 +154,16 @@ test('an entry names the caller by the display_name of its token', async () => {
   expect(auth).toMatchObject({ display_name: 'token-ci-7', policies: ['root'] });
 });
 
-test('warnings of /v1 and /api/v2 are readable in their audit entries', async () => {
+interface ApiEntry {
+  readonly auth: object;
+  readonly request: { readonly path: string; readonly data?: { readonly data: object } };
+  readonly response?: {
+    readonly warnings?: readonly string[];
+    readonly data?: { readonly data: object };
+  };
+}
+
+test('warnings of /v1 and /api/v2, and resources of /api/v2, are readable in their audit entries', async () => {
   const file_path = join(folder, 'warnings.log');
   expect((await enable('warnings', 'file', { file_path })).status).toBe(204);
   const api = async (method: string, path: string, type: string, attributes: object) => {
@@ -174,13 +183,29 @@ test('warnings of /v1 and /api/v2 are readable in their audit entries', async ()
   const id = await api('POST', 'organizations/watched/workspaces', 'workspaces', assessed);
   await api('PATCH', `workspaces/${id}`, 'workspaces', { description: 'changed' });
   await call('POST', 'auth/token/create', { ttl: '9000h' });
-  const warnings = readFileSync(file_path, 'utf8')
+  const entries = readFileSync(file_path, 'utf8')
     .trim()
     .split('\n')
-    .flatMap(
-      (line) =>
-        (JSON.parse(line) as { response?: { warnings?: string[] } }).response?.warnings ?? [],
-    );
+    .map((line) => JSON.parse(line) as ApiEntry);
+  const warnings = entries.flatMap(({ response }) => response?.warnings ?? []);
+  const created = entries.find(
+    ({ response, request }) =>
+      response && request.path === 'api/v2/organizations/watched/workspaces',
+  );
+  expect(created?.auth).toMatchObject({
+    display_name: 'admin',
+    metadata: { token_id: expect.stringMatching(/^at-/) as unknown, site_admin: 'true' },
+  });
+  expect(created?.request.data?.data).toMatchObject({
+    type: 'workspaces',
+    attributes: { name: 'assessed' },
+  });
+  expect(created?.response?.data?.data).toMatchObject({
+    type: 'workspaces',
+    id,
+    attributes: { name: 'assessed', 'execution-mode': expect.stringMatching(/^hmac-/) as unknown },
+    relationships: { organization: { data: { type: 'organizations', id: 'watched' } } },
+  });
   expect(warnings).toEqual([
     expect.stringContaining('assessments-enabled was not given'),
     expect.stringContaining('ttl'),

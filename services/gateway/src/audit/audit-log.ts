@@ -16,8 +16,8 @@ import {
   buildRequestEntry,
   buildResponseEntry,
   type EntryRules,
-  type Json,
 } from './domain/audit-entry.ts';
+import type { Json } from './domain/readable-names.ts';
 import { type RecentRequest, recentRequest, withRecent } from './domain/recent-request.ts';
 
 interface OpenDevice {
@@ -73,6 +73,7 @@ const TRIAL: AuditedExchange = {
   mountAccessor: '',
   caller: undefined,
   data: undefined,
+  isJsonApi: false,
   plainRequestKeys: [],
   plainResponseKeys: [],
 };

@@ -7,7 +7,8 @@ import { isJsonObject } from '@keelson/secrets-api';
 import { responseBytes } from '../answers/response-bytes.ts';
 import type { Exchange } from '../request/exchange.ts';
 import type { AuditLog } from './audit-log.ts';
-import type { AuditedCaller, AuditedExchange, Json } from './domain/audit-entry.ts';
+import type { AuditedCaller, AuditedExchange } from './domain/audit-entry.ts';
+import type { Json } from './domain/readable-names.ts';
 
 export interface RecordedExchange {
   readonly exchange: Exchange;
@@ -71,6 +72,11 @@ const callerOf = ({ principal, context }: RecordedExchange): AuditedCaller | und
         policies: [],
         entityId: principal.id,
         tokenType: principal.kind,
+        metadata: {
+          token_id: principal.tokenId,
+          ...(principal.organization !== '' && { organization: principal.organization }),
+          ...(principal.siteAdmin && { site_admin: 'true' }),
+        },
       };
 };
 
@@ -90,6 +96,7 @@ const toAudited = async (recorded: RecordedExchange): Promise<AuditedExchange> =
       (await body?.bytes(Number.MAX_SAFE_INTEGER)) ?? new Uint8Array(0),
       body === undefined ? '' : head.query,
     ),
+    isJsonApi: path.startsWith('api/v2/'),
     plainRequestKeys: context?.nonHmacRequestKeys ?? [],
     plainResponseKeys: context?.nonHmacResponseKeys ?? [],
   };

@@ -3,14 +3,7 @@
  * and structure stay readable, so that entries can be searched.
  */
 import { createHmac } from 'node:crypto';
-
-export type Json =
-  | null
-  | boolean
-  | number
-  | string
-  | readonly Json[]
-  | { readonly [key: string]: Json };
+import { hideDocument, type Json } from './readable-names.ts';
 
 export interface AuditedCaller {
   readonly accessor: string;
@@ -19,6 +12,8 @@ export interface AuditedCaller {
   readonly policies: readonly string[];
   readonly entityId: string;
   readonly tokenType: string;
+  /** Further facts about the caller of /api/v2: its organization, the id of its token. */
+  readonly metadata?: Readonly<Record<string, string>>;
 }
 
 /** One exchange in plain text. It never leaves this process in this form. */
@@ -32,6 +27,8 @@ export interface AuditedExchange {
   readonly mountAccessor: string;
   readonly caller: AuditedCaller | undefined;
   readonly data: Json | undefined;
+  /** Whether bodies and answers are JSON:API documents. */
+  readonly isJsonApi: boolean;
   readonly plainRequestKeys: readonly string[];
   readonly plainResponseKeys: readonly string[];
 }
@@ -70,6 +67,17 @@ const hideValues = (value: Json, hide: Hide, plain: ReadonlySet<string>): Json =
   );
 };
 
+/** Data of a request or an answer without its secrets. */
+const hideData = (
+  { isJsonApi }: AuditedExchange,
+  data: Json,
+  hide: Hide,
+  plain: readonly string[],
+): Json => {
+  const hideAll = (value: Json): Json => hideValues(value, hide, new Set(plain));
+  return isJsonApi ? hideDocument(data, hideAll) : hideAll(data);
+};
+
 /** Replaces a list of keys by its length. */
 const elide = (data: Json | undefined): Json | undefined => {
   if (data === undefined || data === null || typeof data !== 'object' || Array.isArray(data))
@@ -93,6 +101,7 @@ const authOf = (caller: AuditedCaller | undefined, hide: Hide, rules: EntryRules
         policies: caller.policies,
         entity_id: caller.entityId,
         token_type: caller.tokenType,
+        ...(caller.metadata && { metadata: caller.metadata }),
       };
 
 const requestOf = (exchange: AuditedExchange, hide: Hide): Json => ({
@@ -106,7 +115,7 @@ const requestOf = (exchange: AuditedExchange, hide: Hide): Json => ({
   data:
     exchange.data === undefined
       ? null
-      : hideValues(exchange.data, hide, new Set(exchange.plainRequestKeys)),
+      : hideData(exchange, exchange.data, hide, exchange.plainRequestKeys),
 });
 
 /** The entry written before a request is served. */
@@ -143,7 +152,6 @@ export const buildResponseEntry = (
   const hide = hider(rules);
   const isList = exchange.operation === 'list';
   const data = isList && rules.elidesLists ? elide(answer.data) : answer.data;
-  const plain = new Set(exchange.plainResponseKeys);
   const warnings = warningsIn(answer.data);
   return {
     time,
@@ -154,7 +162,7 @@ export const buildResponseEntry = (
       status: answer.status,
       mount_type: exchange.mountType,
       mount_accessor: exchange.mountAccessor,
-      data: data === undefined ? null : hideValues(data, hide, plain),
+      data: data === undefined ? null : hideData(exchange, data, hide, exchange.plainResponseKeys),
       ...(warnings.length === 0 ? {} : { warnings }),
     },
     error: answer.error,
