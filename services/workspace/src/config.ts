@@ -12,6 +12,7 @@ import {
   storeSettings,
 } from '@keelson/runtime';
 import { Type } from 'typebox';
+import type { MailerOptions } from './base/mail/mailer.ts';
 import { LEAST_TOKEN_LENGTH } from './identity/tokens/token-files.ts';
 
 // One release of each series, so that the constraints of old and new configurations both match one.
@@ -59,9 +60,14 @@ const workspaceSettings = Type.Object(
         pattern: '^smtps?://',
         secret: true,
         description:
-          'Server that takes mail: smtp://user:password@host:587, or smtps:// for TLS from the first byte. Without it no mail is sent, and notifications by mail are refused.',
+          'Server that takes mail: smtp://user:password@host:587, which must offer STARTTLS, or smtps:// for TLS from the first byte. Without it no mail is sent, and notifications by mail are refused.',
       }),
     ),
+    workspaceSmtpUnencrypted: Type.Boolean({
+      default: false,
+      description:
+        'Whether mail may be sent without TLS to a server that offers no STARTTLS. Its password and the mails can then be read on the way. A server on loopback needs no TLS.',
+    }),
     workspaceMailFrom: Type.Optional(
       Type.String({ description: 'Address of the sender of mail, such as keelson@example.com.' }),
     ),
@@ -124,14 +130,15 @@ export type WorkspaceConfig = Readonly<Type.Static<typeof workspaceConfigSchema>
 export const toMailerOptions = ({
   workspaceSmtpUrl: url,
   workspaceMailFrom: from,
-}: WorkspaceConfig): { readonly url: string; readonly from: string } | undefined => {
+  workspaceSmtpUnencrypted: mayBeUnencrypted,
+}: WorkspaceConfig): Omit<MailerOptions, 'timeoutMs'> | undefined => {
   if (url === undefined && from === undefined) return undefined;
   if (url === undefined || from === undefined) {
     throw new ConfigError([
       'KEELSON_WORKSPACE_SMTP_URL and KEELSON_WORKSPACE_MAIL_FROM go together.',
     ]);
   }
-  return { url, from };
+  return { url, from, mayBeUnencrypted };
 };
 
 /** @throws ConfigError for a range that is none */

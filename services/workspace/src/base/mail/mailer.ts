@@ -17,11 +17,22 @@ export interface MailerOptions {
   readonly url: string;
   /** Address of the sender. */
   readonly from: string;
+  /** Whether mail may be sent without TLS to a server that is not on this machine. */
+  readonly mayBeUnencrypted: boolean;
   /** Time limit of the connection, the greeting and each answer. */
   readonly timeoutMs: number;
 }
 
-export const createMailer = ({ url, from, timeoutMs }: MailerOptions): Mailer => {
+/** Nothing on the way can read along, so that a server on this machine may go without TLS. */
+const isLoopback = (url: string): boolean =>
+  /^(?:localhost|\[::1\]|127(?:\.\d{1,3}){3})$/.test(new URL(url).hostname);
+
+/**
+ * Over TLS: from the first byte (`smtps:`), or with STARTTLS, without which nothing is sent, because whoever
+ * strips it would get the password and the mails.
+ */
+export const createMailer = ({ url, from, mayBeUnencrypted, timeoutMs }: MailerOptions): Mailer => {
+  const requireTLS = !mayBeUnencrypted && !isLoopback(url);
   let opening: Promise<Transporter> | undefined;
   const open = async (): Promise<Transporter> => {
     // Loaded by the first mail, as many processes never send one.
@@ -32,7 +43,13 @@ export const createMailer = ({ url, from, timeoutMs }: MailerOptions): Mailer =>
       socketTimeout: timeoutMs,
     };
     // Texts come from users: a mail reads no files and follows no addresses.
-    return createTransport({ url, ...timeouts, disableFileAccess: true, disableUrlAccess: true });
+    return createTransport({
+      url,
+      requireTLS,
+      ...timeouts,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    });
   };
   return {
     send: async ({ to, subject, text }) => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Reads, Transaction } from '@keelson/storage';
 import { keyedRecords } from '../../base/keyed-records.ts';
+import { normalizedEmail } from './domain/organization.ts';
 
 export interface User {
   /** `user-…`. */
@@ -23,7 +24,7 @@ export const usernames = keyedRecords<{ readonly id: string }>('shared/usernames
 
 /** Keys are hashed because an email address may contain characters that a record key may not. */
 const toEmailKey = (email: string): string =>
-  createHash('sha256').update(email.toLowerCase()).digest('hex');
+  createHash('sha256').update(normalizedEmail(email)).digest('hex');
 
 /** Digest of the lower-case address, user id: several users may share an address. */
 const userEmails = keyedRecords<Record<never, never>>('shared/user-emails/');

@@ -19,6 +19,12 @@ const INVALID = [
   [{ username: 'a b', email: 'a@b.example' }, '/data/attributes/username'],
   [{ username: 'aDA', email: 'a@b.example' }, '/data/attributes/username'],
   [{ username: 'hopper', email: 'hopper' }, '/data/attributes/email'],
+  [{ username: 'hopper', email: '<a@b.example>' }, '/data/attributes/email'],
+  [{ username: 'hopper', email: 'a@b.example>' }, '/data/attributes/email'],
+  [{ username: 'hopper', email: 'Ada <a@b.example>' }, '/data/attributes/email'],
+  [{ username: 'hopper', email: '=?utf-8?q?x?=@b.example' }, '/data/attributes/email'],
+  [{ username: 'hopper', email: 'a@b.example,c@d.example' }, '/data/attributes/email'],
+  [{ username: 'hopper', email: 'a@b..example' }, '/data/attributes/email'],
 ] as const;
 
 describe('a user', () => {

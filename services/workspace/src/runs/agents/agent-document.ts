@@ -1,6 +1,7 @@
 import {
   API_PREFIX,
   choice,
+  orNull,
   type ResourceOf,
   relatedOne,
   resourceSchema,
@@ -9,14 +10,21 @@ import {
   toTimestamp,
 } from '@keelson/jsonapi';
 import { Type } from 'typebox';
-import { AGENT_STATUSES, type Agent, PING_SECONDS, toAgentStatus } from '../model/domain/agent.ts';
+import {
+  AGENT_STATUSES,
+  PING_SECONDS,
+  type ShownAgent,
+  toAgentStatus,
+} from '../model/domain/agent.ts';
 
 export const AGENT = resourceSchema({
   type: 'agents',
   attributes: {
     name: Type.String(),
     status: choice(AGENT_STATUSES),
-    'ip-address': Type.String(),
+    'ip-address': orNull(
+      Type.String({ description: 'Null for callers who may not manage the pool.' }),
+    ),
     version: Type.String({ description: 'Version of the agent program.' }),
     'last-ping-at': timestamp(),
     'ping-interval-seconds': Type.Integer({
@@ -28,7 +36,7 @@ export const AGENT = resourceSchema({
   links: ['self'],
 });
 
-export const toAgentResource = (agent: Agent): ResourceOf<typeof AGENT> => ({
+export const toAgentResource = (agent: ShownAgent): ResourceOf<typeof AGENT> => ({
   id: agent.id,
   type: 'agents',
   attributes: {

@@ -7,7 +7,10 @@ import type { Kysely } from 'kysely';
 import { notFound } from '../../base/not-found.ts';
 import { attributeViolation } from '../../base/validation/domain/violation.ts';
 import { isRunner } from '../../identity/tokens/runner-identity.ts';
-import { requireAgentPool } from '../../workspaces/agent-pools/agent-pool-operations.ts';
+import {
+  type AgentPoolAccessResult,
+  requireAgentPool,
+} from '../../workspaces/agent-pools/agent-pool-operations.ts';
 import { agentPoolRecords, registeredAgents } from '../../workspaces/model/agent-pool-records.ts';
 import type { AgentPool } from '../../workspaces/model/domain/agent-pool.ts';
 import { agentRecords } from '../model/agent-records.ts';
@@ -16,6 +19,7 @@ import {
   decideUpkeep,
   isAgentName,
   REMEMBERED_MS,
+  type ShownAgent,
   SILENT_AFTER_MS,
 } from '../model/domain/agent.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
@@ -120,17 +124,21 @@ export const pingAgent = (
     return pinged;
   });
 
+const shownTo = (
+  { canManage }: Pick<AgentPoolAccessResult, 'canManage'>,
+  agent: Agent,
+): ShownAgent => (canManage ? agent : { ...agent, ipAddress: null });
+
 /** @throws KeelsonError `workspace.not_found` */
 export const requireAgent = async (
   reads: Reads,
   principal: Principal,
   agentId: string,
   needs: 'canRead' | 'canManage' = 'canRead',
-): Promise<Agent> => {
+): Promise<ShownAgent> => {
   const agent = await agentRecords.find(reads, agentId);
   if (agent === undefined || agent.poolId === null) throw notFound('agent');
-  await requireAgentPool(reads, principal, agent.poolId, needs);
-  return agent;
+  return shownTo(await requireAgentPool(reads, principal, agent.poolId, needs), agent);
 };
 
 /**
@@ -149,7 +157,7 @@ export const deleteAgent = (
   });
 
 export interface AgentPage {
-  readonly agents: readonly Agent[];
+  readonly agents: readonly ShownAgent[];
   readonly totalCount: number;
 }
 
@@ -161,7 +169,7 @@ export const listAgents = async (
   pingedSinceMs: number,
   { number, size }: Page,
 ): Promise<AgentPage> => {
-  await requireAgentPool(store, principal, poolId);
+  const access = await requireAgentPool(store, principal, poolId);
   const select = (tables: Kysely<AgentTables>) =>
     tables
       .selectFrom('agent')
@@ -182,7 +190,7 @@ export const listAgents = async (
     rows.map(({ id }) => agentRecords.find(readableOnly(store), id)),
   );
   return {
-    agents: agents.filter((agent) => agent !== undefined),
+    agents: agents.filter((agent) => agent !== undefined).map((agent) => shownTo(access, agent)),
     totalCount: Number(counted?.agents ?? 0),
   };
 };

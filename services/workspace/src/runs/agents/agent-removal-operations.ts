@@ -6,7 +6,10 @@ import { agentRecords } from '../model/agent-records.ts';
 import type { Agent } from '../model/domain/agent.ts';
 import { failRunOf } from '../runs/run-changes.ts';
 
-export const removeAgent = (tx: Transaction, agent: Agent): void => {
+export const removeAgent = (
+  tx: Transaction,
+  agent: Pick<Agent, 'id' | 'poolId' | 'organizationId'>,
+): void => {
   agentRecords.delete(tx, agent.id);
   if (agent.poolId !== null) {
     registeredAgents.delete(tx, agent.organizationId, agent.poolId, agent.id);

@@ -34,6 +34,9 @@ const logOf = async (phaseId: string) => {
   return (await harness.transfer('GET', String(data.attributes['log-read-url']))).text;
 };
 
+const memberTeam = async (): Promise<string> =>
+  (await harness.create('/organizations/acme/teams', 'teams', { name: 'without-access' })).id;
+
 /** Another pool, and a token for its agents. */
 const makePool = async (organization: string, name: string) => {
   const path = `/organizations/${organization}/agent-pools`;
@@ -52,6 +55,14 @@ describe('an agent', () => {
       'ip-address': '127.0.0.1',
       'last-ping-at': new Date(harness.clock.nowMs()).toISOString(),
     });
+    const member = await harness.addUser('reader-of-agents', await memberTeam());
+    for (const path of [`/agents/${agentId}`, `/agent-pools/${poolId}/agents`]) {
+      const seen = await harness.call('GET', path, undefined, member.token);
+      const agents = seen.list.length > 0 ? seen.list : [seen.data];
+      expect(agents.map(({ attributes }) => attributes['ip-address'])).toEqual(
+        agents.map(() => null),
+      );
+    }
     const runId = await queue(await makeWorkspace(), { 'plan-only': true });
     const claimed = await claimAs(agentId);
     expect(claimed.data.id).toBe(runId);

@@ -48,4 +48,23 @@ export const DEFAULT_ORGANIZATION_SETTINGS: Omit<OrganizationSettings, 'email'> 
 /** Letters, digits, `-` and `_`, 3 to 40. */
 export const isOrganizationName = (name: string): boolean => /^[A-Za-z0-9_-]{3,40}$/.test(name);
 
-export const isEmail = (text: string): boolean => /^[^\s@]{1,64}@[^\s@]{1,190}$/.test(text);
+/** RFC 5321 §4.1.2 without quoted texts, with letters of any script (RFC 6531). */
+const LOCAL_PART =
+  /^(?!=\?)[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
+const DOMAIN =
+  /^[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?(?:\.[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?)*$/u;
+
+/**
+ * Whether a text is one mail address and nothing else: neither a name with an address in brackets, nor an
+ * encoded word, from which a mail program would read another address.
+ */
+export const isEmail = (text: string): boolean => {
+  const at = text.lastIndexOf('@');
+  const [local, domain] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)];
+  return (
+    local.length <= 64 && domain.length <= 190 && LOCAL_PART.test(local) && DOMAIN.test(domain)
+  );
+};
+
+/** Equal for addresses of one mailbox, as far as their spelling tells. */
+export const normalizedEmail = (email: string): string => email.normalize('NFC').toLowerCase();

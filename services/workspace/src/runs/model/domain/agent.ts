@@ -22,6 +22,9 @@ export interface Agent {
   readonly createdAtMs: number;
 }
 
+/** An agent as its reader sees it: addresses of the internal network are for those who manage the pool. */
+export type ShownAgent = Omit<Agent, 'ipAddress'> & { readonly ipAddress: string | null };
+
 export const AGENT_STATUSES = ['idle', 'busy', 'exited', 'errored'] as const;
 export type AgentStatus = (typeof AGENT_STATUSES)[number];
 
