@@ -106,6 +106,10 @@ const toBodyLimits = (config: GatewayConfig): BodyLimits => ({
   }),
 });
 
+/** Files of the process, which no audit device may write to. */
+const ownFilesOf = ({ config, ownFiles = [] }: GatewayParts): readonly string[] =>
+  [...ownFiles, config.tlsCertificateFile, config.tlsKeyFile].filter((file) => file !== undefined);
+
 export const composeGateway = (parts: GatewayParts): Gateway => {
   const { config, clock, services, access, identity, tls, drainMs = 0 } = parts;
   requireConsistent(config);
@@ -127,9 +131,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     isRequired: config.auditRequired,
     files: {
       folders: config.auditDirectories,
-      reserved: [...(parts.ownFiles ?? []), config.tlsCertificateFile, config.tlsKeyFile].filter(
-        (file) => file !== undefined,
-      ),
+      reserved: ownFilesOf(parts),
     },
   });
   const audit = createAuditRecorder(auditLog);
