@@ -101,13 +101,15 @@ const requireKnownStore = (database: DatabaseSync): void => {
   requireFormat(Number(head?.['format']), SQLITE_FORMAT);
 };
 
-/** Reads the first page of every table, since a file that was cut off still has its list of tables. */
+/** Reads the first page of every table itself, since a file that was cut off still has its list of tables. */
 const requireTables = (database: DatabaseSync): void => {
   const tables = database
     .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0")
     .all();
   for (const { name } of tables)
-    database.prepare(`SELECT 1 FROM "${String(name).replaceAll('"', '""')}" LIMIT 1`).get();
+    database
+      .prepare(`SELECT 1 FROM "${String(name).replaceAll('"', '""')}" NOT INDEXED LIMIT 1`)
+      .get();
 };
 
 const loadVersions = (database: DatabaseSync): ReadonlyMap<string, number> =>

@@ -185,6 +185,24 @@ describe('a SQLite store', () => {
     expect(await contents()).toEqual(before);
   });
 
+  test('is refused when the first page of any table is damaged', async () => {
+    await (await openStore()).close();
+    const database = new DatabaseSync(file, { readOnly: true });
+    const root = database
+      .prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'tree_page'")
+      .get();
+    database.close();
+    const handle = await open(file, 'r+');
+    await handle.write(
+      new Uint8Array(512).fill(0xff),
+      0,
+      512,
+      (Number(root?.['rootpage']) - 1) * 4096,
+    );
+    await handle.close();
+    await expect(openStore()).rejects.toThrow(refusal('storage.corrupt'));
+  });
+
   test('reports which page is damaged instead of serving it', async () => {
     const store = await openStore();
     await fill(store, 200);
