@@ -25,10 +25,15 @@ export const EXTENSION = {
   nameConstraints: '2.5.29.30',
   crlDistributionPoints: '2.5.29.31',
   certificatePolicies: '2.5.29.32',
+  policyMappings: '2.5.29.33',
   authorityKeyIdentifier: '2.5.29.35',
+  policyConstraints: '2.5.29.36',
   extendedKeyUsage: '2.5.29.37',
   freshestCrl: '2.5.29.46',
+  inhibitAnyPolicy: '2.5.29.54',
   authorityInformationAccess: '1.3.6.1.5.5.7.1.1',
+  /** RFC 6960 §4.2.2.2.1. */
+  ocspNoCheck: '1.3.6.1.5.5.7.48.1.5',
   /** RFC 7633. */
   tlsFeature: '1.3.6.1.5.5.7.1.24',
 } as const;

@@ -224,6 +224,18 @@ describe('an intermediate', () => {
     },
   );
 
+  test('may have the critical extensions about policies that its request has', async () => {
+    const { post, textOf, root } = mounts;
+    await root();
+    const csr = newRequest(mounts, '/CN=Csr CA', [
+      'policyConstraints=critical,requireExplicitPolicy:0',
+      'inhibitAnyPolicy=critical,0',
+    ]);
+    const { data } = await post('root/sign-intermediate', { csr, use_csr_values: true });
+    expect(textOf(data.certificate)).toMatch(/Policy Constraints: critical/);
+    expect(textOf(data.certificate)).toMatch(/Inhibit Any Policy: critical/);
+  });
+
   test('under name constraints issues nothing that relying parties would refuse', async () => {
     const { pki, verifies, post, refusal, root, intermediate, leafOf } = mounts;
     const { certificate } = await root('Root', pki.mount, { permitted_dns_domains: 'example.com' });

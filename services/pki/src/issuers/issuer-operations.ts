@@ -9,6 +9,7 @@ import { settingsBefore } from '../mounts/damaged-settings.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import { checkFreeName, requireNewDefault } from '../mounts/reference-name.ts';
 import type { Authority, IssuerInUse } from './domain/authority.ts';
+import { checkManualChain } from './domain/chain-check.ts';
 import { NO_DEFAULTS } from './domain/defaults.ts';
 import { type Issuer, maySignCrls } from './domain/issuer.ts';
 import { describePublicKey } from './domain/public-key.ts';
@@ -26,11 +27,11 @@ export interface IssuerParts {
   readonly authorities: Authorities;
   readonly crlBuilder: ListRebuilding;
   readonly clock: Clock;
-  /** Names of roles whose issuer is given by this name; the number of roles searched is limited. */
+  /** Names of roles whose issuer is given so; the number of roles searched is limited. */
   readonly rolesNaming: (
     reads: Reads,
     mount: MountScope,
-    issuerName: string,
+    references: readonly string[],
   ) => Promise<readonly string[]>;
 }
 
@@ -60,7 +61,7 @@ const renameWarnings = async (
   after: Issuer,
 ): Promise<readonly string[]> => {
   if (before.name === '' || before.name === after.name) return [];
-  const users = await rolesNaming(tx, mount, before.name);
+  const users = await rolesNaming(tx, mount, [before.name]);
   return users.length === 0
     ? []
     : [
@@ -106,6 +107,11 @@ export const updateIssuer = (
         ? changed.manualChain
         : resolveManualChain(authority, changed.id, changed.manualChain);
     checkIssuer(changed, found);
+    const isGiven =
+      changed.manualChain !== found.issuer.manualChain ||
+      found.issuer.disabledChecks?.includes('name') === true;
+    if (isGiven && !changed.disabledChecks?.includes('name'))
+      checkManualChain(manualChain.flatMap((id) => authority.findIssuer(id) ?? []));
     issuerRecords(mount).write(tx, changed.id, { ...changed, manualChain });
     noteIssuerChange(tx, mount, parts.clock);
     return renameWarnings(parts, tx, mount, found.issuer, changed);
@@ -128,23 +134,53 @@ export const deleteRoot = (
     ];
   });
 
+/** Warnings about the roles and chains that use an issuer which is deleted. */
+const usesOf = async (
+  { rolesNaming }: DeletingParts,
+  tx: Transaction,
+  mount: MountScope,
+  authority: Authority,
+  { id, name }: Issuer,
+): Promise<readonly string[]> => {
+  const roles = await rolesNaming(tx, mount, name === '' ? [id] : [id, name]);
+  const chains = authority.issuers
+    .filter(({ issuer }) => issuer.id !== id && issuer.manualChain.includes(id))
+    .map(({ issuer }) => issuer.name || issuer.id);
+  return [
+    ...(roles.length === 0
+      ? []
+      : [
+          `Deleted issuer ${id}, which these roles name: ${roles.join(', ')}. Nothing can be issued under them until they name another.`,
+        ]),
+    ...(chains.length === 0
+      ? []
+      : [
+          `Deleted issuer ${id}, which is part of the manual_chain of these issuers: ${chains.join(', ')}. Their chains leave it out.`,
+        ]),
+  ];
+};
+
+type DeletingParts = Pick<IssuerParts, 'store' | 'clock' | 'rolesNaming'>;
+
 /** Deletes an issuer but keeps its key; returns warnings. An unknown issuer is no error. */
 export const deleteIssuer = (
-  { store, clock }: Pick<IssuerParts, 'store' | 'clock'>,
+  parts: DeletingParts,
   mount: MountScope,
   reference: string,
 ): Promise<readonly string[]> =>
-  store.transact(async (tx) => {
+  parts.store.transact(async (tx) => {
     const authority = await loadAuthority(tx, mount);
     const found = authority.findIssuer(reference);
     if (found === undefined) return [];
+    const uses = await usesOf(parts, tx, mount, authority, found.issuer);
     issuerRecords(mount).delete(tx, found.issuer.id);
-    noteIssuerChange(tx, mount, clock);
+    noteIssuerChange(tx, mount, parts.clock);
     const defaults = await loadDefaults(tx, mount);
-    if (defaults.issuerId !== found.issuer.id) return [];
+    if (defaults.issuerId !== found.issuer.id) return uses;
     writeDefaults(tx, mount, { ...defaults, issuerId: '' });
     return [
       `Deleted issuer ${found.issuer.id} (via issuer_ref ${reference}); this was configured as the default issuer. Operations without an explicit issuer will not work until a new default is configured.`,
+      ...uses,
     ];
   });
 

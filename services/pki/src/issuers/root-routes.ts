@@ -11,7 +11,7 @@ import { KEY_FIELDS, keyWarnings, toKeyChoice } from '../keys/key-parameters.ts'
 import { privateKeyText, requirePrivateKeyFormat } from '../keys/private-key-text.ts';
 import { checkGivenName } from '../mounts/reference-name.ts';
 import { requireMount } from '../mounts/request-mount.ts';
-import { textField } from '../mounts/text-fields.ts';
+import { textField, timeField } from '../mounts/text-fields.ts';
 import { decideLifetime, NO_RULES } from '../validity/domain/lifetime.ts';
 import { CA_SUBJECT_FIELDS, caSubjectWarnings, toCaSubject } from './ca-subject-parameters.ts';
 import { generateRoot, type RootParts } from './root-operations.ts';
@@ -21,10 +21,9 @@ const ROOT_FIELDS = {
   issuer_name: textField('Name of the issuer.'),
   ...KEY_FIELDS,
   ttl: field.durationSeconds({ default: 0, description: 'Lifetime.' }),
-  not_after: field.time({
-    description:
-      'End of validity, instead of a lifetime, and within the maximum of the engine except in the vendor dialect.',
-  }),
+  not_after: timeField(
+    'End of validity, instead of a lifetime, and within the maximum of the engine except in the vendor dialect.',
+  ),
   not_before_duration: field.durationSeconds({
     default: 30,
     description: 'Time by which the start of validity precedes the request.',

@@ -125,7 +125,6 @@ const createIssuer = async (type: 'ec' | 'rsa'): Promise<TestIssuer> => {
       },
       chainRules: {
         allowsUninterpreted: false,
-        manualChainFinding: undefined,
         paths: [{ finding: undefined, constraints: [] }],
       },
     },

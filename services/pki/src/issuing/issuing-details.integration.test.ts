@@ -7,6 +7,7 @@ import {
   type Mounts,
   newRequest,
   openMounts,
+  other,
 } from '../../test/open-mounts.ts';
 import { aMount } from '../../test/open-pki.ts';
 
@@ -83,6 +84,17 @@ describe('the start of validity', () => {
     const early = { ...NAME, csr, not_before_duration: '2h' };
     const signed = (await post('root/sign-intermediate', early)).data;
     expect(startOf(signed.certificate)).toBe(timeAfter(-7_200_000));
+  });
+
+  test('under an expired issuer that permits it is warned of', async () => {
+    const { pki, post, root } = mounts;
+    await root('Root', pki.mount, { ttl: '1h' });
+    await post('roles/leaf', leafRole);
+    await patchIssuer({ leaf_not_after_behavior: 'permit' });
+    const expiredAt = timeAfter(3_600_000);
+    pki.clock.advance(7_200_000);
+    const { json } = await post('issue/leaf', { ...NAME, not_after: '' });
+    expect(json.warnings).toEqual([`the issuer expired at ${expiredAt}`]);
   });
 
   test('is refused when no validity remains', async () => {
@@ -246,21 +258,50 @@ describe('an absolute start or end', () => {
   });
 });
 
-test('a manual chain whose names do not match is refused, unless its check is off', async () => {
-  const { post, refusal, root, pki } = mounts;
+test('a manual chain whose names do not match is refused when it is written, unless its check is off', async () => {
+  const { post, root, pki } = mounts;
   const one = await root('One');
   const two = await root('Two');
   await post('roles/leaf', leafRole);
   const patch = (body: object) => pki.call('PATCH', `issuer/${one.issuer_id}`, body, MERGE_PATCH);
   const issue = `issuer/${one.issuer_id}/issue/leaf`;
-  await patch({ manual_chain: ['self', two.issuer_id] });
-  expect(await refusal(issue, NAME)).toBe(
-    `verification of parsed bundle failed: issuer ${two.issuer_id} of the manual chain is not named as issuer by any certificate before it`,
-  );
-  await patch({ disable_name_checks: true });
+  const broken = { manual_chain: ['self', two.issuer_id] };
+  const text = `manual_chain: issuer ${two.issuer_id} is not named as issuer by any certificate before it; disable_name_checks permits that`;
+  const refused = await patch(broken);
+  expect([refused.status, refused.json.errors]).toEqual([400, [text]]);
+  expect((await post(`issuer/${one.issuer_id}`, {})).data.manual_chain).toBeNull();
+  expect((await patch({ ...broken, disable_name_checks: true })).status).toBe(200);
   expect((await post(issue, NAME)).data.ca_chain).toEqual([one.certificate, two.certificate]);
+  expect((await patch({ disable_name_checks: false })).json.errors).toEqual([text]);
   await patch({ disable_name_checks: false, manual_chain: ['self'] });
   expect((await post(issue, NAME)).data.ca_chain).toEqual([one.certificate]);
+});
+
+test('the deletion of an issuer that roles or chains use names them, and chains go on without it', async () => {
+  const { pki, post, root, intermediate } = mounts;
+  const top = await root('Root');
+  await intermediate();
+  await post('issuers/import/cert', { pem_bundle: top.certificate }, other);
+  const listed = (await pki.call('LIST', 'issuers', undefined, { mount: other })).data;
+  const [member = '', chained = ''] = listed.keys.toSorted(
+    (a: string, b: string) =>
+      Number(listed.key_info[a].key_id !== '') - Number(listed.key_info[b].key_id !== ''),
+  );
+  await pki.call(
+    'PATCH',
+    `issuer/${chained}`,
+    { issuer_name: 'chained', manual_chain: ['self', member] },
+    { ...MERGE_PATCH, mount: other },
+  );
+  await post('roles/leaf', leafRole, other);
+  await post('roles/by-member', { ...leafRole, issuer_ref: member }, other);
+  const deleted = await pki.call('DELETE', `issuer/${member}`, undefined, { mount: other });
+  expect(deleted.json.warnings).toEqual([
+    expect.stringContaining('these roles name: by-member.'),
+    expect.stringContaining('manual_chain of these issuers: chained.'),
+  ]);
+  const path = 'issuer/chained/issue/leaf';
+  expect((await post(path, NAME, other)).data.ca_chain).toHaveLength(1);
 });
 
 test('metadata is stored for signed requests too, and not if the role forbids it', async () => {

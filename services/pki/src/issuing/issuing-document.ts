@@ -66,7 +66,7 @@ export const issuedDocument = async (
     privateKeyDer: keyPair?.privateKeyDer,
   };
   return {
-    ...(shown.length > 0 && { ca_chain: shown }),
+    ca_chain: shown,
     certificate:
       format === 'pem_bundle'
         ? bundle(leafPem, bundled, keyPair)

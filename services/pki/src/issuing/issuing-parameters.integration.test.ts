@@ -177,6 +177,8 @@ describe('a chain through an intermediate', () => {
       expect(whole.ca_chain).toEqual([whole.issuing_ca, rootPem]);
       const { issuing_ca, ca_chain } = await chainOf({ remove_roots_from_chain: true });
       expect(ca_chain).toEqual([issuing_ca]);
+      const body = { csr, ...NAME, remove_roots_from_chain: true };
+      expect((await mounts.post(path, body)).data.ca_chain).toEqual([]);
     },
   );
 });

@@ -1,7 +1,13 @@
 /** Parameters of the issuing endpoints. */
 import { type Fields, field } from '@keelson/secrets-api';
 import { PACKAGING_FIELDS } from '../certificates/packaging.ts';
-import { listField, MAX_LIST_LENGTH, MAX_TEXT_LENGTH, textField } from '../mounts/text-fields.ts';
+import {
+  listField,
+  MAX_LIST_LENGTH,
+  MAX_TEXT_LENGTH,
+  textField,
+  timeField,
+} from '../mounts/text-fields.ts';
 import { DEFAULT_KEY_USAGE } from '../roles/domain/role.ts';
 
 /** It is stored with every certificate. */
@@ -30,18 +36,15 @@ export const fieldsOfPath = <F extends Fields>(path: string, fields: F): F => ({
 
 export const VALIDITY_FIELDS = {
   ttl: field.durationSeconds({ default: 0, description: 'Lifetime.' }),
-  not_after: field.time({
-    description:
-      'End of validity, instead of a lifetime, and within the maximum of lifetimes unless the role or the vendor dialect permits more.',
-  }),
+  not_after: timeField(
+    'End of validity, instead of a lifetime, and within the maximum of lifetimes unless the role or the vendor dialect permits more.',
+  ),
   ...PACKAGING_FIELDS,
 };
 
 export const LIFETIME_FIELDS = {
   ...VALIDITY_FIELDS,
-  not_before: field.time({
-    description: 'Start of validity, within what the not_before_bound of the role allows.',
-  }),
+  not_before: timeField('Start of validity, within what the not_before_bound of the role allows.'),
   remove_roots_from_chain: field.bool({
     default: false,
     description: 'Leave self-signed certificates out of ca_chain.',

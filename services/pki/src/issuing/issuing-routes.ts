@@ -205,8 +205,10 @@ export const issuingRoutes = (parts: IssuingRouteParts): Route[] => [
                 enforcesBehavior: fields.enforce_leaf_not_after_behavior,
                 keyUsages: fields.key_usage && toKeyUsages(fields.key_usage),
                 extendedKeyUsages: [
-                  ...toExtendedKeyUsageOids(fields.ext_key_usage),
-                  ...fields.ext_key_usage_oids,
+                  ...new Set([
+                    ...toExtendedKeyUsageOids(fields.ext_key_usage),
+                    ...fields.ext_key_usage_oids,
+                  ]),
                 ],
               }),
             );

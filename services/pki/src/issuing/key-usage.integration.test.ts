@@ -42,6 +42,48 @@ test.for<readonly [string, string]>([
   }
 });
 
+test.for<readonly [string, object, string, readonly string[]]>([
+  ['rsa', { server_flag: false }, 'Digital Signature', []],
+  ['ec', { server_flag: false }, 'Digital Signature, Key Agreement', []],
+  ['rsa', {}, 'Digital Signature, Key Encipherment', []],
+  [
+    'ec',
+    { server_flag: false, client_flag: false, code_signing_flag: true },
+    'Digital Signature',
+    [],
+  ],
+  [
+    'rsa',
+    { server_flag: false, client_flag: false, ext_key_usage: 'OCSPSigning' },
+    'Digital Signature',
+    ['OCSP No Check'],
+  ],
+  [
+    'rsa',
+    { server_flag: false, client_flag: false, ext_key_usage: 'TimeStamping' },
+    'Digital Signature',
+    ['Extended Key Usage: critical'],
+  ],
+  // The extension is critical only for an authority that does nothing else.
+  ['rsa', { ext_key_usage: 'TimeStamping' }, 'Digital Signature, Key Encipherment', []],
+])('a %s key under a role with %o gets the usages %s', async ([key_type, role, shown, more]) => {
+  await mounts.post('roles/purpose', { allow_any_name: true, key_type, ...role });
+  const { data } = await mounts.post('issue/purpose', NAME);
+  const text = mounts.textOf(data.certificate);
+  expect(usageOf(data.certificate)).toBe(shown);
+  for (const part of ['OCSP No Check', 'Extended Key Usage: critical'])
+    expect([part, text.includes(part)]).toEqual([part, more.includes(part)]);
+});
+
+test('the same extended usage by name and by identifier is written once', async () => {
+  const csr = requestOf('rsa');
+  const body = { csr, ext_key_usage: 'ClientAuth', ext_key_usage_oids: '1.3.6.1.5.5.7.3.2' };
+  const { data } = await mounts.post('sign-verbatim', body);
+  expect(mounts.textOf(data.certificate).match(/TLS Web Client Authentication/g)).toHaveLength(1);
+  expect(mounts.textOf(data.certificate)).not.toContain('Client Authentication,');
+  expect(usageOf(data.certificate)).toBe('Digital Signature');
+});
+
 test('requested usages are set, whatever the key', async () => {
   await mounts.post('roles/asked', { allow_any_name: true, key_type: 'ec', key_usage: DEFAULT });
   const csr = requestOf('ec');

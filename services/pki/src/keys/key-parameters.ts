@@ -58,7 +58,14 @@ export const toKeyChoice = (
 };
 
 /** Warnings about parameters that have no effect on a key of this type. */
-export const keyWarnings = (type: string, given: ReadonlySet<string>): readonly string[] =>
-  type !== 'existing' && given.has('key_ref')
+export const keyWarnings = (type: string, given: ReadonlySet<string>): readonly string[] => [
+  ...(type !== 'existing' && given.has('key_ref')
     ? ['key_ref has no effect: the key is a new one']
-    : [];
+    : []),
+  ...(type === 'existing' && given.has('key_name')
+    ? ['key_name has no effect: an existing key keeps its name']
+    : []),
+  ...(type !== 'exported' && given.has('private_key_format')
+    ? ['private_key_format has no effect: the private key is not returned']
+    : []),
+];

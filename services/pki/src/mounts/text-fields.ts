@@ -1,5 +1,5 @@
 /** Parameters of names, subjects and references, whose length is limited. */
-import { field } from '@keelson/secrets-api';
+import { type Field, field, type Timestamp } from '@keelson/secrets-api';
 
 /** Longer than any name that relying parties accept; URIs are the longest of them. */
 export const MAX_TEXT_LENGTH = 2048;
@@ -14,3 +14,9 @@ export const textField = (description: string) =>
 /** A list of texts; empty if it is not given. */
 export const listField = (description: string) =>
   field.commaList({ default: [], description, maxLength: MAX_LIST_LENGTH });
+
+/** A time; an empty text is none, as for texts. */
+export const timeField = (description: string): Field<Timestamp | undefined> => {
+  const time = field.time({ description });
+  return { ...time, read: (name, raw) => time.read(name, raw === '' ? undefined : raw) };
+};

@@ -58,12 +58,12 @@ export const deleteRole = (store: Store, mount: MountScope, name: string): Promi
 /** Roles searched for the name of an issuer; more than these are not worth a warning. */
 const MAX_ROLES_SEARCHED = 1000;
 
-/** Names of the roles whose issuer is given by this name. */
+/** Names of the roles whose issuer is given by one of these names or ids. */
 export const rolesNaming = async (
   reads: Reads,
   mount: MountScope,
-  issuerName: string,
+  references: readonly string[],
 ): Promise<readonly string[]> =>
   (await roleRecords(mount).entries(readableOnly(reads), { limit: MAX_ROLES_SEARCHED }))
-    .filter(([, { issuerRef }]) => issuerRef === issuerName)
+    .filter(([, { issuerRef }]) => references.includes(issuerRef))
     .map(([name]) => name);

@@ -123,6 +123,18 @@ describe('a role', () => {
     expect(plain.status).toBe(415);
   });
 
+  test.for(['a role', 'a@b', 'ü', 'a+b', '-a', 'a.', 'x'.repeat(257)])(
+    'named %s is refused with the rule for names',
+    async (name) => {
+      const path = `roles/${encodeURIComponent(name)}`;
+      const { status, json } = await mounts.pki.call('POST', path, { key_type: 'ec' });
+      expect([status, json.errors]).toEqual([
+        400,
+        [expect.stringContaining('at most 256 letters, digits')],
+      ]);
+    },
+  );
+
   test.for([
     [{ ttl: '3h', max_ttl: '2h' }, '"ttl" value must be less than "max_ttl" value'],
     [{ ext_key_usage_oids: '1.x' }, 'could not be parsed as a valid oid'],

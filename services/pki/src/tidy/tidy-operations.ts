@@ -21,6 +21,7 @@ import type { CrlBuilder } from '../crl/build/crl-builder.ts';
 import { deleteIssuer } from '../issuers/issuer-operations.ts';
 import type { Authorities } from '../issuers/issuer-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
+import { rolesNaming } from '../roles/role-operations.ts';
 import { tidyAcme } from './acme-tidy-operations.ts';
 import { stepSize, type TidyOperation, type TidySettings } from './domain/tidy-settings.ts';
 import type { TidyCounts } from './tidy-records.ts';
@@ -151,7 +152,7 @@ const deleteExpiredIssuers = async (parts: TidyParts, run: TidyRun): Promise<voi
     (issuer) => issuer !== authority.defaultIssuer && issuer.certificate.notAfterMs < beforeMs,
   );
   for (const { issuer } of expired) {
-    await deleteIssuer(parts, mount, issuer.id);
+    await deleteIssuer({ ...parts, rolesNaming }, mount, issuer.id);
     await run.advance({});
   }
   if (expired.length > 0) await parts.crlBuilder.rebuild(mount);

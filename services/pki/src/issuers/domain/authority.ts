@@ -176,11 +176,7 @@ export class Authority {
       notAfterMs: certificate.notAfterMs,
       leafNotAfterBehavior: issuer.leafNotAfterBehavior,
       urls: this.urlsOf(inUse),
-      chainRules: chainRulesOf(
-        inUse,
-        [...pathsAbove(inUse, this.#graph, MAX_PATHS)],
-        issuer.manualChain.length > 0 ? this.chainOf(inUse) : [],
-      ),
+      chainRules: chainRulesOf(inUse, [...pathsAbove(inUse, this.#graph, MAX_PATHS)]),
     };
     this.#signing.set(inUse, signing);
     return signing;

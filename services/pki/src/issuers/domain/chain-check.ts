@@ -26,8 +26,6 @@ interface PathRules {
 /** The check of certificates under one issuer, as data: it may be made on another thread. */
 export interface ChainRules {
   readonly allowsUninterpreted: boolean;
-  /** A finding about the manual chain itself; undefined: none. */
-  readonly manualChainFinding: string | undefined;
   /** A certificate is accepted if one path accepts it. */
   readonly paths: readonly PathRules[];
 }
@@ -39,6 +37,10 @@ const INTERPRETED: readonly string[] = [
   EXTENSION.subjectAltName,
   EXTENSION.nameConstraints,
   EXTENSION.certificatePolicies,
+  // Verifiers know these, which RFC 5280 requires or recommends to be critical.
+  EXTENSION.policyMappings,
+  EXTENSION.policyConstraints,
+  EXTENSION.inhibitAnyPolicy,
   EXTENSION.crlDistributionPoints,
 ];
 
@@ -79,32 +81,31 @@ const rulesOf = (
 });
 
 /**
- * The first member of a manual chain that no certificate before it names as its issuer. Chains
- * that are found are linked by names; a manual chain may not be.
+ * Refuses a manual chain of which no certificate before a member names it as its issuer. It is checked
+ * when it is written: chains that are found are linked by names; a manual chain may not be.
+ * @throws KeelsonError `request.invalid`
  */
-const nameFinding = (chain: readonly IssuerInUse[]): string | undefined => {
+export const checkManualChain = (chain: readonly IssuerInUse[]): void => {
   const named: Buffer[] = [];
   for (const { issuer, certificate } of chain) {
     const subject = Buffer.from(certificate.subject);
     if (named.length > 0 && !named.some((name) => name.equals(subject)))
-      return `issuer ${issuer.id} of the manual chain is not named as issuer by any certificate before it`;
+      throw new KeelsonError('request.invalid', {
+        text: `manual_chain: issuer ${issuer.id} is not named as issuer by any certificate before it; disable_name_checks permits that`,
+      });
     // Its own name, too: a chain may contain an issuer and its reissue.
     named.push(subject, Buffer.from(certificate.issuer));
   }
-  return undefined;
 };
 
-/** @param manualChain the chain that an operator gave the issuer; empty when it is found */
 export const chainRulesOf = (
   { issuer }: IssuerInUse,
   paths: readonly (readonly IssuerInUse[])[],
-  manualChain: readonly IssuerInUse[],
 ): ChainRules => {
   const isDisabled = (check: ChainCheck): boolean =>
     issuer.disabledChecks?.includes(check) === true;
   return {
     allowsUninterpreted: isDisabled('critical_extension'),
-    manualChainFinding: isDisabled('name') ? undefined : nameFinding(manualChain),
     paths: paths.map((path) => rulesOf(path, isDisabled)),
   };
 };
@@ -133,11 +134,10 @@ const findingOf = (
  * @throws KeelsonError `request.invalid`
  */
 export const checkChain = (
-  { allowsUninterpreted, manualChainFinding, paths }: ChainRules,
+  { allowsUninterpreted, paths }: ChainRules,
   fields: CheckedFields,
 ): void => {
-  const own =
-    manualChainFinding ?? (allowsUninterpreted ? undefined : uninterpreted(fields.extensions));
+  const own = allowsUninterpreted ? undefined : uninterpreted(fields.extensions);
   const findings = own === undefined ? paths.map((path) => findingOf(path, fields)) : [own];
   const [finding] = findings;
   if (finding !== undefined && !findings.includes(undefined))

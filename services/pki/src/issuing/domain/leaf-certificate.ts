@@ -4,6 +4,8 @@ import {
   basicConstraints,
   type CertificateFields,
   certificatePolicies,
+  EXTENDED_KEY_USAGE,
+  EXTENSION,
   type Extension,
   encodeName,
   extendedKeyUsage,
@@ -33,14 +35,30 @@ export interface LeafRequest {
   readonly urls: AuthorityUrls;
 }
 
+/** RFC 6960 §4.2.2.2.1: clients do not ask a responder about its own certificate. */
+const OCSP_NO_CHECK: Extension = {
+  oid: EXTENSION.ocspNoCheck,
+  critical: false,
+  value: Buffer.from('0500', 'hex'),
+};
+
+/** RFC 3161 §2.3: that of a time-stamping authority is its only one, and critical. */
+const extendedKeyUsageOf = (usages: readonly string[]): Extension =>
+  extendedKeyUsage(usages, usages.length === 1 && usages[0] === EXTENDED_KEY_USAGE.TimeStamping);
+
 const leafExtensions = (request: LeafRequest, isSubjectEmpty: boolean): readonly Extension[] => {
   const { role, names } = request;
-  const usages = chooseKeyUsages(role.keyUsage && toKeyUsages(role.keyUsage), request.publicKeyDer);
   const extendedUsages = extendedKeyUsagesOf(role);
+  const usages = chooseKeyUsages(
+    role.keyUsage && toKeyUsages(role.keyUsage),
+    request.publicKeyDer,
+    extendedUsages,
+  );
   const alternatives = toGeneralNames(names.alternatives);
   return [
     ...(usages.length > 0 ? [keyUsage(usages)] : []),
-    ...(extendedUsages.length > 0 ? [extendedKeyUsage(extendedUsages)] : []),
+    ...(extendedUsages.length > 0 ? [extendedKeyUsageOf(extendedUsages)] : []),
+    ...(extendedUsages.includes(EXTENDED_KEY_USAGE.OCSPSigning) ? [OCSP_NO_CHECK] : []),
     ...(role.basicConstraintsValidForNonCa ? [basicConstraints({ isCa: false })] : []),
     subjectKeyIdentifier(keyIdentifierOf(request.publicKeyDer)),
     ...issuerExtensions(request.issuerKeyIdentifier, request.urls),

@@ -16,6 +16,7 @@ import {
   keyIdentifierOf,
   keyUsage,
   parseBasicConstraints,
+  parseExtendedKeyUsage,
   parseName,
   subjectKeyIdentifier,
 } from '@keelson/x509';
@@ -63,7 +64,12 @@ export const buildVerbatimCertificate = (request: VerbatimRequest): CertificateF
   refuseCa(csr);
   const kept = withoutIssuerExtensions(csr.extensions);
   const lacks = (oid: string): boolean => findExtension(kept, oid) === undefined;
-  const usages = chooseKeyUsages(request.defaultKeyUsages, csr.publicKeyDer);
+  const ofCsr = findExtension(kept, EXTENSION.extendedKeyUsage);
+  const usages = chooseKeyUsages(
+    request.defaultKeyUsages,
+    csr.publicKeyDer,
+    ofCsr === undefined ? request.defaultExtendedKeyUsages : parseExtendedKeyUsage(ofCsr.value),
+  );
   const added: readonly Extension[] = [
     ...(lacks(EXTENSION.keyUsage) && usages.length > 0 ? [keyUsage(usages)] : []),
     ...(lacks(EXTENSION.extendedKeyUsage) && request.defaultExtendedKeyUsages.length > 0

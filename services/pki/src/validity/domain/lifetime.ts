@@ -270,5 +270,13 @@ export const lifetimeUnderRules = (
       : withinEndOfRole(asked, decided, Math.min(wholeSecond(roleEndMs), MAX_TIME_MS));
   const notAfterMs = boundByIssuer(lifetime.notAfterMs, issuer.notAfterMs, behavior);
   checkValidity({ notBeforeMs: lifetime.notBeforeMs, notAfterMs });
-  return { ...lifetime, notAfterMs, isTruncated: notAfterMs < lifetime.notAfterMs };
+  const hasExpired = issuer.notAfterMs < asked.nowMs;
+  return {
+    ...lifetime,
+    notAfterMs,
+    isTruncated: notAfterMs < lifetime.notAfterMs,
+    warnings: hasExpired
+      ? [...lifetime.warnings, `the issuer expired at ${formatTime(issuer.notAfterMs)}`]
+      : lifetime.warnings,
+  };
 };
