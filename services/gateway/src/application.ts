@@ -22,9 +22,11 @@ import { discoveryPlugin } from './discovery/discovery-plugin.ts';
 import { estPlugin } from './est/est-plugin.ts';
 import { createErrorHandler } from './hooks/answer-errors.ts';
 import { limitClient } from './hooks/limit-client.ts';
+import { limitRequests } from './hooks/limit-requests.ts';
 import { createExchange, type ExchangeRules, openExchange } from './hooks/open-exchange.ts';
 import { readRequestHead } from './hooks/read-head.ts';
 import { recordRequest } from './hooks/record-request.ts';
+import type { Places } from './limits/places.ts';
 import type { RateLimit } from './limits/rate-limit.ts';
 import { type LivePluginParts, livePlugin } from './live/live-plugin.ts';
 import type { RequestMetrics } from './metrics/metrics.ts';
@@ -51,6 +53,8 @@ export interface ApplicationParts {
   readonly enrolment: RpcService<typeof EnrolmentDefinition> | undefined;
   /** Rate limit of each client address, on /v1 and EST. */
   readonly clientRateLimit: RateLimit;
+  /** Places for the requests in progress to all APIs. */
+  readonly requestPlaces: Places;
   readonly readiness: Readiness;
   readonly needsRestart: () => string | undefined;
 }
@@ -112,7 +116,11 @@ export const createApplication = (parts: ApplicationParts): FastifyInstance => {
     void app.register(plugin, { prefix: surface.prefix });
   };
 
-  const proxied = [recordRequest(metrics, logger), readRequestHead(parts.heads)];
+  const proxied = [
+    recordRequest(metrics, logger),
+    readRequestHead(parts.heads),
+    limitRequests(parts.requestPlaces),
+  ];
   const limited = [...proxied, limitClient(parts.clientRateLimit)];
   const { serveV1, enrolment } = parts;
   serve(V1, limited, (scope) => void scope.register(v1Plugin, { serveV1 }));

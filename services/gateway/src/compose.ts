@@ -15,7 +15,7 @@ import { withRecentRequests } from './audit/recent-requests.ts';
 import { type GatewayConfig, requireConsistent } from './config.ts';
 import { createBodyBudget } from './limits/body-budget.ts';
 import { limitConnections } from './limits/client-connections.ts';
-import { createLivePlaces } from './limits/live-places.ts';
+import { createPlaces } from './limits/places.ts';
 import { createRateLimit } from './limits/rate-limit.ts';
 import type { SharedCount } from './limits/shared-count.ts';
 import { createMetrics, type RequestMetrics } from './metrics/metrics.ts';
@@ -177,10 +177,17 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
       clock,
       serve: { v1: serveV1, api_v2: serveApiV2 },
       isDraining: () => isDraining,
-      places: createLivePlaces({ total: config.liveStreams, client: config.clientLiveStreams }),
+      places: createPlaces('request.live_streams', {
+        total: config.liveStreams,
+        client: config.clientLiveStreams,
+      }),
     },
     enrolment: parts.enrolment,
     clientRateLimit: createRateLimit(config.clientRateLimit),
+    requestPlaces: createPlaces('request.requests_under_way', {
+      total: config.requestsUnderWay,
+      client: config.clientRequestsUnderWay,
+    }),
     readiness,
     needsRestart: parts.needsRestart ?? (() => undefined),
   });

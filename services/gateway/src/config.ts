@@ -124,6 +124,17 @@ const limitSettings = Type.Object(
       minimum: 4,
       default: 1024,
     }),
+    requestsUnderWay: Type.Integer({
+      description:
+        'Requests to the APIs in progress at a time, live streams included; beyond it the answer is 503.',
+      minimum: 16,
+      default: 8192,
+    }),
+    clientRequestsUnderWay: Type.Integer({
+      description: 'The same for one client address (one /64 of IPv6).',
+      minimum: 4,
+      default: 1024,
+    }),
     liveStreams: Type.Integer({
       description:
         'Live streams (/live) at a time, each one page of the console; beyond it the answer is 503 and pages ask by themselves.',

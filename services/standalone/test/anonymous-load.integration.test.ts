@@ -1,5 +1,7 @@
 /** The memory that callers without a token can make the process take. */
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
 import {
   type KeelsonProcess,
@@ -26,6 +28,12 @@ const MIB = 1024 * 1024;
 const peakMegabytes = (): number => {
   const status = readFileSync(`/proc/${keelson.pid}/status`, 'utf8');
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
+};
+
+/** What the process has in memory now. */
+const presentMegabytes = (): number => {
+  const status = readFileSync(`/proc/${keelson.pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
 };
 
 /** Sends 29 MiB of a longer body, as fast as it is taken. @returns the status line of the answer */
@@ -102,4 +110,42 @@ test('two thousand connections with unfinished heads leave room for others, take
   await Promise.all(ended);
   expect(peakMegabytes() - idle).toBeLessThan(300);
   expect((await fetch(`${keelson.http}/healthz`)).status).toBe(200);
+});
+
+/** Begins 100 requests on one connection of HTTP/2 and a body of each. @returns the number that was answered */
+const beginRequests = async (): Promise<number> => {
+  const session = connectHttp2(keelson.https, { rejectUnauthorized: false });
+  session.on('error', () => undefined);
+  let answered = 0;
+  const head = { ':method': 'POST', ':path': '/v1/sys/unseal', 'content-length': '200000' };
+  for (let sent = 0; sent < 100; sent++) {
+    const stream = session.request(head);
+    stream.on('error', () => undefined).on('response', () => (answered += 1));
+    stream.resume().write('x');
+  }
+  // An answer to this comes after the frames that answer the requests.
+  const reached = Promise.withResolvers<void>();
+  session.once('close', () => reached.resolve());
+  session.once('connect', () => session.ping(() => session.ping(() => reached.resolve())));
+  await reached.promise;
+  sessions.push(session);
+  return answered;
+};
+const sessions: ReturnType<typeof connectHttp2>[] = [];
+const CONNECTIONS = 100;
+
+test('a hundred unfinished requests on each of many connections of HTTP/2 take less than 300 MB, and are given back', {
+  timeout: 120_000,
+}, async () => {
+  const idle = presentMegabytes();
+  for (let begun = 0; begun < CONNECTIONS; begun += 10)
+    await Promise.all(Array.from({ length: 10 }, beginRequests));
+  const metrics = await (await fetch(`${keelson.http}/metrics`)).text();
+  const underWay = Number(/^keelson_http_requests_under_way (\d+)$/m.exec(metrics)?.[1]);
+  expect(underWay).toBeLessThanOrEqual(1024);
+  expect(presentMegabytes() - idle).toBeLessThan(300);
+  const ended = sessions.map((session) => once(session, 'close'));
+  for (const session of sessions) session.destroy();
+  await Promise.all(ended);
+  expect((await fetch(`${keelson.http}/v1/sys/health`)).status).toBe(200);
 });

@@ -22,6 +22,12 @@ export const EDGE_ERRORS = {
     retry: true,
     message: 'the request bodies in memory {whose} exceed {limitBytes} bytes; try again',
   },
+  'request.requests_under_way': {
+    grpc: 'RESOURCE_EXHAUSTED',
+    http: 503,
+    retry: true,
+    message: 'the requests in progress {whose} exceed {limit}; try again',
+  },
   'request.live_streams': {
     grpc: 'RESOURCE_EXHAUSTED',
     http: 503,

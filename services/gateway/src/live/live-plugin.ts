@@ -4,7 +4,7 @@ import { KeelsonError } from '@keelson/errors';
 import type { FastifyPluginCallback } from 'fastify';
 import { answerWith } from '../answers/answer-with.ts';
 import { clientNetwork } from '../limits/client-network.ts';
-import type { LivePlaces } from '../limits/live-places.ts';
+import type { Places } from '../limits/places.ts';
 import { bearerToken, serviceHeader } from '../request/header-names.ts';
 import { createLiveStream, type LiveParts } from './live-stream.ts';
 import { parseWatches } from './watches.ts';
@@ -17,7 +17,7 @@ const HEADERS = {
 const RETRY_AFTER_SECONDS = '5';
 
 export interface LivePluginParts extends LiveParts {
-  readonly places: LivePlaces;
+  readonly places: Places;
 }
 
 export const livePlugin: FastifyPluginCallback<LivePluginParts> = (app, parts, done) => {

@@ -5,11 +5,12 @@ import { KeelsonError } from '@keelson/errors';
 import type { RequestHead } from '@keelson/proto/edge/v1/edge';
 import type { BodyBudget, BodyHolding } from '../limits/body-budget.ts';
 import { clientNetwork } from '../limits/client-network.ts';
+import { connectionOf } from './connection.ts';
 import { emptyHead } from './request-head.ts';
 import type { Surface } from './surface.ts';
 
-/** `Retry-After` of a response to a request over the rate limit, in seconds. */
-const RETRY_AFTER_SECONDS = '1';
+/** `Retry-After` of a response to a request over a limit, in seconds. */
+export const RETRY_AFTER_SECONDS = '1';
 
 export interface ExchangeOptions {
   readonly request: IncomingMessage;
@@ -98,21 +99,24 @@ export class Exchange {
 
   /** Counts the bytes of the body in `budget` until the request is answered. */
   holdBody(budget: BodyBudget, isAnonymous: boolean): BodyHolding {
-    const opened = budget.open(clientNetwork(this.head.remoteAddress), isAnonymous);
+    const address = clientNetwork(this.head.remoteAddress);
+    const opened = this.#refusable(() =>
+      budget.open(address, isAnonymous ? connectionOf(this.request) : undefined),
+    );
     this.#holding = opened;
     if (this.#ended !== undefined) opened.release();
-    return {
-      ...opened,
-      take: (bytes) => {
-        try {
-          opened.take(bytes);
-        } catch (refused) {
-          opened.release();
-          this.answerHeaders['retry-after'] = RETRY_AFTER_SECONDS;
-          throw refused;
-        }
-      },
-    };
+    return { ...opened, take: (bytes) => this.#refusable(() => opened.take(bytes)) };
+  }
+
+  /** A refusal of `take` gives everything back and tells the client when to try again. */
+  #refusable<T>(take: () => T): T {
+    try {
+      return take();
+    } catch (refused) {
+      this.#holding?.release();
+      this.answerHeaders['retry-after'] = RETRY_AFTER_SECONDS;
+      throw refused;
+    }
   }
 
   /** Current time limit of the whole request. */

@@ -1,22 +1,31 @@
 /**
- * Limits the number of live streams, because each holds a connection and queries services while it
- * lasts.
+ * Limits how many requests, or live streams, each client and all clients together have at a time. One over a
+ * limit is refused instead of queued, because a queue would hold the memory that the limit protects.
  */
 import { KeelsonError } from '@keelson/errors';
 
-export interface LivePlaces {
+export interface Places {
   /**
    * Takes a place for a client address; the returned function gives it back, once.
-   * @throws KeelsonError `request.live_streams` when the client or all clients together have no place left
+   * @throws KeelsonError of the code when the client or all clients together have no place left
    */
   take(client: string): () => void;
 }
 
-export const createLivePlaces = (limits: { total: number; client: number }): LivePlaces => {
+export interface PlaceLimits {
+  readonly total: number;
+  /** Of one client address. */
+  readonly client: number;
+}
+
+export const createPlaces = (
+  code: 'request.live_streams' | 'request.requests_under_way',
+  limits: PlaceLimits,
+): Places => {
   const counts = new Map<string, number>();
   let total = 0;
   const refuse = (whose: string, limit: number): never => {
-    throw new KeelsonError('request.live_streams', { whose, limit });
+    throw new KeelsonError(code, { whose, limit });
   };
   return {
     take: (client) => {
