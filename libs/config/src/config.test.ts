@@ -129,6 +129,16 @@ describe('configuration from the environment', () => {
     expect(problemsOf({ KEELSON_JOIN_TOKEN: 'hunter2' }).join()).not.toContain('hunter2');
   });
 
+  test.for<[string, string]>([
+    ['nats://keelson:hunter2@host:x', 'nats://***@host:x'],
+    ['nats://a:b@one,nats://c:hunter2@two', 'nats://***@two'],
+    ['keelson:hunter2@host', '***@host'],
+    ['http://u:hun/ter@2@x', 'http://***@x'],
+  ])('shows the bad URL %s as %s', ([given, shown]) => {
+    const [problem] = problemsOf({ KEELSON_HTTP_PORT: given });
+    expect(problem).toContain(`, not "${shown}".`);
+  });
+
   test('stops when a required setting is missing', () => {
     const required = Type.Object({ dsn: Type.String({ description: 'Where the store is.' }) });
     expect(() => parseConfig(required, {})).toThrow('KEELSON_DSN must be set: Where the store is.');

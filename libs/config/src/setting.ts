@@ -136,6 +136,13 @@ export type SettingOutcome =
   | { readonly value: unknown; readonly problem?: never }
   | { readonly problem: string };
 
+/**
+ * The text without what stands before its last `@`, where a URL has a name and a password. The text was
+ * refused, so it is not read as a URL.
+ */
+const withoutUserInfo = (text: string): string =>
+  text.replace(/^([a-z][a-z\d+.-]*:\/\/)?.*@/is, '$1***@');
+
 /** Reads one setting; an empty text counts as absent. `shownAs` replaces its name in a problem. */
 export const readSetting = (
   name: string,
@@ -151,6 +158,6 @@ export const readSetting = (
       : { value: keywords(schema).default };
   const value = toValue(keywords(schema), text);
   if (value !== undefined && Check(schema, value)) return { value };
-  const shown = setting.secret ? '' : `, not "${text}"`;
+  const shown = setting.secret ? '' : `, not "${withoutUserInfo(text)}"`;
   return { problem: `${shownAs ?? setting.name} must be ${setting.accepts}${shown}.` };
 };

@@ -1,4 +1,10 @@
-import { type ConfigSchema, configMarkdown } from '@keelson/config';
+import {
+  ConfigError,
+  type ConfigSchema,
+  configMarkdown,
+  describeConfig,
+  parseConfig,
+} from '@keelson/config';
 import { expect, test } from 'vitest';
 import { gatewayProcessConfig } from '../../gateway/src/config.ts';
 import { pkiProcessConfig } from '../../pki/src/config.ts';
@@ -45,4 +51,34 @@ test('docs/configuration.md lists every setting of every process', async () => {
     '',
   ].join('\n');
   await expect(page).toMatchFileSnapshot('../../../docs/configuration.md');
+});
+
+/** Mistaken values of a setting, with the same password in each. */
+const WITH_PASSWORD = [
+  'http://keelson:hunter2@host:x y',
+  'x://keelson:hunter2@host',
+  'keelson:hunter2@host:4222',
+  'nats://keelson:hunter2@one,nats://keelson:hunter2@two',
+  'https://keelson:hunter2@host/path?query',
+];
+
+/** The problems with a value of one setting, and with the settings that it leaves unset. */
+const refusal = (schema: ConfigSchema, name: string, text: string): readonly string[] => {
+  try {
+    parseConfig(schema, { [name]: text });
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+};
+
+test('no refusal of a setting shows the password of a URL', () => {
+  const problems = PROCESSES.flatMap(([, , schema]) =>
+    [...new Set(describeConfig(schema).match(/KEELSON_\w+/g))].flatMap((name) =>
+      WITH_PASSWORD.flatMap((text) => refusal(schema, name, text)),
+    ),
+  );
+  expect(problems.length).toBeGreaterThan(500);
+  expect(problems.filter((problem) => problem.includes('hunter2'))).toEqual([]);
 });
