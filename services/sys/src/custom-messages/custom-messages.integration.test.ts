@@ -64,6 +64,16 @@ describe('creating', () => {
       'invalid number of elements in link parameter value; only a single element can be provided',
     ],
     [{ link: { a: 5 } }, 'invalid url for "a" key in link parameter value'],
+    ...[
+      'javascript:alert(1)',
+      ' JavaScript:x',
+      'java\tscript:x',
+      'data:text/html,x',
+      'vbscript:x',
+    ].map((url): [object, string] => [
+      { link: { a: url } },
+      'invalid url for "a" key in link parameter value: it must be a relative path, or begin with http:, https: or mailto:',
+    ]),
     [{ link: { '': 'https://x' } }, 'missing title key in link parameter value'],
     [{ link: { a: '' }, options: 5 }, 'missing url for "a" key in link parameter value'],
     [
@@ -82,6 +92,9 @@ describe('creating', () => {
   test.for([
     [{ title: '' }, { title: '' }],
     [{ message: TEXT.replace(/=+$/, '') }, { message: TEXT.replace(/=+$/, '') }],
+    ...['/ui/status', 'help', '//status.example', 'mailto:ops@example.com'].map(
+      (url): [object, object] => [{ link: { a: url } }, { link: { a: url } }],
+    ),
     [{ link: {} }, { link: null }],
     [{ link: { '': '' } }, { link: null }],
     [

@@ -50,6 +50,14 @@ export const isBase64 = (text: string): boolean =>
   /^[A-Za-z0-9+/]*={0,2}$/.test(text) &&
   (text.endsWith('=') ? text.length % 4 === 0 : text.length % 4 !== 1);
 
+const LINK_SCHEMES = ['http:', 'https:', 'mailto:'];
+
+/** Whether it is a path, or a URL of a scheme that runs nothing. */
+const isHarmless = (url: string): boolean => {
+  const parsed = URL.parse(url, 'https://console.invalid');
+  return parsed !== null && LINK_SCHEMES.includes(parsed.protocol);
+};
+
 /**
  * The only link of a message; `{}` and `{"":""}` mean that it has none.
  * @returns the link, or the text of the refusal
@@ -69,6 +77,10 @@ export const parseLink = (
   if (title === '' && url === '') return { link: null };
   if (title === '') return { refused: 'missing title key in link parameter value' };
   if (url === '') return { refused: `missing url for "${title}" key in link parameter value` };
+  if (!isHarmless(url))
+    return {
+      refused: `invalid url for "${title}" key in link parameter value: it must be a relative path, or begin with http:, https: or mailto:`,
+    };
   return { link: { title, url } };
 };
 
