@@ -1,4 +1,5 @@
 /** The composition root of the gateway. */
+import type { RequestListener } from 'node:http';
 import type { Clock } from '@keelson/clock';
 import type { EdgeService } from '@keelson/edge';
 import type { Logger } from '@keelson/logging';
@@ -26,7 +27,7 @@ import { withServiceHealth } from './probes/service-health.ts';
 import type { BodyLimits } from './request/body-rules.ts';
 import { createClientAddress } from './request/client-address.ts';
 import { createSecurityHeaders } from './request/security-headers.ts';
-import { createHttpServers } from './server/http-servers.ts';
+import { createHttpServers, type HttpServers } from './server/http-servers.ts';
 import { watchCertificateExpiry } from './tls/certificate-expiry.ts';
 import type { CertificateSource } from './tls/self-issued-certificate.ts';
 import { createServeV1 } from './v1/serve-v1.ts';
@@ -110,13 +111,45 @@ const toBodyLimits = (config: GatewayConfig): BodyLimits => ({
 const ownFilesOf = ({ config, ownFiles = [] }: GatewayParts): readonly string[] =>
   [...ownFiles, config.tlsCertificateFile, config.tlsKeyFile].filter((file) => file !== undefined);
 
+/** The servers on both ports, which hand requests to `answer`. */
+const openServers = (
+  { config, tls }: GatewayParts,
+  logger: Logger,
+  answer: RequestListener,
+): HttpServers =>
+  createHttpServers({
+    address: config.listenAddress,
+    httpPort: config.httpPort,
+    httpsPort: config.httpsPort,
+    certificate: tls,
+    requestsClientCertificates: config.requestClientCertificates,
+    requestTimeLimitMs:
+      Math.max(config.requestTimeLimitSeconds, config.transferTimeLimitSeconds) * 1000,
+    keepAliveMs: config.keepAliveSeconds * 1000,
+    maxConnections: config.maxConnections,
+    entrance: {
+      proxyProtocolFrom: config.proxyProtocolFrom,
+      limitConnections: limitConnections(config.clientMaxConnections, config.trustedProxies),
+      onRefused: (proxy, reason) => logger.warn({ proxy }, reason),
+    },
+    answer,
+  });
+
 export const composeGateway = (parts: GatewayParts): Gateway => {
   const { config, clock, services, access, identity, tls, drainMs = 0 } = parts;
   requireConsistent(config);
   const logger = parts.logger.child({ service: 'gateway' });
-  const ownFaults =
+  const certificateFaults =
     tls === undefined ? () => [] : watchCertificateExpiry(tls, clock, parts.registry);
-  const readiness = createReadiness({ clock, services, access, ownFaults });
+  const readiness = createReadiness({
+    clock,
+    services,
+    access,
+    ownFaults: async (generation) => [
+      ...certificateFaults(),
+      ...(await auditLog.faults(generation)),
+    ],
+  });
   const bodies = toBodyLimits(config);
   const metrics = createMetrics(
     parts.registry,
@@ -192,22 +225,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     needsRestart: parts.needsRestart ?? (() => undefined),
   });
 
-  const servers = createHttpServers({
-    address: config.listenAddress,
-    httpPort: config.httpPort,
-    httpsPort: config.httpsPort,
-    certificate: tls,
-    requestsClientCertificates: config.requestClientCertificates,
-    requestTimeLimitMs: Math.max(timeoutMs, transferTimeLimitMs),
-    keepAliveMs: config.keepAliveSeconds * 1000,
-    maxConnections: config.maxConnections,
-    entrance: {
-      proxyProtocolFrom: config.proxyProtocolFrom,
-      limitConnections: limitConnections(config.clientMaxConnections, config.trustedProxies),
-      onRefused: (proxy, reason) => logger.warn({ proxy }, reason),
-    },
-    answer: (request, response) => app.routing(request, response),
-  });
+  const servers = openServers(parts, logger, (request, response) => app.routing(request, response));
 
   return {
     start: async () => {

@@ -1,5 +1,5 @@
 /** Audit devices through the whole control plane: one that cannot be written to locks nobody out. */
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -129,6 +129,12 @@ test('no device may use the files of the server itself', async () => {
       expect.stringContaining('file_path names a file or a folder of Keelson itself'),
     ]);
   }
+  const linked = join(folder, 'linked.log');
+  linkSync(join(data, 'unseal.key'), linked);
+  expect((await enable('bad', 'file', { file_path: linked })).body.errors[0]).toContain(
+    'file_path is a file with another name (a hard link)',
+  );
+  rmSync(linked);
   const after = ['unseal.key', 'first-run.json'].map((name) => readFileSync(join(data, name)));
   expect(after).toEqual(before);
   expect(() => readFileSync(join(data, 'audit.log'))).toThrow('ENOENT');
@@ -146,12 +152,19 @@ test('a device starts with its test entry', async () => {
   expect(paths).toEqual(['sys/audit/test', 'auth/token/lookup-self', 'auth/token/lookup-self']);
 });
 
-test('an entry names the caller by the display_name of its token', async () => {
-  const created = await call('POST', 'auth/token/create', { display_name: 'ci 7' });
+test('an entry names the caller by the display_name and the metadata of its token', async () => {
+  const meta = { user: 'alice@example.com', ticket: 'OPS-7' };
+  const created = await call('POST', 'auth/token/create', { display_name: 'ci 7', meta });
   await call('GET', 'auth/token/lookup-self', undefined, created.body.auth.client_token);
   const entries = readFileSync(join(folder, 'audit.log'), 'utf8').trim().split('\n');
-  const { auth } = JSON.parse(entries.at(-1) ?? '') as { auth: object };
-  expect(auth).toMatchObject({ display_name: 'token-ci-7', policies: ['root'] });
+  const { auth, request, response } = JSON.parse(entries.at(-1) ?? '') as {
+    auth: object;
+    request: { id: string };
+    response: { data: { request_id: string; mount_type: string; data: { id: string } } };
+  };
+  expect(auth).toMatchObject({ display_name: 'token-ci-7', policies: ['root'], metadata: meta });
+  expect(response.data.request_id).toBe(request.id);
+  expect(response.data.data.id).toMatch(/^hmac-sha256:/);
 });
 
 interface ApiEntry {
@@ -211,6 +224,43 @@ test('warnings of /v1 and /api/v2, and resources of /api/v2, are readable in the
     expect.stringContaining('ttl'),
   ]);
   expect((await call('DELETE', 'sys/audit/warnings')).status).toBe(204);
+});
+
+const UNRECORDED = ['sys/health', 'sys/seal-status', 'sys/leader', 'sys/init'];
+const readiness = async () => {
+  const answer = await fetch(`${keelson.http}/readyz`);
+  return { status: answer.status, body: (await answer.json()) as { impaired?: object } };
+};
+
+test('a device whose folder is missing after a start is named, and what load balancers ask is answered', async () => {
+  const gone = join(folder, 'gone');
+  mkdirSync(gone);
+  expect((await enable('away', 'file', { file_path: join(gone, 'audit.log') })).status).toBe(204);
+  expect(await lookUp()).toBe(200);
+  for (const path of UNRECORDED) expect((await call('GET', path)).status).toBe(200);
+  expect((await fetch(`${keelson.http}/readyz`)).status).toBe(200);
+  const entries = readFileSync(join(gone, 'audit.log'), 'utf8');
+  expect(entries).toContain('auth/token/lookup-self');
+  for (const path of UNRECORDED) expect(entries).not.toContain(path);
+  expect((await call('DELETE', 'sys/audit/file')).status).toBe(204);
+  expect((await readiness()).body).not.toHaveProperty('impaired');
+
+  await keelson.stop();
+  rmSync(gone, { recursive: true });
+  keelson = await start();
+  expect(await readiness()).toEqual({
+    status: 200,
+    body: expect.objectContaining({
+      impaired: { gateway: ['the audit device away/ cannot be written to (ENOENT)'] },
+    }),
+  });
+  expect(await lookUp()).toBe(500);
+  for (const path of UNRECORDED) expect((await call('GET', path)).status).toBe(200);
+  mkdirSync(gone);
+  expect(await lookUp()).toBe(200);
+  expect((await readiness()).body).not.toHaveProperty('impaired');
+  expect((await enable('file', 'file', { file_path: join(folder, 'audit.log') })).status).toBe(204);
+  expect((await call('DELETE', 'sys/audit/away')).status).toBe(204);
 });
 
 test('a device that fails permanently blocks, and is disabled while audit is not required', async () => {

@@ -1,6 +1,6 @@
 /**
  * The file of an audit device. Keelson writes it as its own user, so a caller who may enable a
- * device must not be able to name Keelson's own files, directly or through symbolic links.
+ * device must not be able to name Keelson's own files, directly or through links.
  */
 import { constants } from 'node:fs';
 import { type FileHandle, open, realpath } from 'node:fs/promises';
@@ -64,7 +64,12 @@ export const openAuditFile = async (
     if (hasCode(cause, 'ELOOP')) throw new Error('file_path is a symbolic link', { cause });
     throw cause;
   });
-  if ((await handle.stat()).isFile()) return handle;
+  const found = await handle.stat();
+  if (found.isFile() && found.nlink === 1) return handle;
   await handle.close();
-  throw new Error('file_path is not a regular file');
+  throw new Error(
+    found.isFile()
+      ? 'file_path is a file with another name (a hard link), which may be one of Keelson itself'
+      : 'file_path is not a regular file',
+  );
 };

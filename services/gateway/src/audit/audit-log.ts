@@ -21,6 +21,8 @@ import type { Json } from './domain/readable-names.ts';
 import { type RecentRequest, recentRequest, withRecent } from './domain/recent-request.ts';
 
 interface OpenDevice {
+  /** Why the last entry was not accepted; undefined if it was. */
+  refusal?: unknown;
   readonly device: AuditDevice;
   readonly rules: EntryRules;
   readonly prefix: string;
@@ -37,6 +39,8 @@ export interface AuditLog {
   request(exchange: AuditedExchange): Promise<void>;
   /** @throws KeelsonError `audit.not_recorded` */
   response(exchange: AuditedExchange, answer: AuditedAnswer): Promise<void>;
+  /** The devices of a generation that cannot be written to, each with the reason. */
+  faults(generation: number): Promise<readonly string[]>;
   /** The newest exchanges that were recorded, newest first. */
   recent(): readonly RecentRequest[];
   /**
@@ -61,6 +65,12 @@ export interface AuditLogParts {
 }
 
 const MAX_FETCHES = 3;
+
+/** The code of a failed system call, or the text of an error of our own, neither of which names a path. */
+const reasonOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return 'unknown';
+  return 'code' in error ? String(error.code) : error.message;
+};
 
 /** The entry written to test a device. */
 const TRIAL: AuditedExchange = {
@@ -120,6 +130,9 @@ export const createAuditLog = (parts: AuditLogParts): AuditLog => {
       devices.map(({ rules, prefix, sink }) => sink.write(toLine(prefix, build(rules, time)))),
     );
     results.forEach((result, index) => {
+      const written = devices[index];
+      if (written !== undefined)
+        written.refusal = result.status === 'rejected' ? result.reason : undefined;
       if (result.status === 'rejected')
         logger.error(
           { err: result.reason as unknown, device: devices[index]?.device.path },
@@ -132,20 +145,40 @@ export const createAuditLog = (parts: AuditLogParts): AuditLog => {
     }
   };
 
+  const follow = async (current: number): Promise<boolean> => {
+    // 0 means that no device was ever enabled, or that sys is sealed and serves nothing that is
+    // recorded.
+    if (current === 0) return false;
+    // A fetch in progress may have been answered before the change, or by a lagging replica.
+    for (let tries = 0; generation < current && tries < MAX_FETCHES; tries++) {
+      fetching ??= fetchDevices().finally(() => {
+        fetching = undefined;
+      });
+      await fetching;
+    }
+    if (generation < current) throw new KeelsonError('audit.not_recorded', { kind: 'request' });
+    return devices.length > 0;
+  };
+
+  const faultOf = async ({ device, sink, refusal }: OpenDevice): Promise<string | undefined> => {
+    const error =
+      refusal ??
+      (await sink.check().then(
+        () => undefined,
+        (cause: unknown) => cause,
+      ));
+    return error === undefined
+      ? undefined
+      : `the audit device ${device.path} cannot be written to (${reasonOf(error)})`;
+  };
+
   return {
-    follow: async (current) => {
-      // 0 means that no device was ever enabled, or that sys is sealed and serves nothing that is
-      // recorded.
-      if (current === 0) return false;
-      // A fetch in progress may have been answered before the change, or by a lagging replica.
-      for (let tries = 0; generation < current && tries < MAX_FETCHES; tries++) {
-        fetching ??= fetchDevices().finally(() => {
-          fetching = undefined;
-        });
-        await fetching;
-      }
-      if (generation < current) throw new KeelsonError('audit.not_recorded', { kind: 'request' });
-      return devices.length > 0;
+    follow,
+    faults: async (current) => {
+      const isEnabled = await follow(current).catch(() => undefined);
+      if (isEnabled === undefined) return ['the audit devices cannot be read'];
+      const found = await Promise.all(devices.map(faultOf));
+      return found.filter((fault) => fault !== undefined);
     },
     request: (exchange) =>
       record('request', (rules, time) => buildRequestEntry(exchange, rules, time)),

@@ -2,6 +2,7 @@
  * Destination of an audit device: a file or a socket. A write that is not accepted in time counts
  * as failed.
  */
+import type { FileHandle } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { parseDurationSeconds } from '@keelson/secrets-api';
 import { type AuditFileRules, openAuditFile } from './audit-file.ts';
@@ -9,6 +10,8 @@ import { type AuditFileRules, openAuditFile } from './audit-file.ts';
 export interface AuditSink {
   /** Resolves when the line was accepted. */
   write(line: string): Promise<void>;
+  /** Tries whether a line could be written, without writing one. @throws Error with the reason */
+  check(): Promise<void>;
   /** Closes after the writes in progress; a later write opens it again. */
   close(): Promise<void>;
 }
@@ -32,27 +35,31 @@ const within = async <T>(work: Promise<T>, limitMs: number): Promise<T> => {
 
 const fileSink = (options: Options, rules: AuditFileRules): AuditSink => {
   const path = options['file_path'] ?? '';
-  if (path === 'discard') return { write: () => Promise.resolve(), close: () => Promise.resolve() };
+  const nothing = (): Promise<void> => Promise.resolve();
+  if (path === 'discard') return { write: nothing, check: nothing, close: nothing };
   if (path === 'stdout')
     return {
       write: (line) =>
         new Promise((resolve, reject) => {
           process.stdout.write(line, (error) => (error ? reject(error) : resolve()));
         }),
-      close: () => Promise.resolve(),
+      check: nothing,
+      close: nothing,
     };
   const mode = Number.parseInt(options['mode'] ?? '0600', 8) || 0o600;
   let opened: ReturnType<typeof openAuditFile> | undefined;
+  const withFile = async (use: (file: FileHandle) => Promise<void>): Promise<void> => {
+    opened ??= openAuditFile(path, mode, rules);
+    try {
+      await use(await opened);
+    } catch (error) {
+      opened = undefined;
+      throw error;
+    }
+  };
   return {
-    write: async (line) => {
-      opened ??= openAuditFile(path, mode, rules);
-      try {
-        await (await opened).appendFile(line);
-      } catch (error) {
-        opened = undefined;
-        throw error;
-      }
-    },
+    write: (line) => withFile((file) => file.appendFile(line)),
+    check: () => withFile(nothing),
     close: async () => {
       const former = opened;
       opened = undefined;
@@ -88,6 +95,14 @@ const socketSink = (options: Options): AuditSink => {
         }),
         limitMs,
       ),
+    check: () =>
+      within(
+        new Promise<void>((resolve, reject) => {
+          // Called in order, once the connection is open.
+          connected().write('', (error) => (error ? reject(error) : resolve()));
+        }),
+        limitMs,
+      ),
     close: () => {
       socket?.destroy();
       return Promise.resolve();
@@ -95,9 +110,12 @@ const socketSink = (options: Options): AuditSink => {
   };
 };
 
+const damaged = (): Promise<void> =>
+  Promise.reject(new Error('the record of the audit device is damaged'));
 /** Sink of a device whose stored record is damaged: it accepts no entry. */
 const damagedSink: AuditSink = {
-  write: () => Promise.reject(new Error('the record of the audit device is damaged')),
+  write: damaged,
+  check: damaged,
   close: () => Promise.resolve(),
 };
 

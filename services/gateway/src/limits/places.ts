@@ -14,7 +14,7 @@ export interface Places {
 
 export interface PlaceLimits {
   readonly total: number;
-  /** Of one client address. */
+  /** The part of one client address. */
   readonly client: number;
 }
 

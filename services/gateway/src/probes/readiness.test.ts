@@ -15,7 +15,7 @@ test('a service whose database hangs is not ready before a probe gives up', asyn
     clock,
     services: { sys: serviceWith(async () => []), pki: serviceWith(() => never) },
     access: { resolve: () => never } as unknown as ReadinessParts['access'],
-    ownFaults: () => [],
+    ownFaults: () => Promise.resolve([]),
   });
   const answered = readiness.state();
   clock.advance(2000);

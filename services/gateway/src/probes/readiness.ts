@@ -51,8 +51,8 @@ export interface ReadinessParts {
   readonly clock: Clock;
   readonly services: Readonly<Record<string, EdgeService>>;
   readonly access: RpcService<typeof AccessDefinition>;
-  /** Faults of the gateway itself, which serves requests all the same. */
-  readonly ownFaults: () => readonly string[];
+  /** Faults of the gateway itself, for a generation of the audit devices; it serves requests all the same. */
+  readonly ownFaults: (auditGeneration: number) => Promise<readonly string[]>;
 }
 
 const SEAL_STATES: Readonly<Record<string, SealState>> = {
@@ -60,7 +60,15 @@ const SEAL_STATES: Readonly<Record<string, SealState>> = {
   'sys.not_initialized': 'not initialized',
 };
 
-const UNKNOWN = { seal: 'unknown', isSuperseded: false } as const;
+type ClusterState = Pick<ReadinessState, 'seal' | 'isSuperseded'> & {
+  /** The generation of the audit devices; 0 while they are not known. */
+  readonly auditGeneration: number;
+};
+
+const UNKNOWN: ClusterState = { seal: 'unknown', isSuperseded: false, auditGeneration: 0 };
+
+/** The faults in place of those of devices that hang. */
+const LATE: readonly string[] = ['the audit devices do not answer in time'];
 
 export const createReadiness = ({
   clock,
@@ -70,19 +78,25 @@ export const createReadiness = ({
 }: ReadinessParts): Readiness => {
   let isDraining = false;
 
-  const clusterState = async (): Promise<Pick<ReadinessState, 'seal' | 'isSuperseded'>> => {
+  const askCluster = async (): Promise<ClusterState> => {
     try {
-      const { outcome } = await access.resolve(CLUSTER_QUESTION);
+      const { outcome, auditGeneration } = await access.resolve(CLUSTER_QUESTION);
       return outcome?.$case === 'refused'
-        ? { seal: SEAL_STATES[outcome.value.code] ?? 'unknown', isSuperseded: false }
+        ? { ...UNKNOWN, seal: SEAL_STATES[outcome.value.code] ?? 'unknown' }
         : {
             seal: 'open',
             isSuperseded: outcome?.$case === 'allowed' && outcome.value.isSuperseded,
+            auditGeneration,
           };
     } catch {
       // `services` reports the service that cannot be reached.
       return UNKNOWN;
     }
+  };
+  const clusterState = async () => {
+    const cluster = await answeredInTime(clock, askCluster(), UNKNOWN);
+    const faults = await answeredInTime(clock, ownFaults(cluster.auditGeneration), LATE);
+    return { ...cluster, faults };
   };
   /** Faults of each service; undefined for a service that cannot serve requests. */
   const checks = (): Promise<(readonly [string, readonly string[] | undefined])[]> =>
@@ -99,15 +113,15 @@ export const createReadiness = ({
       isDraining = true;
     },
     state: async () => {
-      const [{ seal, isSuperseded }, checked] = await Promise.all([
-        answeredInTime(clock, clusterState(), UNKNOWN),
+      const [{ seal, isSuperseded, faults }, checked] = await Promise.all([
+        clusterState(),
         checks(),
       ]);
       const able = checked.map(([name, impaired]) => [name, impaired !== undefined] as const);
       const isReady =
         !isDraining && seal === 'open' && !isSuperseded && able.every(([, isAble]) => isAble);
-      const impaired = [...checked, ['gateway', ownFaults()] as const].flatMap(
-        ([name, found = []]) => (found.length === 0 ? [] : [[name, found] as const]),
+      const impaired = [...checked, ['gateway', faults] as const].flatMap(([name, found = []]) =>
+        found.length === 0 ? [] : [[name, found] as const],
       );
       return {
         isReady,

@@ -55,6 +55,9 @@ const hider = ({ key, isRaw }: EntryRules): Hide =>
     : (text) =>
         text === '' ? '' : `hmac-sha256:${createHmac('sha256', key).update(text).digest('hex')}`;
 
+const isObject = (value: Json): value is { readonly [key: string]: Json } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 const hideValues = (value: Json, hide: Hide, plain: ReadonlySet<string>): Json => {
   if (typeof value === 'string') return hide(value);
   if (value === null || typeof value !== 'object') return value;
@@ -76,6 +79,20 @@ const hideData = (
 ): Json => {
   const hideAll = (value: Json): Json => hideValues(value, hide, new Set(plain));
   return isJsonApi ? hideDocument(data, hideAll) : hideAll(data);
+};
+
+/** Members of a document of /v1 that the entry states in plain text elsewhere. */
+const withPlainEnvelope = (
+  data: Json | undefined,
+  hidden: Json,
+  { requestId, mountType }: AuditedExchange,
+): Json => {
+  if (data === undefined || !isObject(data) || !isObject(hidden)) return hidden;
+  return {
+    ...hidden,
+    ...(data['request_id'] === requestId ? { request_id: requestId } : {}),
+    ...(mountType !== '' && data['mount_type'] === mountType ? { mount_type: mountType } : {}),
+  };
 };
 
 /** Replaces a list of keys by its length. */
@@ -162,7 +179,14 @@ export const buildResponseEntry = (
       status: answer.status,
       mount_type: exchange.mountType,
       mount_accessor: exchange.mountAccessor,
-      data: data === undefined ? null : hideData(exchange, data, hide, exchange.plainResponseKeys),
+      data:
+        data === undefined
+          ? null
+          : withPlainEnvelope(
+              data,
+              hideData(exchange, data, hide, exchange.plainResponseKeys),
+              exchange,
+            ),
       ...(warnings.length === 0 ? {} : { warnings }),
     },
     error: answer.error,
