@@ -6,10 +6,10 @@
  *                          unstable  a test that failed and passed when it was repeated
  *                          skipped   a test that was left out, with the reason or NO REASON
  *   times RUN            the seconds of tests by folder and layer, and of the twenty files that took longest
- *   counts RUN           tests that passed, failed and were left out for a known reason
+ *   counts RUN [REPEAT]  tests that passed, failed and were left out for a known reason
  *
- * The run decides. The repetition only tells what is unstable, and an unstable test has failed. So has a test that is
- * skipped without a reason below, and a file that could not be loaded.
+ * Without a repetition the run decides: an unstable test has failed. With it, a repeated file counts as repeated. A test
+ * that is skipped without a reason below has failed, and so has a file that could not be loaded.
  */
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -33,6 +33,8 @@ const [run = [], repeat = []] = reports.map(
 const nameOf = (file) => relative(process.cwd(), file.name);
 const testsOf = (file, status) => file.assertionResults.filter((test) => test.status === status);
 const failedFiles = run.filter((file) => file.status === 'failed');
+/** The files whose tests count. */
+const decisive = run.map((file) => repeat.find(({ name }) => name === file.name) ?? file);
 /** In a file that failed, tests are also skipped because what they need was not there. */
 const skipped = run
   .filter((file) => file.status !== 'failed')
@@ -76,8 +78,10 @@ if (wanted === 'lists') {
 }
 
 if (wanted === 'counts') {
-  const count = (status) => run.reduce((sum, file) => sum + testsOf(file, status).length, 0);
-  const broken = failedFiles.filter((file) => testsOf(file, 'failed').length === 0);
+  const count = (status) => decisive.reduce((sum, file) => sum + testsOf(file, status).length, 0);
+  const broken = decisive.filter(
+    (file) => file.status === 'failed' && testsOf(file, 'failed').length === 0,
+  );
   const reasonless = skipped.filter(({ reason }) => reason === undefined).length;
   console.log(
     count('passed'),
