@@ -113,8 +113,9 @@ export const VARIATIONS: Readonly<Record<string, Variation>> = {
   'sys.unsealKey': {
     value: false,
     within: distributed,
-    // Nothing but the CA is left in the volume.
-    shows: /- key: internal-ca\.pem\n +path: internal-ca\.pem\n(?! +- key)/,
+    // Nothing but the CA and the nkey for NATS is left in the volume.
+    shows:
+      /- key: internal-ca\.pem\n +path: internal-ca\.pem\n +- key: nats\.nkey\n +path: nats\.nkey\n(?! +- key)/,
   },
   'workspace.runnerToken': {
     value: false,
