@@ -112,6 +112,12 @@ export interface ResourceAttributes {
     email: string;
     'created-at': string;
   };
+  invitations: {
+    email: string;
+    username: string;
+    'invited-by': string | null;
+    'expires-at': string | null;
+  };
   users: {
     username: string;
     'is-service-account': boolean;
@@ -646,7 +652,7 @@ export interface ResourceAttributes {
   agents: {
     name: string;
     status: 'idle' | 'busy' | 'exited' | 'errored';
-    'ip-address': string;
+    'ip-address': string | null;
     version: string;
     'last-ping-at': string;
     'ping-interval-seconds': number;
