@@ -1,7 +1,7 @@
 /** The Go tests of this folder: the published go-tfe client, unchanged, against its own control plane. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findGoModule, startKeelson, temporaryDirectory } from '@keelson/testkit';
+import { findFreePort, findGoModule, startKeelson, temporaryDirectory } from '@keelson/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const client = await findGoModule(import.meta.dirname);
@@ -11,7 +11,12 @@ let stop = () => Promise.resolve<number | null>(null);
 let environment: Readonly<Record<string, string>> = {};
 
 beforeAll(async () => {
-  const keelson = await startKeelson({ dataFolder: directory.path });
+  const port = String(await findFreePort());
+  const keelson = await startKeelson({
+    dataFolder: directory.path,
+    // OAuth clients have a callback address only where the public address is known.
+    env: { KEELSON_HTTPS_PORT: port, KEELSON_PUBLIC_URL: `https://localhost:${port}` },
+  });
   stop = () => keelson.stop();
   const facts = await readFile(join(keelson.dataFolder, 'first-run.json'), 'utf8');
   const { ca_certificate_file } = JSON.parse(facts) as { ca_certificate_file: string };

@@ -97,7 +97,8 @@ func TestVariablesOfSets(t *testing.T) {
 	must(t, err)
 	all, err := client.Variables.ListAll(ctx, workspace.ID, nil)
 	must(t, err)
-	equal(t, len(all.Items), 3)
+	// The value of the set is overwritten by that of the workspace, and so no part of what runs get.
+	equal(t, len(all.Items), 2)
 	equal(t, all.Items[0].Value, "own")
 
 	must(t, client.VariableSetVariables.Delete(ctx, set.ID, made.ID))
