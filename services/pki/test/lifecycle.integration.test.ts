@@ -180,7 +180,7 @@ describe('issuing', () => {
       'BEGIN CERTIFICATE',
     ]);
     const withoutRoots = await issue({ remove_roots_from_chain: true });
-    expect(withoutRoots.data.ca_chain).toBeUndefined();
+    expect(withoutRoots.data.ca_chain).toEqual([]);
     expect((await issue()).data.ca_chain).toHaveLength(1);
   });
 
