@@ -171,7 +171,12 @@ export const createWorkspace = (
     refuseInvalid([
       ...checkWorkspaceName(given.name),
       ...checkSourceUrl(creation.sourceUrl),
-      ...checkExecution(given.execution, undefined, WORKSPACE_EXECUTION_NAMES),
+      ...checkExecution(
+        given.execution,
+        undefined,
+        WORKSPACE_EXECUTION_NAMES,
+        project.ownExecution ?? organization.defaultExecution,
+      ),
       ...checkSettings(given.settings, undefined, context.runtimeVersions),
     ]);
     const workspace: Workspace = {
@@ -261,9 +266,15 @@ export const updateWorkspace = async (
         const at = { nowMs, pointer: PROJECT_POINTER };
         return withMove(tx, principal, workspace, given.projectId, at);
       }
+      const project = await projectRecords.find(tx, given.projectId || workspace.projectId);
       refuseInvalid([
         ...(given.name === undefined ? [] : checkWorkspaceName(given.name)),
-        ...checkExecution(given.execution, workspace.ownExecution, WORKSPACE_EXECUTION_NAMES),
+        ...checkExecution(
+          given.execution,
+          workspace.ownExecution,
+          WORKSPACE_EXECUTION_NAMES,
+          project?.ownExecution ?? organization.defaultExecution,
+        ),
         ...checkSettings(given.settings, workspace.settings, context.runtimeVersions),
       ]);
       const name = given.name ?? workspace.name;

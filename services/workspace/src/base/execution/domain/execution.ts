@@ -61,13 +61,24 @@ export const DEFAULT_EXECUTION_NAMES: ExecutionAttributeNames = {
 const decideIsOwn = (overwrites: GivenExecution['overwrites']): boolean | undefined =>
   overwrites?.executionMode ?? overwrites?.agentPool ?? undefined;
 
+/** Whether a request that says "inherited" names only values that are inherited, as a document sent back does. */
+const repeatsInherited = (
+  { mode, operations, agentPoolId }: GivenExecution,
+  inherited: Execution,
+): boolean =>
+  (mode ?? inherited.mode) === inherited.mode &&
+  (operations === undefined || toMode(operations) === inherited.mode) &&
+  (agentPoolId || inherited.agentPoolId) === inherited.agentPoolId;
+
 /**
- * Checks which combinations are allowed. `current` is undefined on creation, null when inherited.
+ * Checks which combinations are allowed. `current` is undefined on creation, null when inherited; `inherited` is the
+ * value that applies then, undefined for an organization, which inherits nothing.
  */
 export const checkExecution = (
   given: GivenExecution,
   current: Execution | null | undefined,
   names: ExecutionAttributeNames,
+  inherited?: Execution,
 ): readonly Violation[] => {
   const violations: Violation[] = [];
   const { mode, operations, overwrites } = given;
@@ -103,12 +114,13 @@ export const checkExecution = (
       ),
     );
   }
-  if (isOwn === false && (mode != null || operations !== undefined || pool != null)) {
+  const isGiven = mode != null || operations !== undefined || pool != null;
+  if (isOwn === false && isGiven && !(inherited && repeatsInherited(given, inherited))) {
     const overwrite = overwrites?.executionMode == null ? names.poolOverwrite : names.overwrite;
     violations.push(
       attributeViolation(
         `setting-overwrites/${overwrite}`,
-        `setting-overwrites.${overwrite} is false, which means that ${names.mode} and ${names.agentPool} are inherited, and must not be given`,
+        `setting-overwrites.${overwrite} is false, which means that ${names.mode} and ${names.agentPool} are inherited: leave them out, or give the inherited value`,
       ),
     );
   }
