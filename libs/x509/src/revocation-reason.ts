@@ -26,7 +26,7 @@ const CODES: readonly number[] = Object.values(REVOCATION_REASON);
 export const isRevocationReason = (code: unknown): code is RevocationReason =>
   typeof code === 'number' && CODES.includes(code);
 
-/** The name of a reason in RFC 5280 §5.3.1; that of `unspecified` where there is none. */
+/** The name of a reason in RFC 5280 §5.3.1; `unspecified` for a revocation without a reason. */
 export const reasonName = (reason: RevocationReason = REVOCATION_REASON.unspecified): string =>
   Object.entries(REVOCATION_REASON).find(([, code]) => code === reason)?.[0] ?? '';
 

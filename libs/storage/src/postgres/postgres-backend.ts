@@ -89,7 +89,7 @@ export class PostgresBackend implements Backend {
   readonly #head: SharedQuery<void, number>;
   readonly #rows: SharedQuery<string, ReadonlyMap<string, StoredRow>>;
   readonly #leaves: SharedQuery<string, ReadonlyMap<string, Uint8Array | undefined>>;
-  /** Layout with which this process took the store over; undefined: it has written nothing derived yet. */
+  /** Layout with which this process took over the store; undefined until it has written projections. */
   #ownLayout: string | undefined;
   #isSuperseded = false;
 

@@ -109,7 +109,7 @@ export class Projector {
 
   /**
    * The rows of one record in all tables.
-   * @param value undefined: there is no record
+   * @param value undefined if the record does not exist
    * @throws Error of a projection that cannot read the value
    */
   rowsOf(path: string, value: Uint8Array | undefined): RecordRows {

@@ -25,7 +25,7 @@ export interface ExaminedStore extends Pick<Reads, 'read'> {
   readonly sequence: number;
   /** Number of staged records of a restoration that is unfinished or not yet removed. */
   readonly stagedRecords: number;
-  /** Reads the whole file. @returns the first damage that SQLite finds; undefined: the file is sound */
+  /** Reads the whole file. @returns the first damage that SQLite finds; undefined if the file is sound */
   findDamage(): string | undefined;
   close(): void;
 }

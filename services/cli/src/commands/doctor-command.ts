@@ -46,7 +46,10 @@ const judgeExamined = (file: string, { sequence, ...store }: ExaminedStore): Fin
     : good(file, `${sequence} commits`);
 };
 
-/** The lock of a server that uses the folder; "used": one does, undefined: there is no lock to take. */
+/**
+ * The lock that a server holds while it uses the folder; "used" if a server holds it, undefined if the folder has no
+ * lock file.
+ */
 const takeLock = (folder: string): FileLock | 'used' | undefined => {
   const file = join(folder, 'lock.sqlite');
   return existsSync(file) ? (takeFileLock(file) ?? 'used') : undefined;

@@ -53,7 +53,7 @@ const MAX_AGE_SECONDS = 300;
 /**
  * How a public answer may be stored (RFC 9111, RFC 5019 §6.2): for five minutes, so that a change is seen soon, and
  * never beyond half of the validity that is left; after that, one conditional request shows that it is current.
- * @param nextUpdateMs end of the validity; undefined: there is none
+ * @param nextUpdateMs end of the validity; undefined if the content does not expire
  */
 const cacheControl = (nextUpdateMs: number | undefined, nowMs: number): string => {
   const leftSeconds =
@@ -96,7 +96,7 @@ export interface PublicContent {
   readonly contentType: string;
   readonly content: Uint8Array | string;
   readonly modifiedAtMs: number | undefined;
-  /** End of the validity; undefined: there is none. */
+  /** End of the validity; undefined if the content does not expire. */
   readonly nextUpdateMs?: number | undefined;
 }
 

@@ -44,7 +44,7 @@ export interface ThisCluster {
 export interface RevocationRequest {
   readonly requestingCluster: string;
   readonly requestedAtMs: number;
-  /** undefined: the request gives none. */
+  /** Undefined if the request has no reason. */
   readonly reason?: RevocationReason | undefined;
 }
 

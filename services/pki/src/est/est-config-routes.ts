@@ -53,7 +53,8 @@ const readAuthenticator = (
 
 const texts = field.commaList({ default: [], description: '' });
 
-/** Members that name an auth method, which there is none of: an accepted setting must have its effect. */
+/** Members that name an auth method. They are refused, because no auth method exists yet and an accepted setting must
+ * have its effect. */
 const NAMES_OF_METHODS = ['accessor', 'cert_role'] as const;
 
 const refuseMethods = (name: string, authenticator: JsonObject | undefined): void => {

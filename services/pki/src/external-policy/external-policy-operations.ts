@@ -51,7 +51,7 @@ export interface PolicyIssuing {
   readonly policyName: string;
   /** From the path; undefined: the default, if there is one. */
   readonly issuerRef: string | undefined;
-  /** The longest lifetime that a decision may give; undefined: any. */
+  /** The longest lifetime that a decision may assign; undefined if it is not limited. */
   readonly maxTtlSeconds: number | undefined;
   readonly userValues: PolicyQuestion['userValues'];
   readonly identityOf: IdentityOf;

@@ -15,7 +15,7 @@ export const textField = (description: string) =>
 export const listField = (description: string) =>
   field.commaList({ default: [], description, maxLength: MAX_LIST_LENGTH });
 
-/** A time; an empty text is none, as for texts. */
+/** A time. An empty text counts as absent, like that of text fields. */
 export const timeField = (description: string): Field<Timestamp | undefined> => {
   const time = field.time({ description });
   return { ...time, read: (name, raw) => time.read(name, raw === '' ? undefined : raw) };

@@ -16,7 +16,7 @@ import { findStatus, type StatusScope } from './ocsp-status-operations.ts';
 import { type OcspAnswer, type OcspParts, PresignedAnswers } from './presigned-answers.ts';
 
 export interface OcspResponder {
-  /** undefined where this mount gives none (turned off, no issuer that may sign). */
+  /** Undefined if this mount does not answer: OCSP is turned off, or no issuer may sign. */
   answer(mount: MountScope, request: OcspRequest): Promise<OcspAnswer | undefined>;
   /** Forgets everything, references to keys included. */
   clear(): void;

@@ -26,7 +26,7 @@ export interface OcspParts {
 export interface OcspAnswer {
   readonly der: Uint8Array;
   readonly thisUpdateMs: number;
-  /** undefined: it does not say when the next one comes. */
+  /** Undefined if the answer has no nextUpdate. */
   readonly nextUpdateMs: number | undefined;
   /** Whether it is the answer to every request for this certificate, and not to one nonce. */
   readonly isForAll: boolean;

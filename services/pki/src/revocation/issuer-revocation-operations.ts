@@ -20,7 +20,7 @@ import type { RevocationParts } from './revocation-operations.ts';
 export interface IssuerRevokeRequest {
   readonly mount: MountScope;
   readonly issuerRef: string;
-  /** undefined: the request gives none. */
+  /** Undefined if the request has no reason. */
   readonly reason: RevocationReason | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** A select that also offers the value with which it begins, if that is none of its options: by its own name. */
+/** A select that adds its initial value as an option of that name if the options lack it. */
 export const Select = (props: {
   name: string;
   /** The value with which it begins. */

@@ -11,7 +11,7 @@ export type FieldValues = Readonly<Record<string, FieldValue>>;
 export interface Compared<Values> {
   /** The fields that have to be stored, because they are not stored yet. */
   readonly changed: Partial<Values>;
-  /** Those of them that somebody else has changed to something else. */
+  /** The names of the changed fields in which somebody else has meanwhile stored another value. */
   readonly conflicts: readonly (keyof Values & string)[];
 }
 

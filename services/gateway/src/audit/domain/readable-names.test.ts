@@ -68,7 +68,7 @@ test.for([
   expect(hidden).toEqual({ data: { type: 'vars', id: hide(id) } });
 });
 
-test('a document that is none is hidden whole', () => {
+test('a text that is not a JSON:API document is hidden whole', () => {
   expect(hideDocument(['a', { data: 'b' }], hide)).toEqual(['hidden', { data: 'hidden' }]);
   expect(hideDocument({ data: 'b', errors: [{ id: 'c' }] }, hide)).toEqual({
     data: 'hidden',

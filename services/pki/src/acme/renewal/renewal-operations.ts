@@ -18,7 +18,10 @@ export interface RenewalParts {
   readonly clock: Clock;
 }
 
-/** When the last path from a certificate to a root was cut by the revocation of an issuer; undefined: one holds. */
+/**
+ * The time at which the revocation of an issuer cut the last path from a certificate to a root; undefined while a path
+ * is valid.
+ */
 const pathsCutAtMs = (authority: Authority, certificate: ParsedCertificate): number | undefined => {
   const signer = authority.findSigner(certificate);
   if (signer === undefined) return undefined;

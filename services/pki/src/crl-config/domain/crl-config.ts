@@ -104,7 +104,7 @@ export const isListDue = (
   return isFromFuture(thisUpdateMs, nowMs) || nextUpdateMs - leftSeconds * 1000 <= nowMs;
 };
 
-/** Whether the worker rebuilds a delta list; undefined: there is none yet. */
+/** Whether the worker rebuilds a delta list; the list is undefined before the first build. */
 export const isDeltaDue = (
   { deltaRebuildIntervalSeconds }: CrlConfig,
   delta: Pick<UpdateTimes, 'thisUpdateMs'> | undefined,

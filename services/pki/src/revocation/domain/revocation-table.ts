@@ -92,7 +92,7 @@ const TABLE: Readonly<
   'acme-key-holder': ALL_BUT_ISSUERS(KEY_HOLDER),
 };
 
-/** The right of a cell; undefined: none. */
+/** The right that a cell of the table grants; undefined if it grants no right. */
 export const rightOf = (door: RevocationDoor, kind: CertificateKind): RevocationRight | undefined =>
   TABLE[door][kind];
 
@@ -112,7 +112,7 @@ export type Verdict =
   | { readonly kind: 'forbidden' }
   | { readonly kind: 'reason-refused'; readonly reasons: readonly RevocationReason[] };
 
-/** @param given the reason of the request; undefined: it gives none */
+/** @param given the reason in the request; undefined if the request has no reason */
 export const judge = (
   door: RevocationDoor,
   kind: CertificateKind,

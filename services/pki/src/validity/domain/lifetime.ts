@@ -28,7 +28,7 @@ export interface RequestedLifetime extends LifetimeManners {
   readonly nowMs: number;
   /** 0: not requested. */
   readonly ttlSeconds: number;
-  /** Absolute start; undefined: not requested. */
+  /** Absolute start; undefined if the request has no `not_before`. */
   readonly notBeforeMs?: number | undefined;
   /** Absolute end; undefined: not requested. */
   readonly notAfterMs: number | undefined;

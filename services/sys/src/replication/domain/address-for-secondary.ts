@@ -5,7 +5,7 @@ const LOOPBACK = /^(?:localhost|::1|127(?:\.\d{1,3}){3})$/;
 /**
  * The public address, or that of a request within one machine: on loopback there is no other name for it.
  * Any other Host header is its caller's choice, and the secondary that gets the token would follow it.
- * @returns "" if there is none, so that whoever enables the secondary has to give `primary_api_addr`
+ * @returns "" without such an address: `primary_api_addr` is then required to enable the secondary
  */
 export const addressForSecondary = (
   { apiAddress }: { readonly apiAddress: string },

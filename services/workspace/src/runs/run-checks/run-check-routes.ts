@@ -31,8 +31,8 @@ export const runCheckRoutes = ({ store }: RunsContext): Route[] => {
       },
     });
   return jsonApiRoutes('runs', [
-    list('task-stages', 'List the stages of a run at which run tasks are called: none'),
-    list('policy-checks', 'List the checks of a run by Sentinel policies: none'),
-    list('policy-evaluations', 'List the checks of a run by policies of each kind: none'),
+    list('task-stages', 'List the stages of a run at which run tasks are called; always empty'),
+    list('policy-checks', 'List the checks of a run by Sentinel policies; always empty'),
+    list('policy-evaluations', 'List the checks of a run by policies of each kind; always empty'),
   ]);
 };

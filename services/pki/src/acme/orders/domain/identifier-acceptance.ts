@@ -20,7 +20,7 @@ const NO_NAMES = {
   rules: STRICT_NAMES,
 };
 
-/** The refusal that an attempt throws; undefined: it throws none. */
+/** The refusal that an attempt throws; undefined if it succeeds. */
 const refusalBy = (attempt: () => void): string | undefined => {
   try {
     attempt();

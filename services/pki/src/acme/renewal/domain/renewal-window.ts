@@ -14,7 +14,7 @@ const MIN_RETRY_SECONDS = 60;
  * The first half of the last third of the validity, so that enough time is left if a renewal fails.
  * For a revoked certificate, or one below revoked issuers alone, the window is now.
  *
- * @param revokedAtMs undefined: never
+ * @param revokedAtMs undefined for a certificate that is not revoked
  */
 export const renewalWindow = (
   { notBeforeMs, notAfterMs }: { readonly notBeforeMs: number; readonly notAfterMs: number },

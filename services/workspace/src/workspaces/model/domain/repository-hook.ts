@@ -8,7 +8,8 @@ export interface RepositoryHook {
   readonly identifier: string;
   /** The provider signs deliveries with it, or sends it along. Never shown. */
   readonly secret: string;
-  /** The public address under which it is registered; null: none is configured, and it is not registered. */
+  /** The public address under which the webhook is registered. Null if no public address is configured; then the
+   * webhook is not registered at the provider. */
   readonly publicUrl: string | null;
   /** The webhook's id at the provider; null until it is registered. */
   readonly providerId: string | null;
