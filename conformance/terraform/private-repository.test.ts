@@ -3,7 +3,7 @@
  * with the real git and sends requests to the provider's API; the provider itself sends the webhooks.
  */
 import { createHmac } from 'node:crypto';
-import { findFreePort, startRepositoryServer } from '@keelson/testkit';
+import { publicAddress, startRepositoryServer } from '@keelson/testkit';
 import { expect, test } from 'vitest';
 import { createPool, startAgent } from './agent-process.ts';
 import { configuration, install } from './terraform-cli.ts';
@@ -15,12 +15,7 @@ test('a push to a repository that only an agent reaches is applied, and its comm
   timeout: SLOW_MS,
 }, async () => {
   await using repositories = await startRepositoryServer();
-  const port = String(await findFreePort());
-  await using installation = await install({
-    KEELSON_HTTP_PORT: port,
-    // Without it, no webhook is registered.
-    KEELSON_PUBLIC_URL: `http://127.0.0.1:${port}`,
-  });
+  await using installation = await install(await publicAddress());
   const pool = await createPool(installation, 'inside');
   const agent = await startAgent(installation, pool, await installation.folder('inside'));
   await agent.said('registered as');

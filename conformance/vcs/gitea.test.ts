@@ -1,5 +1,5 @@
 /** A real Gitea: its webhooks, its git, its commit statuses; runs are executed by the reference agent. */
-import { findFreePort } from '@keelson/testkit';
+import { publicAddress } from '@keelson/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AgentProcess, createPool, startAgent } from '../terraform/agent-process.ts';
 import {
@@ -22,11 +22,9 @@ describe('Gitea', { timeout: SLOW_MS }, () => {
 
   beforeAll(async () => {
     gitea = await startGitea();
-    const port = String(await findFreePort());
     installation = await install({
       KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.1',
-      KEELSON_HTTP_PORT: port,
-      KEELSON_PUBLIC_URL: `http://127.0.0.1:${port}`,
+      ...(await publicAddress()),
     });
     const pool = await createPool(installation, 'agents');
     ({ poolId } = pool);

@@ -18,7 +18,7 @@
 import { createHmac } from 'node:crypto';
 import {
   type ApiCall,
-  findFreePort,
+  publicAddress,
   type RepositoryServer,
   startRepositoryServer,
 } from '@keelson/testkit';
@@ -259,11 +259,9 @@ describe.for(SERVICES)('the payloads of %s', { timeout: SLOW_MS }, (service) => 
       for (const { isMatch, found } of expected) if (isMatch(call)) found(call);
       return { status: 201, body: { id: 7, uuid: '{7}' } };
     };
-    const port = String(await findFreePort());
     installation = await install({
       KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.1',
-      KEELSON_HTTP_PORT: port,
-      KEELSON_PUBLIC_URL: `http://127.0.0.1:${port}`,
+      ...(await publicAddress()),
     });
     ({ poolId } = await createPool(installation, 'agents'));
     const client = await installation.call('POST', '/organizations/acme/oauth-clients', {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import {
   documentedCommands,
-  findFreePort,
+  publicAddress,
   startKeelson,
   temporaryDirectory,
 } from '@keelson/testkit';
@@ -14,14 +14,12 @@ import { startGitea } from './gitea-server.ts';
 test('the push of the evening is applied by the built-in runner, and shown on the commit', async () => {
   await using gitea = await startGitea();
   await using folder = await temporaryDirectory();
-  const port = String(await findFreePort());
   const keelson = await startKeelson({
     dataFolder: join(folder.path, 'data'),
     env: {
       KEELSON_RUNNER: 'true',
       KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.1',
-      KEELSON_HTTP_PORT: port,
-      KEELSON_PUBLIC_URL: `http://127.0.0.1:${port}`,
+      ...(await publicAddress()),
     },
   });
   try {

@@ -24,6 +24,7 @@ export {
   recordedEnvironment,
 } from './power-cut/recorded-disk.ts';
 export { propertySettings } from './property-settings.ts';
+export { publicAddress } from './public-address.ts';
 export { installPythonPackages } from './python-packages.ts';
 export { type RedisOptions, type RedisServer, startRedis } from './redis.ts';
 export { type ApiCall, type RepositoryServer, startRepositoryServer } from './repository-server.ts';

@@ -10,7 +10,7 @@
  */
 import { createHmac } from 'node:crypto';
 import {
-  findFreePort,
+  publicAddress,
   type RepositoryServer,
   startLinkedServer,
   startRepositoryServer,
@@ -21,13 +21,11 @@ import { confirm } from './confirm.ts';
 import { PATIENCE_MS, useConsole } from './console-harness.ts';
 import { expectOneFieldToChange } from './edit-walk.ts';
 
-const port = String(await findFreePort());
 const site = useConsole({
   env: {
     KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.1',
-    KEELSON_HTTP_PORT: port,
     // Where the provider sends deliveries, and the person who has authorized a client.
-    KEELSON_PUBLIC_URL: `http://127.0.0.1:${port}`,
+    ...(await publicAddress()),
   },
 });
 const O = 'organizations/acme';
