@@ -26,6 +26,6 @@ export const buildAgentImage = async (terraform: string): Promise<AgentImage> =>
   const build = ['build', '--quiet', ...TEST_IMAGE_OPTIONS, '-t'];
   await run('docker', [...build, base, folder.path]);
   const file = ['--build-arg', `BASE_IMAGE=${base}`, '-f', 'deploy/agent/Dockerfile'];
-  await run('docker', [...build, name, ...file, 'deploy/agent'], { cwd: REPOSITORY });
+  await run('docker', [...build, name, ...file, '.'], { cwd: REPOSITORY });
   return { name, [Symbol.asyncDispose]: () => removeImages(name, base) };
 };

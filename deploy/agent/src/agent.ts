@@ -2,12 +2,17 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import {
+  Interruption,
+  isGone,
+  type PhaseParts,
+  performPhase,
+  performRepositoryWork,
+  type RegisteredAgent,
+  recoverPhases,
+  type Say,
+} from '@keelson/agent';
 import type { AgentConfig } from './config.ts';
-import { isGone, type RegisteredAgent } from './control-plane.ts';
-import { type PhaseParts, performPhase } from './phase.ts';
-import { recoverPhases, type Say } from './recovery.ts';
-import { performRepositoryWork } from './repository-work.ts';
-import { Interruption } from './terraform.ts';
 
 const VERSION = '0.1.0';
 

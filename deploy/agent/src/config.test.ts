@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readConfig, withoutOwnSettings } from './config.ts';
+import { readConfig } from './config.ts';
 
 const GIVEN = {
   KEELSON_AGENT_ADDRESS: 'https://keelson.example:8443//',
@@ -27,8 +27,4 @@ test.for([
   ['KEELSON_AGENT_POLL_MILLISECONDS', '2s'],
 ] as const)('names %s when it is %j', ([name, value]) => {
   expect(() => readConfig({ ...GIVEN, [name]: value })).toThrow(name);
-});
-
-test('hides its own settings from the tool', () => {
-  expect(withoutOwnSettings({ ...GIVEN, PATH: '/bin' })).toEqual({ PATH: '/bin' });
 });

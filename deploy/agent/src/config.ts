@@ -2,8 +2,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
+import { AGENT_SETTINGS_PREFIX as PREFIX, type Tools } from '@keelson/agent';
 
-export interface AgentConfig {
+export interface AgentConfig extends Tools {
   /** Address of the control plane, without a trailing slash. */
   readonly address: string;
   /** Token of the agent pool. */
@@ -13,15 +14,9 @@ export interface AgentConfig {
   readonly folder: string;
   /** PEM file of a CA trusted for the control plane, in addition to the system's. */
   readonly caFile: string | undefined;
-  /** Binary used when `versionsFolder` is not set or lacks the requested version. */
-  readonly terraform: string;
-  /** Holds `<version>/terraform`. */
-  readonly versionsFolder: string | undefined;
   /** Pause between two requests for work, in milliseconds. */
   readonly pollMs: number;
 }
-
-const PREFIX = 'KEELSON_AGENT_';
 
 const OTHERS = 0o007;
 
@@ -61,7 +56,3 @@ export const readConfig = (env: NodeJS.ProcessEnv): AgentConfig => {
     pollMs: Number(poll),
   };
 };
-
-/** The environment without the agent's own settings, because the tool runs untrusted code. */
-export const withoutOwnSettings = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
-  Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith(PREFIX)));

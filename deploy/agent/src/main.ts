@@ -1,8 +1,7 @@
 /** The reference agent: executes runs of workspaces with the `terraform` binary. See README.md. */
+import { ControlPlane, trustAuthority } from '@keelson/agent';
 import { startAgent } from './agent.ts';
 import { type AgentConfig, readConfig } from './config.ts';
-import { ControlPlane } from './control-plane.ts';
-import { trustAuthority } from './trust.ts';
 
 const readSettings = (): AgentConfig => {
   try {

@@ -16,7 +16,8 @@ export const allowedImports: AllowedImports = {
     'locks metrics rpc runtime',
     'bus edge objects',
     'jsonapi outbound replication secrets-api',
-    'cluster-member',
+    'cluster-member repositories',
+    'agent',
   ],
 
   // Standalone composes the services.
@@ -140,5 +141,5 @@ export const allowedImports: AllowedImports = {
   'bench/src': ['edge-hop workspace', 'chaos distributed-hop growth'],
 };
 
-/** Packages that the product never imports; tests, benches and conformance do. */
-export const testPackages: readonly string[] = ['libs/testkit'];
+/** Folders that only tests, benches and conformance import, never the product itself. */
+export const outsideProduct: readonly string[] = ['deploy', 'libs/testkit'];

@@ -2,11 +2,11 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
-import { allowedImports, testPackages } from './allowed-imports.ts';
+import { allowedImports, outsideProduct } from './allowed-imports.ts';
 import {
   findCircles,
   findForbidden,
-  findTestImports,
+  findOutsideImports,
   type Import,
   importsOf,
 } from './import-graph.ts';
@@ -40,7 +40,7 @@ const ofTests = imports.filter((each) => isTest(each.from) && crossesPackages(ea
 const faults = [
   ...findCircles(product),
   ...findForbidden([...product, ...ofTests], allowedImports),
-  ...findTestImports(product, testPackages),
+  ...findOutsideImports(product, outsideProduct),
 ];
 for (const fault of faults) process.stderr.write(`${fault}\n`);
 if (faults.length > 0) {

@@ -141,11 +141,15 @@ export const findForbidden = (imports: readonly Import[], allowed: AllowedImport
       : [];
   });
 
-/** Reports product files that import a package meant for tests. */
-export const findTestImports = (
+/** Reports files of libs and services that import from a folder outside the product. */
+export const findOutsideImports = (
   imports: readonly Import[],
-  testPackages: readonly string[],
+  outsideProduct: readonly string[],
 ): string[] =>
   imports
-    .filter(({ from, to }) => /^(libs|services)\//.test(from) && testPackages.includes(to))
-    .map(({ from, to }) => `${to} is for tests, and ${from} is none`);
+    .filter(({ from, to }) => {
+      const isOutside = (path: string): boolean =>
+        outsideProduct.some((folder) => path === folder || path.startsWith(`${folder}/`));
+      return /^(libs|services)\//.test(from) && !isOutside(from) && isOutside(to);
+    })
+    .map(({ from, to }) => `${from} is part of the product and imports ${to}`);

@@ -1,12 +1,9 @@
 /** Agents do the work at repositories that only they reach: they claim it, and report how it ended. */
-import {
-  type CommitRequest,
-  type FoundCommit,
-  RepositoryFailure,
-} from '@keelson/agent/repositories';
+
 import { KeelsonError } from '@keelson/errors';
 import { newResourceId } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
+import { type CommitRequest, type FoundCommit, RepositoryFailure } from '@keelson/repositories';
 import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import { requireOwnAgent, requireOwnPool } from '../../runs/agents/agent-operations.ts';

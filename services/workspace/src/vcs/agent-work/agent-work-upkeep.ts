@@ -1,6 +1,7 @@
 /** Work for agents that is not done: no agent takes it, or the one that has it is lost. */
-import { RepositoryFailure } from '@keelson/agent/repositories';
+
 import type { RoundOptions } from '@keelson/locks';
+import { RepositoryFailure } from '@keelson/repositories';
 import { type Transaction, unlessDamaged } from '@keelson/storage';
 import { agentRecords } from '../../runs/model/agent-records.ts';
 import { SILENT_AFTER_MS } from '../../runs/model/domain/agent.ts';

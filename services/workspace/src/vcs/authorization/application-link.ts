@@ -3,7 +3,7 @@
  * https://developer.atlassian.com/server/bitbucket/how-tos/example-basic-authentication/,
  * https://www.rfc-editor.org/rfc/rfc5849#section-2
  */
-import { RepositoryFailure } from '@keelson/agent/repositories';
+import { RepositoryFailure } from '@keelson/repositories';
 import type { OAuthClient, RequestSigning } from '../../workspaces/model/domain/oauth-client.ts';
 import { serverOf } from '../providers/bitbucket-server.ts';
 import { trimUrl } from '../providers/payloads.ts';

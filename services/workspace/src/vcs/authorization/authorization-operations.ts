@@ -1,7 +1,8 @@
 /** Clients with a key pair are authorized at their provider by a person, who is sent there and comes back. */
-import { RepositoryFailure } from '@keelson/agent/repositories';
+
 import { KeelsonError } from '@keelson/errors';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
+import { RepositoryFailure } from '@keelson/repositories';
 import type { Reads } from '@keelson/storage';
 import { publicAddress } from '../../base/public-address.ts';
 import {

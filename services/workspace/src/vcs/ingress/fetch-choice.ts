@@ -1,5 +1,5 @@
 /** Decides which commit an event in a repository needs, and which workspaces get it. */
-import type { CommitRequest, FoundCommit } from '@keelson/agent/repositories';
+import type { CommitRequest, FoundCommit } from '@keelson/repositories';
 import type { RepositoryEvent } from '../../workspaces/model/domain/repository-event.ts';
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
 import type { DeliveryEffect } from '../hooks/delivery-records.ts';

@@ -6,7 +6,7 @@ import {
   type FetchSource,
   findCommit,
   RepositoryFailure,
-} from '@keelson/agent/repositories';
+} from '@keelson/repositories';
 import type { Transaction, TransactOptions } from '@keelson/storage';
 import { findReadme } from '../../state/configuration-versions/readme-reader.ts';
 import { readLooseContent, storeContent } from '../../state/contents/state-content-operations.ts';

@@ -1,6 +1,7 @@
 /** Commits become configurations: fetched once for each event, for all workspaces that it concerns. */
-import type { Commit } from '@keelson/agent/repositories';
+
 import { newResourceId } from '@keelson/jsonapi';
+import type { Commit } from '@keelson/repositories';
 import type { Transaction } from '@keelson/storage';
 import { hasRuns } from '../../runs/executors/run-executor-operations.ts';
 import { failWaitingRun } from '../../runs/runs/run-changes.ts';

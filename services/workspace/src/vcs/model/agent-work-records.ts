@@ -1,5 +1,5 @@
 /** Work at repositories that only the agents of a pool reach, until one of them has done it. */
-import type { FoundCommit } from '@keelson/agent/repositories';
+import type { FoundCommit } from '@keelson/repositories';
 import type { ReadonlyDeep, Reads, Transaction } from '@keelson/storage';
 import { keyedRecords } from '../../base/keyed-records.ts';
 import { type QueuedWork, toWorkKey } from '../../workspaces/model/repository-records.ts';

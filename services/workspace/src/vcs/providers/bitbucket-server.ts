@@ -3,7 +3,7 @@
  * https://confluence.atlassian.com/bitbucketserver/event-payload-938025882.html,
  * https://developer.atlassian.com/server/bitbucket/rest/
  */
-import { isSshAddress, RepositoryFailure } from '@keelson/agent/repositories';
+import { isSshAddress, RepositoryFailure } from '@keelson/repositories';
 import { Type } from 'typebox';
 import type { OAuthClient } from '../../workspaces/model/domain/oauth-client.ts';
 import type { DeliveredEvent, Sender } from '../../workspaces/model/domain/repository-event.ts';

@@ -1,7 +1,7 @@
 /** Requests to the APIs of providers. */
 
-import { RepositoryFailure } from '@keelson/agent/repositories';
 import { type Outbound, outboundFailure, readBeginning } from '@keelson/outbound';
+import { RepositoryFailure } from '@keelson/repositories';
 import type { ProviderRequest } from './provider.ts';
 
 /** Larger than any expected answer; a longer one is cut, so it is not valid JSON. */

@@ -3,9 +3,9 @@
  * one whose provider is slow, or who has much work, delays its own only.
  */
 
-import type { RepositoryFailure } from '@keelson/agent/repositories';
 import { pause } from '@keelson/clock';
 import type { RoundOptions } from '@keelson/locks';
+import type { RepositoryFailure } from '@keelson/repositories';
 import { agentPoolRecords } from '../../workspaces/model/agent-pool-records.ts';
 import {
   dueAtMsOf,

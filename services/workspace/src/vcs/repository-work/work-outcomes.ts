@@ -1,6 +1,6 @@
 /** Requests that work at providers consists of, and the consequences of failures, for whoever does the work. */
 
-import { RepositoryFailure } from '@keelson/agent/repositories';
+import { RepositoryFailure } from '@keelson/repositories';
 import type { Transaction } from '@keelson/storage';
 import { pauseAfter, REPOSITORY_RETRIES } from '../../base/retries.ts';
 import {

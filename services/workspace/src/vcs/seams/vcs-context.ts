@@ -1,5 +1,5 @@
-import type { FetchLimits } from '@keelson/agent/repositories';
 import type { Logger } from '@keelson/logging';
+import type { FetchLimits } from '@keelson/repositories';
 import type { RunsContext } from '../../runs/seams/runs-context.ts';
 
 /** Context of the operations of this module. */

@@ -3,12 +3,11 @@ import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type AgentConfig, withoutOwnSettings } from './config.ts';
+import { withSshKey } from '@keelson/repositories';
 import { type ControlPlane, isGone, type Phase, type PhaseEnd, upload } from './control-plane.ts';
 import { LogStream } from './log-stream.ts';
 import { countChanges, hasDrift, readApplyCounts, type ShownPlan } from './plan-summary.ts';
 import { type JsonFields, redactPlan } from './redacted-plan.ts';
-import { withSshKey } from './ssh-key.ts';
 import { StateKeeper } from './state-keeper.ts';
 import {
   findBinary,
@@ -17,6 +16,8 @@ import {
   type OutputLimits,
   runTool,
   type ToolPlace,
+  type Tools,
+  withoutAgentSettings,
 } from './terraform.ts';
 import { toEnvironment } from './variable-files.ts';
 import {
@@ -28,7 +29,10 @@ import {
 } from './work-folder.ts';
 
 export interface PhaseParts {
-  readonly config: Pick<AgentConfig, 'address' | 'terraform' | 'versionsFolder'>;
+  readonly config: Tools & {
+    /** Address of the control plane, without a trailing slash. */
+    readonly address: string;
+  };
   readonly controlPlane: ControlPlane;
   /** The agent's own environment. */
   readonly environment: NodeJS.ProcessEnv;
@@ -270,7 +274,7 @@ export const performPhase = async (
       pidFile: folder.pidFile,
       outputLimits,
       environment: {
-        ...withoutOwnSettings(environment),
+        ...withoutAgentSettings(environment),
         ...(caBundleFile === undefined ? {} : { SSL_CERT_FILE: caBundleFile }),
         ...toEnvironment(attributes.variables),
         TF_WORKSPACE: attributes['workspace-name'],

@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { access, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
-import type { AgentConfig } from './config.ts';
 
 export interface Outcome {
   /** null: ended by a signal. */
@@ -111,9 +110,26 @@ export class Interruption {
   }
 }
 
+/** Where the tool's binaries are. */
+export interface Tools {
+  /** Binary used when `versionsFolder` is not set or lacks the requested version. */
+  readonly terraform: string;
+  /** Holds `<version>/terraform`. */
+  readonly versionsFolder: string | undefined;
+}
+
+/** Settings of an agent begin with it. */
+export const AGENT_SETTINGS_PREFIX = 'KEELSON_AGENT_';
+
+/** The environment without the agent's settings, among them its token, because the tool runs untrusted code. */
+export const withoutAgentSettings = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    Object.entries(environment).filter(([name]) => !name.startsWith(AGENT_SETTINGS_PREFIX)),
+  );
+
 /** The binary of a version, or else the default binary. */
 export const findBinary = async (
-  { terraform, versionsFolder }: Pick<AgentConfig, 'terraform' | 'versionsFolder'>,
+  { terraform, versionsFolder }: Tools,
   version: string | null,
 ): Promise<string> => {
   if (versionsFolder === undefined || version === null) return terraform;

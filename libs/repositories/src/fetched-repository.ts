@@ -3,10 +3,10 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { prepareSsh, shellQuoted } from '../ssh-key.ts';
 import { type AddressLookup, openEgressProxy } from './egress-proxy.ts';
 import { type GitOptions, runGit } from './git-program.ts';
 import { RepositoryFailure } from './repository-failure.ts';
+import { prepareSsh, shellQuoted } from './ssh-key.ts';
 
 export interface FetchLimits {
   readonly timeLimitMs: number;

@@ -1,10 +1,15 @@
 /** Work at repositories that only agents reach: commits are fetched and packed, and requests are sent. */
-
 import { lookup } from 'node:dns/promises';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import {
+  archiveCommit,
+  FetchedRepository,
+  findCommit,
+  RepositoryFailure,
+} from '@keelson/repositories';
 import {
   type ControlPlane,
   type FetchOrder,
@@ -15,10 +20,6 @@ import {
 } from './control-plane.ts';
 import { reasonOf } from './failure-reason.ts';
 import type { Say } from './recovery.ts';
-import { FetchedRepository } from './repositories/fetched-repository.ts';
-import { findCommit } from './repositories/find-commit.ts';
-import { archiveCommit } from './repositories/repository-archive.ts';
-import { RepositoryFailure } from './repositories/repository-failure.ts';
 
 /** The operator decides what the agent reaches: every address of a host is permitted. */
 const addressesOf = async (host: string): Promise<readonly string[]> =>

@@ -3,8 +3,8 @@ import { createReadStream } from 'node:fs';
 import { stat, writeFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { FoundCommit } from '@keelson/repositories';
 import { reasonOf } from './failure-reason.ts';
-import type { FoundCommit } from './repositories/find-commit.ts';
 
 const MEDIA_TYPE = 'application/vnd.api+json';
 

@@ -1,4 +1,4 @@
-/** How commits are fetched, for the control plane (services/workspace). */
+/** Commits are fetched from repositories and packed, and nothing of a repository is executed. */
 export {
   type Commit,
   FetchedRepository,
@@ -9,3 +9,4 @@ export { type CommitRequest, type FoundCommit, findCommit } from './find-commit.
 export { archiveCommit } from './repository-archive.ts';
 export { RepositoryFailure } from './repository-failure.ts';
 export { isSshAddress } from './ssh-address.ts';
+export { withSshKey } from './ssh-key.ts';
