@@ -62,7 +62,8 @@ export const secretsComponents = {
 
 const responseOf = (name: keyof typeof RESPONSES) => ({ $ref: `#/components/responses/${name}` });
 
-const parameterNames = (path: string): readonly string[] => [
+/** Names that a path captures. */
+export const parameterNames = (path: string): readonly string[] => [
   ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => name ?? ''),
   ...(path.includes('*') ? ['path'] : []),
 ];

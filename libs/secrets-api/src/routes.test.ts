@@ -162,6 +162,39 @@ describe('answers', () => {
   });
 });
 
+test('settings are parameters of writes, and not of reads and deletions', async () => {
+  const handle = ({ fields: f }: { readonly fields: object }) => ({ data: { ...f } });
+  const routes = secretsRoutes({
+    path: '/things/:name',
+    tag: 'things',
+    hasSettings: true,
+    fields,
+    operations: {
+      read: { summary: 'Read.', handle },
+      update: { summary: 'Write.', handle },
+      delete: { summary: 'Delete.', handle },
+    },
+  });
+  const service = serve(routes);
+  const ignored = ['Endpoint ignored these unrecognized parameters: [size]'];
+  for (const method of ['GET', 'DELETE'])
+    expect(await answer(service, { method, query: 'size=many' })).toEqual([
+      200,
+      envelope({ name: 'web' }, ignored),
+    ]);
+  expect(await answer(service, { body: '{"size":7}' })).toEqual([
+    200,
+    envelope({ name: 'web', size: 7, tags: [] }),
+  ]);
+  const { pathsJson } = await service.describe();
+  const { get, post } = JSON.parse(pathsJson)['/things/{name}'];
+  expect(get.parameters.map(({ name }: { name: string }) => name)).toEqual(['name']);
+  expect(Object.keys(post.requestBody.content['application/json'].schema.properties)).toEqual([
+    'size',
+    'tags',
+  ]);
+});
+
 test('warns of unknown parameters and of those the path replaced', async () => {
   expect(await answer(things, { body: '{"z":1,"name":"x","a":2,"size":9}' })).toEqual([
     200,

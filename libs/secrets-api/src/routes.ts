@@ -7,7 +7,7 @@ import type { Namespace } from '@keelson/proto/edge/v1/edge';
 import { isEmptyList, nothingFound, renderAnswer } from './answers.ts';
 import { isJsonObject, type JsonObject } from './coercions.ts';
 import { type Fields, readFields, readPatchFields } from './fields.ts';
-import { describeOperation } from './openapi.ts';
+import { describeOperation, parameterNames } from './openapi.ts';
 import {
   METHODS_OF,
   type Operation,
@@ -22,6 +22,11 @@ export interface SecretsRoutes<F extends Fields> {
   /** Groups the operations in the OpenAPI document. */
   readonly tag: string;
   readonly fields: F;
+  /**
+   * Whether the fields that the path does not capture are settings, which only POST, PUT and PATCH take. GET, LIST and
+   * DELETE then have the parameters of the path alone.
+   */
+  readonly hasSettings?: true;
   readonly operations: Operations<F>;
 }
 
@@ -77,8 +82,19 @@ const present = (data: JsonObject, countNull: boolean): ReadonlySet<string> => {
   return names;
 };
 
-const toRoute = <F extends Fields>(
-  declared: SecretsRoutes<F>,
+/** The declared fields that a method takes. */
+const fieldsOf = <F extends Fields>(
+  { path, fields, hasSettings }: SecretsRoutes<F>,
+  method: EdgeMethod,
+): Fields => {
+  if (hasSettings !== true || method === 'POST' || method === 'PUT' || method === 'PATCH')
+    return fields;
+  const captured = parameterNames(path);
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => captured.includes(name)));
+};
+
+const toRoute = (
+  declared: Pick<SecretsRoutes<Fields>, 'path' | 'tag' | 'fields'>,
   method: EdgeMethod,
   // The type of a handler's values differs only for PATCH, which is chosen below by the same method.
   operation: Operation<never>,
@@ -134,5 +150,7 @@ export const secretsRoutes = <const F extends Fields>(declared: SecretsRoutes<F>
     const operation = declared.operations[name];
     return operation === undefined
       ? []
-      : METHODS_OF[name].map((method) => toRoute(declared, method, operation));
+      : METHODS_OF[name].map((method) =>
+          toRoute({ ...declared, fields: fieldsOf(declared, method) }, method, operation),
+        );
   });

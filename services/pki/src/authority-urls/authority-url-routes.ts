@@ -25,6 +25,7 @@ export const authorityUrlRoutes = (store: Store): Route[] => [
   ...secretsRoutes({
     path: '/config/urls',
     tag: 'configuration',
+    hasSettings: true,
     fields: URL_FIELDS,
     operations: {
       read: {
@@ -54,6 +55,7 @@ export const authorityUrlRoutes = (store: Store): Route[] => [
   ...secretsRoutes({
     path: '/config/cluster',
     tag: 'configuration',
+    hasSettings: true,
     fields: CLUSTER_FIELDS,
     operations: {
       read: {

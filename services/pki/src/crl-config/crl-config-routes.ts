@@ -47,6 +47,7 @@ export const crlConfigRoutes = ({ store, crlBuilder }: CrlConfigParts): Route[] 
   secretsRoutes({
     path: '/config/crl',
     tag: 'configuration',
+    hasSettings: true,
     fields: FIELDS,
     operations: {
       read: {

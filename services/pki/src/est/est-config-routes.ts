@@ -118,6 +118,7 @@ export const estConfigRoutes = ({ store, clock }: EstConfigRouteParts): Route[] 
   secretsRoutes({
     path: '/config/est',
     tag: 'configuration',
+    hasSettings: true,
     fields: FIELDS,
     operations: {
       read: {

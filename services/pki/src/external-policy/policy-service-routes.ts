@@ -78,6 +78,7 @@ export const policyServiceRoutes = (parts: PolicyServiceRouteParts): Route[] =>
   secretsRoutes({
     path: '/config/external-policy',
     tag: 'configuration',
+    hasSettings: true,
     fields: FIELDS,
     operations: {
       read: {

@@ -151,6 +151,7 @@ const oneIssuerRoutes = (parts: IssuerParts): Route[] =>
   secretsRoutes({
     path: '/issuer/:issuer_ref',
     tag: 'issuers',
+    hasSettings: true,
     fields: ISSUER_FIELDS,
     operations: {
       read: {
@@ -238,6 +239,7 @@ const defaultsRoutes = (parts: IssuerParts): Route[] => [
   ...secretsRoutes({
     path: '/config/issuers',
     tag: 'issuers',
+    hasSettings: true,
     fields: DEFAULTS_FIELDS,
     operations: {
       read: {

@@ -1,6 +1,7 @@
 import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { field, secretsRoutes } from '@keelson/secrets-api';
+import type { Store } from '@keelson/storage';
 import { keyIdentifierOf, toKeyAlgorithm, toSerialHex } from '@keelson/x509';
 import { PAGE_FIELDS, pageOf } from '../mounts/list-page.ts';
 import { checkGivenName } from '../mounts/reference-name.ts';
@@ -40,6 +41,37 @@ const GENERATE_FIELDS = {
   }),
   key_bits: field.integer({ default: 0, description: 'Key size; 0: usual size of the type.' }),
 };
+
+const defaultKeyRoutes = (store: Store): Route[] =>
+  secretsRoutes({
+    path: '/config/keys',
+    tag: 'keys',
+    hasSettings: true,
+    fields: {
+      default: field.string({
+        description: 'Id or name of the default key.',
+        maxLength: MAX_TEXT_LENGTH,
+      }),
+    },
+    operations: {
+      read: {
+        summary: 'Read which key is the default',
+        handle: async (context) => {
+          const { defaultId } = await loadKeyRing(store, requireMount(context));
+          return { data: { default: defaultId } };
+        },
+      },
+      update: {
+        summary: 'Choose the default key',
+        handle: async (context) => {
+          const wanted = context.fields.default ?? '';
+          return {
+            data: { default: await chooseDefaultKey(store, requireMount(context), wanted) },
+          };
+        },
+      },
+    },
+  });
 
 export const keyRoutes = ({ store, issuerWithKey }: KeyUse): Route[] => [
   ...secretsRoutes({
@@ -96,6 +128,7 @@ export const keyRoutes = ({ store, issuerWithKey }: KeyUse): Route[] => [
   ...secretsRoutes({
     path: '/key/:key_ref',
     tag: 'keys',
+    hasSettings: true,
     fields: { ...REFERENCE, ...KEY_NAME_FIELD },
     operations: {
       read: {
@@ -132,32 +165,5 @@ export const keyRoutes = ({ store, issuerWithKey }: KeyUse): Route[] => [
       },
     },
   }),
-  ...secretsRoutes({
-    path: '/config/keys',
-    tag: 'keys',
-    fields: {
-      default: field.string({
-        description: 'Id or name of the default key.',
-        maxLength: MAX_TEXT_LENGTH,
-      }),
-    },
-    operations: {
-      read: {
-        summary: 'Read which key is the default',
-        handle: async (context) => {
-          const { defaultId } = await loadKeyRing(store, requireMount(context));
-          return { data: { default: defaultId } };
-        },
-      },
-      update: {
-        summary: 'Choose the default key',
-        handle: async (context) => {
-          const wanted = context.fields.default ?? '';
-          return {
-            data: { default: await chooseDefaultKey(store, requireMount(context), wanted) },
-          };
-        },
-      },
-    },
-  }),
+  ...defaultKeyRoutes(store),
 ];

@@ -46,8 +46,8 @@ export const roleRoutes = (store: Store): Route[] => [
   ...secretsRoutes({
     path: '/roles/:name',
     tag: 'roles',
-    // The parameters of a role are given when it is written only.
-    fields: { name: NAME_FIELD },
+    hasSettings: true,
+    fields: { name: NAME_FIELD, ...ROLE_FIELDS },
     operations: {
       read: {
         summary: 'Read a role',
@@ -66,13 +66,6 @@ export const roleRoutes = (store: Store): Route[] => [
           return undefined;
         },
       },
-    },
-  }),
-  ...secretsRoutes({
-    path: '/roles/:name',
-    tag: 'roles',
-    fields: { name: NAME_FIELD, ...ROLE_FIELDS },
-    operations: {
       update: {
         summary: 'Create a role or replace it',
         handle: async (context) => {

@@ -40,6 +40,7 @@ const autoTidyRoutes = (store: Store): Route[] =>
   secretsRoutes({
     path: '/config/auto-tidy',
     tag: 'configuration',
+    hasSettings: true,
     fields: AUTO_FIELDS,
     operations: {
       read: {

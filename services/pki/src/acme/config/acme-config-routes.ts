@@ -65,6 +65,7 @@ export const acmeConfigRoutes = (parts: AcmeConfigRouteParts): Route[] => {
   return secretsRoutes({
     path: '/config/acme',
     tag: 'configuration',
+    hasSettings: true,
     fields: FIELDS,
     operations: {
       read: {

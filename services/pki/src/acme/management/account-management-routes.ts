@@ -56,14 +56,7 @@ export const accountManagementRoutes = (parts: ManagementParts): Route[] => {
     ...secretsRoutes({
       path: '/acme/mgmt/account/keyid/:keyid',
       tag: 'ACME',
-      fields: { keyid: KEY_ID },
-      operations: {
-        read: { summary: 'Read an ACME account and its orders', handle: answerAccount },
-      },
-    }),
-    ...secretsRoutes({
-      path: '/acme/mgmt/account/keyid/:keyid',
-      tag: 'ACME',
+      hasSettings: true,
       fields: {
         keyid: KEY_ID,
         status: field.string({
@@ -72,6 +65,7 @@ export const accountManagementRoutes = (parts: ManagementParts): Route[] => {
         }),
       },
       operations: {
+        read: { summary: 'Read an ACME account and its orders', handle: answerAccount },
         update: {
           summary: 'Close an ACME account, or open it again',
           handle: async (context) => {
