@@ -226,6 +226,7 @@ describe('replication', { timeout: PATIENCE_MS * 2 }, () => {
       .getByRole('img', { name: /This cluster, secondary, stream-wals/ })
       .waitFor();
     await card.getByRole('button', { name: 'Start the ceremony' }).click();
+    await card.getByLabel('Key share').fill(primary.unsealKeys()[3] ?? '');
     await card.getByRole('button', { name: 'Cancel the ceremony' }).click();
     const operation = await hold(card, 'Operation token');
     await card.locator('input[name=operation]').fill(operation);

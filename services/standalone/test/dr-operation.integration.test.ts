@@ -53,7 +53,6 @@ afterAll(async () => {
 }, WITHIN_MS);
 
 describe('the ceremony of the operation token', { timeout: WITHIN_MS }, () => {
-  /** Returned only to the caller that started the attempt. */
   let nonce = '';
 
   test('shows its progress, one attempt at a time', async () => {
@@ -73,7 +72,11 @@ describe('the ceremony of the operation token', { timeout: WITHIN_MS }, () => {
     const started = await secondary.v1('POST', ATTEMPT, {}, '');
     expect(started.body).toMatchObject({ started: true, otp_length: started.body.otp.length });
     ({ nonce } = started.body);
-    expect((await secondary.v1('GET', ATTEMPT, undefined, '')).body.otp).toBe('');
+    // Whoever did not start the attempt sees its nonce, but not the password of the token.
+    expect((await secondary.v1('GET', ATTEMPT, undefined, '')).body).toMatchObject({
+      nonce,
+      otp: '',
+    });
     expect((await secondary.v1('POST', ATTEMPT, {}, '')).status).toBe(400);
   });
 
@@ -85,18 +88,21 @@ describe('the ceremony of the operation token', { timeout: WITHIN_MS }, () => {
       complete: false,
     });
     expect((await give(primary.shares[0] ?? '')).status).toBe(400);
-    // The secondary's own shares are no longer valid: they count as progress, but the attempt then fails.
-    expect((await give(secondary.shares[0] ?? '')).body).toMatchObject({ progress: 2 });
-    expect((await give(secondary.shares[1] ?? '')).status).toBe(400);
-    expect((await secondary.v1('GET', ATTEMPT, undefined, '')).body).toMatchObject({ progress: 0 });
+    // The secondary's own shares are no longer valid.
+    expect((await give(secondary.shares[0] ?? '')).status).toBe(400);
+    expect((await secondary.v1('GET', ATTEMPT, undefined, '')).body).toMatchObject({ progress: 1 });
   });
 
-  test('outlives a restart, and can be cancelled only with its nonce', async () => {
+  test('outlives a restart, and is cancelled only with its nonce and a share', async () => {
     await secondary.restart('SIGKILL');
-    expect((await secondary.v1('GET', ATTEMPT, undefined, '')).body.started).toBe(true);
-    expect((await secondary.v1('DELETE', ATTEMPT, undefined, '')).status).toBe(400);
-    expect((await secondary.v1('DELETE', ATTEMPT, { nonce: 'other' }, '')).status).toBe(400);
-    expect((await secondary.v1('DELETE', ATTEMPT, { nonce }, '')).status).toBe(204);
+    expect((await secondary.v1('GET', ATTEMPT, undefined, '')).body).toMatchObject({
+      progress: 1,
+      nonce,
+    });
+    const [key, own] = [primary.shares[4], secondary.shares[0]];
+    for (const body of [undefined, { nonce }, { nonce: 'other', key }, { nonce, key: own }])
+      expect((await secondary.v1('DELETE', ATTEMPT, body, '')).status).toBe(400);
+    expect((await secondary.v1('DELETE', ATTEMPT, { nonce, key }, '')).status).toBe(204);
     expect((await secondary.v1('GET', ATTEMPT, undefined, '')).body.started).toBe(false);
   });
 

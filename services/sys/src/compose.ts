@@ -19,7 +19,7 @@ import {
   secretsComponents,
 } from '@keelson/secrets-api';
 import { accessRpc } from './access/access-rpc.ts';
-import { UNAUTHENTICATED_PATHS } from './access/domain/special-paths.ts';
+import { isUnauthenticated } from './access/domain/special-paths.ts';
 import { registerBackupMetrics } from './backups/backup-metrics.ts';
 import { backupImpairments } from './backups/backup-operations.ts';
 import { composeContext, type SysContext, type SysParts } from './compose-context.ts';
@@ -92,7 +92,7 @@ const sysEdge = (context: SysContext, routes: readonly Route[]): EdgeService =>
     text: 'Seal, tokens, policies, namespaces, mounts, leases, audit, wrapping, messages and replication. PUT is the same as POST.',
     components: secretsComponents,
     loadExamples: async () => (await import('./answer-examples.ts')).ANSWER_EXAMPLES,
-    isPublic: (path) => UNAUTHENTICATED_PATHS.has(path.slice(1)),
+    isPublic: (path) => isUnauthenticated(path.slice(1), context.parts.config),
     check: async () => {
       await context.store.requireUsable();
       const { member, seal, backups } = context;
@@ -126,6 +126,7 @@ const sysRpc = (
       awaitIndex: (header) => awaitIndex(member, header),
       auditDevices,
       systemTtls,
+      ceremonies: parts.config,
       toEdgeMount,
     }),
     cluster: createCluster({

@@ -24,6 +24,11 @@ const ownSettings = Type.Object(
       description: 'Name given to the cluster when it is initialized.',
       default: 'keelson',
     }),
+    ceremoniesWithoutToken: Type.Boolean({
+      description:
+        'Whether key shares alone authorise `sys/generate-root`, `sys/rekey`, `sys/rekey-recovery-key` and the operation token of a DR secondary. If false, these routes also need a token with sudo.',
+      default: true,
+    }),
     compatibleVersion: Type.String({
       description:
         "Version shown to requests with a vendor header, because the vendor's clients enable features by it. Other requests see Keelson's version.",

@@ -56,19 +56,24 @@ const generateOperationToken = async (cli: Cli): Promise<void> => {
   const anonymous = { method: 'POST', isAnonymous: true } as const;
   const started = await client.v1(`${CEREMONY}/attempt`, { ...anonymous, body: {} });
   let answer = started;
+  /** A share that the cluster has accepted, with which the attempt can be cancelled. */
+  let accepted: string | undefined;
   try {
     for (const key of shares) {
       if (answer.complete === true) break;
       const body = { key, nonce: started.nonce };
       answer = await client.v1(`${CEREMONY}/update`, { ...anonymous, body });
+      accepted = key;
     }
     if (answer.complete !== true)
       throw new CliFailure(
         `${shares.length} shares were given, ${answer.required} are needed. Nothing was made.`,
       );
   } catch (error) {
-    const path = `${CEREMONY}/attempt?nonce=${encodeURIComponent(started.nonce)}`;
-    await client.v1(path, { method: 'DELETE', isAnonymous: true }).catch(() => undefined);
+    const body = { nonce: started.nonce, key: accepted };
+    await client
+      .v1(`${CEREMONY}/attempt`, { method: 'DELETE', isAnonymous: true, body })
+      .catch(() => undefined);
     throw error;
   }
   const mixed = Buffer.from(answer.encoded_token, 'base64');

@@ -8,6 +8,7 @@ import type { PolicyBook } from '../policies/policy-book.ts';
 import type { Seal } from '../seal/seal.ts';
 import type { TokenContext } from '../tokens/token-context.ts';
 import type { DecisionStates } from './decision-state.ts';
+import type { CeremonyRule } from './domain/special-paths.ts';
 
 export interface AccessContext {
   readonly store: Store;
@@ -17,6 +18,7 @@ export interface AccessContext {
   readonly decisionState: DecisionStates;
   readonly auditDevices: () => Promise<AuditDevices>;
   readonly systemTtls: LeaseTtls;
+  readonly ceremonies: CeremonyRule;
   readonly toEdgeMount: (mount: MountRecord, namespace: Namespace, system: LeaseTtls) => Mount;
   /** Waits until the log has reached the position that an index header names. */
   readonly awaitIndex: (header: string) => Promise<void>;

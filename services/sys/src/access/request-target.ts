@@ -18,10 +18,10 @@ import {
 import {
   isRestricted,
   isRootProtected,
+  isUnauthenticated,
   SERVED_BY_DR_SECONDARY,
   SERVED_WHILE_LOCKED,
   SERVED_WHILE_SEALED,
-  UNAUTHENTICATED_PATHS,
 } from './domain/special-paths.ts';
 
 /** The service that answers a path, and the special rules that apply to the path. */
@@ -85,6 +85,7 @@ const builtInMount = (
     : mounts.findServing(namespace.id, path);
 
 const sysTarget = (
+  { ceremonies }: AccessContext,
   namespace: NamespaceRecord,
   given: RequestPath,
   operation: Operation,
@@ -102,8 +103,8 @@ const sysTarget = (
     mount: undefined,
     edgeMount: undefined,
     tuning: state && builtInMount(state, namespace, path.decoded)?.config,
-    isUnauthenticated: UNAUTHENTICATED_PATHS.has(path.decoded),
-    isRootProtected: isRootProtected(path.decoded, operation),
+    isUnauthenticated: isUnauthenticated(path.decoded, ceremonies),
+    isRootProtected: isRootProtected(path.decoded, operation, ceremonies),
   };
 };
 
@@ -147,7 +148,8 @@ export const findTarget = async (
   if (state === undefined) {
     if (!SERVED_WHILE_SEALED.has(whole.decoded)) return refuseSealed(context);
     if (request.namespace !== '') refuse('request.unsupported_path');
-    return sysTarget({ ...ROOT, customMetadata: {}, isDeleting: false }, whole, operation, state);
+    const root = { ...ROOT, customMetadata: {}, isDeleting: false };
+    return sysTarget(context, root, whole, operation, state);
   }
   if (state.isDrSecondary && !SERVED_BY_DR_SECONDARY.has(whole.decoded))
     refuse('replication.dr_secondary');
@@ -161,6 +163,6 @@ export const findTarget = async (
     refuse('sys.namespace_locked', { namespace: locked.path });
   }
   return isForSys(path.decoded)
-    ? sysTarget(namespace, path, operation, state)
+    ? sysTarget(context, namespace, path, operation, state)
     : engineTarget(context, state, namespace, path);
 };

@@ -11,7 +11,6 @@ import {
   ATTEMPT_FIELDS,
   CANCEL_FIELDS,
   cancelling,
-  progressFor,
   SHARE_FIELDS,
 } from '../seal/ceremony-routes.ts';
 import { TOKEN_CEREMONY, toTokenCeremony } from '../seal/seal-document.ts';
@@ -59,16 +58,23 @@ const ceremonyRoutes = ({
   ...secretsRoutes({
     path: `${BASE}/generate-operation-token/attempt`,
     tag: TAG,
-    fields: CANCEL_FIELDS,
+    fields: {},
     operations: {
       read: {
         summary: 'Progress of the attempt',
         answer: TOKEN_CEREMONY,
-        handle: async (context) => {
+        handle: async () => {
           await requireDrSecondary();
-          return progressFor(context, toTokenCeremony(await tokenCeremonyProgress(ceremony)));
+          return topLevel(toTokenCeremony(await tokenCeremonyProgress(ceremony)));
         },
       },
+    },
+  }),
+  ...secretsRoutes({
+    path: `${BASE}/generate-operation-token/attempt`,
+    tag: TAG,
+    fields: CANCEL_FIELDS,
+    operations: {
       delete: {
         summary: 'Cancel the attempt',
         handle: async (exchange) => {

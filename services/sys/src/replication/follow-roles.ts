@@ -1,7 +1,13 @@
 /** Follows changes that other replicas make to the roles and keys of this cluster. */
 import type { Store } from '@keelson/storage';
 import type { Seal } from '../seal/seal.ts';
-import { SEAL_KEY, SHARE_SEAL_KEY, sealRecords, shareSealRecords } from '../seal/seal-records.ts';
+import {
+  SEAL_KEY,
+  SHARE_SEAL_KEY,
+  sealRecords,
+  shareSealOf,
+  shareSealRecords,
+} from '../seal/seal-records.ts';
 import { ROLE_PATHS } from './replication-records.ts';
 import type { ReplicationState } from './replication-state.ts';
 
@@ -11,9 +17,11 @@ const adoptShares = async (store: Store, seal: Seal): Promise<void> => {
     const received = await shareSealRecords.find(tx, SHARE_SEAL_KEY);
     const record = await sealRecords.find(tx, SEAL_KEY);
     if (received === undefined || record === undefined) return;
-    const { shares, threshold, wrappedForShares } = received;
-    if (record.wrappedForShares === wrappedForShares) return;
-    sealRecords.write(tx, SEAL_KEY, { ...record, shares, threshold, wrappedForShares });
+    const { fingerprints: known = [], ...seals } = record;
+    const { fingerprints = [], wrappedForShares } = received;
+    // An activation token has no fingerprints: they follow with the records of the primary.
+    if (record.wrappedForShares === wrappedForShares && fingerprints.length <= known.length) return;
+    sealRecords.write(tx, SEAL_KEY, { ...seals, ...shareSealOf(received) });
   });
   seal.resetShares();
 };

@@ -1,10 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { advanceClockUntilSettled } from '../../test/cluster-steps.ts';
+import { inProcessTransport } from '../../test/in-process-transport.ts';
 import {
   type Document,
   openSysHarness,
   type SysHarness,
   type SysRequest,
 } from '../../test/sys-harness.ts';
+import { SEAL_KEY, SHARE_SEAL_KEY, sealRecords, shareSealRecords } from './seal-records.ts';
+
+/** A share of the right length that nobody has made. */
+const FALSE_SHARE = `${'00'.repeat(32)}07`;
+const FOREIGN = 'invalid key share: this cluster has not made it, or a rekey has replaced it';
 
 let harness: SysHarness;
 let root: string;
@@ -98,22 +105,41 @@ describe('generate-root', () => {
       400,
       'given key has already been provided during this generation operation',
     ]);
-    const wrong = `${'00'.repeat(32)}07`;
-    expect((await refusal(UPDATE, { key: wrong, nonce }))[1]).toMatch(/^root generation aborted/);
-    expect((await call('GET', ATTEMPT)).body).toMatchObject({ started: true, progress: 0 });
   });
 
-  test('an attempt is cancelled by its nonce, by sudo, or after ten minutes', async () => {
+  test('a share that is not one of the set is refused at once and spoils nothing', async () => {
+    const { nonce } = (await put(ATTEMPT)).body;
+    await put(UPDATE, { key: keys[0], nonce });
+    expect(await refusal(UPDATE, { key: FALSE_SHARE, nonce })).toEqual([400, FOREIGN]);
+    expect((await call('GET', ATTEMPT)).body).toMatchObject({ started: true, progress: 1, nonce });
+    expect((await put(UPDATE, { key: keys[1], nonce })).body.complete).toBe(true);
+  });
+
+  test('an attempt is cancelled by its nonce with a share, by sudo, or after ten minutes', async () => {
     const cancel = async (request: SysRequest = {}) =>
       (await call('DELETE', ATTEMPT, request)).status;
     expect(await cancel()).toBe(204);
-    const { nonce } = (await put(ATTEMPT)).body;
-    expect([await cancel(), await cancel({ query: 'nonce=other' })]).toEqual([400, 400]);
-    expect(await cancel({ body: { nonce: 'other' } })).toBe(400);
-    expect(await cancel({ query: `nonce=${nonce}` })).toBe(204);
-    const again = (await call('PUT', ATTEMPT)).body.nonce;
-    expect(await cancel({ body: { nonce: again } })).toBe(204);
     await put(ATTEMPT);
+    const { nonce } = (await call('GET', ATTEMPT)).body;
+    const share = { key: keys[2] };
+    for (const body of [
+      {},
+      { nonce },
+      share,
+      { ...share, nonce: 'other' },
+      { nonce, key: FALSE_SHARE },
+      { nonce, key: 'no share' },
+    ])
+      expect([body, await cancel({ body })]).toEqual([body, 400]);
+    expect(await cancel({ query: `nonce=${nonce}` })).toBe(400);
+    // A share in an address would be logged on its way.
+    expect(await cancel({ query: `nonce=${nonce}&key=${keys[2]}` })).toBe(400);
+    expect((await call('GET', ATTEMPT)).body.started).toBe(true);
+    expect(await cancel({ query: `nonce=${nonce}`, body: share })).toBe(204);
+    const again = (await call('PUT', ATTEMPT)).body.nonce;
+    expect(await cancel({ body: { ...share, nonce: again } })).toBe(204);
+    await put(ATTEMPT);
+    expect(await cancel({ token: await createPlainToken() })).toBe(400);
     expect(await cancel({ token: root })).toBe(204);
     await put(ATTEMPT);
     harness.clock.advance(600_000);
@@ -128,36 +154,166 @@ const createPlainToken = async (): Promise<string> => {
 };
 
 describe('a caller without a token', () => {
-  const statusOf = async (path: string, token?: string) =>
-    JSON.stringify((await call('GET', path, { token })).body);
-
-  test('learns from no status what cancels or disturbs an attempt', async () => {
-    const plain = await createPlainToken();
+  test('sees the nonces, with which the holders of shares continue an attempt', async () => {
     const generation = (await put('sys/generate-root/attempt')).body.nonce;
     const start = { secret_shares: 1, secret_threshold: 1, require_verification: true };
     const { nonce } = (await put('sys/rekey/init', start)).body;
-    const progress = { key: keys[0], nonce };
-    expect((await put('sys/rekey/update', progress)).body).toMatchObject({ nonce, progress: 1 });
+    await put('sys/rekey/update', { key: keys[0], nonce });
     const { verification_nonce: verification } = (
       await put('sys/rekey/update', { key: keys[1], nonce })
     ).body;
-    for (const [path, ...nonces] of [
-      ['sys/generate-root/attempt', generation],
-      ['sys/rekey/init', nonce, verification],
-      ['sys/rekey/verify', verification],
+    const seen = async (path: string) => (await call('GET', path)).body;
+    expect(await seen('sys/generate-root/attempt')).toMatchObject({ nonce: generation, otp: '' });
+    expect(await seen('sys/rekey/init')).toMatchObject({ nonce, verification_nonce: verification });
+    expect(await seen('sys/rekey/verify')).toMatchObject({ nonce: verification });
+  });
+
+  test('cannot hold an attempt against a holder of a share', async () => {
+    await put('sys/rekey/init', { secret_shares: 1, secret_threshold: 1 });
+    const { nonce } = (await call('GET', 'sys/rekey/init')).body;
+    const cancel = (body: Document) => call('DELETE', 'sys/rekey/init', { body });
+    expect((await cancel({ nonce, key: FALSE_SHARE })).status).toBe(400);
+    expect((await cancel({ nonce, key: keys[1] })).status).toBe(204);
+    expect((await put('sys/rekey/init', { secret_shares: 3, secret_threshold: 2 })).status).toBe(
+      200,
+    );
+  });
+});
+
+describe('unsealing', () => {
+  test('refuses a share that is not one of the set, and keeps those given before', async () => {
+    await call('PUT', 'sys/seal', { token: root });
+    await put('sys/unseal', { key: keys[0] });
+    expect(await refusal('sys/unseal', { key: FALSE_SHARE })).toEqual([
+      400,
+      'Unseal failed, invalid key: failed to decrypt keys from storage',
+    ]);
+    expect((await put('sys/unseal', { key: keys[1] })).body.sealed).toBe(false);
+  });
+});
+
+/** Makes the store one of a version without fingerprints. */
+const forgetFingerprints = () =>
+  harness.store.transact(async (tx) => {
+    const { fingerprints: _, ...former } = (await sealRecords.find(tx, SEAL_KEY)) ?? never();
+    sealRecords.write(tx, SEAL_KEY, former);
+    shareSealRecords.delete(tx, SHARE_SEAL_KEY);
+  });
+const never = () => {
+  throw new Error('not initialized');
+};
+
+describe('a store without fingerprints', () => {
+  const PATH = 'sys/generate-root';
+  const generate = async (shares: readonly (string | undefined)[]): Promise<Document> => {
+    const { nonce } = (await put(`${PATH}/attempt`)).body;
+    let last: Document;
+    for (const key of shares) last = (await put(`${PATH}/update`, { key, nonce })).body;
+    return last;
+  };
+
+  test('takes its shares, learns them, and then knows a false one', async () => {
+    await forgetFingerprints();
+    // One false share spoils the attempt once: nobody can know which it was.
+    expect((await generate([FALSE_SHARE, keys[0]])).errors[0]).toMatch(/^root generation aborted/);
+    const { nonce } = (await call('GET', `${PATH}/attempt`)).body;
+    expect(
+      (await call('DELETE', `${PATH}/attempt`, { body: { nonce, key: keys[0] } })).body,
+    ).toEqual({
+      errors: [expect.stringContaining('cannot be verified until a ceremony has succeeded')],
+    });
+    for (const key of keys.slice(0, 2)) await put(`${PATH}/update`, { key, nonce });
+    expect((await call('GET', `${PATH}/attempt`)).body.started).toBe(false);
+    // Two of three are known: a false one may still be the third, but costs the known one nothing.
+    expect((await generate([keys[0], FALSE_SHARE])).errors[0]).toMatch(/aborted/);
+    const { nonce: next } = (await call('GET', `${PATH}/attempt`)).body;
+    expect((await call('GET', `${PATH}/attempt`)).body.progress).toBe(1);
+    expect((await put(`${PATH}/update`, { key: keys[2], nonce: next })).body.complete).toBe(true);
+    expect((await generate([keys[0], FALSE_SHARE])).errors).toEqual([FOREIGN]);
+  });
+
+  test('is rekeyed to one that has them', async () => {
+    await forgetFingerprints();
+    const { nonce } = (await put('sys/rekey/init', { secret_shares: 2, secret_threshold: 2 })).body;
+    await put('sys/rekey/update', { key: keys[0], nonce });
+    const made = (await put('sys/rekey/update', { key: keys[2], nonce })).body.keys as string[];
+    expect((await generate([keys[0]])).errors).toEqual([FOREIGN]);
+    await call('DELETE', `${PATH}/attempt`, { token: root });
+    expect((await generate(made)).complete).toBe(true);
+  });
+});
+
+describe('with ceremonies that need a token', () => {
+  const DR = 'sys/replication/dr/secondary/generate-operation-token';
+  const ROUTES = [
+    ...['GET', 'PUT', 'DELETE'].flatMap((method) =>
+      [
+        'sys/generate-root/attempt',
+        'sys/rekey/init',
+        'sys/rekey-recovery-key/init',
+        `${DR}/attempt`,
+      ].map((path) => [method, path] as const),
+    ),
+    ...['sys/generate-root/update', 'sys/rekey/update', 'sys/rekey-recovery-key/update']
+      .concat('sys/rekey/verify', 'sys/rekey-recovery-key/verify', `${DR}/update`)
+      .map((path) => ['PUT', path] as const),
+  ];
+  const outcomeOf = async (method: string, path: string, token: string) => {
+    const { outcome } = await harness.resolve(method, path, { token });
+    return outcome?.$case === 'refused' ? outcome.value.code : outcome?.$case;
+  };
+  const outcomes = async (token: string) =>
+    new Set(await Promise.all(ROUTES.map(([method, path]) => outcomeOf(method, path, token))));
+
+  beforeEach(async () => {
+    await harness.close();
+    harness = await openSysHarness({
+      config: { ceremoniesWithoutToken: false },
+      transport: inProcessTransport(),
+    });
+    const made = await harness.sys.seal.initialize({ shares: 3, threshold: 2 });
+    root = made.rootToken;
+    keys = [...made.keys];
+  });
+
+  test('key shares alone reach none of their routes; a token with sudo does', async () => {
+    for (const [name, capabilities] of [
+      ['plain', ['create', 'read', 'update', 'delete']],
+      ['sudo', ['create', 'read', 'update', 'delete', 'sudo']],
     ] as const) {
-      const [asStranger, asPlain, asSudo] = [
-        await statusOf(path),
-        await statusOf(path, plain),
-        await statusOf(path, root),
-      ];
-      for (const one of nonces) {
-        expect(asStranger).not.toContain(one);
-        expect(asPlain).not.toContain(one);
-        expect(asSudo).toContain(one);
-      }
-      expect(JSON.parse(asStranger)).toMatchObject({ started: true, nonce: '' });
+      const policy = JSON.stringify({ path: { 'sys/*': { capabilities } } });
+      await call('PUT', `sys/policies/acl/${name}`, { token: root, body: { policy } });
     }
+    const tokenWith = async (name: string): Promise<string> => {
+      const body = { policies: [name], no_parent: true };
+      return (await call('POST', 'auth/token/create', { token: root, body })).body.auth
+        .client_token;
+    };
+    expect(await outcomes('')).toEqual(new Set(['sys.token_required']));
+    expect(await outcomes(await tokenWith('plain'))).toEqual(new Set(['sys.permission_denied']));
+    expect(await outcomes(await tokenWith('sudo'))).toEqual(new Set(['allowed']));
+    const { nonce } = (await call('PUT', 'sys/generate-root/attempt', { token: root })).body;
+    for (const key of keys.slice(0, 2))
+      await call('PUT', 'sys/generate-root/update', { token: root, body: { key, nonce } });
+    const seen = await call('GET', 'sys/generate-root/attempt', { token: root });
+    expect(seen.body.started).toBe(false);
+  });
+
+  test('a DR secondary is no exception', async () => {
+    await call('POST', 'sys/replication/dr/primary/enable', { token: root });
+    await advanceClockUntilSettled(
+      harness,
+      call('POST', 'sys/replication/dr/primary/demote', { token: root }),
+    );
+    expect(await outcomeOf('PUT', `${DR}/attempt`, '')).toBe('sys.token_required');
+    expect((await call('PUT', `${DR}/attempt`, { token: root })).body.started).toBe(true);
+  });
+
+  test('the OpenAPI document says so', async () => {
+    const { pathsJson } = await harness.sys.edge.describe();
+    const paths = JSON.parse(pathsJson) as Record<string, Record<string, { security?: unknown }>>;
+    expect(paths['/sys/generate-root/update']?.['post']?.security).toBeUndefined();
+    expect(paths['/sys/unseal']?.['post']?.security).toEqual([]);
   });
 });
 
@@ -197,12 +353,17 @@ describe('rekey', () => {
     ).body;
     const made = await give('sys/rekey/update', keys.slice(0, 2), nonce);
     expect(made).toMatchObject({ complete: true, verification_required: true });
-    expect((await call('DELETE', 'sys/rekey/verify')).status).toBe(400);
-    const restarted = (
-      await call('DELETE', 'sys/rekey/verify', { query: `nonce=${made.verification_nonce}` })
-    ).body;
-    expect(restarted.nonce).not.toBe(made.verification_nonce);
     const [first, second] = made.keys as string[];
+    const verification = { nonce: made.verification_nonce };
+    const restart = (body: Document) => call('DELETE', 'sys/rekey/verify', { body });
+    for (const body of [{}, verification, { ...verification, key: keys[0] }])
+      expect((await restart(body)).status).toBe(400);
+    expect(await refusal('sys/rekey/verify', { ...verification, key: keys[0] })).toEqual([
+      400,
+      FOREIGN,
+    ]);
+    const restarted = (await restart({ ...verification, key: second })).body;
+    expect(restarted.nonce).not.toBe(made.verification_nonce);
     expect(
       (await put('sys/rekey/verify', { key: first, nonce: restarted.nonce })).body.progress,
     ).toBe(1);
@@ -211,6 +372,24 @@ describe('rekey', () => {
     await call('PUT', 'sys/seal', { token: root });
     await give('sys/unseal', [first ?? '', second ?? ''], '');
     expect((await call('GET', 'sys/seal-status')).body.sealed).toBe(false);
+  });
+
+  test('a share of the former set counts no more, also in an attempt begun before', async () => {
+    const { nonce } = (await put('sys/generate-root/attempt')).body;
+    const update = (key: string | undefined) => put('sys/generate-root/update', { key, nonce });
+    expect((await update(keys[0])).body.progress).toBe(1);
+    const rekeying = (await put('sys/rekey/init', { secret_shares: 4, secret_threshold: 3 })).body;
+    const made = await give('sys/rekey/update', keys.slice(0, 2), rekeying.nonce);
+    expect((await call('GET', 'sys/generate-root/attempt')).body).toMatchObject({
+      progress: 0,
+      required: 3,
+    });
+    expect(await refusal('sys/generate-root/update', { key: keys[1], nonce })).toEqual([
+      400,
+      FOREIGN,
+    ]);
+    for (const [at, key] of made.keys.slice(0, 3).entries())
+      expect((await update(key)).body).toMatchObject({ progress: at + 1, complete: at === 2 });
   });
 
   test('refuses impossible parameters', async () => {

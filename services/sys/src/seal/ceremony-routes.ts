@@ -1,16 +1,10 @@
 /** `sys/generate-root/*`, `sys/decode-token`: a root token from key shares. */
 import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
-import {
-  type FinalAnswer,
-  field,
-  type JsonObject,
-  type OperationContext,
-  secretsRoutes,
-  topLevel,
-} from '@keelson/secrets-api';
+import { field, type OperationContext, secretsRoutes, topLevel } from '@keelson/secrets-api';
+import type { Cancellation } from './domain/ceremony.ts';
 import { decodeToken } from './domain/one-time-password.ts';
-import { TOKEN_CEREMONY, toTokenCeremony, withoutNonces } from './seal-document.ts';
+import { TOKEN_CEREMONY, toTokenCeremony } from './seal-document.ts';
 import {
   cancelTokenCeremony,
   giveTokenCeremonyShare,
@@ -27,8 +21,13 @@ export const ATTEMPT_FIELDS = {
   pgp_key: field.string({ description: 'PGP key for the token, base64.', default: '' }),
 } as const;
 
+/** For the end of an attempt; within its first minutes both are required of a caller without sudo. */
 export const CANCEL_FIELDS = {
   nonce: field.string({ description: 'Nonce of the attempt, to cancel it.', default: '' }),
+  key: field.string({
+    description: 'A key share, hex or base64, to cancel the attempt; in the body only.',
+    default: '',
+  }),
 } as const;
 
 export const SHARE_FIELDS = {
@@ -36,21 +35,20 @@ export const SHARE_FIELDS = {
   nonce: field.string({ description: 'Nonce of the attempt.', default: '' }),
 } as const;
 
-type CeremonyContext = OperationContext<unknown>;
-type CancelContext = OperationContext<{ readonly nonce: string }>;
+type CancelContext = OperationContext<{ readonly nonce: string; readonly key: string }>;
 
-const hasSudo = ({ caller }: CeremonyContext): boolean =>
-  caller?.root === true || caller?.sudo === true;
-
-/** The authority of a caller to cancel: the nonce (body or query), or a token with sudo. */
-export const cancelling = (context: CancelContext): { nonce: string; isSudo: boolean } => ({
-  nonce: context.fields.nonce,
-  isSudo: hasSudo(context),
-});
-
-/** The progress of an attempt; only callers with sudo see its nonces. */
-export const progressFor = (context: CeremonyContext, status: JsonObject): FinalAnswer =>
-  topLevel(hasSudo(context) ? status : withoutNonces(status));
+/**
+ * The nonce, share and rights with which a caller cancels an attempt.
+ * @throws KeelsonError `request.invalid` for a key share in the address, which proxies log
+ */
+export const cancelling = ({ fields, caller, head }: CancelContext): Cancellation => {
+  if (new URLSearchParams(head.query).has('key'))
+    throw new KeelsonError('request.invalid', {
+      text: 'key must be in the body of the request, not in its address',
+    });
+  const { nonce, key } = fields;
+  return { nonce, key, isSudo: caller?.root === true || caller?.sudo === true };
+};
 
 export const generateRootRoutes = (ceremony: TokenCeremonyContext): Route[] => [
   ...secretsRoutes({
@@ -73,14 +71,20 @@ export const generateRootRoutes = (ceremony: TokenCeremonyContext): Route[] => [
   ...secretsRoutes({
     path: '/sys/generate-root/attempt',
     tag: TAG,
-    fields: CANCEL_FIELDS,
+    fields: {},
     operations: {
       read: {
         summary: 'Progress of the attempt',
         answer: TOKEN_CEREMONY,
-        handle: async (context) =>
-          progressFor(context, toTokenCeremony(await tokenCeremonyProgress(ceremony))),
+        handle: async () => topLevel(toTokenCeremony(await tokenCeremonyProgress(ceremony))),
       },
+    },
+  }),
+  ...secretsRoutes({
+    path: '/sys/generate-root/attempt',
+    tag: TAG,
+    fields: CANCEL_FIELDS,
+    operations: {
       delete: {
         summary: 'Cancel the attempt',
         handle: async (exchange) => {

@@ -10,6 +10,7 @@ import { type Barrier, openBarrierFor, type Reads, type Store } from '@keelson/s
 import { issueServiceToken, rootTokenPlan } from '../tokens/token-operations.ts';
 import { removeToken, tokens, writeTokenSalt } from '../tokens/token-records.ts';
 import { requireShareCounts, type ShareCounts } from './domain/share-counts.ts';
+import { fingerprintsOf } from './domain/share-set.ts';
 import { splitKey } from './key-shares.ts';
 import { encryptToPgpKey, pgpFingerprint } from './pgp.ts';
 import { wrapRootKey } from './root-key-wrap.ts';
@@ -20,7 +21,9 @@ import {
   clusterRecords,
   initializationClaims,
   SEAL_KEY,
+  SHARE_SEAL_KEY,
   sealRecords,
+  shareSealRecords,
 } from './seal-records.ts';
 import { checkPgpKeys, type HandedShares, handOut } from './sealed-shares.ts';
 
@@ -82,12 +85,17 @@ export const initializeCluster = async (
       await requireUninitialized(tx);
       if ((await initializationClaims.find(tx, CLAIM_KEY))?.nonce !== claim) refuseInitialized();
       initializationClaims.delete(tx, CLAIM_KEY);
+      const ofShares = {
+        ...counts,
+        wrappedForShares: wrapRootKey(shareKey, rootKey),
+        fingerprints: fingerprintsOf(shares),
+      };
+      shareSealRecords.write(tx, SHARE_SEAL_KEY, ofShares);
       sealRecords.write(tx, SEAL_KEY, {
         ...(unsealKey === undefined
           ? { type: 'shamir' }
           : { type: 'static', wrappedForKeyFiles: [wrapRootKey(unsealKey, rootKey)] }),
-        ...counts,
-        wrappedForShares: wrapRootKey(shareKey, rootKey),
+        ...ofShares,
       });
       clusterRecords.write(tx, CLUSTER_KEY, { id: randomUUID(), name: clusterName });
       writeTokenSalt(tx, randomBytes(TOKEN_SALT_BYTES));
@@ -126,13 +134,19 @@ export const replaceFirstKeys = async (
   const counts = requireShareCounts(request);
   const rootKey = seal.requireRootKey();
   const shareKey = newKey();
-  const handed = await handOut(await splitKey(shareKey, counts), []);
+  const shares = await splitKey(shareKey, counts);
+  const handed = await handOut(shares, []);
   const plan = rootTokenPlan(clock.nowMs());
   const rootToken = await store.transact(async (tx) => {
     const record = await sealRecords.find(tx, SEAL_KEY);
     if (record === undefined) throw new KeelsonError('sys.not_initialized');
-    const wrappedForShares = wrapRootKey(shareKey, rootKey);
-    sealRecords.write(tx, SEAL_KEY, { ...record, ...counts, wrappedForShares });
+    const ofShares = {
+      ...counts,
+      wrappedForShares: wrapRootKey(shareKey, rootKey),
+      fingerprints: fingerprintsOf(shares),
+    };
+    shareSealRecords.write(tx, SHARE_SEAL_KEY, ofShares);
+    sealRecords.write(tx, SEAL_KEY, { ...record, ...ofShares });
     for (const [, token] of await tokens.entries(tx))
       if (token.path === plan.path) await removeToken(tx, token);
     return issueServiceToken(tx, plan);

@@ -7,13 +7,17 @@ import type { Clock } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
 import type { Store, Transaction } from '@keelson/storage';
 import {
+  type Cancellation,
   type Ceremony,
   isComplete,
   requireCancellable,
   sharesOf,
+  underSet,
+  withProvenShares,
   withShare,
 } from './domain/ceremony.ts';
 import { requireShareCounts, type ShareCounts } from './domain/share-counts.ts';
+import { fingerprintsOf, type ShareSet } from './domain/share-set.ts';
 import { parseShare } from './domain/share-text.ts';
 import { joinShares, splitKey } from './key-shares.ts';
 import { wrapRootKey } from './root-key-wrap.ts';
@@ -25,6 +29,7 @@ import {
   SEAL_KEY,
   SHARE_SEAL_KEY,
   sealRecords,
+  shareSealOf,
   shareSealRecords,
 } from './seal-records.ts';
 import { checkPgpKeys, type HandedShares, handOut } from './sealed-shares.ts';
@@ -59,7 +64,6 @@ export interface RekeyContext {
   readonly followsPrimary: () => boolean;
 }
 
-type Cancel = { readonly nonce: string; readonly isSudo: boolean };
 type GiveShare = { readonly key: string; readonly nonce: string };
 
 const TEXTS = { name: 'rekey', short: 'rekey' };
@@ -85,31 +89,43 @@ const requireKind = async ({ seal, followsPrimary, kind }: RekeyContext): Promis
 const requireAttempt = async ({ kind }: RekeyContext, tx: Transaction): Promise<RekeyAttempt> =>
   (await rekeyCeremonies.find(tx, kind)) ?? refuse('no rekey configuration found');
 
-/** Makes `key` the key that is split into shares. */
+/** Makes `key` the key that is split into the shares of `set`. */
 const apply = async (
   { seal, kind }: RekeyContext,
   tx: Transaction,
-  counts: ShareCounts,
+  set: ShareSet,
   key: Uint8Array,
 ): Promise<void> => {
   const record = await sealRecords.find(tx, SEAL_KEY);
   if (record === undefined) throw new KeelsonError('sys.not_initialized');
-  const { shares, threshold } = counts;
-  const wrappedForShares = wrapRootKey(key, seal.requireRootKey());
-  shareSealRecords.write(tx, SHARE_SEAL_KEY, { shares, threshold, wrappedForShares });
-  sealRecords.write(tx, SEAL_KEY, { ...record, shares, threshold, wrappedForShares });
+  const { fingerprints: _, ...seals } = record;
+  const ofShares = shareSealOf({
+    ...set,
+    wrappedForShares: wrapRootKey(key, seal.requireRootKey()),
+  });
+  shareSealRecords.write(tx, SHARE_SEAL_KEY, ofShares);
+  sealRecords.write(tx, SEAL_KEY, { ...seals, ...ofShares });
   rekeyCeremonies.delete(tx, kind);
 };
+
+type Pending = NonNullable<RekeyPurpose['pending']>;
 
 /** The attempt in its second stage, which waits for the new shares. */
 const withVerification = (
   { clock }: RekeyContext,
   attempt: RekeyAttempt,
-  key: string,
+  made: Pick<Pending, 'key' | 'fingerprints'>,
 ): RekeyAttempt => {
-  const pending = { nonce: randomUUID(), startedAtMs: clock.nowMs(), key, shares: [] };
+  const pending = { ...made, nonce: randomUUID(), startedAtMs: clock.nowMs(), shares: [] };
   return { ...attempt, purpose: { ...attempt.purpose, pending } };
 };
+
+/** The new shares, which an attempt in its second stage waits for. */
+const newSet = ({ shares, threshold }: ShareCounts, { fingerprints }: Pending): ShareSet => ({
+  shares,
+  threshold,
+  ...(fingerprints !== undefined && { fingerprints }),
+});
 
 const writeBackup = (
   { kind }: RekeyContext,
@@ -125,8 +141,14 @@ const writeBackup = (
   rekeyBackups.write(tx, kind, { nonce, keys });
 };
 
-export const findRekey = async ({ store, kind }: RekeyContext): Promise<RekeyAttempt | undefined> =>
-  rekeyCeremonies.find(store, kind);
+export const findRekey = async ({
+  store,
+  seal,
+  kind,
+}: RekeyContext): Promise<RekeyAttempt | undefined> => {
+  const attempt = await rekeyCeremonies.find(store, kind);
+  return attempt && underSet(attempt, await seal.shareSet());
+};
 
 /** Number of shares that an attempt started now would need. */
 export const requiredShares = async ({ seal }: RekeyContext): Promise<number> =>
@@ -177,24 +199,29 @@ export const giveRekeyShare = async (
     if (before.purpose.pending !== undefined) {
       refuse('rekey operation already finished; verification must be performed');
     }
-    const attempt = withShare(before, nonce, share, TEXTS);
+    const set = await context.seal.shareSet(tx);
+    const attempt = withShare(before, { nonce, share, set }, TEXTS);
     if (!isComplete(attempt)) {
       rekeyCeremonies.write(tx, context.kind, attempt);
       return { attempt, handed: undefined };
     }
     if (!(await context.seal.acceptsShares(sharesOf(attempt)))) {
-      rekeyCeremonies.write(tx, context.kind, { ...attempt, shares: [] });
+      rekeyCeremonies.write(tx, context.kind, withProvenShares(attempt, set));
       return undefined;
     }
     const { purpose } = attempt;
-    const handed = await handOut(await splitKey(fresh, purpose), purpose.pgpKeys);
+    const shares = await splitKey(fresh, purpose);
+    const fingerprints = fingerprintsOf(shares);
+    const handed = await handOut(shares, purpose.pgpKeys);
     writeBackup(context, tx, attempt, handed);
     if (!purpose.verificationRequired) {
-      await apply(context, tx, purpose, fresh);
+      await apply(context, tx, { ...purpose, fingerprints }, fresh);
       return { attempt, handed };
     }
+    // The present shares stay valid until the new ones are verified.
+    await context.seal.learnShares(tx, sharesOf(attempt));
     const key = Buffer.from(fresh).toString('base64');
-    const waiting = withVerification(context, { ...attempt, shares: [] }, key);
+    const waiting = withVerification(context, { ...attempt, shares: [] }, { key, fingerprints });
     rekeyCeremonies.write(tx, context.kind, waiting);
     return { attempt: waiting, handed };
   });
@@ -203,13 +230,13 @@ export const giveRekeyShare = async (
 };
 
 export const cancelRekey = (
-  { store, kind, clock }: RekeyContext,
-  { nonce, isSudo }: Cancel,
+  { store, seal, kind, clock }: RekeyContext,
+  by: Cancellation,
 ): Promise<void> =>
   store.transact(async (tx) => {
     const attempt = await rekeyCeremonies.find(tx, kind);
     if (attempt === undefined) return;
-    requireCancellable(attempt, { nonce, isSudo, nowMs: clock.nowMs() });
+    requireCancellable(attempt, by, { set: await seal.shareSet(tx), nowMs: clock.nowMs() });
     rekeyCeremonies.delete(tx, kind);
   });
 
@@ -225,13 +252,9 @@ export const verifyRekey = async (
     const attempt = await requireAttempt(context, tx);
     const { pending } = attempt.purpose;
     if (pending === undefined) return refuse('no rekey verification in progress');
-    const stage = {
-      ...attempt,
-      nonce: pending.nonce,
-      shares: pending.shares,
-      required: attempt.purpose.threshold,
-    };
-    const given = withShare(stage, nonce, share, VERIFY_TEXTS);
+    const set = newSet(attempt.purpose, pending);
+    const stage = { ...attempt, nonce: pending.nonce, shares: pending.shares };
+    const given = withShare(stage, { nonce, share, set }, VERIFY_TEXTS);
     const withGiven = (shares: readonly string[]): RekeyAttempt => ({
       ...attempt,
       purpose: { ...attempt.purpose, pending: { ...pending, shares } },
@@ -244,26 +267,24 @@ export const verifyRekey = async (
     const joined = await joinShares(sharesOf(given), given.required);
     const wanted = Uint8Array.from(Buffer.from(pending.key, 'base64'));
     if (joined?.length !== wanted.length || !timingSafeEqual(joined, wanted)) {
-      rekeyCeremonies.write(tx, context.kind, withGiven([]));
+      rekeyCeremonies.write(tx, context.kind, withGiven(withProvenShares(given, set).shares));
       return undefined;
     }
-    await apply(context, tx, attempt.purpose, wanted);
+    await apply(context, tx, set, wanted);
     return { attempt: withGiven(given.shares), complete: true };
   });
   return outcome ?? refuse('rekey verification failed; incorrect root key supplied');
 };
 
 /** Discards the shares given for verification and issues a new nonce. */
-export const restartRekeyVerification = (
-  context: RekeyContext,
-  { nonce, isSudo }: Cancel,
-): Promise<void> =>
+export const restartRekeyVerification = (context: RekeyContext, by: Cancellation): Promise<void> =>
   context.store.transact(async (tx) => {
     const attempt = await requireAttempt(context, tx);
     const { pending } = attempt.purpose;
     if (pending === undefined) return;
-    requireCancellable(pending, { nonce, isSudo, nowMs: context.clock.nowMs() });
-    rekeyCeremonies.write(tx, context.kind, withVerification(context, attempt, pending.key));
+    const set = newSet(attempt.purpose, pending);
+    requireCancellable(pending, by, { set, nowMs: context.clock.nowMs() });
+    rekeyCeremonies.write(tx, context.kind, withVerification(context, attempt, pending));
   });
 
 export const findRekeyBackup = ({ store, kind }: RekeyContext): Promise<RekeyBackup | undefined> =>

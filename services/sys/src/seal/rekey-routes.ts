@@ -2,7 +2,7 @@
 import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { field, secretsRoutes, topLevel } from '@keelson/secrets-api';
-import { CANCEL_FIELDS, cancelling, progressFor, SHARE_FIELDS } from './ceremony-routes.ts';
+import { CANCEL_FIELDS, cancelling, SHARE_FIELDS } from './ceremony-routes.ts';
 import {
   cancelRekey,
   deleteRekeyBackup,
@@ -102,17 +102,21 @@ export const rekeyRoutes = (
     ...secretsRoutes({
       path: `${base}/init`,
       tag: TAG,
-      fields: CANCEL_FIELDS,
+      fields: {},
       operations: {
         read: {
           summary: 'Progress of the attempt',
           answer: REKEY_STATUS,
-          handle: async (context) =>
-            progressFor(
-              context,
-              toRekeyStatus(await findRekey(rekey), await requiredShares(rekey)),
-            ),
+          handle: async () =>
+            topLevel(toRekeyStatus(await findRekey(rekey), await requiredShares(rekey))),
         },
+      },
+    }),
+    ...secretsRoutes({
+      path: `${base}/init`,
+      tag: TAG,
+      fields: CANCEL_FIELDS,
+      operations: {
         delete: {
           summary: 'Cancel the attempt',
           handle: async (exchange) => {
@@ -138,14 +142,20 @@ export const rekeyRoutes = (
     ...secretsRoutes({
       path: `${base}/verify`,
       tag: TAG,
-      fields: SHARE_FIELDS,
+      fields: {},
       operations: {
         read: {
           summary: 'Progress of the verification',
           answer: VERIFICATION,
-          handle: async (context) =>
-            progressFor(context, toVerification((await findRekey(rekey)) ?? missing())),
+          handle: async () => topLevel(toVerification((await findRekey(rekey)) ?? missing())),
         },
+      },
+    }),
+    ...secretsRoutes({
+      path: `${base}/verify`,
+      tag: TAG,
+      fields: SHARE_FIELDS,
+      operations: {
         update: {
           summary: 'Give one of the new shares',
           answer: VERIFICATION,

@@ -66,14 +66,6 @@ export const toHandedShares = (handed: HandedShares): JsonObject => ({
   keys_base64: handed.keysBase64,
 });
 
-/** Members of a status that only tokens with sudo see, apart from the response that starts an attempt. */
-const WITHHELD = ['nonce', 'verification_nonce'];
-
-export const withoutNonces = (status: JsonObject): JsonObject =>
-  Object.fromEntries(
-    Object.entries(status).map(([name, value]) => [name, WITHHELD.includes(name) ? '' : value]),
-  );
-
 /** The description of an answer with `toTokenCeremony`. */
 export const TOKEN_CEREMONY = {
   document: {

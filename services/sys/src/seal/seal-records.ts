@@ -6,12 +6,26 @@ import { jsonRecords } from '@keelson/storage';
 import type { Ceremony } from './domain/ceremony.ts';
 import type { RotationConfig } from './domain/rotation-config.ts';
 import type { ShareCounts } from './domain/share-counts.ts';
+import type { ShareSet } from './domain/share-set.ts';
 
 /** The root key wrapped for the key shares of a cluster, which a static seal calls recovery shares. */
-export interface ShareSeal extends ShareCounts {
+export interface ShareSeal extends ShareSet {
   /** The root key wrapped with the key that the shares yield; base64. */
   readonly wrappedForShares: string;
 }
+
+/** The part of a seal that changes with its shares. */
+export const shareSealOf = ({
+  shares,
+  threshold,
+  wrappedForShares,
+  fingerprints,
+}: ShareSeal): ShareSeal => ({
+  shares,
+  threshold,
+  wrappedForShares,
+  ...(fingerprints !== undefined && { fingerprints }),
+});
 
 export type SealRecord = ShareSeal &
   (
@@ -27,7 +41,7 @@ export type SealRecord = ShareSeal &
       }
   );
 
-/** The share seal of a replication set, replicated by its primary after every rekey. */
+/** The share seal of a replication set, replicated by its primary from the first start and after every rekey. */
 export const shareSealRecords = jsonRecords<ShareSeal>('shared/core/');
 export const SHARE_SEAL_KEY = 'share-seal';
 
@@ -76,6 +90,8 @@ export interface RekeyPurpose extends ShareCounts {
     /** Base64 of the new key that the new shares must yield. */
     readonly key: string;
     readonly shares: readonly string[];
+    /** Fingerprints of the new shares. */
+    readonly fingerprints?: readonly string[];
   };
 }
 /** Keys: `barrier` or `recovery`. */

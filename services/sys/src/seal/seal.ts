@@ -9,9 +9,12 @@ import {
   countEncryptions,
   loadRestoration,
   openBarrierFor,
+  type Reads,
   refreshBarrier,
   type Store,
+  type Transaction,
 } from '@keelson/storage';
+import { judgeShare, learnedFingerprints, type ShareSet } from './domain/share-set.ts';
 import { parseShare } from './domain/share-text.ts';
 import { joinShares } from './key-shares.ts';
 import { deriveServiceKey, KEY_BYTES, unwrapRootKey, wrapRootKey } from './root-key-wrap.ts';
@@ -22,6 +25,7 @@ import {
   SEAL_KEY,
   type SealRecord,
   sealRecords,
+  shareSealOf,
 } from './seal-records.ts';
 
 export interface SealStatus {
@@ -46,6 +50,13 @@ export interface SealOptions {
 const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
 };
+
+const refuseShares = ({ type }: SealRecord): never =>
+  refuse(
+    type === 'static'
+      ? 'recovery key verification failed'
+      : 'Unseal failed, invalid key: failed to decrypt keys from storage',
+  );
 
 /** The root key, if this is the key of one of the key files. */
 export const unwrapAny = (key: Uint8Array, record: SealRecord): Uint8Array | undefined => {
@@ -90,6 +101,20 @@ export class Seal {
 
   record(): Promise<SealRecord | undefined> {
     return sealRecords.find(this.#store, SEAL_KEY);
+  }
+
+  /** The shares that are valid now. */
+  async shareSet(reads: Reads = this.#store): Promise<ShareSet> {
+    return (await sealRecords.find(reads, SEAL_KEY)) ?? { shares: 0, threshold: 0 };
+  }
+
+  /** Records the fingerprints of shares that yielded the key, for a store that does not have them all. */
+  async learnShares(tx: Transaction, proven: readonly Uint8Array[]): Promise<void> {
+    const record = await sealRecords.find(tx, SEAL_KEY);
+    if (record === undefined) return;
+    const fingerprints = learnedFingerprints(record, proven);
+    if (fingerprints.length === record.fingerprints?.length) return;
+    sealRecords.write(tx, SEAL_KEY, { ...record, fingerprints });
   }
 
   async status(): Promise<SealStatus> {
@@ -151,8 +176,8 @@ export class Seal {
   /**
    * Accepts a share for unsealing. A static seal that an operator closed needs its recovery shares in the
    * same way, because its key file opens it only when the process starts.
-   * @throws KeelsonError `request.invalid` when the share cannot be parsed, or at the threshold when the
-   *   shares do not open the seal; all shares are then discarded
+   * @throws KeelsonError `request.invalid` when the share cannot be parsed or is not one of this cluster, or
+   *   at the threshold when the shares do not open the seal; only then all shares are discarded
    */
   async giveShare(text: string): Promise<void> {
     if (text === '') {
@@ -162,6 +187,7 @@ export class Seal {
     if (record === undefined) throw new KeelsonError('sys.not_initialized_request');
     if (!this.isSealed) return;
     const share = parseShare(text);
+    if (judgeShare(record, share) === 'foreign') refuseShares(record);
     if (!this.#given.some((other) => Buffer.compare(other, share) === 0)) this.#given.push(share);
     if (this.#nonce === '') this.#nonce = randomUUID();
     if (this.#given.length < record.threshold) return;
@@ -170,13 +196,7 @@ export class Seal {
     const key = await joinShares(given, record.threshold);
     const rootKey = key && unwrapRootKey(key, record.wrappedForShares);
     for (const one of given) one.fill(0);
-    if (rootKey === undefined) {
-      return refuse(
-        record.type === 'static'
-          ? 'recovery key verification failed'
-          : 'Unseal failed, invalid key: failed to decrypt keys from storage',
-      );
-    }
+    if (rootKey === undefined) return refuseShares(record);
     await this.#admitKeyFile(record, rootKey);
     await this.open(rootKey);
   }
@@ -196,9 +216,7 @@ export class Seal {
     if (isKnown) return;
     await this.#store.transact(async (tx) => {
       // The shares may have been replaced meanwhile.
-      const { shares, threshold, wrappedForShares } =
-        (await sealRecords.find(tx, SEAL_KEY)) ?? record;
-      const ofShares = { shares, threshold, wrappedForShares };
+      const ofShares = shareSealOf((await sealRecords.find(tx, SEAL_KEY)) ?? record);
       sealRecords.write(tx, SEAL_KEY, { type: 'static', ...ofShares, wrappedForKeyFiles });
     });
   }

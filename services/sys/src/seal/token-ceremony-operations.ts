@@ -9,11 +9,14 @@ import type { Reads, Store, Transaction } from '@keelson/storage';
 import { RANDOM_LENGTH, SERVICE_PREFIX } from '../tokens/domain/token-text.ts';
 import { randomBase62 } from '../tokens/token-operations.ts';
 import {
+  type Cancellation,
   type Ceremony,
   type CeremonyTexts,
   isComplete,
   requireCancellable,
   sharesOf,
+  underSet,
+  withProvenShares,
   withShare,
 } from './domain/ceremony.ts';
 import { encodeToken } from './domain/one-time-password.ts';
@@ -60,9 +63,6 @@ const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
 };
 
-const required = async ({ seal }: TokenCeremonyContext): Promise<number> =>
-  (await seal.record())?.threshold ?? 0;
-
 const requirePassword = (otp: string): string => {
   if (otp !== '' && otp.length !== TOKEN_LENGTH) refuse('OTP string has incorrect length');
   return otp === '' ? randomBase62(TOKEN_LENGTH) : otp;
@@ -75,11 +75,15 @@ const encode = async (token: string, purpose: TokenPurpose): Promise<string> =>
 
 export const tokenCeremonyProgress = async (
   context: TokenCeremonyContext,
-): Promise<TokenCeremonyProgress> => ({
-  attempt: await context.attempts.find(context.store),
-  required: await required(context),
-  encodedToken: '',
-});
+): Promise<TokenCeremonyProgress> => {
+  const set = await context.seal.shareSet();
+  const attempt = await context.attempts.find(context.store);
+  return {
+    attempt: attempt && underSet(attempt, set),
+    required: set.threshold,
+    encodedToken: '',
+  };
+};
 
 export const startTokenCeremony = async (
   context: TokenCeremonyContext,
@@ -92,7 +96,7 @@ export const startTokenCeremony = async (
     pgpKey,
     pgpFingerprint: pgpKey === '' ? '' : await pgpFingerprint(pgpKey),
   };
-  const threshold = await required(context);
+  const { threshold } = await context.seal.shareSet();
   const attempt = {
     nonce: randomUUID(),
     startedAtMs: context.clock.nowMs(),
@@ -117,16 +121,18 @@ export const giveTokenCeremonyShare = async (
   if (key === '') refuse("'key' must be specified in request body as JSON");
   const share = parseShare(key);
   const outcome = await context.store.transact(async (tx) => {
-    const attempt = withShare(await context.attempts.find(tx), nonce, share, context.texts);
+    const set = await context.seal.shareSet(tx);
+    const given = { nonce, share, set };
+    const attempt = withShare(await context.attempts.find(tx), given, context.texts);
     if (!isComplete(attempt)) {
       context.attempts.write(tx, attempt);
       return { attempt, token: undefined };
     }
     if (!(await context.seal.acceptsShares(sharesOf(attempt)))) {
-      // Keeps the attempt without its shares: one of them is wrong, and it is unknown which.
-      context.attempts.write(tx, { ...attempt, shares: [] });
+      context.attempts.write(tx, withProvenShares(attempt, set));
       return { attempt: undefined, token: undefined };
     }
+    await context.seal.learnShares(tx, sharesOf(attempt));
     context.attempts.delete(tx);
     return { attempt, token: await context.issue(tx) };
   });
@@ -141,12 +147,12 @@ export const giveTokenCeremonyShare = async (
 };
 
 export const cancelTokenCeremony = (
-  { store, attempts, clock }: TokenCeremonyContext,
-  { nonce, isSudo }: { readonly nonce: string; readonly isSudo: boolean },
+  { store, seal, attempts, clock }: TokenCeremonyContext,
+  by: Cancellation,
 ): Promise<void> =>
   store.transact(async (tx) => {
     const attempt = await attempts.find(tx);
     if (attempt === undefined) return;
-    requireCancellable(attempt, { nonce, isSudo, nowMs: clock.nowMs() });
+    requireCancellable(attempt, by, { set: await seal.shareSet(tx), nowMs: clock.nowMs() });
     attempts.delete(tx);
   });

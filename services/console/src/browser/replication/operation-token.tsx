@@ -58,8 +58,15 @@ const TokenCeremony = (props: {
     },
   );
   const cancelling = useAction(
-    () => callSecrets('DELETE', `${base}/attempt?nonce=${attempt?.nonce ?? ''}`, OPEN),
-    () => setAttempt(undefined),
+    () =>
+      callSecrets('DELETE', `${base}/attempt`, {
+        body: { nonce: attempt?.nonce, key: share.trim() },
+        ...OPEN,
+      }),
+    () => {
+      setShare('');
+      setAttempt(undefined);
+    },
   );
   const giving = useAction(
     () =>
@@ -111,6 +118,7 @@ const TokenCeremony = (props: {
               Cancel the ceremony
             </button>
           </div>
+          <p className="hint">Cancelling needs a key share, too.</p>
         </form>
       )}
       {token !== undefined && <ShownOnce what="the token" secret={token} label={props.label} />}

@@ -6,7 +6,7 @@ import type { Operation } from './operation.ts';
 import { PathSet } from './path-set.ts';
 
 /** Answered without a token. A token that is sent is still resolved: the answer may then show more. */
-export const UNAUTHENTICATED_PATHS = new PathSet([
+const UNAUTHENTICATED_PATHS = new PathSet([
   'sys/wrapping/lookup',
   // The wrapping token alone authorises these; the handler words the refusal of a used or foreign one.
   'sys/wrapping/unwrap',
@@ -22,8 +22,6 @@ export const UNAUTHENTICATED_PATHS = new PathSet([
   'sys/replication/dr/secondary/operation-token/delete',
   'sys/replication/dr/secondary/reindex',
   'sys/replication/dr/secondary/merkle-check',
-  'sys/replication/dr/secondary/generate-operation-token/attempt',
-  'sys/replication/dr/secondary/generate-operation-token/update',
   'sys/internal/specs/openapi',
   'sys/internal/ui/mounts',
   'sys/internal/ui/mounts/*',
@@ -35,9 +33,18 @@ export const UNAUTHENTICATED_PATHS = new PathSet([
   'sys/unseal',
   'sys/leader',
   'sys/health',
+  'sys/decode-token',
+]);
+
+/**
+ * Authorised by key shares; whether they also need a token with `sudo` is a setting. Where they do not, such a
+ * token may cancel an attempt.
+ */
+export const CEREMONY_PATHS = new PathSet([
+  'sys/replication/dr/secondary/generate-operation-token/attempt',
+  'sys/replication/dr/secondary/generate-operation-token/update',
   'sys/generate-root/attempt',
   'sys/generate-root/update',
-  'sys/decode-token',
   'sys/rekey/init',
   'sys/rekey/update',
   'sys/rekey/verify',
@@ -46,15 +53,17 @@ export const UNAUTHENTICATED_PATHS = new PathSet([
   'sys/rekey-recovery-key/verify',
 ]);
 
-/** Need no token. A token with `sudo` is shown the nonce of the attempt and may cancel the attempt. */
-export const CEREMONY_PATHS = new PathSet([
-  'sys/replication/dr/secondary/generate-operation-token/attempt',
-  'sys/generate-root/attempt',
-  'sys/rekey/init',
-  'sys/rekey/verify',
-  'sys/rekey-recovery-key/init',
-  'sys/rekey-recovery-key/verify',
-]);
+/** The setting that decides about ceremonies. */
+export interface CeremonyRule {
+  readonly ceremoniesWithoutToken: boolean;
+}
+
+/** Whether a path is answered without a token. */
+export const isUnauthenticated = (
+  path: string,
+  { ceremoniesWithoutToken }: CeremonyRule,
+): boolean =>
+  UNAUTHENTICATED_PATHS.has(path) || (ceremoniesWithoutToken && CEREMONY_PATHS.has(path));
 
 /** Need `sudo` in addition to the capability of the operation. */
 const ROOT_PROTECTED_PATHS = new PathSet([
@@ -98,8 +107,15 @@ const ROOT_PROTECTED_PATHS = new PathSet([
 
 const ROOT_PROTECTED_WRITES = new PathSet(['sys/rotate/config']);
 
-export const isRootProtected = (path: string, operation: Operation): boolean =>
-  ROOT_PROTECTED_PATHS.has(path) || (operation === 'update' && ROOT_PROTECTED_WRITES.has(path));
+/** Whether `operation` on a path needs `sudo`. */
+export const isRootProtected = (
+  path: string,
+  operation: Operation,
+  { ceremoniesWithoutToken }: CeremonyRule,
+): boolean =>
+  ROOT_PROTECTED_PATHS.has(path) ||
+  (operation === 'update' && ROOT_PROTECTED_WRITES.has(path)) ||
+  (!ceremoniesWithoutToken && CEREMONY_PATHS.has(path));
 
 const RESTRICTED_PATHS = new PathSet([
   'sys/internal/ui/recent-requests',

@@ -1,11 +1,12 @@
 /**
  * Ceremonies, in which holders of key shares jointly authorise an operation. There is one attempt of a kind
- * at a time. Attempts need no token, so the nonce is shown only to the caller who started the attempt and to
- * tokens with sudo (docs/divergences/sys.md): with the nonce, a stranger could cancel the attempt, or submit
- * false shares that invalidate those of the holders.
+ * at a time. Attempts need no token, and everybody sees their nonce: a share that is not one of the set is
+ * refused at once, so that a stranger can neither spoil an attempt nor, in its first minutes, cancel it.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
+import { judgeShare, type ShareSet } from './share-set.ts';
+import { parseShare } from './share-text.ts';
 
 export interface Ceremony<Purpose> {
   readonly nonce: string;
@@ -35,11 +36,44 @@ const isSame = (a: string, b: string): boolean => {
   return left.length === right.length && timingSafeEqual(left, right);
 };
 
-/** The ceremony after one more share was given. */
+const bytesOf = (share: string): Uint8Array => Uint8Array.from(Buffer.from(share, 'base64'));
+
+/** @throws KeelsonError `request.invalid` when the share is not one of the set */
+export const requireNotForeign = (set: ShareSet, share: Uint8Array): void => {
+  if (judgeShare(set, share) === 'foreign')
+    refuse('invalid key share: this cluster has not made it, or a rekey has replaced it');
+};
+
+/** The attempt with the shares that are still valid: a rekey may have replaced the set. */
+export const underSet = <Purpose>(
+  ceremony: Ceremony<Purpose>,
+  set: ShareSet,
+): Ceremony<Purpose> => ({
+  ...ceremony,
+  required: set.threshold,
+  shares: ceremony.shares.filter((share) => judgeShare(set, bytesOf(share)) !== 'foreign'),
+});
+
+/** The attempt whose shares did not yield the key: only those known to be of the set remain. */
+export const withProvenShares = <Purpose>(
+  ceremony: Ceremony<Purpose>,
+  set: ShareSet,
+): Ceremony<Purpose> => ({
+  ...ceremony,
+  shares: ceremony.shares.filter((share) => judgeShare(set, bytesOf(share)) === 'ours'),
+});
+
+/**
+ * The ceremony after one more share was given.
+ * @throws KeelsonError `request.invalid`; the attempt is as before
+ */
 export const withShare = <Purpose>(
   ceremony: Ceremony<Purpose> | undefined,
-  nonce: string,
-  share: Uint8Array,
+  {
+    nonce,
+    share,
+    set,
+  }: { readonly nonce: string; readonly share: Uint8Array; readonly set: ShareSet },
   { name, short }: CeremonyTexts,
 ): Ceremony<Purpose> => {
   if (ceremony === undefined) return refuse(`no ${name} in progress`);
@@ -47,29 +81,44 @@ export const withShare = <Purpose>(
     refuse(`incorrect nonce supplied for this ${name} operation`);
   }
   const encoded = Buffer.from(share).toString('base64');
-  if (ceremony.shares.some((other) => isSame(other, encoded))) {
+  const current = underSet(ceremony, set);
+  if (current.shares.some((other) => isSame(other, encoded))) {
     refuse(`given key has already been provided during this ${short} operation`);
   }
-  return { ...ceremony, shares: [...ceremony.shares, encoded] };
+  requireNotForeign(set, share);
+  return { ...current, shares: [...current.shares, encoded] };
 };
 
 export const isComplete = (ceremony: Ceremony<unknown>): boolean =>
   ceremony.shares.length >= ceremony.required;
 
 /** The shares given so far, as bytes. */
-export const sharesOf = (ceremony: Ceremony<unknown>): Uint8Array[] =>
-  ceremony.shares.map((share) => Uint8Array.from(Buffer.from(share, 'base64')));
+export const sharesOf = (ceremony: Ceremony<unknown>): Uint8Array[] => ceremony.shares.map(bytesOf);
+
+/** The nonce, share and rights with which a caller cancels an attempt. */
+export interface Cancellation {
+  readonly nonce: string;
+  /** A key share as text; "" when none was given. */
+  readonly key: string;
+  readonly isSudo: boolean;
+}
 
 /** @throws KeelsonError `request.invalid` when the caller may not cancel the attempt */
 export const requireCancellable = (
   ceremony: Pick<Ceremony<unknown>, 'nonce' | 'startedAtMs'>,
-  by: { readonly nonce: string; readonly isSudo: boolean; readonly nowMs: number },
+  { nonce, key, isSudo }: Cancellation,
+  { set, nowMs }: { readonly set: ShareSet; readonly nowMs: number },
 ): void => {
-  if (by.isSudo || isSame(by.nonce, ceremony.nonce)) return;
-  if (by.nowMs - ceremony.startedAtMs >= CANCEL_GUARD_MS) return;
-  refuse(
-    by.nonce === ''
-      ? 'nonce is required to cancel within 10 minutes of the start of the attempt'
-      : 'invalid nonce',
-  );
+  if (isSudo || nowMs - ceremony.startedAtMs >= CANCEL_GUARD_MS) return;
+  if (nonce === '' || key === '')
+    refuse(
+      'nonce and key (one of the key shares) are required to cancel within 10 minutes of the start of the attempt, or a token with sudo',
+    );
+  if (!isSame(nonce, ceremony.nonce)) refuse('invalid nonce');
+  const share = parseShare(key);
+  requireNotForeign(set, share);
+  if (judgeShare(set, share) === 'unknown')
+    refuse(
+      'this key share cannot be verified until a ceremony has succeeded with it: a token with sudo can cancel the attempt now, and anybody 10 minutes after its start',
+    );
 };
