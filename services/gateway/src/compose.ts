@@ -13,6 +13,7 @@ import { createApplication } from './application.ts';
 import { type AuditLog, createAuditLog } from './audit/audit-log.ts';
 import { createAuditRecorder } from './audit/audit-recorder.ts';
 import { withRecentRequests } from './audit/recent-requests.ts';
+import { withRestoredDevices } from './audit/restored-devices.ts';
 import { type GatewayConfig, requireConsistent } from './config.ts';
 import { createBodyBudget } from './limits/body-budget.ts';
 import { limitConnections } from './limits/client-connections.ts';
@@ -93,7 +94,10 @@ const withOwnParts = (
   auditLog: AuditLog,
   clock: Clock,
 ): EdgeService => {
-  const sys = withRecentRequests(withSysMetrics(services.sys, metrics), auditLog);
+  const sys = withRecentRequests(
+    withRestoredDevices(withSysMetrics(services.sys, metrics), auditLog),
+    auditLog,
+  );
   return withServiceHealth(withVendorDocument(sys, services), services, clock);
 };
 

@@ -38,7 +38,7 @@ export const firstRunFile = (folder: DataFolder): string => folder.file(FIRST_RU
 export const unsealKeyFile = (folder: DataFiles): string => folder.file(UNSEAL_KEY);
 
 /** Folder of the certificate that Keelson issues to itself. */
-export const tlsFolder = (folder: DataFolder): string => folder.file(TLS_FOLDER);
+export const tlsFolder = (folder: DataFiles): string => folder.file(TLS_FOLDER);
 
 /** Whether a file is one that only a cluster creates; a store's logs share its name as a prefix. */
 const isOfCluster = (name: string): boolean =>

@@ -263,6 +263,41 @@ test('a device whose folder is missing after a start is named, and what load bal
   expect((await call('DELETE', 'sys/audit/away')).status).toBe(204);
 });
 
+test('after a restoration the devices of the snapshot record, and those since do not', async () => {
+  const snapshotUrl = `${keelson.http}/v1/sys/storage/raft/snapshot`;
+  const headers = { 'x-service-token': keelson.rootToken };
+  const entries = (name: string): string => readFileSync(join(folder, `${name}.log`), 'utf8');
+  const options = (name: string) => ({ file_path: join(folder, `${name}.log`) });
+  expect((await enable('before', 'file', options('before'))).status).toBe(204);
+  const snapshot = await (await fetch(snapshotUrl, { headers })).arrayBuffer();
+  expect((await enable('since', 'file', options('since'))).status).toBe(204);
+  expect((await call('DELETE', 'sys/audit/before')).status).toBe(204);
+  const restored = await fetch(snapshotUrl, { method: 'POST', headers, body: snapshot });
+  expect(restored.status).toBe(204);
+  const former = [entries('before'), entries('since')];
+  expect(await lookUp()).toBe(200);
+  expect(entries('before')).not.toBe(former[0]);
+  expect(entries('since')).toBe(former[1]);
+  expect((await call('DELETE', 'sys/audit/before')).status).toBe(204);
+});
+
+test('the answer to a restoration names the devices of the snapshot that cannot be written to', async () => {
+  const snapshotUrl = `${keelson.http}/v1/sys/storage/raft/snapshot`;
+  const headers = { 'x-service-token': keelson.rootToken };
+  const lost = join(folder, 'lost-folder');
+  mkdirSync(lost);
+  expect((await enable('lost', 'file', { file_path: join(lost, 'audit.log') })).status).toBe(204);
+  const snapshot = await (await fetch(snapshotUrl, { headers })).arrayBuffer();
+  expect((await call('DELETE', 'sys/audit/lost')).status).toBe(204);
+  rmSync(lost, { recursive: true });
+  const restored = await fetch(snapshotUrl, { method: 'POST', headers, body: snapshot });
+  expect([restored.status, await restored.json()]).toEqual([
+    200,
+    { warnings: ['the audit device lost/ cannot be written to (ENOENT)'] },
+  ]);
+  expect((await call('DELETE', 'sys/audit/lost')).status).toBe(204);
+});
+
 test('a device that fails permanently blocks, and is disabled while audit is not required', async () => {
   const receiver = await openReceiver();
   expect((await enable('socket', 'socket', { address: receiver.address })).status).toBe(204);

@@ -1,6 +1,7 @@
-/** Facts about a cluster whose stores are not open, from the unencrypted records of sys. */
+/** Facts about a cluster whose stores are not open, from the records of sys. */
 import { hasCode } from '@keelson/errors';
-import type { Reads } from '@keelson/storage';
+import type { ExaminedStore, Reads } from '@keelson/storage';
+import { type AuditDevices, loadAuditDevices } from './audit/audit-records.ts';
 import { unwrapAny } from './seal/seal.ts';
 import { SEAL_KEY, sealRecords } from './seal/seal-records.ts';
 import { loadUnsealKey } from './seal/unseal-key-file.ts';
@@ -28,18 +29,46 @@ export const examineCluster = async (
   };
 };
 
-const opensWith = async (
+/** The root key, if the key file opens the seal. */
+const unwrapWith = async (
   keyFile: string,
   seal: Parameters<typeof unwrapAny>[1],
-): Promise<boolean> => {
+): Promise<Uint8Array | undefined> => {
   try {
     const key = await loadUnsealKey(keyFile, true);
     const rootKey = unwrapAny(key, seal);
     key.fill(0);
-    rootKey?.fill(0);
-    return rootKey !== undefined;
+    return rootKey;
   } catch (error) {
     if (!hasCode(error, 'sys.wrong_unseal_key')) throw error;
-    return false;
+    return undefined;
+  }
+};
+
+const opensWith = async (
+  keyFile: string,
+  seal: Parameters<typeof unwrapAny>[1],
+): Promise<boolean> => {
+  const rootKey = await unwrapWith(keyFile, seal);
+  rootKey?.fill(0);
+  return rootKey !== undefined;
+};
+
+/**
+ * The audit devices of the cluster.
+ * @param keyFile key file of a static seal
+ * @returns undefined if the key file does not open the seal, as for a seal of shares
+ */
+export const examineAuditDevices = async (
+  store: ExaminedStore,
+  keyFile: string,
+): Promise<AuditDevices | undefined> => {
+  const seal = await sealRecords.find(store, SEAL_KEY);
+  const rootKey = seal && (await unwrapWith(keyFile, seal));
+  if (rootKey === undefined) return undefined;
+  try {
+    return await loadAuditDevices(store.unlock(rootKey));
+  } finally {
+    rootKey.fill(0);
   }
 };

@@ -23,7 +23,7 @@ export interface RecordCollection<T> {
     options?: ListOptions,
   ): Promise<readonly (readonly [string, ReadonlyDeep<T>])[]>;
   /** The entries that can be decrypted, and the keys of those that cannot. */
-  readableEntries(reads: Reads, options?: ListOptions): Promise<ReadableEntries<T>>;
+  readableEntries(reads: Pick<Reads, 'scan'>, options?: ListOptions): Promise<ReadableEntries<T>>;
 }
 
 export interface ReadableEntries<T> {
@@ -38,7 +38,7 @@ export interface ReadableEntries<T> {
 export const jsonRecords = <T>(prefix: string): RecordCollection<T> => {
   const path = (key: string): string => prefix + key;
   const scan = async (
-    reads: Reads,
+    reads: Pick<Reads, 'scan'>,
     { after, ...options }: ScanOptions = {},
   ): Promise<readonly (readonly [string, ReadonlyDeep<T>])[]> => {
     const found = await reads.scan(prefix, {

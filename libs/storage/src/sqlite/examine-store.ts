@@ -8,19 +8,28 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { KeelsonError } from '@keelson/errors';
 import { requireFormat } from '../backend.ts';
+import { createBarrier } from '../barrier/barrier.ts';
+import { KEYRING_PATH } from '../barrier/keyring.ts';
 import { requireNotOlder } from '../projections/layout.ts';
 import type { Projection } from '../projections/projection.ts';
 import { LOAD_VERSIONS } from '../projections/projection-sql.ts';
+import { isDamage } from '../records/damaged-records.ts';
 import { ParsedRecord } from '../records/parsed-record.ts';
-import { scopeOf } from '../records/record-path.ts';
+import { rangeBelow, scopeOf } from '../records/record-path.ts';
 import type { Reads } from '../store.ts';
 import { holdsCommit } from './log-file.ts';
 import { fromSqliteError, guarded } from './sqlite-errors.ts';
 import { SqliteRecords } from './sqlite-records.ts';
 import { SQLITE_FORMAT } from './sqlite-schema.ts';
 
-/** A store that is not open; only records that are not encrypted can be read. */
+/** A store that is not open; without its key, only records that are not encrypted can be read. */
 export interface ExaminedStore extends Pick<Reads, 'read'> {
+  /**
+   * The encrypted records.
+   * @param rootKey of the barrier of the store, which is copied
+   * @throws KeelsonError `barrier.wrong_root_key`
+   */
+  unlock(rootKey: Uint8Array): Pick<Reads, 'scan'>;
   /** Newest commit. */
   readonly sequence: number;
   /** Number of staged records of a restoration that is unfinished or not yet removed. */
@@ -131,6 +140,27 @@ const examined = (database: DatabaseSync): ExaminedStore => {
       if (scopeOf(path) !== 'node') throw new KeelsonError('storage.sealed');
       const row = guarded(() => records.findRow(path));
       return row && new ParsedRecord(path, row.stored, row.version);
+    },
+    unlock: (rootKey) => {
+      const barrier = createBarrier();
+      const keyring = guarded(() => records.findRow(KEYRING_PATH));
+      if (keyring === undefined)
+        throw new KeelsonError('storage.corrupt', { reason: `there is no ${KEYRING_PATH}` });
+      barrier.unseal(rootKey, keyring.stored);
+      return {
+        scan: async (prefix, { after, limit = Infinity, onDamaged } = {}) => {
+          const rows = guarded(() => records.scanRows(rangeBelow(prefix, after), limit));
+          return rows.flatMap(({ path, stored, version }) => {
+            try {
+              return [new ParsedRecord(path, barrier.decrypt(path, stored), version)];
+            } catch (error) {
+              if (onDamaged === undefined || !isDamage(error)) throw error;
+              onDamaged(path);
+              return [];
+            }
+          });
+        },
+      };
     },
     findDamage: () => {
       const found = guarded(() => database.prepare('PRAGMA quick_check(1)').get());

@@ -5,7 +5,7 @@ import { type ExaminedStore, type FileLock, takeFileLock } from '@keelson/storag
 import type { DatabaseFacts } from '@keelson/storage/postgres/examination';
 import type { Command } from 'commander';
 import { EXIT } from '../client/failure.ts';
-import type { Cli } from './cli.ts';
+import type { Cli, Environment } from './cli.ts';
 
 interface Finding {
   readonly subject: string;
@@ -60,8 +60,41 @@ const KEY_STATES = {
   unknown: 'whether it is the one of the cluster shows when sys.sqlite is there',
 } as const;
 
-/** The stores and the key, as the start looks at them. */
-const checkStores = async (folder: string, keyFile: string): Promise<readonly Finding[]> => {
+/** The needs of the gateway that are not in the stores. */
+const checkEdge = async (
+  file: (name: string) => string,
+  { keyFile, environment }: DoctorSettings,
+  sys: ExaminedStore | undefined,
+): Promise<readonly Finding[]> => {
+  // Loaded on use, as below.
+  const { examineCertificate, examineDevices } = await import(
+    '@keelson/standalone-service/edge-examination'
+  );
+  const certificate = await examineCertificate(
+    { file },
+    {
+      certificateFile: environment['KEELSON_TLS_CERTIFICATE_FILE'],
+      keyFile: environment['KEELSON_TLS_KEY_FILE'],
+    },
+    Date.now(),
+  );
+  const devices = sys === undefined ? [] : await examineDevices(sys, keyFile);
+  return [...(certificate === undefined ? [] : [certificate]), ...devices].map(
+    ({ subject, isFault, text }) => (isFault ? fault : good)(subject, text),
+  );
+};
+
+interface DoctorSettings {
+  readonly keyFile: string;
+  readonly environment: Environment;
+}
+
+/** The stores, the key and the edge. */
+const checkParts = async (
+  folder: string,
+  settings: DoctorSettings,
+): Promise<readonly Finding[]> => {
+  const { keyFile } = settings;
   // Loaded on use, because it needs the parts of the server.
   const { closeExamined, examineFolder } = await import('@keelson/standalone-service/examination');
   const file = (name: string): string => join(folder, name);
@@ -104,6 +137,12 @@ const checkStores = async (folder: string, keyFile: string): Promise<readonly Fi
       ...[...unusable.keys()]
         .filter((path) => !named.has(path))
         .map((path) => judge(path, () => good(path, ''))),
+      ...(await checkEdge(
+        file,
+        settings,
+        // The devices of a store that is refused are not the question.
+        unusable.size === 0 ? examined.stores.sys : undefined,
+      )),
     ];
   } finally {
     closeExamined(examined.stores);
@@ -128,9 +167,9 @@ const checkDisk = (folder: string): Finding => {
     : good(folder, text);
 };
 
-const examine = async (folder: string, keyFile: string): Promise<readonly Finding[]> =>
+const examine = async (folder: string, settings: DoctorSettings): Promise<readonly Finding[]> =>
   existsSync(folder) && statSync(folder).isDirectory()
-    ? [checkDisk(folder), ...checkFirstStart(folder), ...(await checkStores(folder, keyFile))]
+    ? [checkDisk(folder), ...checkFirstStart(folder), ...(await checkParts(folder, settings))]
     : [fault(folder, 'It is no folder: name the data folder of the server.')];
 
 const GIVEN = 'KEELSON_DATABASE_URL';
@@ -232,10 +271,10 @@ export const addDoctorCommand = (program: Command, cli: Cli): void => {
       const findings =
         database === true
           ? await examineDatabase(cli.environment[GIVEN])
-          : await examine(
-              folder,
-              cli.environment['KEELSON_UNSEAL_KEY_FILE'] ?? join(folder, 'unseal.key'),
-            );
+          : await examine(folder, {
+              keyFile: cli.environment['KEELSON_UNSEAL_KEY_FILE'] ?? join(folder, 'unseal.key'),
+              environment: cli.environment,
+            });
       cli.printTable(
         findings,
         findings.map(({ state, subject, text }) => [state, subject, text]),

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { type Command, InvalidArgumentError } from 'commander';
+import type { Document } from '../client/api-client.ts';
 import { CliFailure, EXIT } from '../client/failure.ts';
 import { readSecret } from '../client/terminal.ts';
 import type { Cli } from './cli.ts';
@@ -30,16 +31,55 @@ const start = async (cli: Cli, argumentsOfServer: readonly string[]): Promise<vo
   process.exitCode = code ?? EXIT.failed;
 };
 
+interface Readiness {
+  /** Faults of services that serve requests, in sentences. */
+  readonly impaired: readonly string[];
+  /** Names of the services that serve none. */
+  readonly unready: readonly string[];
+  /** Whether another cluster leads in place of this one. */
+  readonly isSuperseded: boolean;
+}
+
+const askReadiness = async ({ client }: Cli): Promise<Readiness> => {
+  const ready = await client.raw('/readyz', { isAnonymous: true, accept: [503] });
+  const {
+    impaired = {},
+    services = {},
+    superseded = false,
+  } = (await ready.json()) as {
+    readonly impaired?: Readonly<Record<string, readonly string[]>>;
+    readonly services?: Readonly<Record<string, boolean>>;
+    readonly superseded?: boolean;
+  };
+  return {
+    impaired: Object.entries(impaired).flatMap(([service, sentences]) =>
+      sentences.map((sentence) => `${service}: ${sentence}`),
+    ),
+    unready: Object.entries(services)
+      .filter(([, isReady]) => !isReady)
+      .map(([service]) => service),
+    isSuperseded: superseded,
+  };
+};
+
+/** The next step of the operator; undefined if none is needed. */
+const nextStep = (seal: Document, { unready, isSuperseded }: Readiness): string | undefined => {
+  if (seal.initialized !== true) return 'Make the keys of the cluster with `keelson init`.';
+  if (seal.sealed === true)
+    return 'Open the seal with `keelson unseal`, once for each of the key shares.';
+  if (unready.length > 0)
+    return 'The log of the server says why a service is not ready; `keelson doctor` examines its data.';
+  return isSuperseded
+    ? 'Another cluster was promoted in its place: follow docs/runbooks/failback.md.'
+    : undefined;
+};
+
 const status = async (cli: Cli): Promise<void> => {
   const { client } = cli;
   const seal = await client.v1('sys/seal-status', { isAnonymous: true });
-  const ready = await client.raw('/readyz', { isAnonymous: true, accept: [503] });
-  const { impaired: byService = {} } = (await ready.json()) as {
-    readonly impaired?: Readonly<Record<string, readonly string[]>>;
-  };
-  const impaired = Object.entries(byService).flatMap(([service, sentences]) =>
-    sentences.map((sentence) => `${service}: ${sentence}`),
-  );
+  const readiness = await askReadiness(cli);
+  const { impaired, unready, isSuperseded } = readiness;
+  const next = nextStep(seal, readiness);
   // Shown only if there is a token that may read it; the rest of the status needs no token.
   const backups = await client.v1('sys/storage/backups').catch((error: unknown) => {
     if (error instanceof CliFailure) return undefined;
@@ -48,12 +88,15 @@ const status = async (cli: Cli): Promise<void> => {
   cli.printFields({
     ...seal,
     ...(impaired.length > 0 && { impaired }),
+    ...(seal.sealed !== true && unready.length > 0 && { not_ready: unready }),
+    ...(isSuperseded && { superseded: true }),
+    ...(next !== undefined && { next }),
     ...(backups?.data.enabled === true && {
       last_backup: backups.data.last_success?.time ?? 'none',
       last_failed_backup: backups.data.last_failure?.time ?? 'none',
     }),
   });
-  if (seal.sealed === true || impaired.length > 0) process.exitCode = EXIT.notWell;
+  if (next !== undefined || impaired.length > 0) process.exitCode = EXIT.notWell;
 };
 
 interface InitOptions {
@@ -86,9 +129,15 @@ const unseal = async (cli: Cli, isReset: boolean): Promise<void> => {
   const { client } = cli;
   const body = isReset ? { reset: true } : { key: await readSecret('Key share') };
   const seal = await client.v1('sys/unseal', { method: 'PUT', body, isAnonymous: true });
+  if (seal.sealed === true) {
+    cli.print(seal, `Sealed: ${seal.progress} of ${seal.t} shares given.`);
+    return;
+  }
+  // After a restoration, this is the moment in which its devices and settings begin to matter here.
+  const { impaired } = await askReadiness(cli);
   cli.print(
-    seal,
-    seal.sealed === true ? `Sealed: ${seal.progress} of ${seal.t} shares given.` : 'Unsealed.',
+    { ...seal, ...(impaired.length > 0 && { impaired }) },
+    ['Unsealed.', ...impaired].join('\n'),
   );
 };
 

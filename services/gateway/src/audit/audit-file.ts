@@ -3,7 +3,7 @@
  * device must not be able to name Keelson's own files, directly or through links.
  */
 import { constants } from 'node:fs';
-import { type FileHandle, open, realpath } from 'node:fs/promises';
+import { access, type FileHandle, open, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 
 export interface AuditFileRules {
@@ -72,4 +72,17 @@ export const openAuditFile = async (
       ? 'file_path is a file with another name (a hard link), which may be one of Keelson itself'
       : 'file_path is not a regular file',
   );
+};
+
+/**
+ * Tries, without creating it, whether the file can be opened.
+ * @throws Error with the reason
+ */
+export const tryAuditFile = async (path: string): Promise<void> => {
+  try {
+    await (await open(path, FLAGS & ~constants.O_CREAT)).close();
+  } catch (cause) {
+    if (!hasCode(cause, 'ENOENT')) throw cause;
+    await access(dirname(path), constants.W_OK | constants.X_OK);
+  }
 };

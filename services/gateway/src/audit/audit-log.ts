@@ -9,7 +9,7 @@ import type { Logger } from '@keelson/logging';
 import type { AccessDefinition, AuditDevice } from '@keelson/proto/sys/v1/access';
 import type { RpcService } from '@keelson/rpc';
 import type { AuditFileRules } from './audit-file.ts';
-import { type AuditSink, openAuditSink } from './audit-sink.ts';
+import { type AuditSink, openAuditSink, reasonOf } from './audit-sink.ts';
 import {
   type AuditedAnswer,
   type AuditedExchange,
@@ -41,6 +41,8 @@ export interface AuditLog {
   response(exchange: AuditedExchange, answer: AuditedAnswer): Promise<void>;
   /** The devices of a generation that cannot be written to, each with the reason. */
   faults(generation: number): Promise<readonly string[]>;
+  /** The same of the devices that sys has now; none of them is used yet. Empty while sys is sealed. */
+  faultsAhead(): Promise<readonly string[]>;
   /** The newest exchanges that were recorded, newest first. */
   recent(): readonly RecentRequest[];
   /**
@@ -65,12 +67,6 @@ export interface AuditLogParts {
 }
 
 const MAX_FETCHES = 3;
-
-/** The code of a failed system call, or the text of an error of our own, neither of which names a path. */
-const reasonOf = (error: unknown): string => {
-  if (!(error instanceof Error)) return 'unknown';
-  return 'code' in error ? String(error.code) : error.message;
-};
 
 /** The entry written to test a device. */
 const TRIAL: AuditedExchange = {
@@ -112,10 +108,12 @@ export const createAuditLog = (parts: AuditLogParts): AuditLog => {
   let fetching: Promise<void> | undefined;
   let recent: readonly RecentRequest[] = [];
 
-  const fetchDevices = async (): Promise<void> => {
+  const fetchDevices = async (current: number): Promise<void> => {
     const list = await access.auditDevices({});
     const former = devices;
-    if (list.generation < generation) return;
+    // A restoration brings back an earlier generation, of which both answers then tell. One of them alone is of a
+    // lagging replica.
+    if (list.generation < generation && list.generation !== current) return;
     devices = list.devices.map((device) => openDevice(device, files));
     generation = list.generation;
     for (const { sink } of former) await sink.close();
@@ -150,8 +148,8 @@ export const createAuditLog = (parts: AuditLogParts): AuditLog => {
     // recorded.
     if (current === 0) return false;
     // A fetch in progress may have been answered before the change, or by a lagging replica.
-    for (let tries = 0; generation < current && tries < MAX_FETCHES; tries++) {
-      fetching ??= fetchDevices().finally(() => {
+    for (let tries = 0; generation !== current && tries < MAX_FETCHES; tries++) {
+      fetching ??= fetchDevices(current).finally(() => {
         fetching = undefined;
       });
       await fetching;
@@ -178,6 +176,13 @@ export const createAuditLog = (parts: AuditLogParts): AuditLog => {
       const isEnabled = await follow(current).catch(() => undefined);
       if (isEnabled === undefined) return ['the audit devices cannot be read'];
       const found = await Promise.all(devices.map(faultOf));
+      return found.filter((fault) => fault !== undefined);
+    },
+    faultsAhead: async () => {
+      const list = await access.auditDevices({}).catch(() => undefined);
+      const ahead = (list?.devices ?? []).map((device) => openDevice(device, files));
+      const found = await Promise.all(ahead.map(faultOf));
+      for (const { sink } of ahead) await sink.close();
       return found.filter((fault) => fault !== undefined);
     },
     request: (exchange) =>

@@ -5,7 +5,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { parseDurationSeconds } from '@keelson/secrets-api';
-import { type AuditFileRules, openAuditFile } from './audit-file.ts';
+import { type AuditFileRules, openAuditFile, tryAuditFile } from './audit-file.ts';
 
 export interface AuditSink {
   /** Resolves when the line was accepted. */
@@ -17,6 +17,12 @@ export interface AuditSink {
 }
 
 type Options = Readonly<Record<string, string>>;
+
+/** The code of a failed system call, or the text of an error of our own, neither of which names a path. */
+export const reasonOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return 'unknown';
+  return 'code' in error ? String(error.code) : error.message;
+};
 
 const WRITE_TIMEOUT_SECONDS = 2;
 
@@ -122,4 +128,35 @@ const damagedSink: AuditSink = {
 export const openAuditSink = (type: string, options: Options, rules: AuditFileRules): AuditSink => {
   if (type === 'damaged') return damagedSink;
   return type === 'socket' ? socketSink(options) : fileSink(options, rules);
+};
+
+/** A device as it is stored. */
+export interface ExaminedDevice {
+  readonly type: string;
+  readonly options: Options;
+}
+
+export interface ExaminedDestination {
+  /** A path or an address. */
+  readonly destination: string;
+  /** Why nothing can be written there; undefined if it can. */
+  readonly reason: string | undefined;
+}
+
+/** Tries whether a device could be written to by this user, and leaves everything as it is. */
+export const examineAuditDevice = async ({
+  type,
+  options,
+}: ExaminedDevice): Promise<ExaminedDestination> => {
+  const path = options['file_path'] ?? options['path'] ?? '';
+  const isFile = type === 'file' && path !== 'discard' && path !== 'stdout';
+  const sink = openAuditSink(type, options, { folders: [], reserved: [] });
+  try {
+    await (isFile ? tryAuditFile(path) : sink.check());
+    return { destination: options['address'] ?? path, reason: undefined };
+  } catch (error) {
+    return { destination: options['address'] ?? path, reason: reasonOf(error) };
+  } finally {
+    await sink.close();
+  }
 };

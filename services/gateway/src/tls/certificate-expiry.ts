@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
 import { Gauge, type MetricsRegistry } from '@keelson/metrics';
-import type { CertificateSource } from './self-issued-certificate.ts';
+import type { CertificateSource, ServerCertificate } from './self-issued-certificate.ts';
 
 const DAY_MS = 86_400_000;
 /** Time in which a person can renew a certificate by hand. */
@@ -31,9 +31,9 @@ export const toExpiryFault = (
     : `the certificate of HTTPS expires at ${at}: renew it; the files are read again by themselves`;
 };
 
-/** Reads the validity of the certificate in use: the first of its PEM chain. */
-export const periodOf = (source: CertificateSource): CertificatePeriod => {
-  const { validFromDate, validToDate } = new X509Certificate(source.current().cert);
+/** Reads the validity of a certificate: the first of its PEM chain. */
+export const periodOf = ({ cert }: Pick<ServerCertificate, 'cert'>): CertificatePeriod => {
+  const { validFromDate, validToDate } = new X509Certificate(cert);
   return { notBeforeMs: validFromDate.getTime(), notAfterMs: validToDate.getTime() };
 };
 
@@ -48,11 +48,14 @@ export const watchCertificateExpiry = (
     help: 'When the certificate of HTTPS expires.',
     registers: [registry],
     collect() {
-      this.set(periodOf(source).notAfterMs / 1000);
+      this.set(periodOf(source.current()).notAfterMs / 1000);
     },
   });
   return () => {
-    const fault = toExpiryFault(periodOf(source), clock.nowMs());
-    return fault === undefined ? [] : [fault];
+    const refusal = source.refusal();
+    return [
+      refusal && `the renewed certificate of HTTPS is not used: ${refusal}`,
+      toExpiryFault(periodOf(source.current()), clock.nowMs()),
+    ].filter((fault) => fault !== undefined);
   };
 };

@@ -2,6 +2,7 @@
 import { unwatchFile, watchFile } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
+import { periodOf, toExpiryFault } from './certificate-expiry.ts';
 import type { CertificateSource, ServerCertificate } from './self-issued-certificate.ts';
 
 /**
@@ -10,9 +11,12 @@ import type { CertificateSource, ServerCertificate } from './self-issued-certifi
  */
 const LOOK_EVERY_MS = 10_000;
 
-export interface CertificateFiles {
+interface FilePair {
   readonly certificateFile: string;
   readonly keyFile: string;
+}
+
+export interface CertificateFiles extends FilePair {
   /**
    * Called with the reason when the files cannot be used; the current certificate remains in use.
    */
@@ -28,7 +32,7 @@ const read = async (file: string): Promise<string> => {
   }
 };
 
-const load = async ({ certificateFile, keyFile }: CertificateFiles): Promise<ServerCertificate> => {
+const load = async ({ certificateFile, keyFile }: FilePair): Promise<ServerCertificate> => {
   const [cert, key] = await Promise.all([read(certificateFile), read(keyFile)]);
   try {
     // Fails when key and certificate do not match, for example while only one of them has been written.
@@ -46,8 +50,13 @@ const load = async ({ certificateFile, keyFile }: CertificateFiles): Promise<Ser
 export const openCertificateFiles = async (files: CertificateFiles): Promise<CertificateSource> => {
   const listeners = new Set<(certificate: ServerCertificate) => void>();
   let current = await load(files);
+  let refusal: string | undefined;
   const reload = async (): Promise<void> => {
-    const renewed = await load(files);
+    const renewed = await load(files).catch((error: Error) => {
+      refusal = error.message;
+      throw error;
+    });
+    refusal = undefined;
     if (renewed.cert === current.cert && renewed.key === current.key) return;
     current = renewed;
     for (const listener of listeners) listener(current);
@@ -58,6 +67,7 @@ export const openCertificateFiles = async (files: CertificateFiles): Promise<Cer
     watchFile(file, { interval: LOOK_EVERY_MS, persistent: false }, onChange);
   return {
     current: () => current,
+    refusal: () => refusal,
     onRenewal: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -67,4 +77,17 @@ export const openCertificateFiles = async (files: CertificateFiles): Promise<Cer
       for (const file of watched) unwatchFile(file, onChange);
     },
   };
+};
+
+/** @returns what is wrong with the files; undefined if a server could use them for a while */
+export const examineCertificateFiles = async (
+  files: FilePair,
+  nowMs: number,
+): Promise<string | undefined> => {
+  try {
+    const certificate = await load(files);
+    return toExpiryFault(periodOf(certificate), nowMs);
+  } catch (error) {
+    return (error as Error).message;
+  }
 };

@@ -41,6 +41,8 @@ export interface CertificateSource {
   current(): ServerCertificate;
   /** Calls `listener` with each renewed certificate; the returned function unsubscribes it. */
   onRenewal(listener: (certificate: ServerCertificate) => void): () => void;
+  /** Why the newest files are not used, and an earlier certificate is; undefined if they are. */
+  refusal(): string | undefined;
   /** Rereads files that an operator may have replaced. @throws Error when they cannot be used */
   reload(): Promise<void>;
   close(): void;
@@ -206,6 +208,7 @@ export const openSelfIssuedCertificate = async (
   return {
     authorityFile: join(folder, 'ca.pem'),
     current: () => current,
+    refusal: () => undefined,
     onRenewal: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import {
   deriveView,
   jsonRecords,
@@ -17,6 +18,8 @@ const GENERATION_KEY = 'current';
 /** Higher than any real generation, so that gateways fetch the devices; still leaves room to count on. */
 const GENERATION_WHILE_DAMAGED = 2 ** 31;
 
+const MAX_STEP = 2 ** 20;
+
 const keyOf = (path: string): string => path.slice(0, -1);
 
 /** A device whose record cannot be decrypted, so its destination is unknown. */
@@ -29,12 +32,12 @@ export interface AuditDevices {
   readonly damaged: readonly DamagedAuditDevice[];
 }
 
-const findGeneration = async (reads: Reads): Promise<number> => {
+const findGeneration = async (reads: Pick<Reads, 'scan'>): Promise<number> => {
   const { entries, damaged } = await generationRecord.readableEntries(reads);
   return damaged.length > 0 ? GENERATION_WHILE_DAMAGED : (entries[0]?.[1] ?? 0);
 };
 
-export const loadAuditDevices = async (reads: Reads): Promise<AuditDevices> => {
+export const loadAuditDevices = async (reads: Pick<Reads, 'scan'>): Promise<AuditDevices> => {
   const replicated = await replicatedDevices.readableEntries(reads);
   const local = await localDevices.readableEntries(reads);
   const toDamaged =
@@ -67,11 +70,14 @@ export const followAuditDevices = (
     },
   );
 
-/** Makes the gateways reload devices and non-HMAC keys with their next request. */
+/**
+ * Makes the gateways reload devices and non-HMAC keys with their next request. The step is random, so that after a
+ * restoration no change gets the generation that another change had before it.
+ */
 export const bumpAuditGeneration = async (tx: Transaction): Promise<void> => {
   const current = await findGeneration(tx);
-  // A uint32 on the wire. Only a difference matters, so it may wrap around.
-  generationRecord.write(tx, GENERATION_KEY, (current + 1) % 2 ** 32);
+  // A uint32 on the wire, which may wrap around.
+  generationRecord.write(tx, GENERATION_KEY, (current + randomInt(1, MAX_STEP)) % 2 ** 32);
 };
 
 export const writeAuditDevice = (tx: Transaction, device: AuditDeviceRecord): void =>
@@ -79,3 +85,9 @@ export const writeAuditDevice = (tx: Transaction, device: AuditDeviceRecord): vo
 
 export const deleteAuditDevice = (tx: Transaction, device: DamagedAuditDevice): void =>
   (device.local ? localDevices : replicatedDevices).delete(tx, keyOf(device.path));
+
+/** Names of the stored devices, which are part of their paths and therefore known while the cluster is sealed. */
+export const listAuditDeviceNames = async (store: Store): Promise<readonly string[]> =>
+  (
+    await Promise.all([replicatedDevices, localDevices].map(({ prefix }) => store.list(prefix)))
+  ).flat();

@@ -5,6 +5,7 @@ import { KeelsonError } from '@keelson/errors';
 import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replication';
 import type { RpcService } from '@keelson/rpc';
 import { type Barrier, countPage, EMPTY_PAGE, type Store } from '@keelson/storage';
+import { listAuditDeviceNames } from '../audit/audit-records.ts';
 import type { Seal } from '../seal/seal.ts';
 import { CLUSTER_KEY, clusterRecords } from '../seal/seal-records.ts';
 import {
@@ -288,6 +289,16 @@ const discardPages = async (members: ReadonlyMap<string, MemberRpc>): Promise<vo
   );
 };
 
+/** While the seal is closed, nobody can say where the audit devices of the snapshot write. */
+const warnOfDevices = async ({ seal, store }: SnapshotContext): Promise<readonly string[]> => {
+  const names = seal.isSealed ? await listAuditDeviceNames(store) : [];
+  return names.length === 0
+    ? []
+    : [
+        `The snapshot brings the audit device ${names.map((name) => `${name}/`).join(', ')}. If none can be written to here, every request will be refused: once the seal is open, /readyz and \`keelson status\` name those that cannot.`,
+      ];
+};
+
 export interface RestoreRequest {
   readonly chunks: AsyncIterable<Uint8Array>;
   /** Accepts a snapshot that was encrypted with other keys. */
@@ -410,7 +421,7 @@ export const createSnapshots = (context: SnapshotContext): Snapshots => {
         await store.transact((tx) => pendingRestorations.write(tx, PENDING_KEY, pending));
         const warnings = await replaceAll(pending);
         await context.seal.followRestoration();
-        return warnings;
+        return [...warnings, ...(await warnOfDevices(context))];
       } finally {
         isRestoring = false;
       }

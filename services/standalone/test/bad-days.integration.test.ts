@@ -1,0 +1,193 @@
+/**
+ * The bad days of an operator. Each time, the places that an operator looks at name the fault and the next step: the
+ * command line, readiness, the alert that rings, and the doctor. The console is tested in services/console.
+ */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ManualClock } from '@keelson/clock';
+import { openSelfIssuedCertificate } from '@keelson/gateway-service';
+import {
+  type KeelsonProcess,
+  startKeelson,
+  type TemporaryDirectory,
+  temporaryDirectory,
+} from '@keelson/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Alarms, keelson, lookAt, startAlarms } from './operators-view.ts';
+
+const DAY_MS = 86_400_000;
+
+let folder: TemporaryDirectory;
+let alarms: Alarms;
+let home: KeelsonProcess;
+let certificate: Readonly<Record<string, string>>;
+const at = (name: string): string => join(folder.path, name);
+
+/** Writes the files of a certificate of 90 days that was made so long ago. */
+const certify = async (daysAgo: number): Promise<void> => {
+  const issued = await openSelfIssuedCertificate({
+    folder: at(`certificate-${daysAgo}`),
+    names: ['localhost', '127.0.0.1'],
+    clock: new ManualClock(Date.now() - daysAgo * DAY_MS),
+  });
+  issued.close();
+  const { cert, key } = issued.current();
+  writeFileSync(at('server.key'), key, { mode: 0o600 });
+  writeFileSync(at('server.pem'), cert);
+};
+
+beforeAll(async () => {
+  folder = await temporaryDirectory();
+  await certify(0);
+  certificate = {
+    KEELSON_TLS_CERTIFICATE_FILE: at('server.pem'),
+    KEELSON_TLS_KEY_FILE: at('server.key'),
+  };
+  [alarms, home] = await Promise.all([
+    startAlarms(at('alarms')),
+    // The variables of the command line are exported in the shell that starts the server.
+    startKeelson({
+      dataFolder: at('home'),
+      env: {
+        ...certificate,
+        KEELSON_ADDR: 'http://127.0.0.1:8200',
+        KEELSON_CACERT: at('server.pem'),
+        KEELSON_TOKEN: 'hvs.of-the-shell',
+        KEELSON_API_TOKEN: 'of-the-shell',
+        KEELSON_CONFIG_DIR: at('config'),
+      },
+    }),
+  ]);
+  alarms.watch('keelson-home', home);
+});
+afterAll(async () => {
+  await home?.stop();
+  await alarms?.stop();
+  await folder?.[Symbol.asyncDispose]();
+});
+
+const call = async (
+  { http }: Pick<KeelsonProcess, 'http'>,
+  token: string,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<number> => {
+  const answer = await fetch(`${http}/v1/${path}`, {
+    method,
+    headers: { 'x-service-token': token },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  await answer.arrayBuffer();
+  return answer.status;
+};
+
+const sharesOf = (name: string): readonly string[] =>
+  (
+    JSON.parse(readFileSync(at(join(name, 'first-run.json')), 'utf8')) as {
+      readonly unseal_keys: readonly string[];
+    }
+  ).unseal_keys.slice(0, 3);
+
+const WELL = { status: { code: 0 }, ready: { http: 200 }, doctor: { code: 0 } };
+
+test('on a good day nothing is reported', async () => {
+  const view = await lookAt(home, certificate);
+  expect(view).toMatchObject(WELL);
+  expect(view.ready).not.toHaveProperty('impaired');
+  expect(view.doctor.out).not.toContain('fault');
+});
+
+describe('restored on another machine, without the folder of the audit device', () => {
+  test('the answer, the command line, readiness, an alert and the doctor name the device', async () => {
+    mkdirSync(at('log'));
+    const device = { type: 'file', options: { file_path: at('log/audit.log') } };
+    expect(await call(home, home.rootToken, 'PUT', 'sys/audit/daily', device)).toBe(204);
+    const asRoot = { KEELSON_ADDR: home.http, KEELSON_TOKEN: home.rootToken };
+    expect((await keelson(['backup', at('home.snapshot')], asRoot)).code).toBe(0);
+    expect(await call(home, home.rootToken, 'DELETE', 'sys/audit/daily')).toBe(204);
+    rmSync(at('log'), { recursive: true });
+
+    const spare = await startKeelson({ dataFolder: at('spare') });
+    alarms.watch('keelson-spare', spare);
+    try {
+      const onSpare = { KEELSON_ADDR: spare.http, KEELSON_TOKEN: spare.rootToken };
+      const restored = await keelson(['restore', at('home.snapshot'), '--force'], onSpare);
+      expect(restored).toMatchObject({ code: 0, err: '' });
+      expect(restored.out).toContain('audit device daily/');
+      let unsealed = restored;
+      for (const share of sharesOf('home')) unsealed = await keelson(['unseal'], onSpare, share);
+      const fault = 'the audit device daily/ cannot be written to (ENOENT)';
+      expect(unsealed.out).toContain(fault);
+      expect(await call(spare, home.rootToken, 'GET', 'sys/mounts')).toBe(500);
+
+      const { status, ready, doctor } = await lookAt(spare);
+      expect([status.code, status.out]).toEqual([2, expect.stringContaining(fault)]);
+      expect(ready.impaired?.['gateway']).toContain(fault);
+      expect([doctor.code, doctor.out]).toEqual([
+        2,
+        expect.stringMatching(/fault\s+\S*log\/audit\.log.*audit device daily\//),
+      ]);
+      await expect.poll(() => alarms.ringing('keelson-spare')).toContain('KeelsonServiceImpaired');
+    } finally {
+      alarms.forget('keelson-spare');
+      await spare.stop();
+    }
+  });
+});
+
+describe('the certificate of HTTPS', () => {
+  const reload = (): void => void process.kill(home.pid, 'SIGHUP');
+  const impairedBy = async (): Promise<string> =>
+    JSON.stringify((await lookAt(home, certificate)).ready.impaired ?? {});
+  const expectFault = async (fault: string, next: string): Promise<void> => {
+    await expect.poll(impairedBy).toContain(fault);
+    const { status, doctor } = await lookAt(home, certificate);
+    expect([status.code, status.out]).toEqual([2, expect.stringContaining(fault)]);
+    expect(status.out).toContain(next);
+    expect([doctor.code, doctor.out]).toEqual([2, expect.stringContaining(fault)]);
+    await expect.poll(() => alarms.ringing('keelson-home')).toContain('KeelsonServiceImpaired');
+  };
+
+  test('that ends in five days is named, and rings', async () => {
+    await certify(85);
+    reload();
+    await expectFault('the certificate of HTTPS expires at', 'renew it');
+    await expect
+      .poll(() => alarms.ringing('keelson-home'))
+      .toContain('KeelsonEdgeCertificateExpires');
+  });
+
+  test('that has ended is named, and rings', async () => {
+    await certify(91);
+    reload();
+    await expectFault('the certificate of HTTPS expired at', 'Replace it');
+    expect(await alarms.ringing('keelson-home')).toContain('KeelsonEdgeCertificateExpires');
+  });
+
+  test('that was renewed without its key is named, while the former one is served', async () => {
+    await certify(0);
+    writeFileSync(at('server.key'), readFileSync(at('certificate-91/ca-key.pem')));
+    reload();
+    await expectFault('are not a certificate and its private key', 'server.key');
+    await certify(0);
+    reload();
+    await expect.poll(impairedBy).toBe('{}');
+    await expect.poll(() => alarms.ringing('keelson-home')).toEqual([]);
+  });
+});
+
+describe('sealed', () => {
+  test('the command line and readiness say how to open it, and the alert of the seal alone rings', async () => {
+    expect(await call(home, home.rootToken, 'PUT', 'sys/seal')).toBe(204);
+    const { status, ready, doctor } = await lookAt(home, certificate);
+    expect([status.code, status.out]).toEqual([2, expect.stringContaining('keelson unseal')]);
+    expect(ready).toMatchObject({ http: 503, seal: 'sealed' });
+    expect(doctor.code).toBe(0);
+    await expect.poll(() => alarms.ringing('keelson-home')).toContain('KeelsonSealed');
+    expect(await alarms.ringing('keelson-home')).not.toContain('KeelsonDown');
+    for (const share of sharesOf('home'))
+      await keelson(['unseal'], { KEELSON_ADDR: home.http }, share);
+    await expect.poll(() => alarms.ringing('keelson-home')).toEqual([]);
+  });
+});
