@@ -16,6 +16,11 @@ interface DialectRules {
    * its role has no rule for them.
    */
   readonly absoluteTimes: 'bounded' | 'free';
+  /**
+   * A lifetime in the request for a CSR, which has none. The vendor's command line sends the parameters of the
+   * certificate along with those of the CSR.
+   */
+  readonly lifetimeOfRequest: 'refuse' | 'warn';
   /** Alternative names of certificates. Plain data, because it is sent to worker threads. */
   readonly names: {
     /**
@@ -51,6 +56,7 @@ const RULES: Readonly<Record<Dialect, DialectRules>> = {
     roleLifetime: toDurationText,
     overlongLifetime: 'refuse',
     absoluteTimes: 'bounded',
+    lifetimeOfRequest: 'refuse',
     names: { unusable: 'refuse', addressCommonName: 'ip' },
     bundlesGeneratedRoot: false,
     version: ({ own }) => own,
@@ -60,6 +66,7 @@ const RULES: Readonly<Record<Dialect, DialectRules>> = {
     roleLifetime: (seconds) => seconds,
     overlongLifetime: 'cap',
     absoluteTimes: 'free',
+    lifetimeOfRequest: 'warn',
     names: { unusable: 'drop', addressCommonName: 'dns' },
     bundlesGeneratedRoot: true,
     version: ({ compatible }) => compatible,

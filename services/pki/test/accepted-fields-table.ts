@@ -68,10 +68,11 @@ const SUBJECT = {
   postal_code: made('12345', /postalCode = 12345/),
 };
 
-const AUTHORITY = {
-  ...SUBJECT,
+const LIMITS = {
   max_path_length: made(2, /pathlen:2/),
-  key_usage: made('DigitalSignature', /Digital Signature/),
+  ext_key_usage: made('TimeStamping', /Time Stamping/),
+  ext_key_usage_oids: made('1.2.3.4', /1\.2\.3\.4/),
+  policy_identifiers: made('1.2.3.5', /Policy: 1\.2\.3\.5/),
   permitted_dns_domains: made('in.example', /Permitted:\s+DNS:in\.example/),
   excluded_dns_domains: made('in.example', /Excluded:\s+DNS:in\.example/),
   permitted_ip_ranges: made('10.0.0.0/8', /Permitted:\s+IP:10\.0\.0\.0\/255\.0\.0\.0/),
@@ -80,6 +81,12 @@ const AUTHORITY = {
   excluded_email_addresses: made('in.example', /Excluded:\s+email:in\.example/),
   permitted_uri_domains: made('in.example', /Permitted:\s+URI:in\.example/),
   excluded_uri_domains: made('in.example', /Excluded:\s+URI:in\.example/),
+};
+
+const AUTHORITY = {
+  ...SUBJECT,
+  ...LIMITS,
+  key_usage: made('DigitalSignature', /Digital Signature/),
 };
 
 const SCHEME = all(['signature_bits', 'use_pss'], elsewhere(PARAMETERS));
@@ -361,6 +368,9 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
     ],
     fields: {
       ...SUBJECT,
+      ...LIMITS,
+      ...all(['ttl', 'not_before_duration'], refused(3600)),
+      not_after: refused('2030-01-01T00:00:00Z'),
       ...NEW_KEY,
       key_name: elsewhere(ISSUERS),
       add_basic_constraints: made(true, /CA:TRUE/),

@@ -145,7 +145,7 @@ describe('a setting', () => {
 
   test.for(casesOf('refused'))('$name of $group is refused', async ({ path, name, effect }) => {
     const call = await newMount();
-    const { status, json } = await call('POST', path, { [name]: effect.value });
+    const { status, json } = await call('POST', concrete(path), { [name]: effect.value });
     expect([status, json.errors]).toEqual([400, [expect.stringContaining(name)]]);
   });
 });

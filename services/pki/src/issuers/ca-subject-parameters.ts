@@ -1,7 +1,10 @@
 /** Parameters that describe an authority: shared by roots, requests for intermediates and their signing. */
+import { KeelsonError } from '@keelson/errors';
 import { type FieldValues, field } from '@keelson/secrets-api';
-import type { SubjectAttributes } from '@keelson/x509';
-import { listField, textField } from '../mounts/text-fields.ts';
+import { EXTENDED_KEY_USAGE, isObjectIdentifier, type SubjectAttributes } from '@keelson/x509';
+import { parsePolicyIdentifiers } from '../certificates/domain/policy-identifiers.ts';
+import { toExtendedKeyUsageOids } from '../certificates/domain/usage-names.ts';
+import { listField, MAX_LIST_LENGTH, textField } from '../mounts/text-fields.ts';
 import {
   type AlternativeNames,
   judgeUnusable,
@@ -9,7 +12,7 @@ import {
   readAlternativeNames,
   withCommonName,
 } from '../names/domain/alternative-names.ts';
-import type { CaSubject } from './domain/ca-certificate.ts';
+import type { CaLimits, CaSubject } from './domain/ca-certificate.ts';
 
 export const SUBJECT_FIELDS = {
   common_name: textField('Common name.'),
@@ -31,8 +34,19 @@ export const SUBJECT_FIELDS = {
   serial_number: textField("The subject's serial number; not the certificate's."),
 };
 
+/** Longer chains than any verifier builds. */
+const MAX_PATH_LENGTH = 255;
+
 /** Limits that a signer sets, whatever the CSR asks for. */
-export const CONSTRAINT_FIELDS = {
+export const LIMIT_FIELDS = {
+  max_path_length: field.integer({
+    default: -1,
+    description: 'CAs allowed below this one; -1: no limit except that of the signer.',
+    check: (value) =>
+      value < -1 || value > MAX_PATH_LENGTH
+        ? `max_path_length must be between -1 and ${MAX_PATH_LENGTH}`
+        : undefined,
+  }),
   permitted_dns_domains: listField('Name constraints.'),
   excluded_dns_domains: listField('Name constraints.'),
   permitted_ip_ranges: listField('Name constraints, CIDR.'),
@@ -41,18 +55,20 @@ export const CONSTRAINT_FIELDS = {
   excluded_email_addresses: listField('Name constraints.'),
   permitted_uri_domains: listField('Name constraints.'),
   excluded_uri_domains: listField('Name constraints.'),
+  ext_key_usage: listField('Extended key usages, by name, of all certificates below; empty: any.'),
+  ext_key_usage_oids: listField('The same by object identifier.'),
+  policy_identifiers: field.objectList({
+    default: [],
+    description: 'Certificate policies: identifiers, or objects of `oid`, `cps` and `notice`.',
+    maxLength: MAX_LIST_LENGTH,
+  }),
 };
 
 /** Parameters of a CA certificate. */
 export const CA_SUBJECT_FIELDS = {
   ...SUBJECT_FIELDS,
-  max_path_length: field.integer({
-    default: -1,
-    description: 'CAs allowed below this one; -1: no limit except that of the signer.',
-    check: (value) => (value < -1 ? 'max_path_length must not be less than -1' : undefined),
-  }),
+  ...LIMIT_FIELDS,
   key_usage: listField('DigitalSignature may be added to the usages of every CA.'),
-  ...CONSTRAINT_FIELDS,
 };
 
 export const toAttributes = (values: FieldValues<typeof SUBJECT_FIELDS>): SubjectAttributes => ({
@@ -93,12 +109,29 @@ export const toAlternatives = (
   };
 };
 
-export const toCaSubject = (
-  values: FieldValues<typeof CA_SUBJECT_FIELDS>,
-  rules: NameRules,
-): CaSubject => ({
-  attributes: toAttributes(values),
-  alternatives: toAlternatives(values, rules).alternatives,
+/**
+ * The object identifiers of extended key usages.
+ * @throws KeelsonError `request.invalid` for an unknown one, without which the authority would be less limited
+ */
+const toExtendedKeyUsages = ({
+  ext_key_usage: names,
+  ext_key_usage_oids: oids,
+}: FieldValues<typeof LIMIT_FIELDS>): readonly string[] => {
+  const unknown = names.find((name) => toExtendedKeyUsageOids([name]).length === 0);
+  const malformed = oids.find((oid) => !isObjectIdentifier(oid));
+  if (unknown !== undefined)
+    throw new KeelsonError('request.invalid', {
+      text: `ext_key_usage: "${unknown}" is not a known extended key usage: ${Object.keys(EXTENDED_KEY_USAGE).join(', ')}; others are given in ext_key_usage_oids`,
+    });
+  if (malformed !== undefined)
+    throw new KeelsonError('request.invalid', {
+      text: `ext_key_usage_oids: "${malformed}" is not an object identifier`,
+    });
+  return [...new Set([...toExtendedKeyUsageOids(names), ...oids])];
+};
+
+/** @throws KeelsonError `request.invalid` */
+export const toCaLimits = (values: FieldValues<typeof LIMIT_FIELDS>): CaLimits => ({
   permitted: {
     dns: values.permitted_dns_domains,
     ipRanges: values.permitted_ip_ranges,
@@ -111,6 +144,21 @@ export const toCaSubject = (
     email: values.excluded_email_addresses,
     uri: values.excluded_uri_domains,
   },
+  extendedKeyUsages: toExtendedKeyUsages(values),
+  policies: parsePolicyIdentifiers(values.policy_identifiers),
+});
+
+/** @returns undefined: no limit */
+export const toPathLength = (values: FieldValues<typeof LIMIT_FIELDS>): number | undefined =>
+  values.max_path_length < 0 ? undefined : values.max_path_length;
+
+export const toCaSubject = (
+  values: FieldValues<typeof CA_SUBJECT_FIELDS>,
+  rules: NameRules,
+): CaSubject => ({
+  attributes: toAttributes(values),
+  alternatives: toAlternatives(values, rules).alternatives,
+  ...toCaLimits(values),
   hasDigitalSignature: values.key_usage.some((name) => name.toLowerCase() === 'digitalsignature'),
 });
 

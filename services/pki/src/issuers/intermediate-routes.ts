@@ -1,4 +1,6 @@
 import type { Route } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+import type { Dialect } from '@keelson/proto/edge/v1/edge';
 import { dialectRules, field, secretsRoutes } from '@keelson/secrets-api';
 import { encodePem } from '@keelson/x509';
 import { toKeyUsages, usageWarnings } from '../certificates/domain/usage-names.ts';
@@ -6,8 +8,15 @@ import { requireRequestFormat } from '../certificates/packaging.ts';
 import { KEY_FIELDS, keyWarnings, toKeyChoice } from '../keys/key-parameters.ts';
 import { privateKeyText, requirePrivateKeyFormat } from '../keys/private-key-text.ts';
 import { requireMount } from '../mounts/request-mount.ts';
-import { MAX_LIST_LENGTH, MAX_TEXT_LENGTH } from '../mounts/text-fields.ts';
-import { SUBJECT_FIELDS, toAlternatives, toAttributes } from './ca-subject-parameters.ts';
+import { MAX_LIST_LENGTH, MAX_TEXT_LENGTH, timeField } from '../mounts/text-fields.ts';
+import {
+  LIMIT_FIELDS,
+  SUBJECT_FIELDS,
+  toAlternatives,
+  toAttributes,
+  toCaLimits,
+  toPathLength,
+} from './ca-subject-parameters.ts';
 import { generateIntermediate, type IntermediateParts } from './intermediate-operations.ts';
 
 const TYPE_FIELD = {
@@ -17,9 +26,18 @@ const TYPE_FIELD = {
   }),
 };
 
+/** Parameters of a certificate that its request cannot have. */
+const LIFETIME_FIELDS = {
+  ttl: field.durationSeconds({ description: 'Refused: the signer decides the lifetime.' }),
+  not_after: timeField('Refused, as ttl.'),
+  not_before_duration: field.durationSeconds({ description: 'Refused, as ttl.' }),
+};
+
 const FIELDS = {
   ...KEY_FIELDS,
   ...SUBJECT_FIELDS,
+  ...LIMIT_FIELDS,
+  ...LIFETIME_FIELDS,
   add_basic_constraints: field.bool({
     default: false,
     description: 'Request a CA certificate expressly.',
@@ -31,6 +49,21 @@ const FIELDS = {
   }),
   format: field.string({ default: 'pem', description: 'pem, der or pem_bundle.' }),
   private_key_format: field.string({ default: 'der', description: 'der, pem or pkcs8.' }),
+};
+
+/**
+ * Judges limits of lifetimes, which hold for no request.
+ * @returns warnings about them, where the dialect permits them
+ * @throws KeelsonError `request.invalid`
+ */
+const judgeLifetimes = (given: ReadonlySet<string>, dialect: Dialect): readonly string[] => {
+  const names = Object.keys(LIFETIME_FIELDS).filter((name) => given.has(name));
+  const texts = names.map(
+    (name) => `${name} has no effect on a request: whoever signs it decides the lifetime`,
+  );
+  if (texts.length > 0 && dialectRules(dialect).lifetimeOfRequest === 'refuse')
+    throw new KeelsonError('request.invalid', { text: texts.join('; ') });
+  return texts;
 };
 
 const PATHS = [
@@ -50,14 +83,12 @@ export const intermediateRoutes = (parts: IntermediateParts): Route[] =>
         update: {
           summary,
           handle: async (context) => {
-            const { fields, given, params } = context;
+            const { fields, given, params, dialect } = context;
+            const lifetimeWarnings = judgeLifetimes(given, dialect);
             const type = params['type'] ?? 'existing';
             const format = requireRequestFormat(fields.format);
             const privateKeyFormat = requirePrivateKeyFormat(fields.private_key_format);
-            const { alternatives, warnings } = toAlternatives(
-              fields,
-              dialectRules(context.dialect).names,
-            );
+            const { alternatives, warnings } = toAlternatives(fields, dialectRules(dialect).names);
             const { csrDer, key } = await generateIntermediate(
               parts,
               requireMount(context),
@@ -67,6 +98,8 @@ export const intermediateRoutes = (parts: IntermediateParts): Route[] =>
                 alternatives,
                 keyUsages: toKeyUsages(fields.key_usage),
                 addBasicConstraints: fields.add_basic_constraints,
+                pathLength: toPathLength(fields),
+                limits: toCaLimits(fields),
               },
             );
             const privateKey = Buffer.from(key.privateKey, 'base64');
@@ -89,6 +122,7 @@ export const intermediateRoutes = (parts: IntermediateParts): Route[] =>
                 ...warnings,
                 ...keyWarnings(type, given),
                 ...usageWarnings(fields.key_usage),
+                ...lifetimeWarnings,
               ],
             };
           },

@@ -195,6 +195,9 @@ describe('an intermediate', () => {
     ['excluded_email_addresses', 'mail.example', /Excluded:\s+email:mail\.example\n/],
     ['permitted_uri_domains', 'uri.example', /Permitted:\s+URI:uri\.example\n/],
     ['excluded_uri_domains', 'uri.example', /Excluded:\s+URI:uri\.example\n/],
+    ['ext_key_usage', 'TimeStamping', /Extended Key Usage: \n\s+Time Stamping\n/],
+    ['ext_key_usage_oids', '1.2.3.4', /Extended Key Usage: \n\s+1\.2\.3\.4\n/],
+    ['policy_identifiers', '1.2.3.5', /Certificate Policies: \n\s+Policy: 1\.2\.3\.5\n/],
     ['max_path_length', 0, /pathlen:0/],
     ['ttl', '1h', /\n/],
   ] as const)(
@@ -205,6 +208,8 @@ describe('an intermediate', () => {
       const csr = newRequest(mounts, '/CN=Csr CA', [
         'basicConstraints=critical,CA:TRUE,pathlen:7',
         'nameConstraints=critical,permitted;DNS:of-the-csr.example',
+        'extendedKeyUsage=codeSigning',
+        'certificatePolicies=1.2.3.9',
       ]);
       for (const path of ['root/sign-intermediate', 'issuer/default/sign-intermediate']) {
         const body = { csr, use_csr_values: true, [name]: value };
@@ -214,13 +219,81 @@ describe('an intermediate', () => {
         const isConstraint = /^(?:permitted|excluded)_/.test(name);
         expect(shown.includes('of-the-csr.example')).toBe(!isConstraint);
         expect(json.warnings.filter((warning: string) => warning.includes(name))).toEqual([]);
+        expect(shown.includes('Code Signing')).toBe(!name.startsWith('ext_key_usage'));
+        expect(shown.includes('1.2.3.9')).toBe(name !== 'policy_identifiers');
         expect(json.warnings.some((warning: string) => warning.includes('replaced by'))).toBe(
-          isConstraint,
+          isConstraint || /^(?:ext_key_usage|policy_)/.test(name),
         );
         const { validFromDate, validToDate } = new X509Certificate(data.certificate);
         const hours = (validToDate.getTime() - validFromDate.getTime()) / 3_600_000;
         expect(hours < 2).toBe(name === 'ttl');
       }
+    },
+  );
+
+  test('has the limits that its own request was generated with', async () => {
+    const { post, textOf, root } = mounts;
+    await root();
+    const { csr } = (
+      await post(
+        'intermediate/generate/internal',
+        {
+          common_name: 'Limited',
+          key_type: 'ec',
+          max_path_length: 0,
+          permitted_dns_domains: 'in.example',
+          ext_key_usage: 'ServerAuth',
+          policy_identifiers: '1.2.3.5',
+        },
+        other,
+      )
+    ).data;
+    // The signer sets the path length; the CSR only asks for one.
+    const { data } = await post('root/sign-intermediate', { csr, use_csr_values: true });
+    const shown = textOf(data.certificate);
+    for (const text of ['DNS:in.example', 'TLS Web Server Authentication', 'Policy: 1.2.3.5'])
+      expect(shown).toContain(text);
+  });
+
+  test.for(['ext_key_usage', 'ext_key_usage_oids', 'policy_identifiers'])(
+    'is refused with an unknown value of %s, which would leave it unlimited',
+    async (name) => {
+      const { refusal, root } = mounts;
+      await root();
+      const csr = newRequest(mounts, '/CN=Csr CA');
+      const named = name === 'policy_identifiers' ? 'policy identifier' : name;
+      for (const path of [
+        'root/sign-intermediate',
+        'root/generate/internal',
+        'intermediate/generate/internal',
+      ]) {
+        const body = { common_name: 'CA', [name]: 'ServerAuht' };
+        const request = path === 'root/sign-intermediate' ? { ...body, csr } : body;
+        expect(await refusal(path, request)).toContain(`${named}`);
+      }
+    },
+  );
+
+  test.for(['ttl', 'not_after', 'not_before_duration'])(
+    'is not requested with a %s, which only its signer can set',
+    async (name) => {
+      const { pki, refusal } = mounts;
+      const value = name === 'not_after' ? '2040-01-01T00:00:00Z' : '1h';
+      for (const path of ['intermediate/generate/internal', 'intermediate/cross-sign']) {
+        const body = { common_name: 'I', key_type: 'ec', [name]: value };
+        expect(await refusal(path, body)).toBe(
+          `${name} has no effect on a request: whoever signs it decides the lifetime`,
+        );
+      }
+      const body = { common_name: 'I', key_type: 'ec', [name]: value };
+      // The vendor's command line sends the parameters of the certificate along with those of the request.
+      const answer = await pki.call('POST', 'intermediate/generate/internal', body, {
+        vendor: true,
+      });
+      expect([answer.status, answer.json.warnings]).toEqual([
+        200,
+        [expect.stringContaining(`${name} has no effect`)],
+      ]);
     },
   );
 

@@ -13,7 +13,12 @@ import { checkGivenName } from '../mounts/reference-name.ts';
 import { requireMount } from '../mounts/request-mount.ts';
 import { textField, timeField } from '../mounts/text-fields.ts';
 import { decideLifetime, NO_RULES } from '../validity/domain/lifetime.ts';
-import { CA_SUBJECT_FIELDS, caSubjectWarnings, toCaSubject } from './ca-subject-parameters.ts';
+import {
+  CA_SUBJECT_FIELDS,
+  caSubjectWarnings,
+  toCaSubject,
+  toPathLength,
+} from './ca-subject-parameters.ts';
 import { generateRoot, type RootParts } from './root-operations.ts';
 
 const ROOT_FIELDS = {
@@ -78,7 +83,7 @@ export const rootRoutes = (parts: RootParts): Route[] => {
               key,
               ...lifetime,
               subject: toCaSubject(fields, rules),
-              pathLength: fields.max_path_length < 0 ? undefined : fields.max_path_length,
+              pathLength: toPathLength(fields),
             });
             const { issuer } = root;
             const der = issuer.certificate.der;

@@ -17,7 +17,7 @@ import type { IssuerInUse } from '../issuers/domain/authority.ts';
 import {
   buildIntermediateCertificate,
   type CaSubject,
-  hasConstraints,
+  limitExtensions,
 } from '../issuers/domain/ca-certificate.ts';
 import { describePublicKey } from '../issuers/domain/public-key.ts';
 import { checkKeySize } from '../keys/domain/key-size.ts';
@@ -50,6 +50,13 @@ export interface IntermediateSignRequest extends LifetimeParameters {
   readonly enforcesBehavior: boolean;
   readonly scheme: SchemeChoice;
 }
+
+/** Limits that a CSR may ask for, too. */
+const LIMIT_NAMES: Readonly<Record<string, string>> = {
+  [EXTENSION.nameConstraints]: 'name constraints',
+  [EXTENSION.extendedKeyUsage]: 'extended key usages',
+  [EXTENSION.certificatePolicies]: 'certificate policies',
+};
 
 /** Signs the CSR of an intermediate as a CA certificate. */
 export const signIntermediate = async (
@@ -95,8 +102,12 @@ export const signIntermediate = async (
     ...(useCsrValues && has(csr.extensions, EXTENSION.basicConstraints)
       ? ['specified CSR contained a Basic Constraints extension that was ignored during issuance']
       : []),
-    ...(useCsrValues && has(csr.extensions, EXTENSION.nameConstraints) && hasConstraints(subject)
-      ? ['the name constraints of the CSR were replaced by those of the request']
+    ...(useCsrValues
+      ? limitExtensions(subject)
+          .filter(({ oid }) => has(csr.extensions, oid))
+          .map(
+            ({ oid }) => `the ${LIMIT_NAMES[oid]} of the CSR were replaced by those of the request`,
+          )
       : []),
     ...(hasUrls(urls) ? [] : [NO_URLS_WARNING]),
   ];

@@ -30,7 +30,7 @@ const INTERMEDIATE_FIELDS = {
   use_csr_values: field.bool({
     default: false,
     description:
-      'Take subject, alternative names, usages and extensions from the CSR. Name constraints of the request replace those of the CSR.',
+      'Take subject, alternative names, usages and extensions from the CSR. Name constraints, extended usages and policies of the request replace those of the CSR.',
   }),
   not_before_duration: field.durationSeconds({
     default: 30,

@@ -1,6 +1,7 @@
 /** A role's parameters on the wire: names, kinds, defaults, and their way into a `Role` and back. */
 import type { Dialect } from '@keelson/proto/edge/v1/edge';
 import { dialectRules, type FieldValues, field, type JsonObject } from '@keelson/secrets-api';
+import { LIMIT_FIELDS } from '../issuers/ca-subject-parameters.ts';
 import { listField, MAX_LIST_LENGTH, MAX_TEXT_LENGTH, textField } from '../mounts/text-fields.ts';
 import { DEFAULT_KEY_USAGE, type Role } from './domain/role.ts';
 
@@ -16,7 +17,10 @@ export const ROLE_FIELDS = {
   max_ttl: field.durationSeconds({ default: 0, description: 'Longest lifetime.' }),
   allow_localhost: flag(true, 'Accept localhost.'),
   allowed_domains: listField('Domains that the allow_* parameters refer to.'),
-  allowed_domains_template: flag(false, 'Fill identity templates in allowed_domains.'),
+  allowed_domains_template: flag(
+    false,
+    'The allowed domains may contain identity templates, which are refused: tokens have no identity.',
+  ),
   allow_bare_domains: flag(false, 'Accept the allowed domains themselves.'),
   allow_subdomains: flag(false, 'Accept names below the allowed domains, wildcards included.'),
   allow_glob_domains: flag(false, 'Let * in allowed domains match any text.'),
@@ -26,7 +30,7 @@ export const ROLE_FIELDS = {
   allow_ip_sans: flag(true, 'Accept IP addresses.'),
   allowed_ip_sans_cidr: listField('Ranges that IP addresses must be in; empty: any.'),
   allowed_uri_sans: listField('Globs of accepted URIs.'),
-  allowed_uri_sans_template: flag(false, 'Fill identity templates in allowed_uri_sans.'),
+  allowed_uri_sans_template: flag(false, 'The same for allowed_uri_sans.'),
   allowed_other_sans: listField('Accepted other names: <oid>;UTF8:<glob>, or *.'),
   allowed_serial_numbers: listField('Globs of accepted subject serial numbers.'),
   allowed_user_ids: listField('Globs of accepted user ids.'),
@@ -71,11 +75,7 @@ export const ROLE_FIELDS = {
     description: 'Validations of the common name: email, hostname; or disabled.',
     maxLength: MAX_LIST_LENGTH,
   }),
-  policy_identifiers: field.objectList({
-    default: [],
-    description: 'Certificate policies: identifiers, or objects of `oid`, `cps` and `notice`.',
-    maxLength: MAX_LIST_LENGTH,
-  }),
+  policy_identifiers: LIMIT_FIELDS.policy_identifiers,
   basic_constraints_valid_for_non_ca: flag(false, 'Write basic constraints with CA false.'),
   not_before_duration: field.durationSeconds({
     default: 30,

@@ -5,10 +5,13 @@
 import {
   basicConstraints,
   type CertificateFields,
+  type CertificatePolicy,
   type CsrFields,
+  certificatePolicies,
   EXTENSION,
   type Extension,
   encodeName,
+  extendedKeyUsage,
   findExtension,
   KEY_USAGES,
   type KeyUsage,
@@ -26,11 +29,18 @@ import type { AuthorityUrls } from '../../authority-urls/domain/authority-urls.t
 import { type AlternativeNames, toGeneralNames } from '../../names/domain/alternative-names.ts';
 import { issuerExtensions, withoutIssuerExtensions } from './issuer-extensions.ts';
 
-export interface CaSubject {
-  readonly attributes: SubjectAttributes;
-  readonly alternatives: AlternativeNames;
+/** Limits that a signer sets on an authority, and on everything below it. */
+export interface CaLimits {
   readonly permitted: NameSubtrees;
   readonly excluded: NameSubtrees;
+  /** Object identifiers; none: any usage. */
+  readonly extendedKeyUsages: readonly string[];
+  readonly policies: readonly CertificatePolicy[];
+}
+
+export interface CaSubject extends CaLimits {
+  readonly attributes: SubjectAttributes;
+  readonly alternatives: AlternativeNames;
   /** In addition to the two usages that every CA has. */
   readonly hasDigitalSignature: boolean;
 }
@@ -51,7 +61,7 @@ export interface RootRequest extends CommonRequest {
 
 export interface IntermediateRequest extends CommonRequest {
   readonly csr: CsrFields;
-  /** Subject and alternative names are the CSR's, not those of `subject`; its constraints always hold. */
+  /** Subject and alternative names are the CSR's, not those of `subject`; its limits always hold. */
   readonly useCsrValues: boolean;
   /** undefined: computed from the key. */
   readonly keyIdentifier: Uint8Array | undefined;
@@ -70,14 +80,16 @@ const alternativeNames = (subject: CaSubject, isSubjectEmpty: boolean): readonly
   return alternatives.length > 0 ? [subjectAltName(alternatives, isSubjectEmpty)] : [];
 };
 
-/** The limits that the signer sets; none of its parameters is ever left out. */
-const constraintsOf = ({ permitted, excluded }: CaSubject): readonly Extension[] => {
+/** The extensions of the limits; no limit is ever left out. */
+export const limitExtensions = (limits: CaLimits): readonly Extension[] => {
+  const { permitted, excluded, extendedKeyUsages, policies } = limits;
   const constraints = nameConstraints(permitted, excluded);
-  return constraints === undefined ? [] : [constraints];
+  return [
+    ...(constraints === undefined ? [] : [constraints]),
+    ...(extendedKeyUsages.length > 0 ? [extendedKeyUsage(extendedKeyUsages)] : []),
+    ...(policies.length > 0 ? [certificatePolicies(policies)] : []),
+  ];
 };
-
-/** Whether the signer limits the names below the authority. */
-export const hasConstraints = (subject: CaSubject): boolean => constraintsOf(subject).length > 0;
 
 export const buildRootCertificate = (request: RootRequest): CertificateFields => {
   const name = toDistinguishedName(request.subject.attributes);
@@ -95,7 +107,7 @@ export const buildRootCertificate = (request: RootRequest): CertificateFields =>
       subjectKeyIdentifier(keyIdentifier),
       ...issuerExtensions(keyIdentifier, request.urls),
       ...alternativeNames(request.subject, name.length === 0),
-      ...constraintsOf(request.subject),
+      ...limitExtensions(request.subject),
     ],
   };
 };
@@ -120,9 +132,9 @@ export const buildIntermediateCertificate = (request: IntermediateRequest): Cert
   const { csr, subject, useCsrValues } = request;
   const name = toDistinguishedName(subject.attributes);
   const requestedUsage = useCsrValues && findExtension(csr.extensions, EXTENSION.keyUsage);
-  const constraints = constraintsOf(subject);
+  const limits = limitExtensions(subject);
   const taken = useCsrValues
-    ? takenFromCsr(request, constraints)
+    ? takenFromCsr(request, limits)
     : alternativeNames(subject, name.length === 0);
   const keyIdentifier = request.keyIdentifier ?? keyIdentifierOf(csr.publicKeyDer);
   return {
@@ -140,7 +152,7 @@ export const buildIntermediateCertificate = (request: IntermediateRequest): Cert
         : []),
       ...issuerExtensions(request.issuerKeyIdentifier, request.urls),
       ...taken,
-      ...constraints,
+      ...limits,
     ],
   };
 };

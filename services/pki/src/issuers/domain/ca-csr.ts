@@ -10,27 +10,35 @@ import {
   toDistinguishedName,
 } from '@keelson/x509';
 import { type AlternativeNames, toGeneralNames } from '../../names/domain/alternative-names.ts';
+import { type CaLimits, limitExtensions } from './ca-certificate.ts';
 
 export interface CaCsrRequest {
   readonly attributes: SubjectAttributes;
   readonly alternatives: AlternativeNames;
   /** None: the signer decides. */
   readonly keyUsages: readonly KeyUsage[];
-  /** Some signers expect basic constraints in the CSR of a CA. */
+  /** Some signers expect basic constraints in the CSR of a CA; a path length is part of them. */
   readonly addBasicConstraints: boolean;
+  /** undefined: no limit. */
+  readonly pathLength: number | undefined;
+  readonly limits: CaLimits;
   readonly publicKeyDer: Uint8Array;
 }
 
 export const buildCaCsr = (request: CaCsrRequest): CsrFields => {
   const name = toDistinguishedName(request.attributes);
   const alternatives = toGeneralNames(request.alternatives);
+  const { pathLength } = request;
   return {
     subject: encodeName(name),
     publicKeyDer: request.publicKeyDer,
     extensions: [
       ...(request.keyUsages.length > 0 ? [keyUsage(request.keyUsages)] : []),
-      ...(request.addBasicConstraints ? [basicConstraints({ isCa: true })] : []),
+      ...(request.addBasicConstraints || pathLength !== undefined
+        ? [basicConstraints({ isCa: true, pathLength })]
+        : []),
       ...(alternatives.length > 0 ? [subjectAltName(alternatives, name.length === 0)] : []),
+      ...limitExtensions(request.limits),
     ],
   };
 };

@@ -16,10 +16,11 @@ import {
   toDistinguishedName,
 } from '@keelson/x509';
 import type { AuthorityUrls } from '../../authority-urls/domain/authority-urls.ts';
+import { parsePolicyIdentifiers } from '../../certificates/domain/policy-identifiers.ts';
 import { toKeyUsages } from '../../certificates/domain/usage-names.ts';
 import { issuerExtensions } from '../../issuers/domain/issuer-extensions.ts';
 import { toGeneralNames } from '../../names/domain/alternative-names.ts';
-import { extendedKeyUsagesOf, parsePolicyIdentifiers, type Role } from '../../roles/domain/role.ts';
+import { extendedKeyUsagesOf, type Role } from '../../roles/domain/role.ts';
 import { chooseKeyUsages } from './key-usage-choice.ts';
 import type { CertificateNames } from './requested-names.ts';
 

@@ -1,13 +1,13 @@
 /** A role: the rules for certificates issued under its name. Reference §3.1. */
 import { KeelsonError } from '@keelson/errors';
 import {
-  type CertificatePolicy,
   EXTENDED_KEY_USAGE,
   isObjectIdentifier,
   keyBits,
   parseIpRange,
   toKeyAlgorithm,
 } from '@keelson/x509';
+import { parsePolicyIdentifiers } from '../../certificates/domain/policy-identifiers.ts';
 import { toExtendedKeyUsageOids, usageWarnings } from '../../certificates/domain/usage-names.ts';
 import { NOT_AFTER_BOUNDS, NOT_BEFORE_BOUNDS } from '../../validity/domain/lifetime.ts';
 
@@ -90,26 +90,17 @@ const checkCnValidations = (values: readonly string[]): readonly string[] => {
     refuse('cn_validations value incorrect: cannot specify `disabled` along with other values');
   return values.length === 0 ? ['email', 'hostname'] : values;
 };
-
-/** Policies as written in a role: plain identifiers, or JSON objects that carry qualifiers. */
-export const parsePolicyIdentifiers = (values: readonly string[]): readonly CertificatePolicy[] =>
-  values.map((value) => {
-    if (isObjectIdentifier(value)) return { oid: value };
-    let parsed: unknown;
-    try {
-      parsed = JSON.parse(value);
-    } catch {
-      parsed = undefined;
-    }
-    const { oid, cps, notice } = (parsed ?? {}) as Record<string, unknown>;
-    if (typeof oid !== 'string' || !isObjectIdentifier(oid))
-      return refuse(`policy identifier "${value}" is not an object identifier`);
-    return {
-      oid,
-      cps: typeof cps === 'string' ? cps : undefined,
-      notice: typeof notice === 'string' ? notice : undefined,
-    };
-  });
+/**
+ * Refuses templates of identities: no token has an identity that could fill one, so that the entry would allow nothing.
+ * @throws KeelsonError `request.invalid`
+ */
+const refuseTemplates = (name: string, isTemplate: boolean, entries: readonly string[]): void => {
+  const template = isTemplate ? entries.find((entry) => entry.includes('{{')) : undefined;
+  if (template !== undefined)
+    refuse(
+      `${name}_template: "${template}" of ${name} could never be filled, because tokens have no identity; give the names themselves, or a role for each`,
+    );
+};
 
 const OTHER_SAN_RULE = /^\d+(?:\.\d+)+;\s*utf-?8:/i;
 
@@ -160,6 +151,8 @@ export const checkRole = (
   if (!['json-csr', 'json'].includes(role.serialNumberSource))
     refuse(`unknown serial_number_source "${role.serialNumberSource}"`);
   checkOtherSans(role.allowedOtherSans);
+  refuseTemplates('allowed_domains', role.allowedDomainsTemplate, role.allowedDomains);
+  refuseTemplates('allowed_uri_sans', role.allowedUriSansTemplate, role.allowedUriSans);
   for (const range of role.allowedIpSansCidr)
     if (parseIpRange(range) === undefined)
       refuse(`allowed_ip_sans_cidr: "${range}" is not an IP range`);
