@@ -15,6 +15,7 @@ export const SCHEMA_NAMES = {
   'data-retention-policy-delete-olders': 'DataRetentionPolicyDeleteOlder',
   'data-retention-policy-dont-deletes': 'DataRetentionPolicyDontDelete',
   'effective-tag-bindings': 'EffectiveTagBinding',
+  'email-confirmations': 'EmailConfirmation',
   'entitlement-sets': 'EntitlementSet',
   'ingress-attributes': 'IngressAttributes',
   invitations: 'Invitation',

@@ -81,7 +81,8 @@ export const allowedImports: AllowedImports = {
     'access users',
     'seams',
     'tokens',
-    'teams',
+    'mails',
+    'accounts teams',
     'organizations',
   ],
 

@@ -550,6 +550,20 @@ export const ANSWER_EXAMPLES: AnswerExamples = {
       ],
     },
   },
+  'GET /email-confirmation': {
+    status: 200,
+    document: {
+      data: {
+        id: 'uem-EXAMPLEexample01',
+        type: 'email-confirmations',
+        attributes: {
+          email: 'ada@new.example',
+          username: 'ada',
+          'expires-at': '2026-01-09T03:04:05.000Z',
+        },
+      },
+    },
+  },
   'GET /invitation': {
     status: 200,
     document: {

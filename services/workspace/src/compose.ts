@@ -150,24 +150,27 @@ const FOR_RUNS: ReadonlySet<string> = new Set([
   'GET /state-version-outputs/:output_id',
 ]);
 
-/** The only routes for the code of an invitation's link. */
-const FOR_INVITATIONS: ReadonlySet<string> = new Set([
-  'GET /invitation',
-  'POST /invitation/actions/accept',
-]);
+/** The only routes for the codes of one-time links. */
+const FOR_LINKS: Readonly<Record<string, ReadonlySet<string>>> = {
+  invitation: new Set(['GET /invitation', 'POST /invitation/actions/accept']),
+  'email-confirmation': new Set([
+    'GET /email-confirmation',
+    'POST /email-confirmation/actions/confirm',
+  ]),
+};
 
 /**
- * Agents and the built-in runner claim runs and report on them; runs read and write states; the link of an
- * invitation accepts it. They may call nothing else of the API.
+ * Agents and the built-in runner claim runs and report on them; runs read and write states; a one-time link
+ * accepts an invitation or confirms an address. They may call nothing else of the API.
  */
 const forPeople = (route: Route): Route => ({
   ...route,
   handle: async (exchange) => {
-    const kind = exchange.head.principal?.kind;
+    const kind = exchange.head.principal?.kind ?? '';
     const isRefused =
       kind === 'agent' ||
       kind === 'runner' ||
-      (kind === 'invitation' && !FOR_INVITATIONS.has(`${route.method} ${route.path}`)) ||
+      FOR_LINKS[kind]?.has(`${route.method} ${route.path}`) === false ||
       (kind === 'run' && !FOR_RUNS.has(`${route.method} ${route.path}`));
     if (isRefused) throw notFound('resource');
     return route.handle(exchange);

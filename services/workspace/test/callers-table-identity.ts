@@ -77,6 +77,16 @@ export const IDENTITY_CASES: Readonly<Record<string, Case>> = {
     allowed: ['invitation'],
     success: 201,
   },
+  'GET /email-confirmation': {
+    target: '/email-confirmation',
+    allowed: ['confirmation'],
+    success: 200,
+  },
+  'POST /email-confirmation/actions/confirm': {
+    target: '/email-confirmation/actions/confirm',
+    allowed: ['confirmation'],
+    success: 204,
+  },
   'GET /account/details': { target: '/account/details', allowed: EVERYONE, success: 200 },
   'GET /users/{user_id}': { target: '/users/{user}', allowed: EVERYONE, success: 200 },
   'POST /admin/users': {

@@ -18,6 +18,7 @@ export const CALLERS = [
   'run',
   'runner',
   'invitation',
+  'confirmation',
 ] as const;
 export type Caller = (typeof CALLERS)[number];
 
@@ -34,7 +35,7 @@ export interface Case {
   readonly everyone?: number;
 }
 
-const PROGRAMS: readonly Caller[] = ['agent', 'run', 'runner', 'invitation'];
+const PROGRAMS: readonly Caller[] = ['agent', 'run', 'runner', 'invitation', 'confirmation'];
 export const EVERYONE = CALLERS.slice(4).filter((caller) => !PROGRAMS.includes(caller));
 export const MEMBERS = EVERYONE.filter((caller) => caller !== 'stranger' && caller !== 'site');
 export const READERS = MEMBERS.filter((caller) => caller !== 'member');

@@ -68,7 +68,25 @@ const PAIRS: readonly (readonly [
   [
     'users of one name',
     (username) =>
-      twice(send('POST', '/admin/users', document('users', { username, email: 'a@b.example' }))),
+      twice(
+        send(
+          'POST',
+          '/admin/users',
+          document('users', { username, email: `${username}@b.example` }),
+        ),
+      ),
+  ],
+  [
+    'users of one mail address',
+    (name) => {
+      const named = (suffix: string) =>
+        send(
+          'POST',
+          '/admin/users',
+          document('users', { username: `${name}-${suffix}`, email: `${name}@one.example` }),
+        );
+      return [named('a'), named('b')];
+    },
   ],
   [
     'reservations of one tag key',

@@ -4,6 +4,8 @@
  */
 import type { Route } from '@keelson/edge';
 import type { ResourceSchema } from '@keelson/jsonapi';
+import { accountRoutes } from './accounts/account-routes.ts';
+import { EMAIL_CONFIRMATION } from './accounts/email-confirmation-document.ts';
 import { ENTITLEMENT_SET, ORGANIZATION } from './organizations/organization-document.ts';
 import { organizationRoutes } from './organizations/organization-routes.ts';
 import type { IdentityContext } from './seams/identity-context.ts';
@@ -23,6 +25,7 @@ export const identityRoutes = (context: IdentityContext): readonly Route[] => [
   ...teamRoutes(context),
   ...organizationMembershipRoutes(context),
   ...invitationRoutes(context),
+  ...accountRoutes(context),
   ...userRoutes(context),
   ...tokenRoutes(context),
 ];
@@ -34,6 +37,7 @@ export const IDENTITY_RESOURCES: readonly ResourceSchema[] = [
   TEAM,
   MEMBERSHIP,
   INVITATION,
+  EMAIL_CONFIRMATION,
   USER,
   AUTHENTICATION_TOKEN,
 ];

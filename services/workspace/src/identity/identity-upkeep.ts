@@ -1,7 +1,9 @@
-/** Background work of this module: sends invitations. */
+/** Background work of this module: sends invitations, and mails that confirm addresses. */
 import type { PeriodicWork } from '@keelson/locks';
+import { CONFIRMATION_MAILS } from './accounts/email-confirmation-operations.ts';
+import { sendMails } from './mails/link-mails.ts';
 import type { IdentityContext } from './seams/identity-context.ts';
-import { sendInvitations } from './teams/invitation-operations.ts';
+import { INVITATION_MAILS } from './teams/invitation-operations.ts';
 
 /** Background work by name. One replica at a time does each kind; it pauses while the service is sealed. */
 export const identityUpkeep = (
@@ -11,7 +13,14 @@ export const identityUpkeep = (
   invitations: {
     everyMs: 5000,
     round: async (options) => {
-      if (!isSealed()) await sendInvitations(context, options);
+      if (!isSealed()) await sendMails(context, INVITATION_MAILS, options);
+      return false;
+    },
+  },
+  'email-confirmations': {
+    everyMs: 5000,
+    round: async (options) => {
+      if (!isSealed()) await sendMails(context, CONFIRMATION_MAILS, options);
       return false;
     },
   },

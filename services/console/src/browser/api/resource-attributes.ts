@@ -118,6 +118,11 @@ export interface ResourceAttributes {
     'invited-by': string | null;
     'expires-at': string | null;
   };
+  'email-confirmations': {
+    email: string;
+    username: string;
+    'expires-at': string | null;
+  };
   users: {
     username: string;
     'is-service-account': boolean;

@@ -11,7 +11,7 @@ import { SignInPage } from '../session/sign-in-page.tsx';
 import { useHealth } from '../session/use-health.ts';
 import { NamespaceSwitch } from './namespace-switch.tsx';
 import { OrganizationLinks } from './organization-links.tsx';
-import { INVITATION_PATH, SCREEN_GROUPS, tokenNeededBy } from './screens.ts';
+import { LINK_PATHS, SCREEN_GROUPS, tokenNeededBy } from './screens.ts';
 import { SearchButton } from './search.tsx';
 
 const Navigation = () => {
@@ -103,7 +103,7 @@ const Shown = () => {
   // The page on which the menu of a narrow screen was opened; another page closes it.
   const [menuAt, setMenuAt] = useState<string>();
   // Its reader has no account yet; the code of the link is the credential.
-  if (pathname === INVITATION_PATH) return <Outlet />;
+  if (LINK_PATHS.includes(pathname)) return <Outlet />;
   if (!isSignedIn(session) || (health !== undefined && hindranceOf(health) !== undefined))
     return <SignInPage />;
   const needed = tokenNeededBy(pathname);

@@ -15,7 +15,7 @@ import { parseWorkspaceSearch } from '../workspaces/workspace-search.ts';
 import { parseWorkspaceTab } from '../workspaces/workspace-tab.ts';
 import { Frame } from './frame.tsx';
 import { NotFound, PageError, PageLoading } from './page-states.tsx';
-import { INVITATION_PATH } from './screens.ts';
+import { CONFIRM_EMAIL_PATH, INVITATION_PATH } from './screens.ts';
 
 const root = createRootRoute({ component: Frame, notFoundComponent: NotFound });
 const parent = { getParentRoute: () => root } as const;
@@ -120,6 +120,14 @@ const invitation = createRoute({
   path: INVITATION_PATH,
   component: lazyRouteComponent(() => import('../session/invitation-page.tsx'), 'InvitationPage'),
 });
+const confirmEmail = createRoute({
+  ...parent,
+  path: CONFIRM_EMAIL_PATH,
+  component: lazyRouteComponent(
+    () => import('../session/confirm-email-page.tsx'),
+    'ConfirmEmailPage',
+  ),
+});
 const apiTokens = createRoute({
   ...parent,
   path: '/app/settings/tokens',
@@ -222,6 +230,7 @@ export const router = createRouter({
     certificate,
     organizations,
     invitation,
+    confirmEmail,
     apiTokens,
     workspaces,
     workspace,

@@ -4,6 +4,12 @@ import type { TokenKind } from '../api/session.ts';
 /** The link of an invitation; the code follows after "#". */
 export const INVITATION_PATH = '/app/invitation';
 
+/** The link that confirms a mail address; the code follows after "#". */
+export const CONFIRM_EMAIL_PATH = '/app/confirm-email';
+
+/** Pages for somebody without a session. */
+export const LINK_PATHS: readonly string[] = [INVITATION_PATH, CONFIRM_EMAIL_PATH];
+
 export interface Screen {
   readonly to:
     | '/ui/'

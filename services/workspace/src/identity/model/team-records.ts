@@ -1,5 +1,6 @@
 import { keyedRecords } from '../../base/keyed-records.ts';
 import type { Team } from './domain/team.ts';
+import type { WaitingMail } from './waiting-mail.ts';
 
 /** Keyed by `team-…`. */
 export const teamRecords = keyedRecords<Team>('shared/teams/');
@@ -34,7 +35,4 @@ export const invitations = keyedRecords<{
 }>('shared/invitations/');
 
 /** Membership id -> the mail that has not been sent. */
-export const invitationMails = keyedRecords<{
-  readonly attempts: number;
-  readonly dueAtMs: number;
-}>('shared/invitation-mails/');
+export const invitationMails = keyedRecords<WaitingMail>('shared/invitation-mails/');

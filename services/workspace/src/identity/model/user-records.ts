@@ -2,12 +2,22 @@ import { createHash } from 'node:crypto';
 import type { Reads, Transaction } from '@keelson/storage';
 import { keyedRecords } from '../../base/keyed-records.ts';
 import { normalizedEmail } from './domain/organization.ts';
+import type { WaitingMail } from './waiting-mail.ts';
 
 export interface User {
   /** `user-…`. */
   readonly id: string;
   readonly username: string;
+  /** As an administrator or an invitation stated it, or as the user confirmed it. */
   readonly email: string;
+  /** The address that the user has given instead; `email` counts until it is confirmed. */
+  readonly unconfirmedEmail?: {
+    readonly address: string;
+    /** `uem-…`. */
+    readonly confirmationId: string;
+  };
+  /** When an address that the user gave was last sent a mail. */
+  readonly confirmationMailedAtMs?: number;
   /** Whether the user may create organizations and users. */
   readonly isSiteAdmin: boolean;
   /** Created by an invitation to an address, and not used since. */
@@ -26,30 +36,37 @@ export const usernames = keyedRecords<{ readonly id: string }>('shared/usernames
 const toEmailKey = (email: string): string =>
   createHash('sha256').update(normalizedEmail(email)).digest('hex');
 
-/** Digest of the lower-case address, user id: several users may share an address. */
-const userEmails = keyedRecords<Record<never, never>>('shared/user-emails/');
+/** Digest of the address in lower case -> id of the only user who has it. */
+const userEmails = keyedRecords<{ readonly id: string }>('shared/user-emails/');
+
+/** Confirmation id -> the user whose `unconfirmedEmail` it confirms. */
+export const emailConfirmations = keyedRecords<{ readonly userId: string }>(
+  'shared/email-confirmations/',
+);
+
+/** Confirmation id -> the mail that has not been sent. */
+export const confirmationMails = keyedRecords<WaitingMail>('shared/confirmation-mails/');
 
 /** Stores a user and indexes it by name and email address. */
 export const storeUser = (tx: Transaction, user: User, before: User | undefined): void => {
   if (before !== undefined) {
     usernames.delete(tx, before.username.toLowerCase());
-    userEmails.delete(tx, toEmailKey(before.email), before.id);
+    userEmails.delete(tx, toEmailKey(before.email));
   }
   userRecords.write(tx, [user.id], user);
   usernames.write(tx, [user.username.toLowerCase()], { id: user.id });
-  userEmails.write(tx, [toEmailKey(user.email), user.id], {});
+  userEmails.write(tx, [toEmailKey(user.email)], { id: user.id });
 };
 
 /** Removes an account. The caller removes everything that belongs to it. */
 export const removeUser = (tx: Transaction, user: User): void => {
   userRecords.delete(tx, user.id);
   usernames.delete(tx, user.username.toLowerCase());
-  userEmails.delete(tx, toEmailKey(user.email), user.id);
+  userEmails.delete(tx, toEmailKey(user.email));
 };
 
-/** At most two users with an email address: enough to know whether there is more than one. */
-export const findUsersByEmail = async (reads: Reads, email: string): Promise<readonly User[]> => {
-  const ids = await userEmails.keys(reads, [toEmailKey(email)], { limit: 2 });
-  const users = await Promise.all(ids.map((id) => userRecords.find(reads, id)));
-  return users.filter((user) => user !== undefined);
+/** The user who has the address, in upper or lower case. */
+export const findUserByEmail = async (reads: Reads, email: string): Promise<User | undefined> => {
+  const found = await userEmails.find(reads, toEmailKey(email));
+  return found && userRecords.find(reads, found.id);
 };

@@ -2,14 +2,14 @@
 import { KeelsonError } from '@keelson/errors';
 import { refuseInvalid } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import { type Transaction, type TransactOptions, unlessDamaged } from '@keelson/storage';
+import type { Transaction } from '@keelson/storage';
 import type { Mail } from '../../base/mail/mailer.ts';
 import { notFound } from '../../base/not-found.ts';
-import { MESSAGE_RETRIES, pauseAfter } from '../../base/retries.ts';
 import { attributeViolation } from '../../base/validation/domain/violation.ts';
 import { decideOrganizationPermissions } from '../access/domain/organization-permissions.ts';
 import { requireOrganization } from '../access/organization-access-operations.ts';
 import { requireTeam } from '../access/team-access.ts';
+import { issueCode, LINK_DAYS, type LinkMails, obstacleToMail } from '../mails/link-mails.ts';
 import { isEmail } from '../model/domain/organization.ts';
 import { organizationRecords } from '../model/organization-records.ts';
 import {
@@ -18,25 +18,18 @@ import {
   membershipPlaces,
   membershipRecords,
 } from '../model/team-records.ts';
-import { findUsersByEmail, storeUser, type User } from '../model/user-records.ts';
+import { findUserByEmail, storeUser, type User } from '../model/user-records.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
-import { issueToken, removeToken } from '../tokens/token-operations.ts';
 import { addInvitedUser } from '../users/user-operations.ts';
 import { loadMembershipView, type MembershipView } from './membership-list-operations.ts';
 import { joinOrganization, joinTeam } from './membership-operations.ts';
 
-/** Lifetime of an invitation's link. */
-const LINK_DAYS = 7;
-const DAY_MS = 24 * 3600 * 1000;
-
 const refuseEmail = (text: string): void => refuseInvalid([attributeViolation('email', text)]);
 
-/** The one user of the address, or an account for it. */
+/** The user of the address, or an account for it. */
 const requireInvitee = async (tx: Transaction, email: string, nowMs: number): Promise<User> => {
   if (!isEmail(email)) refuseEmail('Email is invalid');
-  const [known, second] = await findUsersByEmail(tx, email);
-  if (second !== undefined) refuseEmail('several users have this address');
-  return known ?? addInvitedUser(tx, email, nowMs);
+  return (await findUserByEmail(tx, email)) ?? addInvitedUser(tx, email, nowMs);
 };
 
 export interface Invited {
@@ -44,17 +37,6 @@ export interface Invited {
   /** Why no mail is sent; empty where one is. */
   readonly warnings: readonly string[];
 }
-
-/** Why the invited person gets no mail; undefined where one is sent. */
-const obstacleToMail = ({ mailer, publicUrl }: IdentityContext): string | undefined => {
-  const missing = [
-    ...(mailer === undefined ? ['KEELSON_WORKSPACE_SMTP_URL'] : []),
-    ...(publicUrl === undefined ? ['KEELSON_PUBLIC_URL'] : []),
-  ];
-  return missing.length === 0
-    ? undefined
-    : `no mail was sent, because this installation has no ${missing.join(' and no ')}: a site administrator gives the person a token`;
-};
 
 const openInvitation = async (
   context: IdentityContext,
@@ -107,14 +89,9 @@ export const inviteMember = (
     }
     const view = await loadMembershipView(tx, organization, user.id);
     if (view === undefined) throw notFound('organization membership');
-    return { view, warnings: obstacle === undefined ? [] : [obstacle] };
+    const advice = 'a site administrator gives the person a token';
+    return { view, warnings: obstacle === undefined ? [] : [`${obstacle}: ${advice}`] };
   });
-
-interface PreparedMail {
-  readonly mail: Mail;
-  /** The code of its link; undefined for an account that existed, which needs none. */
-  readonly codeId: string | undefined;
-}
 
 /** @param code undefined for an account that existed: its owner has tokens */
 const toMail = (
@@ -141,69 +118,18 @@ const toMail = (
   ].join('\n'),
 });
 
-/** Prepares the mail of an invitation; undefined when it was accepted or withdrawn. */
-const prepareMail = (
-  { store, clock }: IdentityContext,
-  membershipId: string,
-  publicUrl: string,
-  options: TransactOptions,
-): Promise<PreparedMail | undefined> =>
-  store.transact(async (tx) => {
+/** Mails of invitations, by membership. An invitation that was accepted or withdrawn needs none. */
+export const INVITATION_MAILS: LinkMails = {
+  waiting: invitationMails,
+  prepare: async (tx, membershipId, publicUrl, nowMs) => {
     const place = await membershipPlaces.find(tx, membershipId);
     const organization = place && (await organizationRecords.find(tx, place.organizationId));
     const view = organization && (await loadMembershipView(tx, organization, place.userId));
-    if (view?.status !== 'invited') {
-      invitationMails.delete(tx, membershipId);
-      return undefined;
-    }
+    if (view?.status !== 'invited') return undefined;
     if (view.user.isInvited !== true) {
       return { mail: toMail(view, publicUrl, undefined), codeId: undefined };
     }
-    const nowMs = clock.nowMs();
-    const owner = { kind: 'invitation', id: membershipId } as const;
-    const given = { description: 'link', expiresAtMs: nowMs + LINK_DAYS * DAY_MS };
-    const { token, text } = issueToken(tx, owner, given, null, nowMs);
+    const { token, text } = issueCode(tx, { kind: 'invitation', id: membershipId }, nowMs);
     return { mail: toMail(view, publicUrl, text), codeId: token.id };
-  }, options);
-
-const sendOne = async (
-  context: IdentityContext,
-  membershipId: string,
-  options: TransactOptions,
-): Promise<void> => {
-  const { store, clock, mailer, publicUrl } = context;
-  const waiting = await invitationMails.find(store, membershipId);
-  if (mailer === undefined || publicUrl === undefined) return;
-  if (waiting === undefined || waiting.dueAtMs > clock.nowMs()) return;
-  const prepared = await prepareMail(context, membershipId, publicUrl, options);
-  if (prepared === undefined) return;
-  const isSent = await mailer.send(prepared.mail).then(
-    () => true,
-    () => false,
-  );
-  await store.transact(async (tx) => {
-    const current = await invitationMails.find(tx, membershipId);
-    if (!isSent && prepared.codeId !== undefined) {
-      await removeToken(tx, membershipId, prepared.codeId);
-    }
-    if (current === undefined) return;
-    const attempts = current.attempts + 1;
-    const pauseMs = isSent ? undefined : pauseAfter(MESSAGE_RETRIES, attempts);
-    if (pauseMs === undefined) {
-      invitationMails.delete(tx, membershipId);
-      return;
-    }
-    const dueAtMs = clock.nowMs() + pauseMs;
-    invitationMails.write(tx, [membershipId], { ...current, attempts, dueAtMs });
-  }, options);
-};
-
-/** Sends the mails that wait. The code of a mail that was not sent is removed. */
-export const sendInvitations = async (
-  context: IdentityContext,
-  options: TransactOptions,
-): Promise<void> => {
-  for (const id of await invitationMails.keys(context.store, [])) {
-    await unlessDamaged(sendOne(context, id, options));
-  }
+  },
 };

@@ -80,28 +80,6 @@ describe('a membership', () => {
     });
   });
 
-  test('is refused for an address that several users currently have', async () => {
-    const { token } = await harness.addUser('twin');
-    const attributes = { username: 'other-twin', email: 'Twin@keelson.example' };
-    await harness.create('/admin/users', 'users', attributes);
-    const refusal = async (email: string) =>
-      (await invite(email, teamId)).errors[0]?.source?.pointer;
-    expect(await refusal('twin@keelson.example')).toBe('/data/attributes/email');
-    const change = (given: object) =>
-      harness.call(
-        'PATCH',
-        '/account/update',
-        { data: { type: 'users', attributes: given } },
-        token,
-      );
-    await change({ email: 'moved@keelson.example' });
-    const made = await invite('twin@keelson.example', teamId);
-    expect(made.data.attributes['email']).toBe('Twin@keelson.example');
-    await change({ email: 'again@keelson.example' });
-    const invited = await invite('moved@keelson.example', teamId);
-    expect(invited.data.attributes['status']).toBe('invited');
-  });
-
   test('of an owner can be created and removed only by owners', async () => {
     const managing = await harness.create(`${O}/teams`, 'teams', {
       name: 'managing',

@@ -1,5 +1,6 @@
 /** Users, teams and organizations as owners of tokens. */
 import type { Principal } from '@keelson/proto/edge/v1/edge';
+import type { Reads } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import { decideOrganizationPermissions } from '../access/domain/organization-permissions.ts';
 import { requireOrganizationOf } from '../access/organization-access-operations.ts';
@@ -8,7 +9,7 @@ import type { Organization } from '../model/domain/organization.ts';
 import type { ApiToken } from '../model/domain/token.ts';
 import { organizationRecords } from '../model/organization-records.ts';
 import { invitations, membershipPlaces, teamRecords } from '../model/team-records.ts';
-import { userRecords } from '../model/user-records.ts';
+import { emailConfirmations, userRecords } from '../model/user-records.ts';
 import type { TokenOwnerRules, TokenOwners } from '../seams/token-owners.ts';
 
 /** A principal that belongs to one organization and is not a person. */
@@ -88,24 +89,37 @@ const organization: TokenOwnerRules = {
   },
 };
 
-/** The code of an invitation's link. It ends with the invitation, and nobody manages it. */
-const invitation: TokenOwnerRules = {
-  findPrincipal: async (reads, token) => {
-    const place = await membershipPlaces.find(reads, token.ownerId);
-    const open = place && (await invitations.find(reads, place.organizationId, place.userId));
-    return (
-      open && {
-        kind: 'invitation',
-        id: token.ownerId,
-        organization: '',
-        tokenId: token.id,
-        displayName: 'invitation',
-        siteAdmin: false,
-      }
-    );
-  },
+/** The code of a one-time link, which nobody manages, and whose principal only follows the link. */
+const linkOwner = (
+  kind: 'invitation' | 'email-confirmation',
+  isOpen: (reads: Reads, ownerId: string) => Promise<boolean>,
+): TokenOwnerRules => ({
+  findPrincipal: async (reads, token) =>
+    (await isOpen(reads, token.ownerId))
+      ? {
+          kind,
+          id: token.ownerId,
+          organization: '',
+          tokenId: token.id,
+          displayName: kind,
+          siteAdmin: false,
+        }
+      : undefined,
   requireManager: () => Promise.reject(notFound('token')),
-};
+});
+
+/** It ends with the invitation. */
+const invitation = linkOwner('invitation', async (reads, membershipId) => {
+  const place = await membershipPlaces.find(reads, membershipId);
+  const open = place && (await invitations.find(reads, place.organizationId, place.userId));
+  return open !== undefined;
+});
+
+/** It ends when the user gives another address. */
+const emailConfirmation = linkOwner('email-confirmation', async (reads, id) => {
+  const found = await emailConfirmations.find(reads, id);
+  return found !== undefined && (await userRecords.find(reads, found.userId)) !== undefined;
+});
 
 /** Owners that this module defines. */
 export const IDENTITY_TOKEN_OWNERS = {
@@ -113,4 +127,5 @@ export const IDENTITY_TOKEN_OWNERS = {
   team,
   organization,
   invitation,
+  'email-confirmation': emailConfirmation,
 } as const satisfies Partial<TokenOwners>;

@@ -31,7 +31,14 @@ export const USER = resourceSchema({
         description: 'Shown to the user, and where a membership includes the user.',
       }),
     ),
-    'unconfirmed-email': Type.Optional(orNull(Type.String())),
+    'unconfirmed-email': Type.Optional(
+      orNull(
+        Type.String({
+          format: 'email',
+          description: 'The address that the user has given instead, until it is confirmed.',
+        }),
+      ),
+    ),
     'two-factor': Type.Optional(Type.Object({ enabled: Type.Boolean(), verified: Type.Boolean() })),
     permissions: Type.Object({
       'can-create-organizations': Type.Boolean(),
@@ -65,7 +72,10 @@ export const toUserResource = (user: User, isSelf: boolean): ResourceOf<typeof U
       'can-change-username': isSelf,
       'can-view-settings': isSelf,
     },
-    ...(isSelf ? { email: user.email, 'unconfirmed-email': null } : {}),
+    ...(isSelf && {
+      email: user.email,
+      'unconfirmed-email': user.unconfirmedEmail?.address ?? null,
+    }),
   },
   links: { self: `${API_PREFIX}/users/${user.id}` },
 });

@@ -9,7 +9,7 @@ import type { Team } from '../model/domain/team.ts';
 import { findOrganizationByName } from '../model/organization-records.ts';
 import { teamRecords } from '../model/team-records.ts';
 import {
-  findUsersByEmail,
+  findUserByEmail,
   storeUser,
   type User,
   usernames,
@@ -24,7 +24,8 @@ export interface GivenUser {
 
 const USERNAME = /^[A-Za-z0-9_-]{2,60}$/;
 
-const checkUser = ({ username, email }: Pick<GivenUser, 'username' | 'email'>): void =>
+/** @throws KeelsonError `jsonapi.invalid_attribute` */
+export const checkUser = ({ username, email }: Pick<GivenUser, 'username' | 'email'>): void =>
   refuseInvalid([
     ...(USERNAME.test(username)
       ? []
@@ -32,11 +33,21 @@ const checkUser = ({ username, email }: Pick<GivenUser, 'username' | 'email'>): 
     ...(isEmail(email) ? [] : [attributeViolation('email', 'Email is invalid')]),
   ]);
 
-const requireFreeUsername = async (reads: Reads, key: string): Promise<void> => {
+/** @throws KeelsonError `jsonapi.invalid_attribute` when another account has the name */
+export const requireFreeUsername = async (reads: Reads, key: string): Promise<void> => {
   if ((await usernames.find(reads, key)) !== undefined) {
     refuseInvalid([attributeViolation('username', 'Username has already been taken')]);
   }
 };
+
+/** @throws KeelsonError `jsonapi.invalid_attribute` */
+export const refuseTakenEmail = (): void =>
+  refuseInvalid([
+    attributeViolation(
+      'email',
+      'Email has already been taken: it is the address of another account',
+    ),
+  ]);
 
 /**
  * Stores a new user. An account that an invitation created for the address becomes this user's.
@@ -44,7 +55,9 @@ const requireFreeUsername = async (reads: Reads, key: string): Promise<void> => 
  */
 export const addUser = async (tx: Transaction, given: GivenUser, nowMs: number): Promise<User> => {
   checkUser(given);
-  const [invited] = (await findUsersByEmail(tx, given.email)).filter(({ isInvited }) => isInvited);
+  const known = await findUserByEmail(tx, given.email);
+  const invited = known?.isInvited === true ? known : undefined;
+  if (known !== invited) refuseTakenEmail();
   const key = given.username.toLowerCase();
   if (invited?.username.toLowerCase() !== key) await requireFreeUsername(tx, key);
   const created = invited ?? { id: newResourceId('user'), createdAtMs: nowMs };
@@ -86,23 +99,6 @@ export const createUser = (
   store.transact((tx) => {
     if (!principal.siteAdmin) throw notFound('resource');
     return addUser(tx, given, clock.nowMs());
-  });
-
-/** Changes the caller's own account. Only users have one. */
-export const updateAccount = (
-  { store }: ServiceContext,
-  principal: Principal,
-  change: { readonly username?: string; readonly email?: string },
-): Promise<User> =>
-  store.transact(async (tx) => {
-    const user = principal.kind === 'user' ? await userRecords.find(tx, principal.id) : undefined;
-    if (user === undefined) throw notFound('account');
-    const next = { ...user, ...change };
-    checkUser(next);
-    const [before, after] = [user.username.toLowerCase(), next.username.toLowerCase()];
-    if (after !== before) await requireFreeUsername(tx, after);
-    storeUser(tx, next, user);
-    return next;
   });
 
 /** The account of the caller's token. */

@@ -4,8 +4,8 @@ import { Type } from 'typebox';
 import { notFound } from '../../base/not-found.ts';
 import type { ServiceContext } from '../../base/service-context.ts';
 import { userRecords } from '../model/user-records.ts';
-import { toAccountResource, toUserResource } from './user-document.ts';
-import { createUser, loadAccount, updateAccount } from './user-operations.ts';
+import { toUserResource } from './user-document.ts';
+import { createUser } from './user-operations.ts';
 
 const CREATE = resourceBody(
   'users',
@@ -16,36 +16,8 @@ const CREATE = resourceBody(
   }),
 );
 
-const UPDATE = resourceBody(
-  'users',
-  Type.Object({
-    username: Type.Optional(Type.String({ maxLength: 255 })),
-    email: Type.Optional(Type.String({ maxLength: 255 })),
-  }),
-);
-
 export const userRoutes = (context: ServiceContext): Route[] =>
   jsonApiRoutes('users', [
-    endpoint({
-      method: 'GET',
-      path: '/account/details',
-      summary: 'Show the account behind the token',
-      answers: one('users'),
-      handle: async ({ principal }) => ({
-        document: { data: toAccountResource(await loadAccount(context.store, principal)) },
-      }),
-    }),
-    endpoint({
-      method: 'PATCH',
-      path: '/account/update',
-      summary: "Update the caller's own account",
-      answers: one('users'),
-      body: { schema: UPDATE },
-      handle: async ({ principal, body }) => {
-        const user = await updateAccount(context, principal, body.data.attributes);
-        return { document: { data: toUserResource(user, true) } };
-      },
-    }),
     endpoint({
       method: 'GET',
       path: '/users/:user_id',

@@ -108,7 +108,12 @@ describe('an account', () => {
       '/data/attributes/email',
     );
     const changed = await update({ username: 'countess', email: 'ada@b.example' });
-    expect(changed.data.attributes).toMatchObject({ username: 'countess', email: 'ada@b.example' });
-    await harness.addUser('ada');
+    expect(changed.data.attributes).toMatchObject({
+      username: 'countess',
+      email: 'ada@keelson.example',
+      'unconfirmed-email': 'ada@b.example',
+    });
+    const freed = { username: 'ada', email: 'other-ada@keelson.example' };
+    await harness.create('/admin/users', 'users', freed);
   });
 });

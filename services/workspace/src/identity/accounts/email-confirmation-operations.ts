@@ -1,0 +1,95 @@
+/** The confirmation of a mail address, which the link of a mail opens. */
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import type { Reads } from '@keelson/storage';
+import { notFound } from '../../base/not-found.ts';
+import type { ServiceContext } from '../../base/service-context.ts';
+import { issueCode, LINK_DAYS, type LinkMails } from '../mails/link-mails.ts';
+import type { ApiToken } from '../model/domain/token.ts';
+import { findToken } from '../model/token-records.ts';
+import {
+  confirmationMails,
+  emailConfirmations,
+  findUserByEmail,
+  storeUser,
+  type User,
+  userRecords,
+} from '../model/user-records.ts';
+import { refuseTakenEmail } from '../users/user-operations.ts';
+import { endConfirmation } from './account-operations.ts';
+
+interface Unconfirmed {
+  readonly user: User;
+  readonly address: string;
+}
+
+/** Undefined when the user has given another address since. */
+const findUnconfirmed = async (reads: Reads, id: string): Promise<Unconfirmed | undefined> => {
+  const found = await emailConfirmations.find(reads, id);
+  const user = found && (await userRecords.find(reads, found.userId));
+  const waiting = user?.unconfirmedEmail;
+  return user && waiting?.confirmationId === id ? { user, address: waiting.address } : undefined;
+};
+
+export interface EmailConfirmationView extends Unconfirmed {
+  readonly id: string;
+  readonly code: ApiToken;
+}
+
+/**
+ * The confirmation whose link the caller has followed.
+ * @throws KeelsonError `workspace.not_found` for every other caller, and for an address that was confirmed
+ */
+export const requireEmailConfirmation = async (
+  reads: Reads,
+  { kind, id, tokenId }: Principal,
+): Promise<EmailConfirmationView> => {
+  const code = kind === 'email-confirmation' ? await findToken(reads, tokenId) : undefined;
+  const found = code && (await findUnconfirmed(reads, id));
+  if (found === undefined || code === undefined) throw notFound('email confirmation');
+  return { ...found, id, code };
+};
+
+/**
+ * Makes the address that of the account, and ends the link.
+ * @throws KeelsonError `jsonapi.invalid_attribute` when it has become the address of another account
+ */
+export const confirmEmail = ({ store }: ServiceContext, principal: Principal): Promise<void> =>
+  store.transact(async (tx) => {
+    const { user, address } = await requireEmailConfirmation(tx, principal);
+    if ((await findUserByEmail(tx, address)) !== undefined) refuseTakenEmail();
+    await endConfirmation(tx, user);
+    const { unconfirmedEmail: _, ...rest } = user;
+    storeUser(tx, { ...rest, email: address }, user);
+  });
+
+/** Mails to addresses that users have given, by confirmation. */
+export const CONFIRMATION_MAILS: LinkMails = {
+  waiting: confirmationMails,
+  prepare: async (tx, id, publicUrl, nowMs) => {
+    const found = await findUnconfirmed(tx, id);
+    if (found === undefined) return undefined;
+    const { token, text } = issueCode(tx, { kind: 'email-confirmation', id }, nowMs);
+    return {
+      codeId: token.id,
+      mail: {
+        to: [found.address],
+        subject: 'Confirm your mail address',
+        text: [
+          `The account ${found.user.username} at ${publicUrl} says that this is its mail address.`,
+          'If the account is yours, confirm the address; otherwise ignore this mail.',
+          '',
+          `The link works once, within ${LINK_DAYS} days:`,
+          '',
+          // After "#", so that neither servers nor proxies on the way see or log the code.
+          `${publicUrl}/app/confirm-email#${text}`,
+          '',
+        ].join('\n'),
+      },
+    };
+  },
+  onSent: async (tx, id, nowMs) => {
+    const found = await emailConfirmations.find(tx, id);
+    const user = found && (await userRecords.find(tx, found.userId));
+    if (user !== undefined) storeUser(tx, { ...user, confirmationMailedAtMs: nowMs }, user);
+  },
+};

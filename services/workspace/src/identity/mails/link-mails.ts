@@ -1,0 +1,103 @@
+/**
+ * Mails that carry a one-time link. A mail waits as a record until the server has accepted it; the code of its
+ * link is made just before it is sent, and removed if it was not.
+ */
+import { type Transaction, type TransactOptions, unlessDamaged } from '@keelson/storage';
+import type { KeyedRecords } from '../../base/keyed-records.ts';
+import type { Mail } from '../../base/mail/mailer.ts';
+import { MESSAGE_RETRIES, pauseAfter } from '../../base/retries.ts';
+import type { WaitingMail } from '../model/waiting-mail.ts';
+import type { IdentityContext } from '../seams/identity-context.ts';
+import {
+  type IssuedToken,
+  issueToken,
+  removeToken,
+  type TokenOwner,
+} from '../tokens/token-operations.ts';
+
+/** Lifetime of a link. */
+export const LINK_DAYS = 7;
+const DAY_MS = 24 * 3600 * 1000;
+
+export interface PreparedMail {
+  readonly mail: Mail;
+  /** The code of its link; undefined for a mail without one. */
+  readonly codeId: string | undefined;
+}
+
+/** One kind of mail. The id of a waiting mail owns the code of its link. */
+export interface LinkMails {
+  readonly waiting: KeyedRecords<WaitingMail>;
+  /** Undefined when the mail is no longer wanted. */
+  prepare(
+    tx: Transaction,
+    id: string,
+    publicUrl: string,
+    nowMs: number,
+  ): Promise<PreparedMail | undefined>;
+  /** Runs in the transaction that records that the mail was sent. */
+  onSent?(tx: Transaction, id: string, nowMs: number): Promise<void>;
+}
+
+/** The code of a link, which ends with it. */
+export const issueCode = (tx: Transaction, owner: TokenOwner, nowMs: number): IssuedToken =>
+  issueToken(
+    tx,
+    owner,
+    { description: 'link', expiresAtMs: nowMs + LINK_DAYS * DAY_MS },
+    null,
+    nowMs,
+  );
+
+/** Why no mail is sent: the missing settings. Undefined where one is. */
+export const obstacleToMail = ({ mailer, publicUrl }: IdentityContext): string | undefined => {
+  const missing = [
+    ...(mailer === undefined ? ['KEELSON_WORKSPACE_SMTP_URL'] : []),
+    ...(publicUrl === undefined ? ['KEELSON_PUBLIC_URL'] : []),
+  ];
+  return missing.length === 0
+    ? undefined
+    : `no mail was sent, because this installation has no ${missing.join(' and no ')}`;
+};
+
+const sendOne = async (
+  { store, clock, mailer, publicUrl }: IdentityContext,
+  kind: LinkMails,
+  id: string,
+  options: TransactOptions,
+): Promise<void> => {
+  const waiting = await kind.waiting.find(store, id);
+  if (mailer === undefined || publicUrl === undefined) return;
+  if (waiting === undefined || waiting.dueAtMs > clock.nowMs()) return;
+  const prepared = await store.transact(async (tx) => {
+    const made = await kind.prepare(tx, id, publicUrl, clock.nowMs());
+    if (made === undefined) kind.waiting.delete(tx, id);
+    return made;
+  }, options);
+  if (prepared === undefined) return;
+  const isSent = await mailer.send(prepared.mail).then(
+    () => true,
+    () => false,
+  );
+  await store.transact(async (tx) => {
+    const current = await kind.waiting.find(tx, id);
+    if (isSent) await kind.onSent?.(tx, id, clock.nowMs());
+    else if (prepared.codeId !== undefined) await removeToken(tx, id, prepared.codeId);
+    if (current === undefined) return;
+    const attempts = current.attempts + 1;
+    const pauseMs = isSent ? undefined : pauseAfter(MESSAGE_RETRIES, attempts);
+    if (pauseMs === undefined) kind.waiting.delete(tx, id);
+    else kind.waiting.write(tx, [id], { attempts, dueAtMs: clock.nowMs() + pauseMs });
+  }, options);
+};
+
+/** Sends the mails of one kind that are due. */
+export const sendMails = async (
+  context: IdentityContext,
+  kind: LinkMails,
+  options: TransactOptions,
+): Promise<void> => {
+  for (const id of await kind.waiting.keys(context.store, [])) {
+    await unlessDamaged(sendOne(context, kind, id, options));
+  }
+};
