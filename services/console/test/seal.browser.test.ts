@@ -1,4 +1,5 @@
 /** Sealing, unsealing and restoring the cluster in the console. */
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { confirm } from './confirm.ts';
@@ -27,6 +28,45 @@ describe('the seal', { timeout: PATIENCE_MS }, () => {
     }
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
     expect(beyondSeal(problems)).toEqual([]);
+  });
+
+  test('names an audit device that cannot be written to, also where nobody can sign in for it', async () => {
+    const gone = join(site.folder(), 'gone');
+    mkdirSync(gone);
+    const options = { file_path: join(gone, 'audit.log') };
+    await site.secrets('sys/audit/lost', { type: 'file', options });
+    const saved = await fetch(`${site.origin()}/v1/sys/storage/raft/snapshot`, {
+      headers: { 'x-service-token': site.rootToken() },
+    });
+    const snapshot = await saved.arrayBuffer();
+    const removed = await fetch(`${site.origin()}/v1/sys/audit/lost`, {
+      method: 'DELETE',
+      headers: { 'x-service-token': site.rootToken() },
+    });
+    expect(removed.status).toBe(204);
+    rmSync(gone, { recursive: true });
+    const restored = await fetch(`${site.origin()}/v1/sys/storage/raft/snapshot`, {
+      method: 'POST',
+      headers: { 'x-service-token': site.rootToken() },
+      body: snapshot,
+    });
+    expect(restored.status).toBe(200);
+    await site.reopen();
+    await site.untilReady();
+    const { page } = await site.open();
+    const faults = page.getByRole('region', { name: 'Faults' });
+    await faults.getByText('the audit device lost/ cannot be written to (ENOENT)').waitFor();
+    mkdirSync(gone);
+    await signIn(page, site.rootToken());
+    await faults.waitFor();
+    // An entry has been accepted.
+    await page.reload();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await expect.poll(() => faults.count()).toBe(0);
+    await fetch(`${site.origin()}/v1/sys/audit/lost`, {
+      method: 'DELETE',
+      headers: { 'x-service-token': site.rootToken() },
+    });
   });
 
   test('restores a snapshot, which brings back the time before', async () => {

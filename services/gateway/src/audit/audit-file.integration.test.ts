@@ -1,10 +1,11 @@
 /** Which files an audit device may write: judged by the path's target, not by its text. */
 import { execFileSync } from 'node:child_process';
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { temporaryDirectory } from '@keelson/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type AuditFileRules, openAuditFile } from './audit-file.ts';
+import { openAuditSink } from './audit-sink.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryDirectory>>;
 const at = (...names: readonly string[]): string => join(folder.path, ...names);
@@ -73,6 +74,19 @@ describe('an audit file', () => {
   test('a configured folder gives no access to files of Keelson outside it', async () => {
     for (const folders of [[folder.path], [at('data')]])
       expect(await outcome('data/unseal.key', { folders, reserved: [at('data')] })).toBe(OWN);
+  });
+
+  test('that was removed while it was open is a fault once, and is made again', async () => {
+    const file = at('logs/audit.log');
+    const sink = openAuditSink('file', { file_path: file }, { folders: [], reserved: [] });
+    await sink.write('first\n');
+    await sink.check();
+    await rm(file);
+    await expect(sink.check()).rejects.toThrow('the file was removed, and is made again');
+    await sink.check();
+    await sink.write('second\n');
+    expect(await readFile(file, 'utf8')).toBe('second\n');
+    await sink.close();
   });
 
   test('is a regular file; a pipe is refused without waiting', async () => {

@@ -39,6 +39,13 @@ const within = async <T>(work: Promise<T>, limitMs: number): Promise<T> => {
   }
 };
 
+/** Entries in a file that was removed while it was open are lost; the next one makes the file again. */
+const requireNamed = async (file: FileHandle): Promise<void> => {
+  if ((await file.stat()).nlink > 0) return;
+  await file.close();
+  throw new Error('the file was removed, and is made again');
+};
+
 const fileSink = (options: Options, rules: AuditFileRules): AuditSink => {
   const path = options['file_path'] ?? '';
   const nothing = (): Promise<void> => Promise.resolve();
@@ -65,7 +72,7 @@ const fileSink = (options: Options, rules: AuditFileRules): AuditSink => {
   };
   return {
     write: (line) => withFile((file) => file.appendFile(line)),
-    check: () => withFile(nothing),
+    check: () => withFile(requireNamed),
     close: async () => {
       const former = opened;
       opened = undefined;

@@ -6,6 +6,7 @@ import { Notices } from '../components/notices.tsx';
 import { Card, Page } from '../components/page.tsx';
 import { ShownMessages } from '../messages/shown-messages.tsx';
 import { hindranceOf } from '../session/cluster-health.ts';
+import { FaultsBanner } from '../session/faults-banner.tsx';
 import { SignInForm } from '../session/sign-in-form.tsx';
 import { SignInPage } from '../session/sign-in-page.tsx';
 import { useHealth } from '../session/use-health.ts';
@@ -119,7 +120,12 @@ const Shown = () => {
           <Navigation />
         </div>
         <div className="content">
-          {session.secrets !== undefined && <ShownMessages key="after" isSignedIn />}
+          {session.secrets !== undefined && (
+            <>
+              <FaultsBanner />
+              <ShownMessages key="after" isSignedIn />
+            </>
+          )}
           <main id="content" tabIndex={-1}>
             {needed !== undefined && session[needed] === undefined ? (
               <NeedsToken kind={needed} />

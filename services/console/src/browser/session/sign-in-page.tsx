@@ -3,6 +3,7 @@ import { useSession } from '../api/session.ts';
 import { useTitle } from '../components/page.tsx';
 import { ShownMessages } from '../messages/shown-messages.tsx';
 import { hindranceOf } from './cluster-health.ts';
+import { FaultsBanner } from './faults-banner.tsx';
 import { InitWizard } from './init-wizard.tsx';
 import { SignInForm } from './sign-in-form.tsx';
 import { UnsealForm } from './unseal-form.tsx';
@@ -38,6 +39,7 @@ export const SignInPage = () => {
   };
   return (
     <>
+      <FaultsBanner />
       <ShownMessages key="before" isSignedIn={false} />
       <main className="login card">
         <h1>
