@@ -27,6 +27,7 @@ import { DamageRegister } from './damage/damage-register.ts';
 import { effectiveLeaseTtls, type LeaseTtls } from './mounts/domain/lease-ttl.ts';
 import { builtInMountConfig } from './mounts/mount-records.ts';
 import { createNodes } from './nodes/node-operations.ts';
+import { createVersionHistory } from './nodes/version-history.ts';
 import { policyBookView } from './policies/policy-book.ts';
 import { namespacePolicyPrefix } from './policies/policy-records.ts';
 import { composeReplication, type Replication } from './replication/compose-replication.ts';
@@ -218,6 +219,7 @@ export const composeContext = (parts: SysParts, edge: () => EdgeService) => {
   };
 
   const nodes = createNodes({ store: parts.store, clock, hostname: hostname(), version: VERSION });
+  const versions = createVersionHistory({ store: parts.store, clock, version: VERSION });
 
   const snapshots = composeSnapshots(parts, seal, replication);
   const backups = composeBackups(parts, { store, logger, snapshots });
@@ -241,6 +243,7 @@ export const composeContext = (parts: SysParts, edge: () => EdgeService) => {
     rotation,
     build,
     nodes,
+    versions,
   };
 };
 

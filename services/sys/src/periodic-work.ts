@@ -18,6 +18,7 @@ const LOCAL_WORK: ReadonlySet<string> = new Set([
   'departures',
   'primary-search',
   'node-echo',
+  'version-history',
 ]);
 
 const allWork = ({
@@ -27,6 +28,7 @@ const allWork = ({
   replication,
   build,
   nodes,
+  versions,
   rotation,
 }: SysContext): Readonly<Record<string, PeriodicWork>> => ({
   ...administration.periodicWork,
@@ -46,6 +48,7 @@ const allWork = ({
   },
   // An SQLite file is used by one process only.
   ...(build.storageType !== 'sqlite' && { 'node-echo': nodes.echoing }),
+  'version-history': versions.recording,
   // Runs in every replica: each counts its own encryptions, and replicas that rotate agree on the term.
   'key-rotation': {
     everyMs: ROTATION_EVERY_MS,

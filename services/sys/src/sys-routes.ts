@@ -5,6 +5,7 @@ import { capabilityRoutes } from './access/capability-routes.ts';
 import { backupRoutes } from './backups/backup-routes.ts';
 import type { SysContext } from './compose-context.ts';
 import { metricsRoutes } from './metrics/metrics-routes.ts';
+import { engineCatalogRoutes } from './mounts/engine-catalog-routes.ts';
 import { nodeRoutes } from './nodes/node-routes.ts';
 import { policyRoutes } from './policies/policy-routes.ts';
 import { drRoutes } from './replication/dr-routes.ts';
@@ -50,11 +51,20 @@ export const sysRoutes = (
       startedAtMs: clock.nowMs(),
     }),
     ...backupRoutes(context.backups),
-    ...nodeRoutes(context.nodes, config.compatibleVersion),
+    ...nodeRoutes({
+      nodes: context.nodes,
+      versions: context.versions,
+      clock,
+      compatibleVersion: config.compatibleVersion,
+    }),
+    ...engineCatalogRoutes({
+      engineTypes: context.administration.engineTypes,
+      version: build.versions.own,
+    }),
     ...rotationRoutes(context.rotation),
     ...generateRootRoutes(generateRoot),
-    ...rekeyRoutes('/sys/rekey', { ...rekey, kind: 'barrier' }),
-    ...rekeyRoutes('/sys/rekey-recovery-key', { ...rekey, kind: 'recovery' }),
+    ...rekeyRoutes({ ...rekey, kind: 'barrier' }),
+    ...rekeyRoutes({ ...rekey, kind: 'recovery' }),
     ...tokenRoutes(tokens),
     ...tokenRoleRoutes(tokens),
     ...policyRoutes({ store, policies }),

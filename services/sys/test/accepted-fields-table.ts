@@ -74,7 +74,7 @@ const TUNING: Readonly<Record<string, Effect>> = {
   user_lockout_config: refused({ lockout_threshold: 3 }),
 };
 /** Routes of PUT have the fields of POST. */
-const REKEYS = ['rekey', 'rekey-recovery-key'];
+const REKEYS = ['rekey', 'rekey-recovery-key', 'rotate/root', 'rotate/recovery'];
 const KINDS = ['performance', 'dr'];
 
 export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
@@ -253,7 +253,7 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
     fields: { input: elsewhere('src/audit/audit.integration.test.ts', 'input') },
   },
   'key rotation': {
-    routes: ['POST /sys/rotate/config'],
+    routes: ['POST /sys/rotate/config', 'POST /sys/rotate/keyring/config'],
     fields: {
       enabled: shown(false, proof(ROTATION, 'enabled: false')),
       max_operations: shown(
@@ -327,6 +327,8 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
     routes: [
       'POST /sys/generate-root/attempt',
       'POST /sys/generate-root/update',
+      'POST /sys/generate-root-token/attempt',
+      'POST /sys/generate-root-token/update',
       'POST /sys/replication/dr/secondary/generate-operation-token/attempt',
       'POST /sys/replication/dr/secondary/generate-operation-token/update',
       ...REKEYS.flatMap((name) => [

@@ -12,7 +12,7 @@ const UNAUTHENTICATED = [
   /^\/sys\/generate-root\/(attempt|update)$/,
   /^\/sys\/rekey(-recovery-key)?\/(init|update|verify)$/,
   /^\/sys\/wrapping\/(lookup|unwrap|rewrap|pubkey)$/,
-  /^\/sys\/internal\/ui\/(mounts|mounts\/.*|namespaces|(un)?authenticated-messages)$/,
+  /^\/sys\/internal\/ui\/(mounts|mounts\/.*|namespaces|feature-flags|(un)?authenticated-messages)$/,
   /^\/sys\/internal\/specs\/openapi$/,
   /^\/sys\/replication\/((performance|dr)\/)?status$/,
   // Authorised by a DR operation token in the body, or by key shares.
@@ -23,6 +23,8 @@ const UNAUTHENTICATED = [
 const SUDO = [
   /^\/sys\/(seal|step-down|rotate|remount|audit|leases|capabilities-accessor)$/,
   /^\/sys\/audit\/.*$/,
+  /^\/sys\/(generate-root-token|rotate\/(root|recovery)|plugins\/catalog)\/.*$/,
+  /^\/sys\/rotate\/keyring$/,
   /^\/sys\/internal\/ui\/recent-requests$/,
   /^\/sys\/auth\/.*$/,
   /^\/sys\/(leases\/)?(revoke-prefix|revoke-force)\/.*$/,
@@ -34,7 +36,7 @@ const SUDO = [
   /^\/auth\/token\/(accessors|revoke-orphan)$/,
 ];
 const ROOT_NAMESPACE_ONLY =
-  /^\/sys\/(seal|unseal|seal-status|init|health|rekey.*|rotate.*|key-status|generate-root.*|decode-token|audit.*|leader|ha-status|step-down|metrics|internal\/ui\/recent-requests|replication\/.*|storage\/.*)$/;
+  /^\/sys\/(seal|unseal|seal-status|init|health|rekey.*|rotate.*|key-status|generate-root.*|host-info|version-history|plugins\/.*|decode-token|audit.*|leader|ha-status|step-down|metrics|internal\/ui\/recent-requests|replication\/.*|storage\/.*)$/;
 
 type Caller =
   | 'none'
@@ -162,7 +164,9 @@ const expected = (path: string, method: string, caller: Caller): 'served' | 403 
   if (caller === 'read-only') return ['GET', 'LIST', 'HEAD'].includes(method) ? 'served' : 403;
   if (caller !== 'without sudo' && caller !== 'batch') return 403;
   const isWrite = method === 'POST' || method === 'PUT';
-  return isIn(SUDO, path) || (path === '/sys/rotate/config' && isWrite) ? 403 : 'served';
+  return isIn(SUDO, path) || (/^\/sys\/rotate\/(keyring\/)?config$/.test(path) && isWrite)
+    ? 403
+    : 'served';
 };
 
 /** Whether Resolve allows the request. No handler runs, so the rows do not affect each other. */

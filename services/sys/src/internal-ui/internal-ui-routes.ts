@@ -118,6 +118,18 @@ export const internalUiRoutes = (context: InternalUiContext): Route[] => [
   ...specificationRoutes(context),
   ...recentRequestRoutes(),
   ...secretsRoutes({
+    path: '/sys/internal/ui/feature-flags',
+    tag: 'console',
+    fields: {},
+    operations: {
+      read: {
+        summary: 'Features that the console of the vendor asks for; there are none here.',
+        answer: { document: { feature_flags: { type: 'array', items: { type: 'string' } } } },
+        handle: () => topLevel({ feature_flags: [] }),
+      },
+    },
+  }),
+  ...secretsRoutes({
     path: '/sys/internal/ui/namespaces',
     tag: 'console',
     fields: {},

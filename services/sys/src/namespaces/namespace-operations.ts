@@ -157,14 +157,15 @@ export const changeNamespaceMetadata = async (
   });
 
 /**
- * Removes a namespace without children and everything in it; succeeds when there is none. It is unreachable
- * at once, and gone when the engines have revoked the secrets under its leases.
+ * Removes a namespace without children and everything in it. It is unreachable at once, and gone when the
+ * engines have revoked the secrets under its leases.
+ * @returns whether there was one
  */
 export const removeNamespace = async (
   context: NamespaceContext,
   parentPath: string,
   relativePath: string,
-): Promise<void> => {
+): Promise<boolean> => {
   const path = requireChildPath(parentPath, relativePath);
   const id = await context.store.transact(async (tx) => {
     const table = await loadNamespaceTable(tx);
@@ -176,6 +177,7 @@ export const removeNamespace = async (
     return existing.id;
   });
   if (id !== undefined) await continueRemoval(context, id);
+  return id !== undefined;
 };
 
 /** Continues removals that were interrupted or that wait for an engine. */

@@ -88,10 +88,11 @@ const recordRoutes = (context: NamespaceContext): Route[] => [
       },
       delete: {
         summary: 'Delete a namespace that has no children, with everything in it.',
-        handle: async ({ fields, namespace }) => {
-          await removeNamespace(context, namespace.path, fields.path);
-          return undefined;
-        },
+        // The fork's command line expects a body.
+        handle: async ({ fields, namespace }) =>
+          (await removeNamespace(context, namespace.path, fields.path))
+            ? { data: { status: 'deleted' } }
+            : { data: null, warnings: ['requested namespace does not exist'] },
       },
     },
   }),

@@ -86,9 +86,14 @@ describe('namespaces', () => {
     expect(await harness.asRoot('DELETE', 'sys/namespaces/team')).toEqual(
       refusal(`cannot delete namespace (${team}): contains child namespaces`),
     );
-    expect((await harness.asRoot('DELETE', 'sys/namespaces/team/web')).status).toBe(204);
-    expect((await harness.asRoot('DELETE', 'sys/namespaces/team')).status).toBe(204);
-    expect((await harness.asRoot('DELETE', 'sys/namespaces/team')).status).toBe(204);
+    expect((await harness.asRoot('DELETE', 'sys/namespaces/team/web')).body.data).toEqual({
+      status: 'deleted',
+    });
+    expect((await harness.asRoot('DELETE', 'sys/namespaces/team')).status).toBe(200);
+    expect((await harness.asRoot('DELETE', 'sys/namespaces/team')).body).toMatchObject({
+      data: null,
+      warnings: ['requested namespace does not exist'],
+    });
     for (const prefix of ['shared/', 'local/']) {
       const paths = (await harness.store.scan(prefix)).map(({ path }) => path);
       expect(paths.filter((path) => path.includes(`/${team}/`))).toEqual([]);

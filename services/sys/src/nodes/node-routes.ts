@@ -1,13 +1,30 @@
-/** `sys/ha-status`. */
+/** `sys/ha-status`, `sys/host-info`, `sys/version-history`. */
+import type { Clock } from '@keelson/clock';
 import type { Route } from '@keelson/edge';
 import { dialectRules, secretsRoutes } from '@keelson/secrets-api';
+import { hostDocument } from './host-document.ts';
 import type { Nodes } from './node-operations.ts';
+import type { VersionHistory } from './version-history.ts';
 
-/** @param compatibleVersion version reported to the vendor's clients */
-export const nodeRoutes = (nodes: Nodes, compatibleVersion: string): Route[] =>
-  secretsRoutes({
+const TAG = 'health';
+
+export interface NodeRouteOptions {
+  readonly nodes: Nodes;
+  readonly versions: VersionHistory;
+  readonly clock: Clock;
+  /** Version reported to the vendor's clients. */
+  readonly compatibleVersion: string;
+}
+
+export const nodeRoutes = ({
+  nodes,
+  versions,
+  clock,
+  compatibleVersion,
+}: NodeRouteOptions): Route[] => [
+  ...secretsRoutes({
     path: '/sys/ha-status',
-    tag: 'health',
+    tag: TAG,
     fields: {},
     operations: {
       read: {
@@ -33,4 +50,44 @@ export const nodeRoutes = (nodes: Nodes, compatibleVersion: string): Route[] =>
         },
       },
     },
-  });
+  }),
+  ...secretsRoutes({
+    path: '/sys/host-info',
+    tag: TAG,
+    fields: {},
+    operations: {
+      read: {
+        summary: 'The machine of the process that answers',
+        handle: () => ({ data: hostDocument(clock.nowMs()) }),
+      },
+    },
+  }),
+  ...secretsRoutes({
+    path: '/sys/version-history',
+    tag: TAG,
+    fields: {},
+    operations: {
+      list: {
+        summary: 'Versions that have run on this cluster',
+        handle: async () => {
+          const installed = await versions.list();
+          return {
+            data: {
+              keys: installed.map(({ version }) => version),
+              key_info: Object.fromEntries(
+                installed.map(({ version, installedAtMs, previous }) => [
+                  version,
+                  {
+                    build_date: '',
+                    previous_version: previous ?? null,
+                    timestamp_installed: new Date(installedAtMs).toISOString(),
+                  },
+                ]),
+              ),
+            },
+          };
+        },
+      },
+    },
+  }),
+];

@@ -1,25 +1,8 @@
 /** Routes of DR secondaries only: the operation token, and the maintenance that it authorises. */
 import type { Route } from '@keelson/edge';
-import {
-  type Answer,
-  field,
-  type OperationContext,
-  secretsRoutes,
-  topLevel,
-} from '@keelson/secrets-api';
-import {
-  ATTEMPT_FIELDS,
-  CANCEL_FIELDS,
-  cancelling,
-  SHARE_FIELDS,
-} from '../seal/ceremony-routes.ts';
-import { TOKEN_CEREMONY, toTokenCeremony } from '../seal/seal-document.ts';
-import {
-  cancelTokenCeremony,
-  giveTokenCeremonyShare,
-  startTokenCeremony,
-  tokenCeremonyProgress,
-} from '../seal/token-ceremony-operations.ts';
+import { type Answer, field, type OperationContext, secretsRoutes } from '@keelson/secrets-api';
+import { WITHOUT_ENVELOPE } from '../seal/ceremony-form.ts';
+import { tokenCeremonyRoutes } from '../seal/ceremony-routes.ts';
 import type { Replication } from './compose-replication.ts';
 import { REINDEX_FIELDS, reindex } from './replication-routes.ts';
 
@@ -33,74 +16,6 @@ const TOKEN_FIELD = {
 interface TokenField {
   readonly dr_operation_token: string;
 }
-
-const ceremonyRoutes = ({
-  requireDrSecondary,
-  operationTokenCeremony: ceremony,
-}: Replication): Route[] => [
-  ...secretsRoutes({
-    path: `${BASE}/generate-operation-token/attempt`,
-    tag: TAG,
-    fields: ATTEMPT_FIELDS,
-    operations: {
-      update: {
-        summary: 'Start an attempt',
-        answer: TOKEN_CEREMONY,
-        handle: async ({ fields: { otp, pgp_key: pgpKey } }) => {
-          await requireDrSecondary();
-          const started = await startTokenCeremony(ceremony, { otp, pgpKey });
-          const drawn = otp === '' ? started.attempt?.purpose.password : '';
-          return topLevel(toTokenCeremony(started, drawn));
-        },
-      },
-    },
-  }),
-  ...secretsRoutes({
-    path: `${BASE}/generate-operation-token/attempt`,
-    tag: TAG,
-    fields: {},
-    operations: {
-      read: {
-        summary: 'Progress of the attempt',
-        answer: TOKEN_CEREMONY,
-        handle: async () => {
-          await requireDrSecondary();
-          return topLevel(toTokenCeremony(await tokenCeremonyProgress(ceremony)));
-        },
-      },
-    },
-  }),
-  ...secretsRoutes({
-    path: `${BASE}/generate-operation-token/attempt`,
-    tag: TAG,
-    fields: CANCEL_FIELDS,
-    operations: {
-      delete: {
-        summary: 'Cancel the attempt',
-        handle: async (exchange) => {
-          await requireDrSecondary();
-          await cancelTokenCeremony(ceremony, cancelling(exchange));
-          return undefined;
-        },
-      },
-    },
-  }),
-  ...secretsRoutes({
-    path: `${BASE}/generate-operation-token/update`,
-    tag: TAG,
-    fields: SHARE_FIELDS,
-    operations: {
-      update: {
-        summary: 'Give a key share',
-        answer: TOKEN_CEREMONY,
-        handle: async ({ fields }) => {
-          await requireDrSecondary();
-          return topLevel(toTokenCeremony(await giveTokenCeremonyShare(ceremony, fields)));
-        },
-      },
-    },
-  }),
-];
 
 export const drRoutes = (replication: Replication): Route[] => {
   const { upkeep, requireDrSecondary, requireOperationToken } = replication;
@@ -116,7 +31,12 @@ export const drRoutes = (replication: Replication): Route[] => {
     });
   };
   return [
-    ...ceremonyRoutes(replication),
+    ...tokenCeremonyRoutes(replication.operationTokenCeremony, {
+      base: `${BASE}/generate-operation-token`,
+      tag: TAG,
+      form: WITHOUT_ENVELOPE,
+      requireServed: requireDrSecondary,
+    }),
     ...secretsRoutes({
       path: `${BASE}/operation-token/delete`,
       tag: TAG,

@@ -1,6 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { advanceClockUntilSettled } from '../../test/cluster-steps.ts';
-import { inProcessTransport } from '../../test/in-process-transport.ts';
 import {
   type Document,
   openSysHarness,
@@ -240,80 +238,6 @@ describe('a store without fingerprints', () => {
     expect((await generate([keys[0]])).errors).toEqual([FOREIGN]);
     await call('DELETE', `${PATH}/attempt`, { token: root });
     expect((await generate(made)).complete).toBe(true);
-  });
-});
-
-describe('with ceremonies that need a token', () => {
-  const DR = 'sys/replication/dr/secondary/generate-operation-token';
-  const ROUTES = [
-    ...['GET', 'PUT', 'DELETE'].flatMap((method) =>
-      [
-        'sys/generate-root/attempt',
-        'sys/rekey/init',
-        'sys/rekey-recovery-key/init',
-        `${DR}/attempt`,
-      ].map((path) => [method, path] as const),
-    ),
-    ...['sys/generate-root/update', 'sys/rekey/update', 'sys/rekey-recovery-key/update']
-      .concat('sys/rekey/verify', 'sys/rekey-recovery-key/verify', `${DR}/update`)
-      .map((path) => ['PUT', path] as const),
-  ];
-  const outcomeOf = async (method: string, path: string, token: string) => {
-    const { outcome } = await harness.resolve(method, path, { token });
-    return outcome?.$case === 'refused' ? outcome.value.code : outcome?.$case;
-  };
-  const outcomes = async (token: string) =>
-    new Set(await Promise.all(ROUTES.map(([method, path]) => outcomeOf(method, path, token))));
-
-  beforeEach(async () => {
-    await harness.close();
-    harness = await openSysHarness({
-      config: { ceremoniesWithoutToken: false },
-      transport: inProcessTransport(),
-    });
-    const made = await harness.sys.seal.initialize({ shares: 3, threshold: 2 });
-    root = made.rootToken;
-    keys = [...made.keys];
-  });
-
-  test('key shares alone reach none of their routes; a token with sudo does', async () => {
-    for (const [name, capabilities] of [
-      ['plain', ['create', 'read', 'update', 'delete']],
-      ['sudo', ['create', 'read', 'update', 'delete', 'sudo']],
-    ] as const) {
-      const policy = JSON.stringify({ path: { 'sys/*': { capabilities } } });
-      await call('PUT', `sys/policies/acl/${name}`, { token: root, body: { policy } });
-    }
-    const tokenWith = async (name: string): Promise<string> => {
-      const body = { policies: [name], no_parent: true };
-      return (await call('POST', 'auth/token/create', { token: root, body })).body.auth
-        .client_token;
-    };
-    expect(await outcomes('')).toEqual(new Set(['sys.token_required']));
-    expect(await outcomes(await tokenWith('plain'))).toEqual(new Set(['sys.permission_denied']));
-    expect(await outcomes(await tokenWith('sudo'))).toEqual(new Set(['allowed']));
-    const { nonce } = (await call('PUT', 'sys/generate-root/attempt', { token: root })).body;
-    for (const key of keys.slice(0, 2))
-      await call('PUT', 'sys/generate-root/update', { token: root, body: { key, nonce } });
-    const seen = await call('GET', 'sys/generate-root/attempt', { token: root });
-    expect(seen.body.started).toBe(false);
-  });
-
-  test('a DR secondary is no exception', async () => {
-    await call('POST', 'sys/replication/dr/primary/enable', { token: root });
-    await advanceClockUntilSettled(
-      harness,
-      call('POST', 'sys/replication/dr/primary/demote', { token: root }),
-    );
-    expect(await outcomeOf('PUT', `${DR}/attempt`, '')).toBe('sys.token_required');
-    expect((await call('PUT', `${DR}/attempt`, { token: root })).body.started).toBe(true);
-  });
-
-  test('the OpenAPI document says so', async () => {
-    const { pathsJson } = await harness.sys.edge.describe();
-    const paths = JSON.parse(pathsJson) as Record<string, Record<string, { security?: unknown }>>;
-    expect(paths['/sys/generate-root/update']?.['post']?.security).toBeUndefined();
-    expect(paths['/sys/unseal']?.['post']?.security).toEqual([]);
   });
 });
 

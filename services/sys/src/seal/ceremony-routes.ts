@@ -1,7 +1,8 @@
-/** `sys/generate-root/*`, `sys/decode-token`: a root token from key shares. */
+/** `sys/generate-root/*`, `sys/generate-root-token/*`, `sys/decode-token`: a root token from key shares. */
 import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
-import { field, type OperationContext, secretsRoutes, topLevel } from '@keelson/secrets-api';
+import { field, type OperationContext, secretsRoutes } from '@keelson/secrets-api';
+import { type CeremonyForm, IN_ENVELOPE, WITHOUT_ENVELOPE } from './ceremony-form.ts';
 import type { Cancellation } from './domain/ceremony.ts';
 import { decodeToken } from './domain/one-time-password.ts';
 import { TOKEN_CEREMONY, toTokenCeremony } from './seal-document.ts';
@@ -16,7 +17,7 @@ import {
 const TAG = 'seal';
 
 /** For the start of an attempt that makes a token. */
-export const ATTEMPT_FIELDS = {
+const ATTEMPT_FIELDS = {
   otp: field.string({ description: 'One-time password of the client (deprecated).', default: '' }),
   pgp_key: field.string({ description: 'PGP key for the token, base64.', default: '' }),
 } as const;
@@ -50,62 +51,99 @@ export const cancelling = ({ fields, caller, head }: CancelContext): Cancellatio
   return { nonce, key, isSudo: caller?.root === true || caller?.sudo === true };
 };
 
+interface TokenCeremonyRoutes {
+  /** Path of the ceremony, without its last segment. */
+  readonly base: string;
+  readonly tag: string;
+  readonly form: CeremonyForm;
+  /** @throws KeelsonError where this cluster does not have the ceremony */
+  readonly requireServed?: () => Promise<void>;
+}
+
+/** The routes of a ceremony that makes a token. */
+export const tokenCeremonyRoutes = (
+  ceremony: TokenCeremonyContext,
+  { base, tag, form, requireServed }: TokenCeremonyRoutes,
+): Route[] => {
+  const answer = form.describe(TOKEN_CEREMONY);
+  const path = `${base}/attempt`;
+  return [
+    ...secretsRoutes({
+      path,
+      tag,
+      fields: ATTEMPT_FIELDS,
+      operations: {
+        update: {
+          summary: 'Start an attempt',
+          answer,
+          handle: async ({ fields: { otp, pgp_key: pgpKey } }) => {
+            await requireServed?.();
+            const started = await startTokenCeremony(ceremony, { otp, pgpKey });
+            // A password that the client sent is not echoed.
+            const drawn = otp === '' ? started.attempt?.purpose.password : '';
+            return form.present(toTokenCeremony(started, drawn));
+          },
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path,
+      tag,
+      fields: {},
+      operations: {
+        read: {
+          summary: 'Progress of the attempt',
+          answer,
+          handle: async () => {
+            await requireServed?.();
+            return form.present(toTokenCeremony(await tokenCeremonyProgress(ceremony)));
+          },
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path,
+      tag,
+      fields: CANCEL_FIELDS,
+      operations: {
+        delete: {
+          summary: 'Cancel the attempt',
+          handle: async (context) => {
+            await requireServed?.();
+            await cancelTokenCeremony(ceremony, cancelling(context));
+            return undefined;
+          },
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: `${base}/update`,
+      tag,
+      fields: SHARE_FIELDS,
+      operations: {
+        update: {
+          summary: 'Give a key share',
+          answer,
+          handle: async ({ fields }) => {
+            await requireServed?.();
+            return form.present(toTokenCeremony(await giveTokenCeremonyShare(ceremony, fields)));
+          },
+        },
+      },
+    }),
+  ];
+};
+
 export const generateRootRoutes = (ceremony: TokenCeremonyContext): Route[] => [
-  ...secretsRoutes({
-    path: '/sys/generate-root/attempt',
+  ...tokenCeremonyRoutes(ceremony, {
+    base: '/sys/generate-root',
     tag: TAG,
-    fields: ATTEMPT_FIELDS,
-    operations: {
-      update: {
-        summary: 'Start an attempt',
-        answer: TOKEN_CEREMONY,
-        handle: async ({ fields: { otp, pgp_key: pgpKey } }) => {
-          const started = await startTokenCeremony(ceremony, { otp, pgpKey });
-          // A password that the client sent is not echoed.
-          const drawn = otp === '' ? started.attempt?.purpose.password : '';
-          return topLevel(toTokenCeremony(started, drawn));
-        },
-      },
-    },
+    form: WITHOUT_ENVELOPE,
   }),
-  ...secretsRoutes({
-    path: '/sys/generate-root/attempt',
+  ...tokenCeremonyRoutes(ceremony, {
+    base: '/sys/generate-root-token',
     tag: TAG,
-    fields: {},
-    operations: {
-      read: {
-        summary: 'Progress of the attempt',
-        answer: TOKEN_CEREMONY,
-        handle: async () => topLevel(toTokenCeremony(await tokenCeremonyProgress(ceremony))),
-      },
-    },
-  }),
-  ...secretsRoutes({
-    path: '/sys/generate-root/attempt',
-    tag: TAG,
-    fields: CANCEL_FIELDS,
-    operations: {
-      delete: {
-        summary: 'Cancel the attempt',
-        handle: async (exchange) => {
-          await cancelTokenCeremony(ceremony, cancelling(exchange));
-          return undefined;
-        },
-      },
-    },
-  }),
-  ...secretsRoutes({
-    path: '/sys/generate-root/update',
-    tag: TAG,
-    fields: SHARE_FIELDS,
-    operations: {
-      update: {
-        summary: 'Give a key share',
-        answer: TOKEN_CEREMONY,
-        handle: async ({ fields }) =>
-          topLevel(toTokenCeremony(await giveTokenCeremonyShare(ceremony, fields))),
-      },
-    },
+    form: IN_ENVELOPE,
   }),
   ...secretsRoutes({
     path: '/sys/decode-token',

@@ -1,7 +1,8 @@
-/** `sys/rekey/*` and `sys/rekey-recovery-key/*`: new key shares. */
+/** `sys/rekey/*`, `sys/rekey-recovery-key/*`, `sys/rotate/root/*`, `sys/rotate/recovery/*`: new key shares. */
 import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
-import { field, secretsRoutes, topLevel } from '@keelson/secrets-api';
+import { field, secretsRoutes } from '@keelson/secrets-api';
+import { type CeremonyForm, IN_ENVELOPE, WITHOUT_ENVELOPE } from './ceremony-form.ts';
 import { CANCEL_FIELDS, cancelling, SHARE_FIELDS } from './ceremony-routes.ts';
 import {
   cancelRekey,
@@ -73,10 +74,32 @@ const backupRoutes = (path: string, rekey: RekeyContext): Route[] =>
     },
   });
 
-export const rekeyRoutes = (
-  base: '/sys/rekey' | '/sys/rekey-recovery-key',
-  rekey: RekeyContext,
-): Route[] => {
+interface RekeyRoutes {
+  readonly base: string;
+  /** Path of the shares that a rekey has kept. */
+  readonly backup: string;
+  readonly form: CeremonyForm;
+}
+
+/** Addresses of each kind; those that need a token are OpenBao's. */
+const ADDRESSES: Readonly<Record<RekeyContext['kind'], readonly RekeyRoutes[]>> = {
+  barrier: [
+    { base: '/sys/rekey', backup: '/sys/rekey/backup', form: WITHOUT_ENVELOPE },
+    { base: '/sys/rotate/root', backup: '/sys/rotate/root/backup', form: IN_ENVELOPE },
+  ],
+  recovery: [
+    {
+      base: '/sys/rekey-recovery-key',
+      backup: '/sys/rekey/recovery-key-backup',
+      form: WITHOUT_ENVELOPE,
+    },
+    { base: '/sys/rotate/recovery', backup: '/sys/rotate/recovery/backup', form: IN_ENVELOPE },
+  ],
+};
+
+const routesAt = (rekey: RekeyContext, { base, backup, form }: RekeyRoutes): Route[] => {
+  const status = form.describe(REKEY_STATUS);
+  const verification = form.describe(VERIFICATION);
   return [
     ...secretsRoutes({
       path: `${base}/init`,
@@ -85,7 +108,7 @@ export const rekeyRoutes = (
       operations: {
         update: {
           summary: 'Start an attempt',
-          answer: REKEY_STATUS,
+          answer: status,
           handle: async ({ fields }) => {
             const attempt = await startRekey(rekey, {
               shares: fields.secret_shares,
@@ -94,7 +117,7 @@ export const rekeyRoutes = (
               backup: fields.backup,
               requireVerification: fields.require_verification,
             });
-            return topLevel(toRekeyStatus(attempt, attempt.required));
+            return form.present(toRekeyStatus(attempt, attempt.required));
           },
         },
       },
@@ -106,9 +129,9 @@ export const rekeyRoutes = (
       operations: {
         read: {
           summary: 'Progress of the attempt',
-          answer: REKEY_STATUS,
+          answer: status,
           handle: async () =>
-            topLevel(toRekeyStatus(await findRekey(rekey), await requiredShares(rekey))),
+            form.present(toRekeyStatus(await findRekey(rekey), await requiredShares(rekey))),
         },
       },
     }),
@@ -133,9 +156,9 @@ export const rekeyRoutes = (
       operations: {
         update: {
           summary: 'Give a key share',
-          answer: REKEY_OUTCOME,
+          answer: form.describe(REKEY_OUTCOME),
           handle: async ({ fields }) =>
-            topLevel(toRekeyOutcome(await giveRekeyShare(rekey, fields))),
+            form.present(toRekeyOutcome(await giveRekeyShare(rekey, fields))),
         },
       },
     }),
@@ -146,8 +169,8 @@ export const rekeyRoutes = (
       operations: {
         read: {
           summary: 'Progress of the verification',
-          answer: VERIFICATION,
-          handle: async () => topLevel(toVerification((await findRekey(rekey)) ?? missing())),
+          answer: verification,
+          handle: async () => form.present(toVerification((await findRekey(rekey)) ?? missing())),
         },
       },
     }),
@@ -158,25 +181,28 @@ export const rekeyRoutes = (
       operations: {
         update: {
           summary: 'Give one of the new shares',
-          answer: VERIFICATION,
+          answer: verification,
           handle: async ({ fields }) => {
             const { attempt, complete } = await verifyRekey(rekey, fields);
-            return topLevel(complete ? { nonce: fields.nonce, complete } : toVerification(attempt));
+            return form.present(
+              complete ? { nonce: fields.nonce, complete } : toVerification(attempt),
+            );
           },
         },
         delete: {
           summary: 'Start the verification again',
-          answer: VERIFICATION,
+          answer: verification,
           handle: async (context) => {
             await restartRekeyVerification(rekey, cancelling(context));
-            return topLevel(toVerification((await findRekey(rekey)) ?? missing()));
+            return form.present(toVerification((await findRekey(rekey)) ?? missing()));
           },
         },
       },
     }),
-    ...backupRoutes(
-      base === '/sys/rekey' ? '/sys/rekey/backup' : '/sys/rekey/recovery-key-backup',
-      rekey,
-    ),
+    ...backupRoutes(backup, rekey),
   ];
 };
+
+/** The routes for new shares of one kind. */
+export const rekeyRoutes = (rekey: RekeyContext): Route[] =>
+  ADDRESSES[rekey.kind].flatMap((addresses) => routesAt(rekey, addresses));

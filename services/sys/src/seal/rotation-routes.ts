@@ -1,4 +1,4 @@
-/** `sys/key-status`, `sys/rotate`, `sys/rotate/config`. */
+/** `sys/key-status`, `sys/rotate`, `sys/rotate/config`, and the last two below OpenBao's `sys/rotate/keyring`. */
 import type { Route } from '@keelson/edge';
 import { field, mirrored, secretsRoutes } from '@keelson/secrets-api';
 import {
@@ -11,35 +11,9 @@ import {
 
 const TAG = 'seal';
 
-export const rotationRoutes = (context: RotationContext): Route[] => [
+const keyringRoutes = (path: string, context: RotationContext): Route[] => [
   ...secretsRoutes({
-    path: '/sys/key-status',
-    tag: TAG,
-    fields: {},
-    operations: {
-      read: {
-        summary: 'Newest key of the barrier',
-        answer: {
-          mirrored: {
-            term: { type: 'integer' },
-            install_time: { type: 'string' },
-            encryptions: { type: 'integer' },
-          },
-        },
-        handle: async () => {
-          await currentKeyringTerm(context);
-          const { term, installedAtMs, encryptions } = context.barrier.keyStatus();
-          return mirrored({
-            term,
-            install_time: new Date(installedAtMs).toISOString(),
-            encryptions,
-          });
-        },
-      },
-    },
-  }),
-  ...secretsRoutes({
-    path: '/sys/rotate',
+    path,
     tag: TAG,
     fields: {},
     operations: {
@@ -53,7 +27,7 @@ export const rotationRoutes = (context: RotationContext): Route[] => [
     },
   }),
   ...secretsRoutes({
-    path: '/sys/rotate/config',
+    path: `${path}/config`,
     tag: TAG,
     fields: {
       enabled: field.bool({ description: 'Whether the key is replaced automatically.' }),
@@ -85,4 +59,34 @@ export const rotationRoutes = (context: RotationContext): Route[] => [
       },
     },
   }),
+];
+
+export const rotationRoutes = (context: RotationContext): Route[] => [
+  ...secretsRoutes({
+    path: '/sys/key-status',
+    tag: TAG,
+    fields: {},
+    operations: {
+      read: {
+        summary: 'Newest key of the barrier',
+        answer: {
+          mirrored: {
+            term: { type: 'integer' },
+            install_time: { type: 'string' },
+            encryptions: { type: 'integer' },
+          },
+        },
+        handle: async () => {
+          await currentKeyringTerm(context);
+          const { term, installedAtMs, encryptions } = context.barrier.keyStatus();
+          return mirrored({
+            term,
+            install_time: new Date(installedAtMs).toISOString(),
+            encryptions,
+          });
+        },
+      },
+    },
+  }),
+  ...['/sys/rotate', '/sys/rotate/keyring'].flatMap((path) => keyringRoutes(path, context)),
 ];

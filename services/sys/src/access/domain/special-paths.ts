@@ -26,6 +26,7 @@ const UNAUTHENTICATED_PATHS = new PathSet([
   'sys/internal/ui/mounts',
   'sys/internal/ui/mounts/*',
   'sys/internal/ui/namespaces',
+  'sys/internal/ui/feature-flags',
   'sys/internal/ui/unauthenticated-messages',
   'sys/internal/ui/authenticated-messages',
   'sys/init',
@@ -82,6 +83,10 @@ const ROOT_PROTECTED_PATHS = new PathSet([
   'sys/replication/dr/reindex',
   'sys/replication/performance/reindex',
   'sys/rotate',
+  'sys/rotate/keyring',
+  'sys/rotate/root/*',
+  'sys/rotate/recovery/*',
+  'sys/generate-root-token/*',
   'sys/rekey/backup',
   'sys/rekey/recovery-key-backup',
   'sys/config/cors',
@@ -105,7 +110,7 @@ const ROOT_PROTECTED_PATHS = new PathSet([
   'sys/capabilities-accessor',
 ]);
 
-const ROOT_PROTECTED_WRITES = new PathSet(['sys/rotate/config']);
+const ROOT_PROTECTED_WRITES = new PathSet(['sys/rotate/config', 'sys/rotate/keyring/config']);
 
 /** Whether `operation` on a path needs `sudo`. */
 export const isRootProtected = (
@@ -131,6 +136,7 @@ const RESTRICTED_PATHS = new PathSet([
   'sys/rotate/*',
   'sys/key-status',
   'sys/generate-root/*',
+  'sys/generate-root-token/*',
   'sys/decode-token',
   'sys/raw',
   'sys/raw/*',
@@ -146,6 +152,7 @@ const RESTRICTED_PATHS = new PathSet([
   'sys/license/*',
   'sys/metrics',
   'sys/host-info',
+  'sys/version-history',
   'sys/pprof',
   'sys/pprof/*',
   'sys/plugins/*',
