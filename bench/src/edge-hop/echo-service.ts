@@ -10,6 +10,7 @@ export const echoService: EdgeService = {
     edgeResponse(200, { 'content-type': 'application/json' }, await body.bytes(BODY_BYTES)),
   describe: () => Promise.reject(new Error('not described')),
   check: () => Promise.resolve([]),
+  position: () => Promise.resolve(undefined),
 };
 
 /** A request as the gateway sends it: the headers of an ordinary client, a mount and a caller. */

@@ -92,6 +92,7 @@ export const cacheResponses = (service: EdgeService): CachingService => {
   return {
     describe: () => service.describe(),
     check: () => service.check(),
+    position: () => service.position(),
     forget: () => answers.clear(),
     handle: async (request) => {
       const { head } = request;

@@ -50,6 +50,11 @@ export interface EdgeService {
    * @throws KeelsonError if it cannot: `storage.unavailable`, `storage.lost`, `edge.backend_unavailable`
    */
   check(): Promise<readonly string[]>;
+  /**
+   * The sequence of the newest commit of the service's store. Until it changes, the answer to a GET changes only
+   * with the time. Undefined: not known.
+   */
+  position(): Promise<number | undefined>;
 }
 
 const EMPTY = new Uint8Array(0);

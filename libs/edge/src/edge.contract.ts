@@ -37,6 +37,7 @@ export const serviceOf = (handle: EdgeService['handle']): EdgeService => ({
       pathPrefix: '/v1',
     }),
   check: () => Promise.resolve(['NATS cannot be reached']),
+  position: () => Promise.resolve(7),
 });
 
 /** A request with defaults for everything that a test does not set. */
@@ -126,6 +127,7 @@ export const registerEdgeContract = (name: string, reach: Reach): void => {
       const unable = await reach({ ...service, check });
       reached.push(able, unable);
       expect(await able.edge.check()).toEqual(['NATS cannot be reached']);
+      expect(await able.edge.position()).toBe(7);
       await expect(unable.edge.check()).rejects.toMatchObject({ code: 'storage.lost' });
     });
 

@@ -89,6 +89,8 @@ export interface EdgeServiceOptions {
   readonly isPublic?: (path: string) => boolean;
   /** See `EdgeService.check`. Absent: nothing is ever impaired. */
   readonly check?: () => Promise<readonly string[]>;
+  /** See `EdgeService.position`. Absent: not known. */
+  readonly position?: () => Promise<number>;
   /** Converts an error thrown by a handler to an error document of the service. */
   renderError(error: unknown, request: EdgeRequest): EdgeResponse;
 }
@@ -234,6 +236,7 @@ export const createEdgeService = (options: EdgeServiceOptions): EdgeService => {
       }
     },
     check: async () => (await options.check?.()) ?? [],
+    position: async () => options.position?.(),
     describe: () => (description ??= toDescription(options)),
   };
 };

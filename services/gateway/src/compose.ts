@@ -213,6 +213,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     live: {
       clock,
       serve: { v1: serveV1, api_v2: serveApiV2 },
+      services: Object.values(services),
       isDraining: () => isDraining,
       places: createPlaces('request.live_streams', {
         total: config.liveStreams,

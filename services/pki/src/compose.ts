@@ -129,6 +129,7 @@ const unsealedOnly = (edge: EdgeService, barrier: Barrier): EdgeService => ({
     if (barrier.isSealed) throw new KeelsonError('sys.sealed');
     return edge.check();
   },
+  position: () => edge.position(),
 });
 
 interface SharedParts extends IssuingRouteParts, RevocationParts {
@@ -209,6 +210,7 @@ const pkiEdge = (
       await store.requireUsable();
       return member.impaired();
     },
+    position: () => store.position(),
     routes: forwardingRoutes(member, envelopeWarnings, routes),
     renderError: createSecretsErrorRenderer((err, requestId) =>
       logger.error({ err, request_id: requestId }, 'request failed'),

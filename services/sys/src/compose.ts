@@ -101,6 +101,7 @@ const sysEdge = (context: SysContext, routes: readonly Route[]): EdgeService =>
         ...(seal.isSealed ? [] : await backupImpairments(backups)),
       ];
     },
+    position: () => context.store.position(),
     routes: [
       ...forwardingRoutes(context.member, envelopeWarnings, routes),
       // Not forwarded: a forwarded body is held in memory, and a snapshot is too large for that.

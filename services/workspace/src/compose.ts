@@ -294,6 +294,7 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
         await store.requireUsable();
         return [...(await member.impaired()), ...(storage?.impaired() ?? [])];
       },
+      position: () => store.position(),
       routes: forwardingRoutes(member, metaWarnings, [
         ...workspaceServiceRoutes(context),
         ...apiDescriptionRoutes(() => edge.describe(), clock.nowMs()),

@@ -55,12 +55,13 @@ export const connectEdge = (options: EdgePoolOptions): ConnectedEdge => {
     );
   };
 
-  const { describe, check } = callClient(
+  const { describe, check, position } = callClient(
     {
       ...EdgeDefinition,
       methods: {
         describe: EdgeDefinition.methods.describe,
         check: EdgeDefinition.methods.check,
+        position: EdgeDefinition.methods.position,
       },
     },
     send,
@@ -70,6 +71,10 @@ export const connectEdge = (options: EdgePoolOptions): ConnectedEdge => {
       handle,
       describe: () => describe({}),
       check: async () => (await check({})).impaired,
+      position: async () => {
+        const { sequence } = await position({});
+        return sequence === undefined ? undefined : Number(sequence);
+      },
     },
     client: (definition) => callClient(definition, send),
     get status() {

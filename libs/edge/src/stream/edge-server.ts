@@ -4,6 +4,7 @@ import {
   type CheckResponse,
   type ClientFrames,
   EdgeDefinition,
+  type PositionResponse,
   type ServerFrames,
 } from '@keelson/proto/edge/v1/edge';
 import {
@@ -43,6 +44,10 @@ export interface EdgeServerOptions {
 const callsOf = (service: EdgeService) => ({
   describe: () => service.describe(),
   check: async (): Promise<CheckResponse> => ({ impaired: [...(await service.check())] }),
+  position: async (): Promise<PositionResponse> => {
+    const sequence = await service.position();
+    return { sequence: sequence === undefined ? undefined : BigInt(sequence) };
+  },
 });
 
 /**
@@ -69,7 +74,12 @@ export const createEdgeServer = <const Ds extends readonly RpcDefinition[]>(
 
   return {
     definition: toGrpcServiceDefinition(EdgeDefinition),
-    handlers: { exchange, describe: unary(own.describe), check: unary(own.check) },
+    handlers: {
+      exchange,
+      describe: unary(own.describe),
+      check: unary(own.check),
+      position: unary(own.position),
+    },
     callers,
     drain: async () => {
       isDraining = true;

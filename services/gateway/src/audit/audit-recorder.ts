@@ -1,11 +1,14 @@
-/** Records an exchange: the request before it is served, the answer before it is sent. */
+/**
+ * Records an exchange: the request before it is served, the answer before it is sent. Of a GET that a live stream
+ * repeats, only the answers that the client gets are recorded.
+ */
 import type { EdgeBody, EdgeResponse } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { AuditContext, AuditDevice } from '@keelson/proto/sys/v1/access';
 import { isJsonObject } from '@keelson/secrets-api';
 import { responseBytes } from '../answers/response-bytes.ts';
-import type { Exchange } from '../request/exchange.ts';
+import type { Exchange, RepeatedGet } from '../request/exchange.ts';
 import type { AuditLog } from './audit-log.ts';
 import type { AuditedCaller, AuditedExchange } from './domain/audit-entry.ts';
 import type { Json } from './domain/readable-names.ts';
@@ -111,30 +114,71 @@ const answerData = (
     ? body && parseJson(body)
     : { request: parseJson(Buffer.from(exchange.auditedRequest)) ?? null };
 
-export const createAuditRecorder = (log: AuditLog): AuditRecorder => ({
-  isEnabled: (generation) => log.follow(generation),
-  tryDevice: (device) => log.tryDevice(device),
-  record: async (recorded, serve) => {
-    const audited = await toAudited(recorded);
-    await log.request(audited);
+const EMPTY = new Uint8Array(0);
+
+export const createAuditRecorder = (log: AuditLog): AuditRecorder => {
+  const recordError = (audited: AuditedExchange, error: KeelsonError): Promise<void> =>
+    log.response(audited, { status: error.httpStatus, data: undefined, error: error.message });
+
+  const recordAnswer = (
+    recorded: RecordedExchange,
+    audited: AuditedExchange,
+    status: number,
+    body: Uint8Array | undefined,
+  ): Promise<void> =>
+    log.response(audited, {
+      status,
+      data: answerData(recorded, body),
+      error: status >= 400 ? `status ${status}` : '',
+    });
+
+  /** Records both entries when the answer is to be sent, which is right only for a request that changes nothing. */
+  const recordSent = async (
+    recorded: RecordedExchange,
+    { limitBytes, isSent }: RepeatedGet,
+    serve: () => Promise<EdgeResponse>,
+  ): Promise<EdgeResponse> => {
     let response: EdgeResponse;
+    let body: Uint8Array;
     try {
       response = await serve();
+      body = await responseBytes(response, limitBytes);
     } catch (thrown) {
       const error = KeelsonError.from(thrown);
-      await log.response(audited, {
-        status: error.httpStatus,
-        data: undefined,
-        error: error.message,
-      });
+      if (isSent(error.httpStatus, EMPTY)) {
+        const audited = await toAudited(recorded);
+        await log.request(audited);
+        await recordError(audited, error);
+      }
       throw thrown;
     }
-    const body = recorded.body === undefined ? undefined : await responseBytes(response);
-    await log.response(audited, {
-      status: response.head.status,
-      data: answerData(recorded, body),
-      error: response.head.status >= 400 ? `status ${response.head.status}` : '',
-    });
-    return body === undefined ? response : { ...response, body };
-  },
-});
+    const { status } = response.head;
+    if (isSent(status, body)) {
+      const audited = await toAudited(recorded);
+      await log.request(audited);
+      await recordAnswer(recorded, audited, status, recorded.body && body);
+    }
+    return { ...response, body };
+  };
+
+  return {
+    isEnabled: (generation) => log.follow(generation),
+    tryDevice: (device) => log.tryDevice(device),
+    record: async (recorded, serve) => {
+      const { repeated } = recorded.exchange;
+      if (repeated !== undefined) return recordSent(recorded, repeated, serve);
+      const audited = await toAudited(recorded);
+      await log.request(audited);
+      let response: EdgeResponse;
+      try {
+        response = await serve();
+      } catch (thrown) {
+        await recordError(audited, KeelsonError.from(thrown));
+        throw thrown;
+      }
+      const body = recorded.body === undefined ? undefined : await responseBytes(response);
+      await recordAnswer(recorded, audited, response.head.status, body);
+      return body === undefined ? response : { ...response, body };
+    },
+  };
+};

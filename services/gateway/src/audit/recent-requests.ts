@@ -25,4 +25,5 @@ export const withRecentRequests = (
   },
   describe: () => sys.describe(),
   check: () => sys.check(),
+  position: () => sys.position(),
 });

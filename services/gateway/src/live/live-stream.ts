@@ -1,16 +1,20 @@
 /**
  * A live stream: server-sent events that report changes in the answer to a GET. The gateway repeats
- * the GET as an ordinary request of the caller, so the token, its policies and its teams are
- * checked each time, and audit devices record each request. A refusal ends the stream.
+ * the GET as an ordinary request of the caller when a service has committed something, so the token,
+ * its policies and its teams are checked each time. Audit devices record each answer that is sent. A
+ * refusal ends the stream.
  */
 import { type Clock, pause } from '@keelson/clock';
-import type { EdgeResponse } from '@keelson/edge';
+import type { EdgeService } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import type { ServeExchange } from '../answers/answer-with.ts';
-import type { Exchange } from '../request/exchange.ts';
+import { responseBytes } from '../answers/response-bytes.ts';
+import type { Exchange, RepeatedGet } from '../request/exchange.ts';
 import type { Watch } from './watches.ts';
 
 const EVERY_MS = 1000;
+/** Interval without a commit, because some answers change with the time: lifetimes, seal, replication. */
+const REPEAT_MS = 5000;
 /** Proxies close connections that are silent for a minute. */
 const SIGN_OF_LIFE_MS = 15_000;
 /** Shorter than the validity of the signed addresses in the documents that a stream carries. */
@@ -18,12 +22,15 @@ const LIFETIME_MS = 10 * 60 * 1000;
 const LARGEST_ANSWER_BYTES = 1024 * 1024;
 const LOG_PIECE_BYTES = 256 * 1024;
 const REFUSED: readonly number[] = [401, 403];
+/** This status and greater ones: the same request may succeed later. */
+const TOO_MANY_REQUESTS = 429;
 /** Label of the metrics. */
 const GROUP = 'live';
 
 export interface LiveParts {
   readonly clock: Clock;
   readonly serve: Readonly<Record<Watch['api'], ServeExchange>>;
+  readonly services: readonly EdgeService[];
   /** Whether the process is about to stop; streams then end, and clients reconnect elsewhere. */
   readonly isDraining: () => boolean;
 }
@@ -34,7 +41,7 @@ interface Answer {
 }
 
 /** The report of one round about one watched path. */
-interface Told {
+interface Report {
   readonly status: number;
   /** Absent if nothing has changed. */
   readonly frame?: Uint8Array;
@@ -43,21 +50,6 @@ interface Told {
 }
 
 const EMPTY = new Uint8Array();
-
-const bytesOf = async ({ body }: EdgeResponse): Promise<Uint8Array> => {
-  if (body instanceof Uint8Array) return body;
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.byteLength;
-    if (size > LARGEST_ANSWER_BYTES)
-      throw new KeelsonError('request.invalid', {
-        text: `an answer of more than ${LARGEST_ANSWER_BYTES} bytes cannot be watched`,
-      });
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-};
 
 const event = (name: string, data: object): Uint8Array =>
   Buffer.from(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
@@ -71,44 +63,84 @@ interface Watched {
   readonly index: number;
   last: string | undefined;
   offset: number;
+  /** The position of the services when it was last asked; undefined when it has to be asked. */
+  position: string | undefined;
+  askedAtMs: number;
 }
 
-export const createLiveStream = ({ clock, serve, isDraining }: LiveParts) => {
+/** The positions of all services; undefined when one of them is not known within an interval. */
+const positionOf = async (
+  services: readonly EdgeService[],
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<string | undefined> => {
+  const positions = Promise.all(services.map((service) => service.position()));
+  const late = pause(clock, EVERY_MS, signal).then((): undefined => undefined);
+  const known = await Promise.race([positions, late]).catch(() => undefined);
+  return known === undefined || known.includes(undefined) ? undefined : known.join();
+};
+
+export const createLiveStream = ({ clock, serve, services, isDraining }: LiveParts) => {
   /** Repeats a GET of the caller and returns the answer. */
-  const ask = async (exchange: Exchange, { api, path }: Watch, query: string): Promise<Answer> => {
+  const ask = async (
+    exchange: Exchange,
+    { api, path }: Watch,
+    query: string,
+    isSent: RepeatedGet['isSent'],
+  ): Promise<Answer> => {
     const { head } = exchange;
     exchange.head = { ...head, method: 'GET', path, query };
+    exchange.repeated = { limitBytes: LARGEST_ANSWER_BYTES, isSent };
     try {
       const response = await serve[api](exchange);
-      return { status: response.head.status, body: await bytesOf(response) };
+      return {
+        status: response.head.status,
+        body: await responseBytes(response, LARGEST_ANSWER_BYTES),
+      };
     } catch (error) {
       return { status: KeelsonError.from(error).httpStatus, body: EMPTY };
     } finally {
       exchange.head = head;
       exchange.group = GROUP;
+      exchange.repeated = undefined;
       // Reading from a signed address has replaced the time limit.
       exchange.limitTo(2 * LIFETIME_MS);
     }
   };
 
-  const readDocument = async (exchange: Exchange, watched: Watched): Promise<Told> => {
+  const readDocument = async (exchange: Exchange, watched: Watched): Promise<Report> => {
     const { watch, index: at } = watched;
-    const { status, body } = await ask(exchange, watch, watch.query);
-    const text = Buffer.from(body).toString();
-    const state = `${status} ${comparable(text)}`;
+    const stateOf = (status: number, body: Uint8Array): string =>
+      `${status} ${comparable(Buffer.from(body).toString())}`;
+    const { status, body } = await ask(
+      exchange,
+      watch,
+      watch.query,
+      (...answer) => stateOf(...answer) !== watched.last,
+    );
+    const state = stateOf(status, body);
     if (state === watched.last) return { status };
     watched.last = state;
+    const text = Buffer.from(body).toString();
     const isJson = text.startsWith('{');
     return { status, frame: event('answer', { watch: at, status, ...(isJson && { text }) }) };
   };
 
-  const readLog = async (exchange: Exchange, watched: Watched): Promise<Told> => {
+  const readLog = async (exchange: Exchange, watched: Watched): Promise<Report> => {
     const { watch, index: at, offset } = watched;
     const query = new URLSearchParams(watch.query);
     query.set('limit', String(LOG_PIECE_BYTES));
     query.set('offset', String(offset));
-    const { status, body } = await ask(exchange, watch, query.toString());
-    if (status !== 200 || body.byteLength === 0) return { status };
+    const isSent = (status: number, body: Uint8Array): boolean =>
+      status === 200 && body.byteLength > 0;
+    const { status, body } = await ask(
+      exchange,
+      watch,
+      query.toString(),
+      // A refusal is sent, too, as the end of the stream.
+      (...answer) => isSent(...answer) || REFUSED.includes(answer[0]),
+    );
+    if (!isSent(status, body)) return { status };
     watched.offset += body.byteLength;
     const base64 = Buffer.from(body).toString('base64');
     return {
@@ -130,23 +162,29 @@ export const createLiveStream = ({ clock, serve, isDraining }: LiveParts) => {
     const endsAtMs = clock.nowMs() + LIFETIME_MS;
     const all = watches.map((watch, index): Watched => {
       const offset = Number(new URLSearchParams(watch.query).get('offset') ?? 0);
-      return { watch, index, last: undefined, offset };
+      return { watch, index, last: undefined, offset, position: undefined, askedAtMs: 0 };
     });
     yield Buffer.from(`retry: ${EVERY_MS}\n\n`);
     let sentAtMs = clock.nowMs();
     while (!signal.aborted && !isDraining() && clock.nowMs() < endsAtMs) {
+      const position = await positionOf(services, clock, signal);
       for (const watched of all) {
+        const isUnchanged = position !== undefined && position === watched.position;
+        if (isUnchanged && clock.nowMs() - watched.askedAtMs < REPEAT_MS) continue;
+        Object.assign(watched, { position, askedAtMs: clock.nowMs() });
         const read = watched.watch.isLog ? readLog : readDocument;
-        let told: Told;
+        let report: Report;
         do {
-          told = await read(exchange, watched);
-          if (told.frame !== undefined) {
-            yield told.frame;
+          report = await read(exchange, watched);
+          if (report.frame !== undefined) {
+            yield report.frame;
             sentAtMs = clock.nowMs();
           }
-        } while (told.hasMore === true);
-        if (REFUSED.includes(told.status)) {
-          yield event('end', { watch: watched.index, status: told.status });
+        } while (report.hasMore === true);
+        // The same request may succeed next time.
+        if (report.status >= TOO_MANY_REQUESTS) watched.position = undefined;
+        if (REFUSED.includes(report.status)) {
+          yield event('end', { watch: watched.index, status: report.status });
           return;
         }
       }

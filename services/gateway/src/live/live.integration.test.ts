@@ -1,8 +1,16 @@
 /** Live streams: events when answers change, rights looked up each time, and bounded numbers. */
-import { createEdgeService, edgeResponse, type Route } from '@keelson/edge';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  createEdgeService,
+  type EdgeServiceOptions,
+  edgeResponse,
+  type Route,
+} from '@keelson/edge';
 import { createErrorRenderer } from '@keelson/jsonapi';
 import { createSecretsErrorRenderer } from '@keelson/secrets-api';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { temporaryDirectory } from '@keelson/testkit';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { API_TOKEN, startGateway, TOKEN } from '../../test/neighbours.ts';
 
 /** The present answers of the services. */
@@ -39,9 +47,15 @@ const document = (): ReturnType<Route['handle']> => {
   );
 };
 
-const service = (name: string, pathPrefix: string, routes: Route[]) =>
+const service = (
+  name: string,
+  pathPrefix: string,
+  routes: Route[],
+  position?: EdgeServiceOptions['position'],
+) =>
   createEdgeService({
     service: name,
+    ...(position !== undefined && { position }),
     version: '1',
     pathPrefix,
     routes,
@@ -239,4 +253,103 @@ test('streams end when the gateway stops', async () => {
   const stopped = stopping.stop();
   expect(await next(events)).toBeUndefined();
   await stopped;
+});
+
+describe('a service that tells the position of its store', () => {
+  let sequence = 1;
+  let questions = 0;
+  let onPosition = (): void => undefined;
+  const told: EdgeServiceOptions['position'] = () => {
+    onPosition();
+    return Promise.resolve(sequence);
+  };
+  const rounds = (times: number): Promise<void> =>
+    new Promise((resolve) => {
+      let left = times;
+      onPosition = () => {
+        left -= 1;
+        if (left === 0) resolve();
+      };
+    });
+  const counted: Route['handle'] = () => {
+    questions += 1;
+    return document();
+  };
+
+  const startCounted = async () => {
+    const counting = await startGateway({}, undefined, {
+      sys: service('sys', '/v1', [route('/value', counted)], told),
+      workspace: service('workspace', '/api/v2', [route('/value', counted)], told),
+      pki: service('pki', '/v1/{mount}', [], told),
+    });
+    onTestFinished(() => counting.stop());
+    return counting;
+  };
+
+  test('is asked again when it has committed something, or after five seconds', async () => {
+    const counting = await startCounted();
+    Object.assign(now, { status: 200, value: 'first' });
+    questions = 0;
+    const { answer } = await opened(['/v1/sys/value'], SECRETS, counting);
+    const events = eventsOf(answer);
+    await next(events);
+    // Three services tell their position in each round.
+    await rounds(9);
+    expect(questions).toBe(1);
+    Object.assign(now, { value: 'second' });
+    sequence += 1;
+    expect((await next(events))?.data.text).toBe('{"data":"second"}');
+    expect(questions).toBe(2);
+    // A seal, for example, is no commit.
+    now.value = 'third';
+    expect((await next(events))?.data.text).toBe('{"data":"third"}');
+    expect(questions).toBe(3);
+  });
+
+  test.for([
+    ['/v1/sys/value', 'sys/value', SECRETS],
+    ['/api/v2/value', 'api/v2/value', WORKSPACES],
+  ] as const)(
+    'audit devices record what is sent of %s, and no repetition',
+    async ([watch, path, headers]) => {
+      const folder = await temporaryDirectory();
+      onTestFinished(() => folder[Symbol.asyncDispose]());
+      const file = join(folder.path, 'audit.log');
+      const counting = await startCounted();
+      counting.state.devices = [
+        {
+          path: 'file/',
+          type: 'file',
+          options: { file_path: file },
+          salt: Buffer.from('salt'),
+          accessor: 'audit_1',
+        },
+      ];
+      counting.state.auditGeneration = 1;
+      Object.assign(now, { status: 200, value: 'first' });
+      const { answer } = await opened([watch], headers, counting);
+      const events = eventsOf(answer);
+      await next(events);
+      for (let repetition = 0; repetition < 2; repetition += 1) {
+        const repeated = asked(1);
+        sequence += 1;
+        await repeated;
+      }
+      now.status = 403;
+      sequence += 1;
+      expect((await next(events))?.data.status).toBe(403);
+      const entries = (await readFile(file, 'utf8')).trim().split('\n');
+      expect(
+        entries.map((line) => {
+          const { type, request, error } = JSON.parse(line);
+          return [type, request.path, error ?? ''];
+        }),
+      ).toEqual([
+        ['request', path, ''],
+        ['response', path, ''],
+        ['request', path, ''],
+        ['response', path, 'status 403'],
+      ]);
+    },
+  );
 });

@@ -25,4 +25,5 @@ export const withSysMetrics = (sys: EdgeService, metrics: RequestMetrics): EdgeS
   },
   describe: () => sys.describe(),
   check: () => sys.check(),
+  position: () => sys.position(),
 });

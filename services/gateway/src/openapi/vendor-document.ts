@@ -71,4 +71,5 @@ export const withVendorDocument = (
   },
   describe: () => sys.describe(),
   check: () => sys.check(),
+  position: () => sys.position(),
 });

@@ -10,6 +10,7 @@ test('a service whose database hangs is not ready before a probe gives up', asyn
     check,
     handle: () => never,
     describe: () => never,
+    position: () => never,
   });
   const readiness = createReadiness({
     clock,

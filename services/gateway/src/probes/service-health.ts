@@ -36,5 +36,6 @@ export const withServiceHealth = (
     },
     describe: () => sys.describe(),
     check: () => sys.check(),
+    position: () => sys.position(),
   };
 };

@@ -24,6 +24,14 @@ export interface ExchangeOptions {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** A GET that a live stream repeats until its answer has changed. */
+export interface RepeatedGet {
+  /** Largest answer that is read. */
+  readonly limitBytes: number;
+  /** Whether the client gets this answer. */
+  readonly isSent: (status: number, body: Uint8Array) => boolean;
+}
+
 /** The part of an exchange that is passed to a service; the signal is created on first use. */
 class ServiceRequest implements EdgeRequest {
   readonly head: RequestHead;
@@ -60,6 +68,8 @@ export class Exchange {
   token: string | undefined;
   /** JSON for the audit entry, describing a body that only the service can parse. */
   auditedRequest = '';
+  /** Set while a live stream asks: only answers that the client gets are recorded by audit devices. */
+  repeated: RepeatedGet | undefined;
   readonly #response: ServerResponse;
   /** The part of the body budget that this request holds until it is answered. */
   #holding: BodyHolding | undefined;

@@ -1,9 +1,13 @@
 import { once } from 'node:events';
 import { Agent, createServer, request as httpRequest } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { systemClock } from '@keelson/clock';
+import { temporaryDirectory } from '@keelson/testkit';
 import { startGatewayProxy } from '@keelson/testkit/high-availability';
 import { expect, test } from 'vitest';
 import { startGateway, TOKEN } from '../../test/neighbours.ts';
+import { openSelfIssuedCertificate } from '../compose.ts';
 
 /** The load balancer asks every second. */
 const DRAIN_MS = 2500;
@@ -93,3 +97,34 @@ test('a gateway that hangs gets no more requests', async () => {
     Array.from({ length: 20 }, () => 200),
   );
 });
+
+test.for([
+  ['http', undefined],
+  ['https', undefined],
+  ['https', 'http/1.1'],
+  ['https', 'h2'],
+] as const)(
+  'a connection that was opened in advance, %s %s, does not delay the stop',
+  // Less than the time after which remaining connections are ended in any case.
+  { timeout: 15_000 },
+  async ([scheme, protocol]) => {
+    await using folder = await temporaryDirectory();
+    const certificate = await openSelfIssuedCertificate({
+      folder: folder.path,
+      names: ['127.0.0.1'],
+      clock: systemClock,
+    });
+    const gateway = await startGateway({}, certificate);
+    const { port } = new URL(scheme === 'http' ? gateway.http : gateway.https);
+    const to = { host: '127.0.0.1', port: Number(port) };
+    const connection =
+      protocol === undefined
+        ? connect(to)
+        : connectTls({ ...to, ALPNProtocols: [protocol], rejectUnauthorized: false });
+    await once(connection, protocol === undefined ? 'connect' : 'secureConnect');
+    connection.on('error', () => undefined);
+    await expect(gateway.stop()).resolves.toBeUndefined();
+    certificate.close();
+    connection.destroy();
+  },
+);

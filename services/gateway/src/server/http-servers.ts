@@ -5,9 +5,10 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { createSecureServer, type Http2SecureServer } from 'node:http2';
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import type { CertificateSource } from '../tls/self-issued-certificate.ts';
 import { ADMITTED, type EntranceRules, guardEntrance } from './entrance.ts';
-import { adaptHttp2, HTTP2_LIMITS, limitSessions } from './http2-sessions.ts';
+import { adaptHttp2, HTTP2_LIMITS, limitSessions, type Sessions } from './http2-sessions.ts';
 import { type ListMethod, teachList } from './list-method.ts';
 import { malformedRequestAnswer } from './malformed-request.ts';
 
@@ -81,6 +82,11 @@ export const createHttpServers = (options: ServerOptions): HttpServers => {
   const entrance = { ...options.entrance, withinMs: HEADERS_TIMEOUT_MS };
   /** Open connections, which end when draining takes too long. */
   const connections = new Set<Socket>();
+  /**
+   * Connections of HTTP/1.1 on which no request has begun, as browsers open them in advance. Node calls them
+   * neither idle nor late once the server is closing.
+   */
+  const unused = new Set<Socket>();
 
   const attend = (server: NetServer, event: typeof ADMITTED | 'secureConnection'): void => {
     server.maxConnections = options.maxConnections;
@@ -89,7 +95,13 @@ export const createHttpServers = (options: ServerOptions): HttpServers => {
       socket.once('close', () => connections.delete(socket));
     });
     const list: ListMethod = teachList(server, event);
+    server.on(event, (socket: Socket) => {
+      if (socket instanceof TLSSocket && socket.alpnProtocol === 'h2') return;
+      unused.add(socket);
+      socket.once('close', () => unused.delete(socket));
+    });
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      unused.delete(request.socket);
       list.admit(request, response);
       if (adaptHttp2(request, response, MAX_HEAD_BYTES)) options.answer(request, response);
     });
@@ -111,6 +123,7 @@ export const createHttpServers = (options: ServerOptions): HttpServers => {
   const servers: (Server | Http2SecureServer)[] = [http];
   let endRenewal = (): void => undefined;
   let https: Http2SecureServer | undefined;
+  let sessions: Sessions | undefined;
   const { certificate } = options;
   if (certificate !== undefined) {
     const secure = createSecureServer({
@@ -126,7 +139,7 @@ export const createHttpServers = (options: ServerOptions): HttpServers => {
     // Read by its HTTP/1.1 side.
     Object.assign(secure, { maxHeadersCount: MAX_HEADERS });
     guardEntrance(secure, true, entrance);
-    limitSessions(secure, {
+    sessions = limitSessions(secure, {
       firstRequestMs: HEADERS_TIMEOUT_MS,
       keepAliveMs: options.keepAliveMs,
     });
@@ -149,6 +162,10 @@ export const createHttpServers = (options: ServerOptions): HttpServers => {
       }, withinMs);
       const idle = setInterval(() => {
         for (const server of servers) (server as Server).closeIdleConnections();
+        for (const connection of unused) connection.destroy();
+        sessions?.endUnused();
+        // Those that wait at the entrance.
+        for (const connection of connections) if (connection.bytesRead === 0) connection.destroy();
       }, 50);
       await Promise.all(servers.filter((server) => server.listening).map(closed));
       clearInterval(idle);

@@ -40,14 +40,22 @@ export interface SessionLimits {
   readonly keepAliveMs: number;
 }
 
+export interface Sessions {
+  /** Ends the sessions in which no request has ever begun, as browsers open them in advance. */
+  endUnused: () => void;
+}
+
 /** Closes sessions in which no request is in progress, and those that never send one. */
-export const limitSessions = (server: Http2SecureServer, limits: SessionLimits): void => {
+export const limitSessions = (server: Http2SecureServer, limits: SessionLimits): Sessions => {
+  const unused = new Set<ServerHttp2Session>();
   server.on('session', (session: ServerHttp2Session) => {
+    unused.add(session);
     session.setLocalWindowSize(SESSION_WINDOW_BYTES);
     let open = 0;
     let idle = setTimeout(() => session.destroy(), limits.firstRequestMs);
     session.on('stream', (stream) => {
       open += 1;
+      unused.delete(session);
       clearTimeout(idle);
       stream.once('close', () => {
         open -= 1;
@@ -56,8 +64,16 @@ export const limitSessions = (server: Http2SecureServer, limits: SessionLimits):
           idle = setTimeout(() => session.destroy(), limits.keepAliveMs);
       });
     });
-    session.once('close', () => clearTimeout(idle));
+    session.once('close', () => {
+      unused.delete(session);
+      clearTimeout(idle);
+    });
   });
+  return {
+    endUnused: () => {
+      for (const session of unused) session.destroy();
+    },
+  };
 };
 
 /**

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startGateway, TOKEN } from '../../test/neighbours.ts';
 
 let gateway: Awaited<ReturnType<typeof startGateway>>;
@@ -75,7 +75,9 @@ describe('an incomplete body', () => {
 });
 
 test('a body larger than its service accepts ends the connection, even if the client keeps it open', async () => {
-  const socket = connect({ port: gateway.port, host: '127.0.0.1', allowHalfOpen: true });
+  const brief = await startGateway({ KEELSON_KEEP_ALIVE_SECONDS: '1' });
+  onTestFinished(() => brief.stop());
+  const socket = connect({ port: brief.port, host: '127.0.0.1', allowHalfOpen: true });
   let answer = '';
   socket.on('data', (chunk: Buffer) => {
     answer += chunk.toString('latin1');

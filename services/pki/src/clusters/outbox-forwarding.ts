@@ -95,6 +95,7 @@ export const forwardOutbox = async (
 export const acceptingOutboxes = (store: Store, edge: EdgeService): EdgeService => ({
   describe: () => edge.describe(),
   check: () => edge.check(),
+  position: () => edge.position(),
   handle: async (request) => {
     const { method, mount } = request.head;
     if (method !== METHOD || mount === undefined) return edge.handle(request);

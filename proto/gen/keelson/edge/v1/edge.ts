@@ -248,6 +248,14 @@ export interface CheckResponse {
   impaired: string[];
 }
 
+export interface PositionRequest {
+}
+
+export interface PositionResponse {
+  /** Absent when the service cannot tell. */
+  sequence?: bigint | undefined;
+}
+
 export interface ServiceDescription {
   /** "workspace", "pki", "sys". */
   service: string;
@@ -2552,6 +2560,109 @@ export const CheckResponse: MessageFns<CheckResponse> = {
   },
 };
 
+function createBasePositionRequest(): PositionRequest {
+  return {};
+}
+
+export const PositionRequest: MessageFns<PositionRequest> = {
+  encode(_: PositionRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PositionRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePositionRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<PositionRequest>, I>>(base?: I): PositionRequest {
+    return PositionRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PositionRequest>, I>>(_: I): PositionRequest {
+    const message = createBasePositionRequest();
+    return message;
+  },
+};
+
+function createBasePositionResponse(): PositionResponse {
+  return { sequence: undefined };
+}
+
+export const PositionResponse: MessageFns<PositionResponse> = {
+  encode(message: PositionResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sequence !== undefined) {
+      if (BigInt.asUintN(64, message.sequence) !== message.sequence) {
+        throw new globalThis.Error("value provided for field message.sequence of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.sequence);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PositionResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePositionResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.sequence = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<PositionResponse>, I>>(base?: I): PositionResponse {
+    return PositionResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PositionResponse>, I>>(object: I): PositionResponse {
+    const message = createBasePositionResponse();
+    message.sequence = (object.sequence !== undefined && object.sequence !== null)
+      ? BigInt(object.sequence)
+      : undefined;
+    return message;
+  },
+};
+
 function createBaseServiceDescription(): ServiceDescription {
   return { service: "", version: "", pathsJson: "", componentsJson: "", pathPrefix: "", title: "", text: "" };
 }
@@ -2711,6 +2822,15 @@ export const EdgeDefinition = {
       requestType: CheckRequest as typeof CheckRequest,
       requestStream: false,
       responseType: CheckResponse as typeof CheckResponse,
+      responseStream: false,
+      options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
+    },
+    /** The newest commit of the service's store. */
+    position: {
+      name: "Position",
+      requestType: PositionRequest as typeof PositionRequest,
+      requestStream: false,
+      responseType: PositionResponse as typeof PositionResponse,
       responseStream: false,
       options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
     },
