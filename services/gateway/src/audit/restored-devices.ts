@@ -32,4 +32,5 @@ export const withRestoredDevices = (
   },
   describe: () => sys.describe(),
   check: () => sys.check(),
+  position: () => sys.position(),
 });
