@@ -120,16 +120,15 @@ export interface PkiService {
 
 /** Answers nothing while the barrier is sealed, because cached records must not outlive the key. */
 const unsealedOnly = (edge: EdgeService, barrier: Barrier): EdgeService => ({
+  ...edge,
   handle: (request) =>
     barrier.isSealed
       ? Promise.resolve(renderSecretsError(new KeelsonError('sys.sealed')))
       : edge.handle(request),
-  describe: () => edge.describe(),
   check: async () => {
     if (barrier.isSealed) throw new KeelsonError('sys.sealed');
     return edge.check();
   },
-  position: () => edge.position(),
 });
 
 interface SharedParts extends IssuingRouteParts, RevocationParts {

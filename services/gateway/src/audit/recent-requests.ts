@@ -12,6 +12,7 @@ export const withRecentRequests = (
   sys: EdgeService,
   log: Pick<AuditLog, 'recent'>,
 ): EdgeService => ({
+  ...sys,
   handle: async (request) => {
     const answered = await sys.handle(request);
     const { path, method } = request.head;
@@ -23,7 +24,4 @@ export const withRecentRequests = (
       Buffer.from(JSON.stringify({ ...document, data: { requests: log.recent() } })),
     );
   },
-  describe: () => sys.describe(),
-  check: () => sys.check(),
-  position: () => sys.position(),
 });

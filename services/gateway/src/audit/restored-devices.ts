@@ -12,6 +12,7 @@ export const withRestoredDevices = (
   sys: EdgeService,
   log: Pick<AuditLog, 'faultsAhead'>,
 ): EdgeService => ({
+  ...sys,
   handle: async (request) => {
     const answered = await sys.handle(request);
     const { path, method } = request.head;
@@ -30,7 +31,4 @@ export const withRestoredDevices = (
       Buffer.from(JSON.stringify({ warnings: [...warnings, ...faults] })),
     );
   },
-  describe: () => sys.describe(),
-  check: () => sys.check(),
-  position: () => sys.position(),
 });

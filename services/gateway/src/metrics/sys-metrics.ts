@@ -10,6 +10,7 @@ import type { RequestMetrics } from './metrics.ts';
 const json = { 'content-type': 'application/json' };
 
 export const withSysMetrics = (sys: EdgeService, metrics: RequestMetrics): EdgeService => ({
+  ...sys,
   handle: async (request) => {
     const { path, method, query } = request.head;
     if (path !== '/sys/metrics' || method !== 'GET') return sys.handle(request);
@@ -23,7 +24,4 @@ export const withSysMetrics = (sys: EdgeService, metrics: RequestMetrics): EdgeS
       Buffer.concat([Buffer.from(await metrics.text()), await responseBytes(answered)]),
     );
   },
-  describe: () => sys.describe(),
-  check: () => sys.check(),
-  position: () => sys.position(),
 });

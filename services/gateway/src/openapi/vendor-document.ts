@@ -55,6 +55,7 @@ export const withVendorDocument = (
   sys: EdgeService,
   services: Readonly<Record<string, EdgeService>>,
 ): EdgeService => ({
+  ...sys,
   handle: async (request) => {
     const answered = await sys.handle(request);
     const { path, method } = request.head;
@@ -69,7 +70,4 @@ export const withVendorDocument = (
       Buffer.from(JSON.stringify(document)),
     );
   },
-  describe: () => sys.describe(),
-  check: () => sys.check(),
-  position: () => sys.position(),
 });

@@ -24,6 +24,7 @@ export const withServiceHealth = (
     return answeredInTime(clock, checked, name);
   };
   return {
+    ...sys,
     handle: async (request) => {
       if (request.head.path !== '/sys/health') return sys.handle(request);
       const others = Object.entries(services).filter(([name]) => name !== 'sys');
@@ -34,8 +35,5 @@ export const withServiceHealth = (
       const headers = { ...head.headers, [UNAVAILABLE_SERVICES]: names.join(',') };
       return sys.handle({ head: { ...head, headers }, body, signal, timeoutMs });
     },
-    describe: () => sys.describe(),
-    check: () => sys.check(),
-    position: () => sys.position(),
   };
 };

@@ -93,9 +93,7 @@ export const forwardOutbox = async (
 
 /** Wraps the service for secondaries: accepts their outboxes, and passes on all other requests. */
 export const acceptingOutboxes = (store: Store, edge: EdgeService): EdgeService => ({
-  describe: () => edge.describe(),
-  check: () => edge.check(),
-  position: () => edge.position(),
+  ...edge,
   handle: async (request) => {
     const { method, mount } = request.head;
     if (method !== METHOD || mount === undefined) return edge.handle(request);
