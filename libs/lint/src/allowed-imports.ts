@@ -129,7 +129,8 @@ export const allowedImports: AllowedImports = {
 
   // The port, store.ts, imports none of these.
   'libs/storage/src': [
-    'records',
+    'records shapes',
+    'collections',
     'barrier projections wal',
     'copies merkle',
     'reading',

@@ -81,8 +81,10 @@ export const guardWrites = (store: Store, gate: WriteGate): Store => {
       let hasWritten = false;
       const result = await body({
         read: (path) => tx.read(path),
+        readAs: (path, decoder) => tx.readAs(path, decoder),
         list: (prefix, listed) => tx.list(prefix, listed),
         scan: (prefix, listed) => tx.scan(prefix, listed),
+        scanAs: (prefix, decoder, listed) => tx.scanAs(prefix, decoder, listed),
         write: (path, value) => {
           gate.requireOpen(path);
           hasWritten = true;
@@ -99,8 +101,10 @@ export const guardWrites = (store: Store, gate: WriteGate): Store => {
     }, options);
   return {
     read: (path) => store.read(path),
+    readAs: (path, decoder) => store.readAs(path, decoder),
     list: (prefix, options) => store.list(prefix, options),
     scan: (prefix, options) => store.scan(prefix, options),
+    scanAs: (prefix, decoder, options) => store.scanAs(prefix, decoder, options),
     transact,
     select: (build) => store.select(build),
     findByPart: (table, query) => store.findByPart(table, query),

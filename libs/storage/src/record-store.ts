@@ -23,6 +23,7 @@ import type {
   Merkle,
   PartCount,
   PartQuery,
+  RecordDecoder,
   ScanOptions,
   Store,
   StoreCopies,
@@ -148,12 +149,27 @@ export class RecordStore implements Store {
     return this.#reader.read(path, await this.#reader.refresh());
   }
 
+  async readAs<T>(path: string, decoder: RecordDecoder<T>): Promise<T | undefined> {
+    this.#requireOpen();
+    requireRecordPath(path);
+    const record = await this.#reader.read(path, await this.#reader.refresh());
+    return record && this.#reader.decode(record, decoder);
+  }
+
   async list(prefix: string, options?: ListOptions): Promise<readonly string[]> {
     return this.transact((tx) => tx.list(prefix, options));
   }
 
   async scan(prefix: string, options: ScanOptions = {}): Promise<readonly StoredRecord[]> {
     return this.transact((tx) => tx.scan(prefix, options));
+  }
+
+  async scanAs<T>(
+    prefix: string,
+    decoder: RecordDecoder<T>,
+    options: ScanOptions = {},
+  ): Promise<readonly (readonly [string, T])[]> {
+    return this.transact((tx) => tx.scanAs(prefix, decoder, options));
   }
 
   async transact<T>(

@@ -10,7 +10,19 @@ export {
   takeOverKeyring,
 } from './barrier/open-barrier.ts';
 export { termOf } from './barrier/record-cipher.ts';
+export {
+  collection,
+  collections,
+  type Declaration,
+  type Declared,
+  type Placed,
+  singleRecord,
+  singleRecords,
+} from './collections/collection.ts';
+export { jsonRecords, type ReadonlyDeep } from './collections/json-records.ts';
+export type { RecordCollection, SingleRecord } from './collections/record-collection.ts';
 export { countPage, EMPTY_PAGE, loadRestoration, type Restoration } from './copies/store-copies.ts';
+export { loadStoreId } from './copies/store-id.ts';
 export { checkTrees } from './merkle/merkle-check.ts';
 export type { MerkleTree } from './merkle/merkle-tree.ts';
 export { SUBPAGES_PER_PAGE } from './merkle/merkle-tree.ts';
@@ -24,12 +36,10 @@ export {
 export { countRecords } from './records/count-records.ts';
 export { isDamage } from './records/damaged-records.ts';
 export { deriveView } from './records/derive-view.ts';
-export { jsonRecords, type ReadonlyDeep, type RecordCollection } from './records/json-records.ts';
 export { readableOnly, unlessDamaged } from './records/readable-records.ts';
 export { digestRecord, subpageOf } from './records/record-digest.ts';
 export { comparePaths } from './records/record-path.ts';
 export { type RecordedReads, recordReads } from './records/recorded-reads.ts';
-export { loadStoreId } from './records/store-id.ts';
 export { type ExaminedStore, examineSqliteStore } from './sqlite/examine-store.ts';
 export { type FileLock, takeFileLock } from './sqlite/file-lock.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './sqlite/sqlite-store.ts';

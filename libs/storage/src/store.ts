@@ -22,7 +22,7 @@ export interface ListOptions {
 }
 
 export interface ScanOptions extends ListOptions {
-  /** Called with the path of each record that cannot be decrypted; without it, such a record is an error. */
+  /** Called with the path of each record that cannot be read; without it, such a record is an error. */
   readonly onDamaged?: (path: string) => void;
 }
 
@@ -33,12 +33,24 @@ export interface StoredRecord {
   readonly value: Uint8Array;
   /** WAL sequence of the commit that last wrote the record; 0 while its transaction is open. */
   readonly version: number;
-  /** The value parsed as JSON, once for all readers of the same version; none may change it. */
-  readonly json: unknown;
+}
+
+/**
+ * Gives the values of one kind of records their meaning. There is one object for each kind, because a decoded
+ * value is kept for all readers of the same version under the decoder that made it.
+ */
+export interface RecordDecoder<T> {
+  /** @throws KeelsonError `storage.damaged_record`, `storage.newer_record` */
+  decode(path: string, value: Uint8Array): T;
 }
 
 export interface Reads {
   read(path: string): Promise<StoredRecord | undefined>;
+  /**
+   * The decoded value of a record, which all readers share and none may change.
+   * @throws KeelsonError `barrier.damaged_value`, `storage.damaged_record`, `storage.newer_record`
+   */
+  readAs<T>(path: string, decoder: RecordDecoder<T>): Promise<T | undefined>;
   /**
    * Names directly below `prefix` (which ends with a slash), in byte order. A name with records below
    * it ends with a slash; a name that is both a record and a prefix is listed twice.
@@ -49,6 +61,15 @@ export interface Reads {
    * @throws KeelsonError `barrier.damaged_value` unless `onDamaged` is given
    */
   scan(prefix: string, options?: ScanOptions): Promise<readonly StoredRecord[]>;
+  /**
+   * Paths and decoded values of the records below `prefix`, in the same order.
+   * @throws KeelsonError the same as `readAs` unless `onDamaged` is given
+   */
+  scanAs<T>(
+    prefix: string,
+    decoder: RecordDecoder<T>,
+    options?: ScanOptions,
+  ): Promise<readonly (readonly [string, T])[]>;
 }
 
 export interface Transaction extends Reads {
@@ -277,7 +298,7 @@ export interface PartQuery extends PartCount {
   readonly limit: number;
 }
 
-/** @param cause why no rows can be computed from the record; absent if it cannot be decrypted */
+/** @param cause why the record cannot be decoded, or no rows be computed from it; absent if it cannot be decrypted */
 export type DamageListener = (path: string, cause?: unknown) => void;
 
 export interface Store extends Reads {
@@ -344,8 +365,8 @@ export interface Store extends Reads {
    */
   hasChangedSince(pathsOrPrefixes: readonly string[], position: number): boolean;
   /**
-   * Paths of records that could not be decrypted when they were last read, or from which a projection could
-   * compute no rows; at most 100. A record leaves them when it is written, deleted or repaired.
+   * Paths of records that could not be decrypted or decoded when they were last read, or from which a
+   * projection could compute no rows; at most 100. A record leaves them when it is written, deleted or repaired.
    */
   damagedPaths(): readonly string[];
   /** Replaces the listener that is called once for each of them. */

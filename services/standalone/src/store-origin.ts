@@ -11,7 +11,7 @@ export interface StoreOrigin {
 const origins = jsonRecords<StoreOrigin>('node/core/');
 const ORIGIN_KEY = 'origin';
 
-export const findOrigin = (reads: Pick<Reads, 'read'>): Promise<StoreOrigin | undefined> =>
+export const findOrigin = (reads: Pick<Reads, 'readAs'>): Promise<StoreOrigin | undefined> =>
   origins.find(reads, ORIGIN_KEY);
 
 export const writeOrigin = (tx: Transaction, origin: StoreOrigin): void =>

@@ -17,7 +17,7 @@ export interface ClusterFacts {
 
 /** @param keyFile key file of a static seal, which is not created */
 export const examineCluster = async (
-  reads: Pick<Reads, 'read'>,
+  reads: Pick<Reads, 'readAs'>,
   keyFile: string,
 ): Promise<ClusterFacts> => {
   const seal = await sealRecords.find(reads, SEAL_KEY);

@@ -9,7 +9,7 @@ import type { RunTables } from './runs/runs/run-projections.ts';
 import { LOCKED_KEY } from './workspaces/listing/workspace-projections.ts';
 
 const countWorkspaces = async (store: Store): Promise<number> => {
-  const organizationIds = await organizationRecords.collection.keys(store);
+  const organizationIds = await organizationRecords.keys(store);
   const counts = await store.tallies('workspace', organizationIds);
   return counts.reduce((sum, count) => sum + count, 0);
 };

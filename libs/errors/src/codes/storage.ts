@@ -123,6 +123,19 @@ export const STORAGE_ERRORS = {
     retry: false,
     message: 'the record {path} cannot be decrypted: it is damaged or was moved',
   },
+  'storage.damaged_record': {
+    grpc: 'INTERNAL',
+    http: 500,
+    retry: false,
+    message: 'the record {path} is damaged: {fault}',
+  },
+  'storage.newer_record': {
+    grpc: 'UNAVAILABLE',
+    http: 503,
+    retry: true,
+    message:
+      'the record {path} has version {found}, and this process reads version {known} at most: a newer version of Keelson wrote it, ask another replica',
+  },
   'lock.lost': {
     grpc: 'ABORTED',
     http: 503,

@@ -2,9 +2,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { jsonRecords } from '../collections/json-records.ts';
 import { countPage } from '../copies/store-copies.ts';
 import { defineProjection, type Projection } from '../projections/projection.ts';
-import { jsonRecords } from '../records/json-records.ts';
 import { damage, entriesAfter, refusal, type StoreContext } from './store-context.ts';
 
 export const registerProjectionContract = (context: StoreContext): void => {

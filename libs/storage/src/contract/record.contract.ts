@@ -2,8 +2,8 @@
 import { propertySettings } from '@keelson/testkit';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, expectTypeOf, test } from 'vitest';
+import { jsonRecords } from '../collections/json-records.ts';
 import { deriveView } from '../records/derive-view.ts';
-import { jsonRecords } from '../records/json-records.ts';
 import { readableOnly } from '../records/readable-records.ts';
 import { subpageOf } from '../records/record-digest.ts';
 import { comparePaths } from '../records/record-path.ts';

@@ -1,4 +1,5 @@
 /** Guarantees of every backend of the store; each backend has a `….contract.test.ts` that registers it. */
+import { registerCollectionContract } from './collection.contract.ts';
 import { registerCopiesContract } from './copies.contract.ts';
 import { registerListingContract } from './listing.contract.ts';
 import { registerMerkleContract } from './merkle.contract.ts';
@@ -13,6 +14,7 @@ import { registerWalContract } from './wal.contract.ts';
 export const registerStoreContract = (createPlace: () => Promise<StorePlace>): void => {
   const context = new StoreContext(createPlace);
   registerRecordContract(context);
+  registerCollectionContract(context);
   registerListingContract(context);
   registerRecordedReadsContract(context);
   registerTransactionContract(context);

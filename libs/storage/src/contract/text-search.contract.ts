@@ -1,8 +1,8 @@
 /** Rows found by parts of their texts, and counts by key, compared with a full scan. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { jsonRecords } from '../collections/json-records.ts';
 import { defineProjection, type Projection } from '../projections/projection.ts';
-import { jsonRecords } from '../records/json-records.ts';
 import type { StoreContext } from './store-context.ts';
 
 interface Room {

@@ -6,7 +6,7 @@
 
 import type { Clock } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
-import { jsonRecords } from '../records/json-records.ts';
+import { jsonRecords } from '../collections/json-records.ts';
 import { digestRecord, treeTypeOf } from '../records/record-digest.ts';
 import { rangeBelow, requireRecordPath } from '../records/record-path.ts';
 import type { StoredRow } from '../records/stored-rows.ts';

@@ -1,7 +1,7 @@
 /** Records of the killed writer, and the invariants that they must satisfy afterwards. */
 import type { Kysely } from 'kysely';
+import { jsonRecords } from '../collections/json-records.ts';
 import { defineProjection, type Projection } from '../projections/projection.ts';
-import { jsonRecords } from '../records/json-records.ts';
 import { subpageOf } from '../records/record-digest.ts';
 import type { Store } from '../store.ts';
 

@@ -9,7 +9,12 @@ import type { CompiledQuery } from 'kysely';
 import type { Backend, Batch, GroupCommit } from '../backend.ts';
 import type { OpenCopy, Replacement, StagedRow } from '../copies/copy-rows.ts';
 import { type SavedPage, type SavedTrees, TREE_START } from '../merkle/tree-rows.ts';
-import { type ProjectedChange, type Projection, sumTallies } from '../projections/projection.ts';
+import {
+  type ProjectedChange,
+  type Projection,
+  rowVersionOf,
+  sumTallies,
+} from '../projections/projection.ts';
 import {
   addTallies,
   createTable,
@@ -386,7 +391,8 @@ export class PostgresBackend implements Backend {
     projection: Projection,
     changes: AsyncIterable<readonly ProjectedChange[]>,
   ): Promise<void> {
-    const { table, version } = projection;
+    const { table } = projection;
+    const version = rowVersionOf(projection);
     await this.#connections.transaction<HeadRow>(LOCK_HEAD, async (client, [head]) => {
       this.#see(head?.layout);
       this.requireNotSuperseded();

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
-import type { Projection } from './projection.ts';
+import { type Projection, rowVersionOf } from './projection.ts';
 
 /** A kind of derived data; `version` rises with each change. */
 export interface LayoutPart {
@@ -26,7 +26,10 @@ export const layoutDigest = (parts: readonly LayoutPart[]): string =>
         .digest('hex');
 
 export const partsOf = (projections: readonly Projection[]): readonly LayoutPart[] =>
-  projections.map(({ table, version }) => ({ name: `projection ${table}`, version }));
+  projections.map((projection) => ({
+    name: `projection ${projection.table}`,
+    version: rowVersionOf(projection),
+  }));
 
 /**
  * A process of an older version does not take the store back from a newer one.
@@ -37,6 +40,7 @@ export const requireNotOlder = (
   projections: readonly Projection[],
   saved: ReadonlyMap<string, number>,
 ): void => {
-  for (const { table, version } of projections)
-    if ((saved.get(table) ?? 0) > version) throw new KeelsonError('storage.superseded');
+  for (const projection of projections)
+    if ((saved.get(projection.table) ?? 0) > rowVersionOf(projection))
+      throw new KeelsonError('storage.superseded');
 };

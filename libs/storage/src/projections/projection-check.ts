@@ -42,7 +42,7 @@ export class ProjectionCheck {
     if (last === undefined || this.#isDamaged) return;
     const changes = page.flatMap(({ path, value }) => {
       const { source } = this.#projection;
-      const rows = projectedRows(this.#projection, path, source.decode(value));
+      const rows = projectedRows(this.#projection, path, source.codec.decode(path, value));
       return decideProjectedChange(this.#projection, path, [], rows) ?? [];
     });
     for (const [key, count] of sumTallies(changes))

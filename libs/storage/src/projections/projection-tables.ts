@@ -1,7 +1,7 @@
 /** Database access of projections: their tables, and statements in the SQL of the database. */
 import type { CompiledQuery, Kysely } from 'kysely';
 import type { PathRange } from '../records/record-path.ts';
-import type { StoredRecord } from '../store.ts';
+import type { ScanOptions, StoredRecord } from '../store.ts';
 import type { ProjectedChange, Projection } from './projection.ts';
 
 export interface ProjectionTables {
@@ -35,7 +35,7 @@ export interface ProjectedRecords {
   scan(
     range: PathRange,
     limit: number,
-    onDamaged?: (path: string) => void,
+    options?: Pick<ScanOptions, 'onDamaged'>,
   ): Promise<readonly StoredRecord[]>;
   /** Reports a record that can be decrypted and from which no rows can be computed. */
   reportUnprojected(path: string, cause: unknown): void;

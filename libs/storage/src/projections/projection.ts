@@ -3,7 +3,8 @@
  * what a path lookup cannot (sorting, filtering, expiry) and contains only derived data, so it can be
  * dropped and rebuilt. Its columns are not encrypted, so no secret belongs in them.
  */
-import type { RecordCollection } from '../records/json-records.ts';
+import type { RecordCodec } from '../collections/codec.ts';
+import type { RecordCollection } from '../collections/record-collection.ts';
 
 /** Types that mean the same in SQLite, PostgreSQL and CockroachDB; true and false are 1 and 0. */
 export type ColumnType = 'text' | 'integer' | 'real';
@@ -29,8 +30,9 @@ export interface Projection<T = unknown, Row extends ProjectionRow = ProjectionR
   readonly table: string;
   /** Must be raised with every change of the properties below; the table is then rebuilt. */
   readonly version: number;
-  /** Path prefix of the records, and the decoder of their values. */
-  readonly source: Pick<RecordCollection<T>, 'prefix' | 'decode'>;
+  readonly source: Pick<RecordCollection<T>, 'prefix'> & {
+    readonly codec: Pick<RecordCodec<T>, 'version' | 'decode'>;
+  };
   readonly columns: Readonly<Record<keyof Row & string, ColumnType>>;
   /** Text sorts by its bytes in every database. */
   readonly indexes: readonly (readonly (keyof Row & string)[] | PartialIndex<keyof Row & string>)[];
@@ -40,7 +42,7 @@ export interface Projection<T = unknown, Row extends ProjectionRow = ProjectionR
   /** Rows that a rebuild writes for a record that cannot be decrypted; none by default. */
   rowsOfDamaged?(key: string): readonly Row[];
   /** Computes the rows of one record from its key and value alone. */
-  rows(value: Readonly<T>, key: string): readonly Row[];
+  rows(value: T, key: string): readonly Row[];
 }
 
 /** Checks the types of a projection against each other. */
@@ -147,12 +149,17 @@ export const sumTallies = (changes: readonly ProjectedChange[]): ReadonlyMap<str
   return sums;
 };
 
-/** @param value as `source.decode` gives it; undefined: there is no record */
+/**
+ * Rows depend on the projection and on what its records decode to. Either version may only rise, and so their
+ * sum rises with every change.
+ */
+export const rowVersionOf = ({ version, source }: Projection): number =>
+  version + source.codec.version - 1;
+
+/** @param value as the codec of the source decodes it; undefined: there is no record */
 export const projectedRows = (
   projection: Projection,
   path: string,
   value: unknown,
 ): readonly ProjectionRow[] =>
-  value === undefined
-    ? []
-    : projection.rows(value as Readonly<unknown>, path.slice(projection.source.prefix.length));
+  value === undefined ? [] : projection.rows(value, path.slice(projection.source.prefix.length));

@@ -113,12 +113,12 @@ export class Projector {
    * @throws Error of a projection that cannot read the value
    */
   rowsOf(path: string, value: Uint8Array | undefined): RecordRows {
-    const decoded = decodingOnce(value);
+    const decoded = decodingOnce(path, value);
     const concerned = this.#projections.filter(({ source }) => path.startsWith(source.prefix));
     return new Map(
       concerned.map((projection) => [
         projection,
-        projectedRows(projection, path, decoded(projection.source.decode)),
+        projectedRows(projection, path, decoded(projection.source.codec)),
       ]),
     );
   }
@@ -182,7 +182,7 @@ export class Projector {
   }
 
   async *#changesOfAll(projection: Projection): AsyncIterable<readonly ProjectedChange[]> {
-    const { prefix, decode } = projection.source;
+    const { prefix, codec } = projection.source;
     const added = (path: string, rows: readonly ProjectionRow[]) =>
       decideProjectedChange(projection, path, [], rows) ?? [];
     const damaged = new Set<string>();
@@ -190,7 +190,7 @@ export class Projector {
     for await (const page of pages)
       yield page.flatMap(({ path, value }) => {
         try {
-          return added(path, projectedRows(projection, path, decode(value)));
+          return added(path, projectedRows(projection, path, codec.decode(path, value)));
         } catch (error) {
           // One record must not keep the table from being built for all others.
           this.#records.reportUnprojected(path, error);
@@ -209,7 +209,7 @@ export class Projector {
   ): AsyncIterable<readonly StoredRecord[]> {
     for (let after: string | undefined; ; ) {
       const range = rangeBelow(source.prefix, after);
-      const page = await this.#records.scan(range, REBUILD_PAGE, onDamaged);
+      const page = await this.#records.scan(range, REBUILD_PAGE, onDamaged && { onDamaged });
       if (page.length === 0) return;
       yield page;
       after = page.at(-1)?.path;
@@ -235,10 +235,10 @@ interface StoredTables {
 }
 
 /** Decodes a value once for all projections of the same records. */
-const decodingOnce = (value: Uint8Array | undefined) => {
-  const known = new Map<Projection['source']['decode'], unknown>();
-  return (decode: Projection['source']['decode']): unknown => {
-    if (value !== undefined && !known.has(decode)) known.set(decode, decode(value));
-    return known.get(decode);
+const decodingOnce = (path: string, value: Uint8Array | undefined) => {
+  const known = new Map<Projection['source']['codec'], unknown>();
+  return (codec: Projection['source']['codec']): unknown => {
+    if (value !== undefined && !known.has(codec)) known.set(codec, codec.decode(path, value));
+    return known.get(codec);
   };
 };

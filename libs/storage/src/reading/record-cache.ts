@@ -1,12 +1,12 @@
 /** An LRU cache of decrypted records. The owner removes the records that a commit changed. */
 import { LRUCache } from 'lru-cache';
-import type { StoredRecord } from '../store.ts';
+import type { ParsedRecord } from '../records/parsed-record.ts';
 
 /** Cost of an entry in addition to its value, in bytes (path, object, map slot). */
 const ENTRY_BYTES = 200;
 
 export class RecordCache {
-  readonly #records: LRUCache<string, StoredRecord>;
+  readonly #records: LRUCache<string, ParsedRecord>;
 
   constructor(maxBytes: number) {
     this.#records = new LRUCache({
@@ -19,11 +19,11 @@ export class RecordCache {
     return this.#records.has(path);
   }
 
-  find(path: string): StoredRecord | undefined {
+  find(path: string): ParsedRecord | undefined {
     return this.#records.get(path);
   }
 
-  put(record: StoredRecord): void {
+  put(record: ParsedRecord): void {
     this.#records.set(record.path, record);
   }
 

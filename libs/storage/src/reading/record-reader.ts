@@ -12,7 +12,7 @@ import { listNames } from '../records/listing.ts';
 import { ParsedRecord } from '../records/parsed-record.ts';
 import { firstAfter, type PathRange, scopeOf } from '../records/record-path.ts';
 import type { StoredRow } from '../records/stored-rows.ts';
-import type { StoredRecord, WalEntry } from '../store.ts';
+import type { RecordDecoder, WalEntry } from '../store.ts';
 import type { CacheShares } from './cache-shares.ts';
 import { ListCache } from './list-cache.ts';
 import { RecentChanges } from './recent-changes.ts';
@@ -20,6 +20,11 @@ import { RecordCache } from './record-cache.ts';
 
 /** A replica further behind than this forgets its cache instead of reading the entries. */
 const MAX_CATCH_UP_ENTRIES = 1000;
+
+export interface RecordScan {
+  readonly decoder?: RecordDecoder<unknown> | undefined;
+  readonly onDamaged?: ((path: string) => void) | undefined;
+}
 
 export class RecordReader {
   readonly changes: RecentChanges;
@@ -146,7 +151,7 @@ export class RecordReader {
   }
 
   /** @param position what `refresh` returned */
-  async read(path: string, position: number): Promise<StoredRecord | undefined> {
+  async read(path: string, position: number): Promise<ParsedRecord | undefined> {
     this.#requireUnsealed(path);
     const cached = this.#cache.find(path);
     if (cached !== undefined) return cached;
@@ -172,20 +177,38 @@ export class RecordReader {
   readonly listPaths = (range: PathRange, limit: number): Promise<readonly string[]> =>
     this.#backend.listPaths(range, limit);
 
-  /** @param onDamaged see `ScanOptions` */
+  /**
+   * The value of a record. One that does not decode is damaged.
+   * @throws KeelsonError `storage.damaged_record`, `storage.newer_record`
+   */
+  decode<T>(record: ParsedRecord, decoder: RecordDecoder<T>): T {
+    try {
+      return record.as(decoder);
+    } catch (error) {
+      if (isDamage(error)) this.damaged.add(record.path, error);
+      throw error;
+    }
+  }
+
+  /**
+   * @param decoder of the records; without it, they are only decrypted
+   * @param onDamaged see `ScanOptions`
+   */
   readonly scan = async (
     range: PathRange,
     limit: number,
-    onDamaged?: (path: string) => void,
-  ): Promise<readonly StoredRecord[]> => {
-    const records: StoredRecord[] = [];
+    { decoder, onDamaged }: RecordScan = {},
+  ): Promise<readonly ParsedRecord[]> => {
+    const records: ParsedRecord[] = [];
     for (let from = range; ; ) {
       const wanted = limit - records.length;
       const rows = await this.#backend.scanRows(from, wanted);
       for (const row of rows) {
         this.#requireUnsealed(row.path);
         try {
-          records.push(await this.#decrypt(row));
+          const record = await this.#decrypt(row);
+          if (decoder !== undefined) this.decode(record, decoder);
+          records.push(record);
         } catch (error) {
           if (onDamaged === undefined || !isDamage(error)) throw error;
           onDamaged(row.path);
@@ -197,7 +220,7 @@ export class RecordReader {
     }
   };
 
-  async #decrypt({ path, stored, version }: StoredRow): Promise<StoredRecord> {
+  async #decrypt({ path, stored, version }: StoredRow): Promise<ParsedRecord> {
     try {
       return new ParsedRecord(path, await this.decryptValue(path, stored), version);
     } catch (error) {

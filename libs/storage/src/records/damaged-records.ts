@@ -1,4 +1,4 @@
-/** The records that this replica could not decrypt, or from which no rows can be computed, until they are written again. */
+/** The records that this replica could not decrypt or decode, or from which no rows can be computed, until they are written again. */
 import { hasCode } from '@keelson/errors';
 import type { DamageListener } from '../store.ts';
 
@@ -6,7 +6,13 @@ import type { DamageListener } from '../store.ts';
 const MAX_PATHS = 100;
 
 export const isDamage = (error: unknown): boolean =>
-  hasCode(error, 'barrier.damaged_value', 'barrier.unknown_term');
+  hasCode(
+    error,
+    'barrier.damaged_value',
+    'barrier.unknown_term',
+    'storage.damaged_record',
+    'storage.newer_record',
+  );
 
 export class DamagedRecords {
   /** Called once for each damaged record, and again when a later version of it is damaged too. */
@@ -17,7 +23,7 @@ export class DamagedRecords {
     return [...this.#paths];
   }
 
-  /** @param cause why no rows can be computed from it; absent if it cannot be decrypted */
+  /** @param cause why it cannot be decoded, or no rows be computed from it; absent if it cannot be decrypted */
   add(path: string, cause?: unknown): void {
     if (this.#paths.has(path) || this.#paths.size >= MAX_PATHS) return;
     this.#paths.add(path);

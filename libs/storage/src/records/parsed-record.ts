@@ -1,11 +1,11 @@
-import type { StoredRecord } from '../store.ts';
+import type { RecordDecoder, StoredRecord } from '../store.ts';
 
-/** A record whose JSON is parsed on first access. */
+/** A record that is decoded when it is first read as one of its kind. */
 export class ParsedRecord implements StoredRecord {
   readonly path: string;
   readonly value: Uint8Array;
   readonly version: number;
-  #json: unknown;
+  #decoded: { readonly by: RecordDecoder<unknown>; readonly value: unknown } | undefined;
 
   constructor(path: string, value: Uint8Array, version: number) {
     this.path = path;
@@ -13,9 +13,12 @@ export class ParsedRecord implements StoredRecord {
     this.version = version;
   }
 
-  get json(): unknown {
-    this.#json ??= parseJson(this.value);
-    return this.#json;
+  /** Decoded once, as long as all readers use the same decoder. */
+  as<T>(decoder: RecordDecoder<T>): T {
+    if (this.#decoded?.by === decoder) return this.#decoded.value as T;
+    const value = decoder.decode(this.path, this.value);
+    this.#decoded = { by: decoder, value };
+    return value;
   }
 }
 

@@ -18,6 +18,10 @@ export const recordReads = async (store: Store): Promise<RecordedReads> => {
         seen.push(path);
         return store.read(path);
       },
+      readAs: (path, decoder) => {
+        seen.push(path);
+        return store.readAs(path, decoder);
+      },
       list: (prefix, options) => {
         seen.push(prefix);
         return store.list(prefix, options);
@@ -25,6 +29,10 @@ export const recordReads = async (store: Store): Promise<RecordedReads> => {
       scan: (prefix, options) => {
         seen.push(prefix);
         return store.scan(prefix, options);
+      },
+      scanAs: (prefix, decoder, options) => {
+        seen.push(prefix);
+        return store.scanAs(prefix, decoder, options);
       },
     },
     isStillValid: async () => {

@@ -23,13 +23,13 @@ import { SqliteRecords } from './sqlite-records.ts';
 import { SQLITE_FORMAT } from './sqlite-schema.ts';
 
 /** A store that is not open; without its key, only records that are not encrypted can be read. */
-export interface ExaminedStore extends Pick<Reads, 'read'> {
+export interface ExaminedStore extends Pick<Reads, 'read' | 'readAs'> {
   /**
    * The encrypted records.
    * @param rootKey of the barrier of the store, which is copied
    * @throws KeelsonError `barrier.wrong_root_key`
    */
-  unlock(rootKey: Uint8Array): Pick<Reads, 'scan'>;
+  unlock(rootKey: Uint8Array): Pick<Reads, 'scanAs'>;
   /** Newest commit. */
   readonly sequence: number;
   /** Number of staged records of a restoration that is unfinished or not yet removed. */
@@ -133,14 +133,16 @@ const examined = (database: DatabaseSync): ExaminedStore => {
   const records = new SqliteRecords(database);
   const head = database.prepare('SELECT sequence FROM head').get();
   const staged = database.prepare('SELECT count(*) AS records FROM staged_record').get();
+  const read = async (path: string): Promise<ParsedRecord | undefined> => {
+    if (scopeOf(path) !== 'node') throw new KeelsonError('storage.sealed');
+    const row = guarded(() => records.findRow(path));
+    return row && new ParsedRecord(path, row.stored, row.version);
+  };
   return {
     sequence: Number(head?.['sequence']),
     stagedRecords: Number(staged?.['records']),
-    read: async (path) => {
-      if (scopeOf(path) !== 'node') throw new KeelsonError('storage.sealed');
-      const row = guarded(() => records.findRow(path));
-      return row && new ParsedRecord(path, row.stored, row.version);
-    },
+    read,
+    readAs: async (path, decoder) => (await read(path))?.as(decoder),
     unlock: (rootKey) => {
       const barrier = createBarrier();
       const keyring = guarded(() => records.findRow(KEYRING_PATH));
@@ -148,11 +150,11 @@ const examined = (database: DatabaseSync): ExaminedStore => {
         throw new KeelsonError('storage.corrupt', { reason: `there is no ${KEYRING_PATH}` });
       barrier.unseal(rootKey, keyring.stored);
       return {
-        scan: async (prefix, { after, limit = Infinity, onDamaged } = {}) => {
+        scanAs: async (prefix, decoder, { after, limit = Infinity, onDamaged } = {}) => {
           const rows = guarded(() => records.scanRows(rangeBelow(prefix, after), limit));
-          return rows.flatMap(({ path, stored, version }) => {
+          return rows.flatMap(({ path, stored }) => {
             try {
-              return [new ParsedRecord(path, barrier.decrypt(path, stored), version)];
+              return [[path, decoder.decode(path, barrier.decrypt(path, stored))]];
             } catch (error) {
               if (onDamaged === undefined || !isDamage(error)) throw error;
               onDamaged(path);

@@ -10,7 +10,12 @@ import { LRUCache } from 'lru-cache';
 import type { Backend, GroupCommit } from '../backend.ts';
 import type { OpenCopy, Replacement, StagedRow } from '../copies/copy-rows.ts';
 import type { SavedPage, SavedTrees } from '../merkle/tree-rows.ts';
-import { type ProjectedChange, type Projection, sumTallies } from '../projections/projection.ts';
+import {
+  type ProjectedChange,
+  type Projection,
+  rowVersionOf,
+  sumTallies,
+} from '../projections/projection.ts';
 import {
   addTallies,
   createTable,
@@ -275,7 +280,7 @@ export class SqliteBackend implements Backend {
     projection: Projection,
     changes: AsyncIterable<readonly ProjectedChange[]>,
   ): Promise<void> {
-    const { table, version } = projection;
+    const { table } = projection;
     if (this.#isCurrent(projection)) return;
     const definitions = [
       ...createTable(projection, SQLITE_DIALECT),
@@ -287,7 +292,7 @@ export class SqliteBackend implements Backend {
         { sql: resetTallies(SQLITE_DIALECT), rows: [[table]] },
       ]);
       for await (const page of changes) await run(project(page));
-      await run([{ sql: saveVersion(SQLITE_DIALECT), rows: [[table, version]] }]);
+      await run([{ sql: saveVersion(SQLITE_DIALECT), rows: [[table, rowVersionOf(projection)]] }]);
     });
   }
 
@@ -299,9 +304,9 @@ export class SqliteBackend implements Backend {
     // No other process can have the file open; an older one is refused when it opens the file.
   }
 
-  #isCurrent({ table, version }: Projection): boolean {
-    const saved = guarded(() => this.#prepared(loadVersion(SQLITE_DIALECT)).get(table));
-    return saved?.['version'] === version;
+  #isCurrent(projection: Projection): boolean {
+    const saved = guarded(() => this.#prepared(loadVersion(SQLITE_DIALECT)).get(projection.table));
+    return saved?.['version'] === rowVersionOf(projection);
   }
 
   async forgetProjections(projections: readonly Projection[]): Promise<void> {

@@ -17,6 +17,7 @@ import {
 } from '../records/record-path.ts';
 import type {
   ListOptions,
+  RecordDecoder,
   ScanOptions,
   StoredRecord,
   Transaction,
@@ -34,7 +35,7 @@ export class BufferedTransaction implements Transaction {
   /** Paths and prefixes read, with the position of the first read. */
   readonly #readAt = new Map<string, number>();
   /** Records already read, so that repeated reads in a run return the same. */
-  readonly #found = new Map<string, StoredRecord | undefined>();
+  readonly #found = new Map<string, ParsedRecord | undefined>();
   readonly #writes = new Map<string, Uint8Array | undefined>();
   readonly #stored = new Map<string, WalOperation>();
   #bytes = 0;
@@ -87,7 +88,12 @@ export class BufferedTransaction implements Transaction {
     this.#isOpen = false;
   }
 
-  async read(path: string): Promise<StoredRecord | undefined> {
+  async readAs<T>(path: string, decoder: RecordDecoder<T>): Promise<T | undefined> {
+    const record = await this.read(path);
+    return record && this.#reader.decode(record, decoder);
+  }
+
+  async read(path: string): Promise<ParsedRecord | undefined> {
     if (this.#writes.has(path)) {
       const value = this.#writes.get(path);
       return value && new ParsedRecord(path, value, UNCOMMITTED);
@@ -107,18 +113,34 @@ export class BufferedTransaction implements Transaction {
     return listNames((range, limit) => this.#listPaths(range, limit), prefix, options);
   }
 
-  async scan(prefix: string, options: ScanOptions = {}): Promise<readonly StoredRecord[]> {
+  scan(prefix: string, options: ScanOptions = {}): Promise<readonly StoredRecord[]> {
+    return this.#scan(prefix, options);
+  }
+
+  async scanAs<T>(
+    prefix: string,
+    decoder: RecordDecoder<T>,
+    options: ScanOptions = {},
+  ): Promise<readonly (readonly [string, T])[]> {
+    const records = await this.#scan(prefix, options, decoder);
+    return records.map((record) => [record.path, record.as(decoder)]);
+  }
+
+  /** @param decoder without it, the records are only decrypted */
+  async #scan(
+    prefix: string,
+    { after, limit = Number.POSITIVE_INFINITY, onDamaged }: ScanOptions,
+    decoder?: RecordDecoder<unknown>,
+  ): Promise<readonly ParsedRecord[]> {
     requirePrefix(prefix);
     await this.#track(prefix);
-    const { after, limit = Number.POSITIVE_INFINITY, onDamaged } = options;
     const range = rangeBelow(prefix, after);
     const written = this.#writtenIn(range);
-    const stored = await this.#reader.scan(
-      range,
-      limit + written.length,
+    const stored = await this.#reader.scan(range, limit + written.length, {
+      decoder,
       // Records that the transaction overwrites are not read.
-      onDamaged && ((path) => this.#writes.has(path) || onDamaged(path)),
-    );
+      onDamaged: onDamaged && ((path) => this.#writes.has(path) || onDamaged(path)),
+    });
     return stored
       .filter(({ path }) => !this.#writes.has(path))
       .concat(

@@ -113,7 +113,7 @@ const metadataRoutes = (store: Store): Route[] => [
         summary: 'List certificates that have metadata',
         handle: (context) => {
           const records = metadataRecords(requireMount(context));
-          return answerSerials((options) => records.keys(store, options), context.fields);
+          return answerSerials((options) => records.keys(store, [], options), context.fields);
         },
       },
     },

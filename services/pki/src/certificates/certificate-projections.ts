@@ -61,7 +61,7 @@ export const PKI_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'pki_certificate',
     version: 1,
-    source: { prefix: BULK.certificates, decode: (der) => der },
+    source: { prefix: BULK.certificates, codec: { version: 1, decode: (_, der) => der } },
     columns: { mount_uuid: 'text', serial: 'text', not_after: 'integer' },
     indexes: [['mount_uuid', 'not_after', 'serial']],
     rows: (der: Uint8Array, key): CertificateRow[] => {

@@ -35,7 +35,7 @@ const announceEarlier = async (
   const records = revocationRecords(mount);
   let after: string | undefined;
   do {
-    const page = await records.keys(store, {
+    const page = await records.keys(store, [], {
       limit: PAGE_SIZE,
       ...(after !== undefined && { after }),
     });

@@ -19,7 +19,7 @@ import {
 const listByCluster =
   (store: Store, mount: MountScope) =>
   async ({ after, ...options }: ListOptions): Promise<readonly string[]> => {
-    const names = await clusterRevocationRecords(mount).keys(store, {
+    const names = await clusterRevocationRecords(mount).keys(store, [], {
       ...options,
       ...(after !== undefined && { after: `${after}/` }),
     });
@@ -66,7 +66,10 @@ export const clusterListRoutes = (store: Store): Route[] => [
         handle: async (context) => {
           const mount = requireMount(context);
           const records = requestRecords(mount);
-          const keys = await listSerials((options) => records.keys(store, options), context.fields);
+          const keys = await listSerials(
+            (options) => records.keys(store, [], options),
+            context.fields,
+          );
           const key_info = await infoOf(keys, async (serialKey) => {
             const request = await records.find(store, serialKey);
             const confirmation = await confirmationRecords(mount).find(store, serialKey);

@@ -36,7 +36,7 @@ export const fulfilRequests = async (parts: RevocationParts, mount: MountScope):
   if (!crossClusterRevocation) return;
   let after: string | undefined;
   do {
-    const page = await requestRecords(mount).keys(parts.store, {
+    const page = await requestRecords(mount).keys(parts.store, [], {
       limit: PAGE_SIZE,
       ...(after !== undefined && { after }),
     });

@@ -162,7 +162,7 @@ export const revocationRoutes = (parts: RevocationParts): Route[] => [
         summary: 'List revoked certificates by serial number',
         handle: (context) => {
           const records = revocationRecords(requireMount(context));
-          return answerSerials((options) => records.keys(parts.store, options), context.fields);
+          return answerSerials((options) => records.keys(parts.store, [], options), context.fields);
         },
       },
     },

@@ -51,7 +51,7 @@ const findDue = async (upkeep: CrlUpkeep, mount: MountScope): Promise<Due> => {
   const nowMs = clock.nowMs();
   // Left by a request that could not acquire the lease.
   const isLeft = async (records: RecordCollection<unknown>): Promise<boolean> =>
-    (await records.keys(store, { limit: 1 })).length > 0;
+    (await records.keys(store, [], { limit: 1 })).length > 0;
   if (!config.autoRebuild && (await isLeft(pendingRecords(mount)))) return 'complete';
   // The lists may have become unified by a change that replication brought.
   if (config.unifiedCrl) await announceRevocations(upkeep, mount);

@@ -32,12 +32,12 @@ export interface AuditDevices {
   readonly damaged: readonly DamagedAuditDevice[];
 }
 
-const findGeneration = async (reads: Pick<Reads, 'scan'>): Promise<number> => {
+const findGeneration = async (reads: Pick<Reads, 'scanAs'>): Promise<number> => {
   const { entries, damaged } = await generationRecord.readableEntries(reads);
   return damaged.length > 0 ? GENERATION_WHILE_DAMAGED : (entries[0]?.[1] ?? 0);
 };
 
-export const loadAuditDevices = async (reads: Pick<Reads, 'scan'>): Promise<AuditDevices> => {
+export const loadAuditDevices = async (reads: Pick<Reads, 'scanAs'>): Promise<AuditDevices> => {
   const replicated = await replicatedDevices.readableEntries(reads);
   const local = await localDevices.readableEntries(reads);
   const toDamaged =

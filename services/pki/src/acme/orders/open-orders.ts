@@ -12,7 +12,7 @@ import type { MountScope } from '../../mounts/mount-records.ts';
 import { AcmeProblem } from '../problems/problem.ts';
 import { authorizationStatus, ORDER_LIFETIME_MS, type Order, orderStatus } from './domain/order.ts';
 import { firstOrderIdOf } from './domain/order-id.ts';
-import { orderKey, orderRecords } from './order-records.ts';
+import { ordersOf } from './order-records.ts';
 
 export interface OpenOrderLimits {
   readonly orders: number;
@@ -109,15 +109,13 @@ export class OpenOrders {
   async #count(mount: MountScope, accountId: string, from: string | undefined): Promise<Count> {
     const { store, clock } = this.#parts;
     const countedAtMs = clock.nowMs();
-    const records = orderRecords(mount);
-    const prefix = records.path(orderKey(accountId, ''));
+    const records = ordersOf(mount, accountId);
     // Orders expire after a fixed time, so older ones are closed.
-    let after = prefix + (from ?? firstOrderIdOf(countedAtMs - ORDER_LIFETIME_MS));
+    let after = from ?? firstOrderIdOf(countedAtMs - ORDER_LIFETIME_MS);
     const count: Count = { orders: 0, pending: 0, from: '', endsAtMs: countedAtMs };
     for (;;) {
-      const page = await store.scan(prefix, { limit: PAGE_SIZE, after });
-      for (const { value } of page) {
-        const order = records.decode(value);
+      const page = await records.entries(store, { limit: PAGE_SIZE, after });
+      for (const [, order] of page) {
         if (!isOpen(order, countedAtMs)) continue;
         if (count.orders === 0) {
           count.endsAtMs = order.expiresAtMs;
@@ -128,7 +126,7 @@ export class OpenOrders {
       }
       const last = page.at(-1);
       if (last === undefined || page.length < PAGE_SIZE) break;
-      after = last.path;
+      after = last[0];
     }
     if (count.orders === 0) count.from = firstOrderIdOf(countedAtMs);
     return count;

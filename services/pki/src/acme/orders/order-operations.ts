@@ -23,7 +23,7 @@ import { type Authorization, ORDER_LIFETIME_MS, type Order, orderStatus } from '
 import { isOrderId, newOrderId } from './domain/order-id.ts';
 import type { OpenOrders } from './open-orders.ts';
 import { decideOrderLifetime } from './order-lifetime.ts';
-import { certificateOriginRecords, orderKey, orderRecords } from './order-records.ts';
+import { certificateOriginRecords, orderKey, orderRecords, ordersOf } from './order-records.ts';
 
 export interface OrderParts extends IssuingParts {
   readonly extraChallenges: ExtraChallenges;
@@ -213,19 +213,13 @@ export const listOrders = async (
 ): Promise<OrderPage> => {
   if (after !== undefined && !isOrderId(after))
     throw malformed('"after" is not the id of an order');
-  const prefix = orderKey(accountId, '');
-  const records = orderRecords(mount);
-  const found = await store.scan(records.path(prefix), {
+  const orders = await ordersOf(mount, accountId).entries(store, {
     limit: PAGE_SIZE,
-    ...(after !== undefined && { after: records.path(prefix + after) }),
+    ...(after !== undefined && { after }),
   });
-  const orders = found.map(({ path, value }) => ({
-    id: path.slice(records.path(prefix).length),
-    order: records.decode(value),
-  }));
   const nowMs = clock.nowMs();
   return {
-    ids: orders.filter(({ order }) => orderStatus(order, nowMs) !== 'invalid').map(({ id }) => id),
-    after: orders.length < PAGE_SIZE ? undefined : orders.at(-1)?.id,
+    ids: orders.filter(([, order]) => orderStatus(order, nowMs) !== 'invalid').map(([id]) => id),
+    after: orders.length < PAGE_SIZE ? undefined : orders.at(-1)?.[0],
   };
 };

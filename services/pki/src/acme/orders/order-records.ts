@@ -10,6 +10,10 @@ import type { Order } from './domain/order.ts';
 export const orderRecords = (mount: MountScope): RecordCollection<Order> =>
   jsonRecords(acmePrefix(mount, 'orders'));
 
+/** The orders of one account, oldest first. Keys are their ids. */
+export const ordersOf = (mount: MountScope, accountId: string): RecordCollection<Order> =>
+  orderRecords(mount).below(accountId);
+
 export const orderKey = (accountId: string, orderId: string): string => `${accountId}/${orderId}`;
 
 /** Index from a certificate to its order; keys are serial numbers as in record paths. */

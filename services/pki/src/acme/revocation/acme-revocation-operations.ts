@@ -35,8 +35,7 @@ import { authorizationStatus } from '../orders/domain/order.ts';
 import {
   type CertificateOrigin,
   certificateOriginRecords,
-  orderKey,
-  orderRecords,
+  ordersOf,
 } from '../orders/order-records.ts';
 import { AcmeProblem, malformed } from '../problems/problem.ts';
 
@@ -73,24 +72,23 @@ const holdsAll = async (
   names: readonly string[],
 ): Promise<boolean> => {
   const missing = new Set(names);
-  const prefix = orderKey(accountId, '');
-  const records = orderRecords(mount);
+  const records = ordersOf(mount, accountId);
   const nowMs = clock.nowMs();
   let after: string | undefined;
   do {
-    const page = await store.scan(records.path(prefix), {
+    const page = await records.entries(store, {
       limit: PAGE_SIZE,
       ...(after !== undefined && { after }),
     });
-    for (const { value } of page)
-      for (const authorization of records.decode(value).authorizations) {
+    for (const [, order] of page)
+      for (const authorization of order.authorizations) {
         const { identifier, wildcard } = authorization;
         if (authorizationStatus(authorization, nowMs) !== 'valid') continue;
         missing.delete(`${identifier.type}:${wildcard ? '*.' : ''}${identifier.value}`);
         // An authorization for a wildcard was proven in the DNS, so it also covers the parent name.
         if (wildcard) missing.delete(`dns:${identifier.value}`);
       }
-    after = page.length < PAGE_SIZE ? undefined : page.at(-1)?.path;
+    after = page.length < PAGE_SIZE ? undefined : page.at(-1)?.[0];
   } while (missing.size > 0 && after !== undefined);
   return names.length > 0 && missing.size === 0;
 };

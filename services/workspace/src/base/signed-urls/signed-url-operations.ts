@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Store } from '@keelson/storage';
+import type { Reads, Store } from '@keelson/storage';
 import type { ServiceContext } from '../service-context.ts';
 import {
   isSignatureOf,
@@ -11,7 +11,7 @@ import { signingKeys } from './signing-key-records.ts';
 
 const NAME = 'addresses';
 
-const findKey = async (store: Pick<Store, 'read' | 'list' | 'scan'>) => {
+const findKey = async (store: Reads) => {
   const found = await signingKeys.find(store, NAME);
   return found && Buffer.from(found.keyBase64, 'base64');
 };

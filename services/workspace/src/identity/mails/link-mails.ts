@@ -2,8 +2,13 @@
  * Mails that carry a one-time link. A mail waits as a record until the server has accepted it; the code of its
  * link is made just before it is sent, and removed if it was not.
  */
-import { type Transaction, type TransactOptions, unlessDamaged } from '@keelson/storage';
-import type { KeyedRecords } from '../../base/keyed-records.ts';
+import {
+  type RecordCollection,
+  type Transaction,
+  type TransactOptions,
+  unlessDamaged,
+} from '@keelson/storage';
+
 import type { Mail } from '../../base/mail/mailer.ts';
 import { MESSAGE_RETRIES, pauseAfter } from '../../base/retries.ts';
 import type { WaitingMail } from '../model/waiting-mail.ts';
@@ -27,7 +32,7 @@ export interface PreparedMail {
 
 /** One kind of mail. The id of a waiting mail owns the code of its link. */
 export interface LinkMails {
-  readonly waiting: KeyedRecords<WaitingMail>;
+  readonly waiting: RecordCollection<WaitingMail>;
   /** Undefined when the mail is no longer wanted. */
   prepare(
     tx: Transaction,

@@ -20,7 +20,7 @@ export const AGENT_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'agent',
     version: 1,
-    source: agentRecords.collection,
+    source: agentRecords,
     columns: {
       id: 'text',
       pool_id: 'text',

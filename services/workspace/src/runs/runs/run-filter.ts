@@ -132,7 +132,7 @@ export const resolveFilter = async (
 });
 
 /** Paths of runs that match a text, in their messages or as their id. */
-const toPath = (runId: string): string => runRecords.collection.path(runId);
+const toPath = (runId: string): string => runRecords.path(runId);
 
 /** Whether a text filter alone matches so few runs that all of them can be read. */
 export const isNarrow = ({ text, textRunIds, textUserId }: ResolvedFilter): boolean =>

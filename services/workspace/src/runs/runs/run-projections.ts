@@ -37,7 +37,7 @@ export const RUN_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'run',
     version: 6,
-    source: runRecords.collection,
+    source: runRecords,
     columns: {
       id: 'text',
       organization_id: 'text',

@@ -18,7 +18,7 @@ export const CONFIGURATION_VERSION_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'configuration_version',
     version: 1,
-    source: configurationVersionRecords.collection,
+    source: configurationVersionRecords,
     columns: { id: 'text', workspace_id: 'text', status: 'text', created_at: 'integer' },
     indexes: [
       ['workspace_id', 'created_at', 'id'],

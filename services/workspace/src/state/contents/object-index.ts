@@ -64,8 +64,6 @@ export const isKnown = async (store: Store, key: string): Promise<boolean> => {
   // Something else may lie in the same bucket.
   if (parsed === undefined) return true;
   // As stored, because a damaged record may still be repaired.
-  const records = [stateContents, looseContents].map(({ collection }) =>
-    collection.path(parsed.contentId),
-  );
+  const records = [stateContents, looseContents].map((one) => one.path(parsed.contentId));
   return (await store.stored.read(records)).length > 0;
 };

@@ -38,7 +38,7 @@ export interface ObjectUpkeep {
 const COPIES_AT_ONCE = 4;
 /** A round is a second; those that the primary lacks, too, are asked for again and again. */
 const COPIES_PER_ROUND = 200;
-const CONTENTS = stateContents.collection.path('');
+const CONTENTS = stateContents.path('');
 
 /** Ids of the contents that changed after entry `from` of the log. @throws KeelsonError `storage.wal_pruned` */
 async function* changedContents(store: Store, from: number, head: number): AsyncGenerator<string> {

@@ -19,7 +19,7 @@ export const STATE_VERSION_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'state_version',
     version: 2,
-    source: stateVersionRecords.collection,
+    source: stateVersionRecords,
     columns: {
       id: 'text',
       workspace_id: 'text',

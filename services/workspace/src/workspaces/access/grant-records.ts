@@ -1,5 +1,5 @@
-import type { Transaction } from '@keelson/storage';
-import { type KeyedRecords, keyedRecords } from '../../base/keyed-records.ts';
+import type { RecordCollection, Transaction } from '@keelson/storage';
+import { keyedRecords } from '../../base/keyed-records.ts';
 import type {
   CustomWorkspaceRights,
   ProjectAccessLevel,
@@ -40,7 +40,7 @@ type AnyGrant = TeamGrant<unknown, unknown>;
 
 export const writeGrant = <G extends AnyGrant>(
   tx: Transaction,
-  records: KeyedRecords<G>,
+  records: RecordCollection<G>,
   grant: G,
 ): void => {
   const { id, teamId, targetId } = grant;
@@ -51,7 +51,7 @@ export const writeGrant = <G extends AnyGrant>(
 
 export const removeGrant = (
   tx: Transaction,
-  records: Pick<KeyedRecords<AnyGrant>, 'delete'>,
+  records: Pick<RecordCollection<AnyGrant>, 'delete'>,
   { id, teamId, targetId }: Pick<AnyGrant, 'id' | 'teamId' | 'targetId'>,
 ): void => {
   records.delete(tx, teamId, targetId);
@@ -62,7 +62,7 @@ export const removeGrant = (
 /** Removes the grants on a workspace or project that is deleted. */
 export const removeGrantsOn = async (
   tx: Transaction,
-  records: Pick<KeyedRecords<AnyGrant>, 'find' | 'delete'>,
+  records: Pick<RecordCollection<AnyGrant>, 'find' | 'delete'>,
   targetId: string,
 ): Promise<void> => {
   for (const teamId of await grantedTeams.keys(tx, [targetId])) {

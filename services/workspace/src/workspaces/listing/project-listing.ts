@@ -27,7 +27,7 @@ export interface ProjectMatches {
 }
 
 const toPaths = (ids: readonly string[]): readonly string[] =>
-  filledUp(ids.map((id) => projectRecords.collection.prefix + id));
+  filledUp(ids.map((id) => projectRecords.prefix + id));
 
 /** If more projects than this contain a part of a name, the list reads the names in order instead. */
 const FEW = 2000;

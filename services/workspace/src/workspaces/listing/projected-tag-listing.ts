@@ -65,11 +65,7 @@ export const createTagListing = (store: Pick<Store, 'select'>): TagListing => {
               tag
                 .selectFrom('workspace_tag as carried')
                 .select('carried.tag_key')
-                .where(
-                  'carried.record_path',
-                  '=',
-                  workspaceRecords.collection.path(notOnWorkspaceId),
-                ),
+                .where('carried.record_path', '=', workspaceRecords.path(notOnWorkspaceId)),
             ),
           );
         }

@@ -107,7 +107,7 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'workspace',
     version: 4,
-    source: workspaceRecords.collection,
+    source: workspaceRecords,
     columns: {
       id: 'text',
       organization_id: 'text',
@@ -179,7 +179,7 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'workspace_tag',
     version: 1,
-    source: workspaceRecords.collection,
+    source: workspaceRecords,
     columns: {
       workspace_id: 'text',
       name_lower: 'text',
@@ -220,7 +220,7 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'project',
     version: 2,
-    source: projectRecords.collection,
+    source: projectRecords,
     columns: { id: 'text', organization_id: 'text', name: 'text', name_lower: 'text' },
     indexes: [
       ['organization_id', 'name'],
@@ -235,7 +235,7 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'project_tag',
     version: 1,
-    source: projectRecords.collection,
+    source: projectRecords,
     columns: {
       project_id: 'text',
       organization_id: 'text',
@@ -256,7 +256,7 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'project_auto_destroy',
     version: 1,
-    source: projectRecords.collection,
+    source: projectRecords,
     columns: { project_id: 'text', duration_ms: 'integer' },
     indexes: [['project_id']],
     rows: ({ id, autoDestroyActivityDuration }): ProjectAutoDestroyRow[] => {

@@ -41,7 +41,7 @@ export type Start =
   | { readonly by: 'ids'; readonly ids: readonly string[] }
   | { readonly by: 'tag' | 'visible' | 'project' };
 
-const { prefix } = workspaceRecords.collection;
+const { prefix } = workspaceRecords;
 
 /** Lists of ids are padded to one of these sizes, which keeps the number of prepared statements small. */
 const LIST_SIZES = [1, 8, 64, 512, 1024, 4096];

@@ -1,8 +1,8 @@
 /** Access of teams to single workspaces and to projects. */
 import { invalidParameter, newResourceId, refuseInvalid } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
+import type { RecordCollection } from '@keelson/storage';
 import { type Reads, readableOnly } from '@keelson/storage';
-import type { KeyedRecords } from '../../base/keyed-records.ts';
 import { notFound } from '../../base/not-found.ts';
 import type { ServiceContext } from '../../base/service-context.ts';
 import { type OrganizationAccessResult } from '../../identity/access/organization-access-operations.ts';
@@ -33,7 +33,7 @@ export interface GrantKind<G extends Grant> {
   readonly idPrefix: string;
   /** Name in filters. */
   readonly target: 'workspace' | 'project';
-  readonly records: KeyedRecords<G>;
+  readonly records: RecordCollection<G>;
   /** The organization of the target, if the caller may see the grants on it. */
   requireReader(
     reads: Reads,

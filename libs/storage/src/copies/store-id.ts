@@ -1,7 +1,7 @@
 /** Id of a store, created when first needed and kept in copies of the store. */
 import { randomUUID } from 'node:crypto';
+import { jsonRecords } from '../collections/json-records.ts';
 import type { Store } from '../store.ts';
-import { jsonRecords } from './json-records.ts';
 
 // Not encrypted, so that a sealed store can be identified; not replicated, so that each cluster has its own.
 const storeIds = jsonRecords<{ readonly id: string }>('node/core/');
