@@ -59,10 +59,7 @@ describe('an agent pool', () => {
       422,
       '/data/attributes/agent-pool-id',
     ]);
-    const inheriting = {
-      'execution-mode': 'remote',
-      'setting-overwrites': { 'agent-pool': false },
-    };
+    const inheriting = { 'execution-mode': 'agent', 'setting-overwrites': { 'agent-pool': false } };
     expect((await update(inheriting)).data.attributes['execution-mode']).toBe('remote');
   });
 

@@ -117,12 +117,7 @@ export const createProject = (
     if (!decideOrganizationPermissions(caller).canCreateProject) throw notFound('organization');
     refuseInvalid([
       ...checkProject(given),
-      ...checkExecution(
-        given.execution,
-        undefined,
-        DEFAULT_EXECUTION_NAMES,
-        organization.defaultExecution,
-      ),
+      ...checkExecution(given.execution, undefined, DEFAULT_EXECUTION_NAMES),
     ]);
     const createdAtMs = clock.nowMs();
     const project = decideProject(
@@ -154,12 +149,7 @@ export const updateProject = (
     const access = await requireProject(tx, principal, projectId, 'canUpdate');
     refuseInvalid([
       ...checkProject(given),
-      ...checkExecution(
-        given.execution,
-        access.project.ownExecution,
-        DEFAULT_EXECUTION_NAMES,
-        access.organization.defaultExecution,
-      ),
+      ...checkExecution(given.execution, access.project.ownExecution, DEFAULT_EXECUTION_NAMES),
     ]);
     const project = decideProject(given, access.project, context.clock.nowMs());
     if (given.tagBindings !== undefined) {

@@ -17,13 +17,18 @@ import {
   TEXTS,
   toPaginatedDocument,
   withLinkage,
+  withWarnings,
 } from '@keelson/jsonapi';
 import { type Static, Type } from 'typebox';
 import {
   DEFAULT_POOL_RELATIONSHIPS,
   toDefaultPoolId,
 } from '../../base/execution/default-pool-request.ts';
-import { EXECUTION_MODES } from '../../base/execution/domain/execution.ts';
+import {
+  DEFAULT_EXECUTION_NAMES,
+  EXECUTION_MODES,
+  warnOfInherited,
+} from '../../base/execution/domain/execution.ts';
 import { MATCHING_COUNTS } from '../../base/matching-counts.ts';
 import { type ProjectAccessResult, requireProject } from '../access/access-operations.ts';
 import { isTagUnion, parseTagFilters, TAG_FILTERS } from '../listing/workspace-list-request.ts';
@@ -131,6 +136,15 @@ export const projectRoutes = (context: WorkspacesContext): Route[] => {
     const ids = included.map(({ id }) => id);
     return { data: withLinkage(data, 'effective-tag-bindings', ids), included };
   };
+  /** After a change, with a warning about values that were not stored. */
+  const toAnswer = async (access: ProjectAccessResult, { execution }: GivenProject) => {
+    const { project, organization } = access;
+    const effective = project.ownExecution ?? organization.defaultExecution;
+    return {
+      data: await toResource(access),
+      ...withWarnings(warnOfInherited(execution, effective, DEFAULT_EXECUTION_NAMES)),
+    };
+  };
   return jsonApiRoutes('projects', [
     endpoint({
       method: 'POST',
@@ -140,11 +154,12 @@ export const projectRoutes = (context: WorkspacesContext): Route[] => {
       body: { schema: CREATE, check: checkTexts },
       success: 201,
       handle: async ({ principal, params, body }) => {
+        const given = fromProjectDocument(body);
         const access = await createProject(context, principal, params['organization_name'] ?? '', {
-          ...fromProjectDocument(body),
+          ...given,
           name: body.data.attributes.name,
         });
-        return { document: { data: await toResource(access) } };
+        return { document: await toAnswer(access, given) };
       },
     }),
     endpoint({
@@ -210,8 +225,9 @@ export const projectRoutes = (context: WorkspacesContext): Route[] => {
       body: { schema: UPDATE, check: checkTexts },
       handle: async ({ principal, params, body }) => {
         const id = params['project_id'] ?? '';
-        const access = await updateProject(context, principal, id, fromProjectDocument(body));
-        return { document: { data: await toResource(access) } };
+        const given = fromProjectDocument(body);
+        const access = await updateProject(context, principal, id, given);
+        return { document: await toAnswer(access, given) };
       },
     }),
     endpoint({

@@ -84,13 +84,7 @@ describe('a request with mistakes', () => {
 });
 
 describe('settings that could have no effect', () => {
-  const INHERITED = { 'setting-overwrites': { 'agent-pool': false } };
   const CASES: readonly (readonly [object, string])[] = [
-    [{ 'execution-mode': 'local', ...INHERITED }, 'setting-overwrites/agent-pool'],
-    [
-      { operations: false, 'setting-overwrites': { 'execution-mode': false } },
-      'setting-overwrites/execution-mode',
-    ],
     [{ 'assessments-enabled': true, 'runtime-version': '0.15.3' }, 'assessments-enabled'],
     [{ 'assessments-enabled': true, 'execution-mode': 'local' }, 'assessments-enabled'],
     ...['', '/', 'a/', '../a', 'a/../b', 'a//b', './a/./b'].map(
@@ -115,7 +109,7 @@ describe('settings that could have no effect', () => {
       { 'trigger-patterns': ['/a/**/*', './b/?.tf'] },
       { 'trigger-patterns': [], 'trigger-prefixes': ['', '/', '/a/', './b'] },
       { 'assessments-enabled': true, 'runtime-version': '0.15.4' },
-      INHERITED,
+      { 'setting-overwrites': { 'agent-pool': false } },
     ])
       expect((await update(id, attributes)).status).toBe(200);
   });

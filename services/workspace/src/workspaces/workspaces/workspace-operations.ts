@@ -171,12 +171,7 @@ export const createWorkspace = (
     refuseInvalid([
       ...checkWorkspaceName(given.name),
       ...checkSourceUrl(creation.sourceUrl),
-      ...checkExecution(
-        given.execution,
-        undefined,
-        WORKSPACE_EXECUTION_NAMES,
-        project.ownExecution ?? organization.defaultExecution,
-      ),
+      ...checkExecution(given.execution, undefined, WORKSPACE_EXECUTION_NAMES),
       ...checkSettings(given.settings, undefined, context.runtimeVersions),
     ]);
     const workspace: Workspace = {
@@ -266,15 +261,9 @@ export const updateWorkspace = async (
         const at = { nowMs, pointer: PROJECT_POINTER };
         return withMove(tx, principal, workspace, given.projectId, at);
       }
-      const project = await projectRecords.find(tx, given.projectId || workspace.projectId);
       refuseInvalid([
         ...(given.name === undefined ? [] : checkWorkspaceName(given.name)),
-        ...checkExecution(
-          given.execution,
-          workspace.ownExecution,
-          WORKSPACE_EXECUTION_NAMES,
-          project?.ownExecution ?? organization.defaultExecution,
-        ),
+        ...checkExecution(given.execution, workspace.ownExecution, WORKSPACE_EXECUTION_NAMES),
         ...checkSettings(given.settings, workspace.settings, context.runtimeVersions),
       ]);
       const name = given.name ?? workspace.name;

@@ -16,6 +16,11 @@ import {
 } from '@keelson/jsonapi';
 import { type RecordedReads, recordReads } from '@keelson/storage';
 import { Type } from 'typebox';
+import {
+  decideEffectiveExecution,
+  WORKSPACE_EXECUTION_NAMES,
+  warnOfInherited,
+} from '../../base/execution/domain/execution.ts';
 import { findSitePolicyFor } from '../../base/retention/retention-records.ts';
 import {
   requireWorkspace,
@@ -107,14 +112,24 @@ export const answerWorkspace = async (
   return { document: { data, included } };
 };
 
-/** The organization's setting overrides the workspace's, which is stored nevertheless. */
-const warnOfEnforcement = (
-  { settings }: GivenWorkspace,
-  { organization }: WorkspaceAccessResult,
-): readonly string[] =>
-  settings.assessmentsEnabled === false && organization.settings.assessmentsEnforced
+/** Values of a request that have no effect, because the organization or the project decides. */
+const warnOfDefaults = (
+  { settings, execution }: GivenWorkspace,
+  { workspace, project, organization }: WorkspaceAccessResult,
+): readonly string[] => [
+  ...(settings.assessmentsEnabled === false && organization.settings.assessmentsEnforced
     ? ['assessments-enabled has no effect while the organization has assessments-enforced']
-    : [];
+    : []),
+  ...warnOfInherited(
+    execution,
+    decideEffectiveExecution(
+      workspace.ownExecution,
+      project.ownExecution,
+      organization.defaultExecution,
+    ),
+    WORKSPACE_EXECUTION_NAMES,
+  ),
+];
 
 const COLLECTION = '/organizations/:organization_name/workspaces';
 
@@ -172,7 +187,7 @@ export const workspaceRoutes = (context: WorkspacesContext): Route[] => {
           { sourceName, sourceUrl },
         );
         const { document } = await answerWorkspace(context, exchange, access);
-        return { document: { ...document, ...withWarnings(warnOfEnforcement(given, access)) } };
+        return { document: { ...document, ...withWarnings(warnOfDefaults(given, access)) } };
       },
     }),
     endpoint({
@@ -237,7 +252,7 @@ export const workspaceRoutes = (context: WorkspacesContext): Route[] => {
           const { principal } = exchange;
           const { access, warnings } = await updateWorkspace(context, principal, address, given);
           const { document } = await answerWorkspace(context, exchange, access);
-          const all = [...warnings, ...warnOfEnforcement(given, access)];
+          const all = [...warnings, ...warnOfDefaults(given, access)];
           return { document: { ...document, ...withWarnings(all) } };
         },
       }),

@@ -318,6 +318,38 @@ describe('the execution mode', () => {
     });
   });
 
+  test('that is inherited is not changed by another value, and the answer says so', async () => {
+    const { id, relationships } = await harness.create(COLLECTION, 'workspaces', { name: 'stale' });
+    const project = (relationships['project']?.data as { id: string }).id;
+    await update(`/workspaces/${id}`, 'workspaces', { 'execution-mode': 'local' });
+    const STALE = [
+      [{ 'execution-mode': 'agent', 'agent-pool-id': '' }, 1],
+      [{ 'execution-mode': 'agent', 'agent-pool-id': 'apool-0000000000000000' }, 1],
+      [{ operations: false }, 1],
+      [{ 'execution-mode': 'remote' }, 0],
+      [{}, 0],
+    ] as const;
+    for (const [given, warnings] of STALE) {
+      const overwrites = { 'execution-mode': false, 'agent-pool': false };
+      const answer = await update(`/workspaces/${id}`, 'workspaces', {
+        ...given,
+        'setting-overwrites': overwrites,
+      });
+      expect([answer.status, answer.data.attributes]).toMatchObject([
+        200,
+        { 'execution-mode': 'remote', 'setting-overwrites': overwrites },
+      ]);
+      expect(answer.meta?.warnings ?? []).toHaveLength(warnings);
+    }
+    const { meta } = await update(`/projects/${project}`, 'projects', {
+      'default-execution-mode': 'agent',
+      'setting-overwrites': { 'default-execution-mode': false },
+    });
+    expect(meta.warnings).toEqual([
+      'default-execution-mode and default-agent-pool-id are inherited, because setting-overwrites.default-execution-mode is false: the given value was not stored',
+    ]);
+  });
+
   test('is local when operations is false', async () => {
     const { attributes } = await harness.create(COLLECTION, 'workspaces', {
       name: 'no-operations',

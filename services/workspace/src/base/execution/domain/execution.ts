@@ -61,24 +61,35 @@ export const DEFAULT_EXECUTION_NAMES: ExecutionAttributeNames = {
 const decideIsOwn = (overwrites: GivenExecution['overwrites']): boolean | undefined =>
   overwrites?.executionMode ?? overwrites?.agentPool ?? undefined;
 
-/** Whether a request that says "inherited" names only values that are inherited, as a document sent back does. */
-const repeatsInherited = (
-  { mode, operations, agentPoolId }: GivenExecution,
-  inherited: Execution,
-): boolean =>
-  (mode ?? inherited.mode) === inherited.mode &&
-  (operations === undefined || toMode(operations) === inherited.mode) &&
-  (agentPoolId || inherited.agentPoolId) === inherited.agentPoolId;
+const toMode = (operations: boolean): ExecutionMode => (operations ? 'remote' : 'local');
 
 /**
- * Checks which combinations are allowed. `current` is undefined on creation, null when inherited; `inherited` is the
- * value that applies then, undefined for an organization, which inherits nothing.
+ * A warning where a request says "inherited" and gives another value than the inherited one, which is not stored then.
+ * Public clients send the mode that they read before the default of the project or organization changed.
+ * @param effective the value after the request
  */
+export const warnOfInherited = (
+  { mode, operations, agentPoolId, overwrites }: GivenExecution,
+  effective: Execution,
+  names: ExecutionAttributeNames,
+): readonly string[] => {
+  if (decideIsOwn(overwrites) !== false) return [];
+  const isRepeated =
+    (mode ?? effective.mode) === effective.mode &&
+    (operations === undefined || toMode(operations) === effective.mode) &&
+    (agentPoolId || effective.agentPoolId) === effective.agentPoolId;
+  if (isRepeated) return [];
+  const overwrite = overwrites?.executionMode == null ? names.poolOverwrite : names.overwrite;
+  return [
+    `${names.mode} and ${names.agentPool} are inherited, because setting-overwrites.${overwrite} is false: the given value was not stored`,
+  ];
+};
+
+/** Checks which combinations are allowed. `current` is undefined on creation, null when inherited. */
 export const checkExecution = (
   given: GivenExecution,
   current: Execution | null | undefined,
   names: ExecutionAttributeNames,
-  inherited?: Execution,
 ): readonly Violation[] => {
   const violations: Violation[] = [];
   const { mode, operations, overwrites } = given;
@@ -114,16 +125,8 @@ export const checkExecution = (
       ),
     );
   }
-  const isGiven = mode != null || operations !== undefined || pool != null;
-  if (isOwn === false && isGiven && !(inherited && repeatsInherited(given, inherited))) {
-    const overwrite = overwrites?.executionMode == null ? names.poolOverwrite : names.overwrite;
-    violations.push(
-      attributeViolation(
-        `setting-overwrites/${overwrite}`,
-        `setting-overwrites.${overwrite} is false, which means that ${names.mode} and ${names.agentPool} are inherited: leave them out, or give the inherited value`,
-      ),
-    );
-  }
+  // What is inherited is checked where it is set.
+  if (isOwn === false) return violations;
   const next = mode ?? (operations === undefined ? current?.mode : toMode(operations));
   const nextPool = pool === undefined ? current?.agentPoolId : pool;
   if (pool != null && (operations === true || next !== 'agent')) {
@@ -133,7 +136,7 @@ export const checkExecution = (
         "agent pool must not be specified unless using 'agent' execution mode",
       ),
     );
-  } else if (next === 'agent' && nextPool == null && isOwn !== false) {
+  } else if (next === 'agent' && nextPool == null) {
     violations.push(
       attributeViolation(
         names.agentPool,
@@ -143,8 +146,6 @@ export const checkExecution = (
   }
   return violations;
 };
-
-const toMode = (operations: boolean): ExecutionMode => (operations ? 'remote' : 'local');
 
 /** The value that a workspace or project itself holds after a request; null means inherited. */
 export const decideOwnExecution = (
