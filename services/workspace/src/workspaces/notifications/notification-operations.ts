@@ -177,15 +177,35 @@ const destinationOf = ({ url, token, userIds, emailAddresses }: NotificationConf
   emailAddresses,
 });
 
+/**
+ * Users who get mail after an update. A request that leaves them out removes them, as public clients expect, which
+ * omit an empty relationship; one that only enables or disables the configuration keeps them.
+ */
+const decideUserIds = (
+  { userIds, enabled: _enabled, ...others }: GivenNotification,
+  before: NotificationConfiguration,
+): readonly string[] => {
+  if (userIds !== undefined) return userIds;
+  const isSwitch = Object.values(others).every((value) => value === undefined);
+  return before.destinationType === 'email' && !isSwitch ? [] : before.userIds;
+};
+
+/** The updated configuration. */
+export interface NotificationUpdate extends NotificationView {
+  /** Users who no longer get mail, because the request left them out. */
+  readonly omittedUsers: number;
+}
+
 /** @throws KeelsonError `workspace.conflict` when its destination changed since it was verified */
 export const updateNotification = async (
   context: WorkspacesContext,
   principal: Principal,
   id: string,
   given: GivenNotification,
-): Promise<NotificationView> => {
+): Promise<NotificationUpdate> => {
   const { store, clock } = context;
   const nowMs = clock.nowMs();
+  let omittedUsers = 0;
   const prepare = async (reads: Reads): Promise<NotificationConfiguration> => {
     const before = await requireConfiguration(reads, principal, id);
     const { destinationType = before.destinationType } = given;
@@ -201,10 +221,12 @@ export const updateNotification = async (
       url,
       token,
       triggers: given.triggers ?? before.triggers,
-      userIds: given.userIds ?? before.userIds,
+      userIds: decideUserIds(given, before),
       emailAddresses: given.emailAddresses ?? before.emailAddresses,
       updatedAtMs: nowMs,
     };
+    omittedUsers =
+      given.userIds === undefined ? before.userIds.length - configuration.userIds.length : 0;
     await check(context, reads, configuration);
     return configuration;
   };
@@ -221,7 +243,7 @@ export const updateNotification = async (
     await storeNotification(tx, configuration);
     if (!configuration.enabled) await removeQueue(tx, id);
     if (response !== undefined) await addResponse(tx, id, response);
-    return toView(tx, configuration);
+    return { ...(await toView(tx, configuration)), omittedUsers };
   });
 };
 

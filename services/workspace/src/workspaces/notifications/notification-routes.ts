@@ -81,13 +81,16 @@ const toDocument = (view: NotificationView) => ({
   document: { data: toNotificationResource(view) },
 });
 
-/** After a change, with warnings about triggers that are never sent. */
-const toChangedDocument = (view: NotificationView) => ({
+/** After a change, with warnings about triggers that are never sent, and `others`. */
+const toChangedDocument = (view: NotificationView, others: readonly string[] = []) => ({
   document: {
     data: toNotificationResource(view),
-    ...withWarnings(warnOfTriggers(view.configuration.triggers)),
+    ...withWarnings([...warnOfTriggers(view.configuration.triggers), ...others]),
   },
 });
+
+const USERS_WARNING =
+  'the relationship users was not given: the users of this configuration were removed and get no more mail';
 
 const ONE = '/notification-configurations/:notification_configuration_id';
 const ID = 'notification_configuration_id';
@@ -151,10 +154,15 @@ export const notificationRoutes = (context: WorkspacesContext): Route[] => {
       summary: 'Update a notification configuration',
       answers: one('notification-configurations'),
       body: { schema: UPDATE },
-      handle: async ({ principal, params, body }) =>
-        toChangedDocument(
-          await updateNotification(context, principal, params[ID] ?? '', toGiven(body)),
-        ),
+      handle: async ({ principal, params, body }) => {
+        const updated = await updateNotification(
+          context,
+          principal,
+          params[ID] ?? '',
+          toGiven(body),
+        );
+        return toChangedDocument(updated, updated.omittedUsers > 0 ? [USERS_WARNING] : []);
+      },
     }),
     endpoint({
       method: 'POST',
