@@ -14,6 +14,7 @@ const TOOLS = [
   'conformance/acme/caddy',
 ];
 for (const folder of TOOLS) await buildGoTool(join(ROOT, folder));
+await buildGoTool(join(ROOT, 'conformance/tfe-provider'), 'terraform-provider-tfe');
 
 /** Client libraries, whose tests are compiled. */
 const MODULES = ['conformance/go-tfe', 'conformance/vault-api', 'conformance/cert-manager'];

@@ -440,31 +440,6 @@ describe('destinations for people', () => {
   });
 });
 
-describe('the users who get mail', () => {
-  test('are removed by an update without them, which says so, but not by turning it off', async () => {
-    const { list } = await harness.call('GET', '/organizations/acme/organization-memberships');
-    const user = list[0]?.relationships['user']?.data as { id: string };
-    const users = { users: { data: [{ type: 'users', id: user.id }] } };
-    const place = `/workspaces/${await runs.makeWorkspace()}`;
-    const id = await configure(place, { 'destination-type': 'email', url: null }, users);
-    const update = async (attributes: object, relationships?: object) => {
-      const answer = await harness.call('PATCH', `/notification-configurations/${id}`, {
-        data: { type: 'notification-configurations', attributes, relationships },
-      });
-      const left = answer.data.relationships['users']?.data as readonly object[];
-      return [answer.status, left.length, answer.meta?.warnings ?? []];
-    };
-    expect(await update({ enabled: false })).toEqual([200, 1, []]);
-    expect(await update({ name: 'with users' }, users)).toEqual([200, 1, []]);
-    expect(await update({ name: 'without' })).toEqual([
-      200,
-      0,
-      [expect.stringContaining('the users of this configuration were removed')],
-    ]);
-    expect(await update({ name: 'still without' })).toEqual([200, 0, []]);
-  });
-});
-
 describe('an event that waits to be sent', () => {
   test('and cannot be read is skipped, and the others are sent', async () => {
     const places = [await makePlace(), await makePlace()];

@@ -121,6 +121,15 @@ const PROJECT_FILTERS: QuerySchema = {
   sort: sortedBy(['name']),
 };
 
+/** `meta` with a warning about an execution mode that was not stored. */
+const withExecutionWarning = (
+  { execution }: GivenProject,
+  { project, organization }: ProjectAccessResult,
+) => {
+  const effective = project.ownExecution ?? organization.defaultExecution;
+  return withWarnings(warnOfInherited(execution, effective, DEFAULT_EXECUTION_NAMES));
+};
+
 export const projectRoutes = (context: WorkspacesContext): Route[] => {
   const toResource = async (access: ProjectAccessResult) =>
     toOwnProjectResource(
@@ -136,15 +145,6 @@ export const projectRoutes = (context: WorkspacesContext): Route[] => {
     const ids = included.map(({ id }) => id);
     return { data: withLinkage(data, 'effective-tag-bindings', ids), included };
   };
-  /** After a change, with a warning about values that were not stored. */
-  const toAnswer = async (access: ProjectAccessResult, { execution }: GivenProject) => {
-    const { project, organization } = access;
-    const effective = project.ownExecution ?? organization.defaultExecution;
-    return {
-      data: await toResource(access),
-      ...withWarnings(warnOfInherited(execution, effective, DEFAULT_EXECUTION_NAMES)),
-    };
-  };
   return jsonApiRoutes('projects', [
     endpoint({
       method: 'POST',
@@ -159,7 +159,9 @@ export const projectRoutes = (context: WorkspacesContext): Route[] => {
           ...given,
           name: body.data.attributes.name,
         });
-        return { document: await toAnswer(access, given) };
+        return {
+          document: { data: await toResource(access), ...withExecutionWarning(given, access) },
+        };
       },
     }),
     endpoint({
@@ -227,7 +229,9 @@ export const projectRoutes = (context: WorkspacesContext): Route[] => {
         const id = params['project_id'] ?? '';
         const given = fromProjectDocument(body);
         const access = await updateProject(context, principal, id, given);
-        return { document: await toAnswer(access, given) };
+        return {
+          document: { data: await toResource(access), ...withExecutionWarning(given, access) },
+        };
       },
     }),
     endpoint({

@@ -125,7 +125,7 @@ export const checkExecution = (
       ),
     );
   }
-  // What is inherited is checked where it is set.
+  // An inherited value is checked where it is set.
   if (isOwn === false) return violations;
   const next = mode ?? (operations === undefined ? current?.mode : toMode(operations));
   const nextPool = pool === undefined ? current?.agentPoolId : pool;
