@@ -34,6 +34,7 @@ import { certificateListRoutes } from './certificates/certificate-list-routes.ts
 import { certificateRoutes } from './certificates/certificate-routes.ts';
 import { clusterListRoutes } from './clusters/cluster-list-routes.ts';
 import type { ThisCluster } from './clusters/cluster-records.ts';
+import { keyBanRoutes } from './clusters/key-ban-routes.ts';
 import { carryOutbox } from './clusters/outbox.ts';
 import { acceptingOutboxes, forwardOutbox } from './clusters/outbox-forwarding.ts';
 import type { PkiConfig } from './config.ts';
@@ -63,7 +64,6 @@ import { rootRoutes } from './issuers/root-routes.ts';
 import { caSigningRoutes } from './issuing/ca-signing-routes.ts';
 import { CertificateMaker } from './issuing/certificate-maker.ts';
 import { type IssuingRouteParts, issuingRoutes } from './issuing/issuing-routes.ts';
-import { compromisedKeyRoutes } from './keys/compromised-key-routes.ts';
 import { createCompromisedKeys } from './keys/compromised-keys.ts';
 import { keyRoutes } from './keys/key-routes.ts';
 import { createPkiCounters, type PkiCounters } from './metrics/counters.ts';
@@ -156,7 +156,7 @@ const pkiRoutes = (
     ...issuerRoutes({ ...shared, rolesNaming }),
     ...issuerFetchRoutes(shared),
     ...keyRoutes({ store, issuerWithKey }),
-    ...compromisedKeyRoutes(store),
+    ...keyBanRoutes(shared),
     ...roleRoutes(store),
     ...issuingRoutes(shared),
     ...caSigningRoutes(shared),

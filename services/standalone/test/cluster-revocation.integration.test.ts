@@ -1,4 +1,5 @@
 /** Revocation over two clusters that replicate: a certificate revoked on one is on the CRL of both. */
+import { execFileSync } from 'node:child_process';
 import { type NatsServer, startNats } from '@keelson/testkit';
 import {
   attach,
@@ -106,6 +107,30 @@ describe('over two clusters', { timeout: WITHIN_MS }, () => {
       0,
     );
     await untilListed(theirs, mine);
+  });
+
+  test('a key that one of them bans is banned in both, and so is the end of the ban', async () => {
+    const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+    const request = ['req', '-new', ...newKey, '-keyout', '/dev/null', '-subj', '/CN=a.example'];
+    const csr = execFileSync('openssl', request, { encoding: 'utf8', stdio: 'pipe' });
+    const sign = (cluster: Cluster) => cluster.v1('POST', 'pki/sign-verbatim', { csr, ttl: '1h' });
+    const untilAnswered = (cluster: Cluster, status: number) =>
+      until(
+        () => sign(cluster),
+        (answer) => answer.status === status,
+      );
+    const { serial_number: serial } = (await sign(secondary)).body.data;
+    const revocation = { serial_number: serial, reason: 'keyCompromise' };
+    expect((await secondary.v1('POST', 'pki/revoke', revocation)).status).toBe(200);
+    expect((await sign(secondary)).status).toBe(400);
+    expect((await untilAnswered(primary, 400)).body.errors).toEqual([
+      expect.stringContaining('it is compromised'),
+    ]);
+    const { keys } = (await primary.v1('LIST', 'pki/keys/compromised')).body.data;
+    expect(keys).toHaveLength(1);
+    expect((await primary.v1('DELETE', `pki/keys/compromised/${keys[0]}`)).status).toBe(204);
+    expect((await sign(primary)).status).toBe(200);
+    await untilAnswered(secondary, 200);
   });
 
   test('a revocation immediately after both were started is announced, too', async () => {

@@ -1,7 +1,7 @@
 /** Waits for announcements of clusters, written here or received by replication. */
 import type { Store } from '@keelson/storage';
 
-/** Paths of announcements and of outboxes: below a mount's uuid. */
+/** Paths of announcements that a round of the upkeep worker answers, and of outboxes: below a mount's uuid. */
 const ANNOUNCEMENT =
   /^(?:shared|local)\/.*(?:outbox|cluster-revocations|unified-crl-pending|revocation-requests|revocation-confirmations)\//;
 

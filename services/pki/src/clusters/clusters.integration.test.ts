@@ -3,12 +3,14 @@
  * replicated scope of the primary goes to the secondary, the outbox of the secondary to the primary.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
+import { generateKeyPairSync, type KeyPairKeyObjectResult } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClusterState } from '@keelson/proto/sys/v1/cluster';
 import { type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
-import { decodePem, findReason, parseCrl, reasonName, toSerialHex } from '@keelson/x509';
+import { decodePem, encodePem, findReason, parseCrl, reasonName, toSerialHex } from '@keelson/x509';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { csrFor } from '../../test/acme-client.ts';
 import { aMount, type OpenPki, openPki } from '../../test/open-pki.ts';
 
 let folders: TemporaryDirectory[];
@@ -362,6 +364,75 @@ describe('a certificate that another cluster issued', () => {
       expect.stringContaining('proof of possession is not forwarded'),
     ]);
     expect((await secondary.call('LIST', 'certs/revocation-queue')).status).toBe(404);
+  });
+});
+
+describe('a key that one cluster bans', () => {
+  let key: KeyPairKeyObjectResult;
+  let csr: string;
+  beforeEach(async () => {
+    key = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const der = Buffer.from(
+      await csrFor(['a.example'], { key, commonName: 'a.example' }),
+      'base64url',
+    );
+    csr = encodePem('CERTIFICATE REQUEST', der);
+    await replicate();
+  });
+
+  const sign = (pki: OpenPki) => pki.call('POST', 'sign-verbatim', { csr, ttl: '1h' });
+  const ban = async (pki: OpenPki): Promise<void> => {
+    const { data } = await sign(pki);
+    expect((await revoke(pki, data.serial_number, 'keyCompromise')).status).toBe(200);
+  };
+  const banned = async (pki: OpenPki): Promise<readonly string[]> =>
+    (await pki.call('LIST', 'keys/compromised')).data?.keys ?? [];
+  const REFUSED = { status: 400, json: { errors: [expect.stringContaining('compromised')] } };
+
+  test.for(['primary', 'secondary'] as const)(
+    'is refused in all, also if the %s bans it without unified lists',
+    async (where) => {
+      await ban(where === 'primary' ? primary : secondary);
+      await forward();
+      for (const pki of [primary, secondary]) {
+        expect(await sign(pki)).toMatchObject(REFUSED);
+        const pem_bundle = key.privateKey.export({ type: 'pkcs8', format: 'pem' });
+        expect(await pki.call('POST', 'keys/import', { pem_bundle })).toMatchObject(REFUSED);
+        expect(await banned(pki)).toHaveLength(1);
+      }
+    },
+  );
+
+  test('is refused at once where it was banned, although the primary cannot be reached', async () => {
+    await ban(secondary);
+    expect(await sign(secondary)).toMatchObject(REFUSED);
+    expect((await sign(primary)).status).toBe(200);
+  });
+
+  test('is accepted again after any cluster has lifted the ban, until the next one', async () => {
+    await ban(primary);
+    await replicate();
+    const [fingerprint] = await banned(secondary);
+    const lifted = await secondary.call('DELETE', `keys/compromised/${fingerprint}`);
+    expect([lifted.status, lifted.json?.warnings]).toEqual([
+      200,
+      [expect.stringContaining('as soon as the primary cluster can be reached')],
+    ]);
+    expect(await sign(secondary)).toMatchObject(REFUSED);
+    await forward();
+    for (const pki of [primary, secondary]) {
+      expect((await sign(pki)).status).toBe(200);
+      expect(await banned(pki)).toEqual([]);
+    }
+    // By the clock of the cluster that bans it next, the lifting is still to come.
+    const lifts = `shared/mounts/${primary.mount.uuid}/lifted-bans/${fingerprint}`;
+    const liftedAtMs = primary.clock.nowMs() + 3_600_000;
+    await primary.store.transact((tx) =>
+      tx.write(lifts, Buffer.from(JSON.stringify({ liftedAtMs }))),
+    );
+    await ban(primary);
+    await replicate();
+    for (const pki of [primary, secondary]) expect(await sign(pki)).toMatchObject(REFUSED);
   });
 });
 

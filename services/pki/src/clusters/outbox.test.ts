@@ -19,6 +19,8 @@ describe('the path of a message to other clusters', () => {
     `mounts/${UUID}/unified-crl-pending/0a-0b`,
     `mounts/${UUID}/revocation-requests/0a-0b`,
     `mounts/${UUID}/revocation-confirmations/0a-0b`,
+    `mounts/${UUID}/banned-keys/thumbprint/berlin`,
+    `mounts/${UUID}/lifted-bans/thumbprint`,
   ])('may be %s', (place) => {
     expect(writtenTo(place)).toEqual([`shared/${place}`]);
   });

@@ -11,18 +11,18 @@ const PAGE_SIZE = 500;
 
 export const outboxPrefix = (mount: MountScope): string => bulkPrefix('outbox', mount);
 
-/** Puts a record for all clusters into the outbox. */
+/** Puts a record for all clusters into the outbox. Those of a local mount are in its one cluster. */
 export const putForAll = <T>(
   tx: Transaction,
   mount: MountScope,
   records: RecordCollection<T>,
   key: string,
   value: T,
-): void =>
-  tx.write(
-    outboxPrefix(mount) + records.path(key).slice(SHARED.length),
-    Buffer.from(JSON.stringify(value)),
-  );
+): void => {
+  if (mount.local) return records.write(tx, key, value);
+  const place = records.path(key).slice(SHARED.length);
+  tx.write(outboxPrefix(mount) + place, Buffer.from(JSON.stringify(value)));
+};
 
 /** Paths of records that a cluster may announce, below `shared/`. */
 const kindsOf = ({ uuid }: MountScope): readonly string[] => [
@@ -30,6 +30,8 @@ const kindsOf = ({ uuid }: MountScope): readonly string[] => [
   `mounts/${uuid}/unified-crl-pending/`,
   `mounts/${uuid}/revocation-requests/`,
   `mounts/${uuid}/revocation-confirmations/`,
+  `mounts/${uuid}/banned-keys/`,
+  `mounts/${uuid}/lifted-bans/`,
 ];
 
 /**

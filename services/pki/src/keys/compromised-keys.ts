@@ -1,7 +1,7 @@
 /**
  * Keys of certificates that were revoked as compromised. Others who have such a key could use anything
- * created for it, so that it is banned: it gets no further certificate, issuer or ACME account. A ban stays until
- * an operator lifts it, in the cluster that made the revocation.
+ * created for it, so that it is banned in all clusters of the mount: it gets no further certificate, issuer or ACME
+ * account. A ban stays until an operator lifts it.
  */
 
 import { createHash, createPublicKey } from 'node:crypto';
@@ -12,9 +12,8 @@ import {
   type Reads,
   type RecordCollection,
   type Store,
-  type Transaction,
 } from '@keelson/storage';
-import { localPrefix, type MountScope } from '../mounts/mount-records.ts';
+import { localPrefix, type MountScope, sharedPrefix } from '../mounts/mount-records.ts';
 import { type PublicJwk, thumbprintOf } from './domain/jwk-thumbprint.ts';
 
 /** The ban of a key. */
@@ -24,15 +23,31 @@ export interface CompromisedKey {
   readonly serialKey: string;
 }
 
-/** By fingerprint. */
-export const compromisedKeyRecords = (mount: MountScope): RecordCollection<CompromisedKey> =>
+/**
+ * Bans that this cluster made, by fingerprint. They hold at once, and whether or not the primary cluster can be
+ * reached.
+ */
+export const ownBanRecords = (mount: MountScope): RecordCollection<CompromisedKey> =>
   jsonRecords(`${localPrefix(mount)}compromised-keys/`);
+
+/** Bans of all clusters, each under its own id: `<fingerprint>/<id of the cluster>`. */
+export const clusterBanRecords = (mount: MountScope): RecordCollection<CompromisedKey> =>
+  jsonRecords(`${sharedPrefix(mount)}banned-keys/`);
+
+/** Lifts the bans of a key that were made until then. */
+export interface LiftedBan {
+  readonly liftedAtMs: number;
+}
+
+/** By fingerprint; the same in all clusters. */
+export const liftedBanRecords = (mount: MountScope): RecordCollection<LiftedBan> =>
+  jsonRecords(`${sharedPrefix(mount)}lifted-bans/`);
 
 /**
  * The RFC 7638 thumbprint, which is unique for a key and identifies ACME accounts; for keys without a JWK, a
  * digest of their encoding.
  */
-const fingerprintOf = (publicKeyDer: Uint8Array): string => {
+export const fingerprintOf = (publicKeyDer: Uint8Array): string => {
   try {
     const key = createPublicKey({ key: Buffer.from(publicKeyDer), format: 'der', type: 'spki' });
     return thumbprintOf(key.export({ format: 'jwk' }) as PublicJwk);
@@ -42,36 +57,52 @@ const fingerprintOf = (publicKeyDer: Uint8Array): string => {
   }
 };
 
-/** Bans the key of a certificate; an earlier ban stays. */
-export const banKey = async (
-  tx: Transaction,
+/** All bans of a key that were not lifted, the newest first. */
+const bansOf = async (
+  reads: Reads,
   mount: MountScope,
-  publicKeyDer: Uint8Array,
-  ban: CompromisedKey,
-): Promise<void> => {
-  const records = compromisedKeyRecords(mount);
-  const fingerprint = fingerprintOf(publicKeyDer);
-  if ((await records.find(tx, fingerprint)) === undefined) records.write(tx, fingerprint, ban);
+  fingerprint: string,
+): Promise<readonly CompromisedKey[]> => {
+  const own = await ownBanRecords(mount).find(reads, fingerprint);
+  const ofClusters = jsonRecords<CompromisedKey>(`${clusterBanRecords(mount).path(fingerprint)}/`);
+  const all = (await ofClusters.entries(reads)).map(([, ban]) => ban);
+  if (own !== undefined) all.push(own);
+  const lifted =
+    all.length > 0 ? await liftedBanRecords(mount).find(reads, fingerprint) : undefined;
+  return all
+    .filter(({ bannedAtMs }) => bannedAtMs > (lifted?.liftedAtMs ?? Number.NEGATIVE_INFINITY))
+    .sort((one, other) => other.bannedAtMs - one.bannedAtMs);
 };
 
-/**
- * Lifts the ban of a key; the revocation of its certificate stays.
- * @throws KeelsonError `pki.key_not_found`
- */
-export const liftBan = (store: Store, mount: MountScope, fingerprint: string): Promise<void> =>
-  store.transact(async (tx) => {
-    const records = compromisedKeyRecords(mount);
-    if ((await records.find(tx, fingerprint)) === undefined)
-      throw new KeelsonError('pki.key_not_found', { reference: fingerprint });
-    records.delete(tx, fingerprint);
-  });
+/** The ban of a key; undefined if it is not banned. */
+export const findBan = async (
+  reads: Reads,
+  mount: MountScope,
+  fingerprint: string,
+): Promise<CompromisedKey | undefined> => (await bansOf(reads, mount, fingerprint))[0];
+
+/** Banned keys by fingerprint, in ascending order. */
+export const listBans = async (
+  reads: Reads,
+  mount: MountScope,
+): Promise<readonly (readonly [string, CompromisedKey])[]> => {
+  const own = await ownBanRecords(mount).keys(reads);
+  const ofClusters = await clusterBanRecords(mount).keys(reads);
+  const fingerprints = new Set([...own, ...ofClusters.map((name) => name.replace(/\/.*/, ''))]);
+  const found: (readonly [string, CompromisedKey])[] = [];
+  for (const fingerprint of [...fingerprints].sort()) {
+    const ban = await findBan(reads, mount, fingerprint);
+    if (ban !== undefined) found.push([fingerprint, ban]);
+  }
+  return found;
+};
 
 /** @param thumbprint RFC 7638 */
 export const isCompromisedKey = async (
   reads: Reads,
   mount: MountScope,
   thumbprint: string,
-): Promise<boolean> => (await compromisedKeyRecords(mount).find(reads, thumbprint)) !== undefined;
+): Promise<boolean> => (await findBan(reads, mount, thumbprint)) !== undefined;
 
 /** @throws KeelsonError `request.invalid` for a banned key */
 export const refuseCompromisedKey = async (
@@ -97,15 +128,15 @@ export const createCompromisedKeys = (store: Store): CompromisedKeys => {
   /** Whether a mount has any: most have none, and are asked for every certificate. */
   const views = new Map<string, () => Promise<boolean>>();
   const hasAny = (mount: MountScope): Promise<boolean> => {
-    const { prefix } = compromisedKeyRecords(mount);
-    let view = views.get(prefix);
+    const prefixes = [ownBanRecords(mount).prefix, clusterBanRecords(mount).prefix];
+    let view = views.get(mount.uuid);
     if (view === undefined) {
-      view = deriveView(
-        store,
-        [prefix],
-        async (reads) => (await reads.scan(prefix, { limit: 1 })).length > 0,
-      );
-      views.set(prefix, view);
+      view = deriveView(store, prefixes, async (reads) => {
+        for (const prefix of prefixes)
+          if ((await reads.scan(prefix, { limit: 1 })).length > 0) return true;
+        return false;
+      });
+      views.set(mount.uuid, view);
     }
     return view();
   };

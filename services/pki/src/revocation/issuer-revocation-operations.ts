@@ -4,9 +4,9 @@ import type { Transaction } from '@keelson/storage';
 import { type RevocationReason, reasonName, toSerialKey } from '@keelson/x509';
 import { findCertificate } from '../certificates/certificate-records.ts';
 import { writeRevocation } from '../clusters/cluster-records.ts';
+import { banKey } from '../clusters/key-bans.ts';
 import type { Authority, IssuerInUse } from '../issuers/domain/authority.ts';
 import { issuerRecords, loadAuthority, noteIssuerChange } from '../issuers/issuer-records.ts';
-import { banKey } from '../keys/compromised-keys.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import {
   changeBy,
@@ -72,7 +72,10 @@ const recordRevocation = (
     const { kind, reason } = permitted;
     if (isCompromise(kind, reason)) {
       const serialKey = toSerialKey(certificate.serialNumber);
-      await banKey(tx, mount, certificate.publicKeyDer, { bannedAtMs: nowMs, serialKey });
+      await banKey(tx, mount, parts.cluster(), certificate.publicKeyDer, {
+        bannedAtMs: nowMs,
+        serialKey,
+      });
     }
     if (change === 'unchanged') return { change, reason: revocationReason };
     await recordAsCertificate(parts, tx, mount, authority, found, { revokedAtMs, reason });
@@ -98,6 +101,7 @@ export const revokeIssuer = async (
   const { mount, issuerRef } = request;
   const permitted = permit(request.reason);
   const { change, reason } = await recordRevocation(parts, request, permitted);
+  if (isCompromise(permitted.kind, permitted.reason)) await parts.carry(mount);
   if (change === 'unchanged')
     return permitted.reason === undefined || permitted.reason === reason
       ? []

@@ -19,12 +19,12 @@ import { findCertificate, writeCertificate } from '../certificates/certificate-r
 import { revocationRecords } from '../certificates/revocation-records.ts';
 import { type AnnouncingParts, announceRevocations } from '../clusters/announcing-operations.ts';
 import { findClusterRevocation, writeRevocation } from '../clusters/cluster-records.ts';
+import { banKey } from '../clusters/key-bans.ts';
 import { requestRevocation } from '../clusters/request-operations.ts';
 import type { CrlBuilder } from '../crl/build/crl-builder.ts';
 import type { Authority } from '../issuers/domain/authority.ts';
 import { describePublicKey } from '../issuers/domain/public-key.ts';
 import type { Authorities } from '../issuers/issuer-records.ts';
-import { banKey } from '../keys/compromised-keys.ts';
 import type { PkiCounters } from '../metrics/counters.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import {
@@ -223,7 +223,10 @@ const recordRevocation = async (
     const existing = await revocationRecords(mount).find(tx, serialKey);
     const change = changeBy(permitted, existing);
     if (isCompromise(permitted.kind, permitted.reason))
-      await banKey(tx, mount, certificate.publicKeyDer, { bannedAtMs: nowMs, serialKey });
+      await banKey(tx, mount, cluster(), certificate.publicKeyDer, {
+        bannedAtMs: nowMs,
+        serialKey,
+      });
     if (change === 'unchanged' && existing !== undefined) return { ...existing, change };
     if ((await findCertificate(tx, mount, serialKey)) === undefined)
       writeCertificate(tx, mount, serialKey, certificate.der);
@@ -295,6 +298,7 @@ export const carryOutRevocation = async (
   // A repeated call builds again: the first may have been cut off before its list was made.
   const { autoRebuild, unifiedCrl } = authority.settings.crl;
   if (autoRebuild && unifiedCrl) await announceRevocations(parts, mount);
+  else if (isCompromise(permitted.kind, permitted.reason)) await parts.carry(mount);
   const listWarnings = autoRebuild ? [] : await rebuildLists(parts, mount);
   const { change, revokedAtMs } = recorded;
   const warnings = [...reasonWarnings(permitted, recorded), ...listWarnings];

@@ -52,11 +52,11 @@ const findDue = async (upkeep: CrlUpkeep, mount: MountScope): Promise<Due> => {
   // Left by a request that could not acquire the lease.
   const isLeft = async (records: RecordCollection<unknown>): Promise<boolean> =>
     (await records.keys(store, [], { limit: 1 })).length > 0;
+  // Bans of keys and requests to other clusters do not wait for the lists.
+  if ((await store.list(outboxPrefix(mount), { limit: 1 })).length > 0) await upkeep.carry(mount);
   if (!config.autoRebuild && (await isLeft(pendingRecords(mount)))) return 'complete';
   // The lists may have become unified by a change that replication brought.
   if (config.unifiedCrl) await announceRevocations(upkeep, mount);
-  else if ((await store.list(outboxPrefix(mount), { limit: 1 })).length > 0)
-    await upkeep.carry(mount);
   // Revocations of other clusters, received by replication.
   if (!upkeep.cluster().isSecondary && config.unifiedCrl && !config.autoRebuild)
     if (await isLeft(pendingRecords(mount, 'all'))) return 'complete';

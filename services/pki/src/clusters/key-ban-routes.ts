@@ -1,14 +1,21 @@
 /** Banned keys over HTTP: what is banned, and lifting a ban. */
 import type { Route } from '@keelson/edge';
 import { field, secretsRoutes } from '@keelson/secrets-api';
-import type { Store } from '@keelson/storage';
+import { listBans } from '../keys/compromised-keys.ts';
 import { PAGE_FIELDS, pageOf } from '../mounts/list-page.ts';
 import { requireMount } from '../mounts/request-mount.ts';
 import { MAX_TEXT_LENGTH } from '../mounts/text-fields.ts';
 import { formatTime } from '../validity/domain/lifetime.ts';
-import { compromisedKeyRecords, liftBan } from './compromised-keys.ts';
+import type { AnnouncingParts } from './announcing-operations.ts';
+import { liftBan } from './key-bans.ts';
 
-export const compromisedKeyRoutes = (store: Store): Route[] => [
+const LATER = {
+  warnings: [
+    'the ban is lifted as soon as the primary cluster can be reached; until then it holds',
+  ],
+};
+
+export const keyBanRoutes = (parts: AnnouncingParts): Route[] => [
   ...secretsRoutes({
     path: '/keys/compromised',
     tag: 'keys',
@@ -17,7 +24,7 @@ export const compromisedKeyRoutes = (store: Store): Route[] => [
       list: {
         summary: 'List keys that are banned because a certificate was revoked as compromised',
         handle: async (context) => {
-          const bans = await compromisedKeyRecords(requireMount(context)).entries(store);
+          const bans = await listBans(parts.store, requireMount(context));
           const page = pageOf(bans, ([fingerprint]) => fingerprint, context.fields);
           return {
             data: {
@@ -52,8 +59,8 @@ export const compromisedKeyRoutes = (store: Store): Route[] => [
       delete: {
         summary: 'Lift the ban of a key; its certificate stays revoked',
         handle: async (context) => {
-          await liftBan(store, requireMount(context), context.fields.fingerprint);
-          return undefined;
+          const mount = requireMount(context);
+          return (await liftBan(parts, mount, context.fields.fingerprint)) ? undefined : LATER;
         },
       },
     },
