@@ -107,8 +107,8 @@ export const RUN_CASES: Readonly<Record<string, Case>> = {
   'PUT /uploads/configuration-versions/{configuration_version_id}': signed(
     '/uploads/configuration-versions/{cv}',
   ),
-  'GET /downloads/configuration-versions/{configuration_version_id}': signed(
-    '/downloads/configuration-versions/{cv}',
+  'GET /downloads/configuration-versions/{configuration_version_id}/{token_id}': signed(
+    '/downloads/configuration-versions/{cv}/{at}',
   ),
   'POST /runs': {
     target: '/runs',
@@ -275,7 +275,11 @@ export const RUN_CASES: Readonly<Record<string, Case>> = {
   'PUT /uploads/repository-archives/{work_id}/{kind}': signed(
     '/uploads/repository-archives/arw-1/plain',
   ),
-  'GET /downloads/logs/{phase_id}/{expires}/{signature}': signed('/downloads/logs/plan-1/1/x'),
+  'GET /downloads/logs/{phase_id}/{token_id}/{expires}/{signature}': signed(
+    '/downloads/logs/plan-1/{at}/1/x',
+  ),
   'PUT /uploads/run-files/{phase_id}/{kind}': signed('/uploads/run-files/plan-1/plan-file'),
-  'GET /downloads/run-files/{phase_id}/{kind}': signed('/downloads/run-files/plan-1/plan-file'),
+  'GET /downloads/run-files/{phase_id}/{kind}/{token_id}': signed(
+    '/downloads/run-files/plan-1/plan-file/{at}',
+  ),
 };

@@ -60,6 +60,8 @@ export const STATE_CASES: Readonly<Record<string, Case>> = {
   ),
   [`PUT /uploads${V}/state`]: signed('/uploads/state-versions/{sv}/state'),
   [`PUT /uploads${V}/json-state`]: signed('/uploads/state-versions/{sv}/json-state'),
-  [`GET /downloads${V}/state`]: signed('/downloads/state-versions/{sv}/state'),
-  [`GET /downloads${V}/json-state`]: signed('/downloads/state-versions/{sv}/json-state'),
+  [`GET /downloads${V}/state/{token_id}`]: signed('/downloads/state-versions/{sv}/state/{at}'),
+  [`GET /downloads${V}/json-state/{token_id}`]: signed(
+    '/downloads/state-versions/{sv}/json-state/{at}',
+  ),
 };

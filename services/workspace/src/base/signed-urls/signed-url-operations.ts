@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { RequestHead } from '@keelson/proto/edge/v1/edge';
 import type { Reads, Store } from '@keelson/storage';
 import type { ServiceContext } from '../service-context.ts';
 import {
@@ -30,21 +31,39 @@ const requireKey = async (store: Store): Promise<Uint8Array> =>
 /** Lifetime of a URL that is followed immediately, such as the target of a redirect. */
 export const REDIRECTED_URL_LIFETIME_SECONDS = 60;
 
+/** The caller who is given signed addresses. */
+export interface SignedFor {
+  /** Address at which the client reached the service. */
+  readonly baseUrl: string;
+  /** `at-…` of the token whose rights a download has when its address is followed. */
+  readonly tokenId: string;
+}
+
+/** The caller of a request. */
+export const toSignedFor = ({
+  baseUrl,
+  principal,
+}: Pick<RequestHead, 'baseUrl' | 'principal'>): SignedFor => ({
+  baseUrl,
+  tokenId: principal?.tokenId ?? '',
+});
+
 /**
- * Absolute URL of an object below /api/v2, valid from now. The signature is in the query, or at the
- * end of the path for clients that replace the query with their own.
+ * Absolute URL of an object below /api/v2, valid from now. That of a download names the token it is made for;
+ * the token of an upload is stored with what was announced. The signature is in the query, or at the end of
+ * the path for clients that replace the query with their own.
  */
 export type SignUrl = (method: SignedMethod, path: string, place?: 'query' | 'path') => string;
 
-/** @param baseUrl address at which the client reached the service */
 export const loadUrlSigner = async (
   { store, clock }: ServiceContext,
-  baseUrl: string,
+  { baseUrl, tokenId }: SignedFor,
   lifetimeSeconds = SIGNED_URL_LIFETIME_SECONDS,
 ): Promise<SignUrl> => {
   const key = await requireKey(store);
   const expiresAtEpochSeconds = Math.floor(clock.nowMs() / 1000) + lifetimeSeconds;
-  return (method, path, place = 'query') => {
+  return (method, object, place = 'query') => {
+    const path = method === 'GET' ? `${object}/${tokenId}` : object;
     const signature = signAddress(key, { method, path, expiresAtEpochSeconds });
     const signed =
       place === 'query'

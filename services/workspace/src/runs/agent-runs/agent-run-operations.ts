@@ -86,6 +86,8 @@ export interface AgentRun {
 export interface ClaimedRun extends AgentRun {
   /** Not stored anywhere. */
   readonly token: string;
+  /** `at-…`. */
+  readonly tokenId: string;
   /** Private key of the workspace for modules in repositories. */
   readonly sshKey: string | undefined;
 }
@@ -122,9 +124,14 @@ export const takePhase = async (
   agentRecords.write(tx, [agent.id], busy);
   startLog(tx, toPhaseId(runId, toPhase(started)));
   const given = { description: toPhase(started), expiresAtMs: nowMs + TOKEN_LIFETIME_MS };
-  const { text } = issueToken(tx, { kind: 'run', id: runId }, given, null, nowMs);
+  const { text, token } = issueToken(tx, { kind: 'run', id: runId }, given, null, nowMs);
   const key = await sshKeyRecords.find(tx, workspace.sshKeyId ?? '');
-  return { ...(await loadAgentRun(tx, started)), token: text, sshKey: key?.value };
+  return {
+    ...(await loadAgentRun(tx, started)),
+    token: text,
+    tokenId: token.id,
+    sshKey: key?.value,
+  };
 };
 
 const claim = async (

@@ -9,9 +9,13 @@ import {
   resourceBody,
 } from '@keelson/jsonapi';
 import { Type } from 'typebox';
-import { signedRoute } from '../../base/signed-urls/signed-routes.ts';
-import { loadUrlSigner } from '../../base/signed-urls/signed-url-operations.ts';
+import { notFound } from '../../base/not-found.ts';
+import { loadUrlSigner, toSignedFor } from '../../base/signed-urls/signed-url-operations.ts';
+import { signedDownload } from '../../workspaces/access/signed-downloads.ts';
 import { resolveRuntimeVersion } from '../../workspaces/model/domain/runtime-version.ts';
+import { isAssessment } from '../model/domain/run.ts';
+import { toRunId } from '../model/run-records.ts';
+import { requireRun } from '../runs/run-operations.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
 import { type AGENT_RUN, toAgentRunResource } from './agent-run-document.ts';
 import {
@@ -59,7 +63,11 @@ export const agentRunRoutes = (context: RunsContext): Route[] => {
     toAgentRunResource(
       found,
       resolveRuntimeVersion(found.run.terraformVersion, context.runtimeVersions) ?? null,
-      await loadUrlSigner(context, head.baseUrl),
+      await loadUrlSigner(context, {
+        ...toSignedFor(head),
+        // The agent that claims a phase downloads with the token of the phase.
+        ...('tokenId' in found && { tokenId: found.tokenId }),
+      }),
     );
 
   const documents = jsonApiRoutes('agents', [
@@ -123,18 +131,21 @@ export const agentRunRoutes = (context: RunsContext): Route[] => {
   ]);
   return [
     ...documents,
-    signedRoute(context, 'agents', {
-      method: 'GET',
-      path: '/downloads/logs/:phase_id/:expires/:signature',
+    signedDownload(context, 'agents', {
+      path: '/downloads/logs/:phase_id',
       signedIn: 'path',
       summary: 'Read the log of a plan or apply; `offset` and `limit` count bytes',
       mediaTypes: ['text/plain'],
-      handle: async ({ params, query }) => {
+      handle: async ({ params, query }, reader) => {
+        const phaseId = params['phase_id'] ?? '';
+        const { run, permissions } = await requireRun(context.store, reader, toRunId(phaseId));
+        // The log of an assessment contains values, as a plan does.
+        if (isAssessment(run) && !permissions.canUpdate) throw notFound('log');
         const range = {
           offset: toNumber(query.get('offset'), 0),
           limit: Math.min(toNumber(query.get('limit'), MAX_READ_BYTES), MAX_READ_BYTES),
         };
-        const bytes = await readLog(context, params['phase_id'] ?? '', range);
+        const bytes = await readLog(context, phaseId, range);
         return edgeResponse(200, { 'content-type': 'text/plain; charset=utf-8' }, bytes);
       },
     }),

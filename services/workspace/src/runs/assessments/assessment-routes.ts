@@ -4,6 +4,7 @@ import type { Principal } from '@keelson/proto/edge/v1/edge';
 import {
   loadUrlSigner,
   REDIRECTED_URL_LIFETIME_SECONDS,
+  toSignedFor,
 } from '../../base/signed-urls/signed-url-operations.ts';
 import { toPhaseId } from '../model/run-records.ts';
 import { isRunFileReady } from '../runs/run-file-operations.ts';
@@ -30,7 +31,11 @@ export const assessmentRoutes = (context: RunsContext): Route[] => {
       handle: async ({ head, principal, params }) => {
         const planId = toPhaseId((await requireOf(principal, params)).id, 'plan');
         if (!(await isRunFileReady(store, principal, planId, kind))) return undefined;
-        const sign = await loadUrlSigner(context, head.baseUrl, REDIRECTED_URL_LIFETIME_SECONDS);
+        const sign = await loadUrlSigner(
+          context,
+          toSignedFor(head),
+          REDIRECTED_URL_LIFETIME_SECONDS,
+        );
         return { status: 307, location: sign('GET', runFilePath('downloads', planId, kind)) };
       },
     });
@@ -76,7 +81,7 @@ export const assessmentRoutes = (context: RunsContext): Route[] => {
         const run = await requireOf(principal, params);
         // The output contains values, as a plan does, and requires the same permission.
         await isRunFileReady(store, principal, toPhaseId(run.id, 'plan'), 'json-output');
-        const logUrl = await loadLogUrl(context, head.baseUrl);
+        const logUrl = await loadLogUrl(context, toSignedFor(head));
         return { status: 307, location: logUrl(run, 'plan') };
       },
     }),

@@ -2,7 +2,7 @@
 import type { Route } from '@keelson/edge';
 import { endpoint, jsonApiRoutes, one, resourceBody } from '@keelson/jsonapi';
 import { Type } from 'typebox';
-import { loadUrlSigner } from '../../base/signed-urls/signed-url-operations.ts';
+import { loadUrlSigner, toSignedFor } from '../../base/signed-urls/signed-url-operations.ts';
 import {
   resolveRuntimeVersion,
   sortReleases,
@@ -36,7 +36,10 @@ export const runnerRoutes = (context: RunsContext): readonly Route[] =>
         const claimed = await claimForRunner(context, principal, given);
         if (claimed === undefined) return undefined;
         const release = resolveRuntimeVersion(claimed.run.terraformVersion, sortReleases(versions));
-        const sign = await loadUrlSigner(context, head.baseUrl);
+        const sign = await loadUrlSigner(context, {
+          ...toSignedFor(head),
+          tokenId: claimed.tokenId,
+        });
         return { document: { data: toAgentRunResource(claimed, release ?? null, sign) } };
       },
     }),

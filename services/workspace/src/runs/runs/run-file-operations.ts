@@ -88,17 +88,7 @@ const findShownFile = async (
   return isWithheld ? undefined : runFiles.find(reads, phaseId, kind);
 };
 
-/** @throws KeelsonError `workspace.not_found` */
-export const findRunFile = async (
-  reads: Reads,
-  phaseId: string,
-  kind: string,
-): Promise<StoredContent> => {
-  const content = await findShownFile(reads, phaseId, kind);
-  if (content === undefined) throw notFound(kind);
-  return content;
-};
-
+/** Permissions that files require. */
 const READERS = {
   // The file contains every value of the configuration.
   'json-output': 'canUpdate',
@@ -106,6 +96,37 @@ const READERS = {
   'json-output-redacted': 'canReadRun',
   'errored-state': 'canCreateStateVersions',
 } as const;
+
+/** The phase of a run may read the files of the run; others read what they could be redirected to. */
+const requireReader = async (
+  reads: Reads,
+  reader: Principal,
+  phaseId: string,
+  kind: string,
+): Promise<void> => {
+  if (reader.kind === 'run') {
+    if (reader.id !== toRunId(phaseId)) throw notFound('run');
+    return;
+  }
+  const permission = Object.hasOwn(READERS, kind)
+    ? READERS[kind as keyof typeof READERS]
+    : undefined;
+  if (permission === undefined || reader.kind === 'organization') throw notFound('run');
+  await loadRunAccess(reads, reader, toRunId(phaseId), permission);
+};
+
+/** A file of a phase. @throws KeelsonError `workspace.not_found` also for a reader who may not read it */
+export const requireRunFile = async (
+  reads: Reads,
+  reader: Principal,
+  phaseId: string,
+  kind: string,
+): Promise<StoredContent> => {
+  await requireReader(reads, reader, phaseId, kind);
+  const content = await findShownFile(reads, phaseId, kind);
+  if (content === undefined) throw notFound(kind);
+  return content;
+};
 
 /**
  * Whether a file that the caller may read exists yet.

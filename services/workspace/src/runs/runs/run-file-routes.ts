@@ -5,16 +5,18 @@ import { signedRoute } from '../../base/signed-urls/signed-routes.ts';
 import {
   loadUrlSigner,
   REDIRECTED_URL_LIFETIME_SECONDS,
+  toSignedFor,
 } from '../../base/signed-urls/signed-url-operations.ts';
 import { readContent } from '../../state/contents/state-content-operations.ts';
 import {
   type BackingDataAction,
   toActionNames,
 } from '../../state/retention/domain/backing-data.ts';
+import { signedDownload } from '../../workspaces/access/signed-downloads.ts';
 import { type RunPhase, toPhaseId } from '../model/run-records.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
 import { changePhaseData } from './run-data-operations.ts';
-import { findRunFile, isRunFileReady, uploadRunFile } from './run-file-operations.ts';
+import { isRunFileReady, requireRunFile, uploadRunFile } from './run-file-operations.ts';
 import { runFilePath } from './run-file-paths.ts';
 
 type Params = Readonly<Record<string, string>>;
@@ -37,7 +39,11 @@ export const runFileRoutes = (context: RunsContext): Route[] => {
       handle: async ({ head, principal, params }) => {
         const phaseId = toId(params);
         if (!(await isRunFileReady(context.store, principal, phaseId, kind))) return undefined;
-        const sign = await loadUrlSigner(context, head.baseUrl, REDIRECTED_URL_LIFETIME_SECONDS);
+        const sign = await loadUrlSigner(
+          context,
+          toSignedFor(head),
+          REDIRECTED_URL_LIFETIME_SECONDS,
+        );
         return { status: 307, location: sign('GET', runFilePath('downloads', phaseId, kind)) };
       },
     });
@@ -92,14 +98,13 @@ export const runFileTransferRoutes = (context: RunsContext): Route[] => [
       return undefined;
     },
   }),
-  signedRoute(context, 'agents', {
-    method: 'GET',
+  signedDownload(context, 'agents', {
     path: '/downloads/run-files/:phase_id/:kind',
     summary: 'Download a file of a plan or apply',
     mediaTypes: ['application/json', 'application/octet-stream'],
-    handle: async ({ params }) => {
+    handle: async ({ params }, reader) => {
       const kind = params['kind'] ?? '';
-      const content = await findRunFile(context.store, ofPhase(params), kind);
+      const content = await requireRunFile(context.store, reader, ofPhase(params), kind);
       return edgeResponse(
         200,
         {

@@ -18,6 +18,7 @@ import { unlessDamaged } from '@keelson/storage';
 import { Type } from 'typebox';
 import { IncludedResources } from '../../base/included-resources.ts';
 import { notFound } from '../../base/not-found.ts';
+import { toSignedFor } from '../../base/signed-urls/signed-url-operations.ts';
 import { userRecords } from '../../identity/model/user-records.ts';
 import { toUserResource } from '../../identity/users/user-document.ts';
 import {
@@ -80,7 +81,7 @@ type Exchange = JsonApiExchange<unknown>;
 const toPosition = (before: number, running: number): number => (before <= running ? 0 : before);
 
 const logUrl = async (context: RunsContext, { head }: Exchange, run: Run, phase: RunPhase) =>
-  (await loadLogUrl(context, head.baseUrl))(run, phase);
+  (await loadLogUrl(context, toSignedFor(head)))(run, phase);
 
 const addIncludedOf = async (
   context: RunsContext,

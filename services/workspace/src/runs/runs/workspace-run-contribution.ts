@@ -56,8 +56,8 @@ const currentPhase = (
   toResources: (run: Run, logUrl: LogUrl, permissions: Permissions) => readonly Resource[],
 ): WorkspaceInclude => ({
   types: [type],
-  prepare: async ({ context, baseUrl }: IncludeRequest): Promise<LoadIncluded> => {
-    const logUrl = await loadLogUrl(context, baseUrl);
+  prepare: async ({ context, caller }: IncludeRequest): Promise<LoadIncluded> => {
+    const logUrl = await loadLogUrl(context, caller);
     return async ({ workspace, permissions }) => {
       const runId = permissions.canReadRun ? workspace.runs.current?.id : undefined;
       const run = await runRecords.find(context.store, runId ?? '');

@@ -5,10 +5,13 @@
 import { edgeResponse, type Route } from '@keelson/edge';
 import { notFound } from '../../base/not-found.ts';
 import { signedRoute } from '../../base/signed-urls/signed-routes.ts';
+import { signedDownload } from '../../workspaces/access/signed-downloads.ts';
 import { readContent } from '../contents/state-content-operations.ts';
 import type { StateContext } from '../seams/state-context.ts';
-import { uploadConfiguration } from './configuration-version-operations.ts';
-import { configurationVersionRecords } from './configuration-version-records.ts';
+import {
+  requireConfigurationVersion,
+  uploadConfiguration,
+} from './configuration-version-operations.ts';
 
 const ID = 'configuration_version_id';
 
@@ -22,14 +25,14 @@ export const configurationTransferRoutes = (context: StateContext): Route[] => [
       return undefined;
     },
   }),
-  signedRoute(context, 'configuration versions', {
-    method: 'GET',
+  signedDownload(context, 'configuration versions', {
     path: `/downloads/configuration-versions/:${ID}`,
     summary: 'Download the files of a configuration version',
     mediaTypes: ['application/gzip'],
-    handle: async ({ params }) => {
-      const version = await configurationVersionRecords.find(context.store, params[ID] ?? '');
-      if (version?.status !== 'uploaded' || version.archive === null)
+    handle: async ({ params }, reader) => {
+      const id = params[ID] ?? '';
+      const { version } = await requireConfigurationVersion(context.store, reader, id);
+      if (version.status !== 'uploaded' || version.archive === null)
         throw notFound('configuration version');
       return edgeResponse(
         200,

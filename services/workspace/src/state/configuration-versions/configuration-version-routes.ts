@@ -18,6 +18,7 @@ import { notFound } from '../../base/not-found.ts';
 import {
   loadUrlSigner,
   REDIRECTED_URL_LIFETIME_SECONDS,
+  toSignedFor,
 } from '../../base/signed-urls/signed-url-operations.ts';
 import { type BackingDataAction, toActionNames } from '../retention/domain/backing-data.ts';
 import type { StateContext } from '../seams/state-context.ts';
@@ -81,7 +82,7 @@ export const configurationReadEndpoints = (
       const { version } = await requireConfigurationVersion(context.store, principal, id);
       if (version.archive === null || version.status !== 'uploaded')
         throw notFound('configuration');
-      const sign = await loadUrlSigner(context, head.baseUrl, REDIRECTED_URL_LIFETIME_SECONDS);
+      const sign = await loadUrlSigner(context, toSignedFor(head), REDIRECTED_URL_LIFETIME_SECONDS);
       const location = sign('GET', `/downloads/configuration-versions/${version.id}`);
       return { status: 302, location };
     },
@@ -123,7 +124,7 @@ export const configurationVersionRoutes = (context: StateContext): Route[] => {
             provisional: given?.provisional ?? false,
           },
         );
-        const sign = await loadUrlSigner(context, head.baseUrl);
+        const sign = await loadUrlSigner(context, toSignedFor(head));
         const uploadUrl = sign('PUT', `/uploads/configuration-versions/${version.id}`);
         return { document: { data: toConfigurationVersionResource(version, uploadUrl) } };
       },

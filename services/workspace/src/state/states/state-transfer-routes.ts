@@ -2,11 +2,12 @@
 import { edgeResponse, type Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { signedRoute } from '../../base/signed-urls/signed-routes.ts';
+import { signedDownload } from '../../workspaces/access/signed-downloads.ts';
 import { readContent } from '../contents/state-content-operations.ts';
 import type { StateVersion } from '../model/domain/state-version.ts';
 import type { StateContext } from '../seams/state-context.ts';
 import { uploadJsonState, uploadState } from './state-upload-operations.ts';
-import { stateVersionRecords } from './state-version-records.ts';
+import { requireStateVersion } from './state-version-operations.ts';
 
 export const stateTransferRoutes = (context: StateContext): Route[] => {
   const { store } = context;
@@ -24,14 +25,14 @@ export const stateTransferRoutes = (context: StateContext): Route[] => {
     kind: 'state' | 'json-state',
     contentOf: (version: StateVersion) => StateVersion['state'],
   ) =>
-    signedRoute(context, 'state versions', {
-      method: 'GET',
+    signedDownload(context, 'state versions', {
       path: `/downloads/state-versions/:state_version_id/${kind}`,
       summary: `Download the ${kind} of a state version`,
       mediaTypes: ['application/json'],
-      handle: async ({ params }) => {
-        const version = await stateVersionRecords.find(store, params['state_version_id'] ?? '');
-        const content = version?.status === 'finalized' ? contentOf(version) : null;
+      handle: async ({ params }, reader) => {
+        const id = params['state_version_id'] ?? '';
+        const { version } = await requireStateVersion(store, reader, id, 'canReadStateVersions');
+        const content = version.status === 'finalized' ? contentOf(version) : null;
         if (content === null) throw new KeelsonError('workspace.not_found', { resource: kind });
         return edgeResponse(
           200,

@@ -17,7 +17,7 @@ import {
 } from '@keelson/jsonapi';
 import { readableOnly } from '@keelson/storage';
 import { Type } from 'typebox';
-import { loadUrlSigner } from '../../base/signed-urls/signed-url-operations.ts';
+import { loadUrlSigner, toSignedFor } from '../../base/signed-urls/signed-url-operations.ts';
 import { STATE_STATUSES } from '../model/domain/state-version.ts';
 import { type BackingDataAction, toActionNames } from '../retention/domain/backing-data.ts';
 import type { StateContext } from '../seams/state-context.ts';
@@ -55,7 +55,7 @@ const answerStateVersion = async (
   access: StateAccess,
 ): Promise<DocumentAnswer<Resource<'state-versions'>>> => {
   const include = parseInclude(query, toStateIncludes(context));
-  const sign = await loadUrlSigner(context, head.baseUrl);
+  const sign = await loadUrlSigner(context, toSignedFor(head));
   const included = await loadStateIncluded(context, include, [access]);
   return {
     document: {
@@ -162,7 +162,7 @@ export const stateVersionRoutes = (context: StateContext): Route[] => {
           query.list('filter', 'status').slice(0, STATE_STATUSES.length),
           page,
         );
-        const sign = await loadUrlSigner(context, head.baseUrl);
+        const sign = await loadUrlSigner(context, toSignedFor(head));
         const data = await Promise.all(
           versions.map((access) => loadStateVersionResource(readableOnly(store), access, sign)),
         );

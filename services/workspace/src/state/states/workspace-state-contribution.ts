@@ -77,8 +77,8 @@ export const WORKSPACE_STATE_CONTRIBUTION = workspaceContribution({
     current_state_version: {
       types: ['state-versions'],
       isOpenToRuns: true,
-      prepare: async ({ context, baseUrl }) => {
-        const sign = await loadUrlSigner(context, baseUrl);
+      prepare: async ({ context, caller }) => {
+        const sign = await loadUrlSigner(context, caller);
         return (access) => loadCurrentState(context.store, access, sign);
       },
     },

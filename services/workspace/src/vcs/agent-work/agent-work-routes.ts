@@ -3,7 +3,7 @@ import type { Route } from '@keelson/edge';
 import { endpoint, jsonApiRoutes, nullable, one, resourceBody } from '@keelson/jsonapi';
 import { Type } from 'typebox';
 import { signedRoute } from '../../base/signed-urls/signed-routes.ts';
-import { loadUrlSigner } from '../../base/signed-urls/signed-url-operations.ts';
+import { loadUrlSigner, toSignedFor } from '../../base/signed-urls/signed-url-operations.ts';
 import { MAX_ANSWER_BYTES } from '../providers/provider-requests.ts';
 import type { VcsContext } from '../seams/vcs-context.ts';
 import { toWorkResource } from './agent-work-document.ts';
@@ -74,7 +74,7 @@ export const agentWorkRoutes = (context: VcsContext): readonly Route[] => [
           defaultBranch: attributes['default-branch'],
           changedFiles: attributes['changed-files'],
         });
-        const sign = await loadUrlSigner(context, head.baseUrl);
+        const sign = await loadUrlSigner(context, toSignedFor(head));
         const archives = [...wanted].map((kind) => ({
           'with-submodules': kind === 'with-submodules',
           'upload-url': sign('PUT', `/uploads/repository-archives/${id}/${kind}`),

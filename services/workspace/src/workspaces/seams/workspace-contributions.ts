@@ -8,13 +8,13 @@ import type {
 } from '@keelson/jsonapi';
 import type { TProperties } from 'typebox';
 import type { ServiceContext } from '../../base/service-context.ts';
+import type { SignedFor } from '../../base/signed-urls/signed-url-operations.ts';
 import type { WorkspaceAccessResult } from '../access/access-operations.ts';
 
 /** Input of the loaders of included resources. */
 export interface IncludeRequest {
   readonly context: ServiceContext;
-  /** Address at which the client reached the service. */
-  readonly baseUrl: string;
+  readonly caller: SignedFor;
 }
 
 /** The resources that one workspace adds to a response. */

@@ -4,6 +4,7 @@ import type { RequestHead } from '@keelson/proto/edge/v1/edge';
 import { type Reads, readableOnly } from '@keelson/storage';
 import { IncludedResources } from '../../base/included-resources.ts';
 import { findSitePolicy } from '../../base/retention/retention-records.ts';
+import { toSignedFor } from '../../base/signed-urls/signed-url-operations.ts';
 import { decideTeamAccess, findVisibleTeam } from '../../identity/access/team-access.ts';
 import { userRecords } from '../../identity/model/user-records.ts';
 import { toOrganizationResource } from '../../identity/organizations/organization-document.ts';
@@ -116,7 +117,7 @@ interface PreparedInclude {
 /** In the order of the request. */
 const prepareIncludes = (
   context: WorkspacesContext,
-  { baseUrl }: Pick<RequestHead, 'baseUrl'>,
+  head: Pick<RequestHead, 'baseUrl' | 'principal'>,
   include: ReadonlySet<string>,
 ): Promise<readonly PreparedInclude[]> =>
   Promise.all(
@@ -126,14 +127,14 @@ const prepareIncludes = (
       )
       .map(async ({ isOpenToRuns = false, prepare }) => ({
         isOpenToRuns,
-        load: await prepare({ context, baseUrl }),
+        load: await prepare({ context, caller: toSignedFor(head) }),
       })),
   );
 
 /** The resources named in `include`. */
 export const loadIncluded = async (
   context: WorkspacesContext,
-  head: Pick<RequestHead, 'baseUrl'>,
+  head: Pick<RequestHead, 'baseUrl' | 'principal'>,
   include: ReadonlySet<string>,
   workspaces: readonly WorkspaceAccessResult[],
 ): Promise<readonly Resource[]> => {
