@@ -222,17 +222,25 @@ export const createEdgeService = (options: EdgeServiceOptions): EdgeService => {
 
   return {
     handle: async (request) => {
+      let pattern: string | undefined;
+      const withRoute = ({ head, body }: EdgeResponse): EdgeResponse => ({
+        head: { ...head, route: pattern },
+        body,
+      });
       try {
         const { route, params, refusal } = match(request.head.method, request.head.path);
+        pattern = route.path;
         trace.getActiveSpan()?.setAttribute('http.route', options.pathPrefix + route.path);
         const exchange = new RouteExchange(request, params);
         const response = await (refusal === undefined
           ? route.handle(exchange)
           : refuse(route, refusal, exchange));
         // RFC 9110 §9.3.2: the headers of GET without its content.
-        return request.head.method === 'HEAD' ? { head: response.head, body: NOTHING } : response;
+        return withRoute(
+          request.head.method === 'HEAD' ? { head: response.head, body: NOTHING } : response,
+        );
       } catch (error) {
-        return options.renderError(error, request);
+        return withRoute(await options.renderError(error, request));
       }
     },
     check: async () => (await options.check?.()) ?? [],

@@ -66,6 +66,19 @@ describe('the line of a request', () => {
     expect(line.endsWith('}\n')).toBe(true);
   });
 
+  test('names what is known about the request, and no more', () => {
+    const known = { route: '/issue/:role', mount: 'team-a/pki/', caller: 'ci', bytes: 412 };
+    const line = written((logger) =>
+      createRequestLog(logger)({ ...REQUEST, ...known, organization: '' }),
+    );
+    expect(JSON.parse(line)).toMatchObject(known);
+    expect(line).not.toContain('organization');
+    const secret = written((logger) =>
+      createRequestLog(logger)({ ...REQUEST, caller: 'hvs.SECRETSECRETSECRET' }),
+    );
+    expect(JSON.parse(secret)).toMatchObject({ caller: '[redacted]' });
+  });
+
   test('holds no secret that the path holds', () => {
     const path = '/v1/auth/hvs.SECRETSECRETSECRET';
     const line = written((logger) => createRequestLog(logger)({ ...REQUEST, path }));

@@ -191,3 +191,43 @@ describe('sealed', () => {
     await expect.poll(() => alarms.ringing('keelson-home')).toEqual([]);
   });
 });
+
+describe('slow requests', () => {
+  interface RequestLine {
+    readonly path: string;
+    readonly route?: string;
+  }
+  const lineOf = (path: string): RequestLine | undefined =>
+    readFileSync(at('home/keelson.log'), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as RequestLine)
+      .findLast((line) => line.path === path);
+
+  test('are found in the log by route, mount or organization, caller and size', async () => {
+    expect(await call(home, home.rootToken, 'PUT', 'sys/mounts/lab', { type: 'pki' })).toBe(204);
+    expect(await call(home, home.rootToken, 'GET', 'lab/roles/web')).toBe(404);
+    await expect
+      .poll(() => lineOf('/v1/lab/roles/web'))
+      .toMatchObject({
+        method: 'GET',
+        route: '/roles/:name',
+        mount: 'lab/',
+        caller: 'root',
+        status: 404,
+        bytes: 13,
+      });
+    const shown = await fetch(`${home.http}/api/v2/organizations/acme/workspaces?q=a`, {
+      headers: { authorization: `Bearer ${home.apiToken}` },
+    });
+    expect(shown.status).toBe(404);
+    await expect
+      .poll(() => lineOf('/api/v2/organizations/acme/workspaces'))
+      .toMatchObject({
+        route: '/organizations/:organization_name/workspaces',
+        organization: 'acme',
+        caller: 'admin',
+        bytes: expect.any(Number) as unknown,
+      });
+  });
+});

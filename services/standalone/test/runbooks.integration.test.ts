@@ -234,10 +234,18 @@ until_equal "$A" "$B" dr`);
     await shell.set({ DATA: a.process.dataFolder, DATABASE_URL: nowhere });
     const [folder = '', database = ''] = await shell.follow('check-storage');
     expect(folder.split('\n').map((line) => line.split(/\s+/)[0])).toEqual(
-      Array.from({ length: 5 }, () => 'good'),
+      Array.from({ length: 6 }, () => 'good'),
     );
     expect(database).toMatch(/^fault +127.0.0.1:1\/sys +It cannot be read: .*ECONNREFUSED/);
     expect(database).not.toContain('hunter2');
+  },
+
+  'slow-request': async () => {
+    await shell.set({ LOG: join(a.process.dataFolder, 'keelson.log') });
+    const [routes = ''] = await shell.follow('slow-request');
+    expect(routes).toMatch(
+      /^POST sys\/ \/sys\/replication\/dr\/primary\/demote\t\d+\t[\d.]+\t[\d.]+$/m,
+    );
   },
 
   'audit-device-broken': async () => {

@@ -63,6 +63,9 @@ export const answerWith =
       : exchange.untilEnd(serve(exchange)));
     const answer = await negotiated(exchange, given);
     if (answer.head.status >= 400 && isCutShort(raw)) await endWithAnswer(exchange);
+    const { body } = answer;
+    const bytes = body instanceof Uint8Array ? body.byteLength : undefined;
+    exchange.account = { ...exchange.account, route: given.head.route, bytes };
     await writeAnswer(reply.raw, answer, exchange.answerHeaders);
     reply.hijack();
   };

@@ -34,6 +34,10 @@ const callerName = (principal: Principal | undefined, address: string): string =
     ? `address ${clientNetwork(address)}`
     : `${principal.kind} ${principal.id}`;
 
+/** The organization that a path names. */
+const organizationOf = (path: string): string | undefined =>
+  /^\/organizations\/([^/]+)/.exec(path)?.[1];
+
 export const createServeApiV2 = (parts: ApiV2Parts): ServeExchange => {
   const { access, identity, workspace, rateLimit, audit } = parts;
 
@@ -67,6 +71,10 @@ export const createServeApiV2 = (parts: ApiV2Parts): ServeExchange => {
             : bodyRules(parts.bodies, exchange, principal === undefined),
         );
     if (!isWhole && !isTransfer) principal = await identify();
+    exchange.account = {
+      organization: organizationOf(head.path) ?? principal?.organization,
+      caller: principal?.displayName,
+    };
     const serve = () => workspace.handle(exchange.toService({ ...head, principal }, body));
     return isAudited
       ? audit.record(

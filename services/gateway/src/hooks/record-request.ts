@@ -28,6 +28,7 @@ export const recordRequest = (metrics: RequestMetrics, logger: Logger): onReques
         status: response.statusCode,
         durationMs,
         remoteAddress: head.remoteAddress,
+        ...exchange.account,
       });
       if (isOversizedDelivery(exchange, response.statusCode)) metrics.oversizedDelivery();
       metrics.finished(group, request.method ?? '', response.statusCode, durationMs / 1000);

@@ -53,6 +53,15 @@ class ServiceRequest implements EdgeRequest {
   }
 }
 
+/** Facts for the log line of a request, as far as they have been determined. */
+export interface ExchangeAccount {
+  readonly mount?: string | undefined;
+  readonly organization?: string | undefined;
+  readonly caller?: string | undefined;
+  readonly route?: string | undefined;
+  readonly bytes?: number | undefined;
+}
+
 /** One request and its response. Ends when the client disconnects or the time limit is reached. */
 export class Exchange {
   readonly request: IncomingMessage;
@@ -66,6 +75,7 @@ export class Exchange {
   group: string;
   /** The caller's token, if the surface does not take it from the headers of /v1. */
   token: string | undefined;
+  account: ExchangeAccount = {};
   /** JSON for the audit entry, describing a body that only the service can parse. */
   auditedRequest = '';
   /** Set while a live stream asks: only answers that the client gets are recorded by audit devices. */

@@ -169,6 +169,11 @@ const decideAndServe = async (parts: V1Parts, exchange: Exchange): Promise<EdgeR
   const { head } = exchange;
   const question = toQuestion(exchange);
   const { resolution, body } = await decide(parts, exchange, question);
+  const { audit: about } = resolution;
+  exchange.account = {
+    mount: about && `${about.namespace?.path ?? ''}${about.mountPath}`,
+    caller: about?.caller?.displayName,
+  };
 
   const isAudited = !isUnrecorded(question) && (await audit.isEnabled(resolution.auditGeneration));
 

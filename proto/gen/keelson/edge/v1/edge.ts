@@ -155,6 +155,8 @@ export interface RequestHead_HeadersEntry {
 export interface ResponseHead {
   status: number;
   headers: Header[];
+  /** Pattern of the path within the service, such as "/issue/:role": for the log of the edge. Absent if none matched. */
+  route?: string | undefined;
 }
 
 export interface Header {
@@ -1551,7 +1553,7 @@ export const RequestHead_HeadersEntry: MessageFns<RequestHead_HeadersEntry> = {
 };
 
 function createBaseResponseHead(): ResponseHead {
-  return { status: 0, headers: [] };
+  return { status: 0, headers: [], route: undefined };
 }
 
 export const ResponseHead: MessageFns<ResponseHead> = {
@@ -1561,6 +1563,9 @@ export const ResponseHead: MessageFns<ResponseHead> = {
     }
     for (const v of message.headers) {
       Header.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.route !== undefined) {
+      writer.uint32(26).string(message.route);
     }
     return writer;
   },
@@ -1594,6 +1599,14 @@ export const ResponseHead: MessageFns<ResponseHead> = {
             message.headers.push(Header.decode(reader, reader.uint32()));
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.route = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1613,6 +1626,7 @@ export const ResponseHead: MessageFns<ResponseHead> = {
     const message = createBaseResponseHead();
     message.status = object.status ?? 0;
     message.headers = object.headers?.map((e) => Header.fromPartial(e)) || [];
+    message.route = object.route ?? undefined;
     return message;
   },
 };
