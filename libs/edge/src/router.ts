@@ -240,7 +240,7 @@ export const createEdgeService = (options: EdgeServiceOptions): EdgeService => {
           request.head.method === 'HEAD' ? { head: response.head, body: NOTHING } : response,
         );
       } catch (error) {
-        return withRoute(await options.renderError(error, request));
+        return withRoute(options.renderError(error, request));
       }
     },
     check: async () => (await options.check?.()) ?? [],
