@@ -415,7 +415,7 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
     routes: ['PATCH /oauth-tokens/{oauth_token_id}'],
     triedOn: ['update'],
     fields: {
-      'ssh-key': refused('text'),
+      'ssh-key': elsewhere('src/workspaces/oauth/oauth.test.ts'),
       '@ssh-key': elsewhere('src/workspaces/oauth/oauth.test.ts'),
     },
   },

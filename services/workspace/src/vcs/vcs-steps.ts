@@ -18,7 +18,7 @@ export const vcsWorkspaceSteps = (context: () => VcsContext): WorkspaceSteps => 
     onWorkspaceRemoved: (tx, workspace) => leaveWithWorkspace(tx, workspace, nowMs()),
     onOAuthClientUpdated: (tx, client) => retryRegistrations(tx, client, nowMs()),
     onAgentPoolRemoved: (tx, pool) => removeWorkOf(tx, pool),
-    onOAuthClientRemoved: (tx, client) => {
+    onOAuthClientDisconnected: (tx, client) => {
       pendingAuthorizations.delete(tx, client.id);
       return removeHooksOf(tx, client, nowMs());
     },

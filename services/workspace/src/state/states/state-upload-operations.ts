@@ -183,10 +183,11 @@ export const createState = async (
   const { store } = context;
   await requireWritable(store, principal, workspaceId);
   const received = await receiveState(context, given, pieceOf(state));
-  const serial = received.summary.serial ?? given.serial;
+  const { serial, lineage } = received.summary;
+  const ofFile = { serial: serial ?? given.serial, lineage: lineage ?? given.lineage };
   const json = jsonState && (await storeContent(context, pieceOf(jsonState), () => undefined));
   return store.transact(async (tx) => {
-    const access = await announceIn(context, tx, principal, workspaceId, { ...given, serial });
+    const access = await announceIn(context, tx, principal, workspaceId, { ...given, ...ofFile });
     const version = await finalizeState(context, tx, access.version, received);
     return {
       ...access,

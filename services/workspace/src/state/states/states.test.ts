@@ -215,6 +215,9 @@ describe('a state upload', () => {
       expect(data.attributes['lineage']).toBe('l-1');
       // The lineage of the file decides what may follow.
       expect(await send(4, 'l-7', 'l-1')).toBe(409);
+      // Only an announcement without the file is refused before the file is there.
+      const announced = how === 'inline' ? 'l-7' : 'l-1';
+      expect(await send(4, 'l-1', announced)).toBeLessThan(300);
     },
   );
 

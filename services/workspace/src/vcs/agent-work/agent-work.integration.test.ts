@@ -355,7 +355,7 @@ describe('what does not fit is refused', () => {
     });
     const pools = '/organizations/globex/agent-pools';
     const pool = await harness.create(pools, 'agent-pools', { name: 'theirs' });
-    await expect(createClient('token', O, pool.id)).rejects.toThrow('Agent pool not found');
+    await expect(createClient('token', O, pool.id)).rejects.toThrow('agent pool does not exist');
     const client = await createClient('token', '/organizations/globex', pool.id);
     const kept = await harness.call('DELETE', `/agent-pools/${pool.id}`);
     expect([kept.status, kept.errors[0]?.detail]).toEqual([

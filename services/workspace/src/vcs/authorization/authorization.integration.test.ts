@@ -109,7 +109,6 @@ describe('a client with a key pair', () => {
   test.for([
     ['without the consumer key', { key: '' }, ['/data/attributes/key']],
     ['without the private key', { secret: null }, [SECRET]],
-    ['without all three', { key: null, secret: null, 'rsa-public-key': null }, [TOKEN]],
     ['whose keys do not belong together', { 'rsa-public-key': other.publicKey }, [PUBLIC]],
     ['that is no pair of keys', { secret: 'x', 'rsa-public-key': 'y' }, [SECRET, PUBLIC]],
     [

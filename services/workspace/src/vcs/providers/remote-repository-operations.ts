@@ -35,5 +35,5 @@ export const loadRepository = async (
     signing: signingOf(client),
   };
   const provider = PROVIDERS[serviceProvider];
-  return { provider, repository: { connection, identifier }, sshKey: key?.value };
+  return { provider, repository: { connection, identifier }, sshKey: token.sshKey ?? key?.value };
 };

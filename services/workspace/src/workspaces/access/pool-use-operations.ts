@@ -8,7 +8,7 @@ import {
   listPoolsNaming,
   writeAgentPool,
 } from '../model/agent-pool-records.ts';
-import { isOpenTo, type PoolUser, withoutNamed } from '../model/domain/agent-pool.ts';
+import { isOpenTo, NO_SUCH_POOL, type PoolUser, withoutNamed } from '../model/domain/agent-pool.ts';
 
 const ATTRIBUTES = {
   workspace: 'agent-pool-id',
@@ -20,7 +20,7 @@ const requireUsable = async (reads: Reads, user: PoolUser, poolId: string): Prom
   const pool = await agentPoolRecords.find(reads, poolId);
   const attribute = ATTRIBUTES[user.kind];
   if (pool?.organizationId !== user.organizationId) {
-    refuseInvalid([attributeViolation(attribute, 'Agent pool not found')]);
+    refuseInvalid([attributeViolation(attribute, NO_SUCH_POOL)]);
   } else if (!isOpenTo(pool, user)) {
     refuseInvalid([
       attributeViolation(

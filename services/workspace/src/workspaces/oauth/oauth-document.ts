@@ -117,7 +117,7 @@ export const toOAuthTokenResource = (token: OAuthToken): ResourceOf<typeof OAUTH
   attributes: {
     'created-at': toTimestamp(token.createdAtMs),
     'service-provider-user': null,
-    'has-ssh-key': token.sshKeyId !== null,
+    'has-ssh-key': token.sshKeyId !== null || token.sshKey !== null,
   },
   relationships: {
     'oauth-client': toOne(

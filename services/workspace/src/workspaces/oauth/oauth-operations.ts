@@ -14,6 +14,7 @@ import {
 } from '../../identity/access/organization-access-operations.ts';
 import { findReadableProject } from '../access/access-operations.ts';
 import { agentPoolRecords, agentPoolUsers } from '../model/agent-pool-records.ts';
+import { NO_SUCH_POOL } from '../model/domain/agent-pool.ts';
 import { type OAuthClient, type OAuthToken, signingOf } from '../model/domain/oauth-client.ts';
 import {
   oauthClientRecords,
@@ -101,7 +102,7 @@ const changePool = async (
   const pool = after === null ? undefined : await agentPoolRecords.find(tx, after);
   if (after !== null && pool?.organizationId !== organizationId) {
     const pointer = '/data/relationships/agent-pool/data/id';
-    refuseInvalid([{ pointer, text: 'Agent pool not found' }]);
+    refuseInvalid([{ pointer, text: NO_SUCH_POOL }]);
   }
   if (before !== null) agentPoolUsers.delete(tx, before, id);
   if (after !== null) agentPoolUsers.write(tx, [after, id], { kind: 'oauth-client' });
@@ -128,6 +129,7 @@ const newToken = (
   clientId: id,
   token: text,
   sshKeyId: null,
+  sshKey: null,
   createdAtMs,
 });
 
@@ -144,7 +146,7 @@ const writeToken = async (
   return token;
 };
 
-/** Creates a client, with its token unless it has a key pair. */
+/** Creates a client, with its token unless it is authorized later. */
 export const createOAuthClient = (
   { store, clock }: WorkspacesContext,
   principal: Principal,
@@ -216,15 +218,19 @@ const requireCredentials = (
   after: OAuthClient,
   token: string | null | undefined,
 ): void => {
-  const hasToken = before.tokenId !== null && signingOf(before) === null;
-  if (!hasToken && token) {
+  const hasKeyPair = signingOf(before) !== null;
+  const hasToken = before.tokenId !== null && !hasKeyPair;
+  if (hasKeyPair && token) {
     const text =
       'is not taken by a client with a key pair: create another client, or authorize this one again';
     refuseInvalid([attributeViolation('oauth-token-string', text)]);
   }
   if (hasToken && token === '')
     refuseInvalid([attributeViolation('oauth-token-string', 'must not be empty')]);
-  refuseInvalid(findCredentialViolations({ ...after, hasToken }));
+  const mayWait = before.tokenId === null;
+  refuseInvalid(
+    findCredentialViolations({ ...after, hasToken: hasToken || Boolean(token), mayWait }),
+  );
 };
 
 export const updateOAuthClient = (
@@ -236,11 +242,14 @@ export const updateOAuthClient = (
   store.transact(async (tx) => {
     const access = await requireOAuthClient(tx, principal, clientId);
     const { name = access.client.name } = change;
-    const client = { ...access.client, ...change, name: name || null };
-    requireCredentials(access.client, client, oauthTokenString);
-    await changePool(tx, client, access.client.agentPoolId, client.agentPoolId);
+    const changed = { ...access.client, ...change, name: name || null };
+    requireCredentials(access.client, changed, oauthTokenString);
+    await changePool(tx, changed, access.client.agentPoolId, changed.agentPoolId);
+    const token = oauthTokenString
+      ? await writeToken(tx, changed, oauthTokenString, clock.nowMs())
+      : undefined;
+    const client = { ...changed, tokenId: token?.id ?? changed.tokenId };
     oauthClientRecords.write(tx, [client.id], client);
-    if (oauthTokenString) await writeToken(tx, client, oauthTokenString, clock.nowMs());
     for (const step of workspaceSteps) await step.onOAuthClientUpdated?.(tx, client);
     return { ...access, client };
   });
@@ -268,7 +277,7 @@ export const removeOAuthClient = async (
   tx: Transaction,
   client: OAuthClient,
 ): Promise<void> => {
-  for (const step of workspaceSteps) await step.onOAuthClientRemoved?.(tx, client);
+  for (const step of workspaceSteps) await step.onOAuthClientDisconnected?.(tx, client);
   if (client.agentPoolId !== null) agentPoolUsers.delete(tx, client.agentPoolId, client.id);
   oauthClientRecords.delete(tx, client.id);
   if (client.tokenId !== null) oauthTokenRecords.delete(tx, client.tokenId);
@@ -330,19 +339,48 @@ export const assignOAuthTokenKey = (
         { pointer: '/data/relationships/ssh-key/data/id', text: 'Ssh key is invalid' },
       ]);
     }
-    const next = { ...token, sshKeyId };
+    const next = { ...token, sshKeyId, sshKey: null };
     oauthTokenRecords.write(tx, [token.id], next);
     return next;
   });
 
-/** A client has one token; deleting the token deletes the client. */
+const PRIVATE_KEY =
+  /^\s*-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]+-----END [A-Z ]*PRIVATE KEY-----\s*$/;
+
+/**
+ * Gives a token a private key of its own for submodules, in PEM or OpenSSH form.
+ * @param text null removes the key that the token has
+ * @throws KeelsonError `jsonapi.invalid_attribute`
+ */
+export const setOAuthTokenKey = (
+  { store }: WorkspacesContext,
+  principal: Principal,
+  tokenId: string,
+  text: string | null,
+): Promise<OAuthToken> =>
+  store.transact(async (tx) => {
+    const token = await requireOAuthToken(tx, principal, tokenId);
+    if (text !== null && !PRIVATE_KEY.test(text)) {
+      const detail = 'Ssh key is invalid: it must be a private key in PEM or OpenSSH form';
+      refuseInvalid([attributeViolation('ssh-key', detail)]);
+    }
+    const next = { ...token, sshKeyId: null, sshKey: text };
+    oauthTokenRecords.write(tx, [token.id], next);
+    return next;
+  });
+
+/** Deletes a token. Its client remains, without repositories, until it gets another token. */
 export const deleteOAuthToken = (
-  context: WorkspacesContext,
+  { store, workspaceSteps }: WorkspacesContext,
   principal: Principal,
   tokenId: string,
 ): Promise<void> =>
-  context.store.transact(async (tx) => {
+  store.transact(async (tx) => {
     const { clientId } = await requireOAuthToken(tx, principal, tokenId);
     const client = await oauthClientRecords.find(tx, clientId);
-    if (client !== undefined) await removeOAuthClient(context, tx, client);
+    if (client !== undefined) {
+      for (const step of workspaceSteps) await step.onOAuthClientDisconnected?.(tx, client);
+      oauthClientRecords.write(tx, [client.id], { ...client, tokenId: null });
+    }
+    oauthTokenRecords.delete(tx, tokenId);
   });

@@ -11,8 +11,10 @@ import {
   resourceBody,
   toPaginatedDocument,
 } from '@keelson/jsonapi';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
 import { unlessDamaged } from '@keelson/storage';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
+import type { OAuthToken } from '../model/domain/oauth-client.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
 import { toOAuthTokenResource } from './oauth-document.ts';
 import {
@@ -21,11 +23,12 @@ import {
   listOAuthClients,
   requireOAuthClient,
   requireOAuthToken,
+  setOAuthTokenKey,
 } from './oauth-operations.ts';
 
 const UPDATE = resourceBody(
   'oauth-tokens',
-  Type.Object({ 'ssh-key': Type.Optional(nullable(Type.String())) }),
+  Type.Object({ 'ssh-key': Type.Optional(nullable(Type.String({ maxLength: 16_384 }))) }),
   Type.Object({
     'ssh-key': Type.Optional(
       Type.Object({
@@ -41,6 +44,24 @@ const ONE = '/oauth-tokens/:oauth_token_id';
 
 export const oauthTokenRoutes = (context: WorkspacesContext): Route[] => {
   const { store } = context;
+  /** A request may give a key of its own, name one of the organization, or neither. */
+  const changeToken = (
+    principal: Principal,
+    id: string,
+    { data: { attributes, relationships } }: Static<typeof UPDATE>,
+  ): Promise<OAuthToken> => {
+    const { 'ssh-key': text } = attributes;
+    const assigned = relationships?.['ssh-key'];
+    if (text && assigned?.data) {
+      const detail = 'a token has one SSH key: give its text, or name one of the organization';
+      throw invalidAttribute('/data/attributes/ssh-key', detail);
+    }
+    if (text !== undefined && !assigned?.data)
+      return setOAuthTokenKey(context, principal, id, text);
+    return assigned === undefined
+      ? requireOAuthToken(store, principal, id)
+      : assignOAuthTokenKey(context, principal, id, assigned.data?.id ?? null);
+  };
   return jsonApiRoutes('OAuth tokens', [
     endpoint({
       method: 'GET',
@@ -91,25 +112,14 @@ export const oauthTokenRoutes = (context: WorkspacesContext): Route[] => {
       answers: one('oauth-tokens'),
       body: { schema: UPDATE },
       handle: async ({ principal, params, body }) => {
-        const id = params['oauth_token_id'] ?? '';
-        if (body.data.attributes['ssh-key']) {
-          throw invalidAttribute(
-            '/data/attributes/ssh-key',
-            'the SSH key of a token cannot be set as an attribute; create an SSH key and name it in the relationship ssh-key',
-          );
-        }
-        const assigned = body.data.relationships?.['ssh-key'];
-        const token =
-          assigned === undefined
-            ? await requireOAuthToken(store, principal, id)
-            : await assignOAuthTokenKey(context, principal, id, assigned.data?.id ?? null);
+        const token = await changeToken(principal, params['oauth_token_id'] ?? '', body);
         return { document: { data: toOAuthTokenResource(token) } };
       },
     }),
     endpoint({
       method: 'DELETE',
       path: ONE,
-      summary: 'Delete an OAuth token with its client',
+      summary: 'Delete an OAuth token; its client remains',
       success: 204,
       handle: async ({ principal, params }) => {
         await deleteOAuthToken(context, principal, params['oauth_token_id'] ?? '');

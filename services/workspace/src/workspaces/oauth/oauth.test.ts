@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Harness, startHarnessOf } from '../../../test/workspace-harness.ts';
+import { loadRepository } from '../../vcs/providers/remote-repository-operations.ts';
 import { oauthTokenRecords } from '../model/oauth-records.ts';
 
 const O = '/organizations/acme';
@@ -145,6 +146,44 @@ describe('an OAuth client', () => {
     expect(shown.data.attributes).toMatchObject({ 'oauth-client-name': null, 'vcs-repo': null });
   });
 
+  test('remains without repositories when its token is deleted, and works with another token', async () => {
+    const { client, tokenId } = await connect();
+    const path = `/oauth-clients/${client.id}`;
+    const made = await withRepository('left', tokenId);
+    expect((await harness.call('DELETE', `/oauth-tokens/${tokenId}`)).status).toBe(204);
+    const shown = await harness.call('GET', `/workspaces/${made.data.id}`);
+    expect(shown.data.attributes).toMatchObject({ 'oauth-client-name': null, 'vcs-repo': null });
+    const tokensOf = async () =>
+      (await harness.call('GET', path)).data.relationships['oauth-tokens']?.data as {
+        readonly id: string;
+      }[];
+    expect(await tokensOf()).toEqual([]);
+    expect((await harness.call('GET', `${path}/oauth-tokens`)).list).toEqual([]);
+    expect((await harness.call('GET', `/oauth-tokens/${tokenId}`)).status).toBe(404);
+    const change = (attributes: object) =>
+      harness.call('PATCH', path, { data: { type: 'oauth-clients', attributes } });
+    expect((await change({ name: 'renamed' })).status).toBe(200);
+    expect((await change({ 'oauth-token-string': 'another' })).status).toBe(200);
+    const [next] = await tokensOf();
+    expect((await withRepository('again', next?.id ?? '')).status).toBe(201);
+    expect((await harness.call('DELETE', path)).status).toBe(204);
+  });
+
+  test('of Bitbucket Data Center may be created first, and get its token later', async () => {
+    const { 'oauth-token-string': token, secret: _secret, ...others } = CONNECTION;
+    const client = await harness.create(`${O}/oauth-clients`, 'oauth-clients', {
+      ...others,
+      'service-provider': 'bitbucket_data_center',
+    });
+    expect(client.relationships['oauth-tokens']?.data).toEqual([]);
+    const { status, data } = await harness.call('PATCH', `/oauth-clients/${client.id}`, {
+      data: { type: 'oauth-clients', attributes: { 'oauth-token-string': token } },
+    });
+    expect(status).toBe(200);
+    const tokens = data.relationships['oauth-tokens']?.data as { id: string }[];
+    expect((await withRepository('later', tokens[0]?.id ?? '')).status).toBe(201);
+  });
+
   test('of another organization, or of none, is refused', async () => {
     const { tokenId } = await connect('/organizations/globex');
     for (const id of [tokenId, 'ot-none']) {
@@ -203,14 +242,44 @@ describe('an OAuth client', () => {
     expect((await withRepository(name, tokens?.[0]?.id ?? '')).status).toBe(201);
   });
 
+  test('accepts an SSH key of its own for its token, and keeps it secret', async () => {
+    const { tokenId } = await connect();
+    const change = (attributes: object, relationships: object = {}) =>
+      harness.call('PATCH', `/oauth-tokens/${tokenId}`, {
+        data: { type: 'oauth-tokens', attributes, relationships },
+      });
+    const own = '-----BEGIN RSA PRIVATE KEY-----\nMIICXgIBAAKB\n-----END RSA PRIVATE KEY-----';
+    const key = await harness.create(`${O}/ssh-keys`, 'ssh-keys', { name: 'k', value: own });
+    const assigned = { 'ssh-key': { data: { type: 'ssh-keys', id: key.id } } };
+    for (const [text, relationships] of [
+      ['PRIVATE KEY', {}],
+      ['-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----', {}],
+      ['', {}],
+      [own, assigned],
+    ] as const) {
+      const refused = await change({ 'ssh-key': text }, relationships);
+      expect([refused.status, refused.errors[0]?.source]).toEqual([
+        422,
+        { pointer: '/data/attributes/ssh-key' },
+      ]);
+    }
+    const set = await change({ 'ssh-key': own });
+    expect([set.status, set.data.attributes['has-ssh-key']]).toEqual([200, true]);
+    expect(JSON.stringify(set)).not.toContain('MIICXgIBAAKB');
+    const keyOf = async () => {
+      const { store } = harness;
+      const hook = { tokenId, identifier: 'a/b' };
+      return (await loadRepository(store, hook))?.sshKey;
+    };
+    expect(await keyOf()).toBe(own);
+    await harness.call('DELETE', `/ssh-keys/${key.id}`);
+    expect(await keyOf()).toBe(own);
+    expect((await change({ 'ssh-key': null })).data.attributes['has-ssh-key']).toBe(false);
+    expect(await keyOf()).toBeUndefined();
+  });
+
   test('accepts an SSH key of its organization', async () => {
     const { tokenId } = await connect();
-    const text = { data: { type: 'oauth-tokens', attributes: { 'ssh-key': 'PRIVATE KEY' } } };
-    const refused = await harness.call('PATCH', `/oauth-tokens/${tokenId}`, text);
-    expect([refused.status, refused.errors[0]?.source]).toEqual([
-      422,
-      { pointer: '/data/attributes/ssh-key' },
-    ]);
     const value = '-----BEGIN PRIVATE KEY-----';
     const key = await harness.create(`${O}/ssh-keys`, 'ssh-keys', { name: 'k', value });
     const assign = (id: string | null) =>

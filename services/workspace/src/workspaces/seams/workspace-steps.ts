@@ -20,8 +20,8 @@ export interface WorkspaceSteps {
   onProjectRemoved?(tx: Transaction, project: Project): Promise<void>;
   /** In the transaction that has written the client, or its token. */
   onOAuthClientUpdated?(tx: Transaction, client: OAuthClient): Promise<void>;
-  /** In the transaction that deletes the client with its token, while both are there. */
-  onOAuthClientRemoved?(tx: Transaction, client: OAuthClient): Promise<void>;
+  /** In the transaction that deletes the token of a client, or both, while they are there. */
+  onOAuthClientDisconnected?(tx: Transaction, client: OAuthClient): Promise<void>;
   /** @returns the workspace after its lock is released, to be written by the caller */
   onUnlock?(tx: Transaction, workspace: Workspace): Promise<Workspace>;
   /** Runs in the transaction that deletes the pool, before its records are deleted. */

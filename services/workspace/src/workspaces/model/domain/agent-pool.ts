@@ -14,6 +14,10 @@ export interface AgentPool {
   readonly createdAtMs: number;
 }
 
+/** Text of public clients for a pool that the caller cannot name. */
+export const NO_SUCH_POOL =
+  'the provided agent pool does not exist or you are not authorized to use it';
+
 /** A workspace whose own settings name the pool, or a project or organization whose default it is. */
 export type PoolUser =
   | { readonly kind: 'organization'; readonly id: string; readonly organizationId: string }

@@ -45,7 +45,10 @@ export interface OAuthToken {
   readonly clientId: string;
   /** Write-only: never part of a response. */
   readonly token: string;
+  /** The organization's SSH key for submodules. */
   readonly sshKeyId: string | null;
+  /** A private key of its own for submodules, in place of one of the organization. Never part of a response. */
+  readonly sshKey: string | null;
   readonly createdAtMs: number;
 }
 

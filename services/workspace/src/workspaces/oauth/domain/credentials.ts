@@ -51,6 +51,8 @@ const findKeyPairViolations = (secret: string, rsaPublicKey: string): readonly V
 export interface Credentials
   extends Pick<OAuthClient, 'serviceProvider' | 'key' | 'secret' | 'rsaPublicKey' | 'agentPoolId'> {
   readonly hasToken: boolean;
+  /** Whether it may still be without a token and without a key pair. */
+  readonly mayWait?: boolean;
 }
 
 const KEY_FIELDS = { key: 'key', secret: 'secret', rsaPublicKey: 'rsa-public-key' } as const;
@@ -59,10 +61,8 @@ const findWithoutToken = (client: Credentials): readonly Violation[] => {
   const { secret, rsaPublicKey, agentPoolId } = client;
   const names = Object.keys(KEY_FIELDS) as (keyof typeof KEY_FIELDS)[];
   const missing = names.filter((name) => !client[name]);
-  if (missing.length === names.length) {
-    const text = 'is required, unless key, secret and rsa-public-key are given';
-    return [attributeViolation('oauth-token-string', text)];
-  }
+  // It gets a token or a key pair later.
+  if (missing.length === names.length) return [];
   if (missing.length > 0 || !secret || !rsaPublicKey) {
     const text =
       'is required: a client without oauth-token-string has a consumer key and a key pair';
@@ -78,9 +78,10 @@ const findWithoutToken = (client: Credentials): readonly Violation[] => {
 
 /** Faults in the credentials of a client, as it would be stored. */
 export const findCredentialViolations = (client: Credentials): readonly Violation[] => {
-  const { serviceProvider, secret, rsaPublicKey, hasToken } = client;
+  const { serviceProvider, secret, rsaPublicKey, hasToken, mayWait } = client;
   if (!hasToken) {
     if (acceptsKeyPair(serviceProvider)) return findWithoutToken(client);
+    if (mayWait) return [];
     const text = 'is required: only Bitbucket Data Center authorizes clients with a key pair';
     return [attributeViolation('oauth-token-string', text)];
   }
