@@ -29,6 +29,38 @@ describe('a supervised worker', () => {
     await worker.stop();
   });
 
+  test('reports the same failure once, and another one', async () => {
+    const clock = new ManualClock();
+    const lines: string[] = [];
+    const failures = ['disk', 'disk', 'disk', 'network', 'disk'];
+    let runs = 0;
+    const worker = startWorker(
+      'failing',
+      () => {
+        const message = failures[runs] ?? 'disk';
+        runs += 1;
+        return Promise.reject(new Error(message));
+      },
+      {
+        logger: createLogger({
+          name: 'test',
+          level: 'warn',
+          destination: { write: (line: string) => void lines.push(line) },
+        }),
+        clock,
+        firstDelayMs: 1,
+        maxDelayMs: 1,
+      },
+    );
+    while (runs < failures.length) {
+      await settled();
+      clock.advance(1);
+    }
+    await settled();
+    await worker.stop();
+    expect(lines.map((line) => JSON.parse(line).err.message)).toEqual(['disk', 'network', 'disk']);
+  });
+
   test('is not run again after it returned', async () => {
     let runs = 0;
     const worker = startWorker(

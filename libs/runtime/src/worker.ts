@@ -1,6 +1,7 @@
 /**
  * Supervised background work: it is restarted after a failure, with increasing delays, and stops when its
- * signal aborts. A failing worker never ends the process.
+ * signal aborts. A failing worker never ends the process. The log has each failure once, not each repetition of
+ * it, because one cause such as a full disk makes many workers fail for a long time.
  */
 import { type Clock, pause, systemClock } from '@keelson/clock';
 import type { Logger } from '@keelson/logging';
@@ -35,6 +36,7 @@ export const startWorker = (
 
   const supervise = async (): Promise<void> => {
     let delayMs = firstDelayMs;
+    let reported: string | undefined;
     while (!signal.aborted) {
       const startedMs = clock.nowMs();
       try {
@@ -42,8 +44,14 @@ export const startWorker = (
         return;
       } catch (error) {
         if (signal.aborted) return;
-        if (clock.nowMs() - startedMs >= HEALTHY_AFTER_MS) delayMs = firstDelayMs;
-        logger.warn({ worker: name, err: error, retryInMs: delayMs }, 'worker failed');
+        if (clock.nowMs() - startedMs >= HEALTHY_AFTER_MS) {
+          delayMs = firstDelayMs;
+          reported = undefined;
+        }
+        const cause = String(error);
+        const level = cause === reported ? 'debug' : 'warn';
+        logger[level]({ worker: name, err: error, retryInMs: delayMs }, 'worker failed');
+        reported = cause;
         await pause(clock, delayMs, signal);
         delayMs = Math.min(delayMs * 2, maxDelayMs);
       }

@@ -128,6 +128,20 @@ const markSuperseded = (store: Store, rootKey: Uint8Array, promotion: number): P
     }
   });
 
+/** A failure occurs again with each request that depends on the roles, and is reported once. */
+const reportOnce = (onError: (error: unknown) => void) => {
+  let reported: string | undefined;
+  return {
+    note: (error: unknown): void => {
+      if (String(error) !== reported) onError(error);
+      reported = String(error);
+    },
+    end: (): void => {
+      reported = undefined;
+    },
+  };
+};
+
 export const createReplicationState = (options: ReplicationStateOptions): ReplicationState => {
   const { store, seal, member } = options;
   const recorded = deriveView(store, ROLE_PATHS, (reads) =>
@@ -135,6 +149,7 @@ export const createReplicationState = (options: ReplicationStateOptions): Replic
   );
   const membershipOf = (kind: ReplicationKind, service?: string): StoredMembership =>
     new StoredMembership(store, kind, service, options.catalog);
+  const reported = reportOnce(options.onError);
   let turn: Promise<void> = Promise.resolve();
   let switched: Promise<unknown> | undefined;
   /** Number of changes that are being recorded, or that some services have not applied yet. */
@@ -156,7 +171,7 @@ export const createReplicationState = (options: ReplicationStateOptions): Replic
   };
   const apply = (): Promise<void> => {
     const acting = turn.then(act);
-    turn = acting.catch(options.onError);
+    turn = acting.then(reported.end, reported.note);
     return acting;
   };
   const whileSwitching = async <T>(work: () => Promise<T>): Promise<T> => {
