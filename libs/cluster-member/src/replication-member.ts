@@ -101,6 +101,10 @@ export class ReplicationMember {
           : 'a record cannot be read by this version: lists and searches do without it or show its former version (docs/runbooks/repair-damage.md)',
       ),
     );
+    options.store.onFault(({ kind, text, isOver }, err) => {
+      if (isOver) options.logger.info({ fault: kind }, `over: ${text}`);
+      else options.logger.error({ fault: kind, err }, text);
+    });
   }
 
   get gate(): WriteGate {
@@ -124,7 +128,7 @@ export class ReplicationMember {
     return this.#running.get(kind)?.run;
   }
 
-  /** Faults of replication, leases and records, in sentences for the operators of the cluster. */
+  /** Faults of store, replication, leases and records, in sentences for the operators of the cluster. */
   async impaired(): Promise<readonly string[]> {
     // Paths contain names of customers, and readiness is shown to anyone; the log has them.
     const damaged = this.#options.store.damagedPaths().length;
@@ -132,6 +136,7 @@ export class ReplicationMember {
       REPLICATION_KINDS.map((kind) => this.#replicationFault(kind)),
     );
     return [
+      ...this.#options.store.faults().map(({ text }) => text),
       ...ofReplication.filter((fault) => fault !== undefined),
       ...(this.#options.leases.isReachable
         ? []

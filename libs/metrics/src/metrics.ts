@@ -3,6 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 
 export { Counter, Gauge, Histogram } from 'prom-client';
 export { registerSampled, type Sampled, type SampledValue } from './sampled-gauges.ts';
+export { registerDiskMetrics } from './disk-metrics.ts';
 export { registerStoreMetrics } from './store-metrics.ts';
 
 /** All metrics of a process. */

@@ -1,4 +1,4 @@
-import type { Store } from '@keelson/storage';
+import { FAULT_KINDS, type Store } from '@keelson/storage';
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 /** Registers what can be measured of any store. @param stores by service */
@@ -6,9 +6,9 @@ export const registerStoreMetrics = (
   registry: Registry,
   stores: Readonly<Record<string, Store>>,
 ): void => {
-  const forEach = async (
-    measure: (store: Store) => Promise<number>,
-    show: (service: string, value: number) => void,
+  const forEach = async <T>(
+    measure: (store: Store) => Promise<T>,
+    show: (service: string, value: T) => void,
   ): Promise<void> => {
     await Promise.all(
       Object.entries(stores).map(async ([service, store]) => {
@@ -35,7 +35,7 @@ export const registerStoreMetrics = (
   });
   new Gauge({
     name: 'keelson_store_bytes',
-    help: 'Size of the SQLite file or PostgreSQL database of the store.',
+    help: 'Size of the SQLite files or PostgreSQL database of the store.',
     labelNames: ['service'],
     registers: [registry],
     async collect() {
@@ -44,6 +44,31 @@ export const registerStoreMetrics = (
         (store) => store.sizeBytes(),
         (service, bytes) => this.set({ service }, bytes),
       );
+    },
+  });
+  new Gauge({
+    name: 'keelson_store_log_bytes',
+    help: "Size of SQLite's write-ahead log of the store.",
+    labelNames: ['service'],
+    registers: [registry],
+    async collect() {
+      this.reset();
+      await forEach(
+        (store) => store.logBytes(),
+        (service, bytes) => bytes !== undefined && this.set({ service }, bytes),
+      );
+    },
+  });
+  new Gauge({
+    name: 'keelson_store_fault',
+    help: '1 while the store has this fault: its disk is full, a checkpoint fails, its write-ahead log is too large, its file is damaged.',
+    labelNames: ['service', 'kind'],
+    registers: [registry],
+    collect() {
+      for (const [service, store] of Object.entries(stores)) {
+        const present = new Set(store.faults().map(({ kind }) => kind));
+        for (const kind of FAULT_KINDS) this.set({ service, kind }, present.has(kind) ? 1 : 0);
+      }
     },
   });
 };

@@ -11,6 +11,7 @@ import type { Searched } from './projections/text-search.ts';
 import type { PathRange } from './records/record-path.ts';
 import type { RowChange, StoredRow } from './records/stored-rows.ts';
 import type { PartCount, PartQuery, SubpageIndex, WalEntry } from './store.ts';
+import type { StoreFaults } from './store-faults.ts';
 import type { LogRows } from './wal/log-rows.ts';
 
 /** @throws KeelsonError `storage.unknown_format` */
@@ -37,6 +38,7 @@ export interface GroupCommit {
 }
 
 export interface Backend extends TreeRows, LogRows, ProjectionTables, CopyRows {
+  readonly faults: StoreFaults;
   /** Newest commit of all replicas that was visible when this was called, or a later one. */
   headSequence(): number | Promise<number>;
   /** Paths of the records in a subpage of either tree, in byte order. */
@@ -56,7 +58,9 @@ export interface Backend extends TreeRows, LogRows, ProjectionTables, CopyRows {
   countByPart(searched: Searched, query: PartCount): Promise<number | undefined>;
   /** Numbers of rows of a projection by tally key. */
   loadTallies(table: string, keys: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  /** Space that the database takes. */
+  /** Space that the database takes, with SQLite's write-ahead log. */
   sizeBytes(): Promise<number>;
+  /** Size of SQLite's write-ahead log; undefined for PostgreSQL, whose log belongs to all databases of the server. */
+  logBytes(): Promise<number | undefined>;
   close(): Promise<void>;
 }

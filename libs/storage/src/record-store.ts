@@ -36,6 +36,7 @@ import type {
   WalOperation,
   WalReader,
 } from './store.ts';
+import type { FaultListener, StoreFault } from './store-faults.ts';
 import { BufferedTransaction } from './transaction/buffered-transaction.ts';
 import { CommitQueue } from './transaction/commit-queue.ts';
 import { holdFence } from './transaction/fence.ts';
@@ -322,6 +323,14 @@ export class RecordStore implements Store {
     this.#reader.damaged.onFound = listener;
   }
 
+  faults(): readonly StoreFault[] {
+    return this.#backend.faults.present;
+  }
+
+  onFault(listener: FaultListener): void {
+    this.#backend.faults.onChange = listener;
+  }
+
   encrypt(path: string, value: Uint8Array): Uint8Array {
     this.#requireOpen();
     requireRecordPath(path);
@@ -336,6 +345,11 @@ export class RecordStore implements Store {
   async sizeBytes(): Promise<number> {
     this.#requireOpen();
     return this.#backend.sizeBytes();
+  }
+
+  async logBytes(): Promise<number | undefined> {
+    this.#requireOpen();
+    return this.#backend.logBytes();
   }
 
   async close(): Promise<void> {

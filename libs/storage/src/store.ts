@@ -1,4 +1,5 @@
 import type { CompiledQuery, Kysely } from 'kysely';
+import type { FaultListener, StoreFault } from './store-faults.ts';
 
 /**
  * The port through which every service stores its state: records, optimistic transactions, the write-ahead log
@@ -369,6 +370,10 @@ export interface Store extends Reads {
    * projection could compute no rows; at most 100. A record leaves them when it is written, deleted or repaired.
    */
   damagedPaths(): readonly string[];
+  /** Faults of the store or its disk; the store still answers. */
+  faults(): readonly StoreFault[];
+  /** Called for each present fault, and for each that begins or ends later; one listener. */
+  onFault(listener: FaultListener): void;
   /** Replaces the listener that is called once for each of them. */
   onDamaged(listener: DamageListener): void;
   /**
@@ -383,6 +388,8 @@ export interface Store extends Reads {
   decrypt(path: string, stored: Uint8Array): Promise<Uint8Array>;
   /** Space that the store takes on disk: its SQLite file, or its PostgreSQL database. */
   sizeBytes(): Promise<number>;
+  /** Size of SQLite's write-ahead log in bytes; undefined for PostgreSQL. */
+  logBytes(): Promise<number | undefined>;
   readonly wal: WalReader;
   readonly merkle: Merkle;
   readonly stored: StoredReads;

@@ -4,6 +4,7 @@
  */
 import { createBarrier } from '../barrier/barrier.ts';
 import { openBarrierFor } from '../barrier/open-barrier.ts';
+import type { FaultKind } from '../store-faults.ts';
 import { openSqliteStore } from '../sqlite/sqlite-store.ts';
 import { halfWords, halves, ROOT_KEY, wordsOf } from './crash-records.ts';
 
@@ -11,6 +12,14 @@ export interface StoreRequest {
   readonly id: number;
   /** Words to write for `name`, in addition to those it has; absent: read everything. */
   readonly write?: { readonly name: string; readonly word: string };
+  /** Closes the store. */
+  readonly close?: true;
+}
+
+/** Sent, unasked, when a fault of the store begins or is over. */
+export interface StoreFaultNote {
+  readonly fault: FaultKind;
+  readonly isOver: boolean;
 }
 
 /** Results of every kind of read at one moment. */
@@ -25,6 +34,7 @@ export interface StoreReads {
 export type StoreAnswer =
   | { readonly id: number; readonly reads: StoreReads; readonly lost: string | undefined }
   | { readonly id: number; readonly written: true }
+  | { readonly id: number; readonly closed: string }
   | { readonly id: number; readonly refused: string };
 
 const file = process.argv[2] ?? '';
@@ -38,6 +48,7 @@ const store = await openSqliteStore({
     lost = `${lostFile.slice(file.length - 'store.db'.length)}: ${error.message}`;
   },
 });
+store.onFault(({ kind, isOver }) => process.send?.({ fault: kind, isOver }));
 await openBarrierFor(store, barrier, ROOT_KEY);
 
 const readAll = async (): Promise<StoreReads> => ({
@@ -55,8 +66,20 @@ const write = ({ name, word }: NonNullable<StoreRequest['write']>): Promise<void
     halves.write(tx, path, { id: name, words: [...words, word], filler: '' });
   });
 
-const answer = async ({ id, write: words }: StoreRequest): Promise<StoreAnswer> => {
+/** @returns the reason why the store could not be closed cleanly; '' if it was */
+const close = (): Promise<string> =>
+  store.close().then(
+    () => '',
+    (error: Error) => error.message,
+  );
+
+const answer = async ({
+  id,
+  write: words,
+  close: mustClose,
+}: StoreRequest): Promise<StoreAnswer> => {
   try {
+    if (mustClose === true) return { id, closed: await close() };
     if (words === undefined) return { id, reads: await readAll(), lost };
     await write(words);
     return { id, written: true };

@@ -33,6 +33,7 @@ import type { Searched } from '../projections/text-search.ts';
 import type { PathRange } from '../records/record-path.ts';
 import type { CheckedRow, PutRow, Snapshot, StoredRow } from '../records/stored-rows.ts';
 import type { PartCount, PartQuery, SubpageIndex, WalEntry } from '../store.ts';
+import type { StoreFaults } from '../store-faults.ts';
 import type { WalMark } from '../wal/prune.ts';
 import { decodeOperations, encodeOperations } from '../wal/wal-codec.ts';
 import type { PostgresConnections, Statement } from './postgres-connections.ts';
@@ -100,6 +101,10 @@ export class PostgresBackend implements Backend {
 
   constructor(connections: PostgresConnections) {
     this.#connections = connections;
+    this.faults.retry = async () => {
+      await connections.query('UPDATE head SET format = format');
+      this.faults.end('full');
+    };
     this.#head = new SharedQuery(async () => {
       const [row] = await this.#connections.query<Pick<HeadRow, 'sequence' | 'layout'>>(
         'SELECT sequence, layout FROM head',
@@ -137,6 +142,10 @@ export class PostgresBackend implements Backend {
       await client.query('UPDATE head SET layout = $1', [layout]);
     });
     this.#ownLayout = layout;
+  }
+
+  get faults(): StoreFaults {
+    return this.#connections.faults;
   }
 
   headSequence(): Promise<number> {
@@ -279,7 +288,9 @@ export class PostgresBackend implements Backend {
       if (!(await this.#hasCommitted(batch)))
         throw new KeelsonError('storage.conflict', {}, { cause: error });
     }
-    if (batch !== undefined) visible();
+    if (batch === undefined) return;
+    this.faults.end('full');
+    visible();
   }
 
   /**
@@ -420,6 +431,10 @@ export class PostgresBackend implements Backend {
       'SELECT pg_database_size(current_database()) AS bytes',
     );
     return Number(row?.bytes);
+  }
+
+  async logBytes(): Promise<undefined> {
+    return undefined;
   }
 
   close(): Promise<void> {

@@ -6,6 +6,7 @@
 import { callbackify } from 'node:util';
 import { hasCode, KeelsonError } from '@keelson/errors';
 import pg from 'pg';
+import { StoreFaults } from '../store-faults.ts';
 import { fromPostgresError } from './postgres-errors.ts';
 
 /** OID of BIGINT; sequences and times stay below 2^53. */
@@ -94,6 +95,7 @@ const finish = async (client: pg.PoolClient, statements: readonly Statement[]): 
 };
 
 export class PostgresConnections {
+  readonly faults = new StoreFaults();
   /** One for each server. */
   readonly #pools: pg.Pool[];
   readonly #openPool: (at: number) => pg.Pool;
@@ -140,7 +142,7 @@ export class PostgresConnections {
       await finish(client, last ?? []);
     } catch (error) {
       client.release(true);
-      throw fromPostgresError(error);
+      throw this.faults.note(fromPostgresError(error));
     }
     client.off('error', ignoreLoss);
     client.release();
@@ -149,6 +151,7 @@ export class PostgresConnections {
   /** Waits for running queries first, because an ending pool never serves waiting queries. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.faults.close();
     await Promise.allSettled(this.#queries);
     await Promise.all(this.#pools.map((pool) => pool.end()));
   }
@@ -187,7 +190,7 @@ export class PostgresConnections {
       try {
         return await work(pool);
       } catch (cause) {
-        const error = fromPostgresError(cause);
+        const error = this.faults.note(fromPostgresError(cause));
         if (!hasCode(error, 'storage.unavailable')) throw error;
         this.#leave(at, pool);
         const isLate = performance.now() - startedAtMs > REPEAT_WITHIN_MS;

@@ -69,3 +69,40 @@ test('opens only when the server can be reached', async () => {
   });
   await expect(opening).rejects.toThrow(unavailable);
 });
+
+test('a full disk of the server is a fault of the store until a write succeeds', async () => {
+  await put('shared/a');
+  const told: unknown[] = [];
+  const over = Promise.withResolvers<void>();
+  store.onFault(({ kind, isOver }) => {
+    told.push([kind, isOver]);
+    if (isOver) over.resolve();
+  });
+  // The error of a server whose disk is full, at the place where it occurs.
+  await server.firstRow(
+    'postgres',
+    `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+     BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$`,
+  );
+  await server.firstRow(
+    'postgres',
+    'CREATE TRIGGER full_disk BEFORE UPDATE ON head EXECUTE FUNCTION refuse()',
+  );
+  for (let tries = 0; tries < 2; tries += 1)
+    await expect(put('shared/b')).rejects.toThrow(
+      expect.objectContaining({ code: 'storage.full' }),
+    );
+  expect(await store.read('shared/a')).toBeDefined();
+  expect(store.faults()).toEqual([
+    { kind: 'full', text: expect.stringContaining('the disk of the store is full') },
+  ]);
+  await server.firstRow('postgres', 'DROP TRIGGER full_disk ON head');
+  await over.promise;
+  expect([told, store.faults()]).toEqual([
+    [
+      ['full', false],
+      ['full', true],
+    ],
+    [],
+  ]);
+});

@@ -7,7 +7,12 @@ import { promisify } from 'node:util';
 import { diskDirectory, type TemporaryDirectory } from '@keelson/testkit';
 import { recordedEnvironment } from '@keelson/testkit/recorded-disk';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { StoreAnswer, StoreReads, StoreRequest } from '../crash/store-process.ts';
+import type {
+  StoreAnswer,
+  StoreFaultNote,
+  StoreReads,
+  StoreRequest,
+} from '../crash/store-process.ts';
 
 const run = promisify(execFile);
 const PROCESS = join(import.meta.dirname, '../crash/store-process.ts');
@@ -16,23 +21,45 @@ let folder: TemporaryDirectory;
 let record: string;
 let child: ChildProcess;
 let asked = 0;
+const answers = new Map<number, (answer: StoreAnswer) => void>();
+/** Faults that began and ended, in order: "full" and "full over". */
+let told: string[] = [];
+let wakeOnNote: () => void = () => undefined;
 
 const start = async (): Promise<void> => {
   const disk = { folder: join(folder.path, 'disk'), record };
+  told = [];
   child = fork(PROCESS, [join(disk.folder, 'store.db')], {
     env: await recordedEnvironment(disk),
   });
-  await once(child, 'message');
+  const ready = Promise.withResolvers<void>();
+  child.on('message', (message: StoreFaultNote | StoreAnswer | 'ready') => {
+    if (message === 'ready') ready.resolve();
+    else if ('id' in message) answers.get(message.id)?.(message);
+    else {
+      told.push(message.isOver ? `${message.fault} over` : message.fault);
+      wakeOnNote();
+    }
+  });
+  await ready.promise;
 };
 
-const ask = async (request: Omit<StoreRequest, 'id'>): Promise<StoreAnswer> => {
-  asked += 1;
-  const id = asked;
-  child.send({ id, ...request });
-  for (;;) {
-    const [answer] = (await once(child, 'message')) as [StoreAnswer];
-    if (answer.id === id) return answer;
+/** Resolves when this is the last of what was told. */
+const lastTold = async (note: string): Promise<readonly string[]> => {
+  while (told.at(-1) !== note) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    wakeOnNote = resolve;
+    await promise;
   }
+  return told;
+};
+
+const ask = (request: Omit<StoreRequest, 'id'>): Promise<StoreAnswer> => {
+  asked += 1;
+  const { promise, resolve } = Promise.withResolvers<StoreAnswer>();
+  answers.set(asked, resolve);
+  child.send({ id: asked, ...request });
+  return promise;
 };
 const write = (name: string, word: string) => ask({ write: { name, word } });
 const readAll = async (): Promise<StoreReads & { readonly lost: string | undefined }> => {
@@ -104,10 +131,13 @@ test("a transaction that read what another is changing continues with the other 
 test('a full disk refuses writes without room, keeps the rest, and accepts writes when it has room again', async () => {
   const before = await readAll();
   await writeFile(join(record, 'full'), '');
-  expect(await write('b', 'refused')).toMatchObject({ refused: 'storage.full' });
+  for (const name of ['b', 'c'])
+    expect(await write(name, 'refused')).toMatchObject({ refused: 'storage.full' });
   expect(await readAll()).toEqual(before);
+  expect(told).toEqual(['full']);
   await rm(join(record, 'full'));
   expect(await write('b', 'taken')).toMatchObject({ written: true });
+  expect(await lastTold('full over')).toEqual(['full', 'full over']);
   expect(await readAll()).toMatchObject({ names: ['a', 'b'], lost: undefined });
 });
 
@@ -124,4 +154,40 @@ test('after a failed flush nothing is written until the next start, which has ev
   expect(names).not.toContain('c');
   expect(lost).toBeUndefined();
   expect(await write('d', 'new')).toMatchObject({ written: true });
+});
+
+test('that the disk has room again is noticed without a write', async () => {
+  await writeFile(join(record, 'full'), '');
+  expect(await write('b', 'refused')).toMatchObject({ refused: 'storage.full' });
+  await rm(join(record, 'full'));
+  expect(await lastTold('full over')).toEqual(['full', 'full over']);
+});
+
+/** Enough commits for a log that SQLite should have copied into the main file long before. */
+const fillLog = async (): Promise<void> => {
+  for (let at = 0; at < 9; at += 1)
+    expect(await write(`long-${at}`, 'x'.repeat(1_000_000))).toMatchObject({ written: true });
+};
+
+test('a main file that cannot be written is reported while commits go on, and until it can be', async () => {
+  await writeFile(join(record, 'fail'), 'store.db');
+  await fillLog();
+  expect(await lastTold('checkpoint')).toEqual(['checkpoint']);
+  expect((await readAll()).lost).toBeUndefined();
+  await rm(join(record, 'fail'));
+  expect(await lastTold('checkpoint over')).toEqual(['checkpoint', 'checkpoint over']);
+});
+
+test('a main file that cannot be written at the end makes closing fail, and nothing is lost', async () => {
+  await writeFile(join(record, 'fail'), 'store.db');
+  expect(await write('b', 'new')).toMatchObject({ written: true });
+  expect(await ask({ close: true })).toMatchObject({
+    closed: expect.stringMatching(/could not be copied .* \(disk I\/O error\)\. Nothing is lost/),
+  });
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  await rm(join(record, 'fail'));
+  await start();
+  expect(await readAll()).toMatchObject({ names: ['a', 'b'] });
+  expect(await ask({ close: true })).toMatchObject({ closed: '' });
 });

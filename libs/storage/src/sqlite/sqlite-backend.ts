@@ -3,6 +3,7 @@
  * and a second connection on the event loop reads what is committed, which with `synchronous=FULL` is on
  * disk. See docs/decisions/0004.
  */
+import { statSync } from 'node:fs';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { KeelsonError } from '@keelson/errors';
 import type { CompiledQuery } from 'kysely';
@@ -34,6 +35,7 @@ import type { Searched } from '../projections/text-search.ts';
 import type { PathRange } from '../records/record-path.ts';
 import type { CheckedRow, PutRow, Snapshot, StoredRow } from '../records/stored-rows.ts';
 import type { PartCount, PartQuery, SubpageIndex, WalEntry } from '../store.ts';
+import type { StoreFaults } from '../store-faults.ts';
 import type { WalMark } from '../wal/prune.ts';
 import { decodeOperations, encodeOperations } from '../wal/wal-codec.ts';
 import type { FileLock } from './file-lock.ts';
@@ -65,6 +67,7 @@ export interface SqliteConnections {
   /** For reads; with the schema. */
   readonly database: DatabaseSync;
   readonly writer: SqliteWriter;
+  readonly faults: StoreFaults;
   /** Keeps other processes away from the file until it is closed. */
   readonly lock: FileLock;
 }
@@ -78,14 +81,16 @@ export class SqliteBackend implements Backend {
   readonly #records: SqliteRecords;
   readonly #compiled = new LRUCache<string, StatementSync>({ max: MAX_COMPILED_STATEMENTS });
   readonly tables = sqliteTables<unknown>();
+  readonly faults: StoreFaults;
   #headSequence: number;
   #logBytes: number;
 
   /** Takes ownership of the connections; `close` closes them. */
-  constructor({ file, database, writer, lock }: SqliteConnections) {
+  constructor({ file, database, writer, faults, lock }: SqliteConnections) {
     this.#file = file;
     this.#database = database;
     this.#writer = writer;
+    this.faults = faults;
     this.#lock = lock;
     this.#statements = prepareStatements(database);
     this.#records = new SqliteRecords(database);
@@ -100,27 +105,27 @@ export class SqliteBackend implements Backend {
   }
 
   findRow(path: string): StoredRow | undefined {
-    return guarded(() => this.#records.findRow(path));
+    return this.#guarded(() => this.#records.findRow(path));
   }
 
   findLeaf(path: string): Uint8Array | undefined {
-    return guarded(() => this.#records.findLeaf(path));
+    return this.#guarded(() => this.#records.findLeaf(path));
   }
 
   async listSubpage(subpage: SubpageIndex): Promise<readonly string[]> {
-    return guarded(() => this.#records.listSubpage(subpage));
+    return this.#guarded(() => this.#records.listSubpage(subpage));
   }
 
   async listPaths(range: PathRange, limit: number): Promise<readonly string[]> {
-    return guarded(() => this.#records.listPaths(range, limit));
+    return this.#guarded(() => this.#records.listPaths(range, limit));
   }
 
   async scanRows(range: PathRange, limit: number): Promise<readonly StoredRow[]> {
-    return guarded(() => this.#records.scanRows(range, limit));
+    return this.#guarded(() => this.#records.scanRows(range, limit));
   }
 
   async scanChecked(range: PathRange, limit: number): Promise<readonly CheckedRow[]> {
-    return guarded(() => this.#records.scanChecked(range, limit));
+    return this.#guarded(() => this.#records.scanChecked(range, limit));
   }
 
   async restoreRow(row: PutRow): Promise<void> {
@@ -141,7 +146,7 @@ export class SqliteBackend implements Backend {
   }
 
   async openCopy(): Promise<OpenCopy> {
-    return guarded(() => openSqliteCopy(this.#file));
+    return this.#guarded(() => openSqliteCopy(this.#file, this.faults));
   }
 
   async discardStagedExcept(restoration: string): Promise<void> {
@@ -154,7 +159,7 @@ export class SqliteBackend implements Backend {
 
   async countStaged(restoration: string): Promise<number> {
     const sql = 'SELECT count(*) AS count FROM staged_record WHERE restoration = ?';
-    return guarded(() => Number(this.#prepared(sql).get(restoration)?.['count']));
+    return this.#guarded(() => Number(this.#prepared(sql).get(restoration)?.['count']));
   }
 
   async replaceRecords(replacement: Replacement): Promise<void> {
@@ -163,12 +168,12 @@ export class SqliteBackend implements Backend {
   }
 
   async firstSequence(): Promise<number | undefined> {
-    const row = guarded(() => this.#statements.firstSequence.get());
+    const row = this.#guarded(() => this.#statements.firstSequence.get());
     return (row?.['sequence'] as number | null) ?? undefined;
   }
 
   async loadEntries(sequence: number, limit: number): Promise<readonly WalEntry[]> {
-    const rows = guarded(() => this.#statements.loadEntries.all(sequence, limit));
+    const rows = this.#guarded(() => this.#statements.loadEntries.all(sequence, limit));
     return (rows as unknown as WalRow[]).map((row) => ({
       sequence: row.sequence,
       committedAtMs: row.committed_at_ms,
@@ -208,18 +213,28 @@ export class SqliteBackend implements Backend {
   }
 
   async sizeBytes(): Promise<number> {
-    return Number(guarded(() => this.#statements.sizeBytes.get())?.['bytes']);
+    const mainBytes = this.#guarded(() => this.#statements.sizeBytes.get())?.['bytes'];
+    return Number(mainBytes) + (await this.logBytes());
+  }
+
+  async logBytes(): Promise<number> {
+    return statSync(this.#logFile, { throwIfNoEntry: false })?.size ?? 0;
   }
 
   /** The last connection that is closed copies SQLite's log into the main file and deletes it. */
   async close(): Promise<void> {
-    await this.#writer.close();
+    const cause = await this.#writer.close();
     this.#database.close();
     this.#lock.close();
+    if (cause !== undefined)
+      throw new Error(
+        `${this.#file}: the write-ahead log could not be copied into the file (${cause.message}). Nothing is lost: ${this.#logFile} belongs to it, and the next start reads both`,
+        { cause },
+      );
   }
 
   async loadMark(sequence: number): Promise<WalMark | undefined> {
-    return guarded(() => this.#statements.loadMark.get(sequence) as WalMark | undefined);
+    return this.#guarded(() => this.#statements.loadMark.get(sequence) as WalMark | undefined);
   }
 
   async deleteEntriesBefore(sequence: number): Promise<void> {
@@ -232,7 +247,7 @@ export class SqliteBackend implements Backend {
   }
 
   async loadTrees(): Promise<SavedTrees> {
-    return guarded(() => ({
+    return this.#guarded(() => ({
       position: Number(this.#statements.readHead.get()?.['tree_position']),
       pages: this.#statements.loadPages.all() as unknown as SavedPage[],
     }));
@@ -258,19 +273,21 @@ export class SqliteBackend implements Backend {
   }
 
   async select<Row>({ sql, parameters }: CompiledQuery<Row>): Promise<readonly Row[]> {
-    return guarded(() => this.#prepared(sql).all(...(parameters as SQLInputValue[])) as Row[]);
+    return this.#guarded(
+      () => this.#prepared(sql).all(...(parameters as SQLInputValue[])) as Row[],
+    );
   }
 
   async findByPart(searched: Searched, part: PartQuery): Promise<readonly string[] | undefined> {
-    return guarded(() => findByPart((sql) => this.#prepared(sql), searched, part));
+    return this.#guarded(() => findByPart((sql) => this.#prepared(sql), searched, part));
   }
 
   async countByPart(searched: Searched, part: PartCount): Promise<number | undefined> {
-    return guarded(() => countByPart((sql) => this.#prepared(sql), searched, part));
+    return this.#guarded(() => countByPart((sql) => this.#prepared(sql), searched, part));
   }
 
   async loadTallies(table: string, keys: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    const rows = guarded(() =>
+    const rows = this.#guarded(() =>
       this.#prepared(loadTallies(keys.length, SQLITE_DIALECT)).all(table, ...keys),
     );
     return new Map(rows.map((row) => [row['tally_key'] as string, row['row_count'] as number]));
@@ -304,8 +321,18 @@ export class SqliteBackend implements Backend {
     // No other process can have the file open; an older one is refused when it opens the file.
   }
 
+  get #logFile(): string {
+    return `${this.#file}-wal`;
+  }
+
+  #guarded<T>(work: () => T): T {
+    return guarded(work, this.faults);
+  }
+
   #isCurrent(projection: Projection): boolean {
-    const saved = guarded(() => this.#prepared(loadVersion(SQLITE_DIALECT)).get(projection.table));
+    const saved = this.#guarded(() =>
+      this.#prepared(loadVersion(SQLITE_DIALECT)).get(projection.table),
+    );
     return saved?.['version'] === rowVersionOf(projection);
   }
 

@@ -2,12 +2,13 @@
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import type { OpenCopy, Replacement, StagedRow } from '../copies/copy-rows.ts';
+import type { StoreFaults } from '../store-faults.ts';
 import { guarded } from './sqlite-errors.ts';
 import { SqliteRecords } from './sqlite-records.ts';
 import type { WriteStatement } from './writer-thread.ts';
 
 /** Until the read transaction ends, SQLite keeps the versions that it sees in the write-ahead log. */
-export const openSqliteCopy = (file: string): OpenCopy => {
+export const openSqliteCopy = (file: string, faults: StoreFaults): OpenCopy => {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
     const records = new SqliteRecords(database);
@@ -17,7 +18,7 @@ export const openSqliteCopy = (file: string): OpenCopy => {
       headSequence: Number(head?.['sequence']),
       scanRows: async (range, limit) => {
         await setImmediate();
-        return guarded(() => records.scanRows(range, limit));
+        return guarded(() => records.scanRows(range, limit), faults);
       },
       close: async () => {
         if (database.isOpen) database.close();

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { fromSqliteError } from './sqlite-errors.ts';
+import { fromSqliteError, isFailedDisk } from './sqlite-errors.ts';
 
 /** The error with which SQLite rejects a statement. */
 const failureOf = (database: DatabaseSync, sql: string): unknown => {
@@ -18,6 +18,12 @@ test('a file that may not grow means a full store', () => {
   expect(failureOf(database, 'INSERT INTO t VALUES (zeroblob(100000))')).toEqual(
     expect.objectContaining({ code: 'storage.full' }),
   );
+});
+
+test('an index of the log that cannot grow means a full store too, of which nothing is lost', () => {
+  const error = Object.assign(new Error('disk I/O error'), { errcode: 4874 });
+  expect(fromSqliteError(error)).toEqual(expect.objectContaining({ code: 'storage.full' }));
+  expect(isFailedDisk(error)).toBe(false);
 });
 
 test('a write through a read-only connection means a read-only store', () => {

@@ -203,24 +203,26 @@ describe('a SQLite store', () => {
     await expect(openStore()).rejects.toThrow(refusal('storage.corrupt'));
   });
 
-  test('reports which page is damaged instead of serving it', async () => {
+  test('refuses what is on damaged pages, and reports the damage once', async () => {
     const store = await openStore();
     await fill(store, 200);
     await store.close();
+    const damaged = await openStore();
     const handle = await open(file, 'r+');
     const { size } = await handle.stat();
     for (let at = 3 * 4096; at < size; at += 4096)
       await handle.write(new Uint8Array(512).fill(0xff), 0, 512, at);
     await handle.close();
-    const reading = async () => {
-      const damaged = await openStore();
-      try {
-        return await damaged.scan('shared/');
-      } finally {
-        await damaged.close();
-      }
-    };
-    await expect(reading()).rejects.toThrow(refusal('storage.corrupt'));
+    const told: unknown[] = [];
+    damaged.onFault(({ kind, isOver }, cause) => told.push([kind, isOver, cause]));
+    expect(damaged.faults()).toEqual([]);
+    for (let reads = 0; reads < 2; reads += 1)
+      await expect(damaged.scan('shared/')).rejects.toThrow(refusal('storage.corrupt'));
+    expect(told).toEqual([['damaged', false, refusal('storage.corrupt')]]);
+    expect(damaged.faults()).toEqual([
+      { kind: 'damaged', text: expect.stringContaining('the store is damaged') },
+    ]);
+    await damaged.close();
   });
 
   test('in a folder without write permission is refused, and nothing is changed', async () => {

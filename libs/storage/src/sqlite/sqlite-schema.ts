@@ -6,12 +6,14 @@ export const SQLITE_FORMAT = 1;
 /**
  * Settings of both connections. Durability is SQLite's own: with `synchronous=FULL` a COMMIT returns
  * after its frames in the write-ahead log are flushed, and SQLite decides when to checkpoint. The file is
- * not memory-mapped: the mapped pages would count as memory of the process, once for each connection.
+ * not memory-mapped: the mapped pages would count as memory of the process, once for each connection. The
+ * file of a log that had to grow is cut when the log begins again.
  */
 export const CONNECTION_PRAGMAS = `
 PRAGMA synchronous = FULL;
 PRAGMA temp_store = MEMORY;
 PRAGMA cache_size = -8192;
+PRAGMA journal_size_limit = 8388608;
 `;
 
 /**

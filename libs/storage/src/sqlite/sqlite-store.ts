@@ -8,6 +8,7 @@ import type { Projection } from '../projections/projection.ts';
 import { DEFAULT_CACHE_BYTES, shareCache } from '../reading/cache-shares.ts';
 import { RecordStore } from '../record-store.ts';
 import type { Store } from '../store.ts';
+import { StoreFaults } from '../store-faults.ts';
 import { Wakeup } from '../wal/wakeup.ts';
 import { examineSqliteStore, hasJournal } from './examine-store.ts';
 import { type FileLock, takeFileLock } from './file-lock.ts';
@@ -46,19 +47,19 @@ export const openSqliteStore = async (options: SqliteStoreOptions): Promise<Stor
     projections = [],
     cacheBytes = DEFAULT_CACHE_BYTES,
   } = options;
-  const backend = openBackend(options);
+  const backend = await openBackend(options);
   return new RecordStore(
     { backend, barrier, clock, projections, cache: shareCache(cacheBytes), grown: new Wakeup() },
     backend.headSequence(),
   );
 };
 
-const openBackend = ({
+const openBackend = async ({
   file,
   mayCreate = true,
   projections = [],
   onLost,
-}: SqliteStoreOptions): SqliteBackend => {
+}: SqliteStoreOptions): Promise<SqliteBackend> => {
   prepareFile(file, mayCreate);
   let lock: FileLock | undefined;
   let database: DatabaseSync | undefined;
@@ -71,8 +72,11 @@ const openBackend = ({
     database.exec(`BEGIN IMMEDIATE; ${SQLITE_SCHEMA} COMMIT`);
     if (!hasLayout(database)) database.exec(ADD_LAYOUT);
     database.exec('PRAGMA query_only = ON');
-    const writer = new SqliteWriter(file, (error) => onLost?.(error, file));
-    return new SqliteBackend({ file, database, lock, writer });
+    const faults = new StoreFaults();
+    const writer = new SqliteWriter(file, (error) => onLost?.(error, file), faults);
+    // A disk that is full already is reported before the first write.
+    await writer.tryDisk().catch(() => undefined);
+    return new SqliteBackend({ file, database, lock, writer, faults });
   } catch (error) {
     database?.close();
     lock?.close();

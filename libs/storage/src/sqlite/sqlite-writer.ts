@@ -2,14 +2,35 @@
  * Writes a store's file on the thread that writes. A job is one SQLite transaction; jobs are carried out
  * in the order of their calls.
  */
+import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { KeelsonError } from '@keelson/errors';
+import type { StoreFaults } from '../store-faults.ts';
 import { fromSqliteError, isFailedDisk } from './sqlite-errors.ts';
-import { WriteError, type WriteJob, type WriteStatement, writerThread } from './writer-thread.ts';
+import {
+  type LogState,
+  WriteError,
+  type WriteJob,
+  type WriteStatement,
+  type Written,
+  writerThread,
+} from './writer-thread.ts';
+
+/** A log of this size is a fault, although every write succeeds. */
+const LARGE_LOG_BYTES = 64 * 1024 * 1024;
+/**
+ * Less than this is a full disk, even if a small write still succeeds, as SQLite has room left in the file of
+ * its log.
+ */
+const FULL_DISK_BYTES = 1024 * 1024;
+/** A commit without effect, to try whether there is room. */
+const TRIAL: readonly WriteStatement[] = [{ sql: 'UPDATE head SET format = format', rows: [[]] }];
 
 export class SqliteWriter {
   readonly #file: string;
   readonly #thread = writerThread();
   readonly #onLost: (error: Error) => void;
+  readonly #faults: StoreFaults;
   /** Settles when the open transaction of several jobs has ended. */
   #transaction: Promise<void> | undefined;
   /** Set once, when the file may no longer be written. */
@@ -19,10 +40,13 @@ export class SqliteWriter {
    * @param file with the schema
    * @param onLost called once, with the cause, when a write or flush has failed: what the disk holds is
    *   unknown then, so nothing more is written until the store is opened again
+   * @param faults begin with a refusal of the disk, and end when it writes again
    */
-  constructor(file: string, onLost: (error: Error) => void) {
+  constructor(file: string, onLost: (error: Error) => void, faults: StoreFaults) {
     this.#file = file;
     this.#onLost = onLost;
+    this.#faults = faults;
+    faults.retry = () => this.tryDisk();
   }
 
   /** @throws KeelsonError `storage.lost` when the file may no longer be written */
@@ -38,7 +62,21 @@ export class SqliteWriter {
    */
   async run(statements: readonly WriteStatement[]): Promise<boolean> {
     while (this.#transaction !== undefined) await this.#transaction;
-    return this.#send({ whole: statements });
+    const isWritten = await this.#send({ whole: statements });
+    this.#endFull();
+    return isWritten;
+  }
+
+  /** Tries a commit and a checkpoint, so that the faults are those of this moment. */
+  async tryDisk(): Promise<void> {
+    if (freeBytesAt(this.#file) < FULL_DISK_BYTES)
+      this.#faults.begin('full', new Error('less than 1 MiB is free'));
+    try {
+      await this.run(TRIAL);
+    } finally {
+      while (this.#transaction !== undefined) await this.#transaction;
+      await this.#send('checkpoint');
+    }
   }
 
   /**
@@ -56,6 +94,7 @@ export class SqliteWriter {
       try {
         await work((statements) => this.#send({ part: statements }));
         await this.#send('commit');
+        this.#endFull();
       } catch (error) {
         if (this.#failure === undefined) await this.#send('rollback');
         throw error;
@@ -66,27 +105,46 @@ export class SqliteWriter {
     }
   }
 
-  /** Resolves when the jobs before it are done and the connection is closed. */
-  async close(): Promise<void> {
-    // A failure is reported to `onLost`; the file is released in either case.
-    await this.#carryOut('close').catch(() => undefined);
+  /**
+   * Resolves when the jobs before it are done and the connection is closed.
+   * @returns why the log could not be copied into the main file, unless that is reported to `onLost`
+   */
+  async close(): Promise<Error | undefined> {
+    this.#faults.close();
+    const { log } = await this.#answerTo('close').catch((): Written => ({ isWritten: false }));
+    const isLost = this.#failure !== undefined;
     this.#failure ??= new KeelsonError('storage.unavailable');
+    return isLost || log?.error === undefined ? undefined : new WriteError(log.error);
   }
 
   async #send(job: Exclude<WriteJob, 'close'>): Promise<boolean> {
     this.requireIntact();
-    return this.#carryOut(job);
+    return (await this.#answerTo(job)).isWritten;
   }
 
-  async #carryOut(job: WriteJob): Promise<boolean> {
+  async #answerTo(job: WriteJob): Promise<Written> {
     try {
-      const isWritten = await this.#thread.carryOut({ file: this.#file, job });
+      const written = await this.#thread.carryOut({ file: this.#file, job });
       this.requireIntact();
-      return isWritten;
+      if (written.log !== undefined) this.#noteLog(written.log);
+      return written;
     } catch (error) {
       const isKnown = error instanceof WriteError && !isFailedDisk(error);
-      throw isKnown ? fromSqliteError(error) : this.#lose(error as Error);
+      throw isKnown ? this.#faults.note(fromSqliteError(error)) : this.#lose(error as Error);
     }
+  }
+
+  #noteLog({ bytes, error }: LogState): void {
+    if (error === undefined) this.#faults.end('checkpoint');
+    else this.#faults.begin('checkpoint', new WriteError(error));
+    if (bytes <= LARGE_LOG_BYTES) this.#faults.end('log');
+    else this.#faults.begin('log', new Error(`${bytes} bytes`));
+  }
+
+  /** Called after a commit. */
+  #endFull(): void {
+    if (this.#faults.has('full') && freeBytesAt(this.#file) >= FULL_DISK_BYTES)
+      this.#faults.end('full');
   }
 
   /** @returns the refusal of this job and all that follow */
@@ -98,3 +156,13 @@ export class SqliteWriter {
     return this.#failure;
   }
 }
+
+/** 0 if it is not known. */
+const freeBytesAt = (file: string): number => {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(file));
+    return bavail * bsize;
+  } catch {
+    return 0;
+  }
+};

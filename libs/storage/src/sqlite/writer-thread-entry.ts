@@ -1,20 +1,41 @@
 /** Owns the writing connection of each SQLite file of the process. Run by writer-thread.ts. */
+import { statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { parentPort } from 'node:worker_threads';
 import { CONNECTION_PRAGMAS } from './sqlite-schema.ts';
-import type { WriteAnswer, WriteJob, WriteRequest, WriteStatement } from './writer-thread.ts';
+import type {
+  LogState,
+  WriteAnswer,
+  WriteJob,
+  WriteRequest,
+  WriteStatement,
+  Written,
+} from './writer-thread.ts';
+
+/** Twice what SQLite lets the log become before it makes a checkpoint of its own. */
+const SUSPICIOUS_LOG_BYTES = 8 * 1024 * 1024;
+const LOG_STEP_BYTES = 1024 * 1024;
+
+const toError = (error: unknown): NonNullable<WriteAnswer['error']> => {
+  const { message } = error as Error;
+  return { message, errcode: Number(Reflect.get(error as object, 'errcode')) };
+};
 
 class WritingConnection {
   readonly #database: DatabaseSync;
+  readonly #logFile: string;
   readonly #prepared = new Map<string, StatementSync>();
+  /** Size of the log after the last checkpoint made here. */
+  #checkedBytes = 0;
 
   constructor(file: string) {
     this.#database = new DatabaseSync(file);
+    this.#logFile = `${file}-wal`;
     this.#database.exec(CONNECTION_PRAGMAS);
   }
 
   /** @returns false, and nothing is written, when a statement that must change a row changed none */
-  carryOut(job: Exclude<WriteJob, 'close'>): boolean {
+  carryOut(job: Exclude<WriteJob, 'close' | 'checkpoint'>): boolean {
     if (job === 'begin') this.#database.exec('BEGIN IMMEDIATE');
     else if (job === 'commit') this.#database.exec('COMMIT');
     else if (job === 'rollback') this.#rollBack();
@@ -22,8 +43,37 @@ class WritingConnection {
     return true;
   }
 
+  /**
+   * SQLite makes checkpoints by itself after commits, and tells nobody if they fail. The log then grows, which is
+   * how it is noticed here.
+   */
+  checkLog(): LogState | undefined {
+    const bytes = this.#logBytes();
+    this.#checkedBytes = Math.min(this.#checkedBytes, bytes);
+    const isSuspicious =
+      bytes >= Math.max(SUSPICIOUS_LOG_BYTES, this.#checkedBytes + LOG_STEP_BYTES);
+    return isSuspicious && !this.#database.isTransaction ? this.checkpoint() : undefined;
+  }
+
+  /** Copies the log into the main file, as far as no read needs the former pages. */
+  checkpoint(): LogState {
+    let error: LogState['error'];
+    try {
+      this.#database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get();
+    } catch (thrown) {
+      error = toError(thrown);
+    }
+    const bytes = this.#logBytes();
+    this.#checkedBytes = bytes;
+    return error === undefined ? { bytes } : { bytes, error };
+  }
+
   close(): void {
     this.#database.close();
+  }
+
+  #logBytes(): number {
+    return statSync(this.#logFile, { throwIfNoEntry: false })?.size ?? 0;
   }
 
   #transact(statements: readonly WriteStatement[]): boolean {
@@ -78,21 +128,30 @@ const connect = (file: string): WritingConnection => {
   return connection;
 };
 
-const carryOut = ({ file, job }: WriteRequest): boolean => {
-  if (job !== 'close') return connect(file).carryOut(job);
+/** SQLite makes a checkpoint when a file is closed too, and tells nobody if it fails. */
+const close = (file: string): Written => {
   const connection = connections.get(file);
   connections.delete(file);
-  connection?.close();
-  return true;
+  if (connection === undefined) return { isWritten: true };
+  const log = connection.checkpoint();
+  connection.close();
+  return { isWritten: true, log };
+};
+
+const carryOut = ({ file, job }: WriteRequest): Written => {
+  if (job === 'close') return close(file);
+  const connection = connect(file);
+  if (job === 'checkpoint') return { isWritten: true, log: connection.checkpoint() };
+  const isWritten = connection.carryOut(job);
+  const log = connection.checkLog();
+  return log === undefined ? { isWritten } : { isWritten, log };
 };
 
 const answer = (request: WriteRequest): WriteAnswer => {
   try {
-    return { isWritten: carryOut(request) };
+    return carryOut(request);
   } catch (error) {
-    const { message } = error as Error;
-    const errcode = Number(Reflect.get(error as object, 'errcode'));
-    return { isWritten: false, error: { message, errcode } };
+    return { isWritten: false, error: toError(error) };
   }
 };
 

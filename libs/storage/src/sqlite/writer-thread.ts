@@ -24,6 +24,7 @@ export type WriteJob =
   | 'begin'
   | 'commit'
   | 'rollback'
+  | 'checkpoint'
   | 'close';
 
 export interface WriteRequest {
@@ -31,8 +32,20 @@ export interface WriteRequest {
   readonly job: WriteJob;
 }
 
-export interface WriteAnswer {
+/** SQLite's write-ahead log after an attempt to copy it into the main file. */
+export interface LogState {
+  readonly bytes: number;
+  /** Absent if everything was copied that no read needs. */
+  readonly error?: { readonly message: string; readonly errcode: number };
+}
+
+export interface Written {
   readonly isWritten: boolean;
+  /** Present if the job included a checkpoint. */
+  readonly log?: LogState;
+}
+
+export interface WriteAnswer extends Written {
   readonly error?: { readonly message: string; readonly errcode: number };
 }
 
@@ -49,7 +62,7 @@ export class WriteError extends Error {
 class WriterThread {
   readonly #worker: Worker;
   /** Jobs whose answers are awaited, oldest first: the thread answers in the order of the calls. */
-  readonly #pending: PromiseWithResolvers<boolean>[] = [];
+  readonly #pending: PromiseWithResolvers<Written>[] = [];
   #endedBy: Error | undefined;
 
   constructor() {
@@ -66,9 +79,9 @@ class WriterThread {
     return this.#endedBy !== undefined;
   }
 
-  async carryOut(request: WriteRequest): Promise<boolean> {
+  async carryOut(request: WriteRequest): Promise<Written> {
     if (this.#endedBy !== undefined) throw this.#endedBy;
-    const answer = Promise.withResolvers<boolean>();
+    const answer = Promise.withResolvers<Written>();
     this.#pending.push(answer);
     // A process that waits for nothing else must not end before the answer.
     this.#worker.ref();
@@ -76,10 +89,10 @@ class WriterThread {
     return answer.promise;
   }
 
-  #settle({ isWritten, error }: WriteAnswer): void {
+  #settle({ error, ...written }: WriteAnswer): void {
     const job = this.#pending.shift();
     if (this.#pending.length === 0) this.#worker.unref();
-    if (error === undefined) job?.resolve(isWritten);
+    if (error === undefined) job?.resolve(written);
     else job?.reject(new WriteError(error));
   }
 
