@@ -2,8 +2,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 
 export { Counter, Gauge, Histogram } from 'prom-client';
-export { registerSampled, type Sampled, type SampledValue } from './sampled-gauges.ts';
 export { registerDiskMetrics } from './disk-metrics.ts';
+export { registerSampled, type Sampled, type SampledValue } from './sampled-gauges.ts';
 export { registerStoreMetrics } from './store-metrics.ts';
 
 /** All metrics of a process. */

@@ -44,12 +44,6 @@ export { type ExaminedStore, examineSqliteStore } from './sqlite/examine-store.t
 export { type FileLock, takeFileLock } from './sqlite/file-lock.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './sqlite/sqlite-store.ts';
 export type * from './store.ts';
-export {
-  FAULT_KINDS,
-  type FaultKind,
-  type FaultListener,
-  type StoreFault,
-} from './store-faults.ts';
 export type {
   DamagedRecord,
   MerkleCorruptionReport,
@@ -60,5 +54,11 @@ export type {
   TableQuery,
   TreeType,
 } from './store.ts';
+export {
+  FAULT_KINDS,
+  type FaultKind,
+  type FaultListener,
+  type StoreFault,
+} from './store-faults.ts';
 export { takeFence } from './transaction/fence.ts';
 export { decodeOperations, encodeOperations } from './wal/wal-codec.ts';

@@ -30,6 +30,7 @@ import { recordPositions } from './store-positions.ts';
 import {
   closeStores,
   createStoresRegistry,
+  faultsOf,
   joinStores,
   openStores,
   type Stores,
@@ -54,6 +55,8 @@ export interface Standalone {
   readonly firstRun?: FirstRun;
   /** Reason why the enabled built-in runner does not work; undefined: it works, or is disabled. */
   readonly runnerFault: string | undefined;
+  /** Faults of the stores and their disk at the start, in sentences. */
+  readonly storeFaults: readonly string[];
   /** Reopens audit files and reloads the certificate. */
   reload(): Promise<void>;
   stop(): Promise<void>;
@@ -95,7 +98,7 @@ const startSys = async (
     else await sys.finishRestoration();
     await sys.start();
   } catch (cause) {
-    await closeStores(stores);
+    await closeStores(stores).catch(() => undefined);
     // The key was accepted before, so it is the restoration that brought another one.
     throw hasCode(cause, 'sys.wrong_unseal_key')
       ? new Error(
@@ -110,6 +113,18 @@ const restoredInstallation = (stores: Stores, folder: DataFolder): RestoredInsta
   requireSpace: () => requireRestorationSpace(stores, folder),
   forgetCluster: () => setFirstRunAside(firstRunFile(folder)),
 });
+
+/** A full disk does not keep the process from starting: reads are served. */
+const enterAddresses = (
+  { folder, logger }: StandaloneParts,
+  addresses: readonly string[],
+): void => {
+  try {
+    followAddresses(firstRunFile(folder), addresses);
+  } catch (err) {
+    logger.warn({ err }, 'the addresses in the first-run file are those of a former start');
+  }
+};
 
 const restartReason = (lost: ReadonlySet<StoreService>): string | undefined =>
   lost.size === 0
@@ -129,7 +144,10 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
 
   const leases = new InProcessLeaseStore();
   const transport = await openNatsTransport(config);
-  const registry = createStoresRegistry(stores);
+  const registry = createStoresRegistry(stores, {
+    data: folder.path,
+    ...(config.backupFolder !== undefined && { backups: config.backupFolder }),
+  });
   const parts = { config, leases, clock, logger, registry };
 
   const engines = new Map<string, RpcService<typeof EngineDefinition>>();
@@ -193,7 +211,7 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
     };
     writeFirstRun(firstRunFile(folder), firstRun);
     finishFirstStart(folder);
-  } else followAddresses(firstRunFile(folder), addresses);
+  } else enterAddresses(given, addresses);
   const positions = await recordPositions({ stores, folder, clock, logger });
 
   const https = addresses.find((address) => address.startsWith('https:'));
@@ -211,6 +229,7 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
     caCertificateFile,
     ...(firstRun === undefined ? {} : { firstRun }),
     runnerFault,
+    storeFaults: faultsOf(stores),
     reload: () => gateway.reload(),
     stop: async () => {
       // First, because it reports the phases that it interrupts.
@@ -219,9 +238,9 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
       tls.source.close();
       for (const service of [workspace, pki, sys]) await service.stop();
       await positions.stop();
-      await closeStores(stores);
       await leases.close();
       await transport.close();
+      await closeStores(stores);
     },
   };
 };

@@ -6,6 +6,8 @@ export interface GreetingFacts {
   readonly caCertificateFile: string | undefined;
   /** Absent if it was removed, or set aside after a restoration. */
   readonly firstRunFile: string | undefined;
+  /** Sentences about what is wrong although it started. */
+  readonly storeFaults: readonly string[];
   /** Whether runs are executed here. */
   readonly runner: string;
   /** Present on the first start in a terminal only: tokens are printed once, and to no log. */
@@ -27,7 +29,9 @@ export const greeting = (facts: GreetingFacts): string => {
   const host = https.replace('https://', '');
   const where = [
     '',
-    '  Keelson is up.',
+    ...(facts.storeFaults.length === 0
+      ? ['  Keelson is up.']
+      : ['  Keelson has started, but:', ...facts.storeFaults.map((fault) => `  - ${fault}`)]),
     '',
     `  API          ${facts.addresses.join('   ')}`,
     `  Reference    ${http}/docs`,

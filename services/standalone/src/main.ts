@@ -34,6 +34,7 @@ await runConfiguredProcess({
         addresses: standalone.addresses,
         caCertificateFile: standalone.caCertificateFile,
         firstRunFile: existsSync(firstRunFile(folder)) ? firstRunFile(folder) : undefined,
+        storeFaults: standalone.storeFaults,
         runner: toRunnerStatus(config.runner, standalone.runnerFault),
         // Tokens are printed to a terminal only: any other output, such as container logs, may be kept.
         ...(standalone.firstRun === undefined || !process.stdout.isTTY
@@ -44,8 +45,11 @@ await runConfiguredProcess({
     return {
       reload: () => standalone.reload(),
       stop: async () => {
-        await standalone.stop();
-        folder.release();
+        try {
+          await standalone.stop();
+        } finally {
+          folder.release();
+        }
       },
     };
   },

@@ -1,7 +1,12 @@
 /** The stores of the services: one SQLite file each, made and opened together or not at all. */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
-import { createRegistry, type MetricsRegistry, registerStoreMetrics } from '@keelson/metrics';
+import {
+  createRegistry,
+  type MetricsRegistry,
+  registerDiskMetrics,
+  registerStoreMetrics,
+} from '@keelson/metrics';
 import { PKI_PROJECTIONS } from '@keelson/pki-service';
 import { VERSION } from '@keelson/runtime';
 import {
@@ -50,9 +55,13 @@ export const joinStores = async (stores: Stores): Promise<void> => {
     await stores[service].store.transact((tx) => writeOrigin(tx, { id, service }));
 };
 
-/** The metrics of the process, with those of its stores. */
-export const createStoresRegistry = (stores: Stores): MetricsRegistry => {
+/** The metrics of the process, with those of its stores and disks. @param folders by purpose */
+export const createStoresRegistry = (
+  stores: Stores,
+  folders: Readonly<Record<string, string>>,
+): MetricsRegistry => {
   const registry = createRegistry(VERSION);
+  registerDiskMetrics(registry, folders);
   registerStoreMetrics(
     registry,
     Object.fromEntries(Object.entries(stores).map(([service, { store }]) => [service, store])),
@@ -60,9 +69,18 @@ export const createStoresRegistry = (stores: Stores): MetricsRegistry => {
   return registry;
 };
 
+/** Closes all of them. @throws Error naming what could not be written to a file */
 export const closeStores = async (stores: Partial<Stores>): Promise<void> => {
-  for (const { store } of Object.values(stores)) await store.close();
+  const failures: string[] = [];
+  for (const { store } of Object.values(stores))
+    await store.close().catch((error: Error) => failures.push(error.message));
+  if (failures.length > 0) throw new Error(failures.join('; '));
 };
+
+/** Faults of the stores and their disk, in sentences without repetition. */
+export const faultsOf = (stores: Stores): readonly string[] => [
+  ...new Set(Object.values(stores).flatMap(({ store }) => store.faults().map(({ text }) => text))),
+];
 
 /** @throws Error naming the file that cannot be used; those that were opened are closed again */
 export const openStores = async (options: StoresOptions): Promise<Stores> => {
@@ -71,7 +89,7 @@ export const openStores = async (options: StoresOptions): Promise<Stores> => {
     try {
       opened[service] = await openStore(service, options);
     } catch (cause) {
-      await closeStores(opened);
+      await closeStores(opened).catch(() => undefined);
       const reason = cause instanceof Error ? cause.message : String(cause);
       throw new Error(`${storeFile(options.folder, service)}: ${reason}`, { cause });
     }

@@ -248,6 +248,14 @@ until_equal "$A" "$B" dr`);
     );
   },
 
+  // On a disk that is full: full-disk.integration.test.ts.
+  'disk-full': async () => {
+    await shell.set({ ADDRESS: a.process.http });
+    const [seen, waited] = await follow('disk-full');
+    expect(seen).toContain('pki.sqlite');
+    expect(waited).toContain('"status":"ready"');
+  },
+
   'audit-device-broken': async () => {
     const log = join(a.folder.path, 'audit', 'log');
     await mkdir(join(a.folder.path, 'audit'));

@@ -48,6 +48,7 @@ export const sysRoutes = (
       replicationModes: () => replication.modes(),
       isSuperseded: () => replication.isSuperseded(),
       countDamage,
+      storeFaults: () => store.faults().map(({ text }) => text),
       startedAtMs: clock.nowMs(),
     }),
     ...backupRoutes(context.backups),

@@ -4,8 +4,8 @@
  */
 import { createBarrier } from '../barrier/barrier.ts';
 import { openBarrierFor } from '../barrier/open-barrier.ts';
-import type { FaultKind } from '../store-faults.ts';
 import { openSqliteStore } from '../sqlite/sqlite-store.ts';
+import type { FaultKind } from '../store-faults.ts';
 import { halfWords, halves, ROOT_KEY, wordsOf } from './crash-records.ts';
 
 export interface StoreRequest {

@@ -40,6 +40,8 @@ export interface HealthRouteOptions {
   readonly isSuperseded: () => Promise<boolean>;
   /** Number of damaged records of each kind; called only while unsealed. */
   readonly countDamage: () => Promise<readonly (readonly [string, number])[]>;
+  /** Faults of the store and its disk, in sentences. */
+  readonly storeFaults: () => readonly string[];
   readonly startedAtMs: number;
 }
 
@@ -94,6 +96,12 @@ const HEALTH = {
     replication_primary_canary_age_ms: { type: 'number' },
     unavailable_services: { type: 'array', items: text },
     damaged_records: { type: 'object', additionalProperties: count },
+    store_faults: {
+      type: 'array',
+      items: text,
+      description:
+        'Present while the disk of the store is full, or the store or its disk has another fault.',
+    },
   },
 } as const;
 
@@ -149,6 +157,7 @@ export const healthRoutes = (options: HealthRouteOptions): Route[] => {
       overrides,
     );
     const damage = sealed ? [] : (await options.countDamage()).filter(([, count]) => count > 0);
+    const storeFaults = options.storeFaults();
     const document: JsonObject = {
       initialized,
       sealed,
@@ -166,6 +175,7 @@ export const healthRoutes = (options: HealthRouteOptions): Route[] => {
       replication_primary_canary_age_ms: modes.canaryAgeMs,
       ...(!sealed && unavailable.length > 0 && { unavailable_services: unavailable }),
       ...(damage.length > 0 && { damaged_records: Object.fromEntries(damage) }),
+      ...(storeFaults.length > 0 && { store_faults: storeFaults }),
     };
     return topLevel(document, status);
   };
