@@ -29,7 +29,7 @@ export type QuerySchema = Readonly<Record<string, QueryParameter>>;
 /** A list of texts. */
 export const TEXTS = Type.Array(Type.String());
 
-/** "true" has an effect. */
+/** `true` or `false`. */
 export const FLAG = Type.Boolean();
 
 /** The `sort` parameter, for `parseSort` with the same fields. */
@@ -65,6 +65,12 @@ const toKey = (path: readonly string[]): string =>
 
 const isList = ({ schema }: QueryParameter): boolean =>
   (schema as { type?: string } | undefined)?.type === 'array';
+
+/** The values that a parameter with one value has; undefined where it may be any text. */
+const allowedValues = ({ schema }: QueryParameter): readonly string[] | undefined => {
+  const { type, enum: values } = (schema ?? {}) as { type?: string; enum?: readonly string[] };
+  return type === 'boolean' ? ['true', 'false'] : values;
+};
 
 const headOf = (key: string): string => key.split(SEPARATOR, 1)[0] ?? '';
 
@@ -107,7 +113,8 @@ const readValues = (
 /**
  * A reader of the query strings of one endpoint, which has these parameters.
  * @returns reads a query string; @throws KeelsonError `request.invalid` when there are too many parameters,
- *   `jsonapi.invalid_parameter` for U+0000 and for several values of a parameter that is no list
+ *   `jsonapi.invalid_parameter` for U+0000, for several values of a parameter that is no list, and for a value
+ *   that is none of those a parameter has
  */
 export const queryReader = (schema: QuerySchema = {}) => {
   const names = Object.keys(schema);
@@ -128,6 +135,12 @@ export const queryReader = (schema: QuerySchema = {}) => {
     for (const [key, { name, values }] of given) {
       if (values.length > 1 && hasOneValue(key))
         throw refuseParameter(name, 'has one value, and was given several times');
+      // `parseSort` names the fields by which a list can be sorted.
+      const parameter = headOf(key) === 'sort' ? undefined : declared.get(withoutIndexes(key));
+      const allowed = parameter && allowedValues(parameter);
+      const value = values[0] ?? '';
+      if (value !== '' && allowed !== undefined && !allowed.includes(value))
+        throw refuseParameter(name, `must be one of ${allowed.join(', ')}`);
     }
     const at = (path: readonly string[]): readonly string[] => {
       const key = toKey(path);

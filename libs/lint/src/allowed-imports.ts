@@ -84,6 +84,7 @@ export const allowedImports: AllowedImports = {
     'mails',
     'accounts teams',
     'organizations',
+    'administration',
   ],
 
   'services/workspace/src/workspaces': [

@@ -131,11 +131,12 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
     fields: { email: elsewhere(MEMBERS_TEST), '@teams': elsewhere(MEMBERS_TEST) },
   },
   users: {
-    routes: ['PATCH /account/update', 'POST /admin/users'],
+    routes: ['PATCH /account/update', 'POST /admin/users', 'PATCH /admin/users/{user_id}'],
     fields: {
       username: elsewhere('src/identity/users/users.test.ts'),
       email: elsewhere('src/identity/users/users.test.ts'),
       'is-site-admin': elsewhere('test/callers.test.ts'),
+      password: elsewhere('src/identity/administration/user-administration.test.ts'),
     },
   },
   tokens: {

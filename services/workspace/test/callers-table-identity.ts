@@ -95,6 +95,39 @@ export const IDENTITY_CASES: Readonly<Record<string, Case>> = {
     allowed: ['site'],
     success: 201,
   },
+  'GET /admin/users': { target: '/admin/users', allowed: ['site'], success: 200 },
+  'PATCH /admin/users/{user_id}': {
+    target: '/admin/users/{user}',
+    body: attributes('users'),
+    allowed: ['site'],
+    success: 200,
+  },
+  'DELETE /admin/users/{user_id}': {
+    target: '/admin/users/{newUser}',
+    allowed: ['site'],
+    success: 204,
+  },
+  ...Object.fromEntries(
+    ['suspend', 'grant_admin', 'revoke_admin'].map((action) => [
+      `POST /admin/users/{user_id}/actions/${action}`,
+      {
+        target: `/admin/users/{newUser}/actions/${action}`,
+        allowed: ['site'],
+        success: 200,
+      } as const,
+    ]),
+  ),
+  'POST /admin/users/{user_id}/actions/unsuspend': {
+    target: '/admin/users/{newUser}/actions/unsuspend',
+    allowed: ['site'],
+    // The user is not suspended.
+    success: 400,
+  },
+  'GET /admin/authentication-tokens': {
+    target: '/admin/authentication-tokens',
+    allowed: ['site'],
+    success: 200,
+  },
   'POST /users/{user_id}/authentication-tokens': {
     target: '/users/{user}/authentication-tokens',
     body: attributes('authentication-tokens'),

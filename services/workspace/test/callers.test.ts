@@ -308,6 +308,8 @@ const refresh = async (text: string): Promise<void> => {
     await refresh('{newRun}');
     names.set('event', `${names.get('newRun')?.replace('run-', 're-')}-pending`);
   }
+  if (text.includes('{newUser}'))
+    names.set('newUser', (await harness.addUser(`passing-${(serial += 1)}`)).id);
   if (text.includes('{freshAgent}')) names.set('freshAgent', await registerAgent());
   if (text.includes('{claimed}')) {
     names.set('claimed', await claimPhase());

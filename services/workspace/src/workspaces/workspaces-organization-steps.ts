@@ -15,7 +15,7 @@ import { oauthClientRecords, organizationOAuthClients } from './model/oauth-reco
 import { projectNames, projectRecords } from './model/project-records.ts';
 import { organizationSshKeys, sshKeyRecords } from './model/ssh-key-records.ts';
 import { workspaceNames } from './model/workspace-records.ts';
-import { removeNotificationsOf } from './notifications/notification-records.ts';
+import { removeNotificationsOf, removeRecipient } from './notifications/notification-records.ts';
 import { removeOAuthClient } from './oauth/oauth-operations.ts';
 import { toProjectResource } from './projects/project-document.ts';
 import type { WorkspacesContext } from './seams/workspaces-context.ts';
@@ -107,6 +107,7 @@ export const workspacesOrganizationSteps = (
     while ((await forceDeleteWorkspaces(context(), principal, organizationName)) > 0);
   },
   onOrganizationRemoved: (tx, organization) => removeWhatBelongsTo(context(), tx, organization),
+  onUserErased: removeRecipient,
   onTeamRemoved: async (tx, team) => {
     await removeGrantsTo(tx, team.id);
     await removeNotificationsOf(tx, team.id);

@@ -126,13 +126,16 @@ export interface ResourceAttributes {
   users: {
     username: string;
     'is-service-account': boolean;
-    'auth-method': 'password' | 'token';
+    'auth-method': 'token';
     'avatar-url': string | null;
     'v2-only': boolean;
     'is-site-admin': boolean;
     'is-sso-login': boolean;
     email?: string;
     'unconfirmed-email'?: string | null;
+    'is-admin'?: boolean;
+    'is-suspended'?: boolean;
+    'created-at'?: string;
     'two-factor'?: {
       enabled: boolean;
       verified: boolean;

@@ -20,6 +20,8 @@ export interface User {
   readonly confirmationMailedAtMs?: number;
   /** Whether the user may create organizations and users. */
   readonly isSiteAdmin: boolean;
+  /** A suspended user has no token that works, and gets no mail. */
+  readonly isSuspended?: boolean;
   /** Created by an invitation to an address, and not used since. */
   readonly isInvited?: boolean;
   /** Invited by address when the account existed already, and not used since. */

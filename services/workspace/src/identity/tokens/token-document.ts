@@ -9,7 +9,7 @@ import {
   toTimestamp,
 } from '@keelson/jsonapi';
 import { Type } from 'typebox';
-import type { ApiToken } from '../model/domain/token.ts';
+import { type ApiToken, OWNER_TYPES, TOKEN_OWNER_TYPES } from '../model/domain/token.ts';
 
 export const AUTHENTICATION_TOKEN = resourceSchema({
   type: 'authentication-tokens',
@@ -25,6 +25,7 @@ export const AUTHENTICATION_TOKEN = resourceSchema({
   relationships: {
     'created-by': relatedOne('users'),
     team: optionalRelationship(relatedOne('teams')),
+    owner: optionalRelationship(relatedOne(TOKEN_OWNER_TYPES)),
   },
 });
 
@@ -32,18 +33,22 @@ export const AUTHENTICATION_TOKEN = resourceSchema({
 export const toTokenResource = (
   token: ApiToken,
   text: string | null,
-): ResourceOf<typeof AUTHENTICATION_TOKEN> => ({
-  id: token.id,
-  type: 'authentication-tokens',
-  attributes: {
-    description: token.description || null,
-    'created-at': toTimestamp(token.createdAtMs),
-    'last-used-at': null,
-    'expired-at': token.expiresAtMs === null ? null : toTimestamp(token.expiresAtMs),
-    token: text,
-  },
-  relationships: {
-    'created-by': toOne('users', token.createdById),
-    ...(token.ownerKind === 'team' ? { team: toOne('teams', token.ownerId) } : {}),
-  },
-});
+): ResourceOf<typeof AUTHENTICATION_TOKEN> => {
+  const ownerType = OWNER_TYPES[token.ownerKind];
+  return {
+    id: token.id,
+    type: 'authentication-tokens',
+    attributes: {
+      description: token.description || null,
+      'created-at': toTimestamp(token.createdAtMs),
+      'last-used-at': null,
+      'expired-at': token.expiresAtMs === null ? null : toTimestamp(token.expiresAtMs),
+      token: text,
+    },
+    relationships: {
+      'created-by': toOne('users', token.createdById),
+      ...(token.ownerKind === 'team' ? { team: toOne('teams', token.ownerId) } : {}),
+      ...(ownerType !== undefined && { owner: toOne(ownerType, token.ownerId) }),
+    },
+  };
+};

@@ -31,16 +31,15 @@ export const toOrganizationPrincipal = (
 const user: TokenOwnerRules = {
   findPrincipal: async (reads, token) => {
     const found = await userRecords.find(reads, token.ownerId);
-    return (
-      found && {
-        kind: 'user',
-        id: found.id,
-        organization: '',
-        tokenId: token.id,
-        displayName: found.username,
-        siteAdmin: found.isSiteAdmin,
-      }
-    );
+    if (found === undefined || found.isSuspended === true) return undefined;
+    return {
+      kind: 'user',
+      id: found.id,
+      organization: '',
+      tokenId: token.id,
+      displayName: found.username,
+      siteAdmin: found.isSiteAdmin,
+    };
   },
   requireManager: async (reads, principal, ownerId) => {
     const isOwn = principal.kind === 'user' && principal.id === ownerId;
@@ -112,13 +111,15 @@ const linkOwner = (
 const invitation = linkOwner('invitation', async (reads, membershipId) => {
   const place = await membershipPlaces.find(reads, membershipId);
   const open = place && (await invitations.find(reads, place.organizationId, place.userId));
-  return open !== undefined;
+  const user = open && (await userRecords.find(reads, place.userId));
+  return user !== undefined && user.isSuspended !== true;
 });
 
 /** It ends when the user gives another address. */
 const emailConfirmation = linkOwner('email-confirmation', async (reads, id) => {
   const found = await emailConfirmations.find(reads, id);
-  return found !== undefined && (await userRecords.find(reads, found.userId)) !== undefined;
+  const user = found && (await userRecords.find(reads, found.userId));
+  return user !== undefined && user.isSuspended !== true;
 });
 
 /** Owners that this module defines. */

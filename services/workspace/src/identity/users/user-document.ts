@@ -4,9 +4,13 @@ import {
   optionalRelationship,
   orNull,
   type ResourceOf,
+  relatedMany,
   relatedOne,
   resourceSchema,
+  timestamp,
+  toMany,
   toOne,
+  toTimestamp,
 } from '@keelson/jsonapi';
 import { Type } from 'typebox';
 import type { User } from '../model/user-records.ts';
@@ -20,7 +24,7 @@ export const USER = resourceSchema({
   attributes: {
     username: Type.String(),
     'is-service-account': Type.Boolean(),
-    'auth-method': choice(['password', 'token']),
+    'auth-method': choice(['token']),
     'avatar-url': orNull(Type.String()),
     'v2-only': Type.Boolean(),
     'is-site-admin': Type.Boolean(),
@@ -28,7 +32,8 @@ export const USER = resourceSchema({
     email: Type.Optional(
       Type.String({
         format: 'email',
-        description: 'Shown to the user, and where a membership includes the user.',
+        description:
+          'Shown to the user, to site administrators, and where a membership includes the user.',
       }),
     ),
     'unconfirmed-email': Type.Optional(
@@ -39,6 +44,15 @@ export const USER = resourceSchema({
         }),
       ),
     ),
+    'is-admin': Type.Optional(
+      Type.Boolean({ description: 'As `is-site-admin`; shown to site administrators.' }),
+    ),
+    'is-suspended': Type.Optional(
+      Type.Boolean({
+        description: 'Whether every token is refused; shown to site administrators.',
+      }),
+    ),
+    'created-at': Type.Optional(timestamp('Shown to site administrators.')),
     'two-factor': Type.Optional(Type.Object({ enabled: Type.Boolean(), verified: Type.Boolean() })),
     permissions: Type.Object({
       'can-create-organizations': Type.Boolean(),
@@ -49,6 +63,7 @@ export const USER = resourceSchema({
   },
   relationships: {
     'authenticated-resource': optionalRelationship(relatedOne(['users', 'teams', 'organizations'])),
+    organizations: optionalRelationship(relatedMany('organizations')),
   },
   links: ['self'],
 });
@@ -60,7 +75,7 @@ export const toUserResource = (user: User, isSelf: boolean): ResourceOf<typeof U
   attributes: {
     username: user.username,
     'is-service-account': false,
-    'auth-method': 'password',
+    'auth-method': 'token',
     'avatar-url': null,
     'v2-only': true,
     'is-site-admin': user.isSiteAdmin,
@@ -79,6 +94,26 @@ export const toUserResource = (user: User, isSelf: boolean): ResourceOf<typeof U
   },
   links: { self: `${API_PREFIX}/users/${user.id}` },
 });
+
+/** A user as site administrators see it. @param organizations names of those with a membership */
+export const toManagedUserResource = (
+  user: User,
+  organizations: readonly string[],
+): ResourceOf<typeof USER> => {
+  const resource = toUserResource(user, false);
+  return {
+    ...resource,
+    attributes: {
+      ...resource.attributes,
+      email: user.email,
+      'unconfirmed-email': user.unconfirmedEmail?.address ?? null,
+      'is-admin': user.isSiteAdmin,
+      'is-suspended': user.isSuspended === true,
+      'created-at': toTimestamp(user.createdAtMs),
+    },
+    relationships: { organizations: toMany('organizations', organizations) },
+  };
+};
 
 /** The synthetic user that represents a team or organization token. */
 const toServiceUserResource = (id: string, username: string): ResourceOf<typeof USER> => ({

@@ -2,7 +2,6 @@ import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads, Transaction } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
-import type { ServiceContext } from '../../base/service-context.ts';
 import { attributeViolation } from '../../base/validation/domain/violation.ts';
 import { isEmail, type Organization } from '../model/domain/organization.ts';
 import type { Team } from '../model/domain/team.ts';
@@ -90,16 +89,6 @@ export const addInvitedUser = async (
   storeUser(tx, user, undefined);
   return user;
 };
-
-export const createUser = (
-  { store, clock }: ServiceContext,
-  principal: Principal,
-  given: GivenUser,
-): Promise<User> =>
-  store.transact((tx) => {
-    if (!principal.siteAdmin) throw notFound('resource');
-    return addUser(tx, given, clock.nowMs());
-  });
 
 /** The account of the caller's token. */
 export type Account =

@@ -189,7 +189,7 @@ export const startPhase = async (
   if (workspace.unlockedRunId !== null) return undefined;
   if (workspace.lock !== null && !holds(workspace.lock, run)) return undefined;
   const lock: Lock = workspace.lock ?? {
-    holder: { kind: 'run', id: run.id, name: run.id },
+    holder: { kind: 'run', id: run.id },
     reason: run.message,
     lockedAtMs: nowMs,
   };

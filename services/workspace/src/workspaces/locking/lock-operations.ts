@@ -3,23 +3,37 @@ import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads, Transaction } from '@keelson/storage';
 import { type OrganizationAccessResult } from '../../identity/access/organization-access-operations.ts';
 import { findVisibleTeam } from '../../identity/access/team-access.ts';
+import { userRecords } from '../../identity/model/user-records.ts';
 import { requireWorkspace, type WorkspaceAccessResult } from '../access/access-operations.ts';
 import { changeWorkspace } from '../access/workspace-change-operations.ts';
-import { decideLock, decideUnlock, type Lock } from '../model/domain/lock.ts';
+import { decideLock, decideUnlock, type Lock, type LockHolder } from '../model/domain/lock.ts';
 import type { Workspace } from '../model/domain/workspace.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
 import { KIND_NAMES, toHolder } from './lock-holder.ts';
 
-/** The name of the lock's holder; a team is named only to callers who may see it. */
+/**
+ * The name of the lock's holder, which the lock itself does not hold; its id for an erased user, and for a team
+ * that the caller may not see.
+ */
+const nameOf = async (
+  reads: Reads,
+  owner: OrganizationAccessResult,
+  { kind, id }: LockHolder,
+): Promise<string> => {
+  const name =
+    kind === 'user'
+      ? (await userRecords.find(reads, id))?.username
+      : (await findVisibleTeam(reads, owner, id))?.name;
+  return name ?? id;
+};
+
 const heldBy = async (
   reads: Reads,
   owner: OrganizationAccessResult,
   { holder, reason }: Lock,
 ): Promise<KeelsonError> => {
   if (holder.kind === 'run') return new KeelsonError('workspace.locked_by_run', { id: holder.id });
-  const isNamed =
-    holder.kind === 'user' || (await findVisibleTeam(reads, owner, holder.id)) !== undefined;
-  const name = isNamed ? holder.name : holder.id;
+  const name = await nameOf(reads, owner, holder);
   return new KeelsonError('workspace.already_locked', {
     holder: ` It is held by ${KIND_NAMES[holder.kind]} ${name}${reason === '' ? '' : `: ${reason}`}.`,
   });

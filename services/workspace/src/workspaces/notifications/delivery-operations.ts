@@ -124,7 +124,10 @@ const mayReadRunsOf = async (
   return workspace !== undefined && mayReadRuns(reads, reader, workspace);
 };
 
-/** Users who left the organization, or may no longer read the runs of the event's workspace, get no mail. */
+/**
+ * Users who left the organization, are suspended, or may no longer read the runs of the event's workspace, get no
+ * mail.
+ */
 const loadRecipients = async (
   reads: Reads,
   { organizationId, userIds, emailAddresses }: NotificationConfiguration,
@@ -135,9 +138,10 @@ const loadRecipients = async (
       ? membershipRecords.find(reads, organizationId, id).then((found) => found !== undefined)
       : mayReadRunsOf(reads, { kind: 'user', id }, event);
   const ofUsers = await Promise.all(
-    userIds.map(async (id) =>
-      (await mayRead(id)) ? (await userRecords.find(reads, id))?.email : undefined,
-    ),
+    userIds.map(async (id) => {
+      const user = (await mayRead(id)) ? await userRecords.find(reads, id) : undefined;
+      return user?.isSuspended === true ? undefined : user?.email;
+    }),
   );
   return [...new Set([...emailAddresses, ...ofUsers.filter((address) => address !== undefined)])];
 };

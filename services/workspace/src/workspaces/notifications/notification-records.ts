@@ -1,6 +1,8 @@
 import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
 import { byCreation } from '../../base/creation-order.ts';
 import { keyedRecords } from '../../base/keyed-records.ts';
+import { normalizedEmail } from '../../identity/model/domain/organization.ts';
+import type { User } from '../../identity/model/user-records.ts';
 import {
   type DeliveryResponse,
   MAX_RESPONSES,
@@ -108,6 +110,27 @@ export const removeNotificationsOf = async (tx: Transaction, ownerId: string): P
   for (const id of await notificationSubscriptions.keys(tx, [ownerId])) {
     notificationSubscriptions.delete(tx, ownerId, id);
     await removeById(tx, id);
+  }
+};
+
+/** Takes a user, and the address of the user, from the recipients of every configuration. */
+export const removeRecipient = async (
+  tx: Transaction,
+  { id: userId, email }: Pick<User, 'id' | 'email'>,
+): Promise<void> => {
+  const address = normalizedEmail(email);
+  for (const id of await notificationRecords.keys(tx, [])) {
+    const configuration = await notificationRecords.find(readableOnly(tx), id);
+    if (configuration === undefined) continue;
+    const userIds = configuration.userIds.filter((other) => other !== userId);
+    const emailAddresses = configuration.emailAddresses.filter(
+      (other) => normalizedEmail(other) !== address,
+    );
+    const isListed =
+      userIds.length < configuration.userIds.length ||
+      emailAddresses.length < configuration.emailAddresses.length;
+    if (isListed)
+      notificationRecords.write(tx, [id], { ...configuration, userIds, emailAddresses });
   }
 };
 

@@ -27,3 +27,19 @@ export interface ApiToken {
 
 export const isExpired = (token: ApiToken, nowMs: number): boolean =>
   token.expiresAtMs !== null && token.expiresAtMs <= nowMs;
+
+/** Types of the owners that people manage: an organization by its id (`org-…`), which a new name leaves. */
+export const TOKEN_OWNER_TYPES = ['users', 'teams', 'organizations', 'agent-pools'] as const;
+
+export type TokenOwnerType = (typeof TOKEN_OWNER_TYPES)[number];
+
+/** undefined: a token that nobody manages, and that ends by itself. */
+export const OWNER_TYPES: Readonly<Record<TokenOwnerKind, TokenOwnerType | undefined>> = {
+  user: 'users',
+  team: 'teams',
+  organization: 'organizations',
+  'agent-pool': 'agent-pools',
+  run: undefined,
+  invitation: undefined,
+  'email-confirmation': undefined,
+};

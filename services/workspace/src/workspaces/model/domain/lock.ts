@@ -8,7 +8,6 @@ export interface LockHolder {
   readonly kind: HolderKind;
   /** `user-…`, `team-…`, `run-…`. */
   readonly id: string;
-  readonly name: string;
 }
 
 export interface Lock {

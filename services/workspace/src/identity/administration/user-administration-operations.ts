@@ -1,0 +1,227 @@
+/** The accounts of a site, which its administrators manage. */
+import { KeelsonError } from '@keelson/errors';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
+import { notFound } from '../../base/not-found.ts';
+import type { ServiceContext } from '../../base/service-context.ts';
+import { endConfirmation } from '../accounts/account-operations.ts';
+import { normalizedEmail } from '../model/domain/organization.ts';
+import { organizationRecords } from '../model/organization-records.ts';
+import { teamRecords, userOrganizations } from '../model/team-records.ts';
+import {
+  findUserByEmail,
+  removeUser,
+  storeUser,
+  type User,
+  userRecords,
+} from '../model/user-records.ts';
+import type { IdentityContext } from '../seams/identity-context.ts';
+import { endMembership, findMemberIds } from '../teams/membership-operations.ts';
+import { deleteTokensOf } from '../tokens/token-operations.ts';
+import {
+  addUser,
+  checkUser,
+  type GivenUser,
+  refuseTakenEmail,
+  requireFreeUsername,
+} from '../users/user-operations.ts';
+
+export interface ManagedUser {
+  readonly user: User;
+  /** Names of the organizations with a membership. */
+  readonly organizations: readonly string[];
+}
+
+/** @throws KeelsonError `workspace.not_found` unless the caller is a site administrator at this moment */
+export const requireSiteAdmin = async (
+  reads: Reads,
+  { kind, id, siteAdmin }: Principal,
+): Promise<void> => {
+  const user = kind === 'user' && siteAdmin ? await userRecords.find(reads, id) : undefined;
+  if (user?.isSiteAdmin !== true || user.isSuspended === true) throw notFound('resource');
+};
+
+const withOrganizations = async (reads: Reads, user: User): Promise<ManagedUser> => {
+  const ids = await userOrganizations.keys(reads, [user.id]);
+  const found = await Promise.all(
+    ids.map((id) => organizationRecords.find(readableOnly(reads), id)),
+  );
+  return { user, organizations: found.flatMap((organization) => organization?.name ?? []) };
+};
+
+export interface UserFilter {
+  /** Part of the name or mail address, ignoring case. */
+  readonly search: string;
+  /** undefined: both. */
+  readonly isAdmin: boolean | undefined;
+  readonly isSuspended: boolean | undefined;
+}
+
+export interface UserListing {
+  readonly users: readonly User[];
+  /** Counts of all users, whatever the filter. */
+  readonly counts: { readonly total: number; readonly suspended: number; readonly admin: number };
+}
+
+const is = (wanted: boolean | undefined, value: boolean): boolean =>
+  wanted === undefined || wanted === value;
+
+/** All users, by name. */
+export const listUsers = async (
+  { store }: ServiceContext,
+  principal: Principal,
+  { search, isAdmin, isSuspended }: UserFilter,
+): Promise<UserListing> => {
+  await requireSiteAdmin(store, principal);
+  const ids = await userRecords.keys(store, []);
+  const found = await Promise.all(ids.map((id) => userRecords.find(readableOnly(store), id)));
+  const all = found.filter((user) => user !== undefined);
+  const text = search.toLowerCase();
+  return {
+    users: all
+      .filter(
+        (user) =>
+          [user.username, user.email].some((part) => part.toLowerCase().includes(text)) &&
+          is(isAdmin, user.isSiteAdmin) &&
+          is(isSuspended, user.isSuspended === true),
+      )
+      .sort((a, b) => (a.username.toLowerCase() < b.username.toLowerCase() ? -1 : 1)),
+    counts: {
+      total: all.length,
+      suspended: all.filter((user) => user.isSuspended === true).length,
+      admin: all.filter((user) => user.isSiteAdmin).length,
+    },
+  };
+};
+
+export const loadManagedUsers = (
+  { store }: ServiceContext,
+  users: readonly User[],
+): Promise<readonly ManagedUser[]> =>
+  Promise.all(users.map((user) => withOrganizations(store, user)));
+
+export const createUser = (
+  { store, clock }: ServiceContext,
+  principal: Principal,
+  given: GivenUser,
+): Promise<ManagedUser> =>
+  store.transact(async (tx) => {
+    await requireSiteAdmin(tx, principal);
+    return withOrganizations(tx, await addUser(tx, given, clock.nowMs()));
+  });
+
+const requireUser = async (reads: Reads, userId: string): Promise<User> => {
+  const user = await userRecords.find(reads, userId);
+  if (user === undefined) throw notFound('user');
+  return user;
+};
+
+/** Whoever manages users keeps the own account and its rights, so that a site is never without administrators. */
+const requireOther = (principal: Principal, { id }: User): void => {
+  if (principal.id === id) {
+    throw new KeelsonError('workspace.conflict', {
+      text: 'an administrator cannot end the own account or its rights: another one does',
+    });
+  }
+};
+
+export interface UserChange {
+  readonly username?: string;
+  readonly email?: string;
+  readonly isSiteAdmin?: boolean;
+}
+
+/**
+ * Changes an account. The address counts at once, as the administrator's statement.
+ * @throws KeelsonError `jsonapi.invalid_attribute`, `workspace.conflict`, `workspace.not_found`
+ */
+export const changeUser = (
+  { store }: ServiceContext,
+  principal: Principal,
+  userId: string,
+  change: UserChange,
+): Promise<ManagedUser> =>
+  store.transact(async (tx) => {
+    await requireSiteAdmin(tx, principal);
+    const user = await requireUser(tx, userId);
+    if (user.isSiteAdmin && change.isSiteAdmin === false) requireOther(principal, user);
+    const { unconfirmedEmail, ...rest } = { ...user, ...change };
+    checkUser(rest);
+    const [before, after] = [user.username.toLowerCase(), rest.username.toLowerCase()];
+    if (after !== before) await requireFreeUsername(tx, after);
+    if (normalizedEmail(rest.email) !== normalizedEmail(user.email)) {
+      if ((await findUserByEmail(tx, rest.email)) !== undefined) refuseTakenEmail();
+    }
+    const isStated = change.email !== undefined;
+    if (isStated) await endConfirmation(tx, user);
+    const next: User = {
+      ...rest,
+      ...(!isStated && unconfirmedEmail !== undefined && { unconfirmedEmail }),
+    };
+    storeUser(tx, next, user);
+    return withOrganizations(tx, next);
+  });
+
+/**
+ * Suspends a user, or ends the suspension.
+ * @throws KeelsonError `request.invalid` when it is so already, `workspace.conflict` for the own account
+ */
+export const suspendUser = (
+  { store }: ServiceContext,
+  principal: Principal,
+  userId: string,
+  isSuspended: boolean,
+): Promise<ManagedUser> =>
+  store.transact(async (tx) => {
+    await requireSiteAdmin(tx, principal);
+    const user = await requireUser(tx, userId);
+    requireOther(principal, user);
+    if ((user.isSuspended === true) === isSuspended) {
+      const text = isSuspended ? 'the user is suspended already' : 'the user is not suspended';
+      throw new KeelsonError('request.invalid', { text });
+    }
+    const next: User = { ...user, isSuspended };
+    storeUser(tx, next, user);
+    return withOrganizations(tx, next);
+  });
+
+/** @throws KeelsonError `workspace.conflict` naming the organizations that would be without an owner */
+const requireOwnersWithout = async (tx: Transaction, userId: string): Promise<void> => {
+  const orphaned: string[] = [];
+  for (const organizationId of await userOrganizations.keys(tx, [userId])) {
+    const organization = await organizationRecords.find(tx, organizationId);
+    const owners = organization && (await teamRecords.find(tx, organization.ownersTeamId));
+    const ids = owners === undefined ? [] : await findMemberIds(tx, owners);
+    if (organization !== undefined && ids.length === 1 && ids[0] === userId) {
+      orphaned.push(organization.name);
+    }
+  }
+  if (orphaned.length === 0) return;
+  throw new KeelsonError('workspace.conflict', {
+    text: `the user is the last owner of ${orphaned.join(', ')}: add another owner, or delete the organization`,
+  });
+};
+
+/**
+ * Deletes an account with everything personal: tokens, memberships, the place among the recipients of
+ * notifications, names and addresses. What others own keeps the id, which names nobody any more.
+ * @throws KeelsonError `workspace.conflict`, `workspace.not_found`
+ */
+export const eraseUser = (
+  { store, organizationSteps }: IdentityContext,
+  principal: Principal,
+  userId: string,
+): Promise<void> =>
+  store.transact(async (tx) => {
+    await requireSiteAdmin(tx, principal);
+    const user = await requireUser(tx, userId);
+    requireOther(principal, user);
+    await requireOwnersWithout(tx, userId);
+    for (const step of organizationSteps) await step.onUserErased?.(tx, user);
+    for (const organizationId of await userOrganizations.keys(tx, [userId])) {
+      await endMembership(tx, organizationId, userId);
+    }
+    await endConfirmation(tx, user);
+    await deleteTokensOf(tx, userId);
+    removeUser(tx, user);
+  });
