@@ -47,7 +47,7 @@ test test-release:
 
 # The static checks and the unit tests: per package what changed and what depends on it; the rest is cached.
 check: $(INSTALLED_FOR_DEVELOPMENT)
-	@npx turbo run typecheck lint test:unit //#imports //#format:check //#deadcode --output-logs=errors-only
+	@TURBO_TELEMETRY_DISABLED=1 npx turbo run typecheck lint test:unit //#imports //#format:check //#deadcode --continue --output-logs=errors-only
 
 # Three clusters that replicate, a partition, a failover and a failback (ARGS=--keep: they stay up). Needs nats-server.
 demo-replication: $(INSTALLED) $(CONSOLE)

@@ -114,6 +114,12 @@ const documented = (path: string, item: PathItem): PathItem => {
   return operations;
 };
 
+/** Protocols, such as ACME, come last: programs speak them, and people look for the rest. */
+const readersOrder = (one: string, other: string): number => {
+  const isProtocol = (name: string): boolean => name === name.toUpperCase();
+  return Number(isProtocol(one)) - Number(isProtocol(other)) || (one < other ? -1 : 1);
+};
+
 /**
  * Paths are relative to the server, which is the part of the service's prefix without parameters.
  * @param below takes the place of the part with parameters, such as `/pki` for `/{mount}`
@@ -150,7 +156,7 @@ export const toOpenApiDocument = (
     },
     servers: [{ url: server }],
     security: Object.keys(components.securitySchemes ?? {}).map((name) => ({ [name]: [] })),
-    tags: [...tags].toSorted().map((name) => ({ name })),
+    tags: [...tags].toSorted(readersOrder).map((name) => ({ name })),
     paths,
     components,
   };

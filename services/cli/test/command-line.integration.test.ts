@@ -187,6 +187,20 @@ describe('a refusal', () => {
     expect([accepted.code, accepted.err]).toEqual([0, '']);
   });
 
+  test('of a variable that cannot be meant names it, without a stack', async () => {
+    const cases = [
+      [{ KEELSON_ADDR: '127.0.0.1:8200' }, 'KEELSON_ADDR'],
+      [{ KEELSON_ADDR: 'keelson.example.com' }, 'KEELSON_ADDR'],
+      [{ KEELSON_CACERT: join(folder.path, 'absent.pem') }, 'KEELSON_CACERT'],
+      [{ KEELSON_CACERT: MAIN }, 'KEELSON_CACERT'],
+    ] as const;
+    for (const [env, named] of cases) {
+      const { code, err } = await keelson(['status'], { env: env as Record<string, string> });
+      expect([env, code, err]).toEqual([env, 1, expect.stringMatching(/^[^\n]+\.\n$/)]);
+      expect(err).toContain(named);
+    }
+  });
+
   test('of a token file that others can read says so', async () => {
     await keelson(['login'], { input: server.rootToken });
     chmodSync(join(config, 'token'), 0o644);
@@ -195,7 +209,7 @@ describe('a refusal', () => {
   });
 
   test('of a mount that does not exist is not an empty list', async () => {
-    for (const command of ['list', 'expiring', 'health']) {
+    for (const command of ['list', 'roles', 'issuers', 'crl', 'expiring', 'health']) {
       const { code, out, err } = await asRoot(['pki', command, '--mount', 'nonexistent']);
       expect([command, code, out]).toEqual([command, 1, '']);
       expect(err).toContain('nonexistent');

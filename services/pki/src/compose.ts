@@ -201,7 +201,7 @@ const pkiEdge = (
     version: VERSION,
     pathPrefix: '/v1/{mount}',
     title: 'Keelson certificate authority',
-    text: 'Issuers, keys, roles, certificates, revocation, CRLs, OCSP, ACME, EST and external policy of one mount. PUT is the same as POST.',
+    text: 'Issuers, keys, roles, certificates, revocation, CRLs, OCSP, ACME, EST and external policy of one mount. Begin with `root/generate`, which makes an issuer, and `roles/{name}`; `issue/{role}` with a `common_name` then answers with a certificate and its key. PUT is the same as POST.',
     components: secretsComponents,
     loadExamples: async () => (await import('./answer-examples.ts')).ANSWER_EXAMPLES,
     isPublic: isUnauthenticated,

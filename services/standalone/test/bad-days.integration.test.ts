@@ -2,7 +2,8 @@
  * The bad days of an operator. Each time, the places that an operator looks at name the fault and the next step: the
  * command line, readiness, the alert that rings, and the doctor. The console is tested in services/console.
  */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ManualClock } from '@keelson/clock';
 import { openSelfIssuedCertificate } from '@keelson/gateway-service';
@@ -229,5 +230,59 @@ describe('slow requests', () => {
         caller: 'admin',
         bytes: expect.any(Number) as unknown,
       });
+  });
+});
+
+test('a full log is moved away as docs/ports.md says, and a new one begins', async () => {
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/ports.md'), 'utf8');
+  const [command = ''] = /fuser -s -k -HUP \S+/.exec(page) ?? [];
+  const log = at('home/keelson.log');
+  renameSync(log, `${log}.1`);
+  execFileSync('sh', ['-c', command.replace('/var/lib/keelson', home.dataFolder)], {
+    stdio: 'ignore',
+  });
+  await expect.poll(() => existsSync(log)).toBe(true);
+  expect((await lookAt(home, certificate)).status.code).toBe(0);
+});
+
+describe('a leaked token', () => {
+  interface Listed {
+    readonly accessor: string;
+    readonly display_name: string;
+  }
+  const onHome = (): Record<string, string> => ({
+    KEELSON_ADDR: home.http,
+    KEELSON_TOKEN: home.rootToken,
+  });
+  const listed = async (): Promise<readonly Listed[]> =>
+    JSON.parse((await keelson(['token', 'list', '--json'], onHome())).out) as readonly Listed[];
+
+  test('is found by its name, is refused once its accessor is revoked, and who used it is recorded', async () => {
+    const file = at('leak.log');
+    const device = { type: 'file', options: { file_path: file } };
+    expect(await call(home, home.rootToken, 'PUT', 'sys/audit/leak', device)).toBe(204);
+    const given = ['token', 'create', '--policy', 'default', '--display-name', 'build'];
+    const token = (await keelson(given, onHome())).out.trim();
+    expect(await call(home, token, 'GET', 'auth/token/lookup-self')).toBe(200);
+    const leaked = (await listed()).find(({ display_name }) => display_name.endsWith('build'));
+    const revoked = await keelson(
+      ['token', 'revoke', '--accessor', leaked?.accessor ?? ''],
+      onHome(),
+    );
+    expect(revoked).toMatchObject({ code: 0, err: '' });
+    expect(await call(home, token, 'GET', 'auth/token/lookup-self')).toBe(403);
+    expect(await listed()).not.toContainEqual(leaked);
+    const used = readFileSync(file, 'utf8')
+      .trim()
+      .split('\n')
+      .map(
+        (line) =>
+          JSON.parse(line) as { auth?: { display_name?: string }; request: { path: string } },
+      )
+      .filter(({ auth }) => auth?.display_name === leaked?.display_name);
+    expect(used.map(({ request }) => request.path)).toContain('auth/token/lookup-self');
+    for (const text of [readFileSync(file, 'utf8'), readFileSync(at('home/keelson.log'), 'utf8')])
+      expect(text).not.toContain(token);
+    expect(await call(home, home.rootToken, 'DELETE', 'sys/audit/leak')).toBe(204);
   });
 });

@@ -62,7 +62,7 @@ const toContentType = (kind: TokenKind, body: unknown): string => {
 };
 
 const causeOf = (error: unknown): string => {
-  const cause = error instanceof Error ? error.cause : undefined;
+  const { cause } = error as { readonly cause?: unknown };
   return cause instanceof Error && 'code' in cause ? String(cause.code) : String(error);
 };
 
@@ -77,9 +77,26 @@ const unreachable = (address: string, error: unknown): CliFailure => {
   );
 };
 
-/** Trusts, from now on, servers with certificates of the CA in this PEM file. */
-export const trustAlso = (caFile: string): void =>
-  setDefaultCACertificates([...getCACertificates('default'), readFileSync(caFile, 'utf8')]);
+/**
+ * Trusts, from now on, servers with certificates of the CA in this PEM file.
+ * @throws CliFailure if it cannot be read
+ */
+export const trustAlso = (caFile: string): void => {
+  let authority: string;
+  try {
+    authority = readFileSync(caFile, 'utf8');
+  } catch (error) {
+    throw new CliFailure(
+      `${caFile} cannot be read (${causeOf({ cause: error })}). --ca-cert, KEELSON_CACERT or VAULT_CACERT names the PEM file of the CA of the server.`,
+    );
+  }
+  // Node ignores a text without certificates.
+  if (!/-----BEGIN [A-Z0-9 ]*CERTIFICATE-----/.test(authority))
+    throw new CliFailure(
+      `${caFile} contains no certificate in PEM. --ca-cert, KEELSON_CACERT or VAULT_CACERT names the file of the CA of the server.`,
+    );
+  setDefaultCACertificates([...getCACertificates('default'), authority]);
+};
 
 export class ApiClient {
   readonly #connection: Connection;

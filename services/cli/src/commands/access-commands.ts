@@ -32,7 +32,9 @@ const login = async (cli: Cli, isApi: boolean): Promise<void> => {
 
 interface CreateOptions {
   readonly policy: readonly string[];
+  readonly displayName?: string;
   readonly ttl?: string;
+  readonly period?: string;
   readonly orphan?: true;
 }
 
@@ -41,7 +43,9 @@ const createToken = async (cli: Cli, options: CreateOptions): Promise<void> => {
     method: 'POST',
     body: {
       policies: options.policy,
+      ...(options.displayName !== undefined && { display_name: options.displayName }),
       ...(options.ttl !== undefined && { ttl: options.ttl }),
+      ...(options.period !== undefined && { period: options.period }),
       ...(options.orphan === true && { no_parent: true }),
     },
   });
@@ -87,7 +91,9 @@ const addTokenCommands = (program: Command, cli: Cli): void => {
     .command('create')
     .description('Make a token and print it.')
     .option('--policy <name...>', 'policies of the token', [])
+    .option('--display-name <name>', 'name by which lists and audit entries show it')
     .option('--ttl <duration>', 'lifetime, such as 1h')
+    .option('--period <duration>', 'lifetime after each renewal, without an end')
     .option('--orphan', 'keep it when the token that is used is revoked')
     .action((options: CreateOptions) => createToken(cli, options));
   token

@@ -1,6 +1,7 @@
 /** The context of every command: a client for the given address, and output. */
 import type { Command } from 'commander';
 import { ApiClient, DEFAULT_ADDRESS, type Document, trustAlso } from '../client/api-client.ts';
+import { CliFailure } from '../client/failure.ts';
 import { requireToken, type TokenKind } from '../client/kept-tokens.ts';
 import { toTable } from '../client/terminal.ts';
 
@@ -49,7 +50,12 @@ export class Cli {
 
   get #address(): string {
     const { KEELSON_ADDR, VAULT_ADDR } = this.environment;
-    return this.#options.address ?? KEELSON_ADDR ?? VAULT_ADDR ?? DEFAULT_ADDRESS;
+    const address = this.#options.address ?? KEELSON_ADDR ?? VAULT_ADDR ?? DEFAULT_ADDRESS;
+    if (!/^https?:$/.test(URL.parse(address)?.protocol ?? ''))
+      throw new CliFailure(
+        `${address} is not the address of a server, such as ${DEFAULT_ADDRESS}: correct --address, KEELSON_ADDR or VAULT_ADDR.`,
+      );
+    return address;
   }
 
   get #caFile(): string | undefined {

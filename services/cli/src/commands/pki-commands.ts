@@ -104,6 +104,18 @@ const toRows = (
   ]),
 ];
 
+/** The names in a part of a mount. */
+const listNames = async (cli: Cli, { mount }: MountOption, part: string): Promise<void> => {
+  await requireMount(cli, mount);
+  const answer = await cli.client.v1(`${mount}/${part}?list=true`, { accept: [404] });
+  const keys: readonly string[] = answer?.data?.keys ?? [];
+  const about: Readonly<Record<string, Document>> = answer?.data?.key_info ?? {};
+  cli.printTable(
+    keys,
+    keys.map((key) => [key, String(about[key]?.issuer_name ?? '')]),
+  );
+};
+
 interface ExpiringOptions extends MountOption {
   readonly within: number;
   readonly all?: true;
@@ -203,6 +215,21 @@ export const addPkiCommands = (program: Command, cli: Cli): void => {
     const found = await listDetailed(cli, options, {});
     cli.printTable(Object.fromEntries(found), toRows(found));
   });
+  command('roles', 'List the roles, by which certificates are issued.').action(
+    (options: MountOption) => listNames(cli, options, 'roles'),
+  );
+  command('issuers', 'List the issuers, with the names of those that have one.').action(
+    (options: MountOption) => listNames(cli, options, 'issuers'),
+  );
+  command('crl', 'Print the revocation list of the default issuer, in PEM.')
+    .option('--rotate', 'make a new one first')
+    .action(async ({ mount, rotate }: MountOption & { readonly rotate?: true }) => {
+      await requireMount(cli, mount);
+      if (rotate === true) await cli.client.v1(`${mount}/crl/rotate`);
+      const list = await cli.client.raw(`/v1/${mount}/crl/pem`, { isAnonymous: true });
+      const pem = (await list.text()).trim();
+      cli.print({ crl: pem }, pem);
+    });
   command('expiring', 'List certificates that expire soon.')
     .option('--within <days>', 'days from now', toCount, 30)
     .option('--all', 'in all mounts of the namespace')
