@@ -8,8 +8,8 @@ export type { LeaseStoreOptions } from './kept-lease-store.ts';
 export type { AcquireOptions, HeldLease, LeaseStore } from './leases.ts';
 export {
   type PeriodicWork,
+  type PeriodicWorkOptions,
   type RoundOptions,
   runPeriodically,
   Wakeup,
-  type WorkParts,
 } from './periodic-work.ts';

@@ -26,18 +26,18 @@ export interface PeriodicWork {
 export class Wakeup {
   #bell = new AbortController();
 
-  ring(): void {
+  notify(): void {
     this.#bell.abort();
   }
 
-  /** Waits for `delayMs`, until `signal` aborts, or until the first ring since the last pause. */
+  /** Waits for `delayMs`, until `signal` aborts, or until the first notification since the last pause. */
   async pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
     await pause(clock, delayMs, AbortSignal.any([signal, this.#bell.signal]));
     this.#bell = new AbortController();
   }
 }
 
-export interface WorkParts {
+export interface PeriodicWorkOptions {
   /** Name of the lease. */
   readonly name: string;
   readonly leases: LeaseStore;
@@ -50,7 +50,7 @@ const TTL_MS = 15_000;
 
 /** Runs until `signal` aborts. */
 export const runPeriodically = async (
-  { name, leases, clock, takeFence }: WorkParts,
+  { name, leases, clock, takeFence }: PeriodicWorkOptions,
   { everyMs, round, inEveryReplica, wakeup = new Wakeup() }: PeriodicWork,
   signal: AbortSignal,
 ): Promise<void> => {

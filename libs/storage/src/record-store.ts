@@ -45,7 +45,7 @@ import {
   findAppliedPosition,
   writeAppliedPosition,
 } from './wal/applied-entries.ts';
-import type { Wakeup } from './wal/wakeup.ts';
+import type { LogGrowth } from './wal/log-growth.ts';
 import { WalLog } from './wal/wal-log.ts';
 
 /**
@@ -61,7 +61,7 @@ export interface RecordStoreOptions {
   readonly projections: readonly Projection[];
   readonly cache: CacheShares;
   /** Woken when the log may have grown, here or on another replica. */
-  readonly grown: Wakeup;
+  readonly grown: LogGrowth;
 }
 
 export class RecordStore implements Store {

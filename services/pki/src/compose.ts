@@ -331,7 +331,7 @@ export const composePki = (parts: PkiParts): PkiService => {
     onMounts: (current: readonly Mount[]) => {
       mounts = current;
       acme.onMounts();
-      upkeepWakeup.ring();
+      upkeepWakeup.notify();
     },
     onFollowed: joined.resolve,
   };

@@ -112,7 +112,7 @@ export const composeAdministration = (parts: AdministrationParts): Administratio
       findEngineMount(await mounts(), await namespaces(), systemTtls, uuid),
     engineTypes,
     engines,
-    onEnd: () => leaseEnds.ring(),
+    onEnd: () => leaseEnds.notify(),
   };
   const namespaceContext: NamespaceContext = {
     store,
@@ -139,7 +139,7 @@ export const composeAdministration = (parts: AdministrationParts): Administratio
   const endLeasesOfDeparted = createDepartedMountCheck({
     store,
     mounts,
-    onEnd: () => leaseEnds.ring(),
+    onEnd: () => leaseEnds.notify(),
   });
   const mountContext: MountContext = {
     store,

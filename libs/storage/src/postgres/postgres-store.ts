@@ -7,7 +7,7 @@ import { LOAD_VERSIONS } from '../projections/projection-sql.ts';
 import { DEFAULT_CACHE_BYTES, shareCache } from '../reading/cache-shares.ts';
 import { RecordStore } from '../record-store.ts';
 import type { Store } from '../store.ts';
-import { Wakeup } from '../wal/wakeup.ts';
+import { LogGrowth } from '../wal/log-growth.ts';
 import { PostgresBackend } from './postgres-backend.ts';
 import { PostgresConnections } from './postgres-connections.ts';
 import { ADD_LAYOUT, POSTGRES_FORMAT, POSTGRES_SCHEMA } from './postgres-schema.ts';
@@ -48,7 +48,7 @@ export const openPostgresStore = async (options: PostgresStoreOptions): Promise<
     await createSchema(connections);
     requireNotOlder(projections, await loadVersions(connections));
     const backend = new PostgresBackend(connections);
-    const grown = new Wakeup(POLL_MS);
+    const grown = new LogGrowth(POLL_MS);
     return new RecordStore(
       { backend, barrier, clock, projections, cache: shareCache(cacheBytes), grown },
       await backend.headSequence(),

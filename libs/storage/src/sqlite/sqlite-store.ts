@@ -9,7 +9,7 @@ import { DEFAULT_CACHE_BYTES, shareCache } from '../reading/cache-shares.ts';
 import { RecordStore } from '../record-store.ts';
 import type { Store } from '../store.ts';
 import { StoreFaults } from '../store-faults.ts';
-import { Wakeup } from '../wal/wakeup.ts';
+import { LogGrowth } from '../wal/log-growth.ts';
 import { examineSqliteStore, hasJournal } from './examine-store.ts';
 import { type FileLock, takeFileLock } from './file-lock.ts';
 import { SqliteBackend } from './sqlite-backend.ts';
@@ -49,7 +49,7 @@ export const openSqliteStore = async (options: SqliteStoreOptions): Promise<Stor
   } = options;
   const backend = await openBackend(options);
   return new RecordStore(
-    { backend, barrier, clock, projections, cache: shareCache(cacheBytes), grown: new Wakeup() },
+    { backend, barrier, clock, projections, cache: shareCache(cacheBytes), grown: new LogGrowth() },
     backend.headSequence(),
   );
 };

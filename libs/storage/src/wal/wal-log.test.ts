@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { systemClock } from '@keelson/clock';
 import { expect, test } from 'vitest';
 import type { Backend } from '../backend.ts';
-import { Wakeup } from './wakeup.ts';
+import { LogGrowth } from './log-growth.ts';
 import { WalLog } from './wal-log.ts';
 
 const WAITS = 30_000;
@@ -21,7 +21,7 @@ const liveBytes = (): number => {
 };
 
 test('a follower leaks nothing when it waits for the log to grow', async () => {
-  const grown = new Wakeup();
+  const grown = new LogGrowth();
   const stopped = new AbortController();
   const asked = { next: Promise.withResolvers<void>() };
   const log = new WalLog({

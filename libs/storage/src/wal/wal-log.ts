@@ -2,9 +2,9 @@
 import type { Clock } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
 import type { PruneLimits, WalEntry, WalReader } from '../store.ts';
+import type { LogGrowth } from './log-growth.ts';
 import type { LogRows } from './log-rows.ts';
 import { findFirstKept, isPrunable } from './prune.ts';
-import type { Wakeup } from './wakeup.ts';
 
 const PAGE_ENTRIES = 256;
 
@@ -12,7 +12,7 @@ export interface WalLogOptions {
   readonly backend: LogRows;
   /** Brings the replica to the head; resolves with its sequence. */
   readonly head: () => Promise<number>;
-  readonly grown: Wakeup;
+  readonly grown: LogGrowth;
   readonly clock: Clock;
   /** Lets followers inside the store read the entries that may be removed. */
   readonly beforePruning: () => Promise<void>;

@@ -9,9 +9,9 @@ import {
   temporaryDirectory,
 } from '@keelson/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startBreakingProxy } from '../../test/breaking-proxy.ts';
+import { startRecordedSource } from '../../test/recorded-source.ts';
 import { type Ended, runProgram } from '../../test/run-program.ts';
-import { startBreakingProxy } from './breaking-proxy.ts';
-import { startRecordedSource } from './recorded-source.ts';
 import { WorkspaceApi } from './workspace-api.ts';
 
 const MAIN = join(import.meta.dirname, '../main.ts');

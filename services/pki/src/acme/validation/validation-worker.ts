@@ -119,7 +119,7 @@ export class ValidationWorker implements Attempts {
   /** Looks for work now, because the mounts have changed. */
   wake(): void {
     this.#pollAtMs = this.#parts.clock.nowMs();
-    this.#wakeup.ring();
+    this.#wakeup.notify();
   }
 
   /** Runs until `signal` aborts, then releases challenges in progress. */
@@ -139,7 +139,7 @@ export class ValidationWorker implements Attempts {
 
   #lookAt(mount: MountScope, atMs: number): void {
     this.#due.push({ atMs, mount });
-    this.#wakeup.ring();
+    this.#wakeup.notify();
   }
 
   async #release({ mount, challenge }: Work): Promise<void> {

@@ -2,7 +2,7 @@
  * Wakes waiters when the log grows. Spurious wake-ups are allowed; missed ones are not. If other
  * processes append as well, a wait ends after `pollMs` at the latest.
  */
-export class Wakeup {
+export class LogGrowth {
   readonly #pollMs: number | undefined;
   #next = Promise.withResolvers<void>();
   #timer: NodeJS.Timeout | undefined;
