@@ -1,6 +1,6 @@
 /**
  * `npm run examples [service…]`: runs the tests of the services, keeps their answers, and writes the best of each
- * operation to `services/SERVICE/src/answer-examples.ts`.
+ * operation to `services/SERVICE/src/answer-examples.json`.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,6 +13,14 @@ const REPOSITORY = join(import.meta.dirname, '../../../..');
 const run = (command: string, args: readonly string[], env: Readonly<Record<string, string>>) =>
   spawnSync(command, args, { cwd: REPOSITORY, stdio: 'inherit', env: { ...process.env, ...env } });
 
+/** One example on each line, so that a change shows which operations answer differently. */
+const toLines = (examples: ReturnType<typeof bestExamples>): string => {
+  const lines = Object.entries(examples).map(
+    ([operation, example]) => `  ${JSON.stringify(operation)}: ${JSON.stringify(example)}`,
+  );
+  return `{\n${lines.join(',\n')}\n}\n`;
+};
+
 const named = process.argv.slice(2);
 for (const service of named.length > 0 ? named : ['sys', 'pki', 'workspace']) {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-examples-'));
@@ -20,14 +28,10 @@ for (const service of named.length > 0 ? named : ['sys', 'pki', 'workspace']) {
   run('npx', ['vitest', 'run', ...layers, `services/${service}/`], { RECORDED_EXAMPLES: folder });
   const api = join(folder, service);
   if (existsSync(api)) {
-    const file = `services/${service}/src/answer-examples.ts`;
     writeFileSync(
-      join(REPOSITORY, file),
-      `/** Examples of answers, recorded from the tests by \`npm run examples\`. */\n` +
-        `import type { AnswerExamples } from '@keelson/edge';\n\n` +
-        `export const ANSWER_EXAMPLES: AnswerExamples = ${JSON.stringify(bestExamples(api))};\n`,
+      join(REPOSITORY, `services/${service}/src/answer-examples.json`),
+      toLines(bestExamples(api)),
     );
-    run('npx', ['biome', 'format', '--write', file], {});
   }
   rmSync(folder, { recursive: true });
 }
