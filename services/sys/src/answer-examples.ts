@@ -1594,9 +1594,7 @@ export const ANSWER_EXAMPLES: AnswerExamples = {
       renewable: false,
       lease_duration: 0,
       wrap_info: null,
-      warnings: [
-        'allowed_entity_aliases has no effect: there are no entities, and tokens with an entity_alias are refused',
-      ],
+      warnings: ['Endpoint ignored these unrecognized parameters: [ttl]'],
       auth: null,
       data: null,
     },

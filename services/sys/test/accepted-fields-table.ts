@@ -144,7 +144,7 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       token_no_default_policy: shown(true, proof(ROLES, 'token_no_default_policy')),
       token_num_uses: shown(5, proof(ROLES, 'token_num_uses')),
       token_type: shown('service', proof(ROLES, 'token_type')),
-      allowed_entity_aliases: warned(['web-*']),
+      allowed_entity_aliases: refused(['web-*']),
     },
   },
   'tokens that are named': {

@@ -224,6 +224,7 @@ export const openSysHarness = async (options: SysHarnessOptions = {}): Promise<S
     const answered = response.head.headers.find(({ name }) => name === 'content-type')?.value ?? '';
     if (answered === 'application/gzip') return { status: response.head.status, body: bytes };
     const text = bytes.toString();
+    if (answered.startsWith('text/plain')) return { status: response.head.status, body: text };
     await requireDescribed(sys.edge, {
       method,
       path: allowed.path,

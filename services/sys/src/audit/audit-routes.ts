@@ -40,6 +40,7 @@ export const auditRoutes = (context: AuditDeviceContext): Route[] => [
     path: '/sys/audit/*',
     tag: 'audit',
     fields: AUDIT_DEVICE_FIELDS,
+    hasSettings: true,
     operations: {
       update: {
         summary: 'Enable an audit device.',

@@ -90,6 +90,7 @@ const readRoutes = (context: LeaseContext): Route[] => [
     path: '/sys/leases/lookup',
     tag: TAG,
     fields: { lease_id: leaseId },
+    hasSettings: true,
     operations: {
       list: {
         summary: 'List the prefixes of lease ids.',

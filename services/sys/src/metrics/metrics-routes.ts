@@ -24,7 +24,16 @@ export const metricsRoutes = ({
   secretsRoutes({
     path: '/sys/metrics',
     tag: 'metrics',
-    fields: { format: field.string({ description: '"prometheus".', default: 'prometheus' }) },
+    fields: {
+      format: field.string({
+        description: '"prometheus".',
+        default: 'prometheus',
+        check: (value) =>
+          value === 'prometheus' || value === ''
+            ? undefined
+            : `format must be "prometheus", not "${value}"`,
+      }),
+    },
     operations: {
       read: {
         summary: 'Metrics of damaged records and replication; the gateway adds its own',

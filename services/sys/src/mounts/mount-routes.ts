@@ -83,6 +83,7 @@ const tableRoutes = (
       path: `${base}/*`,
       tag: 'mounts',
       fields: ENABLE_FIELDS,
+      hasSettings: true,
       operations: {
         read: {
           summary: `Read one ${noun}.`,
@@ -134,6 +135,7 @@ const tableRoutes = (
       path: `${base}/*/tune`,
       tag: 'mounts',
       fields: TUNE_FIELDS,
+      hasSettings: true,
       operations: {
         read: {
           summary: 'Read the tuning in force.',

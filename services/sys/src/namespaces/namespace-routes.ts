@@ -70,6 +70,7 @@ const recordRoutes = (context: NamespaceContext): Route[] => [
     path: '/sys/namespaces/*',
     tag: 'namespaces',
     fields: { path, custom_metadata: customMetadata },
+    hasSettings: true,
     operations: {
       read: {
         summary: 'Read a namespace.',

@@ -74,6 +74,7 @@ export const policyRoutes = (context: PolicyContext): Route[] => {
       path: '/sys/policies/acl/:name',
       tag: TAG,
       fields: FIELDS,
+      hasSettings: true,
       operations: {
         read: {
           summary: 'Read a policy',
@@ -100,6 +101,7 @@ export const policyRoutes = (context: PolicyContext): Route[] => {
       path: '/sys/policy/:name',
       tag: TAG,
       fields: OLDER_FIELDS,
+      hasSettings: true,
       operations: {
         read: {
           summary: 'Read a policy (older form)',

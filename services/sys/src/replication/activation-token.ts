@@ -156,7 +156,11 @@ const parseUrl = (address: string): URL => {
   } catch {
     // Falls through to the refusal below.
   }
-  return refuse('no API address of the primary: give primary_api_addr');
+  return refuse(
+    address === ''
+      ? 'no API address of the primary: give primary_api_addr'
+      : 'primary_api_addr must be an address that begins with http: or https:',
+  );
 };
 
 /** `data` of a response; undefined when the response is not from this API. */

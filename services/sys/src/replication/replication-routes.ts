@@ -237,10 +237,14 @@ const secondaryPath = (kind: ReplicationKind, suffix: string): string =>
 const requireAuthorized = async (
   kind: ReplicationKind,
   replication: Replication,
-  { fields, head }: OperationContext<{ readonly dr_operation_token: string }>,
+  { fields, head, warnings }: OperationContext<{ readonly dr_operation_token: string }>,
   suffix: string,
 ): Promise<void> => {
-  if (kind === 'performance') return;
+  if (kind === 'performance') {
+    if (fields.dr_operation_token !== '')
+      warnings.push('dr_operation_token has no effect: the token of the request authorises this');
+    return;
+  }
   await replication.requireDrSecondary();
   await replication.requireOperationToken({
     token: fields.dr_operation_token,
@@ -383,6 +387,12 @@ const followingRoutes = (kind: ReplicationKind, replication: Replication): Route
             throw new KeelsonError('request.invalid', {
               text: 'primary_api_addr is used with a token only, not with update_primary_addrs',
             });
+          if (token === '')
+            for (const name of ['primary_api_addr', 'ca_file', 'ca_path'] as const)
+              if (rest[name] !== '')
+                throw new KeelsonError('request.invalid', {
+                  text: `${name} cannot be used with a blank token, which makes the cluster follow nobody`,
+                });
           requireNoCredentials('update_primary_addrs', addresses ?? []);
           if (addresses !== undefined)
             await followAddresses(replication.context, kind, addresses, {

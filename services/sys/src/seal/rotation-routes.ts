@@ -29,6 +29,7 @@ const keyringRoutes = (path: string, context: RotationContext): Route[] => [
   ...secretsRoutes({
     path: `${path}/config`,
     tag: TAG,
+    hasSettings: true,
     fields: {
       enabled: field.bool({ description: 'Whether the key is replaced automatically.' }),
       max_operations: field.integer({ description: 'Encryptions after which it is replaced.' }),

@@ -79,6 +79,7 @@ export const sealRoutes = ({ seal, build, initialize }: SealRouteOptions): Route
       path: '/sys/init',
       tag: TAG,
       fields: INIT_FIELDS,
+      hasSettings: true,
       operations: {
         read: {
           summary: 'Whether the cluster is initialized',

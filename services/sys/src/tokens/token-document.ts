@@ -53,7 +53,8 @@ export const toLookupData = (id: string, entry: TokenEntry, nowMs: number): Json
 });
 
 export const toRoleData = (role: TokenRole): JsonObject => ({
-  allowed_entity_aliases: role.allowedEntityAliases,
+  // There are no entities.
+  allowed_entity_aliases: [],
   allowed_policies: role.allowedPolicies,
   allowed_policies_glob: role.allowedPoliciesGlob,
   disallowed_policies: role.disallowedPolicies,

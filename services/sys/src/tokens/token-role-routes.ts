@@ -59,9 +59,12 @@ const FIELDS = {
       TOKEN_TYPES.has(value) ? undefined : `invalid 'token_type' value "${value}"`,
   }),
   allowed_entity_aliases: field.commaList({
-    description:
-      'Aliases its tokens may be bound to; without effect, because there are no entities.',
+    description: 'Aliases its tokens may be bound to; refused, because there are no entities.',
     maxLength: 16_384,
+    check: (aliases) =>
+      aliases.length > 0
+        ? 'allowed_entity_aliases cannot be used: there are no entities, and no token can have an alias'
+        : undefined,
   }),
 } as const;
 
@@ -91,7 +94,6 @@ const NEW_ROLE: Omit<TokenRole, 'name'> = {
   noDefaultPolicy: false,
   numUses: 0,
   tokenType: 'default-service',
-  allowedEntityAliases: [],
 };
 
 /** @throws KeelsonError `request.invalid` naming the inconsistent settings */
@@ -139,6 +141,7 @@ export const tokenRoleRoutes = (context: TokenContext): Route[] => [
     path: '/auth/token/roles/:name',
     tag: TAG,
     fields: FIELDS,
+    hasSettings: true,
     operations: {
       read: {
         summary: 'Read a role',
@@ -150,7 +153,7 @@ export const tokenRoleRoutes = (context: TokenContext): Route[] => [
       },
       update: {
         summary: 'Create or change a role',
-        handle: async ({ namespace, fields, warnings }) => {
+        handle: async ({ namespace, fields }) => {
           await putRole(
             context,
             namespace.id,
@@ -182,13 +185,8 @@ export const tokenRoleRoutes = (context: TokenContext): Route[] => [
                   fields.token_type === undefined
                     ? current.tokenType
                     : toTokenType(fields.token_type),
-                allowedEntityAliases: fields.allowed_entity_aliases ?? current.allowedEntityAliases,
               }),
           );
-          if ((fields.allowed_entity_aliases ?? []).length > 0)
-            warnings.push(
-              'allowed_entity_aliases has no effect: there are no entities, and tokens with an entity_alias are refused',
-            );
           return undefined;
         },
       },

@@ -408,15 +408,17 @@ describe('the life of tokens', () => {
     expect([status, body.errors[0]]).toEqual([400, 'invalid CIDR or IP address: "10.0.0.0/33"']);
   });
 
-  test('a role that allows entity aliases causes a warning that there are none', async () => {
-    const { status, body } = await call('POST', 'auth/token/roles/aliased', {
-      token: root,
-      body: { allowed_entity_aliases: ['web-*'] },
+  test('a role cannot limit entity aliases, because there are no entities', async () => {
+    const write = (aliases: readonly string[]) =>
+      call('POST', 'auth/token/roles/aliased', {
+        token: root,
+        body: { allowed_entity_aliases: aliases },
+      });
+    expect(await write(['web-*'])).toMatchObject({
+      status: 400,
+      body: { errors: [expect.stringContaining('allowed_entity_aliases cannot be used')] },
     });
-    expect([status, body.warnings]).toEqual([
-      200,
-      [expect.stringContaining('allowed_entity_aliases has no effect')],
-    ]);
+    expect((await write([])).status).toBe(204);
     const aliased = { entity_alias: 'web-1' };
     expect((await refusal('auth/token/create/aliased', aliased))[0]).toBe(400);
   });

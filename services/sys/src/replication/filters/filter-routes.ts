@@ -22,6 +22,7 @@ export const filterRoutes = (context: FilterContext): Route[] => [
   ...secretsRoutes({
     path: `${BASE}/primary/paths-filter/:id`,
     tag: TAG,
+    hasSettings: true,
     fields: {
       id: ID,
       mode: field.string({

@@ -109,14 +109,15 @@ export const requireCancellable = (
   { nonce, key, isSudo }: Cancellation,
   { set, nowMs }: { readonly set: ShareSet; readonly nowMs: number },
 ): void => {
+  // A given nonce or share must be right, also where none is needed: the caller may mean another attempt.
+  if (nonce !== '' && !isSame(nonce, ceremony.nonce)) refuse('invalid nonce');
+  const share = key === '' ? undefined : parseShare(key);
+  if (share !== undefined) requireNotForeign(set, share);
   if (isSudo || nowMs - ceremony.startedAtMs >= CANCEL_GUARD_MS) return;
-  if (nonce === '' || key === '')
-    refuse(
+  if (nonce === '' || share === undefined)
+    return refuse(
       'nonce and key (one of the key shares) are required to cancel within 10 minutes of the start of the attempt, or a token with sudo',
     );
-  if (!isSame(nonce, ceremony.nonce)) refuse('invalid nonce');
-  const share = parseShare(key);
-  requireNotForeign(set, share);
   if (judgeShare(set, share) === 'unknown')
     refuse(
       'this key share cannot be verified until a ceremony has succeeded with it: a token with sudo can cancel the attempt now, and anybody 10 minutes after its start',

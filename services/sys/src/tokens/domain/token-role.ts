@@ -17,7 +17,6 @@ export interface TokenRole {
   readonly numUses: number;
   /** `default-…` applies only to requests that specify no type. */
   readonly tokenType: 'service' | 'batch' | 'default-service' | 'default-batch';
-  readonly allowedEntityAliases: readonly string[];
 }
 
 /** A `*` at either end matches any text. */
