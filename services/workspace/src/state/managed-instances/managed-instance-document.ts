@@ -8,15 +8,27 @@ export const MANAGED_INSTANCE = resourceSchema({
   type: 'resources',
   description: 'Resources that a workspace manages, from its current state.',
   attributes: {
-    address: Type.String({ description: 'As the provisioning tool writes it.' }),
+    address: Type.String({
+      description:
+        'As the provisioning tool writes it, without the word `module`: `network.aws_vpc.main`.',
+    }),
     name: Type.String(),
-    module: Type.String({ description: '`root`, or the address of the module.' }),
+    module: Type.String({
+      description: '`root`, or the address of the module, also without the word.',
+    }),
     provider: Type.String({ description: 'Source address, such as `hashicorp/null`.' }),
     'provider-type': Type.String({ description: 'Type of the resource.' }),
     'modified-by-state-version-id': orNull(Type.String()),
     'name-index': orNull(Type.String({ description: 'Null for a single instance.' })),
   },
 });
+
+/** A quoted instance key, or the word at the beginning of a step of the address. */
+const KEY_OR_WORD = /"(?:[^"\\]|\\.)*"|(?<=^|[.\]])module\./g;
+
+/** Public clients know addresses without the word that stands before each module. */
+const withoutWord = (address: string): string =>
+  address.replaceAll(KEY_OR_WORD, (found) => (found.startsWith('"') ? found : ''));
 
 /** @param modifiedById the version that last changed it, if known */
 export const toManagedInstanceResource = (
@@ -27,9 +39,9 @@ export const toManagedInstanceResource = (
   id: derivedId('wr', id, instance.address),
   type: 'resources',
   attributes: {
-    address: instance.address,
+    address: withoutWord(instance.address),
     name: instance.name,
-    module: instance.module,
+    module: withoutWord(instance.module),
     provider: instance.provider,
     'provider-type': instance.resourceType,
     // The current version is shown when no comparison has been recorded.

@@ -27,7 +27,7 @@ const resource = (name: string, instances: readonly object[], more: object = {})
 const RESOURCES = [
   resource('one', [{}]),
   resource('counted', [{ index_key: 0 }, { index_key: 1 }]),
-  resource('keyed', [{ index_key: 'a"b' }], { module: 'module.m["x"]' }),
+  resource('keyed', [{ index_key: 'a".module.b' }], { module: 'module.m["x"].module.inner' }),
   resource('elsewhere', [{}], {
     type: 'thing',
     provider: 'module.m.provider["terraform.example/acme/thing"].alias',
@@ -52,12 +52,12 @@ test('the resources that a workspace manages are listed instance by instance', a
       ['null_resource.counted[0]', 'counted', 'root', 'hashicorp/null', 'null_resource', '0'],
       ['null_resource.counted[1]', 'counted', 'root', 'hashicorp/null', 'null_resource', '1'],
       [
-        'module.m["x"].null_resource.keyed["a\\"b"]',
+        'm["x"].inner.null_resource.keyed["a\\".module.b"]',
         'keyed',
-        'module.m["x"]',
+        'm["x"].inner',
         'hashicorp/null',
         'null_resource',
-        'a"b',
+        'a".module.b',
       ],
       ['thing.elsewhere', 'elsewhere', 'root', 'terraform.example/acme/thing', 'thing', null],
     ].map(([address, name, module, provider, type, index]) => ({
