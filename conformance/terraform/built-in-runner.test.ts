@@ -8,6 +8,7 @@
  * | the tool's `plan`, `apply`, `destroy`            | executed remotely, with their logs                          |
  * | `actions/cancel` during an apply                 | canceled; no process of the run is left                     |
  * | a `terraform-version` that is not here           | errored; the log names PATH and the folder                  |
+ * | the same where any release is accepted           | executed with the one that is there                         |
  * | a version in the folder of zip files             | executed with it; refused where its sum differs             |
  * | more output or time than allowed                 | errored; the log names the setting                          |
  * | more runs than are executed at once              | they wait                                                   |
@@ -374,6 +375,16 @@ describe('a control plane', { timeout: SLOW_MS }, () => {
         },
       ],
     });
+  });
+
+  test('executes runs with the release that is there, if the setting says so', async () => {
+    await using installation = await install({ ...RUNNER, KEELSON_RUNNER_OTHER_RELEASE: 'true' });
+    const version = { 'terraform-version': '1.5.6' };
+    const id = await createWorkspace(installation, 'acme', 'other-release', version);
+    await uploadConfiguration(installation, id, { 'main.tf': configuration('one') });
+    const runId = await queueRun(installation, id, { 'auto-apply': true });
+    expect(await settledStatus(installation, runId)).toBe('applied');
+    expect(await logOf(installation, runId)).toMatch(/Terraform v1\.(?!5\.)/);
   });
 
   test('that is killed during an apply ends it when it starts again, with its state', async () => {

@@ -92,6 +92,7 @@ export const prepareRunner = async ({
       path: environment['PATH'] ?? '',
       folder: config.runnerToolsFolder && resolve(config.runnerToolsFolder),
       only: config.runnerTool,
+      acceptsOther: config.runnerOtherRelease,
     },
     environment,
     cliConfigFile: config.runnerCliConfigFile && resolve(config.runnerCliConfigFile),

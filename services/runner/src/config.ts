@@ -39,6 +39,11 @@ export const runnerSettings = Type.Object(
           'The only tool that runs are executed with. Not set: terraform, and tofu for versions that only it has.',
       }),
     ),
+    runnerOtherRelease: Type.Boolean({
+      default: false,
+      description:
+        'Whether a run whose terraform-version is not there is executed with the first release that is: a program in PATH, else a zip file. Otherwise it is errored. tofu sets the terraform-version of a workspace that it creates to its own.',
+    }),
     runnerCliConfigFile: Type.Optional(
       Type.String({
         description:

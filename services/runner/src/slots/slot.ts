@@ -58,7 +58,8 @@ const findTool = async (
   { attributes }: Phase,
   releases: readonly ToolRelease[],
 ): Promise<string> => {
-  const release = releases.find(({ version }) => version === attributes['runtime-version']);
+  const wanted = releases.find(({ version }) => version === attributes['runtime-version']);
+  const release = wanted ?? (tools.acceptsOther ? releases[0] : undefined);
   if (release === undefined)
     throw new NotExecutable(
       explainMissing(attributes['runtime-version-constraint'], tools, releases),

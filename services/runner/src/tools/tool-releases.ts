@@ -26,6 +26,8 @@ export interface ToolPlaces {
   readonly folder: string | undefined;
   /** The only tool to offer; undefined: both. */
   readonly only: ToolName | undefined;
+  /** Whether another release is used where the requested one is absent. */
+  readonly acceptsOther: boolean;
 }
 
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386' };
@@ -119,5 +121,5 @@ export const explainMissing = (
     folder === undefined
       ? 'No folder with zip files is set (KEELSON_RUNNER_TOOLS_FOLDER).'
       : `The folder ${folder} (KEELSON_RUNNER_TOOLS_FOLDER) has ${present('zip')}.`;
-  return `The built-in runner has no ${names} for the terraform-version "${constraint}" of the workspace. PATH (${path}) has ${present('program')}. ${inFolder} Change the terraform-version of the workspace, or have the release added to the folder.`;
+  return `The built-in runner has no ${names} for the terraform-version "${constraint}" of the workspace. PATH (${path}) has ${present('program')}. ${inFolder} Change the terraform-version of the workspace, have the release added to the folder, or have another release accepted (KEELSON_RUNNER_OTHER_RELEASE).`;
 };
