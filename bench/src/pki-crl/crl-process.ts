@@ -26,6 +26,7 @@ const seed = async ({ folder, count }: { folder: string; count: number }): Promi
           revokedAtMs: Date.UTC(2026, 0, 1) + (one % 86_400) * 1000,
           issuerId,
           notAfterMs,
+          revokedBy: { kind: 'lease' },
           // Half of the revocations have a reason.
           reason: one % 2 === 0 ? undefined : REVOCATION_REASON.superseded,
         });

@@ -189,6 +189,33 @@ export const ANSWER_EXAMPLES: AnswerExamples = {
       },
     },
   },
+  'GET /certs/revoked/{serial}': {
+    status: 200,
+    document: {
+      request_id: 'request-1',
+      lease_id: '',
+      renewable: false,
+      lease_duration: 0,
+      wrap_info: null,
+      warnings: null,
+      auth: null,
+      mount_type: 'pki',
+      data: {
+        serial_number: '1a:2b:3c:4d:5e:6f:70:81',
+        revocation_time: 1767323045,
+        revocation_time_rfc3339: '2026-01-02T03:04:05Z',
+        revocation_reason: 'keyCompromise',
+        issuer_id: '00000000-0000-4000-8000-000000000001',
+        revoked_by: { type: 'acme_account', account_id: '00000000-0000-4000-8000-000000000001' },
+        compromise_reported_by: {
+          type: 'token',
+          display_name: 'token',
+          metadata: {},
+          request_id: 'request-1',
+        },
+      },
+    },
+  },
   'GET /config/acme': {
     status: 200,
     document: {
@@ -1198,10 +1225,7 @@ export const ANSWER_EXAMPLES: AnswerExamples = {
         default_mount: true,
         default_path_policy: 'role:device',
         label_to_path_policy: { servers: 'role:server', verbatim: 'sign-verbatim' },
-        authenticators: {
-          cert: { accessor: '', cert_role: '' },
-          userpass: { accessor: '' },
-        },
+        authenticators: { cert: { accessor: '', cert_role: '' }, userpass: { accessor: '' } },
         enable_sentinel_parsing: false,
         audit_fields: ['common_name'],
         last_updated: '2026-01-02T03:04:05.000Z',

@@ -314,6 +314,53 @@ describe('what was revoked before', () => {
   );
 });
 
+describe('by whom a certificate was revoked', () => {
+  const TOKEN = { type: 'token', display_name: 'token', metadata: {}, request_id: 'request-1' };
+  const account = ({ account: url }: AcmeClient) => ({
+    type: 'acme_account',
+    account_id: url.slice(url.lastIndexOf('/') + 1),
+  });
+  const REVOKERS: readonly ((one: Made) => object)[] = [
+    () => TOKEN,
+    () => TOKEN,
+    () => TOKEN,
+    () => TOKEN,
+    ({ orderer }) => account(orderer as AcmeClient),
+    () => account(holder),
+    () => ({ type: 'certificate_key' }),
+  ];
+  test.for(KIND_BEHIND.map((behind, index) => [...behind, REVOKERS[index]] as const))(
+    'is recorded, and shown where a policy allows it: %s, %s',
+    async ([door, kind, revokerOf]) => {
+      const one = await KINDS[kind]();
+      await DOORS[door](one);
+      const { data } = await acme.pki.call('GET', `certs/revoked/${one.serial}`);
+      expect(data).toMatchObject({ serial_number: one.serial, revoked_by: revokerOf?.(one) });
+      expect(data.compromise_reported_by).toBeUndefined();
+      const issuer = await acme.pki.call('GET', `issuer/${await issuerIdOf(one)}`);
+      expect(issuer.data?.revoked_by).toEqual(kind === 'issuer of the mount' ? TOKEN : undefined);
+      // These paths need no token.
+      for (const path of [`cert/${one.serial}`, `issuer/${await issuerIdOf(one)}/json`]) {
+        const { bytes } = await acme.pki.call('GET', path);
+        expect(bytes.toString()).not.toMatch(/revoked_by|acme_account|display_name/);
+      }
+    },
+  );
+
+  test('stays, with whoever reported a compromise later', async () => {
+    const one = await KINDS['leaf by ACME']();
+    const path = `certs/revoked/${one.serial}`;
+    expect((await acme.pki.call('GET', path)).status).toBe(404);
+    await DOORS['an account that holds its names'](one, 4);
+    await DOORS['revoke'](one, 1);
+    expect((await acme.pki.call('GET', path)).data).toMatchObject({
+      revocation_reason: 'keyCompromise',
+      revoked_by: account(holder),
+      compromise_reported_by: TOKEN,
+    });
+  });
+});
+
 test('of requests at once, one revokes and the others are told so', async () => {
   const one = await KINDS['leaf by ACME']();
   const attempts = await Promise.all(

@@ -63,7 +63,8 @@ const fill = async (count: number): Promise<readonly string[]> => {
   const serials = Array.from({ length: count }, (_, at) => (0x10_00_00 + at).toString(16));
   const keys = serials.map((hex) => hex.match(/../g)?.join('-') ?? '');
   const { raw } = new X509Certificate((await mounts.root('Other', other)).certificate);
-  const revocation = { revokedAtMs: 0, issuerId: '', notAfterMs: 0 };
+  const revokedBy = { kind: 'lease' } as const;
+  const revocation = { revokedAtMs: 0, issuerId: '', notAfterMs: 0, revokedBy };
   await pki.store.transact((tx) => {
     for (const key of keys) {
       writeCertificate(tx, pki.mount, key, raw);

@@ -2,6 +2,7 @@
 import { jsonRecords, type RecordCollection } from '@keelson/storage';
 import type { RevocationReason } from '@keelson/x509';
 import { bulkPrefix, localPrefix, type MountScope, sharedPrefix } from '../mounts/mount-records.ts';
+import type { Revoker } from './domain/revoker.ts';
 
 export interface Revocation {
   readonly revokedAtMs: number;
@@ -11,6 +12,9 @@ export interface Revocation {
   readonly notAfterMs: number;
   /** RFC 5280 §5.3.1; undefined where none was given. */
   readonly reason?: RevocationReason | undefined;
+  readonly revokedBy: Revoker;
+  /** Whoever reported a compromise of the key after the revocation; undefined: nobody. */
+  readonly compromiseReportedBy?: Revoker | undefined;
 }
 
 export const revocationRecords = (mount: MountScope): RecordCollection<Revocation> =>

@@ -5,6 +5,7 @@
 
 import { jsonRecords, type Reads, type RecordCollection, type Transaction } from '@keelson/storage';
 import { REVOCATION_REASON, type RevocationReason } from '@keelson/x509';
+import type { Revoker } from '../certificates/domain/revoker.ts';
 import {
   pendingRecords,
   type Revocation,
@@ -44,6 +45,7 @@ export interface ThisCluster {
 export interface RevocationRequest {
   readonly requestingCluster: string;
   readonly requestedAtMs: number;
+  readonly requestedBy: Revoker;
   /** Undefined if the request has no reason. */
   readonly reason?: RevocationReason | undefined;
 }

@@ -328,6 +328,11 @@ describe('a certificate that another cluster issued', () => {
     expect(again.data).toMatchObject({ state: 'revoked' });
     expect(again.json.warnings).toEqual(['the certificate was revoked in cluster amsterdam']);
     expect(await reasonsOn(primary, 'crl')).toEqual({ [serial_number]: 'superseded' });
+    for (const pki of [primary, secondary])
+      expect((await pki.call('GET', `certs/revoked/${serial_number}`)).data).toMatchObject({
+        revocation_reason: 'superseded',
+        revoked_by: { type: 'token', display_name: 'token', cluster_id: 'berlin' },
+      });
     const kept = await revoke(secondary, serial_number, 'cessationOfOperation');
     expect(kept.json.warnings[1]).toContain('its reason stays superseded');
 

@@ -1,8 +1,9 @@
 /** Requests between clusters to revoke certificates, and their confirmations. */
 import { REVOCATION_REASON, type RevocationReason } from '@keelson/x509';
+import type { Revoker } from '../certificates/domain/revoker.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import type { AnnouncingParts } from './announcing-operations.ts';
-import { confirmationRecords, requestRecords } from './cluster-records.ts';
+import { confirmationRecords, type RevocationRequest, requestRecords } from './cluster-records.ts';
 import { putForAll } from './outbox.ts';
 
 /** Asks all clusters; asked again, the first request remains, unless a compromise was found since. */
@@ -11,6 +12,7 @@ export const requestRevocation = async (
   mount: MountScope,
   serialKey: string,
   reason: RevocationReason | undefined,
+  requestedBy: Revoker,
 ): Promise<void> => {
   const { id } = cluster();
   await store.transact(async (tx) => {
@@ -18,7 +20,12 @@ export const requestRevocation = async (
     const before = await records.find(tx, serialKey);
     const isReplaced = reason === REVOCATION_REASON.keyCompromise && before?.reason !== reason;
     if (before !== undefined && !isReplaced) return;
-    const request = { requestingCluster: id, requestedAtMs: clock.nowMs(), reason };
+    const request: RevocationRequest = {
+      requestingCluster: id,
+      requestedAtMs: clock.nowMs(),
+      requestedBy,
+      reason,
+    };
     putForAll(tx, mount, records, serialKey, request);
   });
   await carry(mount);

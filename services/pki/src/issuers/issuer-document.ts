@@ -2,6 +2,7 @@ import type { JsonObject } from '@keelson/secrets-api';
 import { reasonName, type SignatureScheme } from '@keelson/x509';
 import { urlListsDocument } from '../authority-urls/authority-url-document.ts';
 import { NO_URLS } from '../authority-urls/domain/authority-urls.ts';
+import { revokersDocument } from '../certificates/revocation-document.ts';
 import { formatTime } from '../validity/domain/lifetime.ts';
 import type { Authority, IssuerInUse } from './domain/authority.ts';
 import { CHAIN_CHECKS } from './domain/issuer.ts';
@@ -51,6 +52,7 @@ export const issuerDocument = (authority: Authority, found: IssuerInUse): JsonOb
       revocation_time: issuer.revokedAtMs / 1000,
       revocation_time_rfc3339: formatTime(issuer.revokedAtMs),
       revocation_reason: reasonName(issuer.revocationReason),
+      ...revokersDocument(issuer),
     }),
     ...urlListsDocument(issuer.urls ?? NO_URLS),
     ...(issuer.urls !== undefined && { enable_aia_url_templating: issuer.urls.enableTemplating }),

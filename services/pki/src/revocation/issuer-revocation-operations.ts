@@ -3,6 +3,8 @@ import { KeelsonError } from '@keelson/errors';
 import type { Transaction } from '@keelson/storage';
 import { type RevocationReason, reasonName, toSerialKey } from '@keelson/x509';
 import { findCertificate } from '../certificates/certificate-records.ts';
+import type { Revoker } from '../certificates/domain/revoker.ts';
+import type { Revocation } from '../certificates/revocation-records.ts';
 import { writeRevocation } from '../clusters/cluster-records.ts';
 import { banKey } from '../clusters/key-bans.ts';
 import type { Authority, IssuerInUse } from '../issuers/domain/authority.ts';
@@ -22,6 +24,7 @@ export interface IssuerRevokeRequest {
   readonly issuerRef: string;
   /** Undefined if the request has no reason. */
   readonly reason: RevocationReason | undefined;
+  readonly by: Revoker;
 }
 
 const permit = (reason: RevocationReason | undefined): PermittedRevocation => {
@@ -39,7 +42,7 @@ const recordAsCertificate = async (
   mount: MountScope,
   authority: Authority,
   { certificate, isSelfSigned }: IssuerInUse,
-  revocation: { readonly revokedAtMs: number; readonly reason: RevocationReason | undefined },
+  revocation: Pick<Revocation, 'revokedAtMs' | 'reason' | 'revokedBy' | 'compromiseReportedBy'>,
 ): Promise<void> => {
   const signer = isSelfSigned ? undefined : authority.findSigner(certificate);
   if (signer === undefined) return;
@@ -55,7 +58,7 @@ const recordAsCertificate = async (
 
 const recordRevocation = (
   parts: RevocationParts,
-  { mount, issuerRef }: IssuerRevokeRequest,
+  { mount, issuerRef, by }: IssuerRevokeRequest,
   permitted: PermittedRevocation,
 ): Promise<{
   readonly change: RevocationChange;
@@ -78,12 +81,18 @@ const recordRevocation = (
       });
     }
     if (change === 'unchanged') return { change, reason: revocationReason };
-    await recordAsCertificate(parts, tx, mount, authority, found, { revokedAtMs, reason });
+    const revokers =
+      change === 'first'
+        ? { revokedBy: by }
+        : { revokedBy: issuer.revokedBy ?? by, compromiseReportedBy: by };
+    const revocation = { revokedAtMs, reason, ...revokers };
+    await recordAsCertificate(parts, tx, mount, authority, found, revocation);
     noteIssuerChange(tx, mount, parts.clock);
     issuerRecords(mount).write(tx, issuer.id, {
       ...issuer,
       revokedAtMs,
       revocationReason: reason,
+      ...revokers,
       usages: issuer.usages.filter((usage) => usage !== 'issuing-certificates'),
     });
     return { change, reason };

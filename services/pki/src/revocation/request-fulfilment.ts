@@ -20,8 +20,9 @@ const fulfil = async (
   if (asked === undefined || (confirmed !== undefined && confirmed.reason === asked.reason)) return;
   if ((await findCertificate(store, mount, serialKey)) === undefined) return;
   const { reason } = asked;
+  const by = { ...asked.requestedBy, clusterId: asked.requestingCluster };
   try {
-    const request = { mount, serialNumber: serialKey, certificate: '', reason };
+    const request = { mount, serialNumber: serialKey, certificate: '', reason, by };
     if ((await revokeCertificate(parts, request)).kind !== 'revoked') return;
   } catch (error) {
     // A certificate that may not be revoked (an issuer's) stays unconfirmed and does not block the others.

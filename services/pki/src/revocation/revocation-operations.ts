@@ -16,6 +16,7 @@ import {
   toSerialKey,
 } from '@keelson/x509';
 import { findCertificate, writeCertificate } from '../certificates/certificate-records.ts';
+import type { Revoker } from '../certificates/domain/revoker.ts';
 import { revocationRecords } from '../certificates/revocation-records.ts';
 import { type AnnouncingParts, announceRevocations } from '../clusters/announcing-operations.ts';
 import { findClusterRevocation, writeRevocation } from '../clusters/cluster-records.ts';
@@ -51,6 +52,7 @@ export interface RevokeRequest {
   readonly privateKey?: string;
   /** undefined: the request gives none. */
   readonly reason?: RevocationReason | undefined;
+  readonly by: Revoker;
 }
 
 export type RevokeOutcome =
@@ -120,7 +122,7 @@ const findBySerial = async (
 /** Handles a certificate that this cluster does not know. */
 const revokeElsewhere = async (
   parts: RevocationParts,
-  { mount, serialNumber, privateKey, reason }: RevokeRequest,
+  { mount, serialNumber, privateKey, reason, by }: RevokeRequest,
   authority: Authority,
 ): Promise<RevokeOutcome> => {
   const serial = parseSerialText(serialNumber);
@@ -147,7 +149,7 @@ const revokeElsewhere = async (
     return refuse(
       `certificate with serial ${serialHex} not found; revocation by proof of possession is not forwarded to other clusters`,
     );
-  await requestRevocation(parts, mount, toSerialKey(serial), reason);
+  await requestRevocation(parts, mount, toSerialKey(serial), reason, by);
   return { kind: 'pending', serialHex };
 };
 
@@ -214,7 +216,7 @@ interface Recorded {
 /** Records a revocation, or the compromise that was found after it, and bans a compromised key. */
 const recordRevocation = async (
   { store, clock, cluster, counters }: RevocationParts,
-  { mount, certificate, permitted }: RevocationCase,
+  { mount, certificate, permitted, by }: RevocationCase,
   issuerId: string,
 ): Promise<Recorded> => {
   const serialKey = toSerialKey(certificate.serialNumber);
@@ -232,12 +234,14 @@ const recordRevocation = async (
       writeCertificate(tx, mount, serialKey, certificate.der);
     const { notAfterMs } = certificate;
     const { reason } = permitted;
-    const { revokedAtMs } = existing ?? { revokedAtMs: nowMs };
+    const { revokedAtMs, revokedBy } = existing ?? { revokedAtMs: nowMs, revokedBy: by };
     await writeRevocation(tx, mount, cluster(), serialKey, {
       revokedAtMs,
       issuerId,
       notAfterMs,
       reason,
+      revokedBy,
+      ...(existing !== undefined && { compromiseReportedBy: by }),
     });
     return { revokedAtMs, reason, change };
   });
@@ -280,6 +284,7 @@ export interface RevocationCase {
   readonly authority: Authority;
   readonly certificate: ParsedCertificate;
   readonly permitted: PermittedRevocation;
+  readonly by: Revoker;
 }
 
 /** Carries out a permitted revocation: records it, and rebuilds the lists unless that is left to the worker. */
@@ -331,7 +336,7 @@ export const revokeCertificate = async (
     return refuse('this certificate cannot be revoked here with this reason');
   }
   const { permitted } = verdict;
-  return carryOutRevocation(parts, { mount, authority, certificate, permitted });
+  return carryOutRevocation(parts, { mount, authority, certificate, permitted, by: request.by });
 };
 
 /** Revokes the certificate of an ended lease. An unknown or expired certificate, or one of an issuer, counts as done. */
@@ -345,5 +350,6 @@ export const revokeLeasedCertificate = async (
   const serialHex = toSerialHex(parseSerialText(serialKey));
   const authority = await parts.authorities.of(mount);
   if (authority.issuers.some((issuer) => issuer.serialHex === serialHex)) return;
-  await revokeCertificate(parts, { mount, serialNumber: serialHex, certificate: '' });
+  const by = { kind: 'lease' } as const;
+  await revokeCertificate(parts, { mount, serialNumber: serialHex, certificate: '', by });
 };

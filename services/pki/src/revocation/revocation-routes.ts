@@ -7,9 +7,19 @@ import {
   type Result,
   secretsRoutes,
 } from '@keelson/secrets-api';
-import { REVOCATION_REASON, type RevocationReason, reasonName } from '@keelson/x509';
+import {
+  parseSerialText,
+  REVOCATION_REASON,
+  type RevocationReason,
+  reasonName,
+  toSerialHex,
+  toSerialKey,
+} from '@keelson/x509';
+import type { Revoker } from '../certificates/domain/revoker.ts';
+import { REVOCATION, revocationDocument } from '../certificates/revocation-document.ts';
 import { revocationRecords } from '../certificates/revocation-records.ts';
 import { answerSerials } from '../certificates/serial-pages.ts';
+import { findClusterRevocation } from '../clusters/cluster-records.ts';
 import { issuerDocument } from '../issuers/issuer-document.ts';
 import { PAGE_FIELDS } from '../mounts/list-page.ts';
 import { requireMount } from '../mounts/request-mount.ts';
@@ -53,6 +63,14 @@ const readReason = (name: string): RevocationReason | undefined => {
   });
 };
 
+/** The token of a request; requests without one come from other programs of the cluster. */
+const revokerOf = ({ caller, head }: OperationContext<unknown>): Revoker => ({
+  kind: 'token',
+  displayName: caller?.displayName ?? '',
+  metadata: caller?.metadata ?? {},
+  requestId: head.requestId,
+});
+
 const KEY_FIELD = {
   private_key: field.string({ default: '', description: "PEM of the certificate's key." }),
 };
@@ -89,7 +107,8 @@ const toRequest = (context: OperationContext<FieldValues<typeof FIELDS>>): Revok
   const { serial_number: serialNumber, certificate } = context.fields;
   if (serialNumber === '' && certificate === '' && context.given.has('serial_number'))
     throw new KeelsonError('request.invalid', { text: 'The serial number must be provided' });
-  return { mount: requireMount(context), serialNumber, certificate };
+  const by = revokerOf(context);
+  return { mount: requireMount(context), serialNumber, certificate, by };
 };
 
 const issuerRevocationRoutes = (parts: RevocationParts): Route[] =>
@@ -111,7 +130,8 @@ const issuerRevocationRoutes = (parts: RevocationParts): Route[] =>
           const mount = requireMount(context);
           const { issuer_ref: issuerRef } = context.fields;
           const reason = readReason(context.fields.reason);
-          const warnings = await revokeIssuer(parts, { mount, issuerRef, reason });
+          const by = revokerOf(context);
+          const warnings = await revokeIssuer(parts, { mount, issuerRef, reason, by });
           const authority = await parts.authorities.of(mount);
           const found = authority.requireIssuer(issuerRef);
           return { data: issuerDocument(authority, found), warnings };
@@ -150,6 +170,28 @@ export const revocationRoutes = (parts: RevocationParts): Route[] => [
               privateKey: context.fields.private_key,
             }),
           ),
+      },
+    },
+  }),
+  ...secretsRoutes({
+    path: '/certs/revoked/:serial',
+    tag: 'revocation',
+    fields: {
+      serial: field.string({ default: '', description: 'Serial number in hexadecimal.' }),
+    },
+    operations: {
+      read: {
+        summary: 'Read who revoked a certificate, when, and with which reason',
+        description: 'With unified lists, a certificate of another cluster, too.',
+        answer: REVOCATION,
+        handle: async (context) => {
+          const mount = requireMount(context);
+          const serial = parseSerialText(context.fields.serial);
+          const revocation =
+            (await revocationRecords(mount).find(parts.store, toSerialKey(serial))) ??
+            (await findClusterRevocation(parts.store, mount, toSerialKey(serial)));
+          return revocation && { data: revocationDocument(toSerialHex(serial), revocation) };
+        },
       },
     },
   }),

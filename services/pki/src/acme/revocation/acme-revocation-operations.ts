@@ -13,6 +13,7 @@ import {
   parseGeneralNames,
   toSerialKey,
 } from '@keelson/x509';
+import type { Revoker } from '../../certificates/domain/revoker.ts';
 import { revocationRecords } from '../../certificates/revocation-records.ts';
 import type { Authority } from '../../issuers/domain/authority.ts';
 import type { MountScope } from '../../mounts/mount-records.ts';
@@ -170,7 +171,13 @@ export const revokeByAcme = async (
   // Answered without building the lists again, which a client could otherwise ask for at will.
   const before = await revocationRecords(mount).find(parts.store, serialKey);
   if (changeBy(permitted, before) === 'unchanged') throw alreadyRevoked();
-  const outcome = await carryOutRevocation(parts, { mount, authority, certificate, permitted });
+  const { signer } = request;
+  const by: Revoker =
+    signer === undefined
+      ? { kind: 'certificate-key' }
+      : { kind: 'acme-account', accountId: signer.id };
+  const revocationCase = { mount, authority, certificate, permitted, by };
+  const outcome = await carryOutRevocation(parts, revocationCase);
   if (outcome.kind === 'expired') throw malformed('the certificate has expired');
   // Another request was faster.
   if (outcome.change === 'unchanged') throw alreadyRevoked();

@@ -9,6 +9,7 @@ import {
   type SignatureScheme,
 } from '@keelson/x509';
 import type { AuthorityUrls } from '../../authority-urls/domain/authority-urls.ts';
+import type { Revoker } from '../../certificates/domain/revoker.ts';
 import type { LeafNotAfterBehavior } from '../../validity/domain/lifetime.ts';
 
 export const ISSUER_USAGES = [
@@ -48,6 +49,9 @@ export interface Issuer {
   readonly revokedAtMs?: number | undefined;
   /** RFC 5280 §5.3.1; undefined where none was given. */
   readonly revocationReason?: RevocationReason | undefined;
+  readonly revokedBy?: Revoker | undefined;
+  /** Whoever reported a compromise of the key after the revocation; undefined: nobody. */
+  readonly compromiseReportedBy?: Revoker | undefined;
   /** A self-signed certificate that was made here, not imported. */
   readonly isGeneratedRoot?: true | undefined;
 }
