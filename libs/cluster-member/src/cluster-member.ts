@@ -33,6 +33,7 @@ export {
   type ReplicationParts,
   type ServiceReplication,
 } from './service-replication.ts';
+export { loadUpkeep } from './upkeep-records.ts';
 
 export interface ClusterMember {
   readonly store: Store;

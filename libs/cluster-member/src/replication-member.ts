@@ -40,6 +40,7 @@ import {
   toIdentity,
 } from './replication-runs.ts';
 import { afterRestoration } from './store-copy.ts';
+import { loadUpkeep } from './upkeep-records.ts';
 
 export interface ReplicationMemberOptions extends RunParts {
   /** Gate for the writes of the service itself, as opposed to those of replication. */
@@ -132,6 +133,7 @@ export class ReplicationMember {
   async impaired(): Promise<readonly string[]> {
     // Paths contain names of customers, and readiness is shown to anyone; the log has them.
     const damaged = this.#options.store.damagedPaths().length;
+    const { isCorrupted } = await loadUpkeep(this.#options.store);
     const ofReplication = await Promise.all(
       REPLICATION_KINDS.map((kind) => this.#replicationFault(kind)),
     );
@@ -141,6 +143,9 @@ export class ReplicationMember {
       ...(this.#options.leases.isReachable
         ? []
         : ['Redis cannot be reached: background work waits for it']),
+      ...(isCorrupted
+        ? ['records differ from the Merkle trees (docs/runbooks/repair-damage.md)']
+        : []),
       ...(damaged === 0 ? [] : [`records that cannot be read (the log names them): ${damaged}`]),
     ];
   }

@@ -18,7 +18,6 @@ import {
 import type { RpcService } from '@keelson/rpc';
 import {
   type DamagedRecord,
-  jsonRecords,
   type MerkleCorruptionReport,
   SUBPAGES_PER_PAGE,
 } from '@keelson/storage';
@@ -26,16 +25,7 @@ import { parseKind } from './remote-membership.ts';
 import type { ReplicationMember } from './replication-member.ts';
 import type { PrimaryRun, SecondaryRun } from './replication-runs.ts';
 import { storeCopyRpc } from './store-copy.ts';
-
-/** Results of the newest maintenance of the trees; times are 0 before the first. */
-interface Upkeep {
-  readonly checkedAtMs: number;
-  readonly isCorrupted: boolean;
-  readonly reindexedAtMs: number;
-}
-const upkeeps = jsonRecords<Upkeep>('node/replication/');
-const UPKEEP = 'upkeep';
-const NEVER: Upkeep = { checkedAtMs: 0, isCorrupted: false, reindexedAtMs: 0 };
+import { loadUpkeep, type Upkeep, writeUpkeep } from './upkeep-records.ts';
 
 const NO_FILTER = { filtered: false, merkleRoot: '', localClusterId: '' };
 
@@ -149,19 +139,23 @@ export const replicationMemberRpc = (
   member: ReplicationMember,
 ): RpcService<typeof ReplicationMemberDefinition> => {
   const { store, clock } = member.parts;
-  const note = (change: Partial<Upkeep>): Promise<void> =>
+  const note = (change: (known: Upkeep) => Partial<Upkeep>): Promise<void> =>
     store.transact(async (tx) => {
-      const known = (await upkeeps.find(tx, UPKEEP)) ?? NEVER;
-      upkeeps.write(tx, UPKEEP, { ...known, ...change });
+      const known = await loadUpkeep(tx);
+      writeUpkeep(tx, { ...known, ...change(known) });
     });
-  const check = async () => {
+  const check = async ({ treesOnly }: { readonly treesOnly: boolean }) => {
     const trees = await store.merkle.check();
-    const tables = await store.findDamagedProjections();
+    const tables = treesOnly ? [] : await store.findDamagedProjections();
     const areTreesCorrupted =
       trees.corrupted_root ||
       Object.values(trees.corrupted_tree_map).some((tree) => tree.corrupted_subtree_root);
     const isCorrupted = areTreesCorrupted || tables.length > 0;
-    await note({ checkedAtMs: clock.nowMs(), isCorrupted });
+    await note((known) => ({
+      checkedAtMs: clock.nowMs(),
+      // Damage of the tables that a complete check has found.
+      isCorrupted: isCorrupted || (treesOnly && known.isCorrupted),
+    }));
     return { trees, areTreesCorrupted, tables, isCorrupted };
   };
   /**
@@ -183,7 +177,7 @@ export const replicationMemberRpc = (
       const kind = parseKind(given);
       const run = member.runOf(kind);
       const roots = await store.merkle.roots();
-      const upkeep = (await upkeeps.find(store, UPKEEP)) ?? NEVER;
+      const upkeep = await loadUpkeep(store);
       return {
         lastWal: BigInt(await store.wal.headSequence()),
         merkleRoot: kind === 'dr' ? roots.composite : roots.replicated,
@@ -205,7 +199,7 @@ export const replicationMemberRpc = (
       return {};
     },
     reindex: async ({ diff, force, skipFlush }) => {
-      const checked = force ? undefined : await check();
+      const checked = force ? undefined : await check({ treesOnly: false });
       if (checked?.areTreesCorrupted === true) await repair(toSuspects(checked.trees));
       const isCounted = !diff || checked?.areTreesCorrupted === true;
       const damaged = isCounted ? await store.merkle.rebuild() : [];
@@ -215,15 +209,15 @@ export const replicationMemberRpc = (
       // Last, because the tables are derived from the records, which must be readable.
       if (isRepaired && (!diff || checked?.isCorrupted === true)) await store.rebuildProjections();
       if (!skipFlush) await store.merkle.save();
-      await note({ reindexedAtMs: clock.nowMs(), isCorrupted: !isRepaired });
+      await note(() => ({ reindexedAtMs: clock.nowMs(), isCorrupted: !isRepaired }));
       for (const kind of REPLICATION_KINDS) {
         const run = member.runOf(kind);
         if (run?.role === 'secondary') await run.secondary.compareAgain();
       }
       return {};
     },
-    checkMerkle: async () => {
-      const { trees, tables, isCorrupted } = await check();
+    checkMerkle: async ({ treesOnly }) => {
+      const { trees, tables, isCorrupted } = await check({ treesOnly });
       const report = { ...trees, corrupted_tables: tables };
       return { reportJson: JSON.stringify(report), corrupted: isCorrupted };
     },

@@ -247,7 +247,7 @@ export interface Merkle {
   rebuild(): Promise<readonly DamagedRecord[]>;
   /** Writes the trees to disk now, which otherwise happens periodically. */
   save(): Promise<void>;
-  /** Recomputes both trees from the records and compares them with the maintained ones. Commits wait. */
+  /** Recomputes both trees from the records and compares them with the maintained ones, while others commit. */
   check(): Promise<MerkleCorruptionReport>;
 }
 

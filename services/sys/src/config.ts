@@ -29,6 +29,13 @@ const ownSettings = Type.Object(
         'Whether key shares alone authorise `sys/generate-root`, `sys/rekey`, `sys/rekey-recovery-key` and the operation token of a DR secondary. If false, these routes also need a token with sudo.',
       default: true,
     }),
+    corruptionCheckHours: Type.Integer({
+      description:
+        'Time between two comparisons of the records of all stores with their Merkle trees. Requests go on meanwhile. 0: only when asked for (`sys/replication/merkle-check`).',
+      minimum: 0,
+      maximum: 8760,
+      default: 24,
+    }),
     compatibleVersion: Type.String({
       description:
         "Version shown to requests with a vendor header, because the vendor's clients enable features by it. Other requests see Keelson's version.",

@@ -2,6 +2,7 @@
 import type { PeriodicWork } from '@keelson/locks';
 import { backupWork } from './backups/backup-operations.ts';
 import type { SysContext } from './compose-context.ts';
+import { corruptionCheckWork } from './replication/corruption-check.ts';
 import { fetchFilter } from './replication/filters/filter-operations.ts';
 import { notifyFormerPrimaries, searchPrimary } from './replication/secondary-operations.ts';
 import { rotateKeyWhenDue } from './seal/rotation-operations.ts';
@@ -21,44 +22,48 @@ const LOCAL_WORK: ReadonlySet<string> = new Set([
   'version-history',
 ]);
 
-const allWork = ({
-  administration,
-  backups,
-  tokens,
-  replication,
-  build,
-  nodes,
-  versions,
-  rotation,
-}: SysContext): Readonly<Record<string, PeriodicWork>> => ({
-  ...administration.periodicWork,
-  ...backupWork(backups),
-  'token-expiry': {
-    everyMs: TOKEN_EXPIRY_EVERY_MS,
-    round: async (options) => (await removeExpired(tokens, options)) > 0,
-  },
-  'primary-search': {
-    everyMs: PRIMARY_SEARCH_EVERY_MS,
-    round: async () => {
-      await searchPrimary(replication.context);
-      await notifyFormerPrimaries(replication.context);
-      await fetchFilter(replication.context).catch(() => undefined);
-      return false;
+/** Periodic work of every cluster, which writes no records that come from a primary. */
+const OWN_WORK: ReadonlySet<string> = new Set(['corruption-check']);
+
+const allWork = (context: SysContext): Readonly<Record<string, PeriodicWork>> => {
+  const { administration, backups, tokens, replication, build, nodes, versions, rotation } =
+    context;
+  return {
+    ...administration.periodicWork,
+    ...corruptionCheckWork({
+      everyHours: context.parts.config.corruptionCheckHours,
+      clock: context.parts.clock,
+      store: context.member.parts.store,
+      upkeep: replication.upkeep,
+    }),
+    ...backupWork(backups),
+    'token-expiry': {
+      everyMs: TOKEN_EXPIRY_EVERY_MS,
+      round: async (options) => (await removeExpired(tokens, options)) > 0,
     },
-  },
-  // An SQLite file is used by one process only.
-  ...(build.storageType !== 'sqlite' && { 'node-echo': nodes.echoing }),
-  'version-history': versions.recording,
-  // Runs in every replica: each counts its own encryptions, and replicas that rotate agree on the term.
-  'key-rotation': {
-    everyMs: ROTATION_EVERY_MS,
-    inEveryReplica: true,
-    round: async () => {
-      await rotateKeyWhenDue(rotation);
-      return false;
+    'primary-search': {
+      everyMs: PRIMARY_SEARCH_EVERY_MS,
+      round: async () => {
+        await searchPrimary(replication.context);
+        await notifyFormerPrimaries(replication.context);
+        await fetchFilter(replication.context).catch(() => undefined);
+        return false;
+      },
     },
-  },
-});
+    // An SQLite file is used by one process only.
+    ...(build.storageType !== 'sqlite' && { 'node-echo': nodes.echoing }),
+    'version-history': versions.recording,
+    // Runs in every replica: each counts its own encryptions, and replicas that rotate agree on the term.
+    'key-rotation': {
+      everyMs: ROTATION_EVERY_MS,
+      inEveryReplica: true,
+      round: async () => {
+        await rotateKeyWhenDue(rotation);
+        return false;
+      },
+    },
+  };
+};
 
 /** Work runs only while this cluster may write the records that it changes. */
 export const sysPeriodicWork = (context: SysContext): Readonly<Record<string, PeriodicWork>> => {
@@ -71,7 +76,9 @@ export const sysPeriodicWork = (context: SysContext): Readonly<Record<string, Pe
         round: async (options) => {
           await replication.state.settled();
           const isOurs =
-            gate.closed === 'none' || (gate.closed === 'shared' && LOCAL_WORK.has(name));
+            gate.closed === 'none' ||
+            OWN_WORK.has(name) ||
+            (gate.closed === 'shared' && LOCAL_WORK.has(name));
           return isOurs ? work.round(options) : false;
         },
       },

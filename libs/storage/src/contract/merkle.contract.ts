@@ -113,6 +113,27 @@ export const registerMerkleContract = (context: StoreContext): void => {
       expect(await rootOf()).not.toBe(expected);
     });
 
+    test('are checked without keeping others from committing', async () => {
+      const { store } = context;
+      for (let part = 0; part < 10; part += 1)
+        await store.transact((tx) => {
+          for (let n = 0; n < 1000; n += 1) tx.write(`shared/${part}/${n}`, Buffer.from('1'));
+        });
+      let isChecked = false;
+      const checking = store.merkle.check().finally(() => {
+        isChecked = true;
+      });
+      let commits = 0;
+      while (!isChecked) {
+        await put(store, { [`shared/meanwhile/${commits % 10}`]: String(commits) });
+        commits += 1;
+      }
+      expect((await checking).corrupted_root).toBe(false);
+      // Two can be on their way when the check begins and ends.
+      expect(commits).toBeGreaterThan(3);
+      expect((await store.merkle.check()).corrupted_root).toBe(false);
+    });
+
     test('are checked against the records, while others commit', async () => {
       await put(context.store, { 'shared/a': '1', 'local/b': '2' });
       const [report] = await Promise.all([

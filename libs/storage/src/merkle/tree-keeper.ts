@@ -194,19 +194,20 @@ export class TreeKeeper {
     });
   }
 
-  /** Compares the trees with others counted from the records of the same moment; changes nothing. */
+  /**
+   * Compares the trees with others counted from the records of the same moment; changes nothing. Commits go on, and
+   * the trees follow them afterwards.
+   */
   check(): Promise<MerkleCorruptionReport> {
-    const { backend, exclusively } = this.#options;
+    const { backend } = this.#options;
     return this.#inTurn(async () => {
       await this.#catchUp();
       const rebuilt = newTrees();
-      await exclusively(() =>
-        backend.readSnapshot(async (snapshot) => {
-          if (!(await this.#countTo(snapshot.headSequence)))
-            throw new KeelsonError('storage.conflict');
-          Object.assign(rebuilt, await countTrees(snapshot));
-        }),
-      );
+      await backend.readSnapshot(async (snapshot) => {
+        if (!(await this.#countTo(snapshot.headSequence)))
+          throw new KeelsonError('storage.conflict');
+        Object.assign(rebuilt, await countTrees(snapshot));
+      });
       return checkTrees(this.#trees, rebuilt);
     });
   }

@@ -133,11 +133,12 @@ export class SqliteBackend implements Backend {
   }
 
   async readSnapshot(read: (snapshot: Snapshot) => Promise<void>): Promise<void> {
-    // This process is the only writer of the file.
-    await read({
-      headSequence: this.headSequence(),
-      scanRows: (range, limit) => this.scanRows(range, limit),
-    });
+    const copy = await this.openCopy();
+    try {
+      await read(copy);
+    } finally {
+      await copy.close();
+    }
   }
 
   async holdCommits(work: () => Promise<void>): Promise<void> {

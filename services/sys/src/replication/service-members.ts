@@ -36,7 +36,7 @@ export interface ServiceMembers {
   /** Reindexes one service after the other and calls `onDone` after each. */
   reindex(flags: ReindexFlags, onDone: (service: string) => void): Promise<void>;
   /** JSON of `MerkleCorruptionReport`, by service. */
-  checkMerkle(): Promise<ReadonlyMap<string, string>>;
+  checkMerkle(options?: { readonly treesOnly: boolean }): Promise<ReadonlyMap<string, string>>;
 }
 
 /** @param members by name; sys comes first, which determines the order of all combined results */
@@ -86,14 +86,15 @@ export const serviceMembers = (members: () => ReadonlyMap<string, MemberRpc>): S
       onDone(service);
     }
   },
-  checkMerkle: async () => {
+  checkMerkle: async (options = { treesOnly: false }) => {
     const reports = new Map<string, string>();
-    for (const [service, member] of members()) {
-      const { reportJson } = await member.checkMerkle({}).catch((cause: unknown) => {
+    // sys last, whose record of the check says that all were checked.
+    for (const [service, member] of [...members()].reverse()) {
+      const { reportJson } = await member.checkMerkle(options).catch((cause: unknown) => {
         throw new KeelsonError('edge.backend_unavailable', { service }, { cause });
       });
       reports.set(service, reportJson);
     }
-    return reports;
+    return new Map([...reports].reverse());
   },
 });

@@ -16,7 +16,7 @@ export interface UpkeepOperations {
   reindex(flags: ReindexFlags): void;
   progress(): ReindexProgress;
   /** JSON of `MerkleCorruptionReport`, by service. */
-  checkMerkle(): Promise<ReadonlyMap<string, string>>;
+  checkMerkle(options?: { readonly treesOnly: boolean }): Promise<ReadonlyMap<string, string>>;
   /** Resolves when no reindex is running. */
   settled(): Promise<void>;
 }
@@ -50,7 +50,7 @@ export const createUpkeepOperations = (parts: {
       running = run(flags);
     },
     progress: () => progress,
-    checkMerkle: () => members.checkMerkle(),
+    checkMerkle: (options) => members.checkMerkle(options),
     settled: () => running,
   };
 };

@@ -215,6 +215,8 @@ export interface ReindexResponse {
 }
 
 export interface CheckMerkleRequest {
+  /** Leaves out the tables that are derived from the records, for which commits would wait. */
+  treesOnly: boolean;
 }
 
 export interface CheckMerkleResponse {
@@ -2600,11 +2602,14 @@ export const ReindexResponse: MessageFns<ReindexResponse> = {
 };
 
 function createBaseCheckMerkleRequest(): CheckMerkleRequest {
-  return {};
+  return { treesOnly: false };
 }
 
 export const CheckMerkleRequest: MessageFns<CheckMerkleRequest> = {
-  encode(_: CheckMerkleRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+  encode(message: CheckMerkleRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.treesOnly !== false) {
+      writer.uint32(8).bool(message.treesOnly);
+    }
     return writer;
   },
 
@@ -2621,6 +2626,14 @@ export const CheckMerkleRequest: MessageFns<CheckMerkleRequest> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.treesOnly = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2636,8 +2649,9 @@ export const CheckMerkleRequest: MessageFns<CheckMerkleRequest> = {
   create<I extends Exact<DeepPartial<CheckMerkleRequest>, I>>(base?: I): CheckMerkleRequest {
     return CheckMerkleRequest.fromPartial(base ?? ({} as any));
   },
-  fromPartial<I extends Exact<DeepPartial<CheckMerkleRequest>, I>>(_: I): CheckMerkleRequest {
+  fromPartial<I extends Exact<DeepPartial<CheckMerkleRequest>, I>>(object: I): CheckMerkleRequest {
     const message = createBaseCheckMerkleRequest();
+    message.treesOnly = object.treesOnly ?? false;
     return message;
   },
 };
