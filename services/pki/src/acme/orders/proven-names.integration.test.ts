@@ -40,6 +40,23 @@ describe('a new order (§7.4)', () => {
     expect(answer.json.subproblems[0].detail).toContain('could never be validated');
   });
 
+  test('a name of one label, or a wildcard below one, is proven as any other, unless the role refuses it', async () => {
+    const names = ['router', '*.lan', 'com', '*.com'];
+    for (const name of names) expect((await client.order(name)).status).toBe(201);
+    await acme.post('roles/inside', {
+      allowed_domains: 'example.com,lan',
+      allow_subdomains: true,
+      key_type: 'ec',
+    });
+    const limited = acme.client('roles/inside/acme/');
+    await limited.register();
+    const answer = await limited.order(...names);
+    expect(problem(answer)).toEqual([400, 'rejectedIdentifier']);
+    expect(
+      answer.json.subproblems.map(({ identifier }: { identifier: object }) => identifier),
+    ).toEqual(['router', 'com', '*.com'].map(toIdentifier));
+  });
+
   test('names that the issuer’s name constraints exclude are refused, one subproblem each', async () => {
     const { data } = await acme.post('root/generate/internal', {
       common_name: 'Constrained',
