@@ -3,7 +3,15 @@
  * command line, readiness, the alert that rings, and the doctor. The console is tested in services/console.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { ManualClock } from '@keelson/clock';
 import { openSelfIssuedCertificate } from '@keelson/gateway-service';
@@ -285,4 +293,46 @@ describe('a leaked token', () => {
       expect(text).not.toContain(token);
     expect(await call(home, home.rootToken, 'DELETE', 'sys/audit/leak')).toBe(204);
   });
+});
+
+test('a customer who was deleted is in no file of the folder into which a snapshot is restored', async () => {
+  const asRoot = { KEELSON_ADDR: home.http, KEELSON_TOKEN: home.rootToken };
+  const name = 'zebrafinch';
+  const authorization = { authorization: `Bearer ${home.apiToken}` };
+  const made = await fetch(`${home.http}/api/v2/organizations`, {
+    method: 'POST',
+    headers: { ...authorization, 'content-type': 'application/vnd.api+json' },
+    body: JSON.stringify({
+      data: { type: 'organizations', attributes: { name, email: 'a@b.example' } },
+    }),
+  });
+  expect(made.status).toBe(201);
+  expect(await call(home, home.rootToken, 'PUT', `sys/namespaces/${name}`, {})).toBe(200);
+  expect(
+    (
+      await fetch(`${home.http}/api/v2/organizations/${name}`, {
+        method: 'DELETE',
+        headers: authorization,
+      })
+    ).status,
+  ).toBe(204);
+  expect(await call(home, home.rootToken, 'DELETE', `sys/namespaces/${name}`)).toBeLessThan(300);
+  expect((await keelson(['backup', at('without.snapshot')], asRoot)).code).toBe(0);
+  const stores = (folder: string): readonly string[] =>
+    readdirSync(at(folder))
+      .filter((file) => file.includes('.sqlite'))
+      .filter((file) => readFileSync(at(join(folder, file))).includes(name));
+  expect(stores('home')).not.toEqual([]);
+
+  const renewed = await startKeelson({ dataFolder: at('renewed') });
+  try {
+    const onRenewed = { KEELSON_ADDR: renewed.http, KEELSON_TOKEN: renewed.rootToken };
+    const restored = await keelson(['restore', at('without.snapshot'), '--force'], onRenewed);
+    expect(restored).toMatchObject({ code: 0, err: '' });
+    for (const share of sharesOf('home')) await keelson(['unseal'], onRenewed, share);
+    expect(await call(renewed, home.rootToken, 'GET', 'sys/mounts')).toBe(200);
+    expect(stores('renewed')).toEqual([]);
+  } finally {
+    await renewed.stop();
+  }
 });

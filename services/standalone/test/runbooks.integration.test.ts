@@ -240,6 +240,26 @@ until_equal "$A" "$B" dr`);
     expect(database).not.toContain('hunter2');
   },
 
+  'delete-customer': async () => {
+    const address = a.process.http;
+    await shell.set({ ADDRESS: address, TOKEN: a.process.rootToken, API: a.process.apiToken });
+    await shell.set({ ORGANIZATION: 'customer', NAMESPACE: 'customer' });
+    await shell.paste(
+      `curl -sS --fail -H "Authorization: Bearer $API" -H 'Content-Type: application/vnd.api+json' "$ADDRESS/api/v2/organizations" -d '{"data":{"type":"organizations","attributes":{"name":"customer","email":"a@b.example"}}}'`,
+    );
+    await shell.paste('a namespaces/customer {}');
+    const gone = await shell.paste(
+      'curl -s -o /dev/null -w "%{http_code}" -H "Authorization: Bearer $API" "$ADDRESS/api/v2/organizations/customer"',
+    );
+    expect(gone).toBe('200');
+    await follow('delete-customer');
+    expect(
+      await shell.paste(
+        'curl -s -o /dev/null -w "%{http_code} " -H "Authorization: Bearer $API" "$ADDRESS/api/v2/organizations/customer"; curl -s -o /dev/null -w "%{http_code}" -H "X-Service-Token: $TOKEN" "$ADDRESS/v1/sys/namespaces/customer"',
+      ),
+    ).toBe('404 404');
+  },
+
   'slow-request': async () => {
     await shell.set({ LOG: join(a.process.dataFolder, 'keelson.log') });
     const [routes = ''] = await shell.follow('slow-request');
