@@ -12,7 +12,7 @@ export interface CorruptionCheckParts {
   /** 0: never. */
   readonly everyHours: number;
   readonly clock: Clock;
-  /** Of sys, without the gate of replication. */
+  /** The store of sys, without the gate of replication. */
   readonly store: Store;
   readonly upkeep: UpkeepOperations;
 }
