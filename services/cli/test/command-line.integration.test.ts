@@ -218,6 +218,39 @@ describe('a refusal', () => {
     expect(wrongType).toMatchObject({ code: 1, out: '' });
   });
 
+  test('of a token that does not exist says so; one that exists is listed with its last use, and ends', async () => {
+    const api = (path: string) =>
+      fetch(`${server.http}/api/v2/${path}`, {
+        headers: { Authorization: `Bearer ${server.apiToken}` },
+      });
+    const account = (await (await api('account/details')).json()) as { data: { id: string } };
+    const path = `users/${account.data.id}/authentication-tokens`;
+    const made = await fetch(`${server.http}/api/v2/${path}`, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${server.apiToken}`,
+        'Content-Type': 'application/vnd.api+json',
+      },
+      body: JSON.stringify({
+        data: { type: 'authentication-tokens', attributes: { description: 'leaked' } },
+      }),
+    });
+    const { data } = (await made.json()) as { data: { id: string } };
+    const asAdmin = (given: readonly string[]) =>
+      keelson(given, { env: { KEELSON_API_TOKEN: server.apiToken } });
+    const listed = (await asAdmin(['token', 'list', '--api'])).out.split('\n');
+    const rowOf = (text: string) => listed.find((row) => row.includes(text)) ?? '';
+    expect(rowOf('leaked')).toMatch(
+      new RegExp(`^${data.id} +${account.data.id} +leaked +never +2`),
+    );
+    // The token that was used, which does not end.
+    expect(listed.some((row) => /20\d\d-\S+ +never$/.test(row))).toBe(true);
+    const ended = await asAdmin(['token', 'revoke', '--api-token', data.id]);
+    expect([ended.code, ended.out]).toEqual([0, 'Revoked.\n']);
+    const again = await asAdmin(['token', 'revoke', '--api-token', data.id]);
+    expect(again).toMatchObject({ code: 1, out: '' });
+  });
+
   test('of a policy that does not exist says so, when it is read and when it is deleted', async () => {
     for (const command of ['read', 'delete'])
       expect(await asRoot(['policy', command, 'nonexistent'])).toEqual({

@@ -116,6 +116,17 @@ export class ApiClient {
     return this.#document(`/api/v2/${path}`, 'api-token', options);
   }
 
+  /** All resources of a list of `/api/v2`, page by page. */
+  async apiList(path: string): Promise<readonly Document[]> {
+    const found: Document[] = [];
+    for (let page: number | null = 1; page !== null; ) {
+      const answer: Document = await this.api(`${path}?page[size]=100&page[number]=${page}`);
+      found.push(...answer.data);
+      page = answer.meta?.pagination?.['next-page'] ?? null;
+    }
+    return found;
+  }
+
   /** The unread answer, whose body the caller reads. */
   async raw(path: string, options: CallOptions = {}): Promise<Response> {
     return this.#call(path, path.startsWith('/v1') ? 'token' : 'api-token', options);

@@ -1,7 +1,7 @@
 /** `login`, `logout`, `token`, `policy`. */
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Document } from '../client/api-client.ts';
 import { CliFailure } from '../client/failure.ts';
 import { forgetTokens, keepToken } from '../client/kept-tokens.ts';
@@ -36,6 +36,11 @@ interface CreateOptions {
   readonly ttl?: string;
   readonly period?: string;
   readonly orphan?: true;
+}
+
+interface RevokeOptions {
+  readonly accessor?: string;
+  readonly apiToken?: string;
 }
 
 const createToken = async (cli: Cli, options: CreateOptions): Promise<void> => {
@@ -78,8 +83,29 @@ const listTokens = async (cli: Cli): Promise<void> => {
   ]);
 };
 
+/** Every token of the site for its administrators, else the own ones. */
+const listApiTokens = async (cli: Cli): Promise<void> => {
+  const { client } = cli;
+  const { id, attributes: account } = (await client.api('account/details')).data;
+  const path =
+    account['is-site-admin'] === true
+      ? 'admin/authentication-tokens'
+      : `users/${id}/authentication-tokens`;
+  const tokens = await client.apiList(path);
+  cli.printTable(tokens, [
+    ['ID', 'OWNER', 'DESCRIPTION', 'LAST USED', 'EXPIRES'],
+    ...tokens.map(({ id, attributes, relationships }) => [
+      id,
+      relationships.owner?.data?.id ?? '',
+      attributes.description ?? '',
+      attributes['last-used-at'] ?? 'never',
+      attributes['expired-at'] ?? 'never',
+    ]),
+  ]);
+};
+
 const addTokenCommands = (program: Command, cli: Cli): void => {
-  const token = program.command('token').description('Tokens of /v1.');
+  const token = program.command('token').description('Tokens of /v1 and /api/v2.');
   token
     .command('lookup')
     .description('Show the token that is used.')
@@ -99,7 +125,10 @@ const addTokenCommands = (program: Command, cli: Cli): void => {
   token
     .command('list')
     .description('List the tokens of the namespace with their policies and expiry.')
-    .action(() => listTokens(cli));
+    .option('--api', 'tokens of /api/v2: the own ones, or all for a site administrator')
+    .action(({ api }: { readonly api?: true }) =>
+      api === true ? listApiTokens(cli) : listTokens(cli),
+    );
   token
     .command('renew')
     .description('Renew the token that is used.')
@@ -111,7 +140,16 @@ const addTokenCommands = (program: Command, cli: Cli): void => {
     .command('revoke')
     .description('Revoke the token that is used, or the one of an accessor.')
     .option('--accessor <accessor>', 'accessor of another token')
-    .action(async ({ accessor }: { readonly accessor?: string }) => {
+    .addOption(
+      new Option('--api-token <id>', 'id of a token of /api/v2, at-…').conflicts('accessor'),
+    )
+    .action(async ({ accessor, apiToken }: RevokeOptions) => {
+      if (apiToken !== undefined) {
+        const path = `authentication-tokens/${encodeURIComponent(apiToken)}`;
+        await cli.client.api(path, { method: 'DELETE' });
+        cli.print({ revoked: true }, 'Revoked.');
+        return;
+      }
       const path = accessor === undefined ? 'revoke-self' : 'revoke-accessor';
       await cli.client.v1(`auth/token/${path}`, {
         method: 'POST',

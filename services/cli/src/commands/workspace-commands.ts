@@ -24,19 +24,8 @@ const toPath = (workspace: string): string => {
 const findId = async (cli: Cli, workspace: string): Promise<string> =>
   (await cli.client.api(toPath(workspace))).data.id;
 
-/** All resources of a list, page by page. */
-const allOf = async (cli: Cli, path: string): Promise<readonly Document[]> => {
-  const found: Document[] = [];
-  for (let page: number | null = 1; page !== null; ) {
-    const answer: Document = await cli.client.api(`${path}?page[size]=100&page[number]=${page}`);
-    found.push(...answer.data);
-    page = answer.meta?.pagination?.['next-page'] ?? null;
-  }
-  return found;
-};
-
 const listOrganizations = async (cli: Cli): Promise<void> => {
-  const found = await allOf(cli, 'organizations');
+  const found = await cli.client.apiList('organizations');
   cli.printTable(found, [
     ['NAME', 'EMAIL'],
     ...found.map(({ id, attributes }) => [id, attributes.email ?? '']),
@@ -101,7 +90,9 @@ const setVariable = async (
 };
 
 const list = async (cli: Cli, organization: string): Promise<void> => {
-  const found = await allOf(cli, `organizations/${encodeURIComponent(organization)}/workspaces`);
+  const found = await cli.client.apiList(
+    `organizations/${encodeURIComponent(organization)}/workspaces`,
+  );
   cli.printTable(found, [
     ['ID', 'NAME', 'LOCKED', 'MODE'],
     ...found.map(({ id, attributes }) => [

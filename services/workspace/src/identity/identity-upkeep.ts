@@ -4,6 +4,7 @@ import { CONFIRMATION_MAILS } from './accounts/email-confirmation-operations.ts'
 import { sendMails } from './mails/link-mails.ts';
 import type { IdentityContext } from './seams/identity-context.ts';
 import { INVITATION_MAILS } from './teams/invitation-operations.ts';
+import { removeUsesOfDeleted } from './tokens/token-use-operations.ts';
 
 /** Background work by name. One replica at a time does each kind; it pauses while the service is sealed. */
 export const identityUpkeep = (
@@ -21,6 +22,13 @@ export const identityUpkeep = (
     everyMs: 5000,
     round: async (options) => {
       if (!isSealed()) await sendMails(context, CONFIRMATION_MAILS, options);
+      return false;
+    },
+  },
+  'token-uses': {
+    everyMs: 3_600_000,
+    round: async (options) => {
+      if (!isSealed()) await removeUsesOfDeleted(context.store, options);
       return false;
     },
   },

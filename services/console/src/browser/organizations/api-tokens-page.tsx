@@ -56,7 +56,7 @@ const MakeToken = ({ path }: { path: string }) => {
             />
           </label>
           <label>
-            Expires (empty: never)
+            Expires (empty: in two years)
             <input
               type="datetime-local"
               value={expiry}

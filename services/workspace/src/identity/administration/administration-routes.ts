@@ -26,7 +26,7 @@ import { TOKEN_OWNER_TYPES, type TokenOwnerType } from '../model/domain/token.ts
 import { toOrganizationResource } from '../organizations/organization-document.ts';
 import { listOrganizations } from '../organizations/organization-operations.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
-import { toTokenResource } from '../tokens/token-document.ts';
+import { loadTokenResources } from '../tokens/token-resources.ts';
 import { toManagedUserResource } from '../users/user-document.ts';
 import { listAllTokens, TOKEN_SORTS } from './token-administration-operations.ts';
 import {
@@ -170,7 +170,7 @@ const tokensEndpoint = (context: IdentityContext): Endpoint =>
         hasExpired: flagOf(query, 'expired'),
         sort: parseSort(query, TOKEN_SORTS) ?? { by: 'created-at', isDescending: false },
       });
-      const data = itemsOn(page, tokens).map((token) => toTokenResource(token, null));
+      const data = await loadTokenResources(context.store, itemsOn(page, tokens));
       return { document: toPaginatedDocument(head, { data, page, totalCount: tokens.length }) };
     },
   });

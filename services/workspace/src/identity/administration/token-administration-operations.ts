@@ -9,9 +9,10 @@ import {
 } from '../model/domain/token.ts';
 import { findToken, tokenHashes } from '../model/token-records.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
+import { findLastUse } from '../tokens/token-use-operations.ts';
 import { requireSiteAdmin } from './user-administration-operations.ts';
 
-export const TOKEN_SORTS = ['created-at', 'expired-at'] as const;
+export const TOKEN_SORTS = ['created-at', 'expired-at', 'last-used-at'] as const;
 
 export interface TokenQuery {
   /** undefined: every type. */
@@ -22,10 +23,17 @@ export interface TokenQuery {
   readonly sort: { readonly by: (typeof TOKEN_SORTS)[number]; readonly isDescending: boolean };
 }
 
-const ORDERS: Readonly<Record<(typeof TOKEN_SORTS)[number], (token: ApiToken) => number>> = {
-  'created-at': ({ createdAtMs }) => createdAtMs,
+interface UsedToken {
+  readonly token: ApiToken;
+  readonly lastUsedAtMs: number | null;
+}
+
+const ORDERS: Readonly<Record<(typeof TOKEN_SORTS)[number], (used: UsedToken) => number>> = {
+  'created-at': ({ token }) => token.createdAtMs,
   // Tokens that never expire come last.
-  'expired-at': ({ expiresAtMs }) => expiresAtMs ?? Number.MAX_VALUE,
+  'expired-at': ({ token }) => token.expiresAtMs ?? Number.MAX_VALUE,
+  // Tokens that were never used come first.
+  'last-used-at': ({ lastUsedAtMs }) => lastUsedAtMs ?? 0,
 };
 
 /** Tokens of users, teams, organizations and agent pools. The codes of links and tokens of runs end by themselves. */
@@ -40,7 +48,7 @@ export const listAllTokens = async (
   const nowMs = clock.nowMs();
   const order = ORDERS[sort.by];
   const sign = sort.isDescending ? -1 : 1;
-  return found
+  const wanted = found
     .filter((token) => token !== undefined)
     .filter((token) => {
       const type = OWNER_TYPES[token.ownerKind];
@@ -50,6 +58,11 @@ export const listAllTokens = async (
         (ownerId === undefined || token.ownerId === ownerId) &&
         (hasExpired === undefined || isExpired(token, nowMs) === hasExpired)
       );
-    })
-    .sort((a, b) => sign * (order(a) - order(b)) || (a.id < b.id ? -1 : 1));
+    });
+  const used = await Promise.all(
+    wanted.map(async (token) => ({ token, lastUsedAtMs: await findLastUse(store, token.id) })),
+  );
+  return used
+    .sort((a, b) => sign * (order(a) - order(b)) || (a.token.id < b.token.id ? -1 : 1))
+    .map(({ token }) => token);
 };

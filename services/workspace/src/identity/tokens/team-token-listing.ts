@@ -9,6 +9,7 @@ import { type ApiToken, isExpired } from '../model/domain/token.ts';
 import { teamNames, teamRecords } from '../model/team-records.ts';
 import { userRecords } from '../model/user-records.ts';
 import { listTokensOf } from './token-operations.ts';
+import { findLastUse } from './token-use-operations.ts';
 
 export const TEAM_TOKEN_SORTS = ['team-name', 'created-by', 'expired-at', 'last-used-at'] as const;
 export type TeamTokenSort = (typeof TEAM_TOKEN_SORTS)[number];
@@ -25,6 +26,8 @@ interface TeamToken {
   readonly token: ApiToken;
   readonly team: Team;
   readonly createdBy: string;
+  /** null: never. */
+  readonly lastUsedAtMs: number | null;
 }
 
 const loadTeamTokens = async (reads: Reads, team: Team): Promise<readonly TeamToken[]> => {
@@ -32,7 +35,8 @@ const loadTeamTokens = async (reads: Reads, team: Team): Promise<readonly TeamTo
   return Promise.all(
     tokens.map(async (token) => {
       const user = await userRecords.find(reads, token.createdById ?? '');
-      return { token, team, createdBy: user?.username ?? '' };
+      const lastUsedAtMs = await findLastUse(reads, token.id);
+      return { token, team, createdBy: user?.username ?? '', lastUsedAtMs };
     }),
   );
 };
@@ -45,8 +49,8 @@ const ORDERS: Readonly<Record<TeamTokenSort, (a: TeamToken, b: TeamToken) => num
   // Tokens that never expire come last.
   'expired-at': (a, b) =>
     compare(a.token.expiresAtMs ?? Number.MAX_VALUE, b.token.expiresAtMs ?? Number.MAX_VALUE),
-  // The time of the last use is not recorded.
-  'last-used-at': () => 0,
+  // Tokens that were never used come first.
+  'last-used-at': (a, b) => compare(a.lastUsedAtMs ?? 0, b.lastUsedAtMs ?? 0),
 };
 
 /** Ties are ordered by team, then by creation. */

@@ -16,7 +16,9 @@ export const AUTHENTICATION_TOKEN = resourceSchema({
   attributes: {
     description: orNull(Type.String()),
     'created-at': timestamp(),
-    'last-used-at': orNull(timestamp('Always null: not recorded.')),
+    'last-used-at': orNull(
+      timestamp('At most an hour before the last use on this cluster; null before the first.'),
+    ),
     'expired-at': orNull(timestamp('Null for a token that does not end.')),
     token: orNull(
       Type.String({ description: 'The text; null except in the answer to the creation.' }),
@@ -33,6 +35,7 @@ export const AUTHENTICATION_TOKEN = resourceSchema({
 export const toTokenResource = (
   token: ApiToken,
   text: string | null,
+  lastUsedAtMs: number | null = null,
 ): ResourceOf<typeof AUTHENTICATION_TOKEN> => {
   const ownerType = OWNER_TYPES[token.ownerKind];
   return {
@@ -41,7 +44,7 @@ export const toTokenResource = (
     attributes: {
       description: token.description || null,
       'created-at': toTimestamp(token.createdAtMs),
-      'last-used-at': null,
+      'last-used-at': lastUsedAtMs === null ? null : toTimestamp(lastUsedAtMs),
       'expired-at': token.expiresAtMs === null ? null : toTimestamp(token.expiresAtMs),
       token: text,
     },

@@ -38,20 +38,44 @@ import {
   requireToken,
   requireTokenOwner,
 } from './token-operations.ts';
+import { loadTokenResource, loadTokenResources } from './token-resources.ts';
 
 // Deployed clients leave the type empty, or set it to the kind of token.
 const CREATE = resourceBody(
   fixedType('authentication-tokens', 'authentication-token', 'agent-tokens', ''),
   Type.Object({
     description: Type.Optional(nullable(Type.String({ maxLength: 255 }))),
-    'expired-at': Type.Optional(nullable(Type.String({ maxLength: 40 }))),
+    'expired-at': Type.Optional(
+      nullable(
+        Type.String({
+          maxLength: 40,
+          description:
+            'Absent: in two years, or never for the token of an agent pool. Null: never.',
+        }),
+      ),
+    ),
   }),
 );
 
-const fromDocument = (document: Static<typeof CREATE> | undefined, nowMs: number): GivenToken => {
+/** As at the vendor since 2025. */
+const DEFAULT_YEARS = 2;
+
+const defaultExpiryMs = (nowMs: number): number => {
+  const time = new Date(nowMs);
+  return time.setUTCFullYear(time.getUTCFullYear() + DEFAULT_YEARS);
+};
+
+const fromDocument = (
+  document: Static<typeof CREATE> | undefined,
+  nowMs: number,
+  kind: TokenOwnerKind,
+): GivenToken => {
   const given = document?.data.attributes;
   const expiredAt = given?.['expired-at'];
-  const expiresAtMs = expiredAt ? parseTimestampMs(expiredAt) : null;
+  // Agents keep the token that their machine was set up with.
+  const isLimited = expiredAt === undefined && kind !== 'agent-pool';
+  const withoutTime = isLimited ? defaultExpiryMs(nowMs) : null;
+  const expiresAtMs = expiredAt ? parseTimestampMs(expiredAt) : withoutTime;
   if (expiresAtMs === undefined || (expiresAtMs !== null && expiresAtMs <= nowMs)) {
     refuseInvalid([attributeViolation('expired-at', 'expired-at must be a time in the future')]);
   }
@@ -64,12 +88,14 @@ type FindOwner = (params: Params, query: QueryParameters) => FindTokenOwner;
 
 /** How a route finds the owner, and the parameters of the query that this reads. */
 interface OwnerAddress {
+  readonly kind: TokenOwnerKind;
   readonly find: FindOwner;
   readonly query?: QuerySchema;
 }
 
 /** Organization tokens have a single kind. A request for another kind matches none of them. */
 const ofOrganization: OwnerAddress = {
+  kind: 'organization',
   query: { token: { description: 'The kind of token: `organization`, the default.' } },
   find: (params, query) => async (reads) => {
     if ((query.one('token') || 'organization') !== 'organization') throw notFound('kind of token');
@@ -81,6 +107,7 @@ const ofOrganization: OwnerAddress = {
 
 /** The owner whose id is a path parameter. */
 export const ownerInPath = (kind: TokenOwnerKind, parameter: string): OwnerAddress => ({
+  kind,
   find: (params) => async () => ({ kind, id: params[parameter] ?? '' }),
 });
 
@@ -107,7 +134,7 @@ const createTokenEndpoint = (
     body: { schema: CREATE, optional: true },
     success: 201,
     handle: async ({ principal, params, query, body }) => {
-      const given = fromDocument(body, context.clock.nowMs());
+      const given = fromDocument(body, context.clock.nowMs(), owner.kind);
       const found = owner.find(params, query);
       const { token, text } = await createToken(context, principal, found, given);
       return { document: { data: toTokenResource(token, text) } };
@@ -132,7 +159,7 @@ const listTokensEndpoint = (
       const { id } = await requireTokenOwner(context, store, principal, find);
       const tokens = await listTokensOf(store, id);
       const page = parsePage(query);
-      const data = itemsOn(page, tokens).map((token) => toTokenResource(token, null));
+      const data = await loadTokenResources(store, itemsOn(page, tokens));
       return { document: toPaginatedDocument(head, { data, page, totalCount: tokens.length }) };
     },
   });
@@ -169,7 +196,7 @@ const singleTokenEndpoints = (
     answers: one('authentication-tokens'),
     handle: async ({ principal, params, query }) => {
       const token = await requireSingleToken(context, principal, owner.find(params, query));
-      return { document: { data: toTokenResource(token, null) } };
+      return { document: { data: await loadTokenResource(context.store, token) } };
     },
   }),
   endpoint({
@@ -219,7 +246,7 @@ export const tokenRoutes = (context: IdentityContext): Route[] => {
         const name = params['organization_name'] ?? '';
         const all = await listTeamTokens(context, principal, name, parseTeamTokenQuery(query));
         const page = parsePage(query);
-        const data = itemsOn(page, all).map((token) => toTokenResource(token, null));
+        const data = await loadTokenResources(context.store, itemsOn(page, all));
         return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };
       },
     }),
@@ -238,7 +265,7 @@ export const tokenRoutes = (context: IdentityContext): Route[] => {
       handle: async ({ principal, params }) => {
         const id = params['token_id'] ?? '';
         const token = await requireToken(context, context.store, principal, id);
-        return { document: { data: toTokenResource(token, null) } };
+        return { document: { data: await loadTokenResource(context.store, token) } };
       },
     }),
     endpoint({
