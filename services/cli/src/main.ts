@@ -15,6 +15,7 @@ import { addPathCommands } from './commands/path-commands.ts';
 import { addPkiCommands } from './commands/pki-commands.ts';
 import { addReplicationCommands } from './commands/replication-commands.ts';
 import { addSealCommands } from './commands/seal-commands.ts';
+import { addUserCommands } from './commands/user-commands.ts';
 import { addWorkspaceCommands } from './commands/workspace-commands.ts';
 
 const program = new Command('keelson')
@@ -33,6 +34,7 @@ addAccessCommands(program, cli);
 addMountCommands(program, cli);
 addPkiCommands(program, cli);
 addWorkspaceCommands(program, cli);
+addUserCommands(program, cli);
 addReplicationCommands(program, cli);
 addImportCommands(program, cli);
 addBackupCommands(program, cli);

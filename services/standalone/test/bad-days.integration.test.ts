@@ -336,3 +336,41 @@ test('a customer who was deleted is in no file of the folder into which a snapsh
     await renewed.stop();
   }
 });
+
+test('a person who leaves is found, suspended and deleted, and every token is refused from then on', async () => {
+  const asAdmin = { KEELSON_ADDR: home.http, KEELSON_API_TOKEN: home.apiToken };
+  const user = (...given: readonly string[]) => keelson(['user', ...given], asAdmin);
+  const send = async (path: string, type: string, attributes: object, token = home.apiToken) => {
+    const answer = await fetch(`${home.http}/api/v2/${path}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/vnd.api+json',
+      },
+      body: JSON.stringify({ data: { type, attributes } }),
+    });
+    expect(answer.status).toBe(201);
+    return ((await answer.json()) as { data: { id: string; attributes: { token: string } } }).data;
+  };
+  const { id } = await send('admin/users', 'users', { username: 'leaver', email: 'l@b.example' });
+  const { attributes } = await send(`users/${id}/authentication-tokens`, 'authentication-tokens', {
+    description: 'laptop',
+  });
+  const asLeaver = async (): Promise<number> => {
+    const authorization = `Bearer ${attributes.token}`;
+    return (await fetch(`${home.http}/api/v2/account/details`, { headers: { authorization } }))
+      .status;
+  };
+  expect(await asLeaver()).toBe(200);
+  expect((await user('list')).out).toMatch(/^leaver +l@b.example +false +false$/m);
+  expect(await user('suspend', 'leaver')).toMatchObject({ code: 0, out: 'leaver is suspended.\n' });
+  expect(await asLeaver()).toBe(401);
+  expect((await user('list')).out).toMatch(/^leaver +l@b.example +false +true$/m);
+  expect(await user('delete', 'leaver')).toMatchObject({ code: 0, err: '' });
+  expect(await asLeaver()).toBe(401);
+  expect((await user('list')).out).not.toContain('leaver');
+  expect(await user('delete', 'leaver')).toMatchObject({
+    code: 1,
+    err: 'There is no user leaver: `keelson user list`.\n',
+  });
+});
