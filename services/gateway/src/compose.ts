@@ -17,7 +17,8 @@ import { withRestoredDevices } from './audit/restored-devices.ts';
 import { type GatewayConfig, requireConsistent } from './config.ts';
 import { createBodyBudget } from './limits/body-budget.ts';
 import { limitConnections } from './limits/client-connections.ts';
-import { createPlaces } from './limits/places.ts';
+import { returnMemoryAfterBursts } from './limits/memory-return.ts';
+import { createPlaces, type Places } from './limits/places.ts';
 import { createRateLimit } from './limits/rate-limit.ts';
 import type { SharedCount } from './limits/shared-count.ts';
 import { createMetrics, type RequestMetrics } from './metrics/metrics.ts';
@@ -139,6 +140,12 @@ const openServers = (
     answer,
   });
 
+const placesOfRequests = (
+  { requestsUnderWay: total, clientRequestsUnderWay: client }: GatewayConfig,
+  clock: Clock,
+): Places =>
+  createPlaces('request.requests_under_way', { total, client }, returnMemoryAfterBursts(clock));
+
 export const composeGateway = (parts: GatewayParts): Gateway => {
   const { config, clock, services, access, identity, tls, drainMs = 0 } = parts;
   requireConsistent(config);
@@ -222,10 +229,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     },
     enrolment: parts.enrolment,
     clientRateLimit: createRateLimit(config.clientRateLimit),
-    requestPlaces: createPlaces('request.requests_under_way', {
-      total: config.requestsUnderWay,
-      client: config.clientRequestsUnderWay,
-    }),
+    requestPlaces: placesOfRequests(config, clock),
     readiness,
     needsRestart: parts.needsRestart ?? (() => undefined),
   });

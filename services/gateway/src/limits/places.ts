@@ -21,9 +21,12 @@ export interface PlaceLimits {
 export const createPlaces = (
   code: 'request.live_streams' | 'request.requests_under_way',
   limits: PlaceLimits,
+  /** Called with the most places that were taken at once, whenever none is taken any more. */
+  onEmpty: (peak: number) => void = () => undefined,
 ): Places => {
   const counts = new Map<string, number>();
   let total = 0;
+  let peak = 0;
   const refuse = (whose: string, limit: number): never => {
     throw new KeelsonError(code, { whose, limit });
   };
@@ -34,6 +37,7 @@ export const createPlaces = (
       if (total >= limits.total) refuse('of all clients', limits.total);
       counts.set(client, count + 1);
       total += 1;
+      peak = Math.max(peak, total);
       let isHeld = true;
       return () => {
         if (!isHeld) return;
@@ -42,6 +46,9 @@ export const createPlaces = (
         const left = (counts.get(client) ?? 1) - 1;
         if (left === 0) counts.delete(client);
         else counts.set(client, left);
+        if (total > 0) return;
+        onEmpty(peak);
+        peak = 0;
       };
     },
   };
