@@ -1,9 +1,8 @@
 /** Parameters that describe an authority: shared by roots, requests for intermediates and their signing. */
-import { KeelsonError } from '@keelson/errors';
 import { type FieldValues, field } from '@keelson/secrets-api';
-import { EXTENDED_KEY_USAGE, isObjectIdentifier, type SubjectAttributes } from '@keelson/x509';
+import type { SubjectAttributes } from '@keelson/x509';
 import { parsePolicyIdentifiers } from '../certificates/domain/policy-identifiers.ts';
-import { toExtendedKeyUsageOids } from '../certificates/domain/usage-names.ts';
+import { requireExtendedKeyUsages, requireKeyUsages } from '../certificates/domain/usage-names.ts';
 import { listField, MAX_LIST_LENGTH, textField } from '../mounts/text-fields.ts';
 import {
   type AlternativeNames,
@@ -109,27 +108,6 @@ export const toAlternatives = (
   };
 };
 
-/**
- * The object identifiers of extended key usages.
- * @throws KeelsonError `request.invalid` for an unknown one, without which the authority would be less limited
- */
-const toExtendedKeyUsages = ({
-  ext_key_usage: names,
-  ext_key_usage_oids: oids,
-}: FieldValues<typeof LIMIT_FIELDS>): readonly string[] => {
-  const unknown = names.find((name) => toExtendedKeyUsageOids([name]).length === 0);
-  const malformed = oids.find((oid) => !isObjectIdentifier(oid));
-  if (unknown !== undefined)
-    throw new KeelsonError('request.invalid', {
-      text: `ext_key_usage: "${unknown}" is not a known extended key usage: ${Object.keys(EXTENDED_KEY_USAGE).join(', ')}; others are given in ext_key_usage_oids`,
-    });
-  if (malformed !== undefined)
-    throw new KeelsonError('request.invalid', {
-      text: `ext_key_usage_oids: "${malformed}" is not an object identifier`,
-    });
-  return [...new Set([...toExtendedKeyUsageOids(names), ...oids])];
-};
-
 /** @throws KeelsonError `request.invalid` */
 export const toCaLimits = (values: FieldValues<typeof LIMIT_FIELDS>): CaLimits => ({
   permitted: {
@@ -144,7 +122,7 @@ export const toCaLimits = (values: FieldValues<typeof LIMIT_FIELDS>): CaLimits =
     email: values.excluded_email_addresses,
     uri: values.excluded_uri_domains,
   },
-  extendedKeyUsages: toExtendedKeyUsages(values),
+  extendedKeyUsages: requireExtendedKeyUsages(values.ext_key_usage, values.ext_key_usage_oids),
   policies: parsePolicyIdentifiers(values.policy_identifiers),
 });
 
@@ -152,6 +130,7 @@ export const toCaLimits = (values: FieldValues<typeof LIMIT_FIELDS>): CaLimits =
 export const toPathLength = (values: FieldValues<typeof LIMIT_FIELDS>): number | undefined =>
   values.max_path_length < 0 ? undefined : values.max_path_length;
 
+/** @throws KeelsonError `request.invalid` */
 export const toCaSubject = (
   values: FieldValues<typeof CA_SUBJECT_FIELDS>,
   rules: NameRules,
@@ -159,7 +138,7 @@ export const toCaSubject = (
   attributes: toAttributes(values),
   alternatives: toAlternatives(values, rules).alternatives,
   ...toCaLimits(values),
-  hasDigitalSignature: values.key_usage.some((name) => name.toLowerCase() === 'digitalsignature'),
+  hasDigitalSignature: requireKeyUsages(values.key_usage).includes('DigitalSignature'),
 });
 
 /** Warnings about a CA certificate with these parameters. */
@@ -173,7 +152,7 @@ export const caSubjectWarnings = (
         'max path length of the certificate is zero, which does not allow it to sign CA certificates',
       ]
     : []),
-  ...values.key_usage
-    .filter((name) => !['digitalsignature', 'certsign', 'crlsign'].includes(name.toLowerCase()))
+  ...requireKeyUsages(values.key_usage)
+    .filter((name) => !['DigitalSignature', 'CertSign', 'CRLSign'].includes(name))
     .map((name) => `key usage ${name} was ignored: a CA may only be given DigitalSignature`),
 ];

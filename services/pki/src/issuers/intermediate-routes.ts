@@ -3,7 +3,7 @@ import { KeelsonError } from '@keelson/errors';
 import type { Dialect } from '@keelson/proto/edge/v1/edge';
 import { dialectRules, field, secretsRoutes } from '@keelson/secrets-api';
 import { encodePem } from '@keelson/x509';
-import { toKeyUsages, usageWarnings } from '../certificates/domain/usage-names.ts';
+import { requireKeyUsages } from '../certificates/domain/usage-names.ts';
 import { requireRequestFormat } from '../certificates/packaging.ts';
 import { KEY_FIELDS, keyWarnings, toKeyChoice } from '../keys/key-parameters.ts';
 import { privateKeyText, requirePrivateKeyFormat } from '../keys/private-key-text.ts';
@@ -96,7 +96,7 @@ export const intermediateRoutes = (parts: IntermediateParts): Route[] =>
               {
                 attributes: toAttributes(fields),
                 alternatives,
-                keyUsages: toKeyUsages(fields.key_usage),
+                keyUsages: requireKeyUsages(fields.key_usage),
                 addBasicConstraints: fields.add_basic_constraints,
                 pathLength: toPathLength(fields),
                 limits: toCaLimits(fields),
@@ -118,12 +118,7 @@ export const intermediateRoutes = (parts: IntermediateParts): Route[] =>
                   private_key_type: key.type,
                 }),
               },
-              warnings: [
-                ...warnings,
-                ...keyWarnings(type, given),
-                ...usageWarnings(fields.key_usage),
-                ...lifetimeWarnings,
-              ],
+              warnings: [...warnings, ...keyWarnings(type, given), ...lifetimeWarnings],
             };
           },
         },

@@ -10,11 +10,7 @@ import {
   secretsRoutes,
   type Timestamp,
 } from '@keelson/secrets-api';
-import {
-  toExtendedKeyUsageOids,
-  toKeyUsages,
-  usageWarnings,
-} from '../certificates/domain/usage-names.ts';
+import { requireExtendedKeyUsages, requireKeyUsages } from '../certificates/domain/usage-names.ts';
 import { readPackaging } from '../certificates/packaging.ts';
 import { requirePrivateKeyFormat } from '../keys/private-key-text.ts';
 import { requireMount } from '../mounts/request-mount.ts';
@@ -195,7 +191,6 @@ export const issuingRoutes = (parts: IssuingRouteParts): Route[] => [
           summary: 'Sign a CSR verbatim',
           handle: (context) => {
             const { fields } = context;
-            context.warnings.push(...usageWarnings(fields.key_usage ?? [], fields.ext_key_usage));
             return answerWith(parts, context, () =>
               signVerbatim(parts, {
                 ...toIssuingRequest(context),
@@ -203,13 +198,11 @@ export const issuingRoutes = (parts: IssuingRouteParts): Route[] => [
                 scheme: { signatureBits: fields.signature_bits, usePss: fields.use_pss },
                 userIds: fields.user_ids,
                 enforcesBehavior: fields.enforce_leaf_not_after_behavior,
-                keyUsages: fields.key_usage && toKeyUsages(fields.key_usage),
-                extendedKeyUsages: [
-                  ...new Set([
-                    ...toExtendedKeyUsageOids(fields.ext_key_usage),
-                    ...fields.ext_key_usage_oids,
-                  ]),
-                ],
+                keyUsages: fields.key_usage && requireKeyUsages(fields.key_usage),
+                extendedKeyUsages: requireExtendedKeyUsages(
+                  fields.ext_key_usage,
+                  fields.ext_key_usage_oids,
+                ),
               }),
             );
           },

@@ -1,5 +1,5 @@
 /** Key usages of leaves: the defaults of each key type, and requested usages. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   leafRole,
   MERGE_PATCH,
@@ -7,6 +7,14 @@ import {
   newRequest,
   openMounts,
 } from '../../test/open-mounts.ts';
+
+interface Described {
+  readonly requestBody?: {
+    readonly content: Readonly<
+      Record<string, { readonly schema: { readonly properties?: Readonly<object> } }>
+    >;
+  };
+}
 
 let mounts: Mounts;
 beforeAll(async () => {
@@ -110,19 +118,57 @@ test('a role without key usages shows the default, and keeps it when it is patch
   expect(await issued()).toBe('Digital Signature, Key Agreement');
 });
 
-test('a usage that is unknown is warned of wherever it is given', async () => {
-  const body = { key_usage: 'DigitalSignatur,CRLSign', ext_key_usage: 'ServerAuth,Servers' };
-  const warnings = [
-    'the key usage "DigitalSignatur" is unknown and has no effect',
-    'the extended key usage "Servers" is unknown and has no effect',
-  ];
-  const role = await mounts.post('roles/misspelt', { ...leafRole, ...body });
-  expect(role.json.warnings).toEqual(warnings);
-  const patch = await mounts.pki.call('PATCH', 'roles/misspelt', { ttl: '1h' }, MERGE_PATCH);
-  expect(patch.json.warnings).toEqual(warnings);
+/** The operations that take a parameter, with the other parameters that they need. */
+const takersOf = async (parameter: string) => {
+  const { pathsJson } = await mounts.pki.service.edge.describe();
   const csr = newRequest(mounts, '/CN=a.example.com');
-  expect((await mounts.post('sign-verbatim', { csr, ...body })).json.warnings).toEqual(warnings);
-  const request = { common_name: 'CA', key_type: 'ec', key_usage: 'CertSign,Sign' };
-  const made = await mounts.post('intermediate/generate/internal', request);
-  expect(made.json.warnings).toEqual(['the key usage "Sign" is unknown and has no effect']);
+  const paths = JSON.parse(pathsJson) as Record<string, Record<string, Described>>;
+  return Object.entries(paths).flatMap(([path, operations]) =>
+    ['post', 'patch'].flatMap((method) => {
+      const [body] = Object.values(operations[method]?.requestBody?.content ?? {});
+      const { properties = {} } = body?.schema ?? {};
+      if (!Object.hasOwn(properties, parameter)) return [];
+      return {
+        method: method.toUpperCase(),
+        path: path
+          .slice(1)
+          .replace('{type}', 'internal')
+          .replace('{issuer_ref}', 'default')
+          .replace('{name}', 'taker'),
+        least: {
+          ...(Object.hasOwn(properties, 'csr') && { csr }),
+          ...(Object.hasOwn(properties, 'common_name') && NAME),
+        },
+      };
+    }),
+  );
+};
+
+/** A misspelt value of each parameter, after a correct one, and the end of its refusal. */
+const MISSPELT = [
+  ['key_usage', 'CRLSign,DigitalSignatur', 'is not a known key usage: DigitalSignature, '],
+  ['ext_key_usage', 'ServerAuth,Servers', 'is not a known extended key usage: Any, ServerAuth, '],
+  ['ext_key_usage_oids', '1.2.3.4,1.x', 'is not an object identifier'],
+] as const;
+
+describe.for([
+  ['specification', false],
+  ['vendor', true],
+] as const)('in the %s dialect', ([, vendor]) => {
+  test.for(MISSPELT)('an unknown value of %s is refused', async ([name, value, text]) => {
+    const message = `${name}: "${value.split(',')[1]}" ${text}`;
+    await mounts.post('roles/taker', leafRole);
+    const takers = await takersOf(name);
+    for (const { method, path, least } of takers) {
+      const options = { vendor, ...(method === 'PATCH' && MERGE_PATCH) };
+      const body = { ...least, [name]: value };
+      const { status, json } = await mounts.pki.call(method, path, body, options);
+      expect([path, status, json.errors?.[0]]).toEqual([
+        path,
+        400,
+        expect.stringContaining(message),
+      ]);
+    }
+    expect(takers.length).toBeGreaterThan(9);
+  });
 });

@@ -1,14 +1,12 @@
 /** A role: the rules for certificates issued under its name. Reference §3.1. */
 import { KeelsonError } from '@keelson/errors';
-import {
-  EXTENDED_KEY_USAGE,
-  isObjectIdentifier,
-  keyBits,
-  parseIpRange,
-  toKeyAlgorithm,
-} from '@keelson/x509';
+import { EXTENDED_KEY_USAGE, keyBits, parseIpRange, toKeyAlgorithm } from '@keelson/x509';
 import { parsePolicyIdentifiers } from '../../certificates/domain/policy-identifiers.ts';
-import { toExtendedKeyUsageOids, usageWarnings } from '../../certificates/domain/usage-names.ts';
+import {
+  requireExtendedKeyUsages,
+  requireKeyUsages,
+  toExtendedKeyUsageOids,
+} from '../../certificates/domain/usage-names.ts';
 import { NOT_AFTER_BOUNDS, NOT_BEFORE_BOUNDS } from '../../validity/domain/lifetime.ts';
 
 export interface Role {
@@ -146,8 +144,6 @@ export const checkRole = (
   const bits = role.keyType === 'any' ? 0 : keyBits(toKeyAlgorithm(role.keyType, role.keyBits));
   if (![0, 256, 384, 512].includes(role.signatureBits))
     refuse(`unsupported hash signature algorithm: ${role.signatureBits}`);
-  const badOid = role.extKeyUsageOids.find((oid) => !isObjectIdentifier(oid));
-  if (badOid !== undefined) refuse(`"${badOid}" could not be parsed as a valid oid`);
   if (!['json-csr', 'json'].includes(role.serialNumberSource))
     refuse(`unknown serial_number_source "${role.serialNumberSource}"`);
   checkOtherSans(role.allowedOtherSans);
@@ -160,7 +156,8 @@ export const checkRole = (
     refuse(`not_after: "${role.notAfter}" is not an RFC 3339 time`);
   checkBounds(role);
   parsePolicyIdentifiers(role.policyIdentifiers);
-  warnings.push(...usageWarnings(role.keyUsage ?? [], role.extKeyUsage));
+  requireKeyUsages(role.keyUsage ?? []);
+  requireExtendedKeyUsages(role.extKeyUsage, role.extKeyUsageOids);
   if (role.noStore && role.generateLease)
     warnings.push(
       'mutually exclusive values no_store=true and generate_lease=true were both specified; no_store=true takes priority',
