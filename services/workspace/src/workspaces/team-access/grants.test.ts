@@ -102,7 +102,11 @@ describe('access to a project', () => {
       },
     });
     expect(status).toBe(422);
-    expect(errors[0]?.source?.pointer).toBe('/data/attributes/workspace-access');
+    expect(errors[0]).toMatchObject({
+      // Public clients compare the text.
+      detail: expect.stringMatching(/^Workspace-access is read-only when access level/) as string,
+      source: { pointer: '/data/attributes/workspace-access' },
+    });
   });
 
   test.for([

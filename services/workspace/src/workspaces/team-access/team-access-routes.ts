@@ -37,9 +37,10 @@ const changeGrant = <Level extends string, Custom, Rights>(
 ): TeamGrant<Level, Custom> => {
   const first = form.firstRight(rights);
   if (access !== 'custom' && first !== undefined) {
+    const name = first.charAt(0).toUpperCase() + first.slice(1);
     throw invalidAttribute(
       `/data/attributes/${first}`,
-      `${first} is read-only when access level is '${access}'; use the 'custom' access level to set this attribute.`,
+      `${name} is read-only when access level is '${access}'; use the 'custom' access level to set this attribute.`,
     );
   }
   return { ...current, access, custom: form.change(current.custom, rights) };
