@@ -90,6 +90,17 @@ export const RELEASE_PROOFS: readonly ReleaseProof[] = [
     ],
   },
   {
+    name: 'go-tfe',
+    tests: ['conformance/go-tfe-suite/go-tfe-suite.test.ts'],
+    inputs: [
+      ...PROCESSES,
+      'conformance/go-tfe-suite',
+      'libs/jsonapi/src',
+      'services/runner/src',
+      'services/workspace/src',
+    ],
+  },
+  {
     name: 'benches',
     tests: ['bench/src/bench.test.ts', 'bench/src/chaos/chaos.test.ts'],
     inputs: [

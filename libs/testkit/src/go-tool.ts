@@ -49,6 +49,25 @@ export const buildGoProgram = async (folder: string): Promise<string> => {
   return program;
 };
 
+export interface GoTests {
+  readonly program: string;
+  /** Folder of the package, in which its tests expect to run. */
+  readonly folder: string;
+}
+
+/**
+ * Builds the tests of a package on which the Go module in a folder depends, and keeps them next to Go's cache.
+ * @param path import path of the package
+ */
+export const buildGoTests = async (folder: string, path: string): Promise<GoTests> => {
+  const name = `${basename(path)}.test`;
+  const program = join(await programsFolder(), name);
+  const env = goEnvironment();
+  await runGoAlone(name, folder, env, 'test', '-c', '-o', program, path);
+  const { stdout } = await runGoAlone(name, folder, env, 'list', '-f', '{{.Dir}}', path);
+  return { program, folder: stdout.trim() };
+};
+
 /**
  * Builds a program of a Go module with build tags, which `go tool` does not support. The first
  * build takes minutes; the program is then kept next to Go's cache.

@@ -10,7 +10,13 @@ export { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 export { findBinary } from './find-binary.ts';
 export { findFreePort } from './free-port.ts';
 export { findGoModule } from './go-module.ts';
-export { buildGoProgram, buildGoTool, buildTaggedGoProgram, goEnvironment } from './go-tool.ts';
+export {
+  buildGoProgram,
+  buildGoTests,
+  buildGoTool,
+  buildTaggedGoProgram,
+  goEnvironment,
+} from './go-tool.ts';
 export { type KeelsonOptions, type KeelsonProcess, startKeelson } from './keelson-process.ts';
 export { type LinkedCall, type LinkedServer, startLinkedServer } from './linked-server.ts';
 export { type MailServer, startMailServer } from './mail-server.ts';
