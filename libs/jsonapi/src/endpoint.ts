@@ -3,6 +3,7 @@ import type { Principal, RequestHead } from '@keelson/proto/edge/v1/edge';
 import type { Static, TSchema } from 'typebox';
 import type { AnswerSchema, DataOf } from './answer-schema.ts';
 import type { DocumentData, JsonApiDocument } from './document.ts';
+import type { ParamsOf } from './path-parameters.ts';
 import type { QueryParameters, QuerySchema } from './query.ts';
 import type { AttributeAliases, CheckTexts } from './request-body.ts';
 import type { UnsupportedFields } from './unsupported-fields.ts';
@@ -10,9 +11,9 @@ import type { UnsupportedFields } from './unsupported-fields.ts';
 /** Path prefix of every link. */
 export const API_PREFIX = '/api/v2';
 
-export interface JsonApiExchange<Body> {
+export interface JsonApiExchange<Body, Path extends string = string> {
   readonly head: RequestHead;
-  readonly params: Readonly<Record<string, string>>;
+  readonly params: ParamsOf<Path>;
   readonly query: QueryParameters;
   readonly principal: Principal;
   /** The decoded document; undefined when the body is optional and empty. */
@@ -41,10 +42,11 @@ export interface EndpointDefinition<
   S extends TSchema,
   Optional extends boolean,
   A extends AnswerSchema | undefined,
+  Path extends string = string,
 > {
   readonly method: EdgeMethod;
   /** Below /api/v2. */
-  readonly path: string;
+  readonly path: Path;
   readonly summary: string;
   /** Parameters of the query that the handler reads; another one causes an error. */
   readonly query?: QuerySchema;
@@ -72,18 +74,19 @@ export interface EndpointDefinition<
   /** Status of success: by default 200 with a document and 204 without. */
   readonly success?: 200 | 201 | 202 | 204;
   handle(
-    exchange: JsonApiExchange<Optional extends true ? Static<S> | undefined : Static<S>>,
+    exchange: JsonApiExchange<Optional extends true ? Static<S> | undefined : Static<S>, Path>,
   ): Promise<Answer<DataOf<A>>>;
 }
 
 /** An endpoint without the types of its body and its answer, for lists of endpoints. */
 export type Endpoint = EndpointDefinition<TSchema, boolean, AnswerSchema>;
 
-/** Type-checks an endpoint's handler against its body and its answer, and then hides their types. */
+/** Type-checks an endpoint's handler against its path, its body and its answer, and then hides their types. */
 export const endpoint = <
   S extends TSchema,
   Optional extends boolean = false,
   A extends AnswerSchema | undefined = undefined,
+  const Path extends string = string,
 >(
-  definition: EndpointDefinition<S, Optional, A>,
+  definition: EndpointDefinition<S, Optional, A, Path>,
 ): Endpoint => definition as unknown as Endpoint;

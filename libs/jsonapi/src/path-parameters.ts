@@ -1,0 +1,15 @@
+/** The parameters that the template of a path names. */
+
+type Segment<Text extends string> = Text extends `:${infer Name}` ? Name : never;
+
+type NameIn<Path extends string> = Path extends `${infer First}/${infer Rest}`
+  ? Segment<First> | NameIn<Rest>
+  : Segment<Path>;
+
+/**
+ * The percent-decoded values of the parameters: `{ workspace_id: string }` of `/workspaces/:workspace_id/runs`. A
+ * template that the compiler does not know may have any parameter.
+ */
+export type ParamsOf<Path extends string> = string extends Path
+  ? Readonly<Record<string, string>>
+  : { readonly [Name in NameIn<Path>]: string };
