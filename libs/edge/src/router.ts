@@ -223,9 +223,9 @@ export const createEdgeService = (options: EdgeServiceOptions): EdgeService => {
   return {
     handle: async (request) => {
       let pattern: string | undefined;
-      const withRoute = ({ head, body }: EdgeResponse): EdgeResponse => ({
-        head: { ...head, route: pattern },
-        body,
+      const withRoute = (response: EdgeResponse): EdgeResponse => ({
+        ...response,
+        head: { ...response.head, route: pattern },
       });
       try {
         const { route, params, refusal } = match(request.head.method, request.head.path);

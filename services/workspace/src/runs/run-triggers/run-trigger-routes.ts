@@ -52,7 +52,7 @@ const parseDirection = (query: QueryParameters): RunTriggerDirection => {
   if (direction === 'inbound' || direction === 'outbound') return direction;
   throw new KeelsonError('request.invalid', {
     parameter: 'filter[run-trigger][type]',
-    text: 'filter[run-trigger][type] must be inbound or outbound',
+    text: 'filter[run-trigger][type] must be one of inbound, outbound',
   });
 };
 

@@ -95,7 +95,7 @@ describe('a run trigger', () => {
     const { status, errors } = await harness.call('GET', path);
     expect([status, errors[0]?.detail]).toEqual([
       400,
-      expect.stringContaining('filter[run-trigger][type] must be inbound or outbound'),
+      expect.stringContaining('filter[run-trigger][type] must be one of inbound, outbound'),
     ]);
   });
 

@@ -171,7 +171,14 @@ describe('a list of runs', () => {
     expect(await found(`${both}&filter[status_group]=discardable`)).toEqual([waiting]);
     expect(await found(`${both}&filter[status_group]=final`)).toEqual([]);
     expect(await found('filter[status_group]=discardable')).toEqual([waiting]);
-    expect(await found('filter[status_group]=unheard-of')).toEqual([]);
+    const unknown = await harness.call(
+      'GET',
+      `/workspaces/${workspaceId}/runs?filter[status_group]=unheard-of`,
+    );
+    expect([unknown.status, unknown.errors[0]?.detail]).toEqual([
+      400,
+      expect.stringContaining('filter[status_group] must be one of '),
+    ]);
     await act(waiting, 'discard');
     await finish(running, false);
     expect(await found('filter[status_group]=final')).toEqual([waiting, running]);
