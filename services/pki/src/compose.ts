@@ -203,7 +203,8 @@ const pkiEdge = (
     title: 'Keelson certificate authority',
     text: 'Issuers, keys, roles, certificates, revocation, CRLs, OCSP, ACME, EST and external policy of one mount. Begin with `root/generate`, which makes an issuer, and `roles/{name}`; `issue/{role}` with a `common_name` then answers with a certificate and its key. PUT is the same as POST.',
     components: secretsComponents,
-    loadExamples: async () => (await import('./answer-examples.ts')).ANSWER_EXAMPLES,
+    loadExamples: async () =>
+      (await import('./answer-examples.json', { with: { type: 'json' } })).default,
     isPublic: isUnauthenticated,
     check: async () => {
       await store.requireUsable();

@@ -91,7 +91,8 @@ const sysEdge = (context: SysContext, routes: readonly Route[]): EdgeService =>
     title: 'Keelson administration',
     text: 'Seal, tokens, policies, namespaces, mounts, leases, audit, wrapping, messages and replication. PUT is the same as POST.',
     components: secretsComponents,
-    loadExamples: async () => (await import('./answer-examples.ts')).ANSWER_EXAMPLES,
+    loadExamples: async () =>
+      (await import('./answer-examples.json', { with: { type: 'json' } })).default,
     isPublic: (path) => isUnauthenticated(path.slice(1), context.parts.config),
     check: async () => {
       await context.store.requireUsable();

@@ -288,7 +288,8 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
       title: 'Keelson workspaces',
       text: 'Organizations, projects, teams, workspaces, variables, states, runs and agents, as JSON:API documents.',
       components: jsonApiComponents(workspaceServiceResources(context)),
-      loadExamples: async () => (await import('./answer-examples.ts')).ANSWER_EXAMPLES,
+      loadExamples: async () =>
+        (await import('./answer-examples.json', { with: { type: 'json' } })).default,
       check: async () => {
         if (barrier.isSealed) throw new KeelsonError('sys.sealed');
         await store.requireUsable();
