@@ -245,7 +245,7 @@ export const organizationRoutes = (context: IdentityContext): Route[] => {
       answers: one('organizations', { includes }),
       handle: async ({ principal, params, query }) => {
         const include = parseInclude(query, includes);
-        const name = params['organization_name'] ?? '';
+        const name = params.organization_name;
         const access = await requireOrganization(context.store, principal, name);
         const data = await show(access);
         if (include.size === 0) return { document: { data } };
@@ -261,7 +261,7 @@ export const organizationRoutes = (context: IdentityContext): Route[] => {
         answers: one('organizations'),
         body: ofOrganization(UPDATE),
         handle: async ({ principal, params, body }) => {
-          const name = params['organization_name'] ?? '';
+          const name = params.organization_name;
           requireSameId(body.data.id, name);
           const access = await updateOrganization(context, principal, name, fromDocument(body));
           return { document: { data: await show(access) } };
@@ -274,7 +274,7 @@ export const organizationRoutes = (context: IdentityContext): Route[] => {
       summary: 'Delete an organization with its workspaces, whatever they manage',
       success: 204,
       handle: async ({ principal, params }) => {
-        await deleteOrganization(context, principal, params['organization_name'] ?? '');
+        await deleteOrganization(context, principal, params.organization_name);
         return undefined;
       },
     }),
@@ -285,11 +285,7 @@ export const organizationRoutes = (context: IdentityContext): Route[] => {
       answers: one('entitlement-sets'),
       handle: async ({ principal, params }) => {
         const { store } = context;
-        const access = await requireOrganization(
-          store,
-          principal,
-          params['organization_name'] ?? '',
-        );
+        const access = await requireOrganization(store, principal, params.organization_name);
         return { document: { data: await loadEntitlementSet(context, access) } };
       },
     }),

@@ -57,7 +57,7 @@ export const organizationMembershipRoutes = (context: IdentityContext): Route[] 
         const { view, warnings } = await inviteMember(
           context,
           principal,
-          params['organization_name'] ?? '',
+          params.organization_name,
           {
             email: attributes.email,
             teamIds: relationships?.teams?.data.map(({ id }) => id) ?? [],
@@ -80,7 +80,7 @@ export const organizationMembershipRoutes = (context: IdentityContext): Route[] 
       },
       answers: pageOf('organization-memberships', { includes: MEMBERSHIP_INCLUDES }),
       handle: async ({ head, principal, params, query }) => {
-        const all = await listMemberships(context, principal, params['organization_name'] ?? '', {
+        const all = await listMemberships(context, principal, params.organization_name, {
           search: query.one('q'),
           emails: query.list('filter', 'email'),
           statuses: query.list('filter', 'status'),
@@ -114,7 +114,7 @@ export const organizationMembershipRoutes = (context: IdentityContext): Route[] 
       answers: one('organization-memberships', { includes: MEMBERSHIP_INCLUDES }),
       handle: async ({ principal, params, query }) => {
         const include = parseInclude(query, MEMBERSHIP_INCLUDES);
-        const id = params['membership_id'] ?? '';
+        const id = params.membership_id;
         const view = await requireMembership(context.store, principal, id, 'canRead');
         const included = await loadMembershipIncluded(context.store, principal, include, [view]);
         const data = toMembershipResource(view);
@@ -127,7 +127,7 @@ export const organizationMembershipRoutes = (context: IdentityContext): Route[] 
       summary: 'Remove a member from the organization',
       success: 204,
       handle: async ({ principal, params }) => {
-        await deleteMembership(context, principal, params['membership_id'] ?? '');
+        await deleteMembership(context, principal, params.membership_id);
         return undefined;
       },
     }),

@@ -144,7 +144,7 @@ const teamEndpoints = (context: IdentityContext): Endpoint[] => [
     handle: async ({ principal, params, body }) =>
       answer(
         context,
-        await createTeam(context, principal, params['organization_name'] ?? '', {
+        await createTeam(context, principal, params.organization_name, {
           ...fromAttributes(body.data.attributes),
           name: body.data.attributes.name,
         }),
@@ -164,7 +164,7 @@ const teamEndpoints = (context: IdentityContext): Endpoint[] => [
       const { teams, visibleCount } = await listTeams(
         context,
         principal,
-        params['organization_name'] ?? '',
+        params.organization_name,
         filter,
       );
       const include = parseInclude(query, INCLUDES);
@@ -187,7 +187,7 @@ const teamEndpoints = (context: IdentityContext): Endpoint[] => [
     answers: one('teams', { includes: INCLUDES }),
     handle: async ({ principal, params, query }) => {
       const include = parseInclude(query, INCLUDES);
-      const access = await requireTeam(context.store, principal, params['team_id'] ?? '');
+      const access = await requireTeam(context.store, principal, params.team_id);
       const { document } = await answer(context, access);
       if (include.size === 0) return { document };
       const included = await loadIncluded(context.store, include, [access]);
@@ -203,12 +203,7 @@ const teamEndpoints = (context: IdentityContext): Endpoint[] => [
     handle: async ({ principal, params, body }) =>
       answer(
         context,
-        await updateTeam(
-          context,
-          principal,
-          params['team_id'] ?? '',
-          fromAttributes(body.data.attributes),
-        ),
+        await updateTeam(context, principal, params.team_id, fromAttributes(body.data.attributes)),
       ),
   }),
   endpoint({
@@ -217,7 +212,7 @@ const teamEndpoints = (context: IdentityContext): Endpoint[] => [
     summary: 'Delete a team',
     success: 204,
     handle: async ({ principal, params }) => {
-      await deleteTeam(context, principal, params['team_id'] ?? '');
+      await deleteTeam(context, principal, params.team_id);
       return undefined;
     },
   }),
@@ -232,7 +227,7 @@ const memberEndpoints = (context: IdentityContext): Endpoint[] => [
     success: 204,
     handle: async ({ principal, params, body }) => {
       const users = byUserName(body.data.map(({ id }) => id));
-      await addTeamMembers(context, principal, params['team_id'] ?? '', users);
+      await addTeamMembers(context, principal, params.team_id, users);
       return undefined;
     },
   }),
@@ -244,7 +239,7 @@ const memberEndpoints = (context: IdentityContext): Endpoint[] => [
     success: 204,
     handle: async ({ principal, params, body }) => {
       const users = byUserName(body.data.map(({ id }) => id));
-      await removeTeamMembers(context, principal, params['team_id'] ?? '', users);
+      await removeTeamMembers(context, principal, params.team_id, users);
       return undefined;
     },
   }),
@@ -254,7 +249,7 @@ const memberEndpoints = (context: IdentityContext): Endpoint[] => [
     summary: 'List the organization memberships on a team, for who manages them',
     answers: pageOf('organization-memberships'),
     handle: async ({ head, principal, params, query }) => {
-      const access = await requireTeam(context.store, principal, params['team_id'] ?? '');
+      const access = await requireTeam(context.store, principal, params.team_id);
       const all = await listTeamMemberships(context.store, access);
       if (all === undefined) throw notFound('team');
       const page = parsePage(query);
@@ -270,7 +265,7 @@ const memberEndpoints = (context: IdentityContext): Endpoint[] => [
     success: 204,
     handle: async ({ principal, params, body }) => {
       const members = byMembership(body.data.map(({ id }) => id));
-      await addTeamMembers(context, principal, params['team_id'] ?? '', members);
+      await addTeamMembers(context, principal, params.team_id, members);
       return undefined;
     },
   }),
@@ -282,7 +277,7 @@ const memberEndpoints = (context: IdentityContext): Endpoint[] => [
     success: 204,
     handle: async ({ principal, params, body }) => {
       const members = byMembership(body.data.map(({ id }) => id));
-      await removeTeamMembers(context, principal, params['team_id'] ?? '', members);
+      await removeTeamMembers(context, principal, params.team_id, members);
       return undefined;
     },
   }),

@@ -243,7 +243,7 @@ export const tokenRoutes = (context: IdentityContext): Route[] => {
       },
       answers: pageOf('authentication-tokens'),
       handle: async ({ head, principal, params, query }) => {
-        const name = params['organization_name'] ?? '';
+        const name = params.organization_name;
         const all = await listTeamTokens(context, principal, name, parseTeamTokenQuery(query));
         const page = parsePage(query);
         const data = await loadTokenResources(context.store, itemsOn(page, all));
@@ -263,7 +263,7 @@ export const tokenRoutes = (context: IdentityContext): Route[] => {
       summary: 'Show a token, without its text',
       answers: one('authentication-tokens'),
       handle: async ({ principal, params }) => {
-        const id = params['token_id'] ?? '';
+        const id = params.token_id;
         const token = await requireToken(context, context.store, principal, id);
         return { document: { data: await loadTokenResource(context.store, token) } };
       },
@@ -274,7 +274,7 @@ export const tokenRoutes = (context: IdentityContext): Route[] => {
       summary: 'Delete a token',
       success: 204,
       handle: async ({ principal, params }) => {
-        await deleteToken(context, principal, params['token_id'] ?? '');
+        await deleteToken(context, principal, params.token_id);
         return undefined;
       },
     }),

@@ -13,7 +13,7 @@ export const userRoutes = (context: ServiceContext): Route[] =>
       summary: 'Show a user',
       answers: one('users'),
       handle: async ({ principal, params }) => {
-        const user = await userRecords.find(context.store, params['user_id'] ?? '');
+        const user = await userRecords.find(context.store, params.user_id);
         if (user === undefined) throw notFound('user');
         return { document: { data: toUserResource(user, principal.id === user.id) } };
       },

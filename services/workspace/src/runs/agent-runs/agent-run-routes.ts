@@ -89,7 +89,7 @@ export const agentRunRoutes = (context: RunsContext): Route[] => {
       summary: 'Show the run of the token, to learn whether it must stop',
       answers: one('agent-runs'),
       handle: async (exchange) => {
-        const id = exchange.params['run_id'] ?? '';
+        const id = exchange.params.run_id;
         const found = await loadClaimedRun(context, exchange.principal, id);
         return { document: { data: await toResource(exchange, found) } };
       },
@@ -112,7 +112,7 @@ export const agentRunRoutes = (context: RunsContext): Route[] => {
           status === 'finished'
             ? { kind: status, counts, hasChanges: given['has-changes'] ?? false }
             : { kind: status };
-        await reportPhase(context, principal, params['run_id'] ?? '', report);
+        await reportPhase(context, principal, params.run_id, report);
         return undefined;
       },
     }),
@@ -124,7 +124,7 @@ export const agentRunRoutes = (context: RunsContext): Route[] => {
       success: 204,
       handle: async ({ principal, params, body }) => {
         const { text } = body.data.attributes;
-        await writeLog(context, principal, params['run_id'] ?? '', text);
+        await writeLog(context, principal, params.run_id, text);
         return undefined;
       },
     }),

@@ -57,7 +57,7 @@ export const agentRoutes = (context: RunsContext): Route[] =>
         const { agents, totalCount } = await listAgents(
           context,
           principal,
-          params['agent_pool_id'] ?? '',
+          params.agent_pool_id,
           parseTimestampMs(query.one('filter', 'last-ping-since') ?? '') ?? 0,
           page,
         );
@@ -71,7 +71,7 @@ export const agentRoutes = (context: RunsContext): Route[] =>
       summary: 'Show an agent',
       answers: one('agents'),
       handle: async ({ principal, params }) => {
-        const agent = await requireAgent(context.store, principal, params['agent_id'] ?? '');
+        const agent = await requireAgent(context.store, principal, params.agent_id);
         return { document: { data: toAgentResource(agent) } };
       },
     }),
@@ -81,7 +81,7 @@ export const agentRoutes = (context: RunsContext): Route[] =>
       summary: 'Forget an agent that is gone',
       success: 204,
       handle: async ({ principal, params }) => {
-        await deleteAgent(context, principal, params['agent_id'] ?? '');
+        await deleteAgent(context, principal, params.agent_id);
         return undefined;
       },
     }),
@@ -115,7 +115,7 @@ export const agentPresenceRoutes = (context: RunsContext): Route[] =>
         const agent = await pingAgent(
           context,
           principal,
-          params['agent_id'] ?? '',
+          params.agent_id,
           body.data.attributes.status,
           head.remoteAddress,
         );

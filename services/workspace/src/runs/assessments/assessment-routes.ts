@@ -46,7 +46,7 @@ export const assessmentRoutes = (context: RunsContext): Route[] => {
       summary: 'Show the result of the newest health assessment of a workspace',
       answers: one('assessment-results'),
       handle: async ({ principal, params }) => {
-        const workspaceId = params['workspace_id'] ?? '';
+        const workspaceId = params.workspace_id;
         const run = await requireCurrentAssessment(store, principal, workspaceId);
         return { document: { data: toAssessmentResource(run) } };
       },
@@ -57,7 +57,7 @@ export const assessmentRoutes = (context: RunsContext): Route[] => {
       summary: 'Start a health assessment of a workspace before it is due',
       success: 202,
       handle: async ({ principal, params }) => {
-        await assessNow(context, principal, params['workspace_id'] ?? '');
+        await assessNow(context, principal, params.workspace_id);
         return undefined;
       },
     }),

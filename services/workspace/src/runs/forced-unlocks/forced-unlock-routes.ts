@@ -53,7 +53,7 @@ export const forcedUnlockRoutes = (context: RunsContext): Route[] =>
       }),
       handle: async (exchange) => {
         const { params, principal } = exchange;
-        const access = await forceUnlockWorkspace(context, principal, params['workspace_id'] ?? '');
+        const access = await forceUnlockWorkspace(context, principal, params.workspace_id);
         const { document } = await answerWorkspace(context, exchange, access);
         return { document: { ...document, ...toForcedMeta(access.run) } };
       },

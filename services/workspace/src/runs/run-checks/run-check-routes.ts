@@ -25,7 +25,7 @@ export const runCheckRoutes = ({ store }: RunsContext): Route[] => {
       summary,
       answers: pageOf(type),
       handle: async ({ head, principal, params, query }) => {
-        await requireRun(store, principal, params['run_id'] ?? '');
+        await requireRun(store, principal, params.run_id);
         const page = parsePage(query);
         return { document: toPaginatedDocument(head, { data: [], page, totalCount: 0 }) };
       },

@@ -85,7 +85,7 @@ export const runTriggerRoutes = (context: RunsContext): Route[] => {
       success: 201,
       handle: async ({ principal, params, body }) => {
         const sourceId = body.data.relationships.sourceable.data.id;
-        const id = params['workspace_id'] ?? '';
+        const id = params.workspace_id;
         const access = await createRunTrigger(context, principal, id, sourceId);
         return { document: { data: toRunTriggerResource(access) } };
       },
@@ -105,7 +105,7 @@ export const runTriggerRoutes = (context: RunsContext): Route[] => {
       handle: async ({ head, principal, params, query }) => {
         const include = parseInclude(query, INCLUDES);
         const page = parsePage(query);
-        const id = params['workspace_id'] ?? '';
+        const id = params.workspace_id;
         const all = await listRunTriggers(context, principal, id, parseDirection(query));
         const shown = itemsOn(page, all);
         const listing = {
@@ -124,7 +124,7 @@ export const runTriggerRoutes = (context: RunsContext): Route[] => {
       answers: one('run-triggers', { includes: INCLUDES }),
       handle: async ({ principal, params, query }) => {
         const include = parseInclude(query, INCLUDES);
-        const access = await requireRunTrigger(store, principal, params['run_trigger_id'] ?? '');
+        const access = await requireRunTrigger(store, principal, params.run_trigger_id);
         const included = await loadIncluded(include, [access]);
         const document = { data: toRunTriggerResource(access) };
         return { document: included.length === 0 ? document : { ...document, included } };
@@ -136,7 +136,7 @@ export const runTriggerRoutes = (context: RunsContext): Route[] => {
       summary: 'Delete a run trigger',
       success: 204,
       handle: async ({ principal, params }) => {
-        await deleteRunTrigger(context, principal, params['run_trigger_id'] ?? '');
+        await deleteRunTrigger(context, principal, params.run_trigger_id);
         return undefined;
       },
     }),

@@ -70,7 +70,7 @@ export const runHistoryRoutes = (context: RunsContext): Route[] => {
       answers: many('run-events', { includes: EVENT_INCLUDES }),
       handle: async ({ principal, params, query }) => {
         const include = parseInclude(query, EVENT_INCLUDES);
-        const { run } = await requireRun(store, principal, params['run_id'] ?? '');
+        const { run } = await requireRun(store, principal, params.run_id);
         const events = listRunEvents(run, await loadComments(store, run.id));
         const included = await loadEventIncludes(store, include, events);
         const data = events.map(toRunEventResource);
@@ -84,7 +84,7 @@ export const runHistoryRoutes = (context: RunsContext): Route[] => {
       answers: one('run-events', { includes: EVENT_INCLUDES }),
       handle: async ({ principal, params, query }) => {
         const include = parseInclude(query, EVENT_INCLUDES);
-        const id = params['run_event_id'] ?? '';
+        const id = params.run_event_id;
         const { run } = await requireRun(store, principal, toRunIdOfEvent(id));
         const events = listRunEvents(run, await loadComments(store, run.id));
         const event = events.find((one) => one.id === id);
@@ -100,7 +100,7 @@ export const runHistoryRoutes = (context: RunsContext): Route[] => {
       summary: 'List the comments on a run, oldest first',
       answers: pageOf('comments'),
       handle: async ({ head, principal, params, query }) => {
-        const { run } = await requireRun(store, principal, params['run_id'] ?? '');
+        const { run } = await requireRun(store, principal, params.run_id);
         const comments = await loadComments(store, run.id);
         const page = parsePage(query);
         const data = itemsOn(page, comments).map(toCommentResource);
@@ -116,7 +116,7 @@ export const runHistoryRoutes = (context: RunsContext): Route[] => {
       success: 201,
       handle: async ({ principal, params, body }) => {
         const text = body.data.attributes.body;
-        const comment = await createComment(context, principal, params['run_id'] ?? '', text);
+        const comment = await createComment(context, principal, params.run_id, text);
         return { document: { data: toCommentResource(comment) } };
       },
     }),
@@ -126,7 +126,7 @@ export const runHistoryRoutes = (context: RunsContext): Route[] => {
       summary: 'Show a comment',
       answers: one('comments'),
       handle: async ({ principal, params }) => {
-        const comment = await requireComment(store, principal, params['comment_id'] ?? '');
+        const comment = await requireComment(store, principal, params.comment_id);
         return { document: { data: toCommentResource(comment) } };
       },
     }),

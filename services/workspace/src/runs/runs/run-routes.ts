@@ -170,7 +170,7 @@ const act = (context: RunsContext, action: RunAction, summary: string): Endpoint
     success: 202,
     handle: async ({ principal, params, body }) => {
       const comment = body?.comment ?? '';
-      await actOnRun(context, principal, params['run_id'] ?? '', action, comment);
+      await actOnRun(context, principal, params.run_id, action, comment);
       return undefined;
     },
   });
@@ -194,7 +194,7 @@ const phaseEndpoints = (
       summary,
       answers: one(type),
       handle: (exchange) => {
-        const phaseId = exchange.params['phase_id'] ?? '';
+        const phaseId = exchange.params.phase_id;
         if (!phaseId.startsWith(`${name}-`)) throw notFound(name);
         return answerPhase(exchange, toRunId(phaseId));
       },
@@ -204,7 +204,7 @@ const phaseEndpoints = (
       path: `/runs/:run_id/${name}`,
       summary,
       answers: one(type),
-      handle: (exchange) => answerPhase(exchange, exchange.params['run_id'] ?? ''),
+      handle: (exchange) => answerPhase(exchange, exchange.params.run_id),
     }),
   ];
 };
@@ -286,7 +286,7 @@ const listEndpoints = (context: RunsContext): Endpoint[] => [
     handle: async (exchange) => {
       const { principal, params, query } = exchange;
       const page = parsePage(query);
-      const name = params['organization_name'] ?? '';
+      const name = params.organization_name;
       const found = await listRunQueue(context, principal, name, page);
       const { running } = await countCapacity(context, principal, name);
       const before = (page.number - 1) * page.size;
@@ -301,7 +301,7 @@ const listEndpoints = (context: RunsContext): Endpoint[] => [
     summary: 'Count the runs that wait for an agent and those that have one',
     answers: one('organization-capacity'),
     handle: async ({ principal, params }) => {
-      const name = params['organization_name'] ?? '';
+      const name = params.organization_name;
       const { organizationName, pending, running } = await countCapacity(context, principal, name);
       const attributes = { pending, running };
       return {
@@ -321,7 +321,7 @@ const memberEndpoints = (context: RunsContext): Endpoint[] => [
       answer(
         context,
         exchange,
-        await requireRun(context.store, exchange.principal, exchange.params['run_id'] ?? ''),
+        await requireRun(context.store, exchange.principal, exchange.params.run_id),
       ),
   }),
   act(context, 'apply', 'Confirm the plan of a run'),
@@ -336,7 +336,7 @@ const memberEndpoints = (context: RunsContext): Endpoint[] => [
     success: 202,
     handle: async ({ principal, params, body }) => {
       const comment = body?.comment ?? '';
-      await forceExecuteRun(context, principal, params['run_id'] ?? '', comment);
+      await forceExecuteRun(context, principal, params.run_id, comment);
       return undefined;
     },
   }),

@@ -114,16 +114,11 @@ export const configurationVersionRoutes = (context: StateContext): Route[] => {
       success: 201,
       handle: async ({ head, principal, params, body }) => {
         const given = body?.data.attributes;
-        const version = await createConfigurationVersion(
-          context,
-          principal,
-          params['workspace_id'] ?? '',
-          {
-            autoQueueRuns: given?.['auto-queue-runs'] ?? true,
-            speculative: given?.speculative ?? false,
-            provisional: given?.provisional ?? false,
-          },
-        );
+        const version = await createConfigurationVersion(context, principal, params.workspace_id, {
+          autoQueueRuns: given?.['auto-queue-runs'] ?? true,
+          speculative: given?.speculative ?? false,
+          provisional: given?.provisional ?? false,
+        });
         const sign = await loadUrlSigner(context, toSignedFor(head));
         const uploadUrl = sign('PUT', `/uploads/configuration-versions/${version.id}`);
         return { document: { data: toConfigurationVersionResource(version, uploadUrl) } };
@@ -135,7 +130,7 @@ export const configurationVersionRoutes = (context: StateContext): Route[] => {
       summary: 'List the configuration versions of a workspace',
       answers: pageOf('configuration-versions', { includes: INCLUDES }),
       handle: async ({ head, principal, params, query }) => {
-        const workspaceId = params['workspace_id'] ?? '';
+        const workspaceId = params.workspace_id;
         const include = parseInclude(query, INCLUDES);
         const page = parsePage(query);
         const { versions, totalCount } = await listConfigurationVersions(

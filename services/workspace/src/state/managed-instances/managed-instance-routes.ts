@@ -23,7 +23,7 @@ export const managedInstanceRoutes = (context: ServiceContext): Route[] =>
       answers: pageOf('resources'),
       handle: async ({ head, principal, params, query }) => {
         const { store } = context;
-        const address = { workspaceId: params['workspace_id'] ?? '' };
+        const address = { workspaceId: params.workspace_id };
         const { workspace } = await requireWorkspace(
           store,
           principal,

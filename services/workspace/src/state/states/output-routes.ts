@@ -33,7 +33,7 @@ export const outputRoutes = (context: StateContext): Route[] => {
       summary: 'List the outputs of a state version with their values, also the sensitive ones',
       answers: pageOf('state-version-outputs'),
       handle: async ({ head, query, principal, params }) => {
-        const id = params['state_version_id'] ?? '';
+        const id = params.state_version_id;
         const access = await requireStateVersion(store, principal, id, 'canReadStateOutputs');
         const outputs = await loadOutputs(access, true);
         const page = parsePage(query);
@@ -49,7 +49,7 @@ export const outputRoutes = (context: StateContext): Route[] => {
       summary: 'List the outputs of the current state; sensitive values are left out',
       answers: many('state-version-outputs'),
       handle: async ({ principal, params }) => {
-        const id = params['workspace_id'] ?? '';
+        const id = params.workspace_id;
         const access = await requireCurrentState(store, principal, id, 'canReadStateOutputs');
         // Provisioning clients read only one page.
         return { document: { data: await loadOutputs(access, false) } };
@@ -61,7 +61,7 @@ export const outputRoutes = (context: StateContext): Route[] => {
       summary: 'Show an output with its value, also a sensitive one',
       answers: one('state-version-outputs'),
       handle: async ({ principal, params }) => {
-        const place = parseOutputId(params['output_id'] ?? '');
+        const place = parseOutputId(params.output_id);
         if (place === undefined) throw notFound('output');
         const { stateVersionId, index } = place;
         await requireStateVersion(store, principal, stateVersionId, 'canReadStateOutputs');

@@ -84,7 +84,7 @@ const backingData = (context: StateContext, action: BackingDataAction, summary: 
       summary,
       success: 204,
       handle: async ({ principal, params }) => {
-        await changeBackingData(context, principal, params['state_version_id'] ?? '', action);
+        await changeBackingData(context, principal, params.state_version_id, action);
         return undefined;
       },
     }),
@@ -109,7 +109,7 @@ export const stateVersionRoutes = (context: StateContext): Route[] => {
         const { principal, params, body } = exchange;
         const state = decodeInline(body, 'state');
         const jsonState = decodeInline(body, 'json-state');
-        const workspaceId = params['workspace_id'] ?? '';
+        const workspaceId = params.workspace_id;
         const given = toGivenState(body);
         const access =
           state === undefined
@@ -131,7 +131,7 @@ export const stateVersionRoutes = (context: StateContext): Route[] => {
         if (target === undefined) {
           throw invalidAttribute('/data/relationships', 'rollback-state-version is required');
         }
-        const workspaceId = params['workspace_id'] ?? '';
+        const workspaceId = params.workspace_id;
         const access = await rollBackState(context, principal, workspaceId, target);
         return answerStateVersion(context, exchange, access);
       },
@@ -177,7 +177,7 @@ export const stateVersionRoutes = (context: StateContext): Route[] => {
       answers: one('state-versions', { includes }),
       handle: async (exchange) => {
         const { principal, params } = exchange;
-        const id = params['state_version_id'] ?? '';
+        const id = params.state_version_id;
         const access = await requireStateVersion(store, principal, id, 'canReadStateVersions');
         return answerStateVersion(context, exchange, access);
       },
@@ -189,7 +189,7 @@ export const stateVersionRoutes = (context: StateContext): Route[] => {
       answers: one('state-versions', { includes }),
       handle: async (exchange) => {
         const { principal, params } = exchange;
-        const id = params['workspace_id'] ?? '';
+        const id = params.workspace_id;
         const access = await requireCurrentState(store, principal, id, 'canReadStateVersions');
         return answerStateVersion(context, exchange, access);
       },

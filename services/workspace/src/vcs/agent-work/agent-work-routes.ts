@@ -67,7 +67,7 @@ export const agentWorkRoutes = (context: VcsContext): readonly Route[] => [
       answers: one('agent-repository-work'),
       body: { schema: COMMIT },
       handle: async ({ head, principal, params, body }) => {
-        const id = params['work_id'] ?? '';
+        const id = params.work_id;
         const { commit, ...attributes } = body.data.attributes;
         const wanted = await reportCommit(context, principal, id, {
           commit,
@@ -106,7 +106,7 @@ export const agentWorkRoutes = (context: VcsContext): readonly Route[] => [
                 answer:
                   status === undefined ? undefined : { status, text: given['answer-body'] ?? '' },
               };
-        await endWork(context, principal, params['work_id'] ?? '', end);
+        await endWork(context, principal, params.work_id, end);
         return undefined;
       },
     }),

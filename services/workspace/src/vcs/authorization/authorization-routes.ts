@@ -20,7 +20,7 @@ export const authorizationRoutes = (context: VcsContext): Route[] =>
       summary: 'Begin to authorize an OAuth client with a key pair at its provider',
       answers: one('oauth-authorizations'),
       handle: async ({ principal, params }) => {
-        const id = params['oauth_client_id'] ?? '';
+        const id = params.oauth_client_id;
         const begun = await beginAuthorization(context, principal, id);
         const attributes = {
           'authorize-url': begun.authorizeUrl,
@@ -37,7 +37,7 @@ export const authorizationRoutes = (context: VcsContext): Route[] =>
       body: { schema: COMPLETE },
       handle: async ({ principal, params, body }) => {
         const { 'oauth-token': requestToken, 'oauth-verifier': verifier } = body.data.attributes;
-        const id = params['oauth_client_id'] ?? '';
+        const id = params.oauth_client_id;
         const sentBack = { requestToken, verifier };
         const token = await completeAuthorization(context, principal, id, sentBack);
         return { document: { data: toOAuthTokenResource(token) } };

@@ -21,7 +21,7 @@ export const deliveryRoutes = (context: VcsContext): Route[] =>
       summary: "List the webhook deliveries of a workspace's repository",
       answers: pageOf('repository-deliveries'),
       handle: async ({ head, principal, params, query }) => {
-        const workspaceId = params['workspace_id'] ?? '';
+        const workspaceId = params.workspace_id;
         const page = parsePage(query);
         const all = await listWorkspaceDeliveries(context, principal, workspaceId);
         const data = itemsOn(page, all).map((one) => toDeliveryResource(one, workspaceId));

@@ -141,7 +141,7 @@ export const agentPoolRoutes = (context: WorkspacesContext): Route[] => {
         success: 201,
         handle: async ({ principal, params, body }) =>
           answer(
-            await createAgentPool(context, principal, params['organization_name'] ?? '', {
+            await createAgentPool(context, principal, params.organization_name, {
               ...toGiven(body),
               name: body.data.attributes.name,
             }),
@@ -154,7 +154,7 @@ export const agentPoolRoutes = (context: WorkspacesContext): Route[] => {
         query: AGENT_POOL_FILTERS,
         answers: pageOf('agent-pools', { includes: INCLUDES }),
         handle: async ({ head, principal, params, query }) => {
-          const organizationName = params['organization_name'] ?? '';
+          const organizationName = params.organization_name;
           const include = parseInclude(query, INCLUDES);
           const all = await listAgentPools(context, principal, organizationName, {
             search: query.one('q'),
@@ -177,7 +177,7 @@ export const agentPoolRoutes = (context: WorkspacesContext): Route[] => {
         answers: one('agent-pools', { includes: INCLUDES }),
         handle: async ({ principal, params, query }) => {
           const include = parseInclude(query, INCLUDES);
-          const access = await requireAgentPool(store, principal, params['agent_pool_id'] ?? '');
+          const access = await requireAgentPool(store, principal, params.agent_pool_id);
           const { document } = await answer(access);
           const included = await loadIncluded(context, include, [access]);
           return { document: included.length === 0 ? document : { ...document, included } };
@@ -190,9 +190,7 @@ export const agentPoolRoutes = (context: WorkspacesContext): Route[] => {
         answers: one('agent-pools'),
         body: { schema: UPDATE },
         handle: async ({ principal, params, body }) =>
-          answer(
-            await updateAgentPool(context, principal, params['agent_pool_id'] ?? '', toGiven(body)),
-          ),
+          answer(await updateAgentPool(context, principal, params.agent_pool_id, toGiven(body))),
       }),
       endpoint({
         method: 'DELETE',
@@ -200,7 +198,7 @@ export const agentPoolRoutes = (context: WorkspacesContext): Route[] => {
         summary: 'Delete an agent pool that nothing uses',
         success: 204,
         handle: async ({ principal, params }) => {
-          await deleteAgentPool(context, principal, params['agent_pool_id'] ?? '');
+          await deleteAgentPool(context, principal, params.agent_pool_id);
           return undefined;
         },
       }),

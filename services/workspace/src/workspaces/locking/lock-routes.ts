@@ -27,7 +27,7 @@ export const lockRoutes = (context: WorkspacesContext): Route[] =>
       handle: async (exchange) => {
         const { params, principal, body } = exchange;
         const given = body?.reason ?? body?.data?.attributes.reason ?? '';
-        const id = params['workspace_id'] ?? '';
+        const id = params.workspace_id;
         const access = await lockWorkspace(context, principal, id, given);
         return answerWorkspace(context, exchange, access);
       },
@@ -39,7 +39,7 @@ export const lockRoutes = (context: WorkspacesContext): Route[] =>
       answers: one('workspaces', { includes: toWorkspaceIncludes(context.workspaceContributions) }),
       handle: async (exchange) => {
         const { params, principal } = exchange;
-        const access = await unlockWorkspace(context, principal, params['workspace_id'] ?? '');
+        const access = await unlockWorkspace(context, principal, params.workspace_id);
         return answerWorkspace(context, exchange, access);
       },
     }),

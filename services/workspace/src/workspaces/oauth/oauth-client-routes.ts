@@ -162,7 +162,7 @@ export const oauthClientRoutes = (context: WorkspacesContext): Route[] => {
       success: 204,
       handle: async ({ principal, params, body }) => {
         const ids = body.data.map(({ id }) => id);
-        const clientId = params['oauth_client_id'] ?? '';
+        const clientId = params.oauth_client_id;
         await changeClientProjects(context, principal, clientId, ids, change);
         return undefined;
       },
@@ -186,18 +186,13 @@ export const oauthClientRoutes = (context: WorkspacesContext): Route[] => {
           oauthTokenString: null,
         };
         const projectIds = (relationships?.projects?.data ?? []).map(({ id }) => id);
-        const access = await createOAuthClient(
-          context,
-          principal,
-          params['organization_name'] ?? '',
-          {
-            ...absent,
-            organizationScoped: true,
-            agentPoolId: relationships?.['agent-pool']?.data?.id ?? null,
-            projectIds: [...new Set(projectIds)],
-            ...toCamelKeys(attributes),
-          },
-        );
+        const access = await createOAuthClient(context, principal, params.organization_name, {
+          ...absent,
+          organizationScoped: true,
+          agentPoolId: relationships?.['agent-pool']?.data?.id ?? null,
+          projectIds: [...new Set(projectIds)],
+          ...toCamelKeys(attributes),
+        });
         const data = await loadResource(context, access);
         return { document: { data, ...warnOfUnused(body, access.client) } };
       },
@@ -208,7 +203,7 @@ export const oauthClientRoutes = (context: WorkspacesContext): Route[] => {
       summary: 'List OAuth clients',
       answers: pageOf('oauth-clients', { includes: INCLUDES }),
       handle: async ({ head, principal, params, query }) => {
-        const all = await listOAuthClients(context, principal, params['organization_name'] ?? '');
+        const all = await listOAuthClients(context, principal, params.organization_name);
         const include = parseInclude(query, INCLUDES);
         const page = parsePage(query);
         const shown = itemsOn(page, all);
@@ -225,7 +220,7 @@ export const oauthClientRoutes = (context: WorkspacesContext): Route[] => {
       answers: one('oauth-clients', { includes: INCLUDES }),
       handle: async ({ principal, params, query }) => {
         const include = parseInclude(query, INCLUDES);
-        const id = params['oauth_client_id'] ?? '';
+        const id = params.oauth_client_id;
         const access = await requireOAuthClient(context.store, principal, id);
         const included = await loadIncluded(context.store, include, [access]);
         const data = await loadResource(context, access);
@@ -245,7 +240,7 @@ export const oauthClientRoutes = (context: WorkspacesContext): Route[] => {
           ...toCamelKeys(attributes),
           ...(pool !== undefined && { agentPoolId: pool.data?.id ?? null }),
         };
-        const id = params['oauth_client_id'] ?? '';
+        const id = params.oauth_client_id;
         const access = await updateOAuthClient(context, principal, id, change);
         const data = await loadResource(context, access);
         return { document: { data, ...warnOfUnused(body, access.client) } };
@@ -257,7 +252,7 @@ export const oauthClientRoutes = (context: WorkspacesContext): Route[] => {
       summary: 'Delete an OAuth client with its token',
       success: 204,
       handle: async ({ principal, params }) => {
-        await deleteOAuthClient(context, principal, params['oauth_client_id'] ?? '');
+        await deleteOAuthClient(context, principal, params.oauth_client_id);
         return undefined;
       },
     }),

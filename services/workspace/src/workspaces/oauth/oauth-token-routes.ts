@@ -69,7 +69,7 @@ export const oauthTokenRoutes = (context: WorkspacesContext): Route[] => {
       summary: 'List the token of an OAuth client',
       answers: pageOf('oauth-tokens'),
       handle: async ({ head, principal, params, query }) => {
-        const id = params['oauth_client_id'] ?? '';
+        const id = params.oauth_client_id;
         const { client } = await requireOAuthClient(store, principal, id);
         const { tokenId } = client;
         const tokens = tokenId === null ? [] : [await requireOAuthToken(store, principal, tokenId)];
@@ -84,7 +84,7 @@ export const oauthTokenRoutes = (context: WorkspacesContext): Route[] => {
       summary: 'List the OAuth tokens of an organization',
       answers: pageOf('oauth-tokens'),
       handle: async ({ head, principal, params, query }) => {
-        const organization = params['organization_name'] ?? '';
+        const organization = params.organization_name;
         const clients = await listOAuthClients(context, principal, organization);
         const all = clients.flatMap(({ client }) => client.tokenId ?? []);
         const page = parsePage(query);
@@ -101,7 +101,7 @@ export const oauthTokenRoutes = (context: WorkspacesContext): Route[] => {
       summary: 'Show an OAuth token, without its text',
       answers: one('oauth-tokens'),
       handle: async ({ principal, params }) => {
-        const token = await requireOAuthToken(store, principal, params['oauth_token_id'] ?? '');
+        const token = await requireOAuthToken(store, principal, params.oauth_token_id);
         return { document: { data: toOAuthTokenResource(token) } };
       },
     }),
@@ -112,7 +112,7 @@ export const oauthTokenRoutes = (context: WorkspacesContext): Route[] => {
       answers: one('oauth-tokens'),
       body: { schema: UPDATE },
       handle: async ({ principal, params, body }) => {
-        const token = await changeToken(principal, params['oauth_token_id'] ?? '', body);
+        const token = await changeToken(principal, params.oauth_token_id, body);
         return { document: { data: toOAuthTokenResource(token) } };
       },
     }),
@@ -122,7 +122,7 @@ export const oauthTokenRoutes = (context: WorkspacesContext): Route[] => {
       summary: 'Delete an OAuth token; its client remains',
       success: 204,
       handle: async ({ principal, params }) => {
-        await deleteOAuthToken(context, principal, params['oauth_token_id'] ?? '');
+        await deleteOAuthToken(context, principal, params.oauth_token_id);
         return undefined;
       },
     }),

@@ -155,7 +155,7 @@ export const projectRoutes = (context: WorkspacesContext): Route[] => {
       success: 201,
       handle: async ({ principal, params, body }) => {
         const given = fromProjectDocument(body);
-        const access = await createProject(context, principal, params['organization_name'] ?? '', {
+        const access = await createProject(context, principal, params.organization_name, {
           ...given,
           name: body.data.attributes.name,
         });
@@ -177,7 +177,7 @@ export const projectRoutes = (context: WorkspacesContext): Route[] => {
         const { projects, totalCount, visibleCount } = await listProjects(
           context,
           principal,
-          params['organization_name'] ?? '',
+          params.organization_name,
           {
             names: names.length === 0 ? undefined : names,
             search: query.one('q'),
@@ -213,7 +213,7 @@ export const projectRoutes = (context: WorkspacesContext): Route[] => {
       answers: one('projects', { includes: INCLUDES }),
       handle: async ({ principal, params, query }) => {
         const include = parseInclude(query, INCLUDES);
-        const id = params['project_id'] ?? '';
+        const id = params.project_id;
         const access = await requireProject(context.store, principal, id);
         const { data, included } = await toDocument(access, include);
         return { document: included.length === 0 ? { data } : { data, included } };
@@ -226,7 +226,7 @@ export const projectRoutes = (context: WorkspacesContext): Route[] => {
       answers: one('projects'),
       body: { schema: UPDATE, check: checkTexts },
       handle: async ({ principal, params, body }) => {
-        const id = params['project_id'] ?? '';
+        const id = params.project_id;
         const given = fromProjectDocument(body);
         const access = await updateProject(context, principal, id, given);
         return {
@@ -240,7 +240,7 @@ export const projectRoutes = (context: WorkspacesContext): Route[] => {
       summary: 'Delete a project without workspaces',
       success: 204,
       handle: async ({ principal, params }) => {
-        await deleteProject(context, principal, params['project_id'] ?? '');
+        await deleteProject(context, principal, params.project_id);
         return undefined;
       },
     }),

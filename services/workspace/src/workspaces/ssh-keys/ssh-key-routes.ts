@@ -66,7 +66,7 @@ export const sshKeyRoutes = (context: WorkspacesContext): Route[] =>
       body: { schema: CREATE },
       success: 201,
       handle: async ({ principal, params, body }) => {
-        const organizationName = params['organization_name'] ?? '';
+        const organizationName = params.organization_name;
         const key = await createSshKey(context, principal, organizationName, body.data.attributes);
         return { document: { data: toSshKeyResource(key) } };
       },
@@ -77,7 +77,7 @@ export const sshKeyRoutes = (context: WorkspacesContext): Route[] =>
       summary: 'List SSH keys',
       answers: many('ssh-keys'),
       handle: async ({ principal, params }) => {
-        const keys = await listSshKeys(context, principal, params['organization_name'] ?? '');
+        const keys = await listSshKeys(context, principal, params.organization_name);
         return { document: { data: keys.map(toSshKeyResource) } };
       },
     }),
@@ -87,7 +87,7 @@ export const sshKeyRoutes = (context: WorkspacesContext): Route[] =>
       summary: 'Show an SSH key, without its value',
       answers: one('ssh-keys'),
       handle: async ({ principal, params }) => {
-        const key = await requireSshKey(context.store, principal, params['ssh_key_id'] ?? '');
+        const key = await requireSshKey(context.store, principal, params.ssh_key_id);
         return { document: { data: toSshKeyResource(key) } };
       },
     }),
@@ -98,7 +98,7 @@ export const sshKeyRoutes = (context: WorkspacesContext): Route[] =>
       answers: one('ssh-keys'),
       body: { schema: UPDATE },
       handle: async ({ principal, params, body }) => {
-        const keyId = params['ssh_key_id'] ?? '';
+        const keyId = params.ssh_key_id;
         const key = await renameSshKey(context, principal, keyId, body.data.attributes.name);
         return { document: { data: toSshKeyResource(key) } };
       },
@@ -109,7 +109,7 @@ export const sshKeyRoutes = (context: WorkspacesContext): Route[] =>
       summary: 'Delete an SSH key',
       success: 204,
       handle: async ({ principal, params }) => {
-        await deleteSshKey(context, principal, params['ssh_key_id'] ?? '');
+        await deleteSshKey(context, principal, params.ssh_key_id);
         return undefined;
       },
     }),
@@ -122,7 +122,7 @@ export const sshKeyRoutes = (context: WorkspacesContext): Route[] =>
       handle: async (exchange) => {
         const { principal, params, body } = exchange;
         const { data } = body;
-        const workspaceId = params['workspace_id'] ?? '';
+        const workspaceId = params.workspace_id;
         const keyId = data === null ? null : toKeyId(data);
         const access = await assignSshKey(context, principal, workspaceId, keyId);
         return answerWorkspace(context, exchange, access);

@@ -40,7 +40,7 @@ export const consumerRoutes = (context: WorkspacesContext): Route[] => {
       success: 204,
       handle: async ({ principal, params, body }) => {
         const ids = body.data.map(({ id }) => id);
-        await apply(context, principal, params['workspace_id'] ?? '', ids);
+        await apply(context, principal, params.workspace_id, ids);
         return undefined;
       },
     });
@@ -61,7 +61,7 @@ export const consumerRoutes = (context: WorkspacesContext): Route[] => {
         const { workspaces, totalCount } = await listConsumers(
           context,
           principal,
-          params['workspace_id'] ?? '',
+          params.workspace_id,
           query.one('show_only_configured') === 'true',
           page,
         );

@@ -38,7 +38,7 @@ export const organizationTagRoutes = (context: WorkspacesContext): Route[] =>
       },
       answers: pageOf('tags'),
       handle: async ({ head, principal, params, query }) => {
-        const organizationName = params['organization_name'] ?? '';
+        const organizationName = params.organization_name;
         const all = await listOrganizationTags(context, principal, organizationName, {
           nameContains: query.one('q') ?? query.one('filter', 'name'),
           notOnWorkspaceId: query.one('filter', 'exclude', 'taggable', 'id'),
@@ -56,7 +56,7 @@ export const organizationTagRoutes = (context: WorkspacesContext): Route[] =>
       success: 204,
       handle: async ({ principal, params, body }) => {
         const ids = body.data.map(({ id }) => id);
-        await deleteOrganizationTags(context, principal, params['organization_name'] ?? '', ids);
+        await deleteOrganizationTags(context, principal, params.organization_name, ids);
         return undefined;
       },
     }),
@@ -68,7 +68,7 @@ export const organizationTagRoutes = (context: WorkspacesContext): Route[] =>
       success: 204,
       handle: async ({ principal, params, body }) => {
         const ids = body.data.map(({ id }) => id);
-        await bindTagToWorkspaces(context, principal, params['tag_id'] ?? '', ids);
+        await bindTagToWorkspaces(context, principal, params.tag_id, ids);
         return undefined;
       },
     }),

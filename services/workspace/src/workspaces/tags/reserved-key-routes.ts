@@ -40,7 +40,7 @@ export const reservedKeyRoutes = (context: WorkspacesContext): Route[] =>
       summary: 'List the tag keys that an organization has reserved',
       answers: pageOf('reserved-tag-keys'),
       handle: async ({ head, principal, params, query }) => {
-        const all = await listReservedKeys(context, principal, params['organization_name'] ?? '');
+        const all = await listReservedKeys(context, principal, params.organization_name);
         const page = parsePage(query);
         const data = itemsOn(page, all).map(toReservedKeyResource);
         return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };
@@ -55,7 +55,7 @@ export const reservedKeyRoutes = (context: WorkspacesContext): Route[] =>
       success: 201,
       handle: async ({ principal, params, body }) => {
         const given = toCamelKeys(body.data.attributes);
-        const name = params['organization_name'] ?? '';
+        const name = params.organization_name;
         return {
           document: {
             data: toReservedKeyResource(await reserveKey(context, principal, name, given)),

@@ -217,11 +217,7 @@ const projectEndpoints = (context: WorkspacesContext): Endpoint[] => [
           TARGET,
         ),
         handle: async ({ principal, params }) => {
-          const { project } = await requireProject(
-            context.store,
-            principal,
-            params['project_id'] ?? '',
-          );
+          const { project } = await requireProject(context.store, principal, params.project_id);
           const target = `${API_PREFIX}/projects/${project.id}`;
           return {
             document:

@@ -18,7 +18,7 @@ export const effectiveVariableRoutes = ({ store }: ServiceContext): Route[] =>
       },
       answers: many('vars'),
       handle: async ({ principal, params, query }) => {
-        const id = params['workspace_id'] ?? '';
+        const id = params.workspace_id;
         const all = await listEffectiveVariables(store, principal, id);
         const isComplete = query.one('show_overwritten') === 'true';
         const shown = all.filter(({ overwriterId }) => isComplete || overwriterId === null);

@@ -159,7 +159,7 @@ export const variableSetRoutes = (context: WorkspacesContext): Route[] => {
       answers: one('varsets', { includes: VARIABLE_SET_INCLUDES }),
       body: { schema: CREATE, limitBytes: LIMIT_BYTES },
       handle: async ({ principal, params, query, body }) => {
-        const organizationName = params['organization_name'] ?? '';
+        const organizationName = params.organization_name;
         const access = await createVariableSet(
           context,
           principal,
@@ -194,7 +194,7 @@ export const variableSetRoutes = (context: WorkspacesContext): Route[] => {
       summary: 'Show a variable set',
       answers: one('varsets', { includes: VARIABLE_SET_INCLUDES }),
       handle: async ({ principal, params, query }) => {
-        const id = params['varset_id'] ?? '';
+        const id = params.varset_id;
         const access = await requireVariableSet(context.store, principal, id, 'read');
         return { document: await toDocument(access, query) };
       },
@@ -207,7 +207,7 @@ export const variableSetRoutes = (context: WorkspacesContext): Route[] => {
         answers: one('varsets', { includes: VARIABLE_SET_INCLUDES }),
         body: { schema: UPDATE, limitBytes: LIMIT_BYTES },
         handle: async ({ principal, params, query, body }) => {
-          const id = params['varset_id'] ?? '';
+          const id = params.varset_id;
           const access = await updateVariableSet(context, principal, id, toGiven(body));
           return { document: await toDocument(access, query) };
         },
@@ -219,7 +219,7 @@ export const variableSetRoutes = (context: WorkspacesContext): Route[] => {
       summary: 'Delete a variable set',
       success: 204,
       handle: async ({ principal, params }) => {
-        await deleteVariableSet(context, principal, params['varset_id'] ?? '');
+        await deleteVariableSet(context, principal, params.varset_id);
         return undefined;
       },
     }),

@@ -46,7 +46,7 @@ export const variableSetVariableRoutes = (context: ServiceContext): Route[] =>
       body: { schema: CREATE },
       handle: async ({ principal, params, body }) => {
         const { attributes } = body.data;
-        const variable = await createSetVariable(context, principal, params['varset_id'] ?? '', {
+        const variable = await createSetVariable(context, principal, params.varset_id, {
           ...toGivenVariable(attributes),
           key: attributes.key,
           category: attributes.category,
@@ -60,7 +60,7 @@ export const variableSetVariableRoutes = (context: ServiceContext): Route[] =>
       summary: 'List the variables of a variable set',
       answers: pageOf('vars'),
       handle: async ({ head, principal, params, query }) => {
-        const all = await listSetVariables(context.store, principal, params['varset_id'] ?? '');
+        const all = await listSetVariables(context.store, principal, params.varset_id);
         const page = parsePage(query);
         const data = itemsOn(page, all).map(toSetVariableResource);
         return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };

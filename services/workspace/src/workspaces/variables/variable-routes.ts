@@ -96,7 +96,7 @@ export const variableRoutes = (context: ServiceContext): Route[] =>
       success: 201,
       handle: async ({ principal, params, body }) => {
         const { attributes: given } = body.data;
-        const variable = await createVariable(context, principal, params['workspace_id'] ?? '', {
+        const variable = await createVariable(context, principal, params.workspace_id, {
           ...toGivenVariable(given),
           key: given.key,
           category: given.category,
@@ -110,7 +110,7 @@ export const variableRoutes = (context: ServiceContext): Route[] =>
       summary: 'List the variables of a workspace',
       answers: many('vars'),
       handle: async ({ principal, params }) => {
-        const address = { workspaceId: params['workspace_id'] ?? '' };
+        const address = { workspaceId: params.workspace_id };
         const variables = await listVariables(context, principal, address);
         return { document: { data: variables.map(toVariableResource) } };
       },
@@ -126,7 +126,7 @@ export const variableRoutes = (context: ServiceContext): Route[] =>
           id,
           ...toGivenVariable(given),
         }));
-        await changeVariables(context, principal, params['workspace_id'] ?? '', changes);
+        await changeVariables(context, principal, params.workspace_id, changes);
         return undefined;
       },
     }),

@@ -19,7 +19,7 @@ export const workspaceMoveRoutes = (context: WorkspacesContext): Route[] =>
       success: 204,
       handle: async ({ principal, params, body }) => {
         const ids = body.data.map(({ id }) => id);
-        await moveWorkspaces(context, principal, params['project_id'] ?? '', ids);
+        await moveWorkspaces(context, principal, params.project_id, ids);
         return undefined;
       },
     }),

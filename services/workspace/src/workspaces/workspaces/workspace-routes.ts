@@ -182,7 +182,7 @@ export const workspaceRoutes = (context: WorkspacesContext): Route[] => {
         const access = await createWorkspace(
           context,
           principal,
-          params['organization_name'] ?? '',
+          params.organization_name,
           { ...given, name },
           { sourceName, sourceUrl },
         );
@@ -202,7 +202,7 @@ export const workspaceRoutes = (context: WorkspacesContext): Route[] => {
         const found = await listWorkspaces(
           context,
           principal,
-          params['organization_name'] ?? '',
+          params.organization_name,
           parseWorkspaceQuery(query),
           page,
         );
