@@ -4,7 +4,7 @@
  * would be a change of the shape without a version.
  */
 import { createHash } from 'node:crypto';
-import type { Static, TSchema } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 
 /**
@@ -29,6 +29,9 @@ type IsOptional<T, Key extends keyof T> = string extends Key
 
 /** The type of the values that have this shape. */
 export type Shaped<Shape extends TSchema> = Immutable<Static<Shape>>;
+
+/** `shape` or null. */
+export const nullable = <Shape extends TSchema>(shape: Shape) => Type.Union([shape, Type.Null()]);
 
 /** Keywords that only describe. */
 const DESCRIPTIONS: readonly string[] = ['title', 'description', 'examples', '$comment'];
