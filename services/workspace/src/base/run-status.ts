@@ -1,3 +1,6 @@
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+
 /** Statuses of a run. A workspace shows the status of its current run, and lists filter by it. */
 export const RUN_STATUSES = [
   'pending',
@@ -13,4 +16,5 @@ export const RUN_STATUSES = [
   'canceled',
   'force_canceled',
 ] as const;
-export type RunStatus = (typeof RUN_STATUSES)[number];
+export const runStatusShape = Type.Enum(RUN_STATUSES);
+export type RunStatus = Shaped<typeof runStatusShape>;

@@ -1,13 +1,21 @@
-import type { Reads, Transaction } from '@keelson/storage';
-import { keyedRecords } from '../keyed-records.ts';
-import { limitsOf, type RetentionPolicy } from './domain/retention-policy.ts';
+import { collection, type Reads, type Transaction } from '@keelson/storage';
+import { Type } from 'typebox';
+import { limitsOf, type RetentionPolicy, retentionPolicyShape } from './domain/retention-policy.ts';
 
-const sitePolicies = keyedRecords<RetentionPolicy>('shared/site-retention/');
+const sitePolicies = collection('site-retention', {
+  scope: 'shared',
+  version: 1,
+  shape: retentionPolicyShape,
+});
 const KEY = 'policy';
 const SITE = 'site';
 
 /** Workspaces, organizations and "site" whose policy covers run data. Usually empty. */
-export const runDataPolicies = keyedRecords<Record<never, never>>('shared/run-data-policies/');
+export const runDataPolicies = collection('run-data-policies', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({}),
+});
 
 /** @param placeId workspace or organization; undefined: the site */
 export const noteRunDataPolicy = (

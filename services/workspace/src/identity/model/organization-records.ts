@@ -1,14 +1,20 @@
-import type { Reads } from '@keelson/storage';
-import { keyedRecords } from '../../base/keyed-records.ts';
-import type { Organization } from './domain/organization.ts';
+import { collection, type Reads } from '@keelson/storage';
+import { Type } from 'typebox';
+import { type Organization, organizationShape } from './domain/organization.ts';
 
 /** Keyed by `org-…`. */
-export const organizationRecords = keyedRecords<Organization>('shared/organizations/');
+export const organizationRecords = collection('organizations', {
+  scope: 'shared',
+  version: 1,
+  shape: organizationShape,
+});
 
 /** Name -> id. */
-export const organizationNames = keyedRecords<{ readonly id: string }>(
-  'shared/organization-names/',
-);
+export const organizationNames = collection('organization-names', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({ id: Type.String() }),
+});
 
 export const findOrganizationByName = async (
   reads: Reads,

@@ -1,38 +1,62 @@
-import { keyedRecords } from '../../base/keyed-records.ts';
-import type { Team } from './domain/team.ts';
-import type { WaitingMail } from './waiting-mail.ts';
+import { collection } from '@keelson/storage';
+import { nullable, type Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+import { teamShape } from './domain/team.ts';
+import { waitingMailShape } from './waiting-mail.ts';
 
 /** Keyed by `team-…`. */
-export const teamRecords = keyedRecords<Team>('shared/teams/');
+export const teamRecords = collection('teams', { scope: 'shared', version: 1, shape: teamShape });
 
 /** Organization id, name -> team id. */
-export const teamNames = keyedRecords<{ readonly id: string }>('shared/team-names/');
+export const teamNames = collection('team-names', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({ id: Type.String() }),
+});
 
 /** A user's membership in one organization. */
-export interface Membership {
+export const membershipShape = Type.Object({
   /** `ou-…`. */
-  readonly id: string;
-  readonly teamIds: readonly string[];
-  readonly createdAtMs: number;
-}
+  id: Type.String(),
+  teamIds: Type.Array(Type.String()),
+  createdAtMs: Type.Number(),
+});
+export type Membership = Shaped<typeof membershipShape>;
 
 /** Keyed by organization id, user id. */
-export const membershipRecords = keyedRecords<Membership>('shared/memberships/');
+export const membershipRecords = collection('memberships', {
+  scope: 'shared',
+  version: 1,
+  shape: membershipShape,
+});
 
 /** Membership id -> organization and user. */
-export const membershipPlaces = keyedRecords<{
-  readonly organizationId: string;
-  readonly userId: string;
-}>('shared/membership-places/');
+export const membershipPlaces = collection('membership-places', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({ organizationId: Type.String(), userId: Type.String() }),
+});
 
 /** Organizations of a user, keyed by user id, organization id. */
-export const userOrganizations = keyedRecords<Record<never, never>>('shared/user-organizations/');
+export const userOrganizations = collection('user-organizations', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({}),
+});
 
 /** Organization id, user id of those who were invited by address and have made no request since. */
-export const invitations = keyedRecords<{
-  /** `user-…`; null where a token of the organization or a team invited. */
-  readonly invitedById: string | null;
-}>('shared/invitations/');
+export const invitations = collection('invitations', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({
+    /** `user-…`; null where a token of the organization or a team invited. */
+    invitedById: nullable(Type.String()),
+  }),
+});
 
 /** Membership id -> the mail that has not been sent. */
-export const invitationMails = keyedRecords<WaitingMail>('shared/invitation-mails/');
+export const invitationMails = collection('invitation-mails', {
+  scope: 'shared',
+  version: 1,
+  shape: waitingMailShape,
+});

@@ -1,13 +1,21 @@
 import { hash, randomBytes } from 'node:crypto';
-import type { Reads } from '@keelson/storage';
-import { keyedRecords } from '../../base/keyed-records.ts';
-import type { ApiToken } from './domain/token.ts';
+import { collection, type Reads } from '@keelson/storage';
+import { Type } from 'typebox';
+import { type ApiToken, apiTokenShape } from './domain/token.ts';
 
 /** Keyed by the token's hash. */
-export const tokenRecords = keyedRecords<ApiToken>('shared/tokens/');
+export const tokenRecords = collection('tokens', {
+  scope: 'shared',
+  version: 1,
+  shape: apiTokenShape,
+});
 
 /** Token id -> hash. */
-export const tokenHashes = keyedRecords<{ readonly hash: string }>('shared/token-hashes/');
+export const tokenHashes = collection('token-hashes', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({ hash: Type.String() }),
+});
 
 /** A token by its id; undefined after its deletion. The caller checks whether it has expired. */
 export const findToken = async (reads: Reads, tokenId: string): Promise<ApiToken | undefined> => {
@@ -16,7 +24,11 @@ export const findToken = async (reads: Reads, tokenId: string): Promise<ApiToken
 };
 
 /** Keyed by owner id, token id. */
-export const ownedTokens = keyedRecords<Record<never, never>>('shared/owned-tokens/');
+export const ownedTokens = collection('owned-tokens', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({}),
+});
 
 /** A token has 384 random bits, so that a plain digest of it cannot be found by brute force. */
 export const hashToken = (text: string): string => hash('sha256', text);

@@ -1,53 +1,71 @@
 import { createHash } from 'node:crypto';
-import type { Reads, Transaction } from '@keelson/storage';
-import { keyedRecords } from '../../base/keyed-records.ts';
+import { collection, type Reads, type Transaction } from '@keelson/storage';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 import { normalizedEmail } from './domain/organization.ts';
-import type { WaitingMail } from './waiting-mail.ts';
+import { waitingMailShape } from './waiting-mail.ts';
 
-export interface User {
+export const userShape = Type.Object({
   /** `user-…`. */
-  readonly id: string;
-  readonly username: string;
+  id: Type.String(),
+  username: Type.String(),
   /** As an administrator or an invitation stated it, or as the user confirmed it. */
-  readonly email: string;
+  email: Type.String(),
   /** The address that the user has given instead; `email` counts until it is confirmed. */
-  readonly unconfirmedEmail?: {
-    readonly address: string;
-    /** `uem-…`. */
-    readonly confirmationId: string;
-  };
+  unconfirmedEmail: Type.Optional(
+    Type.Object({
+      address: Type.String(),
+      /** `uem-…`. */
+      confirmationId: Type.String(),
+    }),
+  ),
   /** When an address that the user gave was last sent a mail. */
-  readonly confirmationMailedAtMs?: number;
+  confirmationMailedAtMs: Type.Optional(Type.Number()),
   /** Whether the user may create organizations and users. */
-  readonly isSiteAdmin: boolean;
+  isSiteAdmin: Type.Boolean(),
   /** A suspended user has no token that works, and gets no mail. */
-  readonly isSuspended?: boolean;
+  isSuspended: Type.Optional(Type.Boolean()),
   /** Created by an invitation to an address, and not used since. */
-  readonly isInvited?: boolean;
+  isInvited: Type.Optional(Type.Boolean()),
   /** Invited by address when the account existed already, and not used since. */
-  readonly hasInvitation?: boolean;
-  readonly createdAtMs: number;
-}
+  hasInvitation: Type.Optional(Type.Boolean()),
+  createdAtMs: Type.Number(),
+});
+export type User = Shaped<typeof userShape>;
 
-export const userRecords = keyedRecords<User>('shared/users/');
+export const userRecords = collection('users', { scope: 'shared', version: 1, shape: userShape });
 
 /** Lower-case name -> id. */
-export const usernames = keyedRecords<{ readonly id: string }>('shared/usernames/');
+export const usernames = collection('usernames', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({ id: Type.String() }),
+});
 
 /** Keys are hashed because an email address may contain characters that a record key may not. */
 const toEmailKey = (email: string): string =>
   createHash('sha256').update(normalizedEmail(email)).digest('hex');
 
 /** Digest of the address in lower case -> id of the only user who has it. */
-const userEmails = keyedRecords<{ readonly id: string }>('shared/user-emails/');
+const userEmails = collection('user-emails', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({ id: Type.String() }),
+});
 
 /** Confirmation id -> the user whose `unconfirmedEmail` it confirms. */
-export const emailConfirmations = keyedRecords<{ readonly userId: string }>(
-  'shared/email-confirmations/',
-);
+export const emailConfirmations = collection('email-confirmations', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({ userId: Type.String() }),
+});
 
 /** Confirmation id -> the mail that has not been sent. */
-export const confirmationMails = keyedRecords<WaitingMail>('shared/confirmation-mails/');
+export const confirmationMails = collection('confirmation-mails', {
+  scope: 'shared',
+  version: 1,
+  shape: waitingMailShape,
+});
 
 /** Stores a user and indexes it by name and email address. */
 export const storeUser = (tx: Transaction, user: User, before: User | undefined): void => {

@@ -1,6 +1,10 @@
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+
 /** A mail that has not been sent yet. */
-export interface WaitingMail {
+export const waitingMailShape = Type.Object({
   /** Attempts that failed. */
-  readonly attempts: number;
-  readonly dueAtMs: number;
-}
+  attempts: Type.Number(),
+  dueAtMs: Type.Number(),
+});
+export type WaitingMail = Shaped<typeof waitingMailShape>;

@@ -1,7 +1,9 @@
 /** The first account of a site, which creates all others. */
+
 import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
-import { jsonRecords, type Store, type Transaction } from '@keelson/storage';
+import { collection, type Store, type Transaction } from '@keelson/storage';
+import { Type } from 'typebox';
 import { hashToken, tokenRecords } from '../model/token-records.ts';
 import { usernames } from '../model/user-records.ts';
 import { addUser } from '../users/user-operations.ts';
@@ -11,7 +13,12 @@ const ADMIN_USERNAME = 'admin';
 const ADMIN_EMAIL = 'admin@keelson.invalid';
 
 /** The bootstrap token that was adopted, so that a later start does not adopt it again. */
-const firstTokens = jsonRecords<{ readonly hash: string }>('shared/first-token/');
+const firstTokens = collection('first-token', {
+  scope: 'shared',
+  version: 1,
+  keys: 'paths',
+  shape: Type.Object({ hash: Type.String() }),
+});
 const KEY = 'admin';
 
 const ensureAdmin = async (tx: Transaction, nowMs: number) => {

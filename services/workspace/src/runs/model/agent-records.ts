@@ -1,5 +1,9 @@
-import { keyedRecords } from '../../base/keyed-records.ts';
-import type { Agent } from './domain/agent.ts';
+import { collection } from '@keelson/storage';
+import { agentShape } from './domain/agent.ts';
 
 /** Keyed by `agent-…`. */
-export const agentRecords = keyedRecords<Agent>('shared/agents/');
+export const agentRecords = collection('agents', {
+  scope: 'shared',
+  version: 1,
+  shape: agentShape,
+});

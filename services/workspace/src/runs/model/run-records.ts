@@ -1,18 +1,27 @@
-import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
-import { keyedRecords } from '../../base/keyed-records.ts';
-import type { StoredContent } from '../../state/contents/domain/stored-content.ts';
+import { collection, type Reads, readableOnly, type Transaction } from '@keelson/storage';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+import { storedContentShape } from '../../state/contents/domain/stored-content.ts';
 import { releaseContent } from '../../state/contents/state-content-operations.ts';
-import type { Run } from './domain/run.ts';
-import type { RunComment } from './domain/run-comment.ts';
+import { type Run, runShape } from './domain/run.ts';
+import { runCommentShape } from './domain/run-comment.ts';
 
 /** Keyed by `run-…`. */
-export const runRecords = keyedRecords<Run>('shared/runs/');
+export const runRecords = collection('runs', { scope: 'shared', version: 1, shape: runShape });
 
 /** Workspace id, run id: runs that have not ended. */
-export const openRuns = keyedRecords<{ readonly createdAtMs: number }>('shared/open-runs/');
+export const openRuns = collection('open-runs', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({ createdAtMs: Type.Number() }),
+});
 
 /** Workspace id, run id. */
-export const workspaceRuns = keyedRecords<Record<never, never>>('shared/workspace-runs/');
+export const workspaceRuns = collection('workspace-runs', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({}),
+});
 
 export type RunPhase = 'plan' | 'apply';
 
@@ -27,30 +36,33 @@ export const toRunId = (phaseId: string): string => phaseId.replace(/^(plan|appl
 export const toPhase = (run: Pick<Run, 'statusTimesMs'>): RunPhase =>
   run.statusTimesMs.applying === undefined ? 'plan' : 'apply';
 
-export interface RunLog {
-  readonly chunkCount: number;
-  readonly lengthBytes: number;
-  readonly isComplete: boolean;
+export const runLogShape = Type.Object({
+  chunkCount: Type.Number(),
+  lengthBytes: Type.Number(),
+  isComplete: Type.Boolean(),
   /** The whole text, once an ended log was moved to object storage; there are no chunks then. */
-  readonly content?: StoredContent;
+  content: Type.Optional(storedContentShape),
   /** Time at which a policy marked the run's data for deletion; stored with the log of the plan. */
-  readonly dueSinceMs?: number;
+  dueSinceMs: Type.Optional(Type.Number()),
   /** Set while the log and the phase's files are withheld, which can be undone. */
-  readonly isWithheld?: true;
+  isWithheld: Type.Optional(Type.Literal(true)),
   /** Set after a policy or a caller deleted the log and files. */
-  readonly isRemoved?: true;
-}
+  isRemoved: Type.Optional(Type.Literal(true)),
+});
+export type RunLog = Shaped<typeof runLogShape>;
 
 /** Keyed by `plan-…`, `apply-…`. */
-export const runLogs = keyedRecords<RunLog>('shared/run-logs/');
+export const runLogs = collection('run-logs', { scope: 'shared', version: 1, shape: runLogShape });
 
 /**
  * Keyed by `plan-…` or `apply-…`, number from 0; `startsAt` is the position of the chunk's first byte in the
  * log.
  */
-export const runLogChunks = keyedRecords<{ readonly startsAt: number; readonly text: string }>(
-  'shared/run-log-chunks/',
-);
+export const runLogChunks = collection('run-log-chunks', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({ startsAt: Type.Number(), text: Type.String() }),
+});
 
 /** Files that agents upload for a phase, in addition to its log. */
 export const RUN_FILE_KINDS = [
@@ -63,15 +75,25 @@ export const RUN_FILE_KINDS = [
 export type RunFileKind = (typeof RUN_FILE_KINDS)[number];
 
 /** Keyed by `plan-…` or `apply-…`, kind. */
-export const runFiles = keyedRecords<StoredContent>('shared/run-files/');
+export const runFiles = collection('run-files', {
+  scope: 'shared',
+  version: 1,
+  shape: storedContentShape,
+});
 
 /** Run id, number of the comment from 1, as six digits. */
-export const runComments = keyedRecords<RunComment>('shared/run-comments/');
+export const runComments = collection('run-comments', {
+  scope: 'shared',
+  version: 1,
+  shape: runCommentShape,
+});
 
 /** Keyed by `wsc-…`. */
-export const commentPlaces = keyedRecords<{ readonly runId: string; readonly number: string }>(
-  'shared/run-comment-places/',
-);
+export const commentPlaces = collection('run-comment-places', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({ runId: Type.String(), number: Type.String() }),
+});
 
 const removeCommentsOf = async (tx: Transaction, runId: string): Promise<void> => {
   for (const number of await runComments.keys(tx, [runId])) {

@@ -1,20 +1,30 @@
-import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
+import { collection, type Reads, readableOnly, type Transaction } from '@keelson/storage';
+import { Type } from 'typebox';
 import { byCreation } from '../../base/creation-order.ts';
-import { keyedRecords } from '../../base/keyed-records.ts';
-import type { RunTrigger } from './domain/run-trigger.ts';
+import { type RunTrigger, runTriggerShape } from './domain/run-trigger.ts';
 
-interface Place {
-  readonly id: string;
-}
+const placeShape = Type.Object({ id: Type.String() });
 
 /** Keyed by `rt-…`. Written only by `storeRunTrigger`, which maintains the indexes below. */
-export const runTriggerRecords = keyedRecords<RunTrigger>('shared/run-triggers/');
+export const runTriggerRecords = collection('run-triggers', {
+  scope: 'shared',
+  version: 1,
+  shape: runTriggerShape,
+});
 
 /** Workspace id, source id -> trigger id. */
-export const inboundRunTriggers = keyedRecords<Place>('shared/inbound-run-triggers/');
+export const inboundRunTriggers = collection('inbound-run-triggers', {
+  scope: 'shared',
+  version: 1,
+  shape: placeShape,
+});
 
 /** Source id, workspace id -> trigger id. */
-export const outboundRunTriggers = keyedRecords<Place>('shared/outbound-run-triggers/');
+export const outboundRunTriggers = collection('outbound-run-triggers', {
+  scope: 'shared',
+  version: 1,
+  shape: placeShape,
+});
 
 export const storeRunTrigger = (tx: Transaction, trigger: RunTrigger): void => {
   const { id, workspaceId, sourceId } = trigger;

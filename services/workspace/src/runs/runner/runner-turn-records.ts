@@ -1,12 +1,13 @@
 /** The turns of organizations at the built-in runner, so that one with many runs does not keep others waiting. */
-import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
-import { keyedRecords } from '../../base/keyed-records.ts';
+
+import { collection, type Reads, readableOnly, type Transaction } from '@keelson/storage';
+import { Type } from 'typebox';
 
 /** Organization id -> its last turn; a later turn is a larger number. */
-type Turns = Readonly<Record<string, number>>;
+const turnsShape = Type.Record(Type.String(), Type.Number());
 
 /** One record, with the key "organizations". */
-const runnerTurns = keyedRecords<Turns>('shared/runner-turns/');
+const runnerTurns = collection('runner-turns', { scope: 'shared', version: 1, shape: turnsShape });
 const KEY = 'organizations';
 
 /** After this long without a turn, an organization ranks like one that never had any. */

@@ -15,6 +15,7 @@ import {
 } from '@keelson/jsonapi';
 import { Type } from 'typebox';
 import { RUN_STATUSES, type RunStatus } from '../../base/run-status.ts';
+import { toStatusTimestamps } from '../../base/status-timestamps.ts';
 import type { WorkspacePermissions } from '../../workspaces/access/domain/workspace-permissions.ts';
 import {
   type ChangeCounts,
@@ -149,13 +150,8 @@ export const APPLY = resourceSchema({
 });
 
 /** A run can be planned as soon as it exists. */
-const toStatusTimes = ({ createdAtMs, statusTimesMs }: Run): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries({ ...statusTimesMs, plan_queueable: createdAtMs }).map(([status, atMs]) => [
-      `${status.replaceAll('_', '-')}-at`,
-      toTimestamp(atMs),
-    ]),
-  );
+const toStatusTimes = ({ createdAtMs, statusTimesMs }: Run): Readonly<Record<string, string>> =>
+  toStatusTimestamps({ ...statusTimesMs, plan_queueable: createdAtMs });
 
 /** @param comments on the run, oldest first */
 export const toRunResource = (

@@ -17,7 +17,7 @@ export const createRunOrder = (clock: Pick<Clock, 'nowMs'>): (() => number) => {
 
 /** Order of runs without one. */
 export const toRunOrder = (run: {
-  readonly order?: number;
+  readonly order?: number | undefined;
   readonly createdAtMs: number;
   readonly number: number;
 }): number => run.order ?? run.createdAtMs * ORDERS_PER_MS + (run.number % ORDERS_PER_MS);

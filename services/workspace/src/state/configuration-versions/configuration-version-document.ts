@@ -8,9 +8,9 @@ import {
   resourceSchema,
   timestamp,
   toOne,
-  toTimestamp,
 } from '@keelson/jsonapi';
 import { Type } from 'typebox';
+import { toStatusTimestamps } from '../../base/status-timestamps.ts';
 import { toKebabKeys } from '../../base/validation/attribute-names.ts';
 import {
   CONFIGURATION_STATUSES,
@@ -114,12 +114,7 @@ export const toConfigurationVersionResource = (
       source: version.source,
       error: version.errorMessage === undefined ? null : 'fetch_failed',
       'error-message': version.errorMessage ?? null,
-      'status-timestamps': Object.fromEntries(
-        Object.entries(version.statusTimesMs).map(([status, atMs]) => [
-          `${status.replaceAll('_', '-')}-at`,
-          toTimestamp(atMs),
-        ]),
-      ),
+      'status-timestamps': toStatusTimestamps(version.statusTimesMs),
       'upload-url': uploadUrl,
     },
     relationships: {

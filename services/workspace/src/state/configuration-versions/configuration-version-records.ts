@@ -1,24 +1,30 @@
-import { readableOnly, type Transaction } from '@keelson/storage';
-import { keyedRecords } from '../../base/keyed-records.ts';
+import { collection, readableOnly, type Transaction } from '@keelson/storage';
+import { Type } from 'typebox';
 import { releaseContent } from '../contents/state-content-operations.ts';
-import type { ConfigurationVersion } from '../model/domain/configuration-version.ts';
+import { configurationVersionShape } from '../model/domain/configuration-version.ts';
 
 /** Keyed by `cv-…`. */
-export const configurationVersionRecords = keyedRecords<ConfigurationVersion>(
-  'shared/configuration-versions/',
-);
+export const configurationVersionRecords = collection('configuration-versions', {
+  scope: 'shared',
+  version: 1,
+  shape: configurationVersionShape,
+});
 
 /** Workspace id, `cv-…`. */
-export const workspaceConfigurationVersions = keyedRecords<Record<never, never>>(
-  'shared/workspace-configuration-versions/',
-);
+export const workspaceConfigurationVersions = collection('workspace-configuration-versions', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({}),
+});
 
 /**
  * README of a workspace's current configuration, keyed by `ws-…`, and of a provisional one, keyed by `cv-…`.
  */
-export const workspaceReadmes = keyedRecords<{ readonly markdown: string }>(
-  'shared/workspace-readmes/',
-);
+export const workspaceReadmes = collection('workspace-readmes', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({ markdown: Type.String() }),
+});
 
 /** Removes the configuration versions of a deleted workspace. */
 export const removeConfigurationVersionsOf = async (

@@ -2,15 +2,20 @@
  * The mark of the records to which the objects below a prefix belong. A cluster removes nothing where another
  * one has left its mark, such as an empty cluster into which a snapshot is yet to be restored.
  */
+
 import { randomUUID } from 'node:crypto';
 import { MAX_LISTED, type ObjectStorage } from '@keelson/objects';
-import type { Store } from '@keelson/storage';
-import { keyedRecords } from '../../base/keyed-records.ts';
+import { collection, type Store } from '@keelson/storage';
+import { Type } from 'typebox';
 import { CONTENT_OBJECTS } from './object-bodies.ts';
 import { isKnown } from './object-index.ts';
 
 /** The same id on all clusters of a set, and in what is restored from a snapshot. */
-const owners = keyedRecords<{ readonly id: string }>('shared/object-owner/');
+const owners = collection('object-owner', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({ id: Type.String() }),
+});
 const OWNER_KEY = 'owner';
 const MARK = 'owner';
 

@@ -1,12 +1,20 @@
 /** Stored contents: written while they arrive, read in pieces, removed when no version refers to them. */
+
 import { createHash } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
 import { newResourceId } from '@keelson/jsonapi';
 import { readableOnly, type Transaction, type TransactOptions } from '@keelson/storage';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 import type { ServiceContext } from '../../base/service-context.ts';
 import { SIGNED_URL_LIFETIME_SECONDS } from '../../base/signed-urls/domain/url-signature.ts';
 import type { ContentBodies, ContentPlaces } from './content-bodies.ts';
-import type { StoredBody, StoredContent } from './domain/stored-content.ts';
+import {
+  type StoredBody,
+  type StoredContent,
+  storedBodyShape,
+  storedContentShape,
+} from './domain/stored-content.ts';
 import { looseContents, stateContents } from './state-content-records.ts';
 
 export interface ContentContext extends ServiceContext {
@@ -14,10 +22,12 @@ export interface ContentContext extends ServiceContext {
 }
 
 /** Stored, but not yet referred to: `adoptContent` takes it over, otherwise it is removed after a day. */
-export interface LooseContent extends StoredContent {
-  readonly body: StoredBody;
-  readonly md5: string;
-}
+export const looseContentShape = Type.Object({
+  ...storedContentShape.properties,
+  body: storedBodyShape,
+  md5: Type.String(),
+});
+export type LooseContent = Shaped<typeof looseContentShape>;
 
 const requireBodies = (places: ContentPlaces, place: StoredBody['place']): ContentBodies => {
   const bodies = places.find(place);

@@ -1,20 +1,29 @@
-import type { Transaction } from '@keelson/storage';
-import { keyedRecords } from '../../base/keyed-records.ts';
-import type { StateVersion } from '../model/domain/state-version.ts';
-import type { ModifiedInstance } from './domain/instance-changes.ts';
-import type { StateSummary } from './domain/state-summary.ts';
+import { collection, type Transaction } from '@keelson/storage';
+import { Type } from 'typebox';
+import { stateVersionShape } from '../model/domain/state-version.ts';
+import { modifiedInstanceShape } from './domain/instance-changes.ts';
+import { stateSummaryShape } from './domain/state-summary.ts';
 
 /** Keyed by `sv-…`. */
-export const stateVersionRecords = keyedRecords<StateVersion>('shared/state-versions/');
+export const stateVersionRecords = collection('state-versions', {
+  scope: 'shared',
+  version: 1,
+  shape: stateVersionShape,
+});
 
 /** Summary of a version's state, keyed by `sv-…`. */
-export const stateSummaries =
-  keyedRecords<Pick<StateSummary, 'outputs' | 'resources'>>('shared/state-summaries/');
+export const stateSummaries = collection('state-summaries', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Pick(stateSummaryShape, ['outputs', 'resources']),
+});
 
 /** Instances that a version's state manages, and the version that last changed each; keyed by `sv-…`. */
-export const stateInstances = keyedRecords<{ readonly instances: readonly ModifiedInstance[] }>(
-  'shared/state-instances/',
-);
+export const stateInstances = collection('state-instances', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({ instances: Type.Array(modifiedInstanceShape) }),
+});
 
 /** Removes the records extracted from a state. */
 export const deleteSummary = (tx: Transaction, id: string): void => {
@@ -23,4 +32,8 @@ export const deleteSummary = (tx: Transaction, id: string): void => {
 };
 
 /** Deleted workspaces whose states are still to be removed, keyed by `ws-…`. */
-export const removedWorkspaces = keyedRecords<Record<never, never>>('shared/removed-workspaces/');
+export const removedWorkspaces = collection('removed-workspaces', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({}),
+});

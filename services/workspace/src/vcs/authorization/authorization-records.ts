@@ -1,15 +1,20 @@
-import { keyedRecords } from '../../base/keyed-records.ts';
+import { collection } from '@keelson/storage';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 
 /** A person who has been sent to a provider to authorize a client there. */
-export interface PendingAuthorization {
+export const pendingAuthorizationShape = Type.Object({
   /** The provider's name of the attempt. */
-  readonly requestToken: string;
+  requestToken: Type.String(),
   /** Who has begun it, and alone may end it. */
-  readonly principal: { readonly kind: string; readonly id: string };
-  readonly expiresAtMs: number;
-}
+  principal: Type.Object({ kind: Type.String(), id: Type.String() }),
+  expiresAtMs: Type.Number(),
+});
+export type PendingAuthorization = Shaped<typeof pendingAuthorizationShape>;
 
 /** Keyed by `oc-…`: the last attempt replaces those before it. */
-export const pendingAuthorizations = keyedRecords<PendingAuthorization>(
-  'shared/oauth-authorizations/',
-);
+export const pendingAuthorizations = collection('oauth-authorizations', {
+  scope: 'shared',
+  version: 1,
+  shape: pendingAuthorizationShape,
+});

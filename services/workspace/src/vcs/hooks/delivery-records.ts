@@ -1,37 +1,50 @@
 /** The newest deliveries to a webhook with their outcomes, used to recognize replays. */
-import type { Reads, Transaction } from '@keelson/storage';
-import { keyedRecords } from '../../base/keyed-records.ts';
+
+import { collection, type Reads, type Transaction } from '@keelson/storage';
+import { nullable, type Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 
 export const DELIVERY_OUTCOMES = ['queued', 'done', 'ignored', 'retried', 'failed'] as const;
-export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
+export const deliveryOutcomeShape = Type.Enum(DELIVERY_OUTCOMES);
+export type DeliveryOutcome = Shaped<typeof deliveryOutcomeShape>;
 
 /** The effect of a delivery on one workspace. */
-export interface DeliveryEffect {
-  readonly workspaceId: string;
+export const deliveryEffectShape = Type.Object({
+  workspaceId: Type.String(),
   /** A run, a configuration without a run, or the reason why there is neither. */
-  readonly text: string;
-}
+  text: Type.String(),
+});
+export type DeliveryEffect = Shaped<typeof deliveryEffectShape>;
 
-export interface StoredDelivery {
+export const storedDeliveryShape = Type.Object({
   /** `whd-…`. */
-  readonly id: string;
+  id: Type.String(),
   /** As the provider names it. */
-  readonly deliveryId: string;
-  readonly event: string;
-  readonly receivedAtMs: number;
-  readonly outcome: DeliveryOutcome;
+  deliveryId: Type.String(),
+  event: Type.String(),
+  receivedAtMs: Type.Number(),
+  outcome: deliveryOutcomeShape,
   /** Why it is ignored or failed. */
-  readonly detail: string | null;
-  readonly effects: readonly DeliveryEffect[];
+  detail: nullable(Type.String()),
+  effects: Type.Array(deliveryEffectShape),
   /** Digests by which it is looked up. */
-  readonly digests: readonly string[];
-}
+  digests: Type.Array(Type.String()),
+});
+export type StoredDelivery = Shaped<typeof storedDeliveryShape>;
 
 /** `whk-…`, time of arrival with 13 digits, "-", `whd-…`. */
-export const repositoryDeliveries = keyedRecords<StoredDelivery>('shared/repository-deliveries/');
+export const repositoryDeliveries = collection('repository-deliveries', {
+  scope: 'shared',
+  version: 1,
+  shape: storedDeliveryShape,
+});
 
 /** `whk-…`, digest of the delivery's id or of its body. */
-export const deliveryDigests = keyedRecords<Record<never, never>>('shared/delivery-digests/');
+export const deliveryDigests = collection('delivery-digests', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({}),
+});
 
 /** Deliveries of one webhook that are kept. */
 export const KEPT_DELIVERIES = 200;

@@ -1,40 +1,61 @@
 /** Work at repositories that only the agents of a pool reach, until one of them has done it. */
-import type { FoundCommit } from '@keelson/repositories';
-import type { ReadonlyDeep, Reads, Transaction } from '@keelson/storage';
-import { keyedRecords } from '../../base/keyed-records.ts';
-import { type QueuedWork, toWorkKey } from '../../workspaces/model/repository-records.ts';
-import type { CommitArchives } from './commit-archive.ts';
+
+import { collection, type ReadonlyDeep, type Reads, type Transaction } from '@keelson/storage';
+import { nullable, type Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+import { queuedWorkShape, toWorkKey } from '../../workspaces/model/repository-records.ts';
+import { commitArchivesShape } from './commit-archive.ts';
 
 /** The agent that has a piece of work. */
-export interface WorkClaim {
+export const workClaimShape = Type.Object({
   /** `arw-…`; the agent names the work by it. */
-  readonly id: string;
-  readonly agentId: string;
-  readonly sinceMs: number;
+  id: Type.String(),
+  agentId: Type.String(),
+  sinceMs: Type.Number(),
   /** Time at which the work is given to another agent. */
-  readonly untilMs: number;
+  untilMs: Type.Number(),
   /** The commit that the agent has found; null: none yet. */
-  readonly found: FoundCommit | null;
-  readonly archives: CommitArchives;
-}
+  found: nullable(
+    Type.Object({
+      /** Empty in a repository without commits. */
+      defaultBranch: Type.String(),
+      /** null: `onlyIfDefaultBranch` is not the default branch. */
+      commit: nullable(
+        Type.Object({ sha: Type.String(), author: Type.String(), message: Type.String() }),
+      ),
+      /** Paths that differ from the commit to compare with; null: unknown. */
+      changedFiles: nullable(Type.Array(Type.String())),
+    }),
+  ),
+  archives: commitArchivesShape,
+});
+export type WorkClaim = Shaped<typeof workClaimShape>;
 
-export interface AgentWork extends QueuedWork {
-  readonly organizationId: string;
-  readonly claim: WorkClaim | null;
+export const agentWorkShape = Type.Object({
+  ...queuedWorkShape.properties,
+  organizationId: Type.String(),
+  claim: nullable(workClaimShape),
   /** Whether the workspaces show that no agent has taken it. */
-  readonly isMissed: boolean;
-}
+  isMissed: Type.Boolean(),
+});
+export type AgentWork = Shaped<typeof agentWorkShape>;
 
 /** `apool-…`; the time from which it is due, and a name, as in the queue of the organization. */
-export const agentWork = keyedRecords<AgentWork>('shared/agent-repository-work/');
+export const agentWork = collection('agent-repository-work', {
+  scope: 'shared',
+  version: 1,
+  shape: agentWorkShape,
+});
 
 /** Where work is in `agentWork`. */
 export type AgentWorkKey = readonly [poolId: string, key: string];
 
 /** By `arw-…`. */
-const workClaims = keyedRecords<{ readonly poolId: string; readonly key: string }>(
-  'shared/repository-work-claims/',
-);
+const workClaims = collection('repository-work-claims', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({ poolId: Type.String(), key: Type.String() }),
+});
 
 /** Pools with work. */
 export const listWorkingPools = async (reads: Reads): Promise<readonly string[]> =>

@@ -1,14 +1,18 @@
-import type { LooseContent } from '../../state/contents/state-content-operations.ts';
+import { nullable, type Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+import { looseContentShape } from '../../state/contents/state-content-operations.ts';
 
 /** The stored files of a commit, with or without those of its submodules. */
-export interface CommitArchive {
-  readonly content: LooseContent;
+export const commitArchiveShape = Type.Object({
+  content: looseContentShape,
   /** By working directory. */
-  readonly readmes: readonly { readonly directory: string; readonly text: string | null }[];
-}
+  readmes: Type.Array(Type.Object({ directory: Type.String(), text: nullable(Type.String()) })),
+});
+export type CommitArchive = Shaped<typeof commitArchiveShape>;
 
 /** The archives of a commit that workspaces want. */
-export interface CommitArchives {
-  readonly plain?: CommitArchive | undefined;
-  readonly withSubmodules?: CommitArchive | undefined;
-}
+export const commitArchivesShape = Type.Object({
+  plain: Type.Optional(commitArchiveShape),
+  withSubmodules: Type.Optional(commitArchiveShape),
+});
+export type CommitArchives = Shaped<typeof commitArchivesShape>;

@@ -1,11 +1,6 @@
-import type { RecordCollection, Transaction } from '@keelson/storage';
-import { keyedRecords } from '../../base/keyed-records.ts';
-import type {
-  CustomWorkspaceRights,
-  ProjectAccessLevel,
-  ProjectGrant,
-  WorkspaceAccessLevel,
-} from './domain/team-grants.ts';
+import { collection, type RecordCollection, type Transaction } from '@keelson/storage';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 
 /** A team's grant on one workspace or project. */
 export interface TeamGrant<Level, Custom> {
@@ -19,22 +14,80 @@ export interface TeamGrant<Level, Custom> {
   readonly custom: Custom;
 }
 
-export type TeamWorkspaceGrant = TeamGrant<WorkspaceAccessLevel, CustomWorkspaceRights>;
-export type TeamProjectGrant = TeamGrant<ProjectAccessLevel, ProjectGrant>;
+export const teamWorkspaceGrantShape = Type.Object({
+  /** `tws-…` or `tprj-…`. */
+  id: Type.String(),
+  teamId: Type.String(),
+  /** `ws-…` or `prj-…`. */
+  targetId: Type.String(),
+  access: Type.Enum(['read', 'plan', 'write', 'admin', 'custom']),
+  /** Used only when the access is `custom`. */
+  custom: Type.Object({
+    runs: Type.Enum(['read', 'plan', 'none', 'apply']),
+    variables: Type.Enum(['read', 'write', 'none']),
+    stateVersions: Type.Enum(['read', 'write', 'none', 'read-outputs']),
+    sentinelMocks: Type.Enum(['read', 'none']),
+    workspaceLocking: Type.Boolean(),
+    runTasks: Type.Boolean(),
+  }),
+});
+export type TeamWorkspaceGrant = Shaped<typeof teamWorkspaceGrantShape>;
+export const teamProjectGrantShape = Type.Object({
+  /** `tws-…` or `tprj-…`. */
+  id: Type.String(),
+  teamId: Type.String(),
+  /** `ws-…` or `prj-…`. */
+  targetId: Type.String(),
+  access: Type.Enum(['read', 'write', 'admin', 'custom', 'maintain']),
+  /** Used only when the access is `custom`. */
+  custom: Type.Object({
+    projectAccess: Type.Object({
+      settings: Type.Enum(['read', 'update', 'delete']),
+      teams: Type.Enum(['read', 'none', 'manage']),
+      variableSets: Type.Enum(['read', 'write', 'none']),
+    }),
+    workspaceAccess: Type.Object({
+      runs: Type.Enum(['read', 'plan', 'none', 'apply']),
+      sentinelMocks: Type.Enum(['read', 'none']),
+      stateVersions: Type.Enum(['read', 'write', 'none', 'read-outputs']),
+      variables: Type.Enum(['read', 'write', 'none']),
+      create: Type.Boolean(),
+      locking: Type.Boolean(),
+      delete: Type.Boolean(),
+      move: Type.Boolean(),
+      runTasks: Type.Boolean(),
+    }),
+  }),
+});
+export type TeamProjectGrant = Shaped<typeof teamProjectGrantShape>;
 
 /** Keyed by team id, workspace id. */
-export const teamWorkspaceGrants = keyedRecords<TeamWorkspaceGrant>('shared/team-workspaces/');
+export const teamWorkspaceGrants = collection('team-workspaces', {
+  scope: 'shared',
+  version: 1,
+  shape: teamWorkspaceGrantShape,
+});
 
 /** Keyed by team id, project id. */
-export const teamProjectGrants = keyedRecords<TeamProjectGrant>('shared/team-projects/');
+export const teamProjectGrants = collection('team-projects', {
+  scope: 'shared',
+  version: 1,
+  shape: teamProjectGrantShape,
+});
 
 /** Grant id -> team and target. */
-export const grantPlaces = keyedRecords<{ readonly teamId: string; readonly targetId: string }>(
-  'shared/team-grant-places/',
-);
+export const grantPlaces = collection('team-grant-places', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({ teamId: Type.String(), targetId: Type.String() }),
+});
 
 /** Target id, team id: the teams that hold a grant on a workspace or project. */
-export const grantedTeams = keyedRecords<Record<never, never>>('shared/granted-teams/');
+export const grantedTeams = collection('granted-teams', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({}),
+});
 
 type AnyGrant = TeamGrant<unknown, unknown>;
 

@@ -1,26 +1,46 @@
-import type { Reads, Transaction } from '@keelson/storage';
-import { keyedRecords } from '../../base/keyed-records.ts';
-import type { AgentPool, PoolUser } from './domain/agent-pool.ts';
+import { collection, type Reads, type Transaction } from '@keelson/storage';
+import { Type } from 'typebox';
+import { type AgentPool, agentPoolShape } from './domain/agent-pool.ts';
 
 /** Keyed by `apool-…`; written by `writeAgentPool` and deleted by `deleteAgentPoolRecord`. */
-export const agentPoolRecords = keyedRecords<AgentPool>('shared/agent-pools/');
+export const agentPoolRecords = collection('agent-pools', {
+  scope: 'shared',
+  version: 1,
+  shape: agentPoolShape,
+});
 
 /** Organization id, name -> pool id. */
-export const agentPoolNames = keyedRecords<{ readonly id: string }>('shared/agent-pool-names/');
+export const agentPoolNames = collection('agent-pool-names', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({ id: Type.String() }),
+});
 
 /**
  * Users that name the pool in their own settings, and OAuth clients whose providers its agents reach. Keyed by
  * pool id, user id: a pool in use is not deleted.
  */
-export const agentPoolUsers = keyedRecords<{ readonly kind: PoolUser['kind'] | 'oauth-client' }>(
-  'shared/agent-pool-users/',
-);
+export const agentPoolUsers = collection('agent-pool-users', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({
+    kind: Type.Enum(['organization', 'project', 'workspace', 'oauth-client']),
+  }),
+});
 
 /** Agents that are registered with a pool, written by the runs module. Organization id, pool id, agent id. */
-export const registeredAgents = keyedRecords<Record<never, never>>('shared/registered-agents/');
+export const registeredAgents = collection('registered-agents', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({}),
+});
 
 /** Pools whose lists name a workspace or project. Keyed by its id, pool id. */
-const agentPoolMentions = keyedRecords<Record<never, never>>('shared/agent-pool-mentions/');
+const agentPoolMentions = collection('agent-pool-mentions', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({}),
+});
 
 const mentionedBy = (pool: AgentPool): ReadonlySet<string> =>
   new Set([...pool.allowedWorkspaceIds, ...pool.allowedProjectIds, ...pool.excludedWorkspaceIds]);

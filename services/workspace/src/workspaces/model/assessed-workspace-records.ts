@@ -1,9 +1,13 @@
-import type { Transaction } from '@keelson/storage';
-import { keyedRecords } from '../../base/keyed-records.ts';
+import { collection, type Transaction } from '@keelson/storage';
+import { Type } from 'typebox';
 import type { Workspace } from './domain/workspace.ts';
 
 /** Workspaces whose own settings enable assessments, keyed by `ws-…`. The worker reads only these. */
-export const assessedWorkspaces = keyedRecords<Record<never, never>>('shared/assessed-workspaces/');
+export const assessedWorkspaces = collection('assessed-workspaces', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({}),
+});
 
 /** @param before undefined for a new workspace */
 export const noteAssessed = (

@@ -1,13 +1,24 @@
-import { keyedRecords } from '../../base/keyed-records.ts';
-import type { OAuthClient, OAuthToken } from './domain/oauth-client.ts';
+import { collection } from '@keelson/storage';
+import { Type } from 'typebox';
+import { oauthClientShape, oauthTokenShape } from './domain/oauth-client.ts';
 
 /** Keyed by `oc-…`. */
-export const oauthClientRecords = keyedRecords<OAuthClient>('shared/oauth-clients/');
+export const oauthClientRecords = collection('oauth-clients', {
+  scope: 'shared',
+  version: 1,
+  shape: oauthClientShape,
+});
 
 /** Keyed by `ot-…`. */
-export const oauthTokenRecords = keyedRecords<OAuthToken>('shared/oauth-tokens/');
+export const oauthTokenRecords = collection('oauth-tokens', {
+  scope: 'shared',
+  version: 1,
+  shape: oauthTokenShape,
+});
 
 /** Organization id, client id. */
-export const organizationOAuthClients = keyedRecords<Record<never, never>>(
-  'shared/organization-oauth-clients/',
-);
+export const organizationOAuthClients = collection('organization-oauth-clients', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({}),
+});

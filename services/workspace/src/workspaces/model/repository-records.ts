@@ -1,25 +1,40 @@
 /** Repositories that workspaces are connected to, and the work at their providers that is still to be done. */
+
 import { createHash } from 'node:crypto';
-import { type Reads, readableOnly, type Store, type Transaction } from '@keelson/storage';
-import { keyedRecords } from '../../base/keyed-records.ts';
-import type { OAuthClient, RequestSigning } from './domain/oauth-client.ts';
-import type { RepositoryEvent } from './domain/repository-event.ts';
-import type { RepositoryHook } from './domain/repository-hook.ts';
+import {
+  collection,
+  type Reads,
+  readableOnly,
+  type Store,
+  type Transaction,
+} from '@keelson/storage';
+import { nullable, type Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+import { oauthClientShape, requestSigningShape } from './domain/oauth-client.ts';
+import { repositoryEventShape } from './domain/repository-event.ts';
+import { type RepositoryHook, repositoryHookShape } from './domain/repository-hook.ts';
 import type { VcsRepository } from './domain/workspace.ts';
 
 /** OAuth token id, digest of the identifier: one for all workspaces with this repository. */
-const repositoryHooks = keyedRecords<RepositoryHook>('shared/repository-hooks/');
+const repositoryHooks = collection('repository-hooks', {
+  scope: 'shared',
+  version: 1,
+  shape: repositoryHookShape,
+});
 
 /** Keyed by `whk-…`. */
-const repositoryHookPlaces = keyedRecords<{
-  readonly tokenId: string;
-  readonly identifier: string;
-}>('shared/repository-hook-places/');
+const repositoryHookPlaces = collection('repository-hook-places', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({ tokenId: Type.String(), identifier: Type.String() }),
+});
 
 /** `whk-…`, `ws-…`. */
-export const repositoryWorkspaces = keyedRecords<Record<never, never>>(
-  'shared/repository-workspaces/',
-);
+export const repositoryWorkspaces = collection('repository-workspaces', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({}),
+});
 
 const digestOf = (identifier: string): string =>
   createHash('sha256').update(identifier).digest('hex');
@@ -71,39 +86,48 @@ export const deleteRepositoryHook = (tx: Transaction, hook: RepositoryHook): voi
 };
 
 /** Addresses of a provider, and the token that opens them. */
-export interface ProviderConnection
-  extends Pick<OAuthClient, 'serviceProvider' | 'httpUrl' | 'apiUrl' | 'agentPoolId'> {
-  readonly token: string;
+export const providerConnectionShape = Type.Object({
+  ...Type.Pick(oauthClientShape, ['serviceProvider', 'httpUrl', 'apiUrl', 'agentPoolId'])
+    .properties,
+  token: Type.String(),
   /** null: the token is sent as it is. */
-  readonly signing: RequestSigning | null;
-}
+  signing: nullable(requestSigningShape),
+});
+export type ProviderConnection = Shaped<typeof providerConnectionShape>;
 
-export type RepositoryWork =
-  | { readonly kind: 'register'; readonly hookId: string }
-  | {
-      /** Contains the provider's address and credentials, because the hook and its connection are deleted. */
-      readonly kind: 'unregister';
-      readonly connection: ProviderConnection;
-      readonly identifier: string;
-      readonly providerId: string;
-    }
-  | {
-      readonly kind: 'fetch';
-      readonly hookId: string;
-      readonly event: RepositoryEvent;
-      /** Key of the delivery that reported the event; null for a connection. */
-      readonly deliveryKey: string | null;
-    }
-  | { readonly kind: 'report'; readonly runId: string };
+export const repositoryWorkShape = Type.Union([
+  Type.Object({ kind: Type.Literal('register'), hookId: Type.String() }),
+  Type.Object({
+    /** Contains the provider's address and credentials, because the hook and its connection are deleted. */
+    kind: Type.Literal('unregister'),
+    connection: providerConnectionShape,
+    identifier: Type.String(),
+    providerId: Type.String(),
+  }),
+  Type.Object({
+    kind: Type.Literal('fetch'),
+    hookId: Type.String(),
+    event: repositoryEventShape,
+    /** Key of the delivery that reported the event; null for a connection. */
+    deliveryKey: nullable(Type.String()),
+  }),
+  Type.Object({ kind: Type.Literal('report'), runId: Type.String() }),
+]);
+export type RepositoryWork = Shaped<typeof repositoryWorkShape>;
 
-export interface QueuedWork {
+export const queuedWorkShape = Type.Object({
   /** Attempts that failed. */
-  readonly attempts: number;
-  readonly work: RepositoryWork;
-}
+  attempts: Type.Number(),
+  work: repositoryWorkShape,
+});
+export type QueuedWork = Shaped<typeof queuedWorkShape>;
 
 /** Organization id; time from which it is due in milliseconds with 13 digits, "-", a name: in the order in which it is due. */
-export const repositoryWork = keyedRecords<QueuedWork>('shared/repository-work/');
+export const repositoryWork = collection('repository-work', {
+  scope: 'shared',
+  version: 1,
+  shape: queuedWorkShape,
+});
 
 /** Where work is in `repositoryWork`. */
 export type WorkKey = readonly [organizationId: string, key: string];

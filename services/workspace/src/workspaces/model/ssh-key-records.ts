@@ -1,18 +1,27 @@
-import { keyedRecords } from '../../base/keyed-records.ts';
+import { collection } from '@keelson/storage';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 
-export interface SshKey {
+export const sshKeyShape = Type.Object({
   /** `sshkey-…`. */
-  readonly id: string;
-  readonly organizationId: string;
-  readonly name: string;
+  id: Type.String(),
+  organizationId: Type.String(),
+  name: Type.String(),
   /** Private key text; write-only. */
-  readonly value: string;
-  readonly createdAtMs: number;
-}
+  value: Type.String(),
+  createdAtMs: Type.Number(),
+});
+export type SshKey = Shaped<typeof sshKeyShape>;
 
-export const sshKeyRecords = keyedRecords<SshKey>('shared/ssh-keys/');
+export const sshKeyRecords = collection('ssh-keys', {
+  scope: 'shared',
+  version: 1,
+  shape: sshKeyShape,
+});
 
 /** Organization id, key id. */
-export const organizationSshKeys = keyedRecords<Record<never, never>>(
-  'shared/organization-ssh-keys/',
-);
+export const organizationSshKeys = collection('organization-ssh-keys', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({}),
+});

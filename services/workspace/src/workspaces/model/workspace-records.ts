@@ -1,18 +1,30 @@
-import type { Reads } from '@keelson/storage';
-import { keyedRecords } from '../../base/keyed-records.ts';
-import type { Workspace } from './domain/workspace.ts';
+import { collection, type Reads } from '@keelson/storage';
+import { Type } from 'typebox';
+import { type Workspace, workspaceShape } from './domain/workspace.ts';
 
 /** Keyed by `ws-…`. */
-export const workspaceRecords = keyedRecords<Workspace>('shared/workspaces/');
+export const workspaceRecords = collection('workspaces', {
+  scope: 'shared',
+  version: 1,
+  shape: workspaceShape,
+});
 
 /** Organization id, name -> workspace id. */
-export const workspaceNames = keyedRecords<{ readonly id: string }>('shared/workspace-names/');
+export const workspaceNames = collection('workspace-names', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({ id: Type.String() }),
+});
 
 /**
  * Workspaces of a project, keyed by project id, workspace id: a project with any is not deleted. A record is
  * rewritten when the workspace's bindings change, so that transactions watching it conflict.
  */
-export const projectWorkspaces = keyedRecords<Record<never, never>>('shared/project-workspaces/');
+export const projectWorkspaces = collection('project-workspaces', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({}),
+});
 
 export const findWorkspaceByName = async (
   reads: Reads,

@@ -1,46 +1,66 @@
-import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
+import { collection, type Reads, readableOnly, type Transaction } from '@keelson/storage';
+import { Type } from 'typebox';
 import { byCreation } from '../../base/creation-order.ts';
-import { keyedRecords } from '../../base/keyed-records.ts';
 import { normalizedEmail } from '../../identity/model/domain/organization.ts';
 import type { User } from '../../identity/model/user-records.ts';
 import {
   type DeliveryResponse,
+  deliveryResponseShape,
   MAX_RESPONSES,
   type NotificationConfiguration,
-  type NotificationEvent,
+  notificationConfigurationShape,
+  notificationEventShape,
   REMINDER_TRIGGER,
 } from './domain/notification.ts';
 
 /** Keyed by `nc-…`. Written by `storeNotification` alone, which keeps the indexes below. */
-export const notificationRecords = keyedRecords<NotificationConfiguration>('shared/notifications/');
+export const notificationRecords = collection('notifications', {
+  scope: 'shared',
+  version: 1,
+  shape: notificationConfigurationShape,
+});
 
 /** Id of a workspace, project or team, `nc-…`; those of teams also below their organization's id. */
-export const notificationSubscriptions = keyedRecords<Record<never, never>>(
-  'shared/notification-subscriptions/',
-);
+export const notificationSubscriptions = collection('notification-subscriptions', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({}),
+});
 
 /** `nc-…` with destruction reminders -> the time of destruction in the latest reminder. */
-export const notificationReminders = keyedRecords<{ readonly remindedOfMs: number }>(
-  'shared/notification-reminders/',
-);
+export const notificationReminders = collection('notification-reminders', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({ remindedOfMs: Type.Number() }),
+});
 
 /** `nc-…` -> responses to the latest notifications, newest first. */
-const notificationResponses = keyedRecords<{ readonly responses: readonly DeliveryResponse[] }>(
-  'shared/notification-responses/',
-);
+const notificationResponses = collection('notification-responses', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({ responses: Type.Array(deliveryResponseShape) }),
+});
 
 /** `nc-…` -> the waiting events, from number `first` up to but excluding `next`. Absent if there are none. */
-export const notificationQueues = keyedRecords<{
-  readonly first: number;
-  readonly next: number;
-  /** Attempts to send the first. */
-  readonly attempts: number;
-  /** Time of the next attempt. */
-  readonly dueAtMs: number;
-}>('shared/notification-queues/');
+export const notificationQueues = collection('notification-queues', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({
+    first: Type.Number(),
+    next: Type.Number(),
+    /** Attempts to send the first. */
+    attempts: Type.Number(),
+    /** Time of the next attempt. */
+    dueAtMs: Type.Number(),
+  }),
+});
 
 /** `nc-…`, number -> event. */
-export const notificationEvents = keyedRecords<NotificationEvent>('shared/notification-events/');
+export const notificationEvents = collection('notification-events', {
+  scope: 'shared',
+  version: 1,
+  shape: notificationEventShape,
+});
 
 const placesOf = ({
   id,

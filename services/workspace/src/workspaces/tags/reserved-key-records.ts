@@ -1,14 +1,20 @@
-import type { Reads } from '@keelson/storage';
-import { keyedRecords } from '../../base/keyed-records.ts';
-import type { ReservedKey } from './domain/reserved-key.ts';
+import { collection, type Reads } from '@keelson/storage';
+import { Type } from 'typebox';
+import { type ReservedKey, reservedKeyShape } from './domain/reserved-key.ts';
 
 /** Organization id, `rtk-…`. */
-export const reservedKeys = keyedRecords<ReservedKey>('shared/reserved-tag-keys/');
+export const reservedKeys = collection('reserved-tag-keys', {
+  scope: 'shared',
+  version: 1,
+  shape: reservedKeyShape,
+});
 
 /** `rtk-…` -> organization id. */
-export const reservedKeyPlaces = keyedRecords<{ readonly organizationId: string }>(
-  'shared/reserved-tag-key-places/',
-);
+export const reservedKeyPlaces = collection('reserved-tag-key-places', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({ organizationId: Type.String() }),
+});
 
 /** Keys that an organization has reserved, by name. */
 export const loadReservedKeys = async (

@@ -1,27 +1,56 @@
 import { createHash } from 'node:crypto';
-import type { Reads, Transaction } from '@keelson/storage';
-import { keyedRecords } from '../../base/keyed-records.ts';
-import type { SetVariable, VariableSet } from './domain/variable-set.ts';
+import { collection, type Reads, type Transaction } from '@keelson/storage';
+import { Type } from 'typebox';
+import {
+  type SetVariable,
+  setVariableShape,
+  type VariableSet,
+  variableSetShape,
+} from './domain/variable-set.ts';
 
-type Member = Record<never, never>;
+const memberShape = Type.Object({});
 
 /** Keyed by `varset-…`. Written only by `storeVariableSet`, which maintains the indexes below. */
-export const variableSetRecords = keyedRecords<VariableSet>('shared/variable-sets/');
+export const variableSetRecords = collection('variable-sets', {
+  scope: 'shared',
+  version: 1,
+  shape: variableSetShape,
+});
 
 /** Owner (organization or project id), SHA-256 of the name -> set id. */
-const variableSetNames = keyedRecords<{ readonly id: string }>('shared/variable-set-names/');
+const variableSetNames = collection('variable-set-names', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({ id: Type.String() }),
+});
 
 /** Organization id, set id. */
-export const organizationVariableSets = keyedRecords<Member>('shared/organization-variable-sets/');
+export const organizationVariableSets = collection('organization-variable-sets', {
+  scope: 'shared',
+  version: 1,
+  shape: memberShape,
+});
 
 /** Id of the project that owns the set, set id. */
-export const projectVariableSets = keyedRecords<Member>('shared/project-variable-sets/');
+export const projectVariableSets = collection('project-variable-sets', {
+  scope: 'shared',
+  version: 1,
+  shape: memberShape,
+});
 
 /** Target of a set (organization id if the set is global, `prj-…`, `ws-…`), set id. */
-export const variableSetUses = keyedRecords<Member>('shared/variable-set-uses/');
+export const variableSetUses = collection('variable-set-uses', {
+  scope: 'shared',
+  version: 1,
+  shape: memberShape,
+});
 
 /** Variables of sets, keyed by `var-…`; the set lists the ids of its variables. */
-export const setVariableRecords = keyedRecords<SetVariable>('shared/variable-set-variables/');
+export const setVariableRecords = collection('variable-set-variables', {
+  scope: 'shared',
+  version: 1,
+  shape: setVariableShape,
+});
 
 const nameKey = ({
   organizationId,

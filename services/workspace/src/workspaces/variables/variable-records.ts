@@ -1,5 +1,9 @@
-import { keyedRecords } from '../../base/keyed-records.ts';
-import type { Variable } from './domain/variable.ts';
+import { collection } from '@keelson/storage';
+import { variableShape } from './domain/variable.ts';
 
 /** Keyed by `var-…`; the workspace lists the ids of its variables. */
-export const variableRecords = keyedRecords<Variable>('shared/variables/');
+export const variableRecords = collection('variables', {
+  scope: 'shared',
+  version: 1,
+  shape: variableShape,
+});

@@ -2,16 +2,21 @@
  * The execution settings of runs. Workspace, project and organization may each hold a value; the nearest one
  * that is set takes effect.
  */
+
+import { nullable, type Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 import { attributeViolation, type Violation } from '../../validation/domain/violation.ts';
 
 export const EXECUTION_MODES = ['remote', 'local', 'agent'] as const;
-export type ExecutionMode = (typeof EXECUTION_MODES)[number];
+export const executionModeShape = Type.Enum(EXECUTION_MODES);
+export type ExecutionMode = Shaped<typeof executionModeShape>;
 
-export interface Execution {
-  readonly mode: ExecutionMode;
+export const executionShape = Type.Object({
+  mode: executionModeShape,
   /** Set exactly when the mode is `agent`. */
-  readonly agentPoolId: string | null;
-}
+  agentPoolId: nullable(Type.String()),
+});
+export type Execution = Shaped<typeof executionShape>;
 
 export const decideEffectiveExecution = (
   workspace: Execution | null,

@@ -3,37 +3,45 @@
  * runs: one limit for all, a limit for each kind, or no limit. A workspace without a policy
  * inherits its organization's, and an organization without one the site's.
  */
+
+import { nullable, type Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 import type { Violation } from '../../validation/domain/violation.ts';
 
 export const RETAINED_KINDS = ['stateVersions', 'configurationVersions', 'runData'] as const;
 /** Run data are the logs of a run and the files that its agents upload. */
-export type RetainedKind = (typeof RETAINED_KINDS)[number];
+export const retainedKindShape = Type.Enum(RETAINED_KINDS);
+export type RetainedKind = Shaped<typeof retainedKindShape>;
 
 /**
  * At least one of the two is set. With both, data is deleted once it is old enough and not among
  * the newest.
  */
-export interface RetentionLimits {
+export const retentionLimitsShape = Type.Object({
   /** Age in days after which data is deleted; null: data of any age. */
-  readonly days: number | null;
+  days: nullable(Type.Number()),
   /** Number of the newest items of a workspace that are kept; null: none are kept for being new. */
-  readonly keepLatest: number | null;
-}
+  keepLatest: nullable(Type.Number()),
+});
+export type RetentionLimits = Shaped<typeof retentionLimitsShape>;
 
-export type RetentionRule =
-  | { readonly kind: 'delete-older'; readonly days: number }
-  | {
-      readonly kind: 'delete-by-kind';
-      /** Kinds without limits are kept for ever. */
-      readonly limits: { readonly [K in RetainedKind]?: RetentionLimits };
-    }
-  | { readonly kind: 'never-delete' };
+export const retentionRuleShape = Type.Union([
+  Type.Object({ kind: Type.Literal('delete-older'), days: Type.Number() }),
+  Type.Object({
+    kind: Type.Literal('delete-by-kind'),
+    /** Kinds without limits are kept for ever. */
+    limits: Type.Partial(Type.Record(retainedKindShape, retentionLimitsShape)),
+  }),
+  Type.Object({ kind: Type.Literal('never-delete') }),
+]);
+export type RetentionRule = Shaped<typeof retentionRuleShape>;
 
-export interface RetentionPolicy {
+export const retentionPolicyShape = Type.Object({
   /** `drp-…`. */
-  readonly id: string;
-  readonly rule: RetentionRule;
-}
+  id: Type.String(),
+  rule: retentionRuleShape,
+});
+export type RetentionPolicy = Shaped<typeof retentionPolicyShape>;
 
 export const MAX_RETENTION_DAYS = 36_500;
 export const MAX_KEPT_LATEST = 100_000;

@@ -1,3 +1,6 @@
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+
 /** Access of a team to the whole organization. All flags default to false. */
 export const ORGANIZATION_ACCESS_FLAGS = [
   'accessSecretTeams',
@@ -18,8 +21,10 @@ export const ORGANIZATION_ACCESS_FLAGS = [
   'readWorkspaces',
 ] as const;
 
-export type OrganizationAccessFlag = (typeof ORGANIZATION_ACCESS_FLAGS)[number];
-export type OrganizationAccess = Readonly<Record<OrganizationAccessFlag, boolean>>;
+export const organizationAccessFlagShape = Type.Enum(ORGANIZATION_ACCESS_FLAGS);
+export type OrganizationAccessFlag = Shaped<typeof organizationAccessFlagShape>;
+export const organizationAccessShape = Type.Record(organizationAccessFlagShape, Type.Boolean());
+export type OrganizationAccess = Shaped<typeof organizationAccessShape>;
 
 const filled = (value: (flag: OrganizationAccessFlag) => boolean): OrganizationAccess =>
   Object.fromEntries(

@@ -1,35 +1,39 @@
-import type { Execution } from '../../../base/execution/domain/execution.ts';
-import type { RetentionPolicy } from '../../../base/retention/domain/retention-policy.ts';
+import { nullable, type Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+import { executionShape } from '../../../base/execution/domain/execution.ts';
+import { retentionPolicyShape } from '../../../base/retention/domain/retention-policy.ts';
 
-export interface OrganizationSettings {
-  readonly email: string;
+export const organizationSettingsShape = Type.Object({
+  email: Type.String(),
   /** Minutes; null uses the site's default. */
-  readonly sessionTimeout: number | null;
-  readonly sessionRemember: number | null;
-  readonly costEstimationEnabled: boolean;
-  readonly sendPassingStatusesForUntriggeredSpeculativePlans: boolean;
-  readonly aggregatedCommitStatusEnabled: boolean;
-  readonly speculativePlanManagementEnabled: boolean;
-  readonly assessmentsEnforced: boolean;
-  readonly allowForceDeleteWorkspaces: boolean;
-  readonly ownersTeamSamlRoleId: string | null;
+  sessionTimeout: nullable(Type.Number()),
+  sessionRemember: nullable(Type.Number()),
+  costEstimationEnabled: Type.Boolean(),
+  sendPassingStatusesForUntriggeredSpeculativePlans: Type.Boolean(),
+  aggregatedCommitStatusEnabled: Type.Boolean(),
+  speculativePlanManagementEnabled: Type.Boolean(),
+  assessmentsEnforced: Type.Boolean(),
+  allowForceDeleteWorkspaces: Type.Boolean(),
+  ownersTeamSamlRoleId: nullable(Type.String()),
   /** Whether leaving the last team ends the membership. */
-  readonly membersLeaveWithLastTeam: boolean;
+  membersLeaveWithLastTeam: Type.Boolean(),
   /** When false, the tokens of users who are not owners give no access to the organization. */
-  readonly userTokensEnabled: boolean;
-}
+  userTokensEnabled: Type.Boolean(),
+});
+export type OrganizationSettings = Shaped<typeof organizationSettingsShape>;
 
-export interface Organization {
+export const organizationShape = Type.Object({
   /** `org-…`; constant, while the name may change. */
-  readonly id: string;
-  readonly name: string;
-  readonly settings: OrganizationSettings;
-  readonly defaultExecution: Execution;
-  readonly defaultProjectId: string;
-  readonly ownersTeamId: string;
-  readonly retentionPolicy: RetentionPolicy | null;
-  readonly createdAtMs: number;
-}
+  id: Type.String(),
+  name: Type.String(),
+  settings: organizationSettingsShape,
+  defaultExecution: executionShape,
+  defaultProjectId: Type.String(),
+  ownersTeamId: Type.String(),
+  retentionPolicy: nullable(retentionPolicyShape),
+  createdAtMs: Type.Number(),
+});
+export type Organization = Shaped<typeof organizationShape>;
 
 export const DEFAULT_ORGANIZATION_SETTINGS: Omit<OrganizationSettings, 'email'> = {
   sessionTimeout: null,

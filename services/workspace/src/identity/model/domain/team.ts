@@ -1,17 +1,20 @@
-import type { OrganizationAccess } from './organization-access.ts';
+import { nullable, type Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+import { organizationAccessShape } from './organization-access.ts';
 
-export interface Team {
-  readonly id: string;
-  readonly organizationId: string;
-  readonly name: string;
-  readonly visibility: 'secret' | 'organization';
-  readonly ssoTeamId: string | null;
-  readonly organizationAccess: OrganizationAccess;
-  readonly allowMemberTokenManagement: boolean;
+export const teamShape = Type.Object({
+  id: Type.String(),
+  organizationId: Type.String(),
+  name: Type.String(),
+  visibility: Type.Enum(['secret', 'organization']),
+  ssoTeamId: nullable(Type.String()),
+  organizationAccess: organizationAccessShape,
+  allowMemberTokenManagement: Type.Boolean(),
   /** `user-…` of the synthetic user that represents the team's tokens. */
-  readonly serviceUserId: string;
-  readonly createdAtMs: number;
-}
+  serviceUserId: Type.String(),
+  createdAtMs: Type.Number(),
+});
+export type Team = Shaped<typeof teamShape>;
 
 /** The owners team exists in every organization, has all permissions and is never empty. */
 export const OWNERS_TEAM_NAME = 'owners';

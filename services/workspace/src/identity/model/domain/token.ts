@@ -1,29 +1,35 @@
-/** API tokens: shown once at creation, stored as a hash, refused once they expire. */
-export type TokenOwnerKind =
-  | 'user'
-  | 'team'
-  | 'organization'
-  | 'agent-pool'
-  | 'run'
-  | 'invitation'
-  | 'email-confirmation';
+import { nullable, type Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 
-export interface ApiToken {
+/** API tokens: shown once at creation, stored as a hash, refused once they expire. */
+export const tokenOwnerKindShape = Type.Enum([
+  'user',
+  'team',
+  'organization',
+  'agent-pool',
+  'run',
+  'invitation',
+  'email-confirmation',
+]);
+export type TokenOwnerKind = Shaped<typeof tokenOwnerKindShape>;
+
+export const apiTokenShape = Type.Object({
   /** `at-…`. */
-  readonly id: string;
-  readonly ownerKind: TokenOwnerKind;
+  id: Type.String(),
+  ownerKind: tokenOwnerKindShape,
   /**
    * `user-…`, `team-…`, `org-…`, `apool-…`, `run-…`; of an invitation its membership, `ou-…`; of the
    * confirmation of a mail address `uem-…`.
    */
-  readonly ownerId: string;
-  readonly description: string;
+  ownerId: Type.String(),
+  description: Type.String(),
   /** `user-…` of the creator; null for the first token of a site. */
-  readonly createdById: string | null;
-  readonly createdAtMs: number;
+  createdById: nullable(Type.String()),
+  createdAtMs: Type.Number(),
   /** null: the token does not expire. */
-  readonly expiresAtMs: number | null;
-}
+  expiresAtMs: nullable(Type.Number()),
+});
+export type ApiToken = Shaped<typeof apiTokenShape>;
 
 export const isExpired = (token: ApiToken, nowMs: number): boolean =>
   token.expiresAtMs !== null && token.expiresAtMs <= nowMs;

@@ -1,26 +1,30 @@
+import { nullable, type Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+
 /**
  * A process that executes runs for a pool. It registers once, sends a heartbeat every few seconds, and has at
  * most one phase at a time. An agent that falls silent is declared gone and its phase ends.
  * The built-in runner has one agent for each phase. It belongs to no pool and exists until the phase ends.
  */
-export interface Agent {
+export const agentShape = Type.Object({
   /** `agent-…`. */
-  readonly id: string;
+  id: Type.String(),
   /** null: the phase is the built-in runner's. */
-  readonly poolId: string | null;
+  poolId: nullable(Type.String()),
   /** Organization of the pool, or of the run that the built-in runner executes. */
-  readonly organizationId: string;
-  readonly name: string;
-  readonly ipAddress: string;
+  organizationId: Type.String(),
+  name: Type.String(),
+  ipAddress: Type.String(),
   /** Version of the agent program. */
-  readonly version: string;
+  version: Type.String(),
   /** `run-…` whose phase it executes. */
-  readonly runId: string | null;
+  runId: nullable(Type.String()),
   /** How the agent ended: it deregistered, or its pings stopped; null while it is active. */
-  readonly ended: 'exited' | 'errored' | null;
-  readonly lastPingAtMs: number;
-  readonly createdAtMs: number;
-}
+  ended: nullable(Type.Enum(['exited', 'errored'])),
+  lastPingAtMs: Type.Number(),
+  createdAtMs: Type.Number(),
+});
+export type Agent = Shaped<typeof agentShape>;
 
 /** An agent as its reader sees it: addresses of the internal network are for those who manage the pool. */
 export type ShownAgent = Omit<Agent, 'ipAddress'> & { readonly ipAddress: string | null };

@@ -1,17 +1,20 @@
-import type { RunStatus } from '../../../base/run-status.ts';
+import { nullable, type Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+import { runStatusShape } from '../../../base/run-status.ts';
 
 /** A person's comment on a run, made alone or together with an action. */
-export interface RunComment {
+export const runCommentShape = Type.Object({
   /** `wsc-…`. */
-  readonly id: string;
-  readonly runId: string;
-  readonly body: string;
+  id: Type.String(),
+  runId: Type.String(),
+  body: Type.String(),
   /** Status to which the accompanying action leads; null for a comment made alone. */
-  readonly event: RunStatus | null;
+  event: nullable(runStatusShape),
   /** `user-…`, null for a team. */
-  readonly createdById: string | null;
-  readonly createdAtMs: number;
-}
+  createdById: nullable(Type.String()),
+  createdAtMs: Type.Number(),
+});
+export type RunComment = Shaped<typeof runCommentShape>;
 
 /** Longest comment, in characters. */
 export const MAX_COMMENT_LENGTH = 65_536;

@@ -2,7 +2,10 @@
  * A run: one plan of a workspace's configuration and, once confirmed, its apply. Agents execute the two
  * phases and report the results; people confirm, discard and cancel the run.
  */
-import { RUN_STATUSES, type RunStatus } from '../../../base/run-status.ts';
+
+import { nullable, type Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+import { RUN_STATUSES, type RunStatus, runStatusShape } from '../../../base/run-status.ts';
 
 const FINAL: ReadonlySet<RunStatus> = new Set([
   'planned_and_finished',
@@ -36,71 +39,74 @@ export const isWaiting = (status: RunStatus): boolean =>
 const FORCE_CANCEL_AFTER_MS = 60_000;
 
 /** Resource changes of a phase, as counted by the tool. */
-export interface ChangeCounts {
-  readonly additions: number;
-  readonly changes: number;
-  readonly destructions: number;
-  readonly imports: number;
-}
+export const changeCountsShape = Type.Object({
+  additions: Type.Number(),
+  changes: Type.Number(),
+  destructions: Type.Number(),
+  imports: Type.Number(),
+});
+export type ChangeCounts = Shaped<typeof changeCountsShape>;
 
-export interface ForcedUnlock {
-  readonly atMs: number;
-  readonly by: {
-    readonly kind: 'user' | 'team' | 'organization';
+export const forcedUnlockShape = Type.Object({
+  atMs: Type.Number(),
+  by: Type.Object({
+    kind: Type.Enum(['user', 'team', 'organization']),
     /** `user-…`, `team-…`, or the name of the organization. */
-    readonly id: string;
-  };
-}
+    id: Type.String(),
+  }),
+});
+export type ForcedUnlock = Shaped<typeof forcedUnlockShape>;
 
-export interface Run {
+export const runShape = Type.Object({
   /** `run-…`. */
-  readonly id: string;
+  id: Type.String(),
   /** Number within the workspace, from 1. It defines the order, also within one millisecond. */
-  readonly number: number;
+  number: Type.Number(),
   /** Order among the runs of all workspaces. */
-  readonly order?: number;
-  readonly organizationId: string;
-  readonly workspaceId: string;
-  readonly configurationVersionId: string;
-  readonly status: RunStatus;
-  readonly statusTimesMs: { readonly [S in RunStatus]?: number };
-  readonly message: string;
-  readonly source: string;
-  readonly isDestroy: boolean;
-  readonly refresh: boolean;
-  readonly refreshOnly: boolean;
-  readonly autoApply: boolean;
-  readonly planOnly: boolean;
-  readonly savePlan: boolean;
-  readonly allowEmptyApply: boolean;
-  readonly targetAddrs: readonly string[];
-  readonly replaceAddrs: readonly string[];
-  readonly variables: readonly { readonly key: string; readonly value: string }[];
-  readonly terraformVersion: string;
+  order: Type.Optional(Type.Number()),
+  organizationId: Type.String(),
+  workspaceId: Type.String(),
+  configurationVersionId: Type.String(),
+  status: runStatusShape,
+  statusTimesMs: Type.Partial(Type.Record(runStatusShape, Type.Number())),
+  message: Type.String(),
+  source: Type.String(),
+  isDestroy: Type.Boolean(),
+  refresh: Type.Boolean(),
+  refreshOnly: Type.Boolean(),
+  autoApply: Type.Boolean(),
+  planOnly: Type.Boolean(),
+  savePlan: Type.Boolean(),
+  allowEmptyApply: Type.Boolean(),
+  targetAddrs: Type.Array(Type.String()),
+  replaceAddrs: Type.Array(Type.String()),
+  variables: Type.Array(Type.Object({ key: Type.String(), value: Type.String() })),
+  terraformVersion: Type.String(),
   /** null before the plan has finished. */
-  readonly planned: (ChangeCounts & { readonly hasChanges: boolean }) | null;
-  readonly applied: ChangeCounts | null;
-  readonly cancelRequestedAtMs: number | null;
+  planned: nullable(Type.Object({ ...changeCountsShape.properties, hasChanges: Type.Boolean() })),
+  applied: nullable(changeCountsShape),
+  cancelRequestedAtMs: nullable(Type.Number()),
   /** The pool whose agent executes it, or executed it last; null with an agent: the built-in runner. */
-  readonly agentPoolId: string | null;
+  agentPoolId: nullable(Type.String()),
   /** `agent-…` that executes it, or executed it last. */
-  readonly agentId: string | null;
+  agentId: nullable(Type.String()),
   /** Ids (`sv-…`) of the states that its apply wrote, oldest first. */
-  readonly stateVersionIds: readonly string[];
+  stateVersionIds: Type.Array(Type.String()),
   /** `user-…`, null for a team or the service itself. */
-  readonly createdById: string | null;
+  createdById: nullable(Type.String()),
   /** `at-…` with which the run was requested; null for a run that no request asked for. */
-  readonly requestedWith: string | null;
+  requestedWith: nullable(Type.String()),
   /** Why the run waits for a confirmation although it was to be applied automatically; absent for others. */
-  readonly waitsBecause?: string;
+  waitsBecause: Type.Optional(Type.String()),
   /** Times at which the lock that the run held was removed by force; absent before the first. */
-  readonly forcedUnlocks?: readonly ForcedUnlock[];
+  forcedUnlocks: Type.Optional(Type.Array(forcedUnlockShape)),
   /** `user-…` who brought the run to each status, if a user did; absent before the first. */
-  readonly actorIds?: { readonly [S in RunStatus]?: string };
+  actorIds: Type.Optional(Type.Partial(Type.Record(runStatusShape, Type.String()))),
   /** The commit that started the run and whose status follows it; absent for other runs. */
-  readonly commitSha?: string;
-  readonly createdAtMs: number;
-}
+  commitSha: Type.Optional(Type.String()),
+  createdAtMs: Type.Number(),
+});
+export type Run = Shaped<typeof runShape>;
 
 /** An action of a person. */
 interface ByUser {

@@ -1,14 +1,18 @@
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+
 /** A connection that queues a run in one workspace after a run was applied in another, the source. */
-export interface RunTrigger {
+export const runTriggerShape = Type.Object({
   /** `rt-…`. */
-  readonly id: string;
-  readonly organizationId: string;
+  id: Type.String(),
+  organizationId: Type.String(),
   /** `ws-…` in which runs are queued. */
-  readonly workspaceId: string;
+  workspaceId: Type.String(),
   /** `ws-…` whose applies queue them. */
-  readonly sourceId: string;
-  readonly createdAtMs: number;
-}
+  sourceId: Type.String(),
+  createdAtMs: Type.Number(),
+});
+export type RunTrigger = Shaped<typeof runTriggerShape>;
 
 /** Maximum number of sources of a workspace. */
 export const MAX_SOURCES = 20;

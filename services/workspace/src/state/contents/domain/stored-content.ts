@@ -1,12 +1,14 @@
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+
 /** Bytes that are stored apart from the records describing them. */
-export interface StoredContent {
-  readonly id: string;
-  readonly sizeBytes: number;
-}
+export const storedContentShape = Type.Object({ id: Type.String(), sizeBytes: Type.Number() });
+export type StoredContent = Shaped<typeof storedContentShape>;
 
 /** The pieces of a content and where they are. */
-export interface StoredBody {
-  readonly place: 'records' | 'objects';
+export const storedBodyShape = Type.Object({
+  place: Type.Enum(['records', 'objects']),
   /** SHA-256 of each piece as it is stored, in order. */
-  readonly digests: readonly string[];
-}
+  digests: Type.Array(Type.String()),
+});
+export type StoredBody = Shaped<typeof storedBodyShape>;

@@ -1,3 +1,6 @@
+import { nullable, type Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+
 /** One upload of configuration files for the runs of a workspace. */
 export const CONFIGURATION_STATUSES = [
   'pending',
@@ -7,65 +10,71 @@ export const CONFIGURATION_STATUSES = [
   'backing_data_soft_deleted',
   'backing_data_permanently_deleted',
 ] as const;
-type ConfigurationStatus = (typeof CONFIGURATION_STATUSES)[number];
+const configurationStatusShape = Type.Enum(CONFIGURATION_STATUSES);
 
 /** The commit that the files are from. */
-export interface Ingress {
+export const ingressShape = Type.Object({
   /** `:org/:repo`. */
-  readonly identifier: string;
-  readonly cloneUrl: string;
-  readonly commitSha: string;
-  readonly commitMessage: string;
-  readonly commitUrl: string;
-  readonly compareUrl: string | null;
+  identifier: Type.String(),
+  cloneUrl: Type.String(),
+  commitSha: Type.String(),
+  commitMessage: Type.String(),
+  commitUrl: Type.String(),
+  compareUrl: nullable(Type.String()),
   /** "" for a tag. */
-  readonly branch: string;
-  readonly tag: string | null;
-  readonly onDefaultBranch: boolean;
-  readonly pullRequest: {
-    readonly number: number;
-    readonly title: string;
-    readonly body: string;
-    readonly url: string | null;
-  } | null;
-  readonly sender: {
-    readonly username: string;
-    readonly avatarUrl: string | null;
-    readonly htmlUrl: string | null;
-  } | null;
-}
+  branch: Type.String(),
+  tag: nullable(Type.String()),
+  onDefaultBranch: Type.Boolean(),
+  pullRequest: nullable(
+    Type.Object({
+      number: Type.Number(),
+      title: Type.String(),
+      body: Type.String(),
+      url: nullable(Type.String()),
+    }),
+  ),
+  sender: nullable(
+    Type.Object({
+      username: Type.String(),
+      avatarUrl: nullable(Type.String()),
+      htmlUrl: nullable(Type.String()),
+    }),
+  ),
+});
+export type Ingress = Shaped<typeof ingressShape>;
 
-export interface ConfigurationVersion {
+export const configurationVersionShape = Type.Object({
   /** `cv-…`. */
-  readonly id: string;
-  readonly workspaceId: string;
-  readonly status: ConfigurationStatus;
-  readonly statusTimesMs: { readonly [S in ConfigurationStatus]?: number };
-  readonly source: string;
+  id: Type.String(),
+  workspaceId: Type.String(),
+  status: configurationStatusShape,
+  statusTimesMs: Type.Partial(Type.Record(configurationStatusShape, Type.Number())),
+  source: Type.String(),
   /** Whether a run is queued as soon as the files are uploaded. */
-  readonly autoQueueRuns: boolean;
+  autoQueueRuns: Type.Boolean(),
   /** Whether its runs are plan-only. */
-  readonly speculative: boolean;
+  speculative: Type.Boolean(),
   /**
    * Provisional: its runs may save their plan and be applied later, and it becomes current only by an apply.
    */
-  readonly provisional: boolean;
+  provisional: Type.Boolean(),
   /** Absent for uploads, and where the repository could not be fetched. */
-  readonly ingress?: Ingress;
+  ingress: Type.Optional(ingressShape),
   /** Why there are no files; absent unless the status is `errored`. */
-  readonly errorMessage?: string;
+  errorMessage: Type.Optional(Type.String()),
   /** A gzipped tar archive; null before the upload and after its deletion. */
-  readonly archive: { readonly id: string; readonly sizeBytes: number } | null;
-  readonly createdById: string | null;
+  archive: nullable(Type.Object({ id: Type.String(), sizeBytes: Type.Number() })),
+  createdById: nullable(Type.String()),
   /** Whether a run uses it. Its files can then no longer be replaced. */
-  readonly hasRun: boolean;
+  hasRun: Type.Boolean(),
   /**
    * `at-…`, the token of the announcement: an upload may do what this token may do when it arrives. null for a
    * configuration from a repository.
    */
-  readonly announcedWith: string | null;
-  readonly createdAtMs: number;
-}
+  announcedWith: nullable(Type.String()),
+  createdAtMs: Type.Number(),
+});
+export type ConfigurationVersion = Shaped<typeof configurationVersionShape>;
 
 /** Largest archive, in bytes. */
 export const MAX_ARCHIVE_BYTES = 100 * 1024 * 1024;

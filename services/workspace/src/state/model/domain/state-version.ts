@@ -3,9 +3,16 @@
  * finalized. It is discarded if a newer version overtakes it, or if the lock it was created under is removed.
  */
 
-import { isHeldBy, type Lock, type LockHolder } from '../../../workspaces/model/domain/lock.ts';
+import { nullable, type Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+import {
+  isHeldBy,
+  type Lock,
+  type LockHolder,
+  lockHolderShape,
+} from '../../../workspaces/model/domain/lock.ts';
 import type { WorkspaceState } from '../../../workspaces/model/domain/workspace-state.ts';
-import type { StoredContent } from '../../contents/domain/stored-content.ts';
+import { storedContentShape } from '../../contents/domain/stored-content.ts';
 
 export const STATE_STATUSES = [
   'pending',
@@ -14,46 +21,50 @@ export const STATE_STATUSES = [
   'backing_data_soft_deleted',
   'backing_data_permanently_deleted',
 ] as const;
-export type StateStatus = (typeof STATE_STATUSES)[number];
+export const stateStatusShape = Type.Enum(STATE_STATUSES);
+export type StateStatus = Shaped<typeof stateStatusShape>;
 
-export interface AnnouncedState {
-  readonly serial: number;
+export const announcedStateShape = Type.Object({
+  serial: Type.Number(),
   /** Hexadecimal MD5 of the state's bytes. */
-  readonly md5: string;
-  readonly lineage: string | null;
+  md5: Type.String(),
+  lineage: nullable(Type.String()),
   /** Overrides the checks of lineage and serial. */
-  readonly isForced: boolean;
-}
+  isForced: Type.Boolean(),
+});
+export type AnnouncedState = Shaped<typeof announcedStateShape>;
 
-export interface StateVersion extends AnnouncedState {
+export const stateVersionShape = Type.Object({
+  ...announcedStateShape.properties,
   /** `sv-…`. */
-  readonly id: string;
+  id: Type.String(),
   /** Number within the workspace, from 1. It defines the order, also within one millisecond. */
-  readonly number: number;
-  readonly workspaceId: string;
-  readonly organizationId: string;
-  readonly status: StateStatus;
+  number: Type.Number(),
+  workspaceId: Type.String(),
+  organizationId: Type.String(),
+  status: stateStatusShape,
   /** Uploaded during an apply; becomes current when the lock is released. */
-  readonly isIntermediate: boolean;
-  readonly state: StoredContent | null;
-  readonly jsonState: StoredContent | null;
-  readonly formatVersion: number | null;
-  readonly runtimeVersion: string | null;
-  readonly managedCount: number;
-  readonly outputCount: number;
-  readonly runId: string | null;
-  readonly createdBy: Pick<LockHolder, 'kind' | 'id'>;
+  isIntermediate: Type.Boolean(),
+  state: nullable(storedContentShape),
+  jsonState: nullable(storedContentShape),
+  formatVersion: nullable(Type.Number()),
+  runtimeVersion: nullable(Type.String()),
+  managedCount: Type.Number(),
+  outputCount: Type.Number(),
+  runId: nullable(Type.String()),
+  createdBy: Type.Pick(lockHolderShape, ['kind', 'id']),
   /**
    * `at-…`, the token that created the version: an upload has the rights of this token at the time it
    * arrives.
    */
-  readonly announcedWith: string;
+  announcedWith: Type.String(),
   /** The version with the same content, of which this one is a rollback. */
-  readonly rollbackOf: string | null;
-  readonly createdAtMs: number;
+  rollbackOf: nullable(Type.String()),
+  createdAtMs: Type.Number(),
   /** When its bytes were last withheld; absent before the first time. */
-  readonly withheldAtMs?: number;
-}
+  withheldAtMs: Type.Optional(Type.Number()),
+});
+export type StateVersion = Shaped<typeof stateVersionShape>;
 
 export type UploadRefusal =
   | { readonly kind: 'not_locked' }

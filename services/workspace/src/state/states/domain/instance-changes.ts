@@ -1,5 +1,8 @@
 /** Finds the version that last changed an instance, by comparing each state with the one before. */
+
 import { createHash } from 'node:crypto';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 
 /** Base64url characters, 72 bits: enough to distinguish thousands of instances. */
 const DIGEST_LENGTH = 12;
@@ -7,12 +10,13 @@ const DIGEST_LENGTH = 12;
 const digest = (text: string): string =>
   createHash('sha256').update(text).digest('base64url').slice(0, DIGEST_LENGTH);
 
-export interface InstanceDigest {
+export const instanceDigestShape = Type.Object({
   /** Digest of the instance's address. */
-  readonly place: string;
+  place: Type.String(),
   /** Digest of the instance's content. */
-  readonly content: string;
-}
+  content: Type.String(),
+});
+export type InstanceDigest = Shaped<typeof instanceDigestShape>;
 
 export const digestAddress = digest;
 
@@ -53,7 +57,8 @@ export const digestInstance = (
  * An instance, and the `sv-…` that introduced its content. A tuple keeps the record small, which holds
  * thousands.
  */
-export type ModifiedInstance = readonly [place: string, content: string, stateVersionId: string];
+export const modifiedInstanceShape = Type.Tuple([Type.String(), Type.String(), Type.String()]);
+export type ModifiedInstance = Shaped<typeof modifiedInstanceShape>;
 
 /** @param before instances of the state that this one replaces */
 export const decideModifiers = (

@@ -1,37 +1,44 @@
 /** The parts of a state file that the service reads. The rest is stored as bytes only. */
-import { digestInstance, type InstanceDigest } from './instance-changes.ts';
 
-export interface StateOutput {
-  readonly name: string;
-  readonly isSensitive: boolean;
+import { nullable, type Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+import { digestInstance, type InstanceDigest, instanceDigestShape } from './instance-changes.ts';
+
+export const stateOutputShape = Type.Object({
+  name: Type.String(),
+  isSensitive: Type.Boolean(),
   /** null when it is too large for the summary: clients then read it from the state itself. */
-  readonly detail: { readonly type: unknown; readonly value: unknown } | null;
-}
+  detail: nullable(Type.Object({ type: Type.Unknown(), value: Type.Unknown() })),
+});
+export type StateOutput = Shaped<typeof stateOutputShape>;
 
-export interface StateResource {
-  readonly name: string;
-  readonly type: string;
+export const instanceKeyShape = Type.Union([Type.String(), Type.Number()]);
+export type InstanceKey = Shaped<typeof instanceKeyShape>;
+
+export const stateResourceShape = Type.Object({
+  name: Type.String(),
+  type: Type.String(),
   /** "root", or the address of the module. */
-  readonly module: string;
-  readonly provider: string;
-  readonly isManaged: boolean;
-  readonly count: number;
+  module: Type.String(),
+  provider: Type.String(),
+  isManaged: Type.Boolean(),
+  count: Type.Number(),
   /** Key of an instance that `count` or `for_each` creates; absent where there is none. */
-  readonly instanceKeys?: readonly InstanceKey[];
-}
+  instanceKeys: Type.Optional(Type.Array(instanceKeyShape)),
+});
+export type StateResource = Shaped<typeof stateResourceShape>;
 
-export type InstanceKey = string | number;
-
-export interface StateSummary {
-  readonly formatVersion: number | null;
-  readonly runtimeVersion: string | null;
-  readonly serial: number | null;
-  readonly lineage: string | null;
-  readonly outputs: readonly StateOutput[];
-  readonly resources: readonly StateResource[];
+export const stateSummaryShape = Type.Object({
+  formatVersion: nullable(Type.Number()),
+  runtimeVersion: nullable(Type.String()),
+  serial: nullable(Type.Number()),
+  lineage: nullable(Type.String()),
+  outputs: Type.Array(stateOutputShape),
+  resources: Type.Array(stateResourceShape),
   /** Keys of managed resources only, at most `MAX_INSTANCE_KEYS`. */
-  readonly instances: readonly InstanceDigest[];
-}
+  instances: Type.Array(instanceDigestShape),
+});
+export type StateSummary = Shaped<typeof stateSummaryShape>;
 
 /** Largest output in the summary. */
 export const MAX_OUTPUT_BYTES = 32 * 1024;

@@ -3,17 +3,21 @@
  * applies. It may read the state of another workspace that shares its state with the whole organization, with
  * its project, or with the run's workspace by name.
  */
+
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 import type { Workspace } from '../../model/domain/workspace.ts';
 import { decideWorkspacePermissions, type WorkspacePermissions } from './workspace-permissions.ts';
 import { NO_RIGHTS, type WorkspaceRights } from './workspace-rights.ts';
 
 /** Access of the token of a run, which exists while an agent works on the run. */
-export interface RunGrant {
-  readonly organizationId: string;
-  readonly workspaceId: string;
+export const runGrantShape = Type.Object({
+  organizationId: Type.String(),
+  workspaceId: Type.String(),
   /** Rights on the states of the run's own workspace: only an apply writes. */
-  readonly stateVersions: 'read' | 'write';
-}
+  stateVersions: Type.Enum(['read', 'write']),
+});
+export type RunGrant = Shaped<typeof runGrantShape>;
 
 export interface RunAccessFacts {
   readonly grant: RunGrant;

@@ -1,33 +1,43 @@
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+
 /** A pool of agents, and the workspaces whose runs it may execute. */
-export interface AgentPool {
+export const agentPoolShape = Type.Object({
   /** `apool-…`. */
-  readonly id: string;
-  readonly organizationId: string;
-  readonly name: string;
+  id: Type.String(),
+  organizationId: Type.String(),
+  name: Type.String(),
   /** Whether the whole organization may use it; otherwise only the workspaces and projects allowed here. */
-  readonly organizationScoped: boolean;
-  readonly allowedWorkspaceIds: readonly string[];
+  organizationScoped: Type.Boolean(),
+  allowedWorkspaceIds: Type.Array(Type.String()),
   /** Projects whose workspaces may all use it, and which may have it as their default. */
-  readonly allowedProjectIds: readonly string[];
+  allowedProjectIds: Type.Array(Type.String()),
   /** Workspaces that may not use it, even if another setting allows it. */
-  readonly excludedWorkspaceIds: readonly string[];
-  readonly createdAtMs: number;
-}
+  excludedWorkspaceIds: Type.Array(Type.String()),
+  createdAtMs: Type.Number(),
+});
+export type AgentPool = Shaped<typeof agentPoolShape>;
 
 /** Text of public clients for a pool that the caller cannot name. */
 export const NO_SUCH_POOL =
   'the provided agent pool does not exist or you are not authorized to use it';
 
 /** A workspace whose own settings name the pool, or a project or organization whose default it is. */
-export type PoolUser =
-  | { readonly kind: 'organization'; readonly id: string; readonly organizationId: string }
-  | { readonly kind: 'project'; readonly id: string; readonly organizationId: string }
-  | {
-      readonly kind: 'workspace';
-      readonly id: string;
-      readonly organizationId: string;
-      readonly projectId: string;
-    };
+export const poolUserShape = Type.Union([
+  Type.Object({
+    kind: Type.Literal('organization'),
+    id: Type.String(),
+    organizationId: Type.String(),
+  }),
+  Type.Object({ kind: Type.Literal('project'), id: Type.String(), organizationId: Type.String() }),
+  Type.Object({
+    kind: Type.Literal('workspace'),
+    id: Type.String(),
+    organizationId: Type.String(),
+    projectId: Type.String(),
+  }),
+]);
+export type PoolUser = Shaped<typeof poolUserShape>;
 
 /**
  * Whether a user may use the pool. A workspace that inherits its pool may, because its project or the whole

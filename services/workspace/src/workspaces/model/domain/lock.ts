@@ -1,20 +1,26 @@
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+
 /**
  * The lock of a workspace: one holder, no time limit, not reentrant. Users and teams may release only their
  * own lock; a run releases its lock when it ends.
  */
-export type HolderKind = 'user' | 'team' | 'run';
+export const holderKindShape = Type.Enum(['user', 'team', 'run']);
+export type HolderKind = Shaped<typeof holderKindShape>;
 
-export interface LockHolder {
-  readonly kind: HolderKind;
+export const lockHolderShape = Type.Object({
+  kind: holderKindShape,
   /** `user-…`, `team-…`, `run-…`. */
-  readonly id: string;
-}
+  id: Type.String(),
+});
+export type LockHolder = Shaped<typeof lockHolderShape>;
 
-export interface Lock {
-  readonly holder: LockHolder;
-  readonly reason: string;
-  readonly lockedAtMs: number;
-}
+export const lockShape = Type.Object({
+  holder: lockHolderShape,
+  reason: Type.String(),
+  lockedAtMs: Type.Number(),
+});
+export type Lock = Shaped<typeof lockShape>;
 
 export type LockDecision =
   | { readonly kind: 'locked'; readonly lock: Lock }

@@ -1,3 +1,6 @@
+import { nullable, type Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+
 /** A connection to a version control provider, and the token used for it. */
 export const SERVICE_PROVIDERS = {
   bitbucket_data_center: 'Bitbucket Data Center',
@@ -12,52 +15,67 @@ export const SERVICE_PROVIDERS = {
   gitlab_hosted: 'GitLab.com',
 } as const;
 
-export type ServiceProvider = keyof typeof SERVICE_PROVIDERS;
+export const serviceProviderShape = Type.Enum([
+  'bitbucket_data_center',
+  'bitbucket_hosted',
+  'bitbucket_server',
+  'forgejo',
+  'gitea',
+  'github',
+  'github_enterprise',
+  'gitlab_community_edition',
+  'gitlab_enterprise_edition',
+  'gitlab_hosted',
+]);
+export type ServiceProvider = Shaped<typeof serviceProviderShape>;
 
-export interface OAuthClient {
+export const oauthClientShape = Type.Object({
   /** `oc-…`. */
-  readonly id: string;
-  readonly organizationId: string;
-  readonly name: string | null;
-  readonly serviceProvider: ServiceProvider;
-  readonly httpUrl: string;
-  readonly apiUrl: string;
+  id: Type.String(),
+  organizationId: Type.String(),
+  name: nullable(Type.String()),
+  serviceProvider: serviceProviderShape,
+  httpUrl: Type.String(),
+  apiUrl: Type.String(),
   /** The pool whose agents reach the provider; null: the control plane does. */
-  readonly agentPoolId: string | null;
+  agentPoolId: nullable(Type.String()),
   /** Identifies the client to the provider. */
-  readonly key: string | null;
+  key: nullable(Type.String()),
   /** Write-only: never part of a response. The private key in PEM form where requests are signed. */
-  readonly secret: string | null;
-  readonly rsaPublicKey: string | null;
-  readonly privateKey: string | null;
+  secret: nullable(Type.String()),
+  rsaPublicKey: nullable(Type.String()),
+  privateKey: nullable(Type.String()),
   /** null: nobody has authorized the client at its provider yet. */
-  readonly tokenId: string | null;
+  tokenId: nullable(Type.String()),
   /** When true, every workspace of the organization may use it; otherwise only those of its projects. */
-  readonly organizationScoped: boolean;
-  readonly projectIds: readonly string[];
-  readonly createdAtMs: number;
-}
+  organizationScoped: Type.Boolean(),
+  projectIds: Type.Array(Type.String()),
+  createdAtMs: Type.Number(),
+});
+export type OAuthClient = Shaped<typeof oauthClientShape>;
 
-export interface OAuthToken {
+export const oauthTokenShape = Type.Object({
   /** `ot-…`. */
-  readonly id: string;
-  readonly organizationId: string;
-  readonly clientId: string;
+  id: Type.String(),
+  organizationId: Type.String(),
+  clientId: Type.String(),
   /** Write-only: never part of a response. */
-  readonly token: string;
+  token: Type.String(),
   /** The organization's SSH key for submodules. */
-  readonly sshKeyId: string | null;
+  sshKeyId: nullable(Type.String()),
   /** A private key of its own for submodules, in place of one of the organization. Never part of a response. */
-  readonly sshKey: string | null;
-  readonly createdAtMs: number;
-}
+  sshKey: nullable(Type.String()),
+  createdAtMs: Type.Number(),
+});
+export type OAuthToken = Shaped<typeof oauthTokenShape>;
 
 /** The key of a client whose requests to its provider are signed (OAuth 1.0a with RSA-SHA1). */
-export interface RequestSigning {
-  readonly consumerKey: string;
+export const requestSigningShape = Type.Object({
+  consumerKey: Type.String(),
   /** In PEM form. */
-  readonly privateKey: string;
-}
+  privateKey: Type.String(),
+});
+export type RequestSigning = Shaped<typeof requestSigningShape>;
 
 /** Bitbucket Data Center authorizes clients that have a key pair; elsewhere the token alone counts. */
 export const acceptsKeyPair = (serviceProvider: ServiceProvider): boolean =>

@@ -1,17 +1,20 @@
-import type { Execution } from '../../../base/execution/domain/execution.ts';
-import type { TagBinding } from './tag-binding.ts';
+import { nullable, type Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+import { executionShape } from '../../../base/execution/domain/execution.ts';
+import { tagBindingShape } from './tag-binding.ts';
 
-export interface Project {
-  readonly id: string;
-  readonly organizationId: string;
-  readonly name: string;
-  readonly description: string;
-  readonly autoDestroyActivityDuration: string | null;
+export const projectShape = Type.Object({
+  id: Type.String(),
+  organizationId: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  autoDestroyActivityDuration: nullable(Type.String()),
   /** null inherits from the organization. */
-  readonly ownExecution: Execution | null;
-  readonly tagBindings: readonly TagBinding[];
-  readonly createdAtMs: number;
-}
+  ownExecution: nullable(executionShape),
+  tagBindings: Type.Array(tagBindingShape),
+  createdAtMs: Type.Number(),
+});
+export type Project = Shaped<typeof projectShape>;
 
 export const DEFAULT_PROJECT_NAME = 'Default Project';
 

@@ -1,40 +1,47 @@
 /** Events in a repository, as deliveries of its provider report them. */
 
+import { nullable, type Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+
 /** Who caused it, with the names and addresses at the provider. */
-export interface Sender {
-  readonly username: string;
-  readonly avatarUrl: string | null;
-  readonly htmlUrl: string | null;
-}
+export const senderShape = Type.Object({
+  username: Type.String(),
+  avatarUrl: nullable(Type.String()),
+  htmlUrl: nullable(Type.String()),
+});
+export type Sender = Shaped<typeof senderShape>;
 
-interface Sent {
+const sentShape = Type.Object({
   /** Full commit hash; null if the provider does not send it. */
-  readonly commitSha: string | null;
-  readonly sender: Sender | null;
-}
+  commitSha: nullable(Type.String()),
+  sender: nullable(senderShape),
+});
 
-export type RepositoryEvent =
-  /** A workspace was connected to the repository: its branch is fetched for the first time. */
-  | { readonly kind: 'connection'; readonly workspaceId: string }
-  | (Sent & {
-      readonly kind: 'push';
-      readonly branch: string;
-      /** The branch's previous commit; null for a new branch. */
-      readonly baseSha: string | null;
-      readonly compareUrl: string | null;
-    })
-  | (Sent & { readonly kind: 'tag'; readonly tag: string })
-  | (Sent & {
-      readonly kind: 'pull-request';
-      readonly number: number;
-      readonly title: string;
-      readonly body: string;
-      readonly url: string | null;
-      readonly sourceBranch: string;
-      readonly targetBranch: string;
-      /** The merge base, or the target's commit; null if the provider does not send it. */
-      readonly baseSha: string | null;
-    });
+export const repositoryEventShape = Type.Union([
+  Type.Object({ kind: Type.Literal('connection'), workspaceId: Type.String() }),
+  Type.Object({
+    ...sentShape.properties,
+    kind: Type.Literal('push'),
+    branch: Type.String(),
+    /** The branch's previous commit; null for a new branch. */
+    baseSha: nullable(Type.String()),
+    compareUrl: nullable(Type.String()),
+  }),
+  Type.Object({ ...sentShape.properties, kind: Type.Literal('tag'), tag: Type.String() }),
+  Type.Object({
+    ...sentShape.properties,
+    kind: Type.Literal('pull-request'),
+    number: Type.Number(),
+    title: Type.String(),
+    body: Type.String(),
+    url: nullable(Type.String()),
+    sourceBranch: Type.String(),
+    targetBranch: Type.String(),
+    /** The merge base, or the target's commit; null if the provider does not send it. */
+    baseSha: nullable(Type.String()),
+  }),
+]);
+export type RepositoryEvent = Shaped<typeof repositoryEventShape>;
 
 /** An event that a provider reports. */
 export type DeliveredEvent = Exclude<RepositoryEvent, { readonly kind: 'connection' }>;

@@ -1,27 +1,31 @@
+import { nullable, type Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+
 /** A repository that workspaces are connected to, with its webhook at the provider. */
-export interface RepositoryHook {
+export const repositoryHookShape = Type.Object({
   /** `whk-…`, the last part of the webhook's address. */
-  readonly id: string;
-  readonly organizationId: string;
-  readonly tokenId: string;
+  id: Type.String(),
+  organizationId: Type.String(),
+  tokenId: Type.String(),
   /** `:org/:repo`. */
-  readonly identifier: string;
+  identifier: Type.String(),
   /** The provider signs deliveries with it, or sends it along. Never shown. */
-  readonly secret: string;
+  secret: Type.String(),
   /** The public address under which the webhook is registered. Null if no public address is configured; then the
    * webhook is not registered at the provider. */
-  readonly publicUrl: string | null;
+  publicUrl: nullable(Type.String()),
   /** The webhook's id at the provider; null until it is registered. */
-  readonly providerId: string | null;
+  providerId: nullable(Type.String()),
   /** The webhook's id at the provider under an earlier address, removed after the registration; null: none. */
-  readonly formerProviderId: string | null;
+  formerProviderId: nullable(Type.String()),
   /** Value at the latest fetch of the repository; null before the first. */
-  readonly defaultBranch: string | null;
+  defaultBranch: nullable(Type.String()),
   /** Why the webhook is not registered; null: it is, or registration has not been tried yet. */
-  readonly hookProblem: string | null;
+  hookProblem: nullable(Type.String()),
   /** Why the latest fetch of the repository failed; null: it did not. */
-  readonly fetchProblem: string | null;
-}
+  fetchProblem: nullable(Type.String()),
+});
+export type RepositoryHook = Shaped<typeof repositoryHookShape>;
 
 /** Where the provider sends deliveries; null where it does not know an address. */
 export const webhookUrl = ({

@@ -2,16 +2,20 @@
  * Tags are key-value bindings; a flat tag is a binding without a value. Own bindings override the
  * project's of the same key.
  */
+
+import { nullable, type Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 import type { Violation } from '../../../base/validation/domain/violation.ts';
 
-export interface TagBinding {
+export const tagBindingShape = Type.Object({
   /** `tb-…`. */
-  readonly id: string;
-  readonly key: string;
+  id: Type.String(),
+  key: Type.String(),
   /** null: a flat tag. */
-  readonly value: string | null;
-  readonly createdAtMs: number;
-}
+  value: nullable(Type.String()),
+  createdAtMs: Type.Number(),
+});
+export type TagBinding = Shaped<typeof tagBindingShape>;
 
 export interface GivenBinding {
   readonly key: string;

@@ -1,27 +1,33 @@
-import type { RunStatus } from '../../../base/run-status.ts';
+import { nullable, type Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+import { runStatusShape } from '../../../base/run-status.ts';
 
 /** Outcome of a finished run. */
-export interface RunOutcome {
-  readonly hasFailed: boolean;
+export const runOutcomeShape = Type.Object({
+  hasFailed: Type.Boolean(),
   /** null: the run did not finish this phase. */
-  readonly planMs: number | null;
-  readonly applyMs: number | null;
-}
+  planMs: nullable(Type.Number()),
+  applyMs: nullable(Type.Number()),
+});
+export type RunOutcome = Shaped<typeof runOutcomeShape>;
 
 /** Summary of a workspace's runs: the current one, and the outcomes of the last finished ones. */
-export interface WorkspaceRuns {
-  readonly current: {
-    readonly id: string;
-    readonly status: RunStatus;
-    readonly createdAtMs: number;
-    readonly configurationVersionId: string;
-  } | null;
+export const workspaceRunsShape = Type.Object({
+  current: nullable(
+    Type.Object({
+      id: Type.String(),
+      status: runStatusShape,
+      createdAtMs: Type.Number(),
+      configurationVersionId: Type.String(),
+    }),
+  ),
   /** Number of the newest run, 0 before the first. */
-  readonly newestNumber: number;
+  newestNumber: Type.Number(),
   /** Order of the newest run among the runs of all workspaces; absent before the first. */
-  readonly newestOrder?: number;
+  newestOrder: Type.Optional(Type.Number()),
   /** Applied and errored runs, oldest first, at most 30. */
-  readonly finished: readonly RunOutcome[];
-}
+  finished: Type.Array(runOutcomeShape),
+});
+export type WorkspaceRuns = Shaped<typeof workspaceRunsShape>;
 
 export const NO_RUNS: WorkspaceRuns = { current: null, newestNumber: 0, finished: [] };

@@ -1,15 +1,19 @@
+import { nullable, type Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+
 /** Summary of a workspace's states, maintained by the state module. */
-export interface WorkspaceState {
-  readonly currentId: string | null;
+export const workspaceStateShape = Type.Object({
+  currentId: nullable(Type.String()),
   /** The newest version with content: current, or intermediate until the lock is released. */
-  readonly newestId: string | null;
+  newestId: nullable(Type.String()),
   /** The pending version, if any. */
-  readonly pendingId: string | null;
+  pendingId: nullable(Type.String()),
   /** Number of the newest version, including discarded ones; 0 before the first. */
-  readonly newestNumber: number;
-  readonly resourceCount: number;
-  readonly outputCount: number;
-}
+  newestNumber: Type.Number(),
+  resourceCount: Type.Number(),
+  outputCount: Type.Number(),
+});
+export type WorkspaceState = Shaped<typeof workspaceStateShape>;
 
 export const NO_STATE: WorkspaceState = {
   currentId: null,

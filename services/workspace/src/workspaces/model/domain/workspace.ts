@@ -1,92 +1,98 @@
-import type { Execution } from '../../../base/execution/domain/execution.ts';
-import type { RetentionPolicy } from '../../../base/retention/domain/retention-policy.ts';
+import { nullable, type Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+import { executionShape } from '../../../base/execution/domain/execution.ts';
+import { retentionPolicyShape } from '../../../base/retention/domain/retention-policy.ts';
+import { lockShape } from './lock.ts';
+import { tagBindingShape } from './tag-binding.ts';
+import { workspaceAssessmentsShape } from './workspace-assessments.ts';
+import { workspaceRunsShape } from './workspace-runs.ts';
+import { workspaceStateShape } from './workspace-state.ts';
 
-import type { Lock } from './lock.ts';
-import type { TagBinding } from './tag-binding.ts';
-import type { WorkspaceAssessments } from './workspace-assessments.ts';
-import type { WorkspaceRuns } from './workspace-runs.ts';
-import type { WorkspaceState } from './workspace-state.ts';
-
-export interface VcsRepository {
+export const vcsRepositoryShape = Type.Object({
   /** "" follows the repository's default branch. */
-  readonly branch: string;
+  branch: Type.String(),
   /** `:org/:repo`. */
-  readonly identifier: string;
-  readonly ingressSubmodules: boolean;
-  readonly oauthTokenId: string;
-  readonly tagsRegex: string | null;
-}
+  identifier: Type.String(),
+  ingressSubmodules: Type.Boolean(),
+  oauthTokenId: Type.String(),
+  tagsRegex: nullable(Type.String()),
+});
+export type VcsRepository = Shaped<typeof vcsRepositoryShape>;
 
-export interface WorkspaceSettings {
-  readonly allowDestroyPlan: boolean;
-  readonly assessmentsEnabled: boolean;
-  readonly autoApply: boolean;
-  readonly autoApplyRunTrigger: boolean;
-  readonly autoDestroyActivityDuration: string | null;
+export const workspaceSettingsShape = Type.Object({
+  allowDestroyPlan: Type.Boolean(),
+  assessmentsEnabled: Type.Boolean(),
+  autoApply: Type.Boolean(),
+  autoApplyRunTrigger: Type.Boolean(),
+  autoDestroyActivityDuration: nullable(Type.String()),
   /** Whether the project's period applies when the workspace sets neither a time nor a period. */
-  readonly inheritsProjectAutoDestroy: boolean;
-  readonly autoDestroyAtMs: number | null;
-  readonly description: string | null;
-  readonly fileTriggersEnabled: boolean;
-  readonly globalRemoteState: boolean;
-  readonly projectRemoteState: boolean;
-  readonly queueAllRuns: boolean;
-  readonly runtimeVersion: string;
-  readonly speculativeEnabled: boolean;
-  readonly structuredRunOutputEnabled: boolean;
-  readonly triggerPatterns: readonly string[];
-  readonly triggerPrefixes: readonly string[];
-  readonly vcsRepo: VcsRepository | null;
-  readonly workingDirectory: string | null;
-}
+  inheritsProjectAutoDestroy: Type.Boolean(),
+  autoDestroyAtMs: nullable(Type.Number()),
+  description: nullable(Type.String()),
+  fileTriggersEnabled: Type.Boolean(),
+  globalRemoteState: Type.Boolean(),
+  projectRemoteState: Type.Boolean(),
+  queueAllRuns: Type.Boolean(),
+  runtimeVersion: Type.String(),
+  speculativeEnabled: Type.Boolean(),
+  structuredRunOutputEnabled: Type.Boolean(),
+  triggerPatterns: Type.Array(Type.String()),
+  triggerPrefixes: Type.Array(Type.String()),
+  vcsRepo: nullable(vcsRepositoryShape),
+  workingDirectory: nullable(Type.String()),
+});
+export type WorkspaceSettings = Shaped<typeof workspaceSettingsShape>;
 
-export type AutoDestroyStatus = 'queued' | 'errored' | 'nothing-to-destroy';
+export const autoDestroyStatusShape = Type.Enum(['queued', 'errored', 'nothing-to-destroy']);
+export type AutoDestroyStatus = Shaped<typeof autoDestroyStatusShape>;
 
 /** Outcome of the auto-destroy run that was due at one time. */
-export interface AutoDestroyOutcome {
-  readonly atMs: number;
-  readonly status: AutoDestroyStatus;
-}
+export const autoDestroyOutcomeShape = Type.Object({
+  atMs: Type.Number(),
+  status: autoDestroyStatusShape,
+});
+export type AutoDestroyOutcome = Shaped<typeof autoDestroyOutcomeShape>;
 
-export interface Workspace {
-  readonly id: string;
-  readonly organizationId: string;
-  readonly projectId: string;
-  readonly name: string;
-  readonly settings: WorkspaceSettings;
+export const workspaceShape = Type.Object({
+  id: Type.String(),
+  organizationId: Type.String(),
+  projectId: Type.String(),
+  name: Type.String(),
+  settings: workspaceSettingsShape,
   /** null inherits from the project, then the organization. */
-  readonly ownExecution: Execution | null;
-  readonly source: string;
-  readonly sourceName: string | null;
-  readonly sourceUrl: string | null;
-  readonly lock: Lock | null;
+  ownExecution: nullable(executionShape),
+  source: Type.String(),
+  sourceName: nullable(Type.String()),
+  sourceUrl: nullable(Type.String()),
+  lock: nullable(lockShape),
   /**
    * The run (`run-…`) that lost the lock by force while an agent worked on it. Until its phase ends, the run
    * may still write states and no other run starts. null: there is none.
    */
-  readonly unlockedRunId: string | null;
+  unlockedRunId: nullable(Type.String()),
   /** Own bindings in order of creation; those without a value are the flat tags. */
-  readonly tagBindings: readonly TagBinding[];
-  readonly sshKeyId: string | null;
+  tagBindings: Type.Array(tagBindingShape),
+  sshKeyId: nullable(Type.String()),
   /** In order of creation. */
-  readonly variableIds: readonly string[];
+  variableIds: Type.Array(Type.String()),
   /** The newest uploaded configuration version whose runs can apply. */
-  readonly currentConfigurationVersionId: string | null;
+  currentConfigurationVersionId: nullable(Type.String()),
   /** Whether the current configuration has a README; absent before the first upload. */
-  readonly hasReadme?: boolean;
-  readonly runs: WorkspaceRuns;
+  hasReadme: Type.Optional(Type.Boolean()),
+  runs: workspaceRunsShape,
   /** Absent before the first health assessment. */
-  readonly assessments?: WorkspaceAssessments;
+  assessments: Type.Optional(workspaceAssessmentsShape),
   /** Outcome of the last auto-destroy that was due. */
-  readonly autoDestroyed: AutoDestroyOutcome | null;
+  autoDestroyed: nullable(autoDestroyOutcomeShape),
   /** null uses the organization's policy. */
-  readonly retentionPolicy: RetentionPolicy | null;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-  readonly state: WorkspaceState;
+  retentionPolicy: nullable(retentionPolicyShape),
+  createdAtMs: Type.Number(),
+  updatedAtMs: Type.Number(),
+  state: workspaceStateShape,
   /** Creation time of the newest state version, or of the workspace. */
-  readonly latestChangeAtMs: number;
-}
+  latestChangeAtMs: Type.Number(),
+});
+export type Workspace = Shaped<typeof workspaceShape>;
 
 export const DEFAULT_WORKSPACE_SETTINGS: Omit<WorkspaceSettings, 'runtimeVersion'> = {
   allowDestroyPlan: true,

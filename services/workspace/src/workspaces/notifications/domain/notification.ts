@@ -1,11 +1,14 @@
 /** Notification configurations: the destinations, triggers and formats of events. */
 
+import { nullable, type Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 import { attributeViolation, type Violation } from '../../../base/validation/domain/violation.ts';
 import { isWebUrl } from '../../../base/validation/domain/web-url.ts';
 import { isEmail } from '../../../identity/model/domain/organization.ts';
 
 export const DESTINATION_TYPES = ['generic', 'slack', 'microsoft-teams', 'email'] as const;
-export type DestinationType = (typeof DESTINATION_TYPES)[number];
+export const destinationTypeShape = Type.Enum(DESTINATION_TYPES);
+export type DestinationType = Shaped<typeof destinationTypeShape>;
 
 const RUN_TRIGGERS = [
   'run:created',
@@ -26,7 +29,8 @@ export const TRIGGERS = [
   REMINDER_TRIGGER,
   'workspace:auto_destroy_run_results',
 ] as const;
-export type NotificationTrigger = (typeof TRIGGERS)[number];
+export const notificationTriggerShape = Type.Enum(TRIGGERS);
+export type NotificationTrigger = Shaped<typeof notificationTriggerShape>;
 
 /** The vendor's triggers for features that do not exist here. */
 const WITHOUT_EVENTS: Readonly<Record<string, string>> = {
@@ -44,31 +48,33 @@ export const warnOfTriggers = (triggers: readonly string[]): readonly string[] =
     .map((trigger) => `triggers: ${trigger} is never sent: ${WITHOUT_EVENTS[trigger]}`);
 
 /** The source of a configuration's events; a team's events are those of workspaces whose runs it may read. */
-export interface Subscribable {
-  readonly kind: 'workspaces' | 'projects' | 'teams';
+export const subscribableShape = Type.Object({
+  kind: Type.Enum(['workspaces', 'projects', 'teams']),
   /** `ws-…`, `prj-…`, `team-…`. */
-  readonly id: string;
-}
+  id: Type.String(),
+});
+export type Subscribable = Shaped<typeof subscribableShape>;
 
-export interface NotificationConfiguration {
+export const notificationConfigurationShape = Type.Object({
   /** `nc-…`. */
-  readonly id: string;
-  readonly organizationId: string;
-  readonly subscribable: Subscribable;
-  readonly name: string;
-  readonly enabled: boolean;
-  readonly destinationType: DestinationType;
+  id: Type.String(),
+  organizationId: Type.String(),
+  subscribable: subscribableShape,
+  name: Type.String(),
+  enabled: Type.Boolean(),
+  destinationType: destinationTypeShape,
   /** null for mail. */
-  readonly url: string | null;
+  url: nullable(Type.String()),
   /** Key of the signatures of a generic destination; never shown. */
-  readonly token: string | null;
-  readonly triggers: readonly string[];
+  token: nullable(Type.String()),
+  triggers: Type.Array(Type.String()),
   /** `user-…` of the organization who get mail. */
-  readonly userIds: readonly string[];
-  readonly emailAddresses: readonly string[];
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-}
+  userIds: Type.Array(Type.String()),
+  emailAddresses: Type.Array(Type.String()),
+  createdAtMs: Type.Number(),
+  updatedAtMs: Type.Number(),
+});
+export type NotificationConfiguration = Shaped<typeof notificationConfigurationShape>;
 
 export type NotificationSettings = Pick<
   NotificationConfiguration,
@@ -143,38 +149,42 @@ export const checkNotification = (
 ];
 
 /** An event of a workspace, with values from the time it happened. */
-export interface NotificationEvent {
-  readonly trigger: NotificationTrigger;
+export const notificationEventShape = Type.Object({
+  trigger: notificationTriggerShape,
   /** "Run Errored". */
-  readonly message: string;
-  readonly atMs: number;
-  readonly workspaceId: string;
-  readonly workspaceName: string;
-  readonly organizationName: string;
+  message: Type.String(),
+  atMs: Type.Number(),
+  workspaceId: Type.String(),
+  workspaceName: Type.String(),
+  organizationName: Type.String(),
   /** null for events without a run. */
-  readonly run: {
-    readonly id: string;
-    readonly message: string;
-    readonly status: string;
-    readonly createdAtMs: number;
-    /** Names of users; null if the service or a team acted. */
-    readonly createdBy: string | null;
-    readonly updatedBy: string | null;
-  } | null;
-}
+  run: nullable(
+    Type.Object({
+      id: Type.String(),
+      message: Type.String(),
+      status: Type.String(),
+      createdAtMs: Type.Number(),
+      /** Names of users; null if the service or a team acted. */
+      createdBy: nullable(Type.String()),
+      updatedBy: nullable(Type.String()),
+    }),
+  ),
+});
+export type NotificationEvent = Shaped<typeof notificationEventShape>;
 
 /** A notification that was sent, and the response. */
-export interface DeliveryResponse {
+export const deliveryResponseShape = Type.Object({
   /** Address, or the recipients of a mail. */
-  readonly url: string;
+  url: Type.String(),
   /** The beginning of the text. */
-  readonly body: string;
+  body: Type.String(),
   /** HTTP status or the code of the error; "ECONNREFUSED". */
-  readonly code: string;
-  readonly headers: Readonly<Record<string, readonly string[]>>;
-  readonly sentAtMs: number;
-  readonly successful: boolean;
-}
+  code: Type.String(),
+  headers: Type.Record(Type.String(), Type.Array(Type.String())),
+  sentAtMs: Type.Number(),
+  successful: Type.Boolean(),
+});
+export type DeliveryResponse = Shaped<typeof deliveryResponseShape>;
 
 /** Number of responses that are kept for a configuration. */
 export const MAX_RESPONSES = 10;

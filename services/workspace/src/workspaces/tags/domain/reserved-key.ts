@@ -1,16 +1,19 @@
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 import { isBindingKey } from '../../model/domain/tag-binding.ts';
 
 /** A tag key that an organization has reserved. */
-export interface ReservedKey {
+export const reservedKeyShape = Type.Object({
   /** `rtk-…`. */
-  readonly id: string;
-  readonly organizationId: string;
-  readonly key: string;
+  id: Type.String(),
+  organizationId: Type.String(),
+  key: Type.String(),
   /** Whether workspaces may not override the key where their project binds it. */
-  readonly disableOverrides: boolean;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-}
+  disableOverrides: Type.Boolean(),
+  createdAtMs: Type.Number(),
+  updatedAtMs: Type.Number(),
+});
+export type ReservedKey = Shaped<typeof reservedKeyShape>;
 
 /** Why a key cannot be reserved in addition to the others; undefined when it can. */
 export const findKeyFault = (

@@ -1,33 +1,39 @@
 /** Sets of variables that several workspaces share, and the workspaces that they reach. */
+
+import { nullable, type Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 import { attributeViolation, type Violation } from '../../../base/validation/domain/violation.ts';
 import type { Workspace } from '../../model/domain/workspace.ts';
-import type { VariableContent } from '../../variables/domain/variable.ts';
+import { variableContentShape } from '../../variables/domain/variable.ts';
 
-export interface VariableSet {
+export const variableSetShape = Type.Object({
   /** `varset-…`. */
-  readonly id: string;
-  readonly organizationId: string;
+  id: Type.String(),
+  organizationId: Type.String(),
   /** `prj-…` that owns it; null: the organization does. */
-  readonly ownerProjectId: string | null;
-  readonly name: string;
-  readonly description: string;
+  ownerProjectId: nullable(Type.String()),
+  name: Type.String(),
+  description: Type.String(),
   /** Whether the set applies to every workspace of the organization. */
-  readonly global: boolean;
+  global: Type.Boolean(),
   /** Whether its variables override those of narrower scopes and of the command line. */
-  readonly priority: boolean;
+  priority: Type.Boolean(),
   /** Ids of the workspaces that it is applied to. */
-  readonly workspaceIds: readonly string[];
+  workspaceIds: Type.Array(Type.String()),
   /** Projects all of whose workspaces it reaches. */
-  readonly projectIds: readonly string[];
-  readonly variableIds: readonly string[];
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-}
+  projectIds: Type.Array(Type.String()),
+  variableIds: Type.Array(Type.String()),
+  createdAtMs: Type.Number(),
+  updatedAtMs: Type.Number(),
+});
+export type VariableSet = Shaped<typeof variableSetShape>;
 
 /** A variable of a set. */
-export interface SetVariable extends VariableContent {
-  readonly variableSetId: string;
-}
+export const setVariableShape = Type.Object({
+  ...variableContentShape.properties,
+  variableSetId: Type.String(),
+});
+export type SetVariable = Shaped<typeof setVariableShape>;
 
 export type VariableSetScope = 'global' | 'project' | 'workspace';
 

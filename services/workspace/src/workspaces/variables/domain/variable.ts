@@ -1,29 +1,36 @@
 /** Variables of a workspace: input values of the configuration and environment variables of a run. */
+
+import { nullable, type Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 import { attributeViolation, type Violation } from '../../../base/validation/domain/violation.ts';
 
 export const VARIABLE_CATEGORIES = ['terraform', 'env'] as const;
-type VariableCategory = (typeof VARIABLE_CATEGORIES)[number];
+const variableCategoryShape = Type.Enum(VARIABLE_CATEGORIES);
+type VariableCategory = Shaped<typeof variableCategoryShape>;
 
 /** A variable of a workspace or of a variable set. */
-export interface VariableContent {
+export const variableContentShape = Type.Object({
   /** `var-…`. */
-  readonly id: string;
-  readonly key: string;
-  readonly value: string;
-  readonly description: string | null;
-  readonly category: VariableCategory;
+  id: Type.String(),
+  key: Type.String(),
+  value: Type.String(),
+  description: nullable(Type.String()),
+  category: variableCategoryShape,
   /** Whether the value is an expression of the configuration language. */
-  readonly hcl: boolean;
+  hcl: Type.Boolean(),
   /** Whether the value is write-only; once true, it stays true. */
-  readonly sensitive: boolean;
+  sensitive: Type.Boolean(),
   /** Changes with every write. */
-  readonly versionId: string;
-  readonly createdAtMs: number;
-}
+  versionId: Type.String(),
+  createdAtMs: Type.Number(),
+});
+export type VariableContent = Shaped<typeof variableContentShape>;
 
-export interface Variable extends VariableContent {
-  readonly workspaceId: string;
-}
+export const variableShape = Type.Object({
+  ...variableContentShape.properties,
+  workspaceId: Type.String(),
+});
+export type Variable = Shaped<typeof variableShape>;
 
 export type GivenVariable = Partial<
   Pick<VariableContent, 'key' | 'value' | 'description' | 'category' | 'hcl' | 'sensitive'>
