@@ -41,7 +41,7 @@ import {
 import { SYS_AREAS } from './replication/filters/filtered-areas.ts';
 import type { RotationContext } from './seal/rotation-operations.ts';
 import { Seal } from './seal/seal.ts';
-import { CLUSTER_KEY, clusterRecords, rotationRecords } from './seal/seal-records.ts';
+import { clusterRecords, rotationRecords } from './seal/seal-records.ts';
 import { loadUnsealKey } from './seal/unseal-key-file.ts';
 import {
   createSnapshots,
@@ -132,7 +132,7 @@ export const composeContext = (parts: SysParts, edge: () => EdgeService) => {
   const gate = new WriteGate();
   const store = guardWrites(parts.store, gate);
   const localClusterId = async (): Promise<string> =>
-    (await clusterRecords.find(parts.store, CLUSTER_KEY))?.id ?? '';
+    (await clusterRecords.find(parts.store))?.id ?? '';
   const member = new ReplicationMember({
     service: 'sys',
     store: parts.store,
@@ -211,7 +211,7 @@ export const composeContext = (parts: SysParts, edge: () => EdgeService) => {
     store,
     barrier,
     clock,
-    requireOwnKeyring: () => gate.requireOpen(rotationRecords.prefix),
+    requireOwnKeyring: () => gate.requireOpen(rotationRecords.path),
   };
   const build = {
     versions: { own: VERSION, compatible: config.compatibleVersion },

@@ -3,9 +3,9 @@ import { hasCode } from '@keelson/errors';
 import type { ExaminedStore, Reads } from '@keelson/storage';
 import { type AuditDevices, loadAuditDevices } from './audit/audit-records.ts';
 import { unwrapAny } from './seal/seal.ts';
-import { SEAL_KEY, sealRecords } from './seal/seal-records.ts';
+import { sealRecords } from './seal/seal-records.ts';
 import { loadUnsealKey } from './seal/unseal-key-file.ts';
-import { PENDING_KEY, pendingRestorations } from './snapshots/snapshot-records.ts';
+import { pendingRestorations } from './snapshots/snapshot-records.ts';
 
 export interface ClusterFacts {
   readonly isInitialized: boolean;
@@ -20,8 +20,8 @@ export const examineCluster = async (
   reads: Pick<Reads, 'readAs'>,
   keyFile: string,
 ): Promise<ClusterFacts> => {
-  const seal = await sealRecords.find(reads, SEAL_KEY);
-  const pending = await pendingRestorations.find(reads, PENDING_KEY);
+  const seal = await sealRecords.find(reads);
+  const pending = await pendingRestorations.find(reads);
   return {
     isInitialized: seal !== undefined,
     isRestorationPending: pending !== undefined,
@@ -63,7 +63,7 @@ export const examineAuditDevices = async (
   store: ExaminedStore,
   keyFile: string,
 ): Promise<AuditDevices | undefined> => {
-  const seal = await sealRecords.find(store, SEAL_KEY);
+  const seal = await sealRecords.find(store);
   const rootKey = seal && (await unwrapWith(keyFile, seal));
   if (rootKey === undefined) return undefined;
   try {

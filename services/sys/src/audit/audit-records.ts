@@ -1,18 +1,28 @@
 import { randomInt } from 'node:crypto';
-import {
-  deriveView,
-  jsonRecords,
-  type Reads,
-  type Store,
-  type Transaction,
-} from '@keelson/storage';
+import { collection, deriveView, type Reads, type Store, type Transaction } from '@keelson/storage';
+import { Type } from 'typebox';
 import type { OnDamage } from '../damage/damage-register.ts';
-import type { AuditDeviceRecord } from './domain/audit-device.ts';
+import { type AuditDeviceRecord, auditDeviceRecordShape } from './domain/audit-device.ts';
 
 // Keys: the device's path without its trailing slash. A local device never leaves its cluster.
-const replicatedDevices = jsonRecords<AuditDeviceRecord>('shared/core/audit/');
-const localDevices = jsonRecords<AuditDeviceRecord>('local/core/audit/');
-const generationRecord = jsonRecords<number>('shared/core/audit-generation/');
+const replicatedDevices = collection('core/audit', {
+  scope: 'shared',
+  version: 1,
+  keys: 'paths',
+  shape: auditDeviceRecordShape,
+});
+const localDevices = collection('core/audit', {
+  scope: 'local',
+  version: 1,
+  keys: 'paths',
+  shape: auditDeviceRecordShape,
+});
+const generationRecord = collection('core/audit-generation', {
+  scope: 'shared',
+  version: 1,
+  keys: 'paths',
+  shape: Type.Number(),
+});
 const GENERATION_KEY = 'current';
 
 /** Higher than any real generation, so that gateways fetch the devices; still leaves room to count on. */

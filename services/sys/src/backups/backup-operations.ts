@@ -8,12 +8,7 @@ import { listAll, type ObjectStorage } from '@keelson/objects';
 import { backupTimeOf, toBackupName } from '@keelson/objects/backup-names';
 import type { Store } from '@keelson/storage';
 import type { Snapshots } from '../snapshots/snapshot-operations.ts';
-import {
-  BACKUP_KEY,
-  type BackupOutcomes,
-  type BackupSuccess,
-  backupOutcomes,
-} from './backup-records.ts';
+import { type BackupOutcomes, type BackupSuccess, backupOutcomes } from './backup-records.ts';
 import {
   type BackupPolicy,
   type KeptBackup,
@@ -43,7 +38,7 @@ export interface BackupContext {
 export const loadOutcomes = async ({
   store,
 }: Pick<BackupContext, 'store'>): Promise<BackupOutcomes> =>
-  (await backupOutcomes.find(store, BACKUP_KEY)) ?? {};
+  (await backupOutcomes.find(store)) ?? {};
 
 /** Yields the chunks unchanged, and adds them to the hash. */
 async function* hashed(
@@ -107,8 +102,8 @@ const note = (
   options: RoundOptions,
 ): Promise<void> =>
   store.transact(async (tx) => {
-    const known = await backupOutcomes.find(tx, BACKUP_KEY);
-    backupOutcomes.write(tx, BACKUP_KEY, { ...known, ...outcome });
+    const known = await backupOutcomes.find(tx);
+    backupOutcomes.write(tx, { ...known, ...outcome });
   }, options);
 
 /** Takes the backup that is due, if any. */

@@ -1,24 +1,29 @@
-import { jsonRecords } from '@keelson/storage';
+import { singleRecord } from '@keelson/storage';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 
-export interface BackupSuccess {
-  readonly atMs: number;
+export const backupSuccessShape = Type.Object({
+  atMs: Type.Number(),
   /** Name of the file or object. */
-  readonly key: string;
-  readonly sizeBytes: number;
+  key: Type.String(),
+  sizeBytes: Type.Number(),
   /** Hexadecimal. */
-  readonly sha256: string;
-}
+  sha256: Type.String(),
+});
+export type BackupSuccess = Shaped<typeof backupSuccessShape>;
 
-export interface BackupFailure {
-  readonly atMs: number;
-  readonly reason: string;
-}
+export const backupFailureShape = Type.Object({ atMs: Type.Number(), reason: Type.String() });
+export type BackupFailure = Shaped<typeof backupFailureShape>;
 
 /** Outcomes of the scheduled backups of this cluster. */
-export interface BackupOutcomes {
-  readonly success?: BackupSuccess;
-  readonly failure?: BackupFailure;
-}
+export const backupOutcomesShape = Type.Object({
+  success: Type.Optional(backupSuccessShape),
+  failure: Type.Optional(backupFailureShape),
+});
+export type BackupOutcomes = Shaped<typeof backupOutcomesShape>;
 
-export const backupOutcomes = jsonRecords<BackupOutcomes>('local/core/');
-export const BACKUP_KEY = 'backups';
+export const backupOutcomes = singleRecord('core/backups', {
+  scope: 'local',
+  version: 1,
+  shape: backupOutcomesShape,
+});

@@ -1,16 +1,22 @@
 /** The private storage of each token, removed with the token. */
-import { jsonRecords, type Reads, type Transaction } from '@keelson/storage';
+import { collection, type Reads, type Transaction } from '@keelson/storage';
 import type { TokenRef } from '../tokens/token-records.ts';
-import { MAX_SECRETS, type Secret } from './domain/cubbyhole.ts';
+import { MAX_SECRETS, secretShape } from './domain/cubbyhole.ts';
 
-const PREFIX = 'local/cubbyhole/';
+/** Keys: "<namespace id>/<token's hash>/<the path a client chose>". */
+const cubbyholes = collection('cubbyhole', {
+  scope: 'local',
+  version: 1,
+  keys: 'paths',
+  shape: secretShape,
+});
 
 /** Prefix of everything that the tokens of one namespace keep. */
-export const namespaceCubbyholePrefix = (namespaceId: string): string => `${PREFIX}${namespaceId}/`;
+export const namespaceCubbyholePrefix = (namespaceId: string): string =>
+  cubbyholes.path(`${namespaceId}/`);
 
 /** Keys: the path a client chose. */
-export const cubbyholeOf = ({ namespaceId, hash }: TokenRef) =>
-  jsonRecords<Secret>(`${PREFIX}${namespaceId}/${hash}/`);
+export const cubbyholeOf = ({ namespaceId, hash }: TokenRef) => cubbyholes.below(namespaceId, hash);
 
 /** Part of the transaction that removes the token. */
 export const removeCubbyhole = async (tx: Transaction, token: TokenRef): Promise<void> => {

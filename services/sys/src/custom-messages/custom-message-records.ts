@@ -1,12 +1,17 @@
-import { jsonRecords, type Reads, type Transaction } from '@keelson/storage';
-import type { CustomMessage } from './domain/custom-message.ts';
+import { collection, type Reads, type Transaction } from '@keelson/storage';
+import { type CustomMessage, customMessageShape } from './domain/custom-message.ts';
 
 /**
  * Keys: "<namespace id>/<message id>". One record per message, so that reading or changing one moves a
  * kilobyte instead of a hundred messages. The limit per namespace is enforced by the listing, which a
  * transaction checks for conflicts like any other read.
  */
-const messages = jsonRecords<CustomMessage>('shared/custom-messages/');
+const messages = collection('custom-messages', {
+  scope: 'shared',
+  version: 1,
+  keys: 'paths',
+  shape: customMessageShape,
+});
 
 /** Prefix of the messages of all namespaces. */
 export const MESSAGE_PREFIX = messages.prefix;
@@ -33,9 +38,7 @@ export const listMessages = async (
   reads: Reads,
   namespaceId: string,
 ): Promise<readonly CustomMessage[]> =>
-  (await jsonRecords<CustomMessage>(namespaceMessagePrefix(namespaceId)).entries(reads)).map(
-    ([, message]) => message,
-  );
+  (await messages.below(namespaceId).entries(reads)).map(([, message]) => message);
 
 export const writeMessage = (tx: Transaction, namespaceId: string, message: CustomMessage): void =>
   messages.write(tx, `${namespaceId}/${message.id}`, message);

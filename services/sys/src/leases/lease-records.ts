@@ -3,46 +3,83 @@
  * one small record that a worker resolves in portions, so that the transaction that removes the token or
  * the mount stays small however many leases depend on it.
  */
+
 import { randomUUID } from 'node:crypto';
 import {
+  collection,
   countRecords,
-  jsonRecords,
   type Reads,
   type Store,
   type Transaction,
 } from '@keelson/storage';
-import type { LeaseRecord } from './domain/lease.ts';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+import { type LeaseRecord, leaseRecordShape } from './domain/lease.ts';
 
-type Token = LeaseRecord['token'];
-type Mark = Record<string, never>;
+const tokenShape = leaseRecordShape.properties.token;
+type Token = Shaped<typeof tokenShape>;
+const markShape = Type.Object({});
 
 /** Keys: "<namespace id>/<lease id>". */
-const leases = jsonRecords<LeaseRecord>('local/leases/');
+const leases = collection('leases', {
+  scope: 'local',
+  version: 1,
+  keys: 'paths',
+  shape: leaseRecordShape,
+});
 /** Keys: "<due, epoch ms, 15 digits>/<namespace id>/<lease id>". */
-const dues = jsonRecords<Mark>('local/lease-due/');
+const dues = collection('lease-due', {
+  scope: 'local',
+  version: 1,
+  keys: 'paths',
+  shape: markShape,
+});
 /** Keys: "<token's namespace id>/<token's hash>/<namespace id>/<lease id>". */
-const byToken = jsonRecords<Mark>('local/lease-by-token/');
+const byToken = collection('lease-by-token', {
+  scope: 'local',
+  version: 1,
+  keys: 'paths',
+  shape: markShape,
+});
 
 /** Leases whose revocation was abandoned. Keys: like those of `leases`. */
-const givenUp = jsonRecords<Mark>('local/lease-irrevocable/');
+const givenUp = collection('lease-irrevocable', {
+  scope: 'local',
+  version: 1,
+  keys: 'paths',
+  shape: markShape,
+});
 
-export type LeaseGroup =
-  | { readonly kind: 'irrevocable'; readonly namespaceId: string }
-  | { readonly kind: 'token'; readonly token: Token }
-  | { readonly kind: 'prefix'; readonly namespaceId: string; readonly prefix: string }
-  /** The leases that a mount received while it was at this path. */
-  | ({ readonly kind: 'mount'; readonly mountUuid: string } & MountPlace);
+export const mountPlaceShape = Type.Object({ namespaceId: Type.String(), path: Type.String() });
+export type MountPlace = Shaped<typeof mountPlaceShape>;
 
-export interface MountPlace {
-  readonly namespaceId: string;
-  readonly path: string;
-}
+export const leaseGroupShape = Type.Union([
+  Type.Object({ kind: Type.Literal('irrevocable'), namespaceId: Type.String() }),
+  Type.Object({ kind: Type.Literal('token'), token: tokenShape }),
+  Type.Object({ kind: Type.Literal('prefix'), namespaceId: Type.String(), prefix: Type.String() }),
+  Type.Object({
+    kind: Type.Literal('mount'),
+    mountUuid: Type.String(),
+    ...mountPlaceShape.properties,
+  }),
+]);
+export type LeaseGroup = Shaped<typeof leaseGroupShape>;
 
 /** Last known path of each mount with leases. Keys: "<mount uuid>". */
-const leasedMounts = jsonRecords<MountPlace>('local/mounts-with-leases/');
+const leasedMounts = collection('mounts-with-leases', {
+  scope: 'local',
+  version: 1,
+  keys: 'paths',
+  shape: mountPlaceShape,
+});
 
 /** Groups of leases to end. Keys: random. */
-const endings = jsonRecords<LeaseGroup>('local/lease-endings/');
+const endings = collection('lease-endings', {
+  scope: 'local',
+  version: 1,
+  keys: 'paths',
+  shape: leaseGroupShape,
+});
 
 /** Prefixes of the lease records of one namespace, deleted together with it. */
 export const namespaceLeasePrefixes = (namespaceId: string): readonly string[] => [
@@ -207,8 +244,8 @@ const pageOfGroup = async (
   });
   if (group.kind === 'prefix' || group.kind === 'mount') {
     const prefix = group.kind === 'mount' ? group.path : group.prefix;
-    const path = leases.path(`${group.namespaceId}/${prefix}`);
-    const entries = await jsonRecords<LeaseRecord>(path).entries(reads, options);
+    const below = `${group.namespaceId}/${prefix}`.replace(/\/$/, '');
+    const entries = await leases.below(below).entries(reads, options);
     const isOf = ({ mountUuid }: LeaseRecord): boolean =>
       group.kind === 'prefix' || mountUuid === group.mountUuid;
     return toPage(
@@ -218,8 +255,8 @@ const pageOfGroup = async (
   }
   const [marks, below] =
     group.kind === 'token'
-      ? [jsonRecords<Mark>(byToken.path(tokenKeyOf(group.token))), '']
-      : [jsonRecords<Mark>(givenUp.path(`${group.namespaceId}/`)), `${group.namespaceId}/`];
+      ? [byToken.below(group.token.namespaceId, group.token.hash), '']
+      : [givenUp.below(group.namespaceId), `${group.namespaceId}/`];
   const keys = (await marks.entries(reads, options)).map(([key]) => key);
   return toPage(keys, await Promise.all(keys.map((key) => leases.find(reads, below + key))));
 };

@@ -2,11 +2,18 @@
  * The identity of each service's store. Without this check, a service whose database is empty or belongs to
  * another cluster would receive its key, start without data and appear healthy.
  */
+
 import { KeelsonError } from '@keelson/errors';
-import { jsonRecords, type Store } from '@keelson/storage';
+import { collection, type Store } from '@keelson/storage';
+import { Type } from 'typebox';
 
 /** Keys: service names. Not replicated: secondaries have stores of their own. */
-const memberStores = jsonRecords<{ readonly id: string }>('node/core/member-stores/');
+const memberStores = collection('core/member-stores', {
+  scope: 'node',
+  version: 1,
+  keys: 'paths',
+  shape: Type.Object({ id: Type.String() }),
+});
 
 export interface JoiningMember {
   readonly service: string;

@@ -1,18 +1,26 @@
 import type { EngineDescription } from '@keelson/proto/sys/v1/cluster';
-import { deriveView, jsonRecords, type Reads, type Store } from '@keelson/storage';
+import { collection, deriveView, type Reads, type Store } from '@keelson/storage';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 import type { OnDamage } from '../damage/damage-register.ts';
 
 /** An engine type that some service of this cluster serves. */
-export interface EngineType {
-  readonly type: string;
+export const engineTypeShape = Type.Object({
+  type: Type.String(),
   /** The service that serves requests of this type: "pki". */
-  readonly service: string;
-  readonly unauthenticatedPaths: readonly string[];
-  readonly rootPaths: readonly string[];
-}
+  service: Type.String(),
+  unauthenticatedPaths: Type.Array(Type.String()),
+  rootPaths: Type.Array(Type.String()),
+});
+export type EngineType = Shaped<typeof engineTypeShape>;
 
 /** Keys: the type. Stored so that a restarted sys knows the types before their services join again. */
-const engineTypeRecords = jsonRecords<EngineType>('local/core/engine-types/');
+const engineTypeRecords = collection('core/engine-types', {
+  scope: 'local',
+  version: 1,
+  keys: 'paths',
+  shape: engineTypeShape,
+});
 
 export const findEngineType = (reads: Reads, type: string): Promise<EngineType | undefined> =>
   engineTypeRecords.find(reads, type);

@@ -1,12 +1,8 @@
 import { createHash } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
-import {
-  deriveView,
-  jsonRecords,
-  type Reads,
-  type Store,
-  type Transaction,
-} from '@keelson/storage';
+import { collection, deriveView, type Reads, type Store, type Transaction } from '@keelson/storage';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 import type { OnDamage } from '../damage/damage-register.ts';
 import { ROOT_NAMESPACE_ID } from '../namespaces/domain/namespace.ts';
 import { namespaceRecords } from '../namespaces/namespace-records.ts';
@@ -15,19 +11,36 @@ import {
   type BuiltInMount,
   DEFAULT_MOUNT_CONFIG,
   type MountRecord,
+  mountRecordShape,
 } from './domain/mount.ts';
 import { type DamagedMount, MountIndex } from './domain/mount-index.ts';
 
 // Keys: "<namespace id>/<mount uuid>". A local mount never leaves its cluster.
-const replicatedMounts = jsonRecords<MountRecord>('shared/core/mounts/');
-const localMounts = jsonRecords<MountRecord>('local/core/mounts/');
+const replicatedMounts = collection('core/mounts', {
+  scope: 'shared',
+  version: 1,
+  keys: 'paths',
+  shape: mountRecordShape,
+});
+const localMounts = collection('core/mounts', {
+  scope: 'local',
+  version: 1,
+  keys: 'paths',
+  shape: mountRecordShape,
+});
 
 export const MOUNT_PREFIX = replicatedMounts.prefix;
 
-type BuiltInTuning = Pick<MountRecord, 'description' | 'config' | 'options'>;
+const builtInTuningShape = Type.Pick(mountRecordShape, ['description', 'config', 'options']);
+type BuiltInTuning = Shaped<typeof builtInTuningShape>;
 
 /** Keys: "<namespace id>/<type>". Only tuned built-in mounts have a record. */
-const builtInTunings = jsonRecords<BuiltInTuning>('shared/core/built-in-mounts/');
+const builtInTunings = collection('core/built-in-mounts', {
+  scope: 'shared',
+  version: 1,
+  keys: 'paths',
+  shape: builtInTuningShape,
+});
 
 export const BUILT_IN_MOUNT_PREFIX = builtInTunings.prefix;
 

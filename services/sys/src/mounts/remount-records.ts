@@ -1,11 +1,19 @@
-import { jsonRecords } from '@keelson/storage';
+import { collection } from '@keelson/storage';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 
-export interface Remount {
-  readonly sourceMount: string;
-  readonly targetMount: string;
+export const remountShape = Type.Object({
+  sourceMount: Type.String(),
+  targetMount: Type.String(),
   /** A move is a single transaction, so a recorded move has succeeded. */
-  readonly status: 'success';
-}
+  status: Type.Literal('success'),
+});
+export type Remount = Shaped<typeof remountShape>;
 
 /** Keys: migration ids. */
-export const remountRecords = jsonRecords<Remount>('local/core/remounts/');
+export const remountRecords = collection('core/remounts', {
+  scope: 'local',
+  version: 1,
+  keys: 'paths',
+  shape: remountShape,
+});

@@ -1,18 +1,29 @@
-import { deriveView, jsonRecords, type Reads, type Store } from '@keelson/storage';
+import { collection, deriveView, type Reads, type Store } from '@keelson/storage';
+import { Type } from 'typebox';
 import type { OnDamage } from '../damage/damage-register.ts';
-import type { NamespaceRecord } from './domain/namespace.ts';
+import { namespaceRecordShape } from './domain/namespace.ts';
 import { NamespaceTable } from './domain/namespace-table.ts';
 
 /** Keys: namespace ids. The root has no record. */
-export const namespaceRecords = jsonRecords<NamespaceRecord>('shared/core/namespaces/');
+export const namespaceRecords = collection('core/namespaces', {
+  scope: 'shared',
+  version: 1,
+  keys: 'paths',
+  shape: namespaceRecordShape,
+});
 
-interface NamespaceLock {
+const namespaceLockShape = Type.Object({
   /** SHA-256, hex. */
-  readonly unlockKeyHash: string;
-}
+  unlockKeyHash: Type.String(),
+});
 
 /** Keys: namespace ids, including the root's. */
-export const namespaceLockRecords = jsonRecords<NamespaceLock>('shared/core/namespace-locks/');
+export const namespaceLockRecords = collection('core/namespace-locks', {
+  scope: 'shared',
+  version: 1,
+  keys: 'paths',
+  shape: namespaceLockShape,
+});
 
 export const loadNamespaceTable = async (reads: Reads): Promise<NamespaceTable> => {
   const { entries, damaged } = await namespaceRecords.readableEntries(reads);

@@ -2,20 +2,29 @@
  * The sys processes that serve this cluster. Processes that share a store announce themselves to
  * each other; a sealed or silent process is not listed.
  */
+
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
 import type { PeriodicWork } from '@keelson/locks';
-import { jsonRecords, type Store } from '@keelson/storage';
+import { collection, type Store } from '@keelson/storage';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 
-interface EchoRecord {
-  readonly hostname: string;
+const echoRecordShape = Type.Object({
+  hostname: Type.String(),
   /** Version of the software. */
-  readonly version: string;
-  readonly atMs: number;
-}
+  version: Type.String(),
+  atMs: Type.Number(),
+});
+type EchoRecord = Shaped<typeof echoRecordShape>;
 
 /** Keys: random ids, one per process. */
-const echoRecords = jsonRecords<EchoRecord>('node/replicas/');
+const echoRecords = collection('replicas', {
+  scope: 'node',
+  version: 1,
+  keys: 'paths',
+  shape: echoRecordShape,
+});
 
 export interface Node {
   readonly hostname: string;

@@ -1,10 +1,17 @@
 /** The versions of Keelson that have run on this cluster, from the first that recorded itself. */
+
 import type { Clock } from '@keelson/clock';
 import type { PeriodicWork } from '@keelson/locks';
-import { jsonRecords, type Store } from '@keelson/storage';
+import { collection, type Store } from '@keelson/storage';
+import { Type } from 'typebox';
 
 /** Keys: versions. */
-const versionRecords = jsonRecords<{ readonly installedAtMs: number }>('node/versions/');
+const versionRecords = collection('versions', {
+  scope: 'node',
+  version: 1,
+  keys: 'paths',
+  shape: Type.Object({ installedAtMs: Type.Number() }),
+});
 
 export interface InstalledVersion {
   readonly version: string;

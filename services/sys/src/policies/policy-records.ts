@@ -1,12 +1,19 @@
 /** Policies, stored as the text that was written, in HCL or JSON. */
-import { jsonRecords } from '@keelson/storage';
 
-export interface PolicyRecord {
-  readonly text: string;
-}
+import { collection } from '@keelson/storage';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+
+export const policyRecordShape = Type.Object({ text: Type.String() });
+export type PolicyRecord = Shaped<typeof policyRecordShape>;
 
 /** Keys are `<namespace id>/<name>`. */
-export const policyRecords = jsonRecords<PolicyRecord>('shared/policies/');
+export const policyRecords = collection('policies', {
+  scope: 'shared',
+  version: 1,
+  keys: 'paths',
+  shape: policyRecordShape,
+});
 
 export const policyKey = (namespaceId: string, name: string): string => `${namespaceId}/${name}`;
 

@@ -18,7 +18,7 @@ import {
 import type { Barrier, Store, Transaction } from '@keelson/storage';
 import { wrapRootKey } from '../seal/root-key-wrap.ts';
 import type { Seal } from '../seal/seal.ts';
-import { SEAL_KEY, type SealRecord, sealRecords } from '../seal/seal-records.ts';
+import { type SealRecord, sealRecords } from '../seal/seal-records.ts';
 import { writeTokenSalt } from '../tokens/token-records.ts';
 import {
   addressIn,
@@ -179,7 +179,7 @@ const carryOut = async (
   await member.gate.takeTurn(store, `activation ${activation}`);
   await removeReplicated(store);
   const alsoWrite = (tx: Transaction): void => {
-    sealRecords.write(tx, SEAL_KEY, sealRecord);
+    sealRecords.write(tx, sealRecord);
     writeRole(tx, taken.rootKey, kind, role);
     if (kind === 'performance') {
       // A DR secondary receives these records from the primary.

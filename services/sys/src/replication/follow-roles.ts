@@ -1,27 +1,21 @@
 /** Follows changes that other replicas make to the roles and keys of this cluster. */
 import type { Store } from '@keelson/storage';
 import type { Seal } from '../seal/seal.ts';
-import {
-  SEAL_KEY,
-  SHARE_SEAL_KEY,
-  sealRecords,
-  shareSealOf,
-  shareSealRecords,
-} from '../seal/seal-records.ts';
+import { sealRecords, shareSealOf, shareSealRecords } from '../seal/seal-records.ts';
 import { ROLE_PATHS } from './replication-records.ts';
 import type { ReplicationState } from './replication-state.ts';
 
 /** Adopts the newest key shares of the primary, which are valid here, too. */
 const adoptShares = async (store: Store, seal: Seal): Promise<void> => {
   await store.transact(async (tx) => {
-    const received = await shareSealRecords.find(tx, SHARE_SEAL_KEY);
-    const record = await sealRecords.find(tx, SEAL_KEY);
+    const received = await shareSealRecords.find(tx);
+    const record = await sealRecords.find(tx);
     if (received === undefined || record === undefined) return;
     const { fingerprints: known = [], ...seals } = record;
     const { fingerprints = [], wrappedForShares } = received;
     // An activation token has no fingerprints: they follow with the records of the primary.
     if (record.wrappedForShares === wrappedForShares && fingerprints.length <= known.length) return;
-    sealRecords.write(tx, SEAL_KEY, { ...seals, ...shareSealOf(received) });
+    sealRecords.write(tx, { ...seals, ...shareSealOf(received) });
   });
   seal.resetShares();
 };
@@ -33,8 +27,8 @@ export const followRoles = async (
   state: ReplicationState,
   signal: AbortSignal,
 ): Promise<void> => {
-  const sealPath = sealRecords.path(SEAL_KEY);
-  const shareSealPath = shareSealRecords.path(SHARE_SEAL_KEY);
+  const sealPath = sealRecords.path;
+  const shareSealPath = shareSealRecords.path;
   const isSecondary = async (): Promise<boolean> => {
     const { performance, dr } = await state.roles();
     return performance?.role === 'secondary' || dr?.role === 'secondary';

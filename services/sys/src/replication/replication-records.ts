@@ -2,58 +2,73 @@
  * The replication roles of this cluster. The DR role belongs to the node and holds keys, so it is encrypted
  * with a separate key. The performance role is local: a DR secondary copies it and adopts it on promotion.
  */
-import type { LinkKeyPair, ReplicationKind } from '@keelson/replication';
-import { openMessage, sealMessage } from '@keelson/replication';
-import { jsonRecords, type Reads, type Transaction } from '@keelson/storage';
+
+import {
+  type LinkKeyPair,
+  openMessage,
+  type ReplicationKind,
+  sealMessage,
+} from '@keelson/replication';
+import { collection, type Reads, singleRecord, type Transaction } from '@keelson/storage';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 import type { Ceremony } from '../seal/domain/ceremony.ts';
 import { deriveServiceKey } from '../seal/root-key-wrap.ts';
 import type { TokenPurpose } from '../seal/seal-records.ts';
 import type { ActivationBundle } from './domain/activation-bundle.ts';
 
-export interface LinkRecord {
-  readonly secondaryId: string;
-  readonly keys: LinkKeyPair;
-  readonly primaryPublicKey: string;
-  readonly addresses: readonly string[];
+export const linkRecordShape = Type.Object({
+  secondaryId: Type.String(),
+  keys: Type.Object({
+    /** 32 bytes each, base64url. */
+    publicKey: Type.String(),
+    privateKey: Type.String(),
+  }),
+  primaryPublicKey: Type.String(),
+  addresses: Type.Array(Type.String()),
   /** PEM; contents of ca_file or ca_path at the time they were given. */
-  readonly trustedRoots?: readonly string[];
+  trustedRoots: Type.Optional(Type.Array(Type.String())),
   /** Other addresses of the primary or its successor, as reported by the primary. */
-  readonly otherAddresses?: readonly string[];
-}
+  otherAddresses: Type.Optional(Type.Array(Type.String())),
+});
+export type LinkRecord = Shaped<typeof linkRecordShape>;
 
-export interface PrimaryRoleRecord {
-  readonly role: 'primary';
-  readonly clusterId: string;
-  readonly generation: string;
+export const primaryRoleRecordShape = Type.Object({
+  role: Type.Literal('primary'),
+  clusterId: Type.String(),
+  generation: Type.String(),
   /** As given when replication was enabled; "": the configured address. */
-  readonly primaryClusterAddress: string;
+  primaryClusterAddress: Type.String(),
   /** Promotion of the cluster that leads the set now; this cluster writes nothing until it steps back. */
-  readonly supersededBy?: number;
+  supersededBy: Type.Optional(Type.Number()),
   /** The link to a primary that was replaced without stepping back, until it has learned of that. */
-  readonly former?: LinkRecord;
-}
+  former: Type.Optional(linkRecordShape),
+});
+export type PrimaryRoleRecord = Shaped<typeof primaryRoleRecordShape>;
 
-export interface SecondaryRoleRecord {
-  readonly role: 'secondary';
-  readonly clusterId: string;
-  readonly generation: string;
+export const secondaryRoleRecordShape = Type.Object({
+  role: Type.Literal('secondary'),
+  clusterId: Type.String(),
+  generation: Type.String(),
   /** Taken from the token; further addresses may have been learned since. */
-  readonly primaryClusterAddress: string;
+  primaryClusterAddress: Type.String(),
   /** Absent when there is no primary, as after a demotion. */
-  readonly link?: LinkRecord;
+  link: Type.Optional(linkRecordShape),
   /** Id for which each service empties its store once; "": never. */
-  readonly activation: string;
+  activation: Type.String(),
   /** Base64; lets services empty stores that still hold data from before the activation. */
-  readonly previousRootKey: string;
+  previousRootKey: Type.String(),
   /** This cluster was demoted and has followed no other since, so it has all the data there is. */
-  readonly wasPrimary?: true;
-}
+  wasPrimary: Type.Optional(Type.Literal(true)),
+});
+export type SecondaryRoleRecord = Shaped<typeof secondaryRoleRecordShape>;
 
 /** A replaced primary stops in all its roles, because its successor adopted all of them. */
 export const isSuperseded = ({ performance, dr }: Roles): boolean =>
   [performance, dr].some((role) => role?.role === 'primary' && role.supersededBy !== undefined);
 
-export type RoleRecord = PrimaryRoleRecord | SecondaryRoleRecord;
+export const roleRecordShape = Type.Union([primaryRoleRecordShape, secondaryRoleRecordShape]);
+export type RoleRecord = Shaped<typeof roleRecordShape>;
 
 /** An activation in progress, resumed at the next start. */
 export interface PendingActivation {
@@ -63,12 +78,13 @@ export interface PendingActivation {
   readonly activation: string;
 }
 
-interface IssuedToken {
-  readonly accessor: string;
-}
+const issuedTokenShape = Type.Object({ accessor: Type.String() });
 
-const ROLE = 'role';
-const performanceRoles = jsonRecords<RoleRecord>('local/replication/performance/');
+const performanceRoles = singleRecord('replication/performance/role', {
+  scope: 'local',
+  version: 1,
+  shape: roleRecordShape,
+});
 const SEALED_PREFIX = 'node/replication/sealed/';
 
 /** Records of the node, stored as JSON encrypted under a key derived from the root key. */
@@ -103,12 +119,22 @@ export const operationToken = sealedRecords<{ readonly hash: string }>('dr-opera
 
 /** Tokens made for secondaries, by secondary id. Revoking a secondary also revokes its token. */
 export const activationTokens = {
-  performance: jsonRecords<IssuedToken>('local/replication/performance/activation-tokens/'),
-  dr: jsonRecords<IssuedToken>('local/replication/dr/activation-tokens/'),
+  performance: collection('replication/performance/activation-tokens', {
+    scope: 'local',
+    version: 1,
+    keys: 'paths',
+    shape: issuedTokenShape,
+  }),
+  dr: collection('replication/dr/activation-tokens', {
+    scope: 'local',
+    version: 1,
+    keys: 'paths',
+    shape: issuedTokenShape,
+  }),
 };
 
 /** Records that change together with a role. */
-export const ROLE_PATHS = [performanceRoles.path(ROLE), drRole.path] as const;
+export const ROLE_PATHS = [performanceRoles.path, drRole.path] as const;
 
 export interface Roles {
   readonly performance: RoleRecord | undefined;
@@ -117,7 +143,7 @@ export interface Roles {
 
 /** The recorded roles. On a DR secondary, the performance role is that of its primary. */
 export const findRoles = async (reads: Reads, rootKey: Uint8Array): Promise<Roles> => ({
-  performance: await performanceRoles.find(reads, ROLE),
+  performance: await performanceRoles.find(reads),
   dr: await drRole.find(reads, rootKey),
 });
 
@@ -128,8 +154,8 @@ export const writeRole = (
   role: RoleRecord | undefined,
 ): void => {
   if (kind === 'performance') {
-    if (role === undefined) performanceRoles.delete(tx, ROLE);
-    else performanceRoles.write(tx, ROLE, role);
+    if (role === undefined) performanceRoles.delete(tx);
+    else performanceRoles.write(tx, role);
   } else if (role === undefined) drRole.delete(tx);
   else drRole.write(tx, rootKey, role);
 };

@@ -18,7 +18,7 @@ import { namespaceRecords } from '../namespaces/namespace-records.ts';
 import { ROLE_PATHS } from '../replication/replication-records.ts';
 import { currentKeyringTerm, type RotationContext } from '../seal/rotation-operations.ts';
 import type { Seal } from '../seal/seal.ts';
-import { KEYRING_TERM_KEY, keyringTermRecords } from '../seal/seal-records.ts';
+import { keyringTermRecords } from '../seal/seal-records.ts';
 
 export interface ClusterDependencies {
   readonly store: Store;
@@ -38,7 +38,7 @@ export interface ClusterDependencies {
 const FOLLOWED = [
   ...MOUNT_PREFIXES,
   namespaceRecords.prefix,
-  keyringTermRecords.path(KEYRING_TERM_KEY),
+  keyringTermRecords.path,
   ...ROLE_PATHS,
 ];
 

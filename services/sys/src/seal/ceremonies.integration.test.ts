@@ -5,7 +5,7 @@ import {
   type SysHarness,
   type SysRequest,
 } from '../../test/sys-harness.ts';
-import { SEAL_KEY, SHARE_SEAL_KEY, sealRecords, shareSealRecords } from './seal-records.ts';
+import { sealRecords, shareSealRecords } from './seal-records.ts';
 
 /** A share of the right length that nobody has made. */
 const FALSE_SHARE = `${'00'.repeat(32)}07`;
@@ -193,9 +193,9 @@ describe('unsealing', () => {
 /** Makes the store one of a version without fingerprints. */
 const forgetFingerprints = () =>
   harness.store.transact(async (tx) => {
-    const { fingerprints: _, ...former } = (await sealRecords.find(tx, SEAL_KEY)) ?? never();
-    sealRecords.write(tx, SEAL_KEY, former);
-    shareSealRecords.delete(tx, SHARE_SEAL_KEY);
+    const { fingerprints: _, ...former } = (await sealRecords.find(tx)) ?? never();
+    sealRecords.write(tx, former);
+    shareSealRecords.delete(tx);
   });
 const never = () => {
   throw new Error('not initialized');

@@ -16,12 +16,8 @@ import { encryptToPgpKey, pgpFingerprint } from './pgp.ts';
 import { wrapRootKey } from './root-key-wrap.ts';
 import { newKey, type Seal } from './seal.ts';
 import {
-  CLAIM_KEY,
-  CLUSTER_KEY,
   clusterRecords,
   initializationClaims,
-  SEAL_KEY,
-  SHARE_SEAL_KEY,
   sealRecords,
   shareSealRecords,
 } from './seal-records.ts';
@@ -58,7 +54,7 @@ export const initializeCluster = async (
     throw new KeelsonError('request.invalid', { text: 'Keelson is already initialized' });
   };
   const requireUninitialized = async (reads: Reads): Promise<void> => {
-    if ((await sealRecords.find(reads, SEAL_KEY)) !== undefined) refuseInitialized();
+    if ((await sealRecords.find(reads)) !== undefined) refuseInitialized();
   };
   await requireUninitialized(store);
   const counts = requireShareCounts(request);
@@ -68,7 +64,7 @@ export const initializeCluster = async (
   const claim = randomUUID();
   await store.transact(async (tx) => {
     await requireUninitialized(tx);
-    initializationClaims.write(tx, CLAIM_KEY, { nonce: claim });
+    initializationClaims.write(tx, { nonce: claim });
     // The keyring of an unfinished start is useless, because its root key is lost.
     tx.delete(KEYRING_PATH);
   });
@@ -83,21 +79,21 @@ export const initializeCluster = async (
     const handed = await handOut(shares, request.pgpKeys);
     const rootToken = await store.transact(async (tx) => {
       await requireUninitialized(tx);
-      if ((await initializationClaims.find(tx, CLAIM_KEY))?.nonce !== claim) refuseInitialized();
-      initializationClaims.delete(tx, CLAIM_KEY);
+      if ((await initializationClaims.find(tx))?.nonce !== claim) refuseInitialized();
+      initializationClaims.delete(tx);
       const ofShares = {
         ...counts,
         wrappedForShares: wrapRootKey(shareKey, rootKey),
         fingerprints: fingerprintsOf(shares),
       };
-      shareSealRecords.write(tx, SHARE_SEAL_KEY, ofShares);
-      sealRecords.write(tx, SEAL_KEY, {
+      shareSealRecords.write(tx, ofShares);
+      sealRecords.write(tx, {
         ...(unsealKey === undefined
           ? { type: 'shamir' }
           : { type: 'static', wrappedForKeyFiles: [wrapRootKey(unsealKey, rootKey)] }),
         ...ofShares,
       });
-      clusterRecords.write(tx, CLUSTER_KEY, { id: randomUUID(), name: clusterName });
+      clusterRecords.write(tx, { id: randomUUID(), name: clusterName });
       writeTokenSalt(tx, randomBytes(TOKEN_SALT_BYTES));
       return issueServiceToken(tx, rootTokenPlan(clock.nowMs()));
     });
@@ -138,15 +134,15 @@ export const replaceFirstKeys = async (
   const handed = await handOut(shares, []);
   const plan = rootTokenPlan(clock.nowMs());
   const rootToken = await store.transact(async (tx) => {
-    const record = await sealRecords.find(tx, SEAL_KEY);
+    const record = await sealRecords.find(tx);
     if (record === undefined) throw new KeelsonError('sys.not_initialized');
     const ofShares = {
       ...counts,
       wrappedForShares: wrapRootKey(shareKey, rootKey),
       fingerprints: fingerprintsOf(shares),
     };
-    shareSealRecords.write(tx, SHARE_SEAL_KEY, ofShares);
-    sealRecords.write(tx, SEAL_KEY, { ...record, ...ofShares });
+    shareSealRecords.write(tx, ofShares);
+    sealRecords.write(tx, { ...record, ...ofShares });
     for (const [, token] of await tokens.entries(tx))
       if (token.path === plan.path) await removeToken(tx, token);
     return issueServiceToken(tx, plan);

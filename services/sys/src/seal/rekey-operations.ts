@@ -26,8 +26,6 @@ import {
   type RekeyPurpose,
   rekeyBackups,
   rekeyCeremonies,
-  SEAL_KEY,
-  SHARE_SEAL_KEY,
   sealRecords,
   shareSealOf,
   shareSealRecords,
@@ -96,15 +94,15 @@ const apply = async (
   set: ShareSet,
   key: Uint8Array,
 ): Promise<void> => {
-  const record = await sealRecords.find(tx, SEAL_KEY);
+  const record = await sealRecords.find(tx);
   if (record === undefined) throw new KeelsonError('sys.not_initialized');
   const { fingerprints: _, ...seals } = record;
   const ofShares = shareSealOf({
     ...set,
     wrappedForShares: wrapRootKey(key, seal.requireRootKey()),
   });
-  shareSealRecords.write(tx, SHARE_SEAL_KEY, ofShares);
-  sealRecords.write(tx, SEAL_KEY, { ...seals, ...ofShares });
+  shareSealRecords.write(tx, ofShares);
+  sealRecords.write(tx, { ...seals, ...ofShares });
   rekeyCeremonies.delete(tx, kind);
 };
 

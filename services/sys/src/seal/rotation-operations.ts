@@ -13,12 +13,7 @@ import {
   type RotationConfig,
   requireRotationConfig,
 } from './domain/rotation-config.ts';
-import {
-  KEYRING_TERM_KEY,
-  keyringTermRecords,
-  ROTATION_KEY,
-  rotationRecords,
-} from './seal-records.ts';
+import { keyringTermRecords, rotationRecords } from './seal-records.ts';
 
 export interface RotationContext {
   readonly store: Store;
@@ -29,7 +24,7 @@ export interface RotationContext {
 }
 
 export const findRotationConfig = async ({ store }: RotationContext): Promise<RotationConfig> =>
-  (await rotationRecords.find(store, ROTATION_KEY)) ?? DEFAULT_ROTATION;
+  (await rotationRecords.find(store)) ?? DEFAULT_ROTATION;
 
 export const rotateKey = async ({
   requireOwnKeyring,
@@ -41,8 +36,8 @@ export const rotateKey = async ({
   // Read by replicas and, through them, by the services, so that all rotate to the same term.
   const { term } = barrier;
   await store.transact(async (tx) => {
-    const known = await keyringTermRecords.find(tx, KEYRING_TERM_KEY);
-    if ((known?.term ?? 0) < term) keyringTermRecords.write(tx, KEYRING_TERM_KEY, { term });
+    const known = await keyringTermRecords.find(tx);
+    if ((known?.term ?? 0) < term) keyringTermRecords.write(tx, { term });
   });
 };
 
@@ -51,8 +46,8 @@ export const configureRotation = (
   change: Partial<RotationConfig>,
 ): Promise<void> =>
   store.transact(async (tx) => {
-    const current = (await rotationRecords.find(tx, ROTATION_KEY)) ?? DEFAULT_ROTATION;
-    rotationRecords.write(tx, ROTATION_KEY, requireRotationConfig({ ...current, ...change }));
+    const current = (await rotationRecords.find(tx)) ?? DEFAULT_ROTATION;
+    rotationRecords.write(tx, requireRotationConfig({ ...current, ...change }));
   });
 
 /** Counts this process's encryptions, and rotates the key when it is due. */
@@ -70,7 +65,7 @@ export const rotateKeyWhenDue = async (context: RotationContext): Promise<void> 
 
 /** Newest term of the cluster, after adopting rotations made by other replicas. */
 export const currentKeyringTerm = async ({ store, barrier }: RotationContext): Promise<number> => {
-  const announced = await keyringTermRecords.find(store, KEYRING_TERM_KEY);
+  const announced = await keyringTermRecords.find(store);
   if ((announced?.term ?? 0) > barrier.term) await refreshBarrier(store, barrier);
   return barrier.term;
 };

@@ -4,7 +4,7 @@
  */
 import type { Store } from '@keelson/storage';
 import type { Seal } from './seal.ts';
-import { SEAL_KEY, sealRecords } from './seal-records.ts';
+import { sealRecords } from './seal-records.ts';
 
 /** Returns once the seal is open, or when `signal` aborts. */
 export const openStaticSeal = async (
@@ -16,7 +16,7 @@ export const openStaticSeal = async (
   const position = await store.wal.headSequence();
   await seal.openWithKeyFile();
   if (!seal.isSealed) return;
-  const sealPath = sealRecords.path(SEAL_KEY);
+  const sealPath = sealRecords.path;
   for await (const { operations } of store.wal.follow(position, signal)) {
     if (operations.some(({ path }) => path === sealPath)) await seal.openWithKeyFile();
     if (!seal.isSealed) return;

@@ -19,10 +19,8 @@ import { parseShare } from './domain/share-text.ts';
 import { joinShares } from './key-shares.ts';
 import { deriveServiceKey, KEY_BYTES, unwrapRootKey, wrapRootKey } from './root-key-wrap.ts';
 import {
-  CLUSTER_KEY,
   type ClusterIdentity,
   clusterRecords,
-  SEAL_KEY,
   type SealRecord,
   sealRecords,
   shareSealOf,
@@ -100,21 +98,21 @@ export class Seal {
   }
 
   record(): Promise<SealRecord | undefined> {
-    return sealRecords.find(this.#store, SEAL_KEY);
+    return sealRecords.find(this.#store);
   }
 
   /** The shares that are valid now. */
   async shareSet(reads: Reads = this.#store): Promise<ShareSet> {
-    return (await sealRecords.find(reads, SEAL_KEY)) ?? { shares: 0, threshold: 0 };
+    return (await sealRecords.find(reads)) ?? { shares: 0, threshold: 0 };
   }
 
   /** Records the fingerprints of shares that yielded the key, for a store that does not have them all. */
   async learnShares(tx: Transaction, proven: readonly Uint8Array[]): Promise<void> {
-    const record = await sealRecords.find(tx, SEAL_KEY);
+    const record = await sealRecords.find(tx);
     if (record === undefined) return;
     const fingerprints = learnedFingerprints(record, proven);
     if (fingerprints.length === record.fingerprints?.length) return;
-    sealRecords.write(tx, SEAL_KEY, { ...record, fingerprints });
+    sealRecords.write(tx, { ...record, fingerprints });
   }
 
   async status(): Promise<SealStatus> {
@@ -127,7 +125,7 @@ export class Seal {
       shares: record?.shares ?? 0,
       progress: this.#given.length,
       nonce: this.#nonce,
-      cluster: this.isSealed ? undefined : await clusterRecords.find(this.#store, CLUSTER_KEY),
+      cluster: this.isSealed ? undefined : await clusterRecords.find(this.#store),
     };
   }
 
@@ -216,8 +214,8 @@ export class Seal {
     if (isKnown) return;
     await this.#store.transact(async (tx) => {
       // The shares may have been replaced meanwhile.
-      const ofShares = shareSealOf((await sealRecords.find(tx, SEAL_KEY)) ?? record);
-      sealRecords.write(tx, SEAL_KEY, { type: 'static', ...ofShares, wrappedForKeyFiles });
+      const ofShares = shareSealOf((await sealRecords.find(tx)) ?? record);
+      sealRecords.write(tx, { type: 'static', ...ofShares, wrappedForKeyFiles });
     });
   }
 

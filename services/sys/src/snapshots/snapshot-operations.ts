@@ -7,7 +7,7 @@ import type { RpcService } from '@keelson/rpc';
 import { type Barrier, countPage, EMPTY_PAGE, type Store } from '@keelson/storage';
 import { listAuditDeviceNames } from '../audit/audit-records.ts';
 import type { Seal } from '../seal/seal.ts';
-import { CLUSTER_KEY, clusterRecords } from '../seal/seal-records.ts';
+import { clusterRecords } from '../seal/seal-records.ts';
 import {
   type ArchiveEntry,
   META,
@@ -17,7 +17,7 @@ import {
   sumLine,
   writeArchive,
 } from './snapshot-archive.ts';
-import { PENDING_KEY, type PendingRestoration, pendingRestorations } from './snapshot-records.ts';
+import { type PendingRestoration, pendingRestorations } from './snapshot-records.ts';
 
 /** Version of the archive format; archives of another version are refused. */
 const FORMAT = 1;
@@ -139,7 +139,7 @@ const toMeta = async (
   { store, clock, version }: SnapshotContext,
   copies: readonly ServiceCopy[],
 ): Promise<SnapshotMeta> => {
-  const cluster = await clusterRecords.find(store, CLUSTER_KEY);
+  const cluster = await clusterRecords.find(store);
   return {
     format: FORMAT,
     version,
@@ -324,7 +324,7 @@ export const createSnapshots = (context: SnapshotContext): Snapshots => {
   let isRestoring = false;
 
   const findPending = (): Promise<PendingRestoration | undefined> =>
-    pendingRestorations.find(context.store, PENDING_KEY);
+    pendingRestorations.find(context.store);
 
   const members = (): ReadonlyMap<string, MemberRpc> =>
     new Map([['sys', context.own], ...context.others()]);
@@ -398,7 +398,7 @@ export const createSnapshots = (context: SnapshotContext): Snapshots => {
       try {
         const { store } = context;
         // The first page of this restoration removes the staged pages of an earlier, interrupted one.
-        await store.transact((tx) => pendingRestorations.delete(tx, PENDING_KEY));
+        await store.transact((tx) => pendingRestorations.delete(tx));
         const restoration = randomUUID();
         const stage = async (): Promise<Staged> => {
           const staged = await stageSnapshot(context, members(), restoration, request);
@@ -415,10 +415,10 @@ export const createSnapshots = (context: SnapshotContext): Snapshots => {
             { records: records.get(service) ?? 0, sequence },
           ]),
         );
-        const cluster = await clusterRecords.find(store, CLUSTER_KEY);
+        const cluster = await clusterRecords.find(store);
         const pending = { restoration, services, isForeign: meta.cluster_id !== cluster?.id };
         // This record disappears when the records of sys are replaced, which happens last.
-        await store.transact((tx) => pendingRestorations.write(tx, PENDING_KEY, pending));
+        await store.transact((tx) => pendingRestorations.write(tx, pending));
         const warnings = await replaceAll(pending);
         await context.seal.followRestoration();
         return [...warnings, ...(await warnOfDevices(context))];

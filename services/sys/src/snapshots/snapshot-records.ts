@@ -1,16 +1,23 @@
-import { jsonRecords } from '@keelson/storage';
+import { singleRecord } from '@keelson/storage';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 
 /** A restoration whose file is verified and whose pages are staged in the store of each service. */
-export interface PendingRestoration {
-  readonly restoration: string;
+export const pendingRestorationShape = Type.Object({
+  restoration: Type.String(),
   /** Whether another cluster made the snapshot. */
-  readonly isForeign: boolean;
+  isForeign: Type.Boolean(),
   /** By service: the number of records, and the newest commit that they contain. */
-  readonly services: Readonly<
-    Record<string, { readonly records: number; readonly sequence: number }>
-  >;
-}
+  services: Type.Record(
+    Type.String(),
+    Type.Object({ records: Type.Number(), sequence: Type.Number() }),
+  ),
+});
+export type PendingRestoration = Shaped<typeof pendingRestorationShape>;
 
 /** Not encrypted, because it is read while the services have different keys. */
-export const pendingRestorations = jsonRecords<PendingRestoration>('node/core/');
-export const PENDING_KEY = 'pending-restoration';
+export const pendingRestorations = singleRecord('core/pending-restoration', {
+  scope: 'node',
+  version: 1,
+  shape: pendingRestorationShape,
+});

@@ -2,47 +2,73 @@
  * Records of tokens. No path and no value contains a token or an accessor in plain text: both are looked up
  * by a hash with a salt that never leaves the barrier.
  */
+
 import { hash } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
 import {
+  collection,
   countRecords,
-  jsonRecords,
   type Reads,
   type Store,
+  singleRecord,
   type Transaction,
 } from '@keelson/storage';
-import type { TokenEntry } from './domain/token-entry.ts';
-import type { TokenRole } from './domain/token-role.ts';
+import { Type } from 'typebox';
+import { type TokenEntry, tokenEntryShape } from './domain/token-entry.ts';
+import { tokenRoleShape } from './domain/token-role.ts';
 import { namespaceIdOf } from './domain/token-text.ts';
 
 /** Keys are `<namespace id>/<hash>`. */
-export const tokens = jsonRecords<TokenEntry>('local/tokens/');
+export const tokens = collection('tokens', {
+  scope: 'local',
+  version: 1,
+  keys: 'paths',
+  shape: tokenEntryShape,
+});
 
 /** Keys are `<namespace id>/<hash of the accessor>`. */
-const ACCESSOR_PREFIX = 'local/token-accessors/';
-interface AccessorRecord {
-  readonly hash: string;
-  readonly accessor: string;
-}
-const accessors = jsonRecords<AccessorRecord>(ACCESSOR_PREFIX);
+const accessors = collection('token-accessors', {
+  scope: 'local',
+  version: 1,
+  keys: 'paths',
+  shape: Type.Object({ hash: Type.String(), accessor: Type.String() }),
+});
 
 /** Accessors of all tokens of a namespace. */
 export const listAccessors = async (reads: Reads, namespaceId: string): Promise<string[]> => {
-  const own = jsonRecords<AccessorRecord>(`${ACCESSOR_PREFIX}${namespaceId}/`);
+  const own = accessors.below(namespaceId);
   return (await own.entries(reads)).map(([, { accessor }]) => accessor);
 };
 
 /** Keys are `<parent's namespace id>/<parent's hash>/<child's namespace id>.<child's hash>`. */
-const children = jsonRecords<Record<string, never>>('local/token-children/');
+const children = collection('token-children', {
+  scope: 'local',
+  version: 1,
+  keys: 'paths',
+  shape: Type.Object({}),
+});
 
 /** Keys are `<epoch seconds, 12 digits>/<namespace id>/<hash>`, in order of expiry. */
-export const expiries = jsonRecords<Record<string, never>>('local/token-expiry/');
+export const expiries = collection('token-expiry', {
+  scope: 'local',
+  version: 1,
+  keys: 'paths',
+  shape: Type.Object({}),
+});
 
 /** Keys are `<namespace id>/<name>`. */
-export const roles = jsonRecords<TokenRole>('shared/token-roles/');
+export const roles = collection('token-roles', {
+  scope: 'shared',
+  version: 1,
+  keys: 'paths',
+  shape: tokenRoleShape,
+});
 
-const salts = jsonRecords<{ readonly keyBase64: string }>('local/core/');
-const SALT_KEY = 'token-salt';
+const salts = singleRecord('core/token-salt', {
+  scope: 'local',
+  version: 1,
+  shape: Type.Object({ keyBase64: Type.String() }),
+});
 
 /** Prefixes of the records that belong to one namespace, deleted together with it. */
 export const namespaceTokenPrefixes = (namespaceId: string): readonly string[] =>
@@ -58,7 +84,7 @@ export const countTokens = (store: Store, limit: number): Promise<number> =>
 
 /** Part of the first start of a cluster. */
 export const writeTokenSalt = (tx: Transaction, key: Uint8Array): void =>
-  salts.write(tx, SALT_KEY, { keyBase64: Buffer.from(key).toString('base64') });
+  salts.write(tx, { keyBase64: Buffer.from(key).toString('base64') });
 
 /**
  * Hex SHA-256 of the cluster's salt, which has a fixed length, followed by a token or accessor. An HMAC would
@@ -66,7 +92,7 @@ export const writeTokenSalt = (tx: Transaction, key: Uint8Array): void =>
  * still needs a text that hashes to one of them, and the salt.
  */
 export const hashSecret = async (reads: Reads, secret: string): Promise<string> => {
-  const salt = await salts.find(reads, SALT_KEY);
+  const salt = await salts.find(reads);
   if (salt === undefined) throw new KeelsonError('sys.not_initialized');
   return hash('sha256', salt.keyBase64 + secret);
 };

@@ -1,4 +1,3 @@
-import { jsonRecords } from '@keelson/storage';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   type Document,
@@ -6,6 +5,7 @@ import {
   type SysHarness,
   type SysRequest,
 } from '../../test/sys-harness.ts';
+import { tokens } from './token-records.ts';
 
 let harness: SysHarness;
 let root: string;
@@ -374,7 +374,7 @@ describe('the life of tokens', () => {
   test('tidying covers all tokens, however many there are', async () => {
     const parent = await create({ policies: ['root'] });
     await Promise.all(Array.from({ length: 450 }, () => create({}, parent.client_token)));
-    const records = jsonRecords<{ accessor: string }>('local/tokens/root/');
+    const records = tokens.below('root');
     const [key = ''] =
       (await records.entries(harness.store)).find(
         ([, { accessor }]) => accessor === parent.accessor,

@@ -2,7 +2,10 @@
  * A wrapped response is a secret in the cubbyhole of its single-use token: it can be found only with the
  * token, and is removed with it.
  */
-import { jsonRecords, type Reads, type Transaction } from '@keelson/storage';
+
+import { collection, type Reads, type Transaction } from '@keelson/storage';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 import { cubbyholeOf } from '../cubbyhole/cubbyhole-records.ts';
 import type { TokenRef } from '../tokens/token-records.ts';
 
@@ -58,9 +61,13 @@ export const findWrapInfo = async (
 };
 
 /** Key of JWT wrapping tokens; the same in every cluster of a replication set. */
-export interface WrappingKey {
-  readonly privateKeyPem: string;
-}
+export const wrappingKeyShape = Type.Object({ privateKeyPem: Type.String() });
+export type WrappingKey = Shaped<typeof wrappingKeyShape>;
 
-export const wrappingKeyRecords = jsonRecords<WrappingKey>('shared/core/wrapping-key/');
+export const wrappingKeyRecords = collection('core/wrapping-key', {
+  scope: 'shared',
+  version: 1,
+  keys: 'paths',
+  shape: wrappingKeyShape,
+});
 export const WRAPPING_KEY = 'current';

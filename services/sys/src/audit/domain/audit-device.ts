@@ -1,19 +1,24 @@
 /** An audit device: a destination to which the gateway writes an entry per request and per response. */
+
 import { KeelsonError } from '@keelson/errors';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 
-export type AuditDeviceType = 'file' | 'socket';
+export const auditDeviceTypeShape = Type.Enum(['file', 'socket']);
+export type AuditDeviceType = Shaped<typeof auditDeviceTypeShape>;
 
-export interface AuditDeviceRecord {
+export const auditDeviceRecordShape = Type.Object({
   /** With a trailing slash: "file/". */
-  readonly path: string;
-  readonly type: AuditDeviceType;
-  readonly description: string;
-  readonly options: Readonly<Record<string, string>>;
-  readonly local: boolean;
-  readonly accessor: string;
+  path: Type.String(),
+  type: auditDeviceTypeShape,
+  description: Type.String(),
+  options: Type.Record(Type.String(), Type.String()),
+  local: Type.Boolean(),
+  accessor: Type.String(),
   /** Key of the HMACs in this device's entries; base64. It never changes while the device exists. */
-  readonly salt: string;
-}
+  salt: Type.String(),
+});
+export type AuditDeviceRecord = Shaped<typeof auditDeviceRecordShape>;
 
 const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });

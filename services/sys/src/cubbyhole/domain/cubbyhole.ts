@@ -1,8 +1,11 @@
 /** The limits of a cubbyhole, and the paths in it. */
 import { KeelsonError } from '@keelson/errors';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 
 /** A secret as a client wrote it. */
-export type Secret = Readonly<Record<string, unknown>>;
+export const secretShape = Type.Record(Type.String(), Type.Unknown());
+export type Secret = Shaped<typeof secretShape>;
 
 export const MAX_SECRETS = 1000;
 const MAX_PATH_LENGTH = 512;

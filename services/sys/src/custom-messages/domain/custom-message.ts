@@ -1,41 +1,46 @@
 /** Banners and dialogs that the console shows before or after login, and their rules. */
+
 import { KeelsonError } from '@keelson/errors';
+import { nullable, type Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 
-interface Moment {
-  readonly epochMs: number;
+const momentShape = Type.Object({
+  epochMs: Type.Number(),
   /** RFC 3339, as given. */
-  readonly text: string;
-}
+  text: Type.String(),
+});
 
-export interface MessageLink {
-  readonly title: string;
-  readonly url: string;
-}
+export const messageLinkShape = Type.Object({ title: Type.String(), url: Type.String() });
+export type MessageLink = Shaped<typeof messageLinkShape>;
 
 const MESSAGE_TYPES = ['banner', 'modal'] as const;
-export type MessageType = (typeof MESSAGE_TYPES)[number];
+export const messageTypeShape = Type.Enum(MESSAGE_TYPES);
+export type MessageType = Shaped<typeof messageTypeShape>;
 
 export const isMessageType = (type: string): type is MessageType =>
   MESSAGE_TYPES.some((known) => known === type);
 
 /** The part that clients write; a change replaces all of it. */
-export interface MessageContent {
-  readonly title: string;
+export const messageContentShape = Type.Object({
+  title: Type.String(),
   /** True: shown after login. False: shown to anyone before login. */
-  readonly authenticated: boolean;
-  readonly type: MessageType;
+  authenticated: Type.Boolean(),
+  type: messageTypeShape,
   /** Base64, as given. */
-  readonly message: string;
-  readonly startTime: Moment;
+  message: Type.String(),
+  startTime: momentShape,
   /** null: the message never ends. */
-  readonly endTime: Moment | null;
-  readonly link: MessageLink | null;
-  readonly options: Readonly<Record<string, unknown>> | null;
-}
+  endTime: nullable(momentShape),
+  link: nullable(messageLinkShape),
+  options: nullable(Type.Record(Type.String(), Type.Unknown())),
+});
+export type MessageContent = Shaped<typeof messageContentShape>;
 
-export interface CustomMessage extends MessageContent {
-  readonly id: string;
-}
+export const customMessageShape = Type.Object({
+  ...messageContentShape.properties,
+  id: Type.String(),
+});
+export type CustomMessage = Shaped<typeof customMessageShape>;
 
 /** Per namespace, including inactive messages. */
 const MAX_MESSAGES = 100;

@@ -1,29 +1,33 @@
 /** A lease: a secret that sys has its engine revoke when its lifetime, its token or its mount ends. */
-import { KeelsonError } from '@keelson/errors';
 
-export interface LeaseRecord {
+import { KeelsonError } from '@keelson/errors';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+
+export const leaseRecordShape = Type.Object({
   /** "<mount path><request path>/<random>", followed by ".<namespace id>" outside the root namespace. */
-  readonly id: string;
+  id: Type.String(),
   /** Namespace of the mount. */
-  readonly namespaceId: string;
-  readonly mountUuid: string;
-  readonly mountType: string;
-  readonly token: { readonly namespaceId: string; readonly hash: string };
-  readonly issuedAtMs: number;
-  readonly expiresAtMs: number;
+  namespaceId: Type.String(),
+  mountUuid: Type.String(),
+  mountType: Type.String(),
+  token: Type.Object({ namespaceId: Type.String(), hash: Type.String() }),
+  issuedAtMs: Type.Number(),
+  expiresAtMs: Type.Number(),
   /** Renewals never extend beyond this. */
-  readonly latestExpiryMs: number;
+  latestExpiryMs: Type.Number(),
   /** undefined: never renewed. */
-  readonly lastRenewalMs: number | undefined;
-  readonly renewable: boolean;
-  readonly engineDataBase64: string;
+  lastRenewalMs: Type.Optional(Type.Number()),
+  renewable: Type.Boolean(),
+  engineDataBase64: Type.String(),
   /** Failed attempts to revoke it. */
-  readonly failures: number;
+  failures: Type.Number(),
   /** When the worker handles it; undefined once it is irrevocable. */
-  readonly dueAtMs: number | undefined;
+  dueAtMs: Type.Optional(Type.Number()),
   /** Reason of the last failure; set when the lease is irrevocable. */
-  readonly irrevocable: string | undefined;
-}
+  irrevocable: Type.Optional(Type.String()),
+});
+export type LeaseRecord = Shaped<typeof leaseRecordShape>;
 
 const MAX_FAILURES = 6;
 const FIRST_RETRY_MS = 10_000;

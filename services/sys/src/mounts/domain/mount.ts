@@ -1,34 +1,40 @@
 /** A mount: an engine enabled at a path of a namespace, with its tuning. */
 
-export type MountTable = 'secret' | 'auth';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 
-export interface MountConfig {
+export const mountTableShape = Type.Enum(['secret', 'auth']);
+export type MountTable = Shaped<typeof mountTableShape>;
+
+export const mountConfigShape = Type.Object({
   /** In seconds; 0 means the system's value. */
-  readonly defaultLeaseTtlSeconds: number;
-  readonly maxLeaseTtlSeconds: number;
+  defaultLeaseTtlSeconds: Type.Number(),
+  maxLeaseTtlSeconds: Type.Number(),
   /** "": not set, which means hidden. */
-  readonly listingVisibility: '' | 'hidden' | 'unauth';
-  readonly auditNonHmacRequestKeys: readonly string[];
-  readonly auditNonHmacResponseKeys: readonly string[];
-  readonly passthroughRequestHeaders: readonly string[];
-  readonly allowedResponseHeaders: readonly string[];
-  readonly delegatedAuthAccessors: readonly string[];
-}
+  listingVisibility: Type.Enum(['', 'hidden', 'unauth']),
+  auditNonHmacRequestKeys: Type.Array(Type.String()),
+  auditNonHmacResponseKeys: Type.Array(Type.String()),
+  passthroughRequestHeaders: Type.Array(Type.String()),
+  allowedResponseHeaders: Type.Array(Type.String()),
+  delegatedAuthAccessors: Type.Array(Type.String()),
+});
+export type MountConfig = Shaped<typeof mountConfigShape>;
 
-export interface MountRecord {
-  readonly uuid: string;
+export const mountRecordShape = Type.Object({
+  uuid: Type.String(),
   /** For example "pki_1a2b3c4d". */
-  readonly accessor: string;
-  readonly table: MountTable;
-  readonly type: string;
-  readonly namespaceId: string;
+  accessor: Type.String(),
+  table: mountTableShape,
+  type: Type.String(),
+  namespaceId: Type.String(),
   /** Below the namespace (below auth/ for the auth table), with a trailing slash: "pki/". */
-  readonly path: string;
-  readonly description: string;
-  readonly local: boolean;
-  readonly options: Readonly<Record<string, string>>;
-  readonly config: MountConfig;
-}
+  path: Type.String(),
+  description: Type.String(),
+  local: Type.Boolean(),
+  options: Type.Record(Type.String(), Type.String()),
+  config: mountConfigShape,
+});
+export type MountRecord = Shaped<typeof mountRecordShape>;
 
 export const DEFAULT_MOUNT_CONFIG: MountConfig = {
   defaultLeaseTtlSeconds: 0,

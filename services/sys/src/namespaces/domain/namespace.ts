@@ -1,15 +1,19 @@
 /** A namespace: a tenant with its own mounts, policies, tokens and messages. */
-import { KeelsonError } from '@keelson/errors';
 
-export interface NamespaceRecord {
+import { KeelsonError } from '@keelson/errors';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+
+export const namespaceRecordShape = Type.Object({
   /** Five letters and digits; never reused. */
-  readonly id: string;
+  id: Type.String(),
   /** Full path with a trailing slash: "team-a/web/". */
-  readonly path: string;
-  readonly customMetadata: Readonly<Record<string, string>>;
+  path: Type.String(),
+  customMetadata: Type.Record(Type.String(), Type.String()),
   /** Its content is being removed; it serves no requests. */
-  readonly isDeleting: boolean;
-}
+  isDeleting: Type.Boolean(),
+});
+export type NamespaceRecord = Shaped<typeof namespaceRecordShape>;
 
 export const ROOT_NAMESPACE_ID = 'root';
 

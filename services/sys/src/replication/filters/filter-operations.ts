@@ -1,10 +1,12 @@
 /** Paths filters for operators, on the primary that stores them and on the secondary that is filtered. */
+
 import { randomUUID } from 'node:crypto';
 import type { ReplicationMember } from '@keelson/cluster-member';
 import { KeelsonError } from '@keelson/errors';
 import type { Filter } from '@keelson/proto/replication/v1/replication';
 import { type DynamicFilter, type PathsFilter, parsePathsFilter } from '@keelson/replication';
-import { jsonRecords, type Store, type Transaction } from '@keelson/storage';
+import { collection, type Store, type Transaction } from '@keelson/storage';
+import { Type } from 'typebox';
 import type { MountRecord } from '../../mounts/domain/mount.ts';
 import { loadNamespaceTable } from '../../namespaces/namespace-records.ts';
 import type { ReplicationState } from '../replication-state.ts';
@@ -25,7 +27,15 @@ export interface FilterContext {
 /** A filter is sent to a secondary in one message. */
 const MAX_TOTAL_LENGTH = 64 * 1024;
 
-const receivedFilters = jsonRecords<DynamicFilter>('node/replication/filter/');
+const receivedFilters = collection('replication/filter', {
+  scope: 'node',
+  version: 1,
+  keys: 'paths',
+  shape: Type.Object({
+    dynamic_filtered_mounts: Type.Array(Type.String()),
+    dynamic_filtered_namespaces: Type.Array(Type.String()),
+  }),
+});
 const RECEIVED = 'received';
 const WORKSPACE_SERVICE = 'workspace';
 

@@ -2,14 +2,26 @@
  * Last paths of removed mounts and namespaces. Deletions under them, also later ones, are still replicated or
  * withheld by these paths.
  */
-import { jsonRecords } from '@keelson/storage';
+
+import { collection } from '@keelson/storage';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 
 /** Full path including the namespaces, as filters name it. */
-export interface FormerPlace {
-  readonly path: string;
-}
+export const formerPlaceShape = Type.Object({ path: Type.String() });
+export type FormerPlace = Shaped<typeof formerPlaceShape>;
 
 /** Keys: mount uuids. */
-export const formerMounts = jsonRecords<FormerPlace>('local/core/former-mounts/');
+export const formerMounts = collection('core/former-mounts', {
+  scope: 'local',
+  version: 1,
+  keys: 'paths',
+  shape: formerPlaceShape,
+});
 /** Keys: namespace ids. */
-export const formerNamespaces = jsonRecords<FormerPlace>('local/core/former-namespaces/');
+export const formerNamespaces = collection('core/former-namespaces', {
+  scope: 'local',
+  version: 1,
+  keys: 'paths',
+  shape: formerPlaceShape,
+});

@@ -5,17 +5,24 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
+import type { Shaped } from '@keelson/storage/shape';
+import { type TSchema, Type } from 'typebox';
 import { judgeShare, type ShareSet } from './share-set.ts';
 import { parseShare } from './share-text.ts';
 
-export interface Ceremony<Purpose> {
-  readonly nonce: string;
-  readonly startedAtMs: number;
-  readonly required: number;
-  readonly purpose: Purpose;
+const ceremonyShape = Type.Object({
+  nonce: Type.String(),
+  startedAtMs: Type.Number(),
+  required: Type.Number(),
   /** Base64, distinct. */
-  readonly shares: readonly string[];
-}
+  shares: Type.Array(Type.String()),
+});
+
+/** The shape of a ceremony with this purpose. */
+export const ceremonyFor = <Purpose extends TSchema>(purpose: Purpose) =>
+  Type.Object({ ...ceremonyShape.properties, purpose });
+
+export type Ceremony<Purpose> = Shaped<typeof ceremonyShape> & { readonly purpose: Purpose };
 
 /** Texts that differ between the kinds of ceremony. */
 export interface CeremonyTexts {

@@ -1,12 +1,16 @@
 /** Configuration of the automatic rotation of the barrier key. */
-import { KeelsonError } from '@keelson/errors';
 
-export interface RotationConfig {
-  readonly enabled: boolean;
-  readonly maxOperations: number;
+import { KeelsonError } from '@keelson/errors';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+
+export const rotationConfigShape = Type.Object({
+  enabled: Type.Boolean(),
+  maxOperations: Type.Number(),
   /** 0: no rotation by time. */
-  readonly intervalSeconds: number;
-}
+  intervalSeconds: Type.Number(),
+});
+export type RotationConfig = Shaped<typeof rotationConfigShape>;
 
 /** Ten percent below 2^32 encryptions with random nonces, the bound of NIST SP 800-38D. */
 const MAX_OPERATIONS = 3_865_470_566;

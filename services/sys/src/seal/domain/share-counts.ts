@@ -1,10 +1,11 @@
 /** The number of shares of a key, and the number needed to reconstruct it. */
-import { KeelsonError } from '@keelson/errors';
 
-export interface ShareCounts {
-  readonly shares: number;
-  readonly threshold: number;
-}
+import { KeelsonError } from '@keelson/errors';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+
+export const shareCountsShape = Type.Object({ shares: Type.Number(), threshold: Type.Number() });
+export type ShareCounts = Shaped<typeof shareCountsShape>;
 
 const MAX_SHARES = 255;
 

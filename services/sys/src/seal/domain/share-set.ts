@@ -3,13 +3,18 @@
  * that its fingerprint does not help to guess it. A store made before fingerprints existed learns those of the
  * shares that carried out a ceremony.
  */
-import { createHash } from 'node:crypto';
-import type { ShareCounts } from './share-counts.ts';
 
-export interface ShareSet extends ShareCounts {
+import { createHash } from 'node:crypto';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+import { shareCountsShape } from './share-counts.ts';
+
+export const shareSetShape = Type.Object({
+  ...shareCountsShape.properties,
   /** Base64; fewer than `shares`, or undefined, while some are not known yet. */
-  readonly fingerprints?: readonly string[];
-}
+  fingerprints: Type.Optional(Type.Array(Type.String())),
+});
+export type ShareSet = Shaped<typeof shareSetShape>;
 
 export const fingerprintOf = (share: Uint8Array): string =>
   createHash('sha256').update(share).digest('base64');

@@ -1,43 +1,46 @@
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+
 /**
  * The stored entry of a token. It has a salted hash of the token, never the token itself. Entries of batch
  * tokens are not stored; they travel encrypted inside the token.
  */
-export interface TokenNamespace {
-  readonly id: string;
-  readonly path: string;
-}
+export const tokenNamespaceShape = Type.Object({ id: Type.String(), path: Type.String() });
+export type TokenNamespace = Shaped<typeof tokenNamespaceShape>;
 
-export type TokenType = 'service' | 'batch';
+export const tokenTypeShape = Type.Enum(['service', 'batch']);
+export type TokenType = Shaped<typeof tokenTypeShape>;
 
-export interface TokenEntry {
+export const tokenEntryShape = Type.Object({
   /** Salted hash of the token (hex), unique across all namespaces. */
-  readonly hash: string;
+  hash: Type.String(),
   /** "" for batch tokens. */
-  readonly accessor: string;
-  readonly namespace: TokenNamespace;
-  readonly type: TokenType;
+  accessor: Type.String(),
+  namespace: tokenNamespaceShape,
+  type: tokenTypeShape,
   /** In lower case, sorted, without duplicates. */
-  readonly policies: readonly string[];
-  readonly meta: Readonly<Record<string, string>>;
-  readonly displayName: string;
+  policies: Type.Array(Type.String()),
+  meta: Type.Record(Type.String(), Type.String()),
+  displayName: Type.String(),
   /** Path of the request that created the token. */
-  readonly path: string;
-  readonly role: string;
+  path: Type.String(),
+  role: Type.String(),
   /** undefined: the token is an orphan. Otherwise it ends with its parent. */
-  readonly parent: { readonly hash: string; readonly namespaceId: string } | undefined;
-  readonly createdAtMs: number;
-  readonly creationTtlSeconds: number;
+  parent: Type.Optional(Type.Object({ hash: Type.String(), namespaceId: Type.String() })),
+  createdAtMs: Type.Number(),
+  creationTtlSeconds: Type.Number(),
   /** undefined: the token never expires. */
-  readonly expiresAtMs: number | undefined;
-  readonly explicitMaxTtlSeconds: number;
-  readonly periodSeconds: number;
-  readonly renewable: boolean;
+  expiresAtMs: Type.Optional(Type.Number()),
+  explicitMaxTtlSeconds: Type.Number(),
+  periodSeconds: Type.Number(),
+  renewable: Type.Boolean(),
   /** undefined: never renewed. */
-  readonly lastRenewalMs: number | undefined;
+  lastRenewalMs: Type.Optional(Type.Number()),
   /** Remaining requests. 0: no limit, SPENT: none left. */
-  readonly usesLeft: number;
-  readonly boundCidrs: readonly string[];
-}
+  usesLeft: Type.Number(),
+  boundCidrs: Type.Array(Type.String()),
+});
+export type TokenEntry = Shaped<typeof tokenEntryShape>;
 
 /** The token has served its last request; it is refused, and removed later. */
 export const SPENT = -1;

@@ -1,23 +1,27 @@
 /** Roles: named sets of rules for creating tokens. */
-import { KeelsonError } from '@keelson/errors';
 
-export interface TokenRole {
-  readonly name: string;
-  readonly allowedPolicies: readonly string[];
-  readonly allowedPoliciesGlob: readonly string[];
-  readonly disallowedPolicies: readonly string[];
-  readonly disallowedPoliciesGlob: readonly string[];
-  readonly orphan: boolean;
-  readonly renewable: boolean;
-  readonly periodSeconds: number;
-  readonly explicitMaxTtlSeconds: number;
-  readonly pathSuffix: string;
-  readonly boundCidrs: readonly string[];
-  readonly noDefaultPolicy: boolean;
-  readonly numUses: number;
+import { KeelsonError } from '@keelson/errors';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+
+export const tokenRoleShape = Type.Object({
+  name: Type.String(),
+  allowedPolicies: Type.Array(Type.String()),
+  allowedPoliciesGlob: Type.Array(Type.String()),
+  disallowedPolicies: Type.Array(Type.String()),
+  disallowedPoliciesGlob: Type.Array(Type.String()),
+  orphan: Type.Boolean(),
+  renewable: Type.Boolean(),
+  periodSeconds: Type.Number(),
+  explicitMaxTtlSeconds: Type.Number(),
+  pathSuffix: Type.String(),
+  boundCidrs: Type.Array(Type.String()),
+  noDefaultPolicy: Type.Boolean(),
+  numUses: Type.Number(),
   /** `default-…` applies only to requests that specify no type. */
-  readonly tokenType: 'service' | 'batch' | 'default-service' | 'default-batch';
-}
+  tokenType: Type.Enum(['service', 'batch', 'default-service', 'default-batch']),
+});
+export type TokenRole = Shaped<typeof tokenRoleShape>;
 
 /** A `*` at either end matches any text. */
 const matchesGlob = (glob: string, name: string): boolean => {
