@@ -10,6 +10,7 @@ export {
   takeOverKeyring,
 } from './barrier/open-barrier.ts';
 export { termOf } from './barrier/record-cipher.ts';
+export type { RecordFormat } from './collections/codec.ts';
 export {
   collection,
   collections,

@@ -47,7 +47,7 @@ export interface PlacedOptions<Shape extends TSchema> extends RecordFormat<Shape
 /** Records of one kind at several places. */
 export interface Placed<Records> extends Declared {
   /** @param names the segments for which "*" stands in the name, in order */
-  at(scope: RecordScope, ...names: readonly string[]): Records;
+  readonly at: (scope: RecordScope, ...names: readonly string[]) => Records;
 }
 
 /**

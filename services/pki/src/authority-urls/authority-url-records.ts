@@ -1,33 +1,32 @@
-import { jsonRecords, type Reads, type Transaction } from '@keelson/storage';
+import { type Reads, type Transaction } from '@keelson/storage';
+import { localSetting, type MountScope, sharedSetting } from '../mounts/mount-records.ts';
 import {
-  localSettingsPrefix,
-  type MountScope,
-  sharedSettingsPrefix,
-} from '../mounts/mount-records.ts';
-import { type AuthorityUrls, type ClusterAddress, NO_URLS } from './domain/authority-urls.ts';
+  type AuthorityUrls,
+  authorityUrlsShape,
+  type ClusterAddress,
+  clusterAddressShape,
+  NO_URLS,
+} from './domain/authority-urls.ts';
 
-const URLS = 'urls';
-const CLUSTER = 'cluster';
 export const NO_ADDRESS: ClusterAddress = { path: '', aiaPath: '' };
 
-const urlsRecords = (mount: MountScope) => jsonRecords<AuthorityUrls>(sharedSettingsPrefix(mount));
+const urlsRecord = sharedSetting('urls', { version: 1, shape: authorityUrlsShape });
 
-const addressRecords = (mount: MountScope) =>
-  jsonRecords<ClusterAddress>(localSettingsPrefix(mount));
+const addressRecord = localSetting('cluster', { version: 1, shape: clusterAddressShape });
 
 export const loadUrls = async (reads: Reads, mount: MountScope): Promise<AuthorityUrls> =>
-  (await urlsRecords(mount).find(reads, URLS)) ?? NO_URLS;
+  (await urlsRecord(mount).find(reads)) ?? NO_URLS;
 
 export const writeUrls = (tx: Transaction, mount: MountScope, urls: AuthorityUrls): void =>
-  urlsRecords(mount).write(tx, URLS, urls);
+  urlsRecord(mount).write(tx, urls);
 
 export const loadClusterAddress = async (
   reads: Reads,
   mount: MountScope,
-): Promise<ClusterAddress> => (await addressRecords(mount).find(reads, CLUSTER)) ?? NO_ADDRESS;
+): Promise<ClusterAddress> => (await addressRecord(mount).find(reads)) ?? NO_ADDRESS;
 
 export const writeClusterAddress = (
   tx: Transaction,
   mount: MountScope,
   address: ClusterAddress,
-): void => addressRecords(mount).write(tx, CLUSTER, address);
+): void => addressRecord(mount).write(tx, address);

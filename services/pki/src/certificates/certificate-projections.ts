@@ -1,9 +1,9 @@
 /** Tables over certificates and revocations, for searches by other fields than the serial number. */
 
-import { defineProjection, jsonRecords, type Projection } from '@keelson/storage';
+import { defineProjection, type Projection } from '@keelson/storage';
 import { readNotAfter } from '@keelson/x509';
 import { BULK } from '../mounts/mount-records.ts';
-import { type Revocation } from './revocation-records.ts';
+import { clusterRevocations, revocations } from './revocation-records.ts';
 
 type CertificateRow = {
   readonly mount_uuid: string;
@@ -72,7 +72,7 @@ export const PKI_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'pki_revocation',
     version: 2,
-    source: jsonRecords<Revocation>(BULK.revocations),
+    source: revocations,
     columns: {
       mount_uuid: 'text',
       serial: 'text',
@@ -104,7 +104,7 @@ export const PKI_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'pki_cluster_revocation',
     version: 2,
-    source: jsonRecords<Revocation>(BULK.clusterRevocations),
+    source: clusterRevocations,
     columns: {
       mount_uuid: 'text',
       serial: 'text',

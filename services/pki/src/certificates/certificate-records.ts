@@ -1,6 +1,9 @@
 /** Certificates stored by the cluster that issued them. Keys are serial numbers in hyphenated hexadecimal. */
-import { jsonRecords, type Reads, type RecordCollection, type Transaction } from '@keelson/storage';
-import { bulkPrefix, localPrefix, type MountScope } from '../mounts/mount-records.ts';
+
+import { type Reads, type Transaction } from '@keelson/storage';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+import { bulkPrefix, localRecords, type MountScope } from '../mounts/mount-records.ts';
 
 /** Certificates are stored as their DER and nothing else: one lean record for each. */
 export const certificatesPrefix = (mount: MountScope): string => bulkPrefix('certificates', mount);
@@ -20,13 +23,16 @@ export const writeCertificate = (
 ): void => tx.write(certificatesPrefix(mount) + serialKey, der);
 
 /** Metadata that the requester wanted stored with a certificate. */
-export interface CertificateMetadata {
+export const certificateMetadataShape = Type.Object({
   /** Base64, as given. */
-  readonly metadata: string;
-  readonly issuerId: string;
-  readonly role: string;
-  readonly notAfterMs: number;
-}
+  metadata: Type.String(),
+  issuerId: Type.String(),
+  role: Type.String(),
+  notAfterMs: Type.Number(),
+});
+export type CertificateMetadata = Shaped<typeof certificateMetadataShape>;
 
-export const metadataRecords = (mount: MountScope): RecordCollection<CertificateMetadata> =>
-  jsonRecords(`${localPrefix(mount)}cert-metadata/`);
+export const metadataRecords = localRecords('cert-metadata', {
+  version: 1,
+  shape: certificateMetadataShape,
+});

@@ -3,35 +3,38 @@
  * replicated scope, so that replication delivers them to the others.
  */
 
-import { jsonRecords, type Reads, type RecordCollection, type Transaction } from '@keelson/storage';
-import { REVOCATION_REASON, type RevocationReason } from '@keelson/x509';
-import type { Revoker } from '../certificates/domain/revoker.ts';
+import type { Reads, RecordCollection, Transaction } from '@keelson/storage';
+import type { Shaped } from '@keelson/storage/shape';
+import { REVOCATION_REASON } from '@keelson/x509';
+import { Type } from 'typebox';
+import { revokerShape } from '../certificates/domain/revoker.ts';
 import {
+  clusterRevocations,
   pendingRecords,
   type Revocation,
   revocationRecords,
 } from '../certificates/revocation-records.ts';
 import { loadCrlConfig } from '../crl-config/crl-config-records.ts';
-import { bulkPrefix, localPrefix, type MountScope, sharedPrefix } from '../mounts/mount-records.ts';
+import { localRecords, type MountScope, sharedRecords } from '../mounts/mount-records.ts';
 import { putForAll } from './outbox.ts';
 
 /** Revocations of all clusters: `<serial>/<id of the cluster>`. */
-export const clusterRevocationRecords = (mount: MountScope): RecordCollection<Revocation> =>
-  jsonRecords(bulkPrefix('clusterRevocations', mount));
+export const clusterRevocationRecords = ({ uuid }: MountScope): RecordCollection<Revocation> =>
+  clusterRevocations.below(uuid);
 
 /** Prefix of the revocations of one certificate by all clusters. */
 export const clusterRevocationsOf = (mount: MountScope, serialKey: string): string =>
   `${clusterRevocationRecords(mount).path(serialKey)}/`;
 
 /** Marks that this cluster has announced its revocations from before the lists became unified. */
-export interface Announced {
-  readonly atMs: number;
+export const announcedShape = Type.Object({
+  atMs: Type.Number(),
   /** The `unification` of the configuration of the lists. */
-  readonly unification?: string | undefined;
-}
+  unification: Type.Optional(Type.String()),
+});
+export type Announced = Shaped<typeof announcedShape>;
 
-export const announcedRecords = (mount: MountScope): RecordCollection<Announced> =>
-  jsonRecords(`${localPrefix(mount)}unified/`);
+export const announcedRecords = localRecords('unified', { version: 1, shape: announcedShape });
 export const ANNOUNCED = 'announced';
 
 /** This cluster among those of the mount. */
@@ -42,28 +45,34 @@ export interface ThisCluster {
 }
 
 /** A certificate to be revoked by the cluster that issued it. */
-export interface RevocationRequest {
-  readonly requestingCluster: string;
-  readonly requestedAtMs: number;
-  readonly requestedBy: Revoker;
+export const revocationRequestShape = Type.Object({
+  requestingCluster: Type.String(),
+  requestedAtMs: Type.Number(),
+  requestedBy: revokerShape,
   /** Undefined if the request has no reason. */
-  readonly reason?: RevocationReason | undefined;
-}
+  reason: Type.Optional(Type.Enum([0, 1, 2, 3, 4, 5, 6, 8, 9, 10])),
+});
+export type RevocationRequest = Shaped<typeof revocationRequestShape>;
 
 /** By serial number. */
-export const requestRecords = (mount: MountScope): RecordCollection<RevocationRequest> =>
-  jsonRecords(`${sharedPrefix(mount)}revocation-requests/`);
+export const requestRecords = sharedRecords('revocation-requests', {
+  version: 1,
+  shape: revocationRequestShape,
+});
 
-export interface RevocationConfirmation {
-  readonly confirmingCluster: string;
-  readonly confirmedAtMs: number;
+export const revocationConfirmationShape = Type.Object({
+  confirmingCluster: Type.String(),
+  confirmedAtMs: Type.Number(),
   /** The reason that the request gave. */
-  readonly reason?: RevocationReason | undefined;
-}
+  reason: Type.Optional(Type.Enum([0, 1, 2, 3, 4, 5, 6, 8, 9, 10])),
+});
+export type RevocationConfirmation = Shaped<typeof revocationConfirmationShape>;
 
 /** By serial number; a separate record, because another cluster writes it. */
-export const confirmationRecords = (mount: MountScope): RecordCollection<RevocationConfirmation> =>
-  jsonRecords(`${sharedPrefix(mount)}revocation-confirmations/`);
+export const confirmationRecords = sharedRecords('revocation-confirmations', {
+  version: 1,
+  shape: revocationConfirmationShape,
+});
 
 /** The oldest announced revocation of a certificate, with the compromise if any cluster found one. */
 export const findClusterRevocation = async (
@@ -71,7 +80,7 @@ export const findClusterRevocation = async (
   mount: MountScope,
   serialKey: string,
 ): Promise<(Revocation & { readonly clusters: readonly string[] }) | undefined> => {
-  const records = jsonRecords<Revocation>(clusterRevocationsOf(mount, serialKey));
+  const records = clusterRevocationRecords(mount).below(serialKey);
   const entries = await records.entries(reads);
   const revocations = entries.map(([, one]) => one).sort((a, b) => a.revokedAtMs - b.revokedAtMs);
   const [oldest] = revocations;

@@ -501,8 +501,12 @@ const untilCarried = async ({ store, mount }: OpenPki): Promise<void> => {
 
 test('pending announcements are sent as soon as the cluster can, whatever the clock shows', async () => {
   const place = `cluster-revocations/${secondary.mount.uuid}/01/berlin`;
+  const revocation = { revokedAtMs: 1, issuerId: '', notAfterMs: 1, revokedBy: { kind: 'lease' } };
   await secondary.store.transact((tx) =>
-    tx.write(`local/outbox/${secondary.mount.uuid}/${place}`, Buffer.from('{}')),
+    tx.write(
+      `local/outbox/${secondary.mount.uuid}/${place}`,
+      Buffer.from(JSON.stringify(revocation)),
+    ),
   );
   const sealed = { ...stateOf(secondary, 'berlin', 'primary'), sealed: true, mounts: [] };
   secondary.announce(sealed);

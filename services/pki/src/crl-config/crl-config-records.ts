@@ -1,13 +1,11 @@
-import { jsonRecords, type Reads, type Transaction } from '@keelson/storage';
-import { type MountScope, sharedSettingsPrefix } from '../mounts/mount-records.ts';
-import { type CrlConfig, DEFAULT_CRL_CONFIG } from './domain/crl-config.ts';
+import { type Reads, type Transaction } from '@keelson/storage';
+import { type MountScope, sharedSetting } from '../mounts/mount-records.ts';
+import { type CrlConfig, crlConfigShape, DEFAULT_CRL_CONFIG } from './domain/crl-config.ts';
 
-const CRL = 'crl';
-
-const records = (mount: MountScope) => jsonRecords<CrlConfig>(sharedSettingsPrefix(mount));
+const configRecord = sharedSetting('crl', { version: 1, shape: crlConfigShape });
 
 export const loadCrlConfig = async (reads: Reads, mount: MountScope): Promise<CrlConfig> =>
-  (await records(mount).find(reads, CRL)) ?? DEFAULT_CRL_CONFIG;
+  (await configRecord(mount).find(reads)) ?? DEFAULT_CRL_CONFIG;
 
 export const writeCrlConfig = (tx: Transaction, mount: MountScope, config: CrlConfig): void =>
-  records(mount).write(tx, CRL, config);
+  configRecord(mount).write(tx, config);

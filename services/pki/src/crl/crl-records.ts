@@ -2,41 +2,45 @@
  * Revocation lists. A list may be tens of megabytes, so its bytes are stored in parts below its number; one
  * record for each group of issuers names the lists that are current.
  */
-import {
-  type Fence,
-  jsonRecords,
-  type Reads,
-  type RecordCollection,
-  type Store,
-} from '@keelson/storage';
+
+import { type Fence, type Reads, type RecordCollection, type Store } from '@keelson/storage';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 import type { RevocationScope } from '../certificates/revocation-records.ts';
-import { bulkPrefix, localPrefix, type MountScope, sharedPrefix } from '../mounts/mount-records.ts';
+import {
+  bulkPrefix,
+  localRecords,
+  type MountScope,
+  sharedRecords,
+} from '../mounts/mount-records.ts';
 
-export interface StoredCrl {
-  readonly number: number;
-  readonly thisUpdateMs: number;
-  readonly nextUpdateMs: number;
-  readonly partCount: number;
+export const storedCrlShape = Type.Object({
+  number: Type.Number(),
+  thisUpdateMs: Type.Number(),
+  nextUpdateMs: Type.Number(),
+  partCount: Type.Number(),
   /** When it became current. */
-  readonly storedAtMs: number;
-}
+  storedAtMs: Type.Number(),
+});
+export type StoredCrl = Shaped<typeof storedCrlShape>;
 
-export interface CrlRecord {
-  readonly complete: StoredCrl;
+export const crlRecordShape = Type.Object({
+  complete: storedCrlShape,
   /** Adds to `complete`; undefined where delta lists are not made. */
-  readonly delta?: StoredCrl | undefined;
+  delta: Type.Optional(storedCrlShape),
   /** Number of the last build: lists of both kinds share one sequence, which only grows. */
-  readonly lastNumber: number;
-}
+  lastNumber: Type.Number(),
+});
+export type CrlRecord = Shaped<typeof crlRecordShape>;
 
 /** Current lists by group of issuers. */
+const ownLists = localRecords('crls', { version: 1, shape: crlRecordShape });
+const unifiedLists = sharedRecords('unified-crls', { version: 1, shape: crlRecordShape });
+
 export const crlRecords = (
   mount: MountScope,
   scope: RevocationScope = 'own',
-): RecordCollection<CrlRecord> =>
-  jsonRecords(
-    scope === 'own' ? `${localPrefix(mount)}crls/` : `${sharedPrefix(mount)}unified-crls/`,
-  );
+): RecordCollection<CrlRecord> => (scope === 'own' ? ownLists : unifiedLists)(mount);
 
 /** Written in a few milliseconds. */
 const PART_BYTES = 512 * 1024;

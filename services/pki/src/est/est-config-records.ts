@@ -1,12 +1,17 @@
 /** EST settings of all mounts, below one prefix: labels are searched over all of them. */
-import { jsonRecords, type Reads, type RecordCollection, type Transaction } from '@keelson/storage';
-import { EST_PREFIXES, type MountScope } from '../mounts/mount-records.ts';
-import { type EstConfig, NO_EST } from './domain/est-config.ts';
+import { collections, type Reads, type RecordCollection, type Transaction } from '@keelson/storage';
+import type { MountScope } from '../mounts/mount-records.ts';
+import { type EstConfig, estConfigShape, NO_EST } from './domain/est-config.ts';
 
-const recordsBelow = (prefix: string): RecordCollection<EstConfig> => jsonRecords(prefix);
+const PLACES = collections('est', {
+  scopes: ['shared', 'local'],
+  version: 1,
+  keys: 'paths',
+  shape: estConfigShape,
+});
 
 const recordsOf = ({ local }: MountScope): RecordCollection<EstConfig> =>
-  recordsBelow(local ? EST_PREFIXES.local : EST_PREFIXES.shared);
+  PLACES.at(local ? 'local' : 'shared');
 
 const keyOf = ({ uuid }: MountScope): string => `${uuid}/config`;
 
@@ -28,8 +33,8 @@ const mountOf = (key: string): string => key.replace(/\/config$/, '');
 export const loadEstConfigs = async (reads: Reads): Promise<EstConfigs> => {
   const readable = new Map<string, EstConfig>();
   const damaged = new Map<string, string>();
-  for (const prefix of Object.values(EST_PREFIXES)) {
-    const records = recordsBelow(prefix);
+  for (const scope of PLACES.declaration.scopes) {
+    const records = PLACES.at(scope);
     const found = await records.readableEntries(reads);
     for (const [key, config] of found.entries) readable.set(mountOf(key), config);
     for (const key of found.damaged) damaged.set(mountOf(key), records.path(key));

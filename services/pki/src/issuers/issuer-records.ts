@@ -1,12 +1,6 @@
 import type { Clock } from '@keelson/clock';
-import {
-  deriveView,
-  jsonRecords,
-  type Reads,
-  type RecordCollection,
-  type Store,
-  type Transaction,
-} from '@keelson/storage';
+import { deriveView, type Reads, type Store, type Transaction } from '@keelson/storage';
+import { Type } from 'typebox';
 import { loadClusterAddress, loadUrls } from '../authority-urls/authority-url-records.ts';
 import { loadCrlConfig } from '../crl-config/crl-config-records.ts';
 import { DamagedReferences } from '../keys/domain/damaged-references.ts';
@@ -16,43 +10,39 @@ import {
   localSettingsPrefix,
   type MountScope,
   sharedPrefix,
+  sharedRecords,
+  sharedSetting,
   sharedSettingsPrefix,
 } from '../mounts/mount-records.ts';
 import { Authority, type MountSettings } from './domain/authority.ts';
-import { type Defaults, NO_DEFAULTS } from './domain/defaults.ts';
-import type { Issuer } from './domain/issuer.ts';
+import { type Defaults, defaultsShape, NO_DEFAULTS } from './domain/defaults.ts';
+import { issuerShape } from './domain/issuer.ts';
 
-export const issuerRecords = (mount: MountScope): RecordCollection<Issuer> =>
-  jsonRecords(`${sharedPrefix(mount)}issuers/`);
+export const issuerRecords = sharedRecords('issuers', { version: 1, shape: issuerShape });
 
-const DEFAULTS = 'defaults';
-const CHANGE = 'issuer-change';
-
-const defaultsRecords = (mount: MountScope) => jsonRecords<Defaults>(sharedSettingsPrefix(mount));
+const defaultsRecord = sharedSetting('defaults', { version: 1, shape: defaultsShape });
 
 export const loadDefaults = async (reads: Reads, mount: MountScope): Promise<Defaults> =>
-  (await defaultsRecords(mount).find(reads, DEFAULTS)) ?? NO_DEFAULTS;
+  (await defaultsRecord(mount).find(reads)) ?? NO_DEFAULTS;
 
 export const writeDefaults = (tx: Transaction, mount: MountScope, defaults: Defaults): void =>
-  defaultsRecords(mount).write(tx, DEFAULTS, defaults);
+  defaultsRecord(mount).write(tx, defaults);
 
 /** When an issuer or the default last changed, for clients that ask whether their copy is current. */
-interface IssuerChange {
-  readonly atMs: number;
-}
+export const issuerChangeShape = Type.Object({ atMs: Type.Number() });
 
-const changeRecords = (mount: MountScope) => jsonRecords<IssuerChange>(sharedSettingsPrefix(mount));
+const changeRecord = sharedSetting('issuer-change', { version: 1, shape: issuerChangeShape });
 
 /** Every transaction that changes the content of fetched issuers calls this. */
 export const noteIssuerChange = (tx: Transaction, mount: MountScope, clock: Clock): void =>
-  changeRecords(mount).write(tx, CHANGE, { atMs: clock.nowMs() });
+  changeRecord(mount).write(tx, { atMs: clock.nowMs() });
 
 const loadSettings = async (reads: Reads, mount: MountScope): Promise<MountSettings> => {
   const defaults = await whenUsed(loadDefaults(reads, mount));
   const urls = await whenUsed(loadUrls(reads, mount));
   const crl = await whenUsed(loadCrlConfig(reads, mount));
   const cluster = await whenUsed(loadClusterAddress(reads, mount));
-  const change = await whenUsed(changeRecords(mount).find(reads, CHANGE));
+  const change = await whenUsed(changeRecord(mount).find(reads));
   return {
     get defaultIssuerId() {
       return defaults().issuerId;

@@ -6,42 +6,41 @@
 
 import { createHash, createPublicKey } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
-import {
-  deriveView,
-  jsonRecords,
-  type Reads,
-  type RecordCollection,
-  type Store,
-} from '@keelson/storage';
-import { localPrefix, type MountScope, sharedPrefix } from '../mounts/mount-records.ts';
+import { deriveView, type Reads, type Store } from '@keelson/storage';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+import { localRecords, type MountScope, sharedRecords } from '../mounts/mount-records.ts';
 import { type PublicJwk, thumbprintOf } from './domain/jwk-thumbprint.ts';
 
 /** The ban of a key. */
-export interface CompromisedKey {
-  readonly bannedAtMs: number;
+export const compromisedKeyShape = Type.Object({
+  bannedAtMs: Type.Number(),
   /** The certificate whose revocation banned the key: its serial number as in record paths. */
-  readonly serialKey: string;
-}
+  serialKey: Type.String(),
+});
+export type CompromisedKey = Shaped<typeof compromisedKeyShape>;
 
 /**
  * Bans that this cluster made, by fingerprint. They hold at once, and whether or not the primary cluster can be
  * reached.
  */
-export const ownBanRecords = (mount: MountScope): RecordCollection<CompromisedKey> =>
-  jsonRecords(`${localPrefix(mount)}compromised-keys/`);
+export const ownBanRecords = localRecords('compromised-keys', {
+  version: 1,
+  shape: compromisedKeyShape,
+});
 
 /** Bans of all clusters, each under its own id: `<fingerprint>/<id of the cluster>`. */
-export const clusterBanRecords = (mount: MountScope): RecordCollection<CompromisedKey> =>
-  jsonRecords(`${sharedPrefix(mount)}banned-keys/`);
+export const clusterBanRecords = sharedRecords('banned-keys', {
+  version: 1,
+  shape: compromisedKeyShape,
+});
 
 /** Lifts the bans of a key that were made until then. */
-export interface LiftedBan {
-  readonly liftedAtMs: number;
-}
+export const liftedBanShape = Type.Object({ liftedAtMs: Type.Number() });
+export type LiftedBan = Shaped<typeof liftedBanShape>;
 
 /** By fingerprint; the same in all clusters. */
-export const liftedBanRecords = (mount: MountScope): RecordCollection<LiftedBan> =>
-  jsonRecords(`${sharedPrefix(mount)}lifted-bans/`);
+export const liftedBanRecords = sharedRecords('lifted-bans', { version: 1, shape: liftedBanShape });
 
 /**
  * The RFC 7638 thumbprint, which is unique for a key and identifies ACME accounts; for keys without a JWK, a
@@ -64,7 +63,7 @@ const bansOf = async (
   fingerprint: string,
 ): Promise<readonly CompromisedKey[]> => {
   const own = await ownBanRecords(mount).find(reads, fingerprint);
-  const ofClusters = jsonRecords<CompromisedKey>(`${clusterBanRecords(mount).path(fingerprint)}/`);
+  const ofClusters = clusterBanRecords(mount).below(fingerprint);
   const all = (await ofClusters.entries(reads)).map(([, ban]) => ban);
   if (own !== undefined) all.push(own);
   const lifted =

@@ -1,24 +1,24 @@
-import { jsonRecords, type Reads, type RecordCollection, type Transaction } from '@keelson/storage';
+import { type Reads, type Transaction } from '@keelson/storage';
+import { Type } from 'typebox';
 import { whenUsed } from '../mounts/damaged-settings.ts';
-import { type MountScope, sharedPrefix, sharedSettingsPrefix } from '../mounts/mount-records.ts';
+import { type MountScope, sharedRecords, sharedSetting } from '../mounts/mount-records.ts';
 import { DamagedReferences } from './domain/damaged-references.ts';
-import { type Key, KeyRing } from './domain/key-ring.ts';
+import { KeyRing, keyShape } from './domain/key-ring.ts';
 
 /** By id. */
-export const keyRecords = (mount: MountScope): RecordCollection<Key> =>
-  jsonRecords(`${sharedPrefix(mount)}keys/`);
+export const keyRecords = sharedRecords('keys', { version: 1, shape: keyShape });
 
-const DEFAULT_KEY = 'default-key';
-
-const defaultRecords = (mount: MountScope) =>
-  jsonRecords<{ readonly keyId: string }>(sharedSettingsPrefix(mount));
+const defaultKeyRecord = sharedSetting('default-key', {
+  version: 1,
+  shape: Type.Object({ keyId: Type.String() }),
+});
 
 const loadDefaultKeyId = async (reads: Reads, mount: MountScope): Promise<string> =>
-  (await defaultRecords(mount).find(reads, DEFAULT_KEY))?.keyId ?? '';
+  (await defaultKeyRecord(mount).find(reads))?.keyId ?? '';
 
 /** @param keyId "" for none */
 export const writeDefaultKeyId = (tx: Transaction, mount: MountScope, keyId: string): void =>
-  defaultRecords(mount).write(tx, DEFAULT_KEY, { keyId });
+  defaultKeyRecord(mount).write(tx, { keyId });
 
 export const loadKeyRing = async (reads: Reads, mount: MountScope): Promise<KeyRing> => {
   const { entries, damaged } = await keyRecords(mount).readableEntries(reads);

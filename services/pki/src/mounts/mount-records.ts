@@ -3,6 +3,15 @@
  * the old.
  */
 
+import {
+  collections,
+  type Placed,
+  type RecordFormat,
+  type RecordScope,
+  singleRecords,
+} from '@keelson/storage';
+import type { TSchema } from 'typebox';
+
 /** The parts of a mount that decide where its records are stored. */
 export interface MountScope {
   readonly uuid: string;
@@ -40,10 +49,6 @@ export const BULK = {
 export const bulkPrefix = (kind: keyof typeof BULK, { uuid }: MountScope): string =>
   `${BULK[kind]}${uuid}/`;
 
-/** State of ACME clients of one kind. */
-export const acmePrefix = (mount: MountScope, kind: string): string =>
-  `${bulkPrefix('acme', mount)}${kind}/`;
-
 /** EST settings; those of all mounts are searched together. */
 export const EST_PREFIXES = { shared: 'shared/est/', local: 'local/est/' } as const;
 
@@ -54,6 +59,41 @@ export const REPLICATED_AREAS = [
   BULK.clusterRevocations,
   BULK.unifiedCrlParts,
 ].map((below) => ({ below, named: 'mount', segment: 0 }) as const);
+
+/** The records of a mount, in one of the scopes. */
+const ofMount = <Records>(
+  { at, declaration }: Placed<Records>,
+  scopeOf: (mount: MountScope) => RecordScope,
+) => Object.assign((mount: MountScope) => at(scopeOf(mount), mount.uuid), { declaration });
+
+const everywhere = ({ local }: MountScope): RecordScope => (local ? 'local' : 'shared');
+const here = (): RecordScope => 'local';
+
+/** Records that are the same in all clusters; those of a local mount stay in its cluster. */
+export const sharedRecords = <Shape extends TSchema>(name: string, format: RecordFormat<Shape>) =>
+  ofMount(
+    collections(`mounts/*/${name}`, { scopes: ['shared', 'local'], keys: 'paths', ...format }),
+    everywhere,
+  );
+
+/** Records that every cluster has for itself. */
+export const localRecords = <Shape extends TSchema>(name: string, format: RecordFormat<Shape>) =>
+  ofMount(collections(`mounts/*/${name}`, { scopes: ['local'], keys: 'paths', ...format }), here);
+
+/** A setting that all clusters share. */
+export const sharedSetting = <Shape extends TSchema>(name: string, format: RecordFormat<Shape>) =>
+  ofMount(
+    singleRecords(`mounts/*/config/${name}`, { scopes: ['shared', 'local'], ...format }),
+    everywhere,
+  );
+
+/** A setting that every cluster has for itself. */
+export const localSetting = <Shape extends TSchema>(name: string, format: RecordFormat<Shape>) =>
+  ofMount(singleRecords(`mounts/*/config/${name}`, { scopes: ['local'], ...format }), here);
+
+/** State of ACME clients of one kind. */
+export const acmeRecords = <Shape extends TSchema>(name: string, format: RecordFormat<Shape>) =>
+  ofMount(collections(`acme/*/${name}`, { scopes: ['local'], keys: 'paths', ...format }), here);
 
 /** Prefixes of the records of all mounts. */
 export const ALL_MOUNTS_PREFIXES: readonly string[] = [

@@ -1,7 +1,5 @@
-import { jsonRecords, type RecordCollection } from '@keelson/storage';
-import { type MountScope, sharedPrefix } from '../mounts/mount-records.ts';
-import type { Role } from './domain/role.ts';
+import { sharedRecords } from '../mounts/mount-records.ts';
+import { roleShape } from './domain/role.ts';
 
 /** Roles by name. */
-export const roleRecords = (mount: MountScope): RecordCollection<Role> =>
-  jsonRecords(`${sharedPrefix(mount)}roles/`);
+export const roleRecords = sharedRecords('roles', { version: 1, shape: roleShape });

@@ -1,20 +1,22 @@
-import { jsonRecords, type RecordCollection } from '@keelson/storage';
-import { localPrefix, type MountScope, sharedPrefix } from '../mounts/mount-records.ts';
-import type { AutoTidySettings, TidySettings } from './domain/tidy-settings.ts';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+import { localRecords, sharedRecords } from '../mounts/mount-records.ts';
+import { autoTidySettingsShape, tidySettingsShape } from './domain/tidy-settings.ts';
 
-export interface TidyCounts {
-  readonly certificates: number;
-  readonly revocations: number;
-  readonly missingIssuers: number;
-  readonly metadata: number;
-  readonly clusterRevocations: number;
-  readonly requests: number;
+export const tidyCountsShape = Type.Object({
+  certificates: Type.Number(),
+  revocations: Type.Number(),
+  missingIssuers: Type.Number(),
+  metadata: Type.Number(),
+  clusterRevocations: Type.Number(),
+  requests: Type.Number(),
   /** Accounts that were looked at. */
-  readonly acmeAccounts: number;
-  readonly acmeAccountsRevoked: number;
-  readonly acmeAccountsDeleted: number;
-  readonly acmeOrders: number;
-}
+  acmeAccounts: Type.Number(),
+  acmeAccountsRevoked: Type.Number(),
+  acmeAccountsDeleted: Type.Number(),
+  acmeOrders: Type.Number(),
+});
+export type TidyCounts = Shaped<typeof tidyCountsShape>;
 
 export const NO_COUNTS: TidyCounts = {
   certificates: 0,
@@ -30,25 +32,27 @@ export const NO_COUNTS: TidyCounts = {
 };
 
 /** The last run in this cluster, or the current one. */
-export interface TidyStatus {
-  readonly state: 'Running' | 'Finished' | 'Error' | 'Cancelling' | 'Cancelled';
-  readonly error?: string;
+export const tidyStatusShape = Type.Object({
+  state: Type.Enum(['Running', 'Finished', 'Error', 'Cancelling', 'Cancelled']),
+  error: Type.Optional(Type.String()),
   /** Current activity of the run. */
-  readonly message: string;
-  readonly startedAtMs: number;
-  readonly finishedAtMs?: number;
+  message: Type.String(),
+  startedAtMs: Type.Number(),
+  finishedAtMs: Type.Optional(Type.Number()),
   /** End of the last automatic run. */
-  readonly lastAutoFinishedAtMs?: number | undefined;
-  readonly settings: TidySettings;
-  readonly counts: TidyCounts;
-}
+  lastAutoFinishedAtMs: Type.Optional(Type.Number()),
+  settings: tidySettingsShape,
+  counts: tidyCountsShape,
+});
+export type TidyStatus = Shaped<typeof tidyStatusShape>;
 
 /** Key of the only record of each kind. */
 export const TIDY_STATUS = 'status';
 export const AUTO_TIDY = 'settings';
 
-export const tidyStatusRecords = (mount: MountScope): RecordCollection<TidyStatus> =>
-  jsonRecords(`${localPrefix(mount)}tidy/`);
+export const tidyStatusRecords = localRecords('tidy', { version: 1, shape: tidyStatusShape });
 
-export const autoTidyRecords = (mount: MountScope): RecordCollection<AutoTidySettings> =>
-  jsonRecords(`${sharedPrefix(mount)}auto-tidy/`);
+export const autoTidyRecords = sharedRecords('auto-tidy', {
+  version: 1,
+  shape: autoTidySettingsShape,
+});

@@ -1,17 +1,16 @@
 /** Accounts of ACME clients. They belong to one cluster and are not portable to others. */
-import { jsonRecords, type RecordCollection } from '@keelson/storage';
-import { acmePrefix, type MountScope } from '../../mounts/mount-records.ts';
-import type { Account } from './domain/account.ts';
+import { Type } from 'typebox';
+import { acmeRecords } from '../../mounts/mount-records.ts';
+import { accountShape } from './domain/account.ts';
 
 /** By id. */
-export const accountRecords = (mount: MountScope): RecordCollection<Account> =>
-  jsonRecords(acmePrefix(mount, 'accounts'));
+export const accountRecords = acmeRecords('accounts', { version: 1, shape: accountShape });
 
 /** Index from a directory and a key to the account; built by `accountKeyIndex`. */
-export const accountKeyRecords = (
-  mount: MountScope,
-): RecordCollection<{ readonly accountId: string }> =>
-  jsonRecords(acmePrefix(mount, 'account-keys'));
+export const accountKeyRecords = acmeRecords('account-keys', {
+  version: 1,
+  shape: Type.Object({ accountId: Type.String() }),
+});
 
 export const accountKeyIndex = (directory: string, thumbprint: string): string =>
   `${Buffer.from(directory).toString('base64url')}/${thumbprint}`;

@@ -1,28 +1,32 @@
-import { jsonRecords, type RecordCollection } from '@keelson/storage';
-import { acmePrefix, type MountScope } from '../../mounts/mount-records.ts';
-import type { ChallengeType } from '../orders/domain/challenge-types.ts';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+import { acmeRecords } from '../../mounts/mount-records.ts';
+import { challengeTypeShape } from '../orders/domain/challenge-types.ts';
 
 /**
  * A challenge that waits for an attempt. The replica that makes the attempt first claims the entry
  * for a limited time.
  */
-export interface QueuedChallenge {
-  readonly accountId: string;
-  readonly orderId: string;
+export const queuedChallengeShape = Type.Object({
+  accountId: Type.String(),
+  orderId: Type.String(),
   /** Index of the authorization in its order. */
-  readonly authorizationIndex: number;
-  readonly type: ChallengeType;
+  authorizationIndex: Type.Number(),
+  type: challengeTypeShape,
   /** Attempts made so far. */
-  readonly attempts: number;
-  readonly dueAtMs: number;
-  readonly claimedUntilMs: number;
+  attempts: Type.Number(),
+  dueAtMs: Type.Number(),
+  claimedUntilMs: Type.Number(),
   /** When the first attempt began; undefined before it. */
-  readonly triedSinceMs?: number;
-}
+  triedSinceMs: Type.Optional(Type.Number()),
+});
+export type QueuedChallenge = Shaped<typeof queuedChallengeShape>;
 
 /** Keys: `queueKey`. */
-export const challengeQueueRecords = (mount: MountScope): RecordCollection<QueuedChallenge> =>
-  jsonRecords(acmePrefix(mount, 'challenge-queue'));
+export const challengeQueueRecords = acmeRecords('challenge-queue', {
+  version: 1,
+  shape: queuedChallengeShape,
+});
 
 export const queueKey = (orderId: string, authorizationIndex: number): string =>
   `${orderId}-${authorizationIndex}`;

@@ -4,7 +4,7 @@ import { loadAuthority } from '../../issuers/issuer-records.ts';
 import { settingsBefore } from '../../mounts/damaged-settings.ts';
 import { type MountScope, sharedPrefix } from '../../mounts/mount-records.ts';
 import { findRole } from '../../roles/role-operations.ts';
-import { ACME_SETTING, acmeConfigRecords } from './acme-config-records.ts';
+import { acmeConfigRecord } from './acme-config-records.ts';
 import {
   type AcmeConfig,
   allowsAll,
@@ -31,9 +31,9 @@ export const createAcmeConfigs = (store: Store, isPublicDisabled: boolean): Acme
     const key = sharedPrefix(mount);
     let view = views.get(key);
     if (view === undefined) {
-      const records = acmeConfigRecords(mount);
-      view = deriveView(store, [records.path(ACME_SETTING)], async (reads) => {
-        const stored = (await records.find(reads, ACME_SETTING)) ?? DEFAULT_ACME_CONFIG;
+      const record = acmeConfigRecord(mount);
+      view = deriveView(store, [record.path], async (reads) => {
+        const stored = (await record.find(reads)) ?? DEFAULT_ACME_CONFIG;
         const inEffect: AcmeConfig = isPublicDisabled
           ? { ...stored, eabPolicy: 'always-required' }
           : stored;
@@ -75,11 +75,8 @@ export const updateAcmeConfig = (
   { mount, isPublicDisabled, change }: ConfigChange,
 ): Promise<{ readonly config: AcmeConfig; readonly warnings: readonly string[] }> =>
   store.transact(async (tx) => {
-    const records = acmeConfigRecords(mount);
-    const { before, warnings } = await settingsBefore(
-      records.find(tx, ACME_SETTING),
-      DEFAULT_ACME_CONFIG,
-    );
+    const record = acmeConfigRecord(mount);
+    const { before, warnings } = await settingsBefore(record.find(tx), DEFAULT_ACME_CONFIG);
     const known = before ?? DEFAULT_ACME_CONFIG;
     const config = checkAcmeConfig(change(known));
     // A policy from before the setting stays stored, and is in effect again once the setting is removed.
@@ -112,6 +109,6 @@ export const updateAcmeConfig = (
       for (const reference of config.allowedIssuers)
         if (authority.findIssuer(reference) === undefined)
           refuse(`issuer ${reference} specified in allowed_issuers does not exist`);
-    records.write(tx, ACME_SETTING, config);
+    record.write(tx, config);
     return { config, warnings };
   });

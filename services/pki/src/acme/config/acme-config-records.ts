@@ -1,8 +1,5 @@
-import { jsonRecords, type RecordCollection } from '@keelson/storage';
-import { type MountScope, sharedSettingsPrefix } from '../../mounts/mount-records.ts';
-import type { AcmeConfig } from './domain/acme-config.ts';
+import { sharedSetting } from '../../mounts/mount-records.ts';
+import { acmeConfigShape } from './domain/acme-config.ts';
 
-/** A single record with the key `ACME_SETTING`, replicated to all clusters. */
-export const acmeConfigRecords = (mount: MountScope): RecordCollection<AcmeConfig> =>
-  jsonRecords(sharedSettingsPrefix(mount));
-export const ACME_SETTING = 'acme';
+/** Replicated to all clusters. */
+export const acmeConfigRecord = sharedSetting('acme', { version: 1, shape: acmeConfigShape });

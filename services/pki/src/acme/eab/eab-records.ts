@@ -1,17 +1,21 @@
-import { jsonRecords, type RecordCollection } from '@keelson/storage';
-import { acmePrefix, type MountScope } from '../../mounts/mount-records.ts';
-import type { BoundIdentity } from './domain/external-account-binding.ts';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+import { acmeRecords } from '../../mounts/mount-records.ts';
+import { boundIdentityShape } from './domain/external-account-binding.ts';
 
 /** A key that no account has used yet (reference §7.6). */
-export interface ExternalAccountKey {
+export const externalAccountKeyShape = Type.Object({
   /** MAC key in base64url. Secret. */
-  readonly macKey: string;
-  readonly keyType: string;
-  readonly directory: string;
-  readonly createdAtMs: number;
-  readonly identity?: BoundIdentity | undefined;
-}
+  macKey: Type.String(),
+  keyType: Type.String(),
+  directory: Type.String(),
+  createdAtMs: Type.Number(),
+  identity: Type.Optional(boundIdentityShape),
+});
+export type ExternalAccountKey = Shaped<typeof externalAccountKeyShape>;
 
 /** By id. */
-export const externalAccountRecords = (mount: MountScope): RecordCollection<ExternalAccountKey> =>
-  jsonRecords(acmePrefix(mount, 'eab'));
+export const externalAccountRecords = acmeRecords('eab', {
+  version: 1,
+  shape: externalAccountKeyShape,
+});

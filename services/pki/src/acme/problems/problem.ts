@@ -1,5 +1,8 @@
 /** Refusals of ACME requests (RFC 8555 §6.7, RFC 7807). The types are a closed list. */
 
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+
 /** HTTP status by type; RFC 8555 leaves most of them open (docs/divergences/acme.md). */
 export const PROBLEM_STATUS = {
   accountDoesNotExist: 400,
@@ -30,21 +33,51 @@ export const PROBLEM_STATUS = {
   userActionRequired: 403,
 } as const;
 
-export type ProblemType = keyof typeof PROBLEM_STATUS;
+export const problemTypeShape = Type.Enum([
+  'accountDoesNotExist',
+  'alreadyReplaced',
+  'alreadyRevoked',
+  'badCSR',
+  'badNonce',
+  'badPublicKey',
+  'badRevocationReason',
+  'badSignatureAlgorithm',
+  'caa',
+  'compound',
+  'connection',
+  'dns',
+  'externalAccountRequired',
+  'incorrectResponse',
+  'invalidContact',
+  'invalidProfile',
+  'malformed',
+  'orderNotReady',
+  'rateLimited',
+  'rejectedIdentifier',
+  'serverInternal',
+  'tls',
+  'unauthorized',
+  'unsupportedContact',
+  'unsupportedIdentifier',
+  'userActionRequired',
+]);
+export type ProblemType = Shaped<typeof problemTypeShape>;
+
+export const subproblemShape = Type.Object({
+  type: problemTypeShape,
+  detail: Type.String(),
+  identifier: Type.Optional(Type.Object({ type: Type.String(), value: Type.String() })),
+});
+export type Subproblem = Shaped<typeof subproblemShape>;
 
 /** A problem as stored in an order or a challenge. */
-export interface Problem {
-  readonly type: ProblemType;
-  readonly detail: string;
+export const problemShape = Type.Object({
+  type: problemTypeShape,
+  detail: Type.String(),
   /** RFC 8555 §6.7.1: one for each refused identifier. */
-  readonly subproblems?: readonly Subproblem[] | undefined;
-}
-
-export interface Subproblem {
-  readonly type: ProblemType;
-  readonly detail: string;
-  readonly identifier?: { readonly type: string; readonly value: string } | undefined;
-}
+  subproblems: Type.Optional(Type.Array(subproblemShape)),
+});
+export type Problem = Shaped<typeof problemShape>;
 
 export interface ProblemExtras {
   /** Overrides the status of the type: 404, 405, 415, 409. */

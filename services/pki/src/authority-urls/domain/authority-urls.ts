@@ -1,19 +1,23 @@
 /** Where relying parties find the issuer, its lists and its responder (reference §2.8, §6.1). */
+
 import { KeelsonError } from '@keelson/errors';
+import type { Shaped } from '@keelson/storage/shape';
 import {
   authorityInformationAccess,
   crlDistributionPoints,
   type Extension,
   freshestCrl,
 } from '@keelson/x509';
+import { Type } from 'typebox';
 
-export interface AuthorityUrls {
-  readonly issuingCertificates: readonly string[];
-  readonly crlDistributionPoints: readonly string[];
-  readonly deltaCrlDistributionPoints: readonly string[];
-  readonly ocspServers: readonly string[];
-  readonly enableTemplating: boolean;
-}
+export const authorityUrlsShape = Type.Object({
+  issuingCertificates: Type.Array(Type.String()),
+  crlDistributionPoints: Type.Array(Type.String()),
+  deltaCrlDistributionPoints: Type.Array(Type.String()),
+  ocspServers: Type.Array(Type.String()),
+  enableTemplating: Type.Boolean(),
+});
+export type AuthorityUrls = Shaped<typeof authorityUrlsShape>;
 
 export const NO_URLS: AuthorityUrls = {
   issuingCertificates: [],
@@ -24,12 +28,13 @@ export const NO_URLS: AuthorityUrls = {
 };
 
 /** This cluster's own addresses. */
-export interface ClusterAddress {
+export const clusterAddressShape = Type.Object({
   /** URL of the mount for ACME clients, "" when not set. */
-  readonly path: string;
+  path: Type.String(),
   /** URL of the mount for AIA and CRL fetchers, "" when not set. */
-  readonly aiaPath: string;
-}
+  aiaPath: Type.String(),
+});
+export type ClusterAddress = Shaped<typeof clusterAddressShape>;
 
 export const isUrlWithHost = (text: string): boolean =>
   URL.canParse(text) && new URL(text).host !== '';

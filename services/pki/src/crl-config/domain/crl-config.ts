@@ -1,29 +1,33 @@
 /** How revocation lists are made (reference §5.3). Durations keep the text they were written with. */
-import { KeelsonError } from '@keelson/errors';
 
-export interface CrlConfig {
-  readonly expiry: string;
-  readonly expirySeconds: number;
-  readonly disable: boolean;
-  readonly ocspDisable: boolean;
-  readonly ocspExpiry: string;
+import { KeelsonError } from '@keelson/errors';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+
+export const crlConfigShape = Type.Object({
+  expiry: Type.String(),
+  expirySeconds: Type.Number(),
+  disable: Type.Boolean(),
+  ocspDisable: Type.Boolean(),
+  ocspExpiry: Type.String(),
   /** 0: answers do not say when the next one comes. */
-  readonly ocspExpirySeconds: number;
-  readonly autoRebuild: boolean;
-  readonly autoRebuildGracePeriod: string;
-  readonly autoRebuildGraceSeconds: number;
-  readonly enableDelta: boolean;
-  readonly deltaRebuildInterval: string;
-  readonly deltaRebuildIntervalSeconds: number;
+  ocspExpirySeconds: Type.Number(),
+  autoRebuild: Type.Boolean(),
+  autoRebuildGracePeriod: Type.String(),
+  autoRebuildGraceSeconds: Type.Number(),
+  enableDelta: Type.Boolean(),
+  deltaRebuildInterval: Type.String(),
+  deltaRebuildIntervalSeconds: Type.Number(),
   /** -1: no limit. */
-  readonly maxCrlEntries: number;
-  readonly allowExpiredCertRevocation: boolean;
-  readonly crossClusterRevocation: boolean;
-  readonly unifiedCrl: boolean;
+  maxCrlEntries: Type.Number(),
+  allowExpiredCertRevocation: Type.Boolean(),
+  crossClusterRevocation: Type.Boolean(),
+  unifiedCrl: Type.Boolean(),
   /** A new id each time that lists become unified: earlier revocations are then announced once. */
-  readonly unification?: string | undefined;
-  readonly unifiedCrlOnExistingPaths: boolean;
-}
+  unification: Type.Optional(Type.String()),
+  unifiedCrlOnExistingPaths: Type.Boolean(),
+});
+export type CrlConfig = Shaped<typeof crlConfigShape>;
 
 export const DEFAULT_CRL_CONFIG: CrlConfig = {
   expiry: '72h',

@@ -1,34 +1,22 @@
 /** How a mount serves EST (RFC 7030; reference §9.1). */
+
 import { KeelsonError } from '@keelson/errors';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 
 /** The policy of a path: the CSR alone decides, or a role does. */
 export type PathPolicy =
   | { readonly kind: 'sign-verbatim' }
   | { readonly kind: 'role'; readonly role: string };
 
-export interface CertificateAuthenticator {
+export const certificateAuthenticatorShape = Type.Object({
   /**
    * Ids or names of the issuers whose certificates are accepted; empty: all issuers with a key in this
    * mount.
    */
-  readonly issuers: readonly string[];
-}
-
-export interface EstConfig {
-  readonly enabled: boolean;
-  /** Answers /.well-known/est without a label. */
-  readonly defaultMount: boolean;
-  /** "": none. */
-  readonly defaultPathPolicy: string;
-  readonly labelToPathPolicy: Readonly<Record<string, string>>;
-  readonly certificate: CertificateAuthenticator | undefined;
-  /** Whether the password of HTTP Basic is a token. */
-  readonly acceptsBasic: boolean;
-  readonly enableSentinelParsing: boolean;
-  readonly auditFields: readonly AuditField[];
-  /** 0: never set. */
-  readonly updatedAtMs: number;
-}
+  issuers: Type.Array(Type.String()),
+});
+export type CertificateAuthenticator = Shaped<typeof certificateAuthenticatorShape>;
 
 export const AUDIT_FIELDS = [
   'csr',
@@ -41,7 +29,26 @@ export const AUDIT_FIELDS = [
   'key_type',
   'key_bits',
 ] as const;
-export type AuditField = (typeof AUDIT_FIELDS)[number];
+
+export const auditFieldShape = Type.Enum(AUDIT_FIELDS);
+export type AuditField = Shaped<typeof auditFieldShape>;
+
+export const estConfigShape = Type.Object({
+  enabled: Type.Boolean(),
+  /** Answers /.well-known/est without a label. */
+  defaultMount: Type.Boolean(),
+  /** "": none. */
+  defaultPathPolicy: Type.String(),
+  labelToPathPolicy: Type.Record(Type.String(), Type.String()),
+  certificate: Type.Optional(certificateAuthenticatorShape),
+  /** Whether the password of HTTP Basic is a token. */
+  acceptsBasic: Type.Boolean(),
+  enableSentinelParsing: Type.Boolean(),
+  auditFields: Type.Array(auditFieldShape),
+  /** 0: never set. */
+  updatedAtMs: Type.Number(),
+});
+export type EstConfig = Shaped<typeof estConfigShape>;
 
 export const NO_EST: EstConfig = {
   enabled: false,

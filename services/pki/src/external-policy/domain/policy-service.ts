@@ -2,27 +2,31 @@
  * The service that decides about certificates instead of roles: its address and the TLS trust settings
  * (reference §8.1).
  */
+
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
+import type { Shaped } from '@keelson/storage/shape';
 import { decodePem, encodePem } from '@keelson/x509';
+import { Type } from 'typebox';
 
-export interface PolicyService {
-  readonly enabled: boolean;
+export const policyServiceShape = Type.Object({
+  enabled: Type.Boolean(),
   /** "": none. */
-  readonly url: string;
-  readonly timeoutSeconds: number;
+  url: Type.String(),
+  timeoutSeconds: Type.Number(),
   /** PEM of the authorities its certificate may come from; "": none. */
-  readonly trustedCa: string;
+  trustedCa: Type.String(),
   /** PEM of the exact certificates it may present instead; "": none. */
-  readonly trustedLeaves: string;
+  trustedLeaves: Type.String(),
   /** PEM of the certificates and the private key shown to it. Secret. "": none. */
-  readonly clientBundle: string;
+  clientBundle: Type.String(),
   /** Expression that selects the data about the requester that is sent; "": none. */
-  readonly entityExpression: string;
-  readonly groupExpression: string;
+  entityExpression: Type.String(),
+  groupExpression: Type.String(),
   /** 0: never set. */
-  readonly updatedAtMs: number;
-}
+  updatedAtMs: Type.Number(),
+});
+export type PolicyService = Shaped<typeof policyServiceShape>;
 
 export const NO_POLICY_SERVICE: PolicyService = {
   enabled: false,

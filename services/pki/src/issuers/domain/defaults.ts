@@ -1,10 +1,14 @@
 /** Which issuer is used where a request names none (reference §2.1, §2.5). */
 
-export interface Defaults {
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+
+export const defaultsShape = Type.Object({
   /** "" when there is none. */
-  readonly issuerId: string;
-  readonly followsLatestIssuer: boolean;
-}
+  issuerId: Type.String(),
+  followsLatestIssuer: Type.Boolean(),
+});
+export type Defaults = Shaped<typeof defaultsShape>;
 
 export const NO_DEFAULTS: Defaults = { issuerId: '', followsLatestIssuer: false };
 

@@ -1,16 +1,12 @@
 /** An issuer: a CA certificate of the mount and its permitted uses. Reference §2.7. */
+
 import { KeelsonError } from '@keelson/errors';
-import {
-  EXTENSION,
-  findExtension,
-  type ParsedCertificate,
-  parseKeyUsage,
-  type RevocationReason,
-  type SignatureScheme,
-} from '@keelson/x509';
-import type { AuthorityUrls } from '../../authority-urls/domain/authority-urls.ts';
-import type { Revoker } from '../../certificates/domain/revoker.ts';
-import type { LeafNotAfterBehavior } from '../../validity/domain/lifetime.ts';
+import type { Shaped } from '@keelson/storage/shape';
+import { EXTENSION, findExtension, type ParsedCertificate, parseKeyUsage } from '@keelson/x509';
+import { Type } from 'typebox';
+import { authorityUrlsShape } from '../../authority-urls/domain/authority-urls.ts';
+import { revokerShape } from '../../certificates/domain/revoker.ts';
+import { leafNotAfterBehaviorShape } from '../../validity/domain/lifetime.ts';
 
 export const ISSUER_USAGES = [
   'read-only',
@@ -18,7 +14,8 @@ export const ISSUER_USAGES = [
   'crl-signing',
   'ocsp-signing',
 ] as const;
-export type IssuerUsage = (typeof ISSUER_USAGES)[number];
+export const issuerUsageShape = Type.Enum(ISSUER_USAGES);
+export type IssuerUsage = Shaped<typeof issuerUsageShape>;
 
 /** Checks of a new certificate against the chain above it that an issuer may disable. */
 export const CHAIN_CHECKS = [
@@ -27,34 +24,49 @@ export const CHAIN_CHECKS = [
   'name',
   'name_constraint',
 ] as const;
-export type ChainCheck = (typeof CHAIN_CHECKS)[number];
+export const chainCheckShape = Type.Enum(CHAIN_CHECKS);
+export type ChainCheck = Shaped<typeof chainCheckShape>;
 
-export interface Issuer {
-  readonly id: string;
+export const issuerShape = Type.Object({
+  id: Type.String(),
   /** "" when it has none. */
-  readonly name: string;
+  name: Type.String(),
   /** Key of the mount that belongs to the certificate; "" if there is none. */
-  readonly keyId: string;
+  keyId: Type.String(),
   /** DER in base64. */
-  readonly certificate: string;
-  readonly leafNotAfterBehavior: LeafNotAfterBehavior;
-  readonly usages: readonly IssuerUsage[];
+  certificate: Type.String(),
+  leafNotAfterBehavior: leafNotAfterBehaviorShape,
+  usages: Type.Array(issuerUsageShape),
   /** undefined: the usual scheme of the key. */
-  readonly revocationScheme?: SignatureScheme | undefined;
+  revocationScheme: Type.Optional(
+    Type.Enum([
+      'rsa-sha256',
+      'rsa-sha384',
+      'rsa-sha512',
+      'rsa-pss-sha256',
+      'rsa-pss-sha384',
+      'rsa-pss-sha512',
+      'ecdsa-sha256',
+      'ecdsa-sha384',
+      'ecdsa-sha512',
+      'ed25519',
+    ]),
+  ),
   /** Ids of issuers, this one first; empty: the chain is found. */
-  readonly manualChain: readonly string[];
+  manualChain: Type.Array(Type.String()),
   /** undefined: those of the mount. */
-  readonly urls?: AuthorityUrls | undefined;
-  readonly disabledChecks?: readonly ChainCheck[] | undefined;
-  readonly revokedAtMs?: number | undefined;
+  urls: Type.Optional(authorityUrlsShape),
+  disabledChecks: Type.Optional(Type.Array(chainCheckShape)),
+  revokedAtMs: Type.Optional(Type.Number()),
   /** RFC 5280 §5.3.1; undefined where none was given. */
-  readonly revocationReason?: RevocationReason | undefined;
-  readonly revokedBy?: Revoker | undefined;
+  revocationReason: Type.Optional(Type.Enum([0, 1, 2, 3, 4, 5, 6, 8, 9, 10])),
+  revokedBy: Type.Optional(revokerShape),
   /** Whoever reported a compromise of the key after the revocation; undefined: nobody. */
-  readonly compromiseReportedBy?: Revoker | undefined;
+  compromiseReportedBy: Type.Optional(revokerShape),
   /** A self-signed certificate that was made here, not imported. */
-  readonly isGeneratedRoot?: true | undefined;
-}
+  isGeneratedRoot: Type.Optional(Type.Literal(true)),
+});
+export type Issuer = Shaped<typeof issuerShape>;
 
 /** RFC 5280 §4.2.1.3: without the extension every use is allowed. */
 export const maySignCrls = ({ extensions }: Pick<ParsedCertificate, 'extensions'>): boolean => {

@@ -1,11 +1,16 @@
 /** Public keys as JSON Web Keys, and the one name that each has (RFC 7638). */
+
 import { hash } from 'node:crypto';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 
 /** The members that make up a key, and no other. */
-export type PublicJwk =
-  | { readonly kty: 'EC'; readonly crv: string; readonly x: string; readonly y: string }
-  | { readonly kty: 'RSA'; readonly n: string; readonly e: string }
-  | { readonly kty: 'OKP'; readonly crv: string; readonly x: string };
+export const publicJwkShape = Type.Union([
+  Type.Object({ kty: Type.Literal('EC'), crv: Type.String(), x: Type.String(), y: Type.String() }),
+  Type.Object({ kty: Type.Literal('RSA'), n: Type.String(), e: Type.String() }),
+  Type.Object({ kty: Type.Literal('OKP'), crv: Type.String(), x: Type.String() }),
+]);
+export type PublicJwk = Shaped<typeof publicJwkShape>;
 
 /** RFC 7638 §3.1: members in lexicographic order. */
 const canonicalText = (jwk: PublicJwk): string => {

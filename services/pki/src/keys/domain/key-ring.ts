@@ -1,18 +1,22 @@
 /** The keys of a mount, and the default for requests that name none. */
+
 import { KeelsonError } from '@keelson/errors';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 import { type DamagedReferences, NO_DAMAGE } from './damaged-references.ts';
 
 /** A key as stored. */
-export interface Key {
-  readonly id: string;
+export const keyShape = Type.Object({
+  id: Type.String(),
   /** "" when it has none. */
-  readonly name: string;
-  readonly type: string;
+  name: Type.String(),
+  type: Type.String(),
   /** PKCS#8 DER in base64. Secret. */
-  readonly privateKey: string;
+  privateKey: Type.String(),
   /** SubjectPublicKeyInfo DER in base64. */
-  readonly publicKey: string;
-}
+  publicKey: Type.String(),
+});
+export type Key = Shaped<typeof keyShape>;
 
 export class KeyRing {
   /** Those that can be decrypted. */

@@ -1,6 +1,9 @@
 /** A role: the rules for certificates issued under its name. Reference §3.1. */
+
 import { KeelsonError } from '@keelson/errors';
+import type { Shaped } from '@keelson/storage/shape';
 import { EXTENDED_KEY_USAGE, keyBits, parseIpRange, toKeyAlgorithm } from '@keelson/x509';
+import { Type } from 'typebox';
 import { parsePolicyIdentifiers } from '../../certificates/domain/policy-identifiers.ts';
 import {
   requireExtendedKeyUsages,
@@ -9,68 +12,69 @@ import {
 } from '../../certificates/domain/usage-names.ts';
 import { NOT_AFTER_BOUNDS, NOT_BEFORE_BOUNDS } from '../../validity/domain/lifetime.ts';
 
-export interface Role {
-  readonly issuerRef: string;
+export const roleShape = Type.Object({
+  issuerRef: Type.String(),
   /** 0: the mount's default. */
-  readonly ttlSeconds: number;
+  ttlSeconds: Type.Number(),
   /** 0: the mount's maximum. */
-  readonly maxTtlSeconds: number;
-  readonly allowLocalhost: boolean;
-  readonly allowedDomains: readonly string[];
-  readonly allowedDomainsTemplate: boolean;
-  readonly allowBareDomains: boolean;
-  readonly allowSubdomains: boolean;
-  readonly allowGlobDomains: boolean;
-  readonly allowWildcardCertificates: boolean;
-  readonly allowAnyName: boolean;
-  readonly enforceHostnames: boolean;
-  readonly allowIpSans: boolean;
-  readonly allowedIpSansCidr: readonly string[];
-  readonly allowedUriSans: readonly string[];
-  readonly allowedUriSansTemplate: boolean;
-  readonly allowedOtherSans: readonly string[];
-  readonly allowedSerialNumbers: readonly string[];
-  readonly allowedUserIds: readonly string[];
-  readonly serialNumberSource: string;
-  readonly serverFlag: boolean;
-  readonly clientFlag: boolean;
-  readonly codeSigningFlag: boolean;
-  readonly emailProtectionFlag: boolean;
+  maxTtlSeconds: Type.Number(),
+  allowLocalhost: Type.Boolean(),
+  allowedDomains: Type.Array(Type.String()),
+  allowedDomainsTemplate: Type.Boolean(),
+  allowBareDomains: Type.Boolean(),
+  allowSubdomains: Type.Boolean(),
+  allowGlobDomains: Type.Boolean(),
+  allowWildcardCertificates: Type.Boolean(),
+  allowAnyName: Type.Boolean(),
+  enforceHostnames: Type.Boolean(),
+  allowIpSans: Type.Boolean(),
+  allowedIpSansCidr: Type.Array(Type.String()),
+  allowedUriSans: Type.Array(Type.String()),
+  allowedUriSansTemplate: Type.Boolean(),
+  allowedOtherSans: Type.Array(Type.String()),
+  allowedSerialNumbers: Type.Array(Type.String()),
+  allowedUserIds: Type.Array(Type.String()),
+  serialNumberSource: Type.String(),
+  serverFlag: Type.Boolean(),
+  clientFlag: Type.Boolean(),
+  codeSigningFlag: Type.Boolean(),
+  emailProtectionFlag: Type.Boolean(),
   /** rsa, ec, ed25519 or any. */
-  readonly keyType: string;
+  keyType: Type.String(),
   /** 0 for ed25519 and any. */
-  readonly keyBits: number;
-  readonly signatureBits: number;
-  readonly usePss: boolean;
+  keyBits: Type.Number(),
+  signatureBits: Type.Number(),
+  usePss: Type.Boolean(),
   /** undefined: the default, which depends on the key. */
-  readonly keyUsage?: readonly string[] | undefined;
-  readonly extKeyUsage: readonly string[];
-  readonly extKeyUsageOids: readonly string[];
-  readonly useCsrCommonName: boolean;
-  readonly useCsrSans: boolean;
-  readonly ou: readonly string[];
-  readonly organization: readonly string[];
-  readonly country: readonly string[];
-  readonly locality: readonly string[];
-  readonly province: readonly string[];
-  readonly streetAddress: readonly string[];
-  readonly postalCode: readonly string[];
-  readonly generateLease: boolean;
-  readonly noStore: boolean;
-  readonly noStoreMetadata: boolean;
-  readonly requireCn: boolean;
-  readonly cnValidations: readonly string[];
+  keyUsage: Type.Optional(Type.Array(Type.String())),
+  extKeyUsage: Type.Array(Type.String()),
+  extKeyUsageOids: Type.Array(Type.String()),
+  useCsrCommonName: Type.Boolean(),
+  useCsrSans: Type.Boolean(),
+  ou: Type.Array(Type.String()),
+  organization: Type.Array(Type.String()),
+  country: Type.Array(Type.String()),
+  locality: Type.Array(Type.String()),
+  province: Type.Array(Type.String()),
+  streetAddress: Type.Array(Type.String()),
+  postalCode: Type.Array(Type.String()),
+  generateLease: Type.Boolean(),
+  noStore: Type.Boolean(),
+  noStoreMetadata: Type.Boolean(),
+  requireCn: Type.Boolean(),
+  cnValidations: Type.Array(Type.String()),
   /** Object identifiers, or JSON objects with `oid`, `cps`, `notice`. */
-  readonly policyIdentifiers: readonly string[];
-  readonly basicConstraintsValidForNonCa: boolean;
-  readonly notBeforeDurationSeconds: number;
+  policyIdentifiers: Type.Array(Type.String()),
+  basicConstraintsValidForNonCa: Type.Boolean(),
+  notBeforeDurationSeconds: Type.Number(),
   /** RFC 3339, or "" when lifetimes decide. */
-  readonly notAfter: string;
+  notAfter: Type.String(),
   /** Whether a request may give its certificate a start; "": as the dialect has it. */
-  readonly notBeforeBound: string;
+  notBeforeBound: Type.String(),
   /** Whether a request may give its certificate an end, or the latest one; "": as the dialect has it. */
-  readonly notAfterBound: string;
-}
+  notAfterBound: Type.String(),
+});
+export type Role = Shaped<typeof roleShape>;
 
 const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });

@@ -1,5 +1,8 @@
 /** Settings of tidying (reference §6.3). Times in seconds. */
+
 import { KeelsonError } from '@keelson/errors';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 
 export const TIDY_OPERATIONS = [
   'tidy_cert_store',
@@ -15,22 +18,24 @@ export const TIDY_OPERATIONS = [
   'tidy_invalid_certs',
 ] as const;
 
-export type TidyOperation = (typeof TIDY_OPERATIONS)[number];
+export const tidyOperationShape = Type.Enum(TIDY_OPERATIONS);
+export type TidyOperation = Shaped<typeof tidyOperationShape>;
 
-export interface TidySettings {
-  readonly operations: readonly TidyOperation[];
-  readonly safetyBufferSeconds: number;
-  readonly issuerSafetyBufferSeconds: number;
-  readonly acmeAccountSafetyBufferSeconds: number;
-  readonly revocationQueueSafetyBufferSeconds: number;
+export const tidySettingsShape = Type.Object({
+  operations: Type.Array(tidyOperationShape),
+  safetyBufferSeconds: Type.Number(),
+  issuerSafetyBufferSeconds: Type.Number(),
+  acmeAccountSafetyBufferSeconds: Type.Number(),
+  revocationQueueSafetyBufferSeconds: Type.Number(),
   /** undefined: as `safetyBufferSeconds`. */
-  readonly revokedSafetyBufferSeconds?: number | undefined;
+  revokedSafetyBufferSeconds: Type.Optional(Type.Number()),
   /** As written. */
-  readonly pauseDuration: string;
-  readonly pauseMs: number;
+  pauseDuration: Type.String(),
+  pauseMs: Type.Number(),
   /** Records of one commit, where there are no pauses. */
-  readonly pageSize: number;
-}
+  pageSize: Type.Number(),
+});
+export type TidySettings = Shaped<typeof tidySettingsShape>;
 
 /** Why operations that compatible products have find nothing here. */
 const IDLE_OPERATIONS: Partial<Readonly<Record<TidyOperation, string>>> = {
@@ -87,17 +92,18 @@ export const checkTidySettings = (settings: TidySettings): TidySettings => {
   return settings;
 };
 
-export interface AutoTidySettings {
-  readonly enabled: boolean;
+export const autoTidySettingsShape = Type.Object({
+  enabled: Type.Boolean(),
   /** From the end of one run to the start of the next. */
-  readonly intervalSeconds: number;
-  readonly maintainsCounts: boolean;
-  readonly publishesCounts: boolean;
+  intervalSeconds: Type.Number(),
+  maintainsCounts: Type.Boolean(),
+  publishesCounts: Type.Boolean(),
   /** Bounds of the time after the start of the service in which no run begins. */
-  readonly minStartupBackoffSeconds: number;
-  readonly maxStartupBackoffSeconds: number;
-  readonly tidy: TidySettings;
-}
+  minStartupBackoffSeconds: Type.Number(),
+  maxStartupBackoffSeconds: Type.Number(),
+  tidy: tidySettingsShape,
+});
+export type AutoTidySettings = Shaped<typeof autoTidySettingsShape>;
 
 export const DEFAULT_AUTO_TIDY: AutoTidySettings = {
   enabled: false,

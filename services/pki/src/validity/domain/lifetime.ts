@@ -1,5 +1,8 @@
 /** Validity periods of certificates (reference §4.5). */
+
 import { KeelsonError } from '@keelson/errors';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 
 /** Ways to treat a certificate that would outlive its issuer. */
 export const LEAF_NOT_AFTER_BEHAVIORS = [
@@ -8,7 +11,8 @@ export const LEAF_NOT_AFTER_BEHAVIORS = [
   'permit',
   'always_enforce_err',
 ] as const;
-export type LeafNotAfterBehavior = (typeof LEAF_NOT_AFTER_BEHAVIORS)[number];
+export const leafNotAfterBehaviorShape = Type.Enum(LEAF_NOT_AFTER_BEHAVIORS);
+export type LeafNotAfterBehavior = Shaped<typeof leafNotAfterBehaviorShape>;
 
 /** Rules of a role for an absolute end in a request; a time is the latest end that it accepts. */
 export const NOT_AFTER_BOUNDS = ['permit', 'ttl-limited', 'forbid'] as const;

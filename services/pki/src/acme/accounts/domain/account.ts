@@ -1,35 +1,40 @@
 /** Accounts (RFC 8555 §7.1.2), identified by the key that signs their requests. */
-import { type PublicJwk } from '../../../keys/domain/jwk-thumbprint.ts';
-import type { BoundIdentity } from '../../eab/domain/external-account-binding.ts';
+
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+import { publicJwkShape } from '../../../keys/domain/jwk-thumbprint.ts';
+import { boundIdentityShape } from '../../eab/domain/external-account-binding.ts';
 import { AcmeProblem, malformed } from '../../problems/problem.ts';
 
 /** The external account binding with which an account was created. */
-export interface AccountBinding {
-  readonly keyId: string;
-  readonly keyType: string;
-  readonly createdAtMs: number;
-  readonly identity?: BoundIdentity | undefined;
+export const accountBindingShape = Type.Object({
+  keyId: Type.String(),
+  keyType: Type.String(),
+  createdAtMs: Type.Number(),
+  identity: Type.Optional(boundIdentityShape),
   /** The JWS as the client sent it: it is part of the account (RFC 8555 §7.1.2). */
-  readonly presented: unknown;
-}
+  presented: Type.Unknown(),
+});
+export type AccountBinding = Shaped<typeof accountBindingShape>;
 
-export interface Account {
+export const accountShape = Type.Object({
   /** "roles/web/acme/": accounts belong to one directory. */
-  readonly directory: string;
-  readonly key: PublicJwk;
+  directory: Type.String(),
+  key: publicJwkShape,
   /** RFC 7638, base64url; the last part of every key authorization. */
-  readonly thumbprint: string;
-  readonly contacts: readonly string[];
-  readonly termsAgreed: boolean;
+  thumbprint: Type.String(),
+  contacts: Type.Array(Type.String()),
+  termsAgreed: Type.Boolean(),
   /** URL of the terms it agreed to; undefined if there were none or it did not agree. */
-  readonly termsUrl?: string | undefined;
+  termsUrl: Type.Optional(Type.String()),
   /** `deactivated` by the client, `revoked` by the server. */
-  readonly status: 'valid' | 'deactivated' | 'revoked';
-  readonly createdAtMs: number;
+  status: Type.Enum(['valid', 'deactivated', 'revoked']),
+  createdAtMs: Type.Number(),
   /** When the client or the server closed it. */
-  readonly revokedAtMs?: number | undefined;
-  readonly binding?: AccountBinding | undefined;
-}
+  revokedAtMs: Type.Optional(Type.Number()),
+  binding: Type.Optional(accountBindingShape),
+});
+export type Account = Shaped<typeof accountShape>;
 
 const MAX_CONTACTS = 10;
 const MAX_CONTACT_LENGTH = 320;

@@ -1,26 +1,31 @@
 /** The ACME configuration of a mount (reference §7.7). */
+
 import { KeelsonError } from '@keelson/errors';
+import type { Shaped } from '@keelson/storage/shape';
 import { parseIpAddress, parseIpRange } from '@keelson/x509';
+import { Type } from 'typebox';
 
 export const EAB_POLICIES = ['not-required', 'new-account-required', 'always-required'] as const;
-export type EabPolicy = (typeof EAB_POLICIES)[number];
+export const eabPolicyShape = Type.Enum(EAB_POLICIES);
+export type EabPolicy = Shaped<typeof eabPolicyShape>;
 
-export interface AcmeConfig {
-  readonly enabled: boolean;
+export const acmeConfigShape = Type.Object({
+  enabled: Type.Boolean(),
   /** Names or ids, or `*` alone. */
-  readonly allowedIssuers: readonly string[];
-  readonly allowedRoles: readonly string[];
-  readonly allowRoleExtKeyUsage: boolean;
+  allowedIssuers: Type.Array(Type.String()),
+  allowedRoles: Type.Array(Type.String()),
+  allowRoleExtKeyUsage: Type.Boolean(),
   /** As written; `parseDefaultPolicy` parses it. */
-  readonly defaultDirectoryPolicy: string;
+  defaultDirectoryPolicy: Type.String(),
   /** "address:port"; "" means the system's resolver. */
-  readonly dnsResolver: string;
-  readonly eabPolicy: EabPolicy;
-  readonly maxTtlSeconds: number;
+  dnsResolver: Type.String(),
+  eabPolicy: eabPolicyShape,
+  maxTtlSeconds: Type.Number(),
   /** Addresses or CIDR ranges. */
-  readonly challengePermittedIpRanges: readonly string[];
-  readonly challengeExcludedIpRanges: readonly string[];
-}
+  challengePermittedIpRanges: Type.Array(Type.String()),
+  challengeExcludedIpRanges: Type.Array(Type.String()),
+});
+export type AcmeConfig = Shaped<typeof acmeConfigShape>;
 
 export const DEFAULT_ACME_CONFIG: AcmeConfig = {
   enabled: false,

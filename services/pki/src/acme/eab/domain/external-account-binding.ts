@@ -4,17 +4,20 @@
  */
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 import { thumbprintOf } from '../../../keys/domain/jwk-thumbprint.ts';
 import { isMembers, type ParsedJws, parseJws, parseMembers } from '../../jws/jws.ts';
 import { parsePublicJwk } from '../../jws/public-jwk.ts';
 import { AcmeProblem, malformed } from '../../problems/problem.ts';
 
 /** The caller of new-eab, who requested the binding. */
-export interface BoundIdentity {
-  readonly entityId: string;
-  readonly displayName: string;
-  readonly metadata: Readonly<Record<string, string>>;
-}
+export const boundIdentityShape = Type.Object({
+  entityId: Type.String(),
+  displayName: Type.String(),
+  metadata: Type.Record(Type.String(), Type.String()),
+});
+export type BoundIdentity = Shaped<typeof boundIdentityShape>;
 
 const MACS: Readonly<Record<string, string>> = {
   HS256: 'sha256',

@@ -1,10 +1,14 @@
 /**
  * The challenge types available for each kind of identifier (RFC 8555 §8, RFC 8737, RFC 8738 §4).
  */
+
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 import type { Identifier } from './identifier.ts';
 
 export const CHALLENGE_TYPES = ['http-01', 'dns-01', 'tls-alpn-01', 'dns-account-01'] as const;
-export type ChallengeType = (typeof CHALLENGE_TYPES)[number];
+export const challengeTypeShape = Type.Enum(CHALLENGE_TYPES);
+export type ChallengeType = Shaped<typeof challengeTypeShape>;
 
 /** Challenges that the service may offer beyond the specification. */
 export interface ExtraChallenges {

@@ -1,6 +1,9 @@
 /** Identifiers that certificates are ordered for: host names (RFC 8555 §7.1.4) and addresses (RFC 8738 §3). */
+
 import { domainToASCII, domainToUnicode } from 'node:url';
+import type { Shaped } from '@keelson/storage/shape';
 import { formatIpAddress, parseIpAddress } from '@keelson/x509';
+import { Type } from 'typebox';
 import { isHostname, toAsciiHostname } from '../../../names/domain/hostname.ts';
 import {
   AcmeProblem,
@@ -9,10 +12,11 @@ import {
   type Subproblem,
 } from '../../problems/problem.ts';
 
-export interface Identifier {
-  readonly type: 'dns' | 'ip';
-  readonly value: string;
-}
+export const identifierShape = Type.Object({
+  type: Type.Enum(['dns', 'ip']),
+  value: Type.String(),
+});
+export type Identifier = Shaped<typeof identifierShape>;
 
 const MAX_IDENTIFIERS = 100;
 

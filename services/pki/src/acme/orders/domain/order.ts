@@ -4,59 +4,66 @@
  * that decides about an order is read and written together.
  */
 
-import type { Problem } from '../../problems/problem.ts';
-import type { ChallengeType } from './challenge-types.ts';
-import type { Identifier } from './identifier.ts';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+import { type Problem, problemShape } from '../../problems/problem.ts';
+import { type ChallengeType, challengeTypeShape } from './challenge-types.ts';
+import { identifierShape } from './identifier.ts';
 
 export type OrderStatus = 'pending' | 'ready' | 'processing' | 'valid' | 'invalid';
 export type AuthorizationStatus = 'pending' | 'valid' | 'invalid' | 'deactivated' | 'expired';
-export type ChallengeStatus = 'pending' | 'processing' | 'valid' | 'invalid';
+export const challengeStatusShape = Type.Enum(['pending', 'processing', 'valid', 'invalid']);
+export type ChallengeStatus = Shaped<typeof challengeStatusShape>;
 
-export interface Challenge {
-  readonly type: ChallengeType;
-  readonly token: string;
-  readonly status: ChallengeStatus;
-  readonly validatedAtMs?: number | undefined;
+export const challengeShape = Type.Object({
+  type: challengeTypeShape,
+  token: Type.String(),
+  status: challengeStatusShape,
+  validatedAtMs: Type.Optional(Type.Number()),
   /** Problem of the latest failed attempt. */
-  readonly error?: Problem | undefined;
-}
+  error: Type.Optional(problemShape),
+});
+export type Challenge = Shaped<typeof challengeShape>;
 
-export interface Authorization {
+export const authorizationShape = Type.Object({
   /** Without "*.". */
-  readonly identifier: Identifier;
-  readonly wildcard: boolean;
+  identifier: identifierShape,
+  wildcard: Type.Boolean(),
   /** `expired` is never stored, because it follows from `expiresAtMs`. */
-  readonly status: Exclude<AuthorizationStatus, 'expired'>;
-  readonly expiresAtMs: number;
-  readonly challenges: readonly Challenge[];
-}
+  status: Type.Enum(['pending', 'valid', 'invalid', 'deactivated']),
+  expiresAtMs: Type.Number(),
+  challenges: Type.Array(challengeShape),
+});
+export type Authorization = Shaped<typeof authorizationShape>;
 
 /** The certificate issued for an order. */
-export interface OrderedCertificate {
+export const orderedCertificateShape = Type.Object({
   /** As in record paths. */
-  readonly serialKey: string;
-  readonly issuerId: string;
-  readonly notAfterMs: number;
-}
+  serialKey: Type.String(),
+  issuerId: Type.String(),
+  notAfterMs: Type.Number(),
+});
+export type OrderedCertificate = Shaped<typeof orderedCertificateShape>;
 
-export interface Order {
-  readonly accountId: string;
+export const orderShape = Type.Object({
+  accountId: Type.String(),
   /** Path of the directory where it was created: "roles/web/acme/". */
-  readonly directory: string;
-  readonly identifiers: readonly Identifier[];
-  readonly notBeforeMs?: number | undefined;
-  readonly notAfterMs?: number | undefined;
-  readonly profile?: string | undefined;
+  directory: Type.String(),
+  identifiers: Type.Array(identifierShape),
+  notBeforeMs: Type.Optional(Type.Number()),
+  notAfterMs: Type.Optional(Type.Number()),
+  profile: Type.Optional(Type.String()),
   /** RFC 9773 §5: id of the certificate that this order's certificate replaces. */
-  readonly replaces?: string | undefined;
-  readonly createdAtMs: number;
-  readonly expiresAtMs: number;
-  readonly authorizations: readonly Authorization[];
+  replaces: Type.Optional(Type.String()),
+  createdAtMs: Type.Number(),
+  expiresAtMs: Type.Number(),
+  authorizations: Type.Array(authorizationShape),
   /** Final status, once decided by the server; other statuses follow from the authorizations. */
-  readonly outcome?: 'valid' | 'invalid' | undefined;
-  readonly error?: Problem | undefined;
-  readonly certificate?: OrderedCertificate | undefined;
-}
+  outcome: Type.Optional(Type.Enum(['valid', 'invalid'])),
+  error: Type.Optional(problemShape),
+  certificate: Type.Optional(orderedCertificateShape),
+});
+export type Order = Shaped<typeof orderShape>;
 
 /** Time that a client has to complete an order (reference §7.8). */
 export const ORDER_LIFETIME_MS = 24 * 3600 * 1000;
