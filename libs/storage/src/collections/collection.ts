@@ -13,6 +13,7 @@ import {
   recordsBelow,
   type SingleRecord,
 } from './record-collection.ts';
+import { register } from './table.ts';
 import { requireEachStep } from './upgrades.ts';
 
 /** Facts about a kind of records that hold without reading any. */
@@ -105,7 +106,7 @@ const declare = (
   scopes: readonly RecordScope[],
   isSingle: boolean,
   { version, shape }: RecordFormat<TSchema>,
-): Declaration => ({ name, scopes, isSingle, version, shape });
+): Declaration => register({ name, scopes, isSingle, version, shape });
 
 const fillIn = (name: string, names: readonly string[]): string => {
   let used = 0;

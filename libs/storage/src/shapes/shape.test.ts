@@ -6,6 +6,7 @@ const room = Type.Object({
   name: Type.String(),
   kind: Type.Union([Type.Literal('office'), Type.Literal('hall'), Type.Null()]),
   seats: Type.Integer(),
+  floor: Type.Enum([0, 2, 11]),
   closedAtMs: Type.Optional(Type.Number()),
   prices: Type.Record(Type.String(), Type.Number()),
   doors: Type.Array(Type.Object({ width: Type.Number() })),
@@ -16,6 +17,7 @@ const blue: Static<typeof room> = {
   name: 'blue',
   kind: 'office',
   seats: 4,
+  floor: 11,
   prices: { hour: 1, 'two\nlines': 2 },
   doors: [{ width: 1 }],
   size: [3, 4],
@@ -27,6 +29,7 @@ test('the type of a shape is deeply read-only, and optional fields may be undefi
     readonly name: string;
     readonly kind: 'office' | 'hall' | null;
     readonly seats: number;
+    readonly floor: 0 | 2 | 11;
     readonly closedAtMs?: number | undefined;
     readonly prices: Readonly<Record<string, number>>;
     readonly doors: readonly { readonly width: number }[];
@@ -53,6 +56,7 @@ describe('a value', () => {
     [{ name: undefined }, '/name must be string'],
     [{ seats: 4.5 }, '/seats must be integer'],
     [{ seats: Number.NaN }, '/seats must be integer'],
+    [{ floor: '2' }, '/floor must be equal to one of the allowed values'],
     [{ kind: 'attic' }, '/kind must be equal to constant'],
     [{ prices: { 'two\nlines': 'x' } }, '/prices/two\nlines must be number'],
     [{ doors: [{ width: 1, height: 2 }] }, '/doors/0 must not have additional properties height'],

@@ -43,7 +43,7 @@ const ANY_NAME = '^.*$';
 type Json = Readonly<Record<string, unknown>>;
 
 const inOrder = (value: unknown): unknown =>
-  Array.isArray(value) ? value.map(String).toSorted() : value;
+  Array.isArray(value) ? value.toSorted((a, b) => (String(a) < String(b) ? -1 : 1)) : value;
 
 const mapValues = (object: Json, change: (value: unknown, name: string) => unknown): Json =>
   Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value, name)]));

@@ -1,0 +1,31 @@
+import { declaredRecords, recordsMarkdown } from '@keelson/storage';
+import { expect, test } from 'vitest';
+// Loads every module of every service, and with it every declaration.
+import '../src/compose.ts';
+
+const declared = declaredRecords();
+
+test('docs/records.md lists every declared kind of record', async () => {
+  const page = [
+    '# Records',
+    '',
+    'Every kind of record is declared with its scope, version and shape ([libs/storage](../libs/storage/README.md)). Below `shared/`, records are replicated to all secondaries; below `local/`, to DR secondaries; below `node/`, nowhere. "*" is the id of a mount or the like, "…" the key of a record. The last column is a digest of the shape: once a release has written a version, a changed digest needs the next version and an upgrade.',
+    '',
+    'This page is written from the declarations: `npx vitest run --project unit services/standalone -u`.',
+    '',
+    recordsMarkdown(declared),
+    '',
+    'Other records have formats of their own: certificates (`local/certs/…`, DER), parts of CRLs (`local/crl-parts/…`, `shared/unified-crl-parts/…`, DER), the keyring, fences, positions in the logs of other clusters, and what a node stores encrypted by its root key (`node/replication/sealed/…`).',
+    '',
+  ].join('\n');
+  await expect(page).toMatchFileSnapshot('../../../docs/records.md');
+});
+
+test('no kind of record is declared twice', () => {
+  const places = declared.flatMap(({ name, scopes }) => scopes.map((scope) => `${scope}/${name}`));
+  expect(places.filter((place, at) => places.indexOf(place) !== at)).toEqual([]);
+});
+
+test('shared/, local/ and node/ are the only scopes, and names have no empty segment', () => {
+  for (const { name } of declared) expect(name).toMatch(/^([a-z0-9-]+|\*)(\/([a-z0-9-]+|\*))*$/);
+});
