@@ -68,3 +68,16 @@ export class KeelsonError extends Error {
 /** True for a KeelsonError with one of these codes. */
 export const hasCode = (thrown: unknown, ...codes: readonly ErrorCode[]): thrown is KeelsonError =>
   thrown instanceof KeelsonError && codes.includes(thrown.code);
+
+/**
+ * Whether a record cannot be read: it cannot be decrypted, has not the shape of its kind, or is of a newer
+ * version. Such a record is left out of lists, and fails only what depends on it.
+ */
+export const isDamage = (thrown: unknown): boolean =>
+  hasCode(
+    thrown,
+    'barrier.damaged_value',
+    'barrier.unknown_term',
+    'storage.damaged_record',
+    'storage.newer_record',
+  );

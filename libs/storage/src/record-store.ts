@@ -1,6 +1,6 @@
 /** The Store over any Backend: encryption, optimistic transactions, group commit, cache and log. */
 import type { Clock } from '@keelson/clock';
-import { KeelsonError } from '@keelson/errors';
+import { isDamage, KeelsonError } from '@keelson/errors';
 import type { Kysely } from 'kysely';
 import type { Backend } from './backend.ts';
 import type { Barrier } from './barrier/barrier.ts';
@@ -12,7 +12,6 @@ import type { Searched } from './projections/text-search.ts';
 import type { CacheShares } from './reading/cache-shares.ts';
 import { RecordReader } from './reading/record-reader.ts';
 import { storedReadsOf } from './reading/stored-reads.ts';
-import { isDamage } from './records/damaged-records.ts';
 import { requireRecordPath } from './records/record-path.ts';
 import type {
   AppliedPosition,

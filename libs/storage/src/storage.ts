@@ -36,7 +36,6 @@ export {
   type ProjectionRow,
 } from './projections/projection.ts';
 export { countRecords } from './records/count-records.ts';
-export { isDamage } from './records/damaged-records.ts';
 export { deriveView } from './records/derive-view.ts';
 export { readableOnly, unlessDamaged } from './records/readable-records.ts';
 export { digestRecord, subpageOf } from './records/record-digest.ts';

@@ -19,14 +19,25 @@ beforeEach(async () => {
 });
 afterEach(() => mounts.close());
 
-/** Damages the record whose path ends so, of which there must be one. @returns its path */
-const damage = async (end: string, { store }: OpenPki = mounts.pki): Promise<string> => {
+/** The path of the record whose path ends so, of which there must be one. */
+const pathOf = async (end: string, { store }: OpenPki = mounts.pki): Promise<string> => {
   const paths: string[] = [];
   for (const tree of ['replicated', 'local'] as const)
     paths.push(...(await store.stored.listPaths(tree, '', 10_000)));
   const [path, ...others] = paths.filter((one) => one.includes(uuid) && one.endsWith(end));
   if (path === undefined || others.length > 0) throw new Error(`${end}: ${path} ${others.join()}`);
-  await store.applyRecords('damage', [{ path, stored: Buffer.from([0]) }]);
+  return path;
+};
+/** @returns its path */
+const damage = async (end: string, pki: OpenPki = mounts.pki): Promise<string> => {
+  const path = await pathOf(end, pki);
+  await pki.store.applyRecords('damage', [{ path, stored: Buffer.from([0]) }]);
+  return path;
+};
+/** Replaces a record by one that another version of Keelson could have written. @returns its path */
+const rewrite = async (end: string, text: string): Promise<string> => {
+  const path = await pathOf(end);
+  await mounts.pki.store.transact((tx) => tx.write(path, Buffer.from(text)));
   return path;
 };
 const call = (method: string, path: string, body?: unknown) => mounts.pki.call(method, path, body);
@@ -52,6 +63,50 @@ test('a role: other roles issue, the list has its name, and it can be written ag
   expect((await call('DELETE', 'roles/lost')).status).toBe(204);
   expect(await mounts.pki.service.edge.check()).toEqual([]);
   await mounts.post('roles/lost', leafRole);
+});
+
+test('a role of another shape is refused by name, and other roles issue', async () => {
+  const path = await rewrite('roles/lost', '{"issuerRef":"lost","ttlSeconds":"1h"}');
+  for (const [method, at] of [
+    ['GET', 'roles/lost'],
+    ['POST', 'issue/lost'],
+  ] as const) {
+    const { status, json } = await call(method, at, { common_name: 'a.example.com' });
+    expect([status, json.errors]).toEqual([
+      500,
+      [expect.stringContaining(`the record ${path} is damaged`)],
+    ]);
+  }
+  expect((await issue('sound')).status).toBe(200);
+  expect((await call('LIST', 'roles')).data.keys).toEqual(['lost', 'sound']);
+  expect(mounts.pki.store.damagedPaths()).toEqual([path]);
+  expect((await call('DELETE', 'roles/lost')).status).toBe(204);
+  expect(mounts.pki.store.damagedPaths()).toEqual([]);
+});
+
+test('settings of a newer version are refused by name, and not replaced', async () => {
+  await mounts.post('config/urls', { ocsp_servers: ['http://a.example.com/ocsp'] });
+  const path = await rewrite('/config/urls', 'v2 {"ocsp":[]}');
+  for (const [method, body] of [
+    ['GET', undefined],
+    ['POST', { crl_distribution_points: ['http://a.example.com/crl'] }],
+  ] as const) {
+    const { status, json } = await call(method, 'config/urls', body);
+    expect([status, json.errors]).toEqual([
+      503,
+      [expect.stringContaining(`the record ${path} has version 2`)],
+    ]);
+  }
+  expect(Buffer.from((await mounts.pki.store.read(path))?.value ?? []).toString()).toBe(
+    'v2 {"ocsp":[]}',
+  );
+});
+
+test('without a readable default, the issuers that are named are shown and issue', async () => {
+  await mounts.post('config/issuers', { default: 'sound' });
+  await rewrite('/config/defaults', '{}');
+  expect((await call('GET', 'issuer/sound')).status).toBe(200);
+  expect((await issue('sound')).status).toBe(200);
 });
 
 describe('an issuer', () => {
@@ -133,7 +188,7 @@ test.for([
   const written = await call('POST', at, body);
   expect([written.status, written.json.warnings?.[0]]).toEqual([
     200,
-    'the former settings cannot be decrypted and were replaced: fields that this request does not contain have their defaults',
+    'the former settings cannot be read and were replaced: fields that this request does not contain have their defaults',
   ]);
   const [field = ''] = Object.keys(body);
   expect((await call('GET', at)).data[field]).toEqual(before[field]);

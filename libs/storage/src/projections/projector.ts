@@ -2,8 +2,8 @@
  * Maintains the tables of a store's projections: updates them with every commit, and rebuilds them
  * when a version was raised.
  */
+import { isDamage } from '@keelson/errors';
 import type { Kysely } from 'kysely';
-import { isDamage } from '../records/damaged-records.ts';
 import { rangeBelow } from '../records/record-path.ts';
 import type { StoredRecord } from '../store.ts';
 import { layoutDigest, partsOf } from './layout.ts';

@@ -3,11 +3,11 @@
  * replica moved it, the new entries are applied to the cache, so a cached record is as current as
  * one from the database. Nothing expires by time.
  */
-import { hasCode, KeelsonError } from '@keelson/errors';
+import { hasCode, isDamage, KeelsonError } from '@keelson/errors';
 import type { Backend } from '../backend.ts';
 import type { Barrier } from '../barrier/barrier.ts';
 import { KEYRING_PATH } from '../barrier/keyring.ts';
-import { DamagedRecords, isDamage } from '../records/damaged-records.ts';
+import { DamagedRecords } from '../records/damaged-records.ts';
 import { listNames } from '../records/listing.ts';
 import { ParsedRecord } from '../records/parsed-record.ts';
 import { firstAfter, type PathRange, scopeOf } from '../records/record-path.ts';

@@ -1,18 +1,8 @@
 /** The records that this replica could not decrypt or decode, or from which no rows can be computed, until they are written again. */
-import { hasCode } from '@keelson/errors';
 import type { DamageListener } from '../store.ts';
 
 /** Enough to see the extent of the damage; a store that cannot be decrypted at all is another fault. */
 const MAX_PATHS = 100;
-
-export const isDamage = (error: unknown): boolean =>
-  hasCode(
-    error,
-    'barrier.damaged_value',
-    'barrier.unknown_term',
-    'storage.damaged_record',
-    'storage.newer_record',
-  );
 
 export class DamagedRecords {
   /** Called once for each damaged record, and again when a later version of it is damaged too. */

@@ -1,7 +1,7 @@
 /** Reads for lists, in which one damaged record must not hide the others. */
 
+import { isDamage } from '@keelson/errors';
 import type { Reads } from '../store.ts';
-import { isDamage } from './damaged-records.ts';
 
 /** The result of `work`; undefined if it needs a record that cannot be read. */
 export const unlessDamaged = async <T>(work: Promise<T>): Promise<T | undefined> => {

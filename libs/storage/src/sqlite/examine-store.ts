@@ -6,14 +6,13 @@
 import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { KeelsonError } from '@keelson/errors';
+import { isDamage, KeelsonError } from '@keelson/errors';
 import { requireFormat } from '../backend.ts';
 import { createBarrier } from '../barrier/barrier.ts';
 import { KEYRING_PATH } from '../barrier/keyring.ts';
 import { requireNotOlder } from '../projections/layout.ts';
 import type { Projection } from '../projections/projection.ts';
 import { LOAD_VERSIONS } from '../projections/projection-sql.ts';
-import { isDamage } from '../records/damaged-records.ts';
 import { ParsedRecord } from '../records/parsed-record.ts';
 import { rangeBelow, scopeOf } from '../records/record-path.ts';
 import type { Reads } from '../store.ts';

@@ -5,12 +5,11 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '@keelson/clock';
-import { hasCode } from '@keelson/errors';
+import { hasCode, isDamage } from '@keelson/errors';
 import { callInSpan } from '@keelson/logging/spans';
 import type { Backend, Batch } from '../backend.ts';
 import type { Projector, RecordRows } from '../projections/projector.ts';
 import type { RecordReader } from '../reading/record-reader.ts';
-import { isDamage } from '../records/damaged-records.ts';
 import { digestRecord, treeTypeOf } from '../records/record-digest.ts';
 import { prefixesOf } from '../records/record-path.ts';
 import type { RowChange } from '../records/stored-rows.ts';

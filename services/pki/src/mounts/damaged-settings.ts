@@ -1,9 +1,9 @@
 /** Settings whose records are damaged: each fails where it is used, and is repaired by writing it again. */
-import { isDamage } from '@keelson/storage';
+import { hasCode, isDamage } from '@keelson/errors';
 
 /**
  * A value that is read later: a damaged record is an error where the value is used, and nowhere else.
- * @returns a function that gives the value, or throws KeelsonError `barrier.damaged_value`
+ * @returns a function that gives the value, or throws the KeelsonError of the damage
  */
 export const whenUsed = async <T>(value: Promise<T>): Promise<() => T> => {
   try {
@@ -24,8 +24,8 @@ export interface SettingsBefore<T> {
 }
 
 /**
- * The stored settings, or the defaults where these cannot be decrypted, so that writing the settings again
- * repairs them.
+ * The stored settings, or the defaults where these are damaged, so that writing the settings again repairs
+ * them. Settings of a newer version are not replaced.
  */
 export const settingsBefore = async <T>(
   stored: Promise<T>,
@@ -34,11 +34,11 @@ export const settingsBefore = async <T>(
   try {
     return { before: await stored, warnings: [] };
   } catch (error) {
-    if (!isDamage(error)) throw error;
+    if (!isDamage(error) || hasCode(error, 'storage.newer_record')) throw error;
     return {
       before: defaults,
       warnings: [
-        'the former settings cannot be decrypted and were replaced: fields that this request does not contain have their defaults',
+        'the former settings cannot be read and were replaced: fields that this request does not contain have their defaults',
       ],
     };
   }

@@ -3,7 +3,7 @@
  * chains, and its settings. Built from records, never changed.
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { hasCode, KeelsonError } from '@keelson/errors';
+import { isDamage, KeelsonError } from '@keelson/errors';
 import { isSamePublicKey, isSignedBy, type ParsedCertificate } from '@keelson/x509';
 import {
   type AuthorityUrls,
@@ -116,12 +116,12 @@ export class Authority {
     return this.#byId.get(defaultIssuerId);
   }
 
-  /** Whether this is the default issuer; false where that cannot be decrypted. */
+  /** Whether this is the default issuer; false where that cannot be read. */
   isDefault({ issuer }: IssuerInUse): boolean {
     try {
       return this.settings.defaultIssuerId === issuer.id;
     } catch (error) {
-      if (hasCode(error, 'barrier.damaged_value')) return false;
+      if (isDamage(error)) return false;
       throw error;
     }
   }
