@@ -1,7 +1,12 @@
-import { keyedRecords } from '../../base/keyed-records.ts';
+import { collection } from '@keelson/storage';
+import { Type } from 'typebox';
 
 /**
  * Token id -> its last use on this cluster, at most an hour before the actual one. Local, because each cluster
  * records the uses of its own callers, also one that follows another.
  */
-export const tokenUses = keyedRecords<{ readonly atMs: number }>('local/token-uses/');
+export const tokenUses = collection('token-uses', {
+  scope: 'local',
+  version: 1,
+  shape: Type.Object({ atMs: Type.Number() }),
+});
