@@ -13,19 +13,8 @@ import {
   recordsBelow,
   type SingleRecord,
 } from './record-collection.ts';
-import { register } from './table.ts';
+import { type Declaration, register } from './table.ts';
 import { requireEachStep } from './upgrades.ts';
-
-/** Facts about a kind of records that hold without reading any. */
-export interface Declaration {
-  /** Path below the scope, without a final slash. "*" stands for one segment, such as the id of a mount. */
-  readonly name: string;
-  readonly scopes: readonly RecordScope[];
-  /** Whether there is one record at the path, rather than any number below it. */
-  readonly isSingle: boolean;
-  readonly version: number;
-  readonly shape: TSchema;
-}
 
 export interface Declared {
   readonly declaration: Declaration;

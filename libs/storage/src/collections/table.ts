@@ -1,6 +1,18 @@
 /** All kinds of records that the modules of this process declare. */
+import type { TSchema } from 'typebox';
 import { shapeDigest } from '../shapes/shape.ts';
-import type { Declaration } from './collection.ts';
+import type { RecordScope } from '../store.ts';
+
+/** Facts about a kind of records that hold without reading any. */
+export interface Declaration {
+  /** Path below the scope, without a final slash. "*" stands for one segment, such as the id of a mount. */
+  readonly name: string;
+  readonly scopes: readonly RecordScope[];
+  /** Whether there is one record at the path, rather than any number below it. */
+  readonly isSingle: boolean;
+  readonly version: number;
+  readonly shape: TSchema;
+}
 
 const declarations: Declaration[] = [];
 
