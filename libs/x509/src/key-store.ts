@@ -3,7 +3,8 @@
  * password. The structure is encoded with node-forge's ASN.1 module. Its own PKCS #12 builder
  * supports only RSA keys and SHA-1; here a key of any type is stored as PKCS #8, and keys and
  * certificates are encrypted with AES-256 under PBKDF2 with SHA-256 (PBES2, RFC 8018), which
- * OpenSSL 3, Java and NSS can read.
+ * OpenSSL 3, Java and NSS can read; or with Triple DES and SHA-1 (RFC 7292 appendix C) for programs that
+ * read nothing newer, such as Windows Server 2016.
  */
 import { createCipheriv, createHmac, hash, pbkdf2, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -23,8 +24,10 @@ const OID = {
   localKeyId: '1.2.840.113549.1.9.21',
   pbes2: '1.2.840.113549.1.5.13',
   pbkdf2: '1.2.840.113549.1.5.12',
+  pbeWithSha1AndTripleDes: '1.2.840.113549.1.12.1.3',
   hmacSha256: '1.2.840.113549.2.9',
   aes256Cbc: '2.16.840.1.101.3.4.1.42',
+  sha1: '1.3.14.3.2.26',
   sha256: '2.16.840.1.101.3.4.2.1',
   /**
    * Java's attribute for trusted certificates; keytool does not list a certificate that has neither
@@ -42,7 +45,12 @@ const ITERATIONS = 10_000;
 const SALT_BYTES = 16;
 const AES_KEY_BYTES = 32;
 const AES_BLOCK_BYTES = 16;
+const TRIPLE_DES_KEY_BYTES = 24;
+const TRIPLE_DES_BLOCK_BYTES = 8;
 const VERSION = 3;
+
+/** `legacy`: Triple DES and SHA-1. */
+export type KeyStoreAlgorithms = 'current' | 'legacy';
 
 export interface KeyStore {
   /** PKCS #8, DER; undefined for a store of certificates only. */
@@ -54,18 +62,20 @@ export interface KeyStore {
   readonly friendlyName: string;
   /** Printable ASCII; see `checkStorePassword`. Secret. */
   readonly password: string;
+  readonly algorithms: KeyStoreAlgorithms;
 }
 
 const PASSWORD = /^[\u0020-\u007e]{6,128}$/;
 
 /**
  * @throws KeelsonError `request.invalid` for a password that some program cannot use: keytool
- * requires six characters, and programs encode characters outside ASCII differently
+ * requires six characters, and Java opens no store, whatever its algorithms, under a password that
+ * is not ASCII
  */
 export const checkStorePassword = (password: string): void => {
   if (!PASSWORD.test(password))
     throw new KeelsonError('request.invalid', {
-      text: 'the "password" of a PKCS #12 store must have 6 to 128 printable ASCII characters',
+      text: 'the "password" of a PKCS #12 store must have 6 to 128 printable ASCII characters: Java opens no store under another',
     });
 };
 
@@ -110,8 +120,68 @@ interface Encrypted {
   readonly ciphertext: Uint8Array;
 }
 
+const HASH_BLOCK_BYTES = 64;
+/** The purposes of derived octets, RFC 7292 appendix B.3. */
+const PURPOSE = { key: 1, iv: 2, macKey: 3 } as const;
+
+const repeatToBlocks = (octets: Uint8Array): Buffer =>
+  Buffer.alloc(Math.ceil(octets.byteLength / HASH_BLOCK_BYTES) * HASH_BLOCK_BYTES, octets);
+
+/** A block plus another plus one, as numbers, without the carry out of the block. */
+const addBlocks = (block: Uint8Array, addend: Uint8Array): void => {
+  let carry = 1;
+  for (let index = block.byteLength - 1; index >= 0; index--) {
+    carry += (block[index] ?? 0) + (addend[index] ?? 0);
+    block[index] = carry & 0xff;
+    carry >>= 8;
+  }
+};
+
+/** RFC 7292 appendix B.2; the password is a BMPString with its terminator, as in appendix B.1. */
+const deriveOctets = (
+  digest: 'sha1' | 'sha256',
+  purpose: number,
+  password: string,
+  salt: Uint8Array,
+  length: number,
+): Buffer => {
+  const terminated = Buffer.from(`${password}\0`, 'utf16le').swap16();
+  const input = Buffer.concat([repeatToBlocks(salt), repeatToBlocks(terminated)]);
+  const derived: Buffer[] = [];
+  for (let count = 0; count < length; count += derived.at(-1)?.byteLength ?? 0) {
+    let octets: Buffer = Buffer.concat([Buffer.alloc(HASH_BLOCK_BYTES, purpose), input]);
+    for (let round = 0; round < ITERATIONS; round++) octets = hash(digest, octets, 'buffer');
+    derived.push(octets);
+    const addend = Buffer.alloc(HASH_BLOCK_BYTES, octets);
+    for (let at = 0; at < input.byteLength; at += HASH_BLOCK_BYTES)
+      addBlocks(input.subarray(at, at + HASH_BLOCK_BYTES), addend);
+  }
+  return Buffer.concat(derived).subarray(0, length);
+};
+
+/** pbeWithSHAAnd3-KeyTripleDES-CBC. */
+const encryptLegacy = (w: Writer, password: string, content: Uint8Array): Encrypted => {
+  const salt = randomBytes(SALT_BYTES);
+  const key = deriveOctets('sha1', PURPOSE.key, password, salt, TRIPLE_DES_KEY_BYTES);
+  const iv = deriveOctets('sha1', PURPOSE.iv, password, salt, TRIPLE_DES_BLOCK_BYTES);
+  const cipher = createCipheriv('des-ede3-cbc', key, iv);
+  const ciphertext = Buffer.concat([cipher.update(content), cipher.final()]);
+  key.fill(0);
+  return {
+    algorithm: w.sequence(
+      w.oid(OID.pbeWithSha1AndTripleDes),
+      w.sequence(w.octets(salt), w.integer(ITERATIONS)),
+    ),
+    ciphertext,
+  };
+};
+
 /** PBES2 with PBKDF2-HMAC-SHA-256 and AES-256-CBC. */
-const encrypt = async (w: Writer, password: string, content: Uint8Array): Promise<Encrypted> => {
+const encryptCurrent = async (
+  w: Writer,
+  password: string,
+  content: Uint8Array,
+): Promise<Encrypted> => {
   const salt = randomBytes(SALT_BYTES);
   const iv = randomBytes(AES_BLOCK_BYTES);
   const key = await deriveKey(password, salt, ITERATIONS, AES_KEY_BYTES, 'sha256');
@@ -134,23 +204,20 @@ const encrypt = async (w: Writer, password: string, content: Uint8Array): Promis
   };
 };
 
-const HASH_BLOCK_BYTES = 64;
-/** RFC 7292 appendix B.3: the derived octets are the key of a MAC. */
-const MAC_KEY_ID = 3;
+type Encrypt = (content: Uint8Array) => Promise<Encrypted>;
 
-const repeatToBlocks = (octets: Uint8Array): Buffer =>
-  Buffer.alloc(Math.ceil(octets.byteLength / HASH_BLOCK_BYTES) * HASH_BLOCK_BYTES, octets);
-
-/** RFC 7292 appendix B.2 with SHA-256, for a key as long as one hash. */
-const deriveMacKey = (password: string, salt: Uint8Array): Buffer => {
-  const terminated = Buffer.from(`${password}\0`, 'utf16le').swap16();
-  let octets = Buffer.concat([
-    Buffer.alloc(HASH_BLOCK_BYTES, MAC_KEY_ID),
-    repeatToBlocks(salt),
-    repeatToBlocks(terminated),
-  ]);
-  for (let count = 0; count < ITERATIONS; count++) octets = hash('sha256', octets, 'buffer');
-  return octets;
+/** MacData of the content: HMAC with SHA-256, or with SHA-1. */
+const macOf = (w: Writer, { password, algorithms }: KeyStore, content: Uint8Array): Node => {
+  const digest = algorithms === 'legacy' ? 'sha1' : 'sha256';
+  const salt = randomBytes(SALT_BYTES);
+  const length = hash(digest, '', 'buffer').byteLength;
+  const key = deriveOctets(digest, PURPOSE.macKey, password, salt, length);
+  const mac = createHmac(digest, key).update(content).digest();
+  return w.sequence(
+    w.sequence(w.sequence(w.oid(OID[digest]), w.nothing()), w.octets(mac)),
+    w.octets(salt),
+    w.integer(ITERATIONS),
+  );
 };
 
 const attribute = (w: Writer, oid: string, value: Node): Node =>
@@ -166,14 +233,15 @@ const certificateBag = (w: Writer, der: Uint8Array, attributes: readonly Node[])
 /** ContentInfo of certificates, encrypted. */
 const certificateContent = async (
   w: Writer,
-  { certificateDer, chain, password }: KeyStore,
+  { certificateDer, chain }: KeyStore,
+  encrypt: Encrypt,
   attributes: readonly Node[],
 ): Promise<Node> => {
   const bags = [
     certificateBag(w, certificateDer, attributes),
     ...chain.map((der) => certificateBag(w, der, [])),
   ];
-  const encrypted = await encrypt(w, password, w.toDer(w.sequence(...bags)));
+  const encrypted = await encrypt(w.toDer(w.sequence(...bags)));
   return w.sequence(
     w.oid(OID.encryptedData),
     w.explicit(
@@ -192,10 +260,10 @@ const dataContent = (w: Writer, content: Uint8Array): Node =>
 const keyContent = async (
   w: Writer,
   privateKeyDer: Uint8Array,
-  password: string,
+  encrypt: Encrypt,
   attributes: readonly Node[],
 ): Promise<Node> => {
-  const { algorithm, ciphertext } = await encrypt(w, password, privateKeyDer);
+  const { algorithm, ciphertext } = await encrypt(privateKeyDer);
   const bag = w.sequence(
     w.oid(OID.shroudedKeyBag),
     w.explicit(w.sequence(algorithm, w.octets(ciphertext))),
@@ -209,26 +277,21 @@ export const encodeKeyStore = async (store: KeyStore): Promise<Uint8Array> => {
   // Loaded with the first store: the module is large, and most processes never create one.
   const { asn1 } = (await import('node-forge')).default;
   const w = writerOf(asn1);
-  const { privateKeyDer, certificateDer, friendlyName, password } = store;
+  const { privateKeyDer, certificateDer, friendlyName, password, algorithms } = store;
+  const encrypt: Encrypt = async (content) =>
+    algorithms === 'legacy'
+      ? encryptLegacy(w, password, content)
+      : encryptCurrent(w, password, content);
   const name = attribute(w, OID.friendlyName, w.bmpString(friendlyName));
   const keyId = attribute(w, OID.localKeyId, w.octets(hash('sha1', certificateDer, 'buffer')));
   const trusted = attribute(w, OID.trustedKeyUsage, w.oid(OID.anyExtendedKeyUsage));
   const contents =
     privateKeyDer === undefined
-      ? [await certificateContent(w, store, [name, trusted])]
+      ? [await certificateContent(w, store, encrypt, [name, trusted])]
       : [
-          await certificateContent(w, store, [name, keyId]),
-          await keyContent(w, privateKeyDer, password, [name, keyId]),
+          await certificateContent(w, store, encrypt, [name, keyId]),
+          await keyContent(w, privateKeyDer, encrypt, [name, keyId]),
         ];
   const content = w.toDer(w.sequence(...contents));
-  const salt = randomBytes(SALT_BYTES);
-  const mac = createHmac('sha256', deriveMacKey(password, salt)).update(content).digest();
-  const digest = w.sequence(w.sequence(w.oid(OID.sha256), w.nothing()), w.octets(mac));
-  return w.toDer(
-    w.sequence(
-      w.integer(VERSION),
-      dataContent(w, content),
-      w.sequence(digest, w.octets(salt), w.integer(ITERATIONS)),
-    ),
-  );
+  return w.toDer(w.sequence(w.integer(VERSION), dataContent(w, content), macOf(w, store, content)));
 };

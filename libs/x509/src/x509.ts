@@ -60,7 +60,12 @@ export {
   parseExtendedKeyUsage,
   parseKeyUsage,
 } from './extensions/usages.ts';
-export { checkStorePassword, encodeKeyStore, type KeyStore } from './key-store.ts';
+export {
+  checkStorePassword,
+  encodeKeyStore,
+  type KeyStore,
+  type KeyStoreAlgorithms,
+} from './key-store.ts';
 export { ecdsaSignatureToDer } from './keys/ecdsa-signature.ts';
 export {
   describeKey,

@@ -278,7 +278,7 @@ describe('certificates', { timeout: PATIENCE_MS }, () => {
 
     await page.getByRole('button', { name: 'Issue by web' }).click();
     await page.getByLabel('Name of the certificate').fill('a.example.com');
-    await page.getByRole('combobox', { name: /^Form/ }).selectOption('pkcs12');
+    await page.getByRole('combobox', { name: /^Form/ }).selectOption('pkcs12_legacy');
     await page.getByLabel('Password of the key store').fill('a long password');
     await page.getByRole('button', { name: 'Issue the certificate' }).click();
     const issued = page.getByRole('status', { name: 'Issued' });
@@ -287,6 +287,8 @@ describe('certificates', { timeout: PATIENCE_MS }, () => {
     const bytes = await readFile(await (await download).path());
     // An outer SEQUENCE, and the version 3 of RFC 7292.
     expect([bytes[0], bytes.subarray(4, 7).toString('hex')]).toEqual([0x30, '020103']);
+    const tripleDes = Buffer.from('2a864886f70d010c0103', 'hex');
+    expect(bytes.includes(tripleDes)).toBe(true);
 
     const made = await site.secrets('forms/intermediate/generate/internal', {
       common_name: 'b.example.com',

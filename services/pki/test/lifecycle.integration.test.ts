@@ -243,7 +243,7 @@ describe('issuing', () => {
     [{ user_ids: 'u' }, 'user_id u is not allowed by this role'],
     [
       { format: 'jks' },
-      'the "format" path parameter must be "pem", "der", "pem_bundle", "p7b", or "pkcs12"',
+      'the "format" path parameter must be "pem", "der", "pem_bundle", "p7b", "pkcs12", or "pkcs12_legacy"',
     ],
     [
       { common_name: '' },

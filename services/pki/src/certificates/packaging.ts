@@ -8,6 +8,7 @@ import {
   encodeCertsOnly,
   encodeKeyStore,
   encodePem,
+  type KeyStoreAlgorithms,
   parseCertificate,
   parseName,
   toSerialHex,
@@ -18,11 +19,13 @@ import { privateKeyText } from '../keys/private-key-text.ts';
 export const PACKAGING_FIELDS = {
   format: field.string({
     default: 'pem',
-    description: 'pem, der, pem_bundle, p7b (PKCS #7) or pkcs12.',
+    description:
+      'pem, der, pem_bundle, p7b (PKCS #7), pkcs12, or pkcs12_legacy (Triple DES and SHA-1, for programs that read nothing newer).',
   }),
   password: field.string({
     default: '',
-    description: 'Password of the PKCS #12 store: 6 to 128 printable ASCII characters.',
+    description:
+      'Password of the PKCS #12 store: 6 to 128 printable ASCII characters, because Java opens no store under another.',
   }),
   friendly_name: field.string({
     default: '',
@@ -32,10 +35,17 @@ export const PACKAGING_FIELDS = {
 
 /** Formats of certificates and of requests. */
 const FORMATS = ['pem', 'der', 'pem_bundle'] as const;
+/** Formats of PKCS #12 stores, with their algorithms. */
+const STORE_ALGORITHMS = { pkcs12: 'current', pkcs12_legacy: 'legacy' } as const;
+type StoreFormat = keyof typeof STORE_ALGORITHMS;
 /** Formats of certificates, including PKCS #7 and PKCS #12. */
-const CERTIFICATE_FORMATS = [...FORMATS, 'p7b', 'pkcs12'] as const;
+const CERTIFICATE_FORMATS = [...FORMATS, 'p7b', 'pkcs12', 'pkcs12_legacy'] as const;
 type Format = (typeof FORMATS)[number];
 export type CertificateFormat = (typeof CERTIFICATE_FORMATS)[number];
+
+/** Whether a format is a store under a password. */
+export const isStoreFormat = (format: string): format is StoreFormat =>
+  Object.hasOwn(STORE_ALGORITHMS, format);
 
 const requireOneOf = <const T extends string>(formats: readonly T[], text: string): T => {
   const format = formats.find((candidate) => candidate === text);
@@ -53,9 +63,16 @@ export const requireRequestFormat = (text: string): Format => requireOneOf(FORMA
 
 /** The format in which a certificate is returned. */
 export type Packaging =
-  | { readonly format: Exclude<CertificateFormat, 'pkcs12'> }
-  /** `friendlyName` is "" where it is the common name. */
-  | { readonly format: 'pkcs12'; readonly password: string; readonly friendlyName: string };
+  | { readonly format: Exclude<CertificateFormat, StoreFormat> }
+  | StorePackaging;
+
+interface StorePackaging {
+  readonly format: 'pkcs12';
+  readonly algorithms: KeyStoreAlgorithms;
+  readonly password: string;
+  /** "" where it is the common name. */
+  readonly friendlyName: string;
+}
 
 const FRIENDLY_NAME = /^[^\p{Cc}]{0,255}$/u;
 
@@ -71,10 +88,10 @@ export const readPackaging = (fields: {
 }): Packaging => {
   const { password = '', friendly_name: friendlyName = '' } = fields;
   const format = requireOneOf(CERTIFICATE_FORMATS, fields.format);
-  if (format !== 'pkcs12') {
+  if (!isStoreFormat(format)) {
     if (password !== '' || friendlyName !== '')
       throw new KeelsonError('request.invalid', {
-        text: 'the parameters "password" and "friendly_name" are for the format "pkcs12" only',
+        text: 'the parameters "password" and "friendly_name" are for the formats "pkcs12" and "pkcs12_legacy" only',
       });
     return { format };
   }
@@ -83,7 +100,7 @@ export const readPackaging = (fields: {
     throw new KeelsonError('request.invalid', {
       text: 'the "friendly_name" must have at most 255 characters and no control characters',
     });
-  return { format, password, friendlyName };
+  return { format: 'pkcs12', algorithms: STORE_ALGORITHMS[format], password, friendlyName };
 };
 
 export const base64 = (bytes: Uint8Array): string =>
@@ -105,14 +122,14 @@ const toCertsOnlyPem = ({ certificateDer, chain }: Parcel): string =>
 /** A certificate, its chain and its key in PKCS #12 form, base64. */
 const toKeyStoreText = async (
   { certificateDer, chain, privateKeyDer }: Parcel,
-  { password, friendlyName }: { readonly password: string; readonly friendlyName: string },
+  { password, friendlyName, algorithms }: StorePackaging,
 ): Promise<string> => {
   const { subject, serialNumber } = parseCertificate(certificateDer);
   const [commonName = toSerialHex(serialNumber)] = attributeValues(
     parseName(subject),
     ATTRIBUTE.commonName,
   );
-  const store = { certificateDer, chain, privateKeyDer, password };
+  const store = { certificateDer, chain, privateKeyDer, password, algorithms };
   return base64(await encodeKeyStore({ ...store, friendlyName: friendlyName || commonName }));
 };
 

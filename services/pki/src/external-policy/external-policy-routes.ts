@@ -4,7 +4,7 @@ import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { dialectRules, field, type OperationContext, secretsRoutes } from '@keelson/secrets-api';
 import { decodePem, toKeyAlgorithm } from '@keelson/x509';
-import { type Packaging, readPackaging } from '../certificates/packaging.ts';
+import { isStoreFormat, type Packaging, readPackaging } from '../certificates/packaging.ts';
 import { readCsrPem } from '../issuing/domain/csr-names.ts';
 import { issuedDocument } from '../issuing/issuing-document.ts';
 import { CSR_FIELD } from '../issuing/issuing-parameters.ts';
@@ -71,9 +71,9 @@ const toIssuing = (context: OperationContext<FormatValues>): PolicyIssuing => {
 
 /** @throws KeelsonError `request.invalid`, also for PKCS #12: its password would go to the policy service */
 const readFormat = (format: string): Packaging => {
-  if (format === 'pkcs12')
+  if (isStoreFormat(format))
     throw new KeelsonError('request.invalid', {
-      text: 'the format "pkcs12" is not available here: all parameters go to the external policy service, and its password would, too',
+      text: `the format "${format}" is not available here: all parameters go to the external policy service, and its password would, too`,
     });
   return readPackaging({ format });
 };

@@ -289,6 +289,7 @@ describe('the reference policy service', () => {
   test.for([
     ['a format', { format: 'text' }, /"format" path parameter/],
     ['a store under a password', { format: 'pkcs12', password: 'secret 1' }, /not available here/],
+    ['an old store', { format: 'pkcs12_legacy', password: 'secret 1' }, /not available here/],
     ['a private key format', { private_key_format: 'jks' }, /"private_key_format" parameter/],
     ['a key type', { key_type: 'dsa' }, /unknown key type/],
     ['a key size', { key_type: 'rsa', key_bits: 1024 }, /unsupported bit length/],

@@ -25,14 +25,18 @@ const FORMATS = {
   pem: 'PEM: text files',
   der: 'DER: binary files',
   pkcs12: 'PKCS #12: one file with a password, key and chain included',
+  pkcs12_legacy: 'PKCS #12 for old programs: Triple DES and SHA-1',
 } as const;
 
 type Format = keyof typeof FORMATS;
 
+/** Whether a format is one file under a password, which holds the key, too. */
+const isKeyStore = (format: Format) => format === 'pkcs12' || format === 'pkcs12_legacy';
+
 const DownloadFiles = (props: { issued: Issued['data']; name: string; format: Format }) => {
   const { issued, name, format } = props;
   const { certificate, private_key: key, ca_chain: chain = [] } = issued;
-  if (format === 'pkcs12')
+  if (isKeyStore(format))
     return (
       <Download
         name={`${name}.p12`}
@@ -78,7 +82,7 @@ const DownloadFiles = (props: { issued: Issued['data']; name: string; format: Fo
 /** The issued certificate. Its key is stored nowhere else, so leaving the page loses it. */
 const IssuedCertificate = (props: { issued: Issued['data']; name: string; format: Format }) => {
   const { issued, format } = props;
-  const hasKey = issued.private_key !== undefined || format === 'pkcs12';
+  const hasKey = issued.private_key !== undefined || isKeyStore(format);
   return (
     <section role="status" className="hindrance" aria-label="Issued">
       <p>
@@ -121,9 +125,9 @@ export const IssueForm = ({ mount, role }: { mount: string; role: string }) => {
     ttl,
     ...(csr.trim() !== '' && { csr: csr.trim() }),
     ...(format !== 'pem' && { format }),
-    ...(format === 'pkcs12' && { password }),
+    ...(isKeyStore(format) && { password }),
   };
-  const shownBody = format === 'pkcs12' ? { ...body, password: '…' } : body;
+  const shownBody = isKeyStore(format) ? { ...body, password: '…' } : body;
   const issuing = useAction(
     () => callSecrets<Issued>('POST', path, { body }),
     ({ data }) => setIssued({ data, name: name.trim() || 'certificate', format }),
@@ -186,7 +190,7 @@ export const IssueForm = ({ mount, role }: { mount: string; role: string }) => {
             ))}
           </select>
         </label>
-        {format === 'pkcs12' && (
+        {isKeyStore(format) && (
           <label>
             Password of the key store
             <input
