@@ -1,7 +1,9 @@
 import fc from 'fast-check';
+import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { parsePage } from './pagination.ts';
 import { queryReader } from './query.ts';
+import { choice, timestamp } from './resource-schema.ts';
 
 /** A query string of an endpoint without further parameters. */
 const parseQuery = queryReader();
@@ -77,6 +79,22 @@ describe('query parameters', () => {
     expect(() => given.one('filter', 'other')).toThrow('does not declare');
     const unknown = read(new URLSearchParams('filter[tagged][7][value]=a'));
     expect(() => unknown.requireKnown()).toThrow('filter[tagged][7][value]');
+  });
+
+  test.for([
+    ['filter[status]=a,c', 'filter[status] must be one of a, b'],
+    ['filter[status]=,c', 'filter[status] must be one of a, b'],
+    ['filter[names]=x,y,z', 'filter[names] has at most 2 values'],
+    ['filter[since]=yesterday', 'filter[since] must be an RFC 3339 time'],
+  ])('%s is refused: %s', ([given, text]) => {
+    const read = queryReader({
+      'filter[status]': { description: '', schema: Type.Array(choice(['a', 'b'])) },
+      'filter[names]': { description: '', schema: Type.Array(Type.String(), { maxItems: 2 }) },
+      'filter[since]': { description: '', schema: timestamp() },
+    });
+    expect(() => read(new URLSearchParams(given))).toThrow(text);
+    const empty = new URLSearchParams(given?.replace(/=.*/, '='));
+    expect(() => read(empty)).not.toThrow();
   });
 
   test('refuses more parameters than any request needs', () => {

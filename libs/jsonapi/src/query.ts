@@ -8,6 +8,7 @@ import { JSON_API_LIMITS } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { type TSchema, Type } from 'typebox';
 import { choice } from './resource-schema.ts';
+import { parseTimestampMs } from './timestamp.ts';
 
 const NAME = /^([^[\]]+)((?:\[[^[\]]*\])*)$/;
 const SEPARATOR = '\u0000';
@@ -66,10 +67,38 @@ const toKey = (path: readonly string[]): string =>
 const isList = ({ schema }: QueryParameter): boolean =>
   (schema as { type?: string } | undefined)?.type === 'array';
 
-/** The values that a parameter with one value has; undefined where it may be any text. */
-const allowedValues = ({ schema }: QueryParameter): readonly string[] | undefined => {
-  const { type, enum: values } = (schema ?? {}) as { type?: string; enum?: readonly string[] };
-  return type === 'boolean' ? ['true', 'false'] : values;
+/** The parts of a list that is separated by commas, trimmed, without empty ones. */
+const partsOf = (values: readonly string[]): readonly string[] =>
+  values
+    .flatMap((value) => value.split(','))
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+interface ValueSchema {
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly format?: string;
+  readonly items?: ValueSchema;
+  readonly maxItems?: number;
+}
+
+/** Why one value is none that a parameter has; undefined where it is. */
+const faultOf = (schema: ValueSchema, value: string): string | undefined => {
+  const allowed = schema.type === 'boolean' ? ['true', 'false'] : schema.enum;
+  if (allowed !== undefined && !allowed.includes(value))
+    return `must be one of ${allowed.join(', ')}`;
+  if (schema.format === 'date-time' && parseTimestampMs(value) === undefined)
+    return 'must be an RFC 3339 time with a time zone, such as 2026-01-31T12:00:00Z';
+  return undefined;
+};
+
+/** Why values, each of which may be a list, are none that a parameter has; undefined where they are. */
+const refusalOf = (parameter: QueryParameter, given: readonly string[]): string | undefined => {
+  const schema = (parameter.schema ?? {}) as ValueSchema;
+  const values = isList(parameter) ? partsOf(given) : given.filter((value) => value !== '');
+  const { items = schema, maxItems = values.length } = schema;
+  if (values.length > maxItems) return `has at most ${maxItems} values`;
+  return values.map((value) => faultOf(items, value)).find((fault) => fault !== undefined);
 };
 
 const headOf = (key: string): string => key.split(SEPARATOR, 1)[0] ?? '';
@@ -113,8 +142,8 @@ const readValues = (
 /**
  * A reader of the query strings of one endpoint, which has these parameters.
  * @returns reads a query string; @throws KeelsonError `request.invalid` when there are too many parameters,
- *   `jsonapi.invalid_parameter` for U+0000, for several values of a parameter that is no list, and for a value
- *   that is none of those a parameter has
+ *   `jsonapi.invalid_parameter` for U+0000, for several values of a parameter that is no list, for more values
+ *   than a list may have, and for a value, alone or in a list, that is none of those a parameter has
  */
 export const queryReader = (schema: QuerySchema = {}) => {
   const names = Object.keys(schema);
@@ -137,10 +166,8 @@ export const queryReader = (schema: QuerySchema = {}) => {
         throw refuseParameter(name, 'has one value, and was given several times');
       // `parseSort` names the fields by which a list can be sorted.
       const parameter = headOf(key) === 'sort' ? undefined : declared.get(withoutIndexes(key));
-      const allowed = parameter && allowedValues(parameter);
-      const value = values[0] ?? '';
-      if (value !== '' && allowed !== undefined && !allowed.includes(value))
-        throw refuseParameter(name, `must be one of ${allowed.join(', ')}`);
+      const refusal = parameter && refusalOf(parameter, values);
+      if (refusal !== undefined) throw refuseParameter(name, refusal);
     }
     const at = (path: readonly string[]): readonly string[] => {
       const key = toKey(path);
@@ -151,11 +178,7 @@ export const queryReader = (schema: QuerySchema = {}) => {
     };
     return {
       one: (...path) => at(path).at(-1),
-      list: (...path) =>
-        at(path)
-          .flatMap((value) => value.split(','))
-          .map((part) => part.trim())
-          .filter((part) => part !== ''),
+      list: (...path) => partsOf(at(path)),
       children: (...path) => {
         const prefix = toKey(path) + SEPARATOR;
         const below = [...given.keys()]

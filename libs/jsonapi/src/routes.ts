@@ -13,6 +13,7 @@ import { metaWarnings } from './added-warning.ts';
 import type { JsonApiDocument } from './document.ts';
 import type { Endpoint } from './endpoint.ts';
 import { JSON_API_MEDIA_TYPE } from './error-document.ts';
+import { parseInclude } from './include.ts';
 import { describeEndpoint } from './openapi.ts';
 import { queryReader } from './query.ts';
 import { type BodyDecoder, createBodyDecoder, requireSameId } from './request-body.ts';
@@ -68,10 +69,13 @@ const toRoute = (tag: string, definition: Endpoint): Route => {
     handle: async (exchange): Promise<EdgeResponse> => {
       const principal = exchange.head.principal;
       if (principal === undefined) throw new KeelsonError('jsonapi.unauthorized');
-      const body = await readBody(definition, decoder, exchange);
-      const { head, params } = exchange;
+      // Before the handler, which may change something and then find that it cannot answer as asked.
       const query = readQuery(exchange.query);
       const fields = parseFields(query);
+      if (definition.answers?.includes !== undefined)
+        parseInclude(query, definition.answers.includes);
+      const body = await readBody(definition, decoder, exchange);
+      const { head, params } = exchange;
       if (idParameter !== undefined) requireSameId(idOf(body), params[idParameter] ?? '');
       const answer = await definition
         .handle({ head, params, query, principal, body })

@@ -11,12 +11,12 @@ import {
   toTimestamp,
 } from '@keelson/jsonapi';
 import { Type } from 'typebox';
-import type { MembershipView } from './membership-list-operations.ts';
+import { MEMBERSHIP_STATUSES, type MembershipView } from './membership-list-operations.ts';
 
 export const MEMBERSHIP = resourceSchema({
   type: 'organization-memberships',
   attributes: {
-    status: choice(['active', 'invited']),
+    status: choice(MEMBERSHIP_STATUSES),
     email: Type.String({ format: 'email' }),
     'created-at': timestamp(),
   },

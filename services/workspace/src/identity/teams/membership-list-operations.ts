@@ -20,6 +20,8 @@ import {
 import { type User, userRecords } from '../model/user-records.ts';
 import { endMembership, findMemberIds } from './membership-operations.ts';
 
+export const MEMBERSHIP_STATUSES = ['active', 'invited'] as const;
+
 export interface MembershipView {
   readonly membership: Membership;
   readonly organization: Organization;
@@ -28,7 +30,7 @@ export interface MembershipView {
    * A member who was invited by address is invited until the first request with one of its tokens, whether the
    * account is new or not: the status does not tell which addresses have accounts.
    */
-  readonly status: 'active' | 'invited';
+  readonly status: (typeof MEMBERSHIP_STATUSES)[number];
 }
 
 export const loadMembershipView = async (

@@ -1,5 +1,6 @@
 import type { Route } from '@keelson/edge';
 import {
+  choice,
   endpoint,
   itemsOn,
   jsonApiRoutes,
@@ -22,6 +23,7 @@ import {
   deleteMembership,
   listMemberships,
   listOwnMemberships,
+  MEMBERSHIP_STATUSES,
   requireMembership,
 } from './membership-list-operations.ts';
 
@@ -76,7 +78,10 @@ export const organizationMembershipRoutes = (context: IdentityContext): Route[] 
       query: {
         q: { description: 'Part of the user name or mail address.' },
         'filter[email]': { description: 'Mail addresses.', schema: TEXTS },
-        'filter[status]': { description: 'Statuses of the memberships.', schema: TEXTS },
+        'filter[status]': {
+          description: 'Statuses of the memberships.',
+          schema: Type.Array(choice(MEMBERSHIP_STATUSES)),
+        },
       },
       answers: pageOf('organization-memberships', { includes: MEMBERSHIP_INCLUDES }),
       handle: async ({ head, principal, params, query }) => {

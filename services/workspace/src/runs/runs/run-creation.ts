@@ -8,7 +8,7 @@ import type {
 } from '../../state/model/domain/configuration-version.ts';
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
 import { findMissingExecutorOf } from '../executors/run-executor-operations.ts';
-import type { Run } from '../model/domain/run.ts';
+import { CONFIGURATION_SOURCE, type RUN_SOURCES, type Run } from '../model/domain/run.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
 import { failWaitingRun, storeRun } from './run-changes.ts';
 
@@ -41,7 +41,7 @@ export type RunSource = 'tfe-api' | 'terraform' | 'terraform+cloud';
 const isCli = (source: string): boolean => source === 'terraform' || source === 'terraform+cloud';
 
 export interface RunOrigin {
-  readonly source: string;
+  readonly source: (typeof RUN_SOURCES)[number];
   readonly createdById: string | null;
   /** `at-…`; null for a run that no request asked for. */
   readonly requestedWith: string | null;
@@ -144,7 +144,7 @@ export const queueUploadedRun = (
       ...(version.ingress && toCommitted(version.ingress)),
     },
     {
-      source: 'tfe-configuration-version',
+      source: CONFIGURATION_SOURCE,
       createdById: version.createdById,
       requestedWith: version.announcedWith,
       ...origin,

@@ -179,6 +179,7 @@ describe('a list of runs', () => {
       400,
       expect.stringContaining('filter[status_group] must be one of '),
     ]);
+    expect(await found('filter[status]=policy_checked')).toEqual([]);
     await act(waiting, 'discard');
     await finish(running, false);
     expect(await found('filter[status_group]=final')).toEqual([waiting, running]);

@@ -1,17 +1,18 @@
 /** Decodes requests for runs and the filters of their lists. */
+import { KeelsonError } from '@keelson/errors';
 import {
   choice,
   nullable,
   type QueryParameters,
   type QuerySchema,
   resourceBody,
-  TEXTS,
   type UnsupportedFields,
 } from '@keelson/jsonapi';
 import { type Static, Type } from 'typebox';
 import { RUN_STATUSES } from '../../base/run-status.ts';
+import { RUN_STATUS_FILTER } from '../../base/run-status-filter.ts';
 import { toCamelKeys } from '../../base/validation/attribute-names.ts';
-import { STATUS_GROUPS } from '../model/domain/run.ts';
+import { RUN_OPERATIONS, RUN_SOURCES, STATUS_GROUPS } from '../model/domain/run.ts';
 import type { GivenRun, RunSource } from './run-creation.ts';
 import type { RunFilter } from './run-filter.ts';
 
@@ -92,31 +93,57 @@ export const toSource = (headers: Readonly<Record<string, string>>): RunSource =
   return headers['terraform-version'] === undefined ? 'tfe-api' : 'terraform';
 };
 
-/** An unknown group has no statuses, so that it matches no run. */
+/** No run has it, so that a status outside of the group that is asked for matches none. */
 const NO_STATUS = ['none'];
+
+/** Each name is looked up. */
+const NAMES = Type.Array(Type.String(), { maxItems: 30 });
+
+/** Sources that clients may ask for, and that no run has. */
+const FOREIGN_SOURCES = ['tfe-ui', 'tfe-module', 'tfe-infrastructure-lifecycle'] as const;
 
 /** Parameters that `parseRunFilter` reads. */
 export const RUN_FILTERS: QuerySchema = {
-  'filter[status]': { description: 'Statuses of the runs.', schema: TEXTS },
+  'filter[status]': { description: 'Statuses of the runs.', schema: RUN_STATUS_FILTER },
   'filter[status_group]': {
     description: 'A group of statuses.',
     schema: choice([...STATUS_GROUPS.keys()]),
   },
-  'filter[source]': { description: 'Sources of the runs.', schema: TEXTS },
-  'filter[operation]': { description: 'Operations of the runs.', schema: TEXTS },
-  'filter[agent_pool_names]': { description: 'Names of agent pools.', schema: TEXTS },
-  'filter[workspace_names]': { description: 'Names of workspaces.', schema: TEXTS },
-  'filter[timeframe]': { description: 'A year, or `year` for the last twelve months.' },
+  'filter[source]': {
+    description: 'Sources of the runs.',
+    schema: Type.Array(choice([...RUN_SOURCES, ...FOREIGN_SOURCES])),
+  },
+  'filter[operation]': {
+    description: 'Operations of the runs.',
+    schema: Type.Array(choice(RUN_OPERATIONS)),
+  },
+  'filter[agent_pool_names]': { description: 'Names of agent pools.', schema: NAMES },
+  'filter[workspace_names]': { description: 'Names of workspaces.', schema: NAMES },
+  'filter[timeframe]': {
+    description: 'A year, or `year` for the last twelve months.',
+    schema: Type.String({ pattern: '^(?:year|[0-9]{4})$' }),
+  },
   'search[user]': { description: 'Part of the name of the user who queued the run.' },
   'search[commit]': { description: 'Part of the hash of the commit.' },
   'search[basic]': { description: 'Part of the id, message, commit or user name.' },
 };
 
+/** @throws KeelsonError `jsonapi.invalid_parameter` for any other text than a year or `year` */
+const parseTimeframe = (query: QueryParameters): string | undefined => {
+  const timeframe = query.one('filter', 'timeframe') || undefined;
+  if (timeframe === undefined || timeframe === 'year' || /^\d{4}$/.test(timeframe))
+    return timeframe;
+  throw new KeelsonError('jsonapi.invalid_parameter', {
+    parameter: 'filter[timeframe]',
+    text: 'must be a year of four digits, or year for the last twelve months',
+  });
+};
+
 export const parseRunFilter = (query: QueryParameters): RunFilter => {
   const group = query.one('filter', 'status_group') || undefined;
-  const statuses = query.list('filter', 'status').slice(0, 30);
-  const isInGroup = STATUS_GROUPS.get(group ?? '');
-  const grouped = isInGroup === undefined ? NO_STATUS : RUN_STATUSES.filter(isInGroup);
+  const statuses = query.list('filter', 'status');
+  const isInGroup = STATUS_GROUPS.get(group ?? '') ?? (() => false);
+  const grouped = RUN_STATUSES.filter(isInGroup);
   return {
     statuses:
       group === undefined
@@ -124,11 +151,11 @@ export const parseRunFilter = (query: QueryParameters): RunFilter => {
         : statuses.length === 0
           ? grouped
           : [...NO_STATUS, ...statuses.filter((status) => grouped.some((one) => one === status))],
-    sources: query.list('filter', 'source').slice(0, 30),
-    operations: query.list('filter', 'operation').slice(0, 30),
-    agentPoolNames: query.list('filter', 'agent_pool_names').slice(0, 30),
-    workspaceNames: query.list('filter', 'workspace_names').slice(0, 30),
-    timeframe: query.one('filter', 'timeframe'),
+    sources: query.list('filter', 'source'),
+    operations: query.list('filter', 'operation'),
+    agentPoolNames: query.list('filter', 'agent_pool_names'),
+    workspaceNames: query.list('filter', 'workspace_names'),
+    timeframe: parseTimeframe(query),
     username: query.one('search', 'user'),
     commit: query.one('search', 'commit'),
     text: query.one('search', 'basic'),

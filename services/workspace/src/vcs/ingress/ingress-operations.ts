@@ -4,6 +4,7 @@ import { newResourceId } from '@keelson/jsonapi';
 import type { Commit } from '@keelson/repositories';
 import type { Transaction } from '@keelson/storage';
 import { hasRuns } from '../../runs/executors/run-executor-operations.ts';
+import { CONFIGURATION_SOURCE } from '../../runs/model/domain/run.ts';
 import { failWaitingRun } from '../../runs/runs/run-changes.ts';
 import { queueRun } from '../../runs/runs/run-creation.ts';
 import { storeUploaded } from '../../state/configuration-versions/configuration-version-operations.ts';
@@ -203,7 +204,7 @@ export const giveUpFetch = async (
     announce(tx, version);
     if (!version.autoQueueRuns || !(await hasRuns(tx, workspace))) continue;
     const origin = {
-      source: 'tfe-configuration-version',
+      source: CONFIGURATION_SOURCE,
       createdById: null,
       requestedWith: null,
       mayApply: false,

@@ -8,6 +8,7 @@ import {
   sortedBy,
   TEXTS,
 } from '@keelson/jsonapi';
+import { RUN_STATUS_FILTER } from '../../base/run-status-filter.ts';
 import { SORT_FIELDS, type TagFilter, type WorkspaceQuery } from './workspace-listing.ts';
 
 /** The selection of a list request, before it is limited to what the caller may see. */
@@ -47,7 +48,10 @@ export const WORKSPACE_FILTERS: QuerySchema = {
   'search[exclude-tags]': { description: 'Flat tags that it does not have.', schema: TEXTS },
   ...TAG_FILTERS,
   'filter[project][id]': { description: 'Its project.' },
-  'filter[current-run][status]': { description: 'Statuses of its current run.', schema: TEXTS },
+  'filter[current-run][status]': {
+    description: 'Statuses of its current run.',
+    schema: RUN_STATUS_FILTER,
+  },
   sort: sortedBy(SORT_FIELDS),
 };
 

@@ -231,23 +231,39 @@ export const nextRun = (run: Run, event: RunEvent, nowMs: number): Run | undefin
 export const needsLock = (run: Run): boolean =>
   !run.planOnly && (!run.savePlan || run.status === 'confirmed' || run.status === 'applying');
 
-type RunOperation =
-  | 'plan_only'
-  | 'plan_and_apply'
-  | 'save_plan'
-  | 'refresh_only'
-  | 'destroy'
-  | 'empty_apply'
-  | 'assess';
+export const RUN_OPERATIONS = [
+  'plan_only',
+  'plan_and_apply',
+  'save_plan',
+  'refresh_only',
+  'destroy',
+  'empty_apply',
+  'assess',
+] as const;
+type RunOperation = (typeof RUN_OPERATIONS)[number];
 
 /** Source of runs that destroy a workspace at its time. */
-export const AUTO_DESTROY_SOURCE = 'auto-destroy';
+export const AUTO_DESTROY_SOURCE = 'auto-destroy' as const;
 
 /** Source of runs that the apply of another workspace queues. */
-export const RUN_TRIGGER_SOURCE = 'tfe-run-trigger';
+export const RUN_TRIGGER_SOURCE = 'tfe-run-trigger' as const;
 
 /** Source of runs that are health assessments. */
-export const ASSESSMENT_SOURCE = 'assessment';
+export const ASSESSMENT_SOURCE = 'assessment' as const;
+
+/** Source of runs that a commit or an upload queues. */
+export const CONFIGURATION_SOURCE = 'tfe-configuration-version' as const;
+
+/** The sources of runs: clients, which identify themselves in headers, and Keelson itself. */
+export const RUN_SOURCES = [
+  'tfe-api',
+  'terraform',
+  'terraform+cloud',
+  CONFIGURATION_SOURCE,
+  RUN_TRIGGER_SOURCE,
+  AUTO_DESTROY_SOURCE,
+  ASSESSMENT_SOURCE,
+] as const;
 
 export const isAssessment = ({ source }: Pick<Run, 'source'>): boolean =>
   source === ASSESSMENT_SOURCE;

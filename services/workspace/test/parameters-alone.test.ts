@@ -1,0 +1,217 @@
+/**
+ * Every declared query parameter of every operation, sent alone with a telling value: the result differs, or
+ * the request is refused. A value that is none of the fixed ones is refused with 400, which names them; a
+ * filter that was left out would show more than was asked for. Bodies: `accepted-fields.test.ts`.
+ */
+import { type AskedAlone, judgeAlone } from '@keelson/testkit/parameters-alone';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Furnished, furnishLists } from './furnished-lists.ts';
+import type { Reply } from './workspace-harness.ts';
+
+interface Schema {
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly format?: string;
+  readonly pattern?: string;
+  readonly items?: Schema;
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly schema: Schema;
+}
+
+interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly parameters: readonly Parameter[];
+}
+
+/** Parameters without which a list is refused. */
+const REQUIRED: Readonly<Record<string, string>> = {
+  '/vars': 'filter[organization][name]=acme&filter[workspace][name]={workspace_name}',
+  '/state-versions': 'filter[organization][name]=acme&filter[workspace][name]={workspace_name}',
+  '/team-workspaces': 'filter[workspace][id]={workspace_id}',
+  '/team-projects': 'filter[project][id]={project_id}',
+  '/workspaces/{workspace_id}/run-triggers': 'filter[run-trigger][type]=inbound',
+};
+
+/** The query without which a parameter has no effect. */
+const BESIDE: Readonly<Record<string, string>> = {
+  'filter[tagged][0][value]': 'filter[tagged][0][key]=env',
+  'filter[tag-value-default-null]': 'filter[tagged][0][key]=env&filter[tagged][0][value]=',
+  'filter[tag-union]': 'filter[tagged][0][key]=env&filter[tagged][1][key]=absent',
+};
+
+/** Telling values of parameters whose form only their description tells. */
+const TELLING: Readonly<Record<string, readonly string[]>> = {
+  'page[number]': ['2'],
+  'page[size]': ['1'],
+  'filter[timeframe]': ['1999'],
+  'search[exclude-tags]': ['tagged'],
+  'filter[exclude][taggable][id]': ['{workspace_id}'],
+};
+
+/** Parameters that act for callers with few rights. */
+const AS_MEMBER = /^filter\[permissions\]/;
+
+/** Operations whose `include` has no effect: clients may ask for what has an address of its own. */
+const NOTHING_TO_INCLUDE: readonly string[] = [
+  '/workspaces/{workspace_id}/configuration-versions',
+  '/configuration-versions/{configuration_version_id}',
+  '/runs/{run_id}/configuration-version',
+];
+
+let furnished: Furnished;
+let operations: readonly Operation[];
+
+beforeAll(async () => {
+  furnished = await furnishLists();
+  const { pathsJson } = await furnished.harness.service.edge.describe();
+  type Described = Readonly<Record<string, { readonly parameters?: readonly Parameter[] }>>;
+  operations = Object.entries(JSON.parse(pathsJson) as Record<string, Described>).flatMap(
+    ([path, methods]) =>
+      Object.entries(methods).map(([method, { parameters = [] }]) => ({
+        method: method.toUpperCase(),
+        path,
+        parameters: parameters.filter(({ in: place }) => place === 'query'),
+      })),
+  );
+}, 120_000);
+afterAll(() => furnished.harness[Symbol.asyncDispose]());
+
+const isFields = ({ name }: Parameter): boolean => name.startsWith('fields[');
+
+const allowedOf = ({ schema }: Parameter): readonly string[] | undefined =>
+  schema.type === 'boolean' ? ['true', 'false'] : (schema.items ?? schema).enum;
+
+/** Whether only some texts are values. */
+const isFixed = (parameter: Parameter): boolean =>
+  allowedOf(parameter) !== undefined ||
+  parameter.schema.pattern !== undefined ||
+  parameter.schema.format !== undefined;
+
+const tellingOf = (parameter: Parameter): readonly string[] => {
+  const { name, schema } = parameter;
+  const allowed = allowedOf(parameter);
+  if (allowed !== undefined) return allowed;
+  if (schema.format === 'date-time') return ['2999-01-01T00:00:00Z'];
+  return TELLING[name] ?? ['no-such-thing'];
+};
+
+const fill = (text: string): string =>
+  text.replaceAll(/\{(\w+)\}/g, (_, name: string) => furnished.ids[name] ?? '');
+
+/** A query with everything that the parameter needs. */
+const besides = (path: string, { name }: Parameter, ...sent: readonly string[]): string => {
+  const isSent = sent.some((part) => part.startsWith(`${name}=`));
+  const needed = [REQUIRED[path] ?? '', BESIDE[name] ?? '']
+    .flatMap((query) => query.split('&'))
+    .filter((part) => part !== '' && !(isSent && part.startsWith(`${name}=`)));
+  return [...needed, ...sent].map(fill).join('&');
+};
+
+const isOf = (type: string, reply: Reply): boolean =>
+  [reply.data, ...reply.list, ...reply.included].flat().some((one) => one?.type === type);
+
+/** Without what repeats the request or differs each time. */
+const outcomeOf = ({ data, included, meta }: Reply): string =>
+  JSON.stringify({ data, included, meta }).replaceAll(/"https:\/\/[^"]*"/g, '"address"');
+
+const ask = async (method: string, path: string, query: string, token?: string) => {
+  const reply = await furnished.harness.call(method, `${fill(path)}?${query}`, undefined, token);
+  const alone: AskedAlone = {
+    status: reply.status,
+    errors: reply.errors.map(({ detail }) => detail),
+    warnings: reply.meta?.warnings ?? [],
+    outcome: reply.status === 204 ? '' : outcomeOf(reply),
+  };
+  return { reply, alone };
+};
+
+const each = async (
+  of: readonly Operation[],
+  findingOf: (operation: Operation, parameter: Parameter) => Promise<string | undefined>,
+): Promise<readonly string[]> => {
+  const findings: string[] = [];
+  for (const operation of of) {
+    for (const parameter of operation.parameters) {
+      const finding = await findingOf(operation, parameter);
+      if (finding !== undefined)
+        findings.push(`${operation.method} ${operation.path} ${parameter.name}: ${finding}`);
+    }
+  }
+  return findings;
+};
+
+/** `fields` has one implementation for all answers: those of addresses with another parameter suffice. */
+const readsOf = (of: readonly Operation[]) =>
+  of.filter(
+    ({ method, parameters }) =>
+      method === 'GET' && parameters.some((one) => !isFields(one) && !one.name.startsWith('page[')),
+  );
+
+test('a parameter sent alone changes what is read', async () => {
+  const reads = readsOf(operations);
+  expect(reads.length).toBeGreaterThanOrEqual(35);
+  const findings = await each(reads, async ({ method, path, parameters }, parameter) => {
+    const { name } = parameter;
+    const include = parameters.find((one) => one.name === 'include');
+    const all = include && `include=${allowedOf(include)?.join(',')}`;
+    const more = isFields(parameter) && all !== undefined ? [all] : [];
+    const token = AS_MEMBER.test(name) ? furnished.memberToken : undefined;
+    const plain = await ask(method, path, besides(path, parameter, ...more), token);
+    if (plain.reply.status !== 200) return `cannot be tried: ${plain.alone.errors[0]}`;
+    const type = /^fields\[(.*)\]$/.exec(name)?.[1];
+    if (type !== undefined && !isOf(type, plain.reply)) return undefined;
+    const findings: (string | undefined)[] = [];
+    for (const value of type === undefined ? tellingOf(parameter) : ['absent']) {
+      const query = besides(path, parameter, ...more, `${name}=${encodeURIComponent(fill(value))}`);
+      const sent = await ask(method, path, query, token);
+      findings.push(judgeAlone(name, plain.alone, sent.alone));
+    }
+    if (name === 'include' && NOTHING_TO_INCLUDE.includes(path)) return undefined;
+    return findings.includes(undefined) ? undefined : findings[0];
+  });
+  expect(findings).toEqual([]);
+}, 120_000);
+
+test('a value that is none of the fixed ones is 400, with those that are allowed', async () => {
+  const fixed = operations.map((operation) => ({
+    ...operation,
+    parameters: operation.parameters.filter((one) => !isFields(one) && isFixed(one)),
+  }));
+  expect(fixed.flatMap(({ parameters }) => parameters).length).toBeGreaterThanOrEqual(70);
+  const findings = await each(fixed, async ({ method, path }, parameter) => {
+    const { name } = parameter;
+    const [first = ''] = parameter.schema.type === 'array' ? (allowedOf(parameter) ?? []) : [];
+    for (const value of ['nonsense', ...(first === '' ? [] : [`${first},nonsense`])]) {
+      const { reply } = await ask(method, path, besides(path, parameter, `${name}=${value}`));
+      const [error] = reply.errors;
+      if (reply.status !== 400) return `${value} is answered with ${reply.status}`;
+      if (error?.source?.parameter !== name) return `is not named for ${value}`;
+      const unnamed = allowedOf(parameter)?.filter((one) => !error.detail.includes(one)) ?? [];
+      const isNamed = name === 'sort' || name === 'include' || unnamed.length === 0;
+      if (!isNamed) return `${error.detail} lacks ${unnamed.join()}`;
+    }
+    return undefined;
+  });
+  expect(findings).toEqual([]);
+}, 120_000);
+
+test('a parameter of a request that changes something acts or is refused', async () => {
+  const changes = operations
+    .filter(({ method }) => method !== 'GET')
+    .map((operation) => ({
+      ...operation,
+      parameters: operation.parameters.filter((one) => !isFields(one) && !isFixed(one)),
+    }));
+  const findings = await each(changes, async ({ method, path }, parameter) => {
+    const [value = ''] = tellingOf(parameter);
+    const sent = await ask(method, path, `${parameter.name}=${value}`);
+    const plain = await ask(method, path, '');
+    return judgeAlone(parameter.name, plain.alone, sent.alone);
+  });
+  expect(findings).toEqual([]);
+});
