@@ -40,7 +40,7 @@ const NOTHING: Counts = {
   'resource-imports': 0,
 };
 
-const SENTENCE = /(\d+) (added|changed|destroyed|imported)\b/g;
+const SENTENCE = /(\d{1,9}) (added|changed|destroyed|imported)\b/g;
 
 /** Counts from the summary line of an apply; all zero when the output has none. */
 export const readApplyCounts = (output: string): Counts => {

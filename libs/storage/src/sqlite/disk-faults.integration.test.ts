@@ -44,7 +44,7 @@ const start = async (): Promise<void> => {
   await ready.promise;
 };
 
-/** Resolves when this is the last of what was told. */
+/** Resolves with all reports once this is the last of them. */
 const lastTold = async (note: string): Promise<readonly string[]> => {
   while (told.at(-1) !== note) {
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -320,7 +320,7 @@ describe('the execution mode', () => {
 
   test('that is inherited is not changed by another value, and the answer says so', async () => {
     const { id, relationships } = await harness.create(COLLECTION, 'workspaces', { name: 'stale' });
-    const project = (relationships['project']?.data as { id: string }).id;
+    const project = (relationships['project'] as { data: { id: string } }).data.id;
     await update(`/workspaces/${id}`, 'workspaces', { 'execution-mode': 'local' });
     const STALE = [
       [{ 'execution-mode': 'agent', 'agent-pool-id': '' }, 1],
