@@ -444,7 +444,7 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       ]),
     ),
     fields: {
-      ...all(['issuer_ref', 'policy', 'csr'], elsewhere(POLICY_PROTOCOL)),
+      ...all(['policy', 'csr'], elsewhere(POLICY_PROTOCOL)),
       ...all(
         ['format', 'private_key_format', 'remove_roots_from_chain', 'key_type', 'key_bits'],
         elsewhere(POLICY),

@@ -10,8 +10,10 @@ import { type Effect, isLimit } from './accepted-fields-effects.ts';
 import { FIELD_GROUPS } from './accepted-fields-table.ts';
 import { leafRole, type Mounts, newRequest, openMounts } from './open-mounts.ts';
 import { type Answer, aMount } from './open-pki.ts';
+import { openReferenceService, openTrust } from './policy-neighbours.ts';
 
 let mounts: Mounts;
+let policyService: Awaited<ReturnType<typeof openReferenceService>>;
 let csr: string;
 let otherCsr: string;
 let anotherCsr: string;
@@ -40,6 +42,7 @@ beforeAll(async () => {
   };
   await post('roles/by-csr', role);
   await post('roles/by-body', { ...role, use_csr_common_name: false, use_csr_sans: false });
+  await openPolicies();
   const { pathsJson } = await pki.service.edge.describe();
   const paths = JSON.parse(pathsJson) as Record<string, { readonly post?: Described }>;
   bodies = new Map(
@@ -50,7 +53,31 @@ beforeAll(async () => {
     }),
   );
 }, 60_000);
-afterAll(() => mounts.close());
+afterAll(async () => {
+  await policyService.close();
+  await mounts.close();
+});
+
+/** Two policies for the same names, of which one is the default. */
+const openPolicies = async (): Promise<void> => {
+  const trust = await openTrust(mounts);
+  const web = {
+    modes: ['issue', 'sign', 'ica'],
+    allowed_names: ['*.example.com'],
+    ttl_seconds: 3600,
+    max_ttl_seconds: 7200,
+    store_certificate: true,
+  };
+  const policies = { web, brief: { ...web, ttl_seconds: 1800 } };
+  const rules = { default_policy: 'web', policies };
+  policyService = await openReferenceService(trust, rules, () => mounts.pki.clock.nowMs());
+  await mounts.post('config/external-policy', {
+    enabled: true,
+    external_service_url: policyService.url,
+    trusted_ca: trust.ca,
+    vault_client_cert_bundle: `${trust.client.key}\n${trust.client.certificate}`,
+  });
+};
 
 interface Described {
   readonly requestBody?: {
@@ -72,6 +99,7 @@ interface Way {
 
 const NAMED = { common_name: 'a.example.com' };
 const inRole = (role: string) => (path: string) => path.replace('{name}', role);
+const underPolicy = (path: string) => path.replace('{policy}', 'web');
 
 /** The operations with the state that their parameters meet. */
 const WAYS: readonly Way[] = [
@@ -115,6 +143,16 @@ const WAYS: readonly Way[] = [
     least: () => NAMED,
   },
   { path: /^intermediate\/cross-sign$/, at: inRole(''), least: () => NAMED },
+  {
+    path: /external-policy\/issue(?:\/\{policy\})?$/,
+    at: underPolicy,
+    least: () => ({ ...NAMED, key_type: 'ec' }),
+  },
+  {
+    path: /external-policy\/sign(?:-intermediate)?(?:\/\{policy\})?$/,
+    at: underPolicy,
+    least: () => ({ csr: otherCsr }),
+  },
 ];
 
 /** A value that must be noticed, and the other parameters that it needs. */
@@ -134,6 +172,7 @@ const tellingOf = (name: string, path: string, least: object): Telling | undefin
   const values: Readonly<Record<string, Telling>> = {
     csr: { value: anotherCsr },
     name: { value: 'by-body' },
+    policy: { value: 'brief' },
     type: { value: 'another' },
     issuer_ref: { value: 'another' },
     not_after: { value: at(7) },
@@ -319,7 +358,7 @@ describe('a parameter sent alone', () => {
     const tried = new Set<string>();
     for (const way of WAYS)
       for (const [path, names] of bodies) {
-        if (!way.path.test(path) || path.includes('external-policy')) continue;
+        if (!way.path.test(path)) continue;
         tried.add(path);
         findings.push(...(await tryPath(way, path, names)));
       }
@@ -328,7 +367,7 @@ describe('a parameter sent alone', () => {
       (path) =>
         /(?:^|\/)(?:issue|sign|sign-verbatim|sign-intermediate|cross-sign|generate|rotate)(?:\/|$)/.test(
           path,
-        ) && !/external-policy|^keys\//.test(path),
+        ) && !path.startsWith('keys/'),
     );
     expect(makers.filter((path) => !tried.has(path))).toEqual([]);
   }, 120_000);

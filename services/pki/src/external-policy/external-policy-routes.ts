@@ -7,13 +7,13 @@ import { decodePem, toKeyAlgorithm } from '@keelson/x509';
 import { isStoreFormat, type Packaging, readPackaging } from '../certificates/packaging.ts';
 import { readCsrPem } from '../issuing/domain/csr-names.ts';
 import { issuedDocument } from '../issuing/issuing-document.ts';
-import { CSR_FIELD } from '../issuing/issuing-parameters.ts';
+import { CSR_FIELD, fieldsOfPath } from '../issuing/issuing-parameters.ts';
 import { type IssuingRouteParts, registerLease } from '../issuing/issuing-routes.ts';
 import type { IssuedCertificate } from '../issuing/signing-operations.ts';
 import { requirePrivateKeyFormat } from '../keys/private-key-text.ts';
 import { requireName } from '../mounts/reference-name.ts';
 import { requireMount } from '../mounts/request-mount.ts';
-import { MAX_TEXT_LENGTH, textField } from '../mounts/text-fields.ts';
+import { textField } from '../mounts/text-fields.ts';
 import {
   issueUnderPolicy,
   type PolicyIssuing,
@@ -25,10 +25,6 @@ import { identityOf } from './requester-identity.ts';
 export type ExternalPolicyRouteParts = PolicyParts & IssuingRouteParts;
 
 const FORMAT_FIELDS = {
-  issuer_ref: field.string({
-    description: 'Id or name of an issuer, or `default`.',
-    maxLength: MAX_TEXT_LENGTH,
-  }),
   policy: textField('Name of the policy in the service.'),
   format: field.string({ default: 'pem', description: 'pem, der, pem_bundle or p7b (PKCS #7).' }),
   private_key_format: field.string({ default: 'der', description: 'der, pem or pkcs8.' }),
@@ -120,7 +116,7 @@ export const externalPolicyRoutes = (parts: ExternalPolicyRouteParts): Route[] =
     secretsRoutes({
       path,
       tag: 'issuing',
-      fields: { ...FORMAT_FIELDS, ...KEY_FIELDS },
+      fields: fieldsOfPath(path, { ...FORMAT_FIELDS, ...KEY_FIELDS }),
       operations: {
         update: {
           summary: 'Issue a certificate and its private key as the policy service decides',
@@ -139,7 +135,7 @@ export const externalPolicyRoutes = (parts: ExternalPolicyRouteParts): Route[] =
       secretsRoutes({
         path,
         tag: 'issuing',
-        fields: { ...FORMAT_FIELDS, ...CSR_FIELD },
+        fields: fieldsOfPath(path, { ...FORMAT_FIELDS, ...CSR_FIELD }),
         operations: {
           update: {
             summary:
@@ -149,6 +145,10 @@ export const externalPolicyRoutes = (parts: ExternalPolicyRouteParts): Route[] =
             anyParameters: true,
             handle: (context) => {
               const csr = readRequest(context.fields.csr);
+              if (context.given.has('private_key_format'))
+                context.warnings.push(
+                  'private_key_format has no effect: whoever made the request has the key',
+                );
               return answerWith(
                 parts,
                 context,
