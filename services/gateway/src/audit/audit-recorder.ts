@@ -21,6 +21,8 @@ export interface RecordedExchange {
   readonly body: EdgeBody | undefined;
   readonly principal?: Principal | undefined;
   readonly context: AuditContext | undefined;
+  /** The token of the caller that `context` describes. */
+  readonly token?: string;
 }
 
 export interface AuditRecorder {
@@ -64,12 +66,17 @@ const requestData = (body: Uint8Array, query: string): Json | undefined => {
     : (document ?? parameters);
 };
 
-const callerOf = ({ principal, context }: RecordedExchange): AuditedCaller | undefined => {
-  if (context?.caller !== undefined) return context.caller;
+const callerOf = ({
+  principal,
+  context,
+  token = '',
+}: RecordedExchange): AuditedCaller | undefined => {
+  if (context?.caller !== undefined) return { ...context.caller, token };
   return principal === undefined
     ? undefined
     : {
         accessor: principal.tokenId,
+        token: '',
         tokenHash: '',
         displayName: principal.displayName,
         policies: [],

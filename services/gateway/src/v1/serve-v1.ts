@@ -200,6 +200,7 @@ const decideAndServe = async (parts: V1Parts, exchange: Exchange): Promise<EdgeR
           path: question.path,
           body: body.buffered === undefined ? undefined : body,
           context: resolution.audit,
+          token: question.token,
         },
         serve,
       )

@@ -7,6 +7,9 @@ import { hideDocument, type Json } from './readable-names.ts';
 
 export interface AuditedCaller {
   readonly accessor: string;
+  /** The token itself, whose HMAC `sys/audit-hash` gives to whoever knows it; empty for callers of /api/v2. */
+  readonly token: string;
+  /** As the token is stored; it stands for the token where values are recorded in plain text. */
   readonly tokenHash: string;
   readonly displayName: string;
   readonly policies: readonly string[];
@@ -112,7 +115,7 @@ const authOf = (caller: AuditedCaller | undefined, hide: Hide, rules: EntryRules
   caller === undefined
     ? null
     : {
-        client_token: hide(caller.tokenHash),
+        client_token: rules.isRaw ? caller.tokenHash : hide(caller.token),
         accessor: rules.hidesAccessors ? hide(caller.accessor) : caller.accessor,
         display_name: caller.displayName,
         policies: caller.policies,
