@@ -260,6 +260,66 @@ until_equal "$A" "$B" dr`);
     ).toBe('404 404');
   },
 
+  'leaked-secret': async () => {
+    const audit = join(a.folder.path, 'leak.log');
+    await shell.set({
+      ADDRESS: a.process.http,
+      TOKEN: a.process.rootToken,
+      API: a.process.apiToken,
+    });
+    await shell.set({ AUDIT: audit, DEVICE: 'leak' });
+    await shell.paste(
+      'a audit/leak "{\\"type\\":\\"file\\",\\"options\\":{\\"file_path\\":\\"$AUDIT\\"}}"',
+    );
+    await shell.paste(`
+      LEAKED=$(curl -s -H "X-Service-Token: $TOKEN" "$ADDRESS/v1/auth/token/create" -d '{"policies":["root"],"display_name":"leaked"}' | field auth.client_token)
+      curl -s -o /dev/null -H "X-Service-Token: $LEAKED" "$ADDRESS/v1/sys/mounts"
+      OWNER=$(curl -s -H "Authorization: Bearer $API" "$ADDRESS/api/v2/account/details" | field data.id)
+      LEAKED_API=$(curl -s -H "Authorization: Bearer $API" -H 'Content-Type: application/vnd.api+json' "$ADDRESS/api/v2/users/$OWNER/authentication-tokens" -d '{"data":{"type":"authentication-tokens","attributes":{"description":"leaked"}}}' | field data.attributes.token)
+      curl -s -o /dev/null -H "Authorization: Bearer $LEAKED_API" "$ADDRESS/api/v2/organizations"`);
+    const printed = await follow('leaked-secret');
+    expect(await shell.paste('echo "$TOKEN_ID"')).toMatch(/^at-\w+$/);
+    expect(printed[2]).toContain(await shell.paste('echo "$TOKEN_ID $OWNER "'));
+    const uses = (printed.at(-1) ?? '')
+      .split('\n')
+      .map((line) => line.split(' ').slice(2).join(' '));
+    expect(uses).toEqual([
+      'read sys/mounts',
+      'read api/v2/organizations',
+      'read api/v2/account/details',
+    ]);
+    const statuses = await shell.paste(
+      'curl -s -o /dev/null -w "%{http_code} " -H "X-Service-Token: $LEAKED" "$ADDRESS/v1/sys/mounts"; curl -s -o /dev/null -w "%{http_code}" -H "Authorization: Bearer $LEAKED_API" "$ADDRESS/api/v2/organizations"',
+    );
+    expect(statuses).toBe('403 401');
+  },
+
+  'who-did-it': async () => {
+    await shell.set({ LOG: join(a.process.dataFolder, 'keelson.log'), CHANGED: 'pki/roles/web' });
+    await shell.paste(`
+      jsonapi() { curl -s -H "Authorization: Bearer $API" -H 'Content-Type: application/vnd.api+json' "$ADDRESS/api/v2/$1" -d "$2"; }
+      jsonapi organizations '{"data":{"type":"organizations","attributes":{"name":"whose","email":"a@b.example"}}}'
+      WORKSPACE=$(jsonapi organizations/whose/workspaces '{"data":{"type":"workspaces","attributes":{"name":"shop"}}}' | field data.id)
+      a mounts/pki '{"type":"pki"}'
+      root() { curl -s -H "X-Service-Token: $TOKEN" "$ADDRESS/v1/pki/$1" -d "$2"; }
+      root root/generate/internal '{"common_name":"Root","key_type":"ec"}'
+      root roles/web '{"allow_any_name":true}'
+      SERIAL=$(root issue/web '{"common_name":"a.example.com","ttl":"24h"}' | field data.serial_number)
+      root revoke "{\\"serial_number\\":\\"$SERIAL\\"}"`);
+    const [, made, role, revoked, told] = await follow('who-did-it');
+    expect(made).toMatch(
+      /^\S+ admin user-\w+ update api\/v2\/organizations\/whose\/workspaces \S+$/,
+    );
+    expect(role).toMatch(/^\S+ root - update pki\/roles\/web \S+$/);
+    expect(revoked).toMatch(/^\S+ root - update pki\/revoke \S+$/m);
+    expect(told).toMatch(
+      /^root\n\S+ root - update pki\/revoke \S+\n\{.*"path":"\/v1\/pki\/revoke"/,
+    );
+    await shell.paste(
+      'curl -s -X DELETE -H "X-Service-Token: $TOKEN" "$ADDRESS/v1/sys/audit/leak"',
+    );
+  },
+
   'slow-request': async () => {
     await shell.set({ LOG: join(a.process.dataFolder, 'keelson.log') });
     const [routes = ''] = await shell.follow('slow-request');
