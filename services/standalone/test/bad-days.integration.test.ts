@@ -10,6 +10,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statfsSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -198,6 +199,54 @@ describe('sealed', () => {
     for (const share of sharesOf('home'))
       await keelson(['unseal'], { KEELSON_ADDR: home.http }, share);
     await expect.poll(() => alarms.ringing('keelson-home')).toEqual([]);
+  });
+});
+
+describe('the disk of the data folder is full', () => {
+  test('the command line, readiness, an alert and the doctor say so, until there is room', async () => {
+    mkdirSync(at('small'));
+    const small = await startKeelson({
+      dataFolder: at('small'),
+      diskBytes: 32 * 1024 * 1024,
+      env: { KEELSON_LOG_FILE: '-' },
+    });
+    alarms.watch('keelson-small', small);
+    try {
+      const seen = { http: small.http, dataFolder: join(small.root, small.dataFolder) };
+      const { bavail, bsize } = statfsSync(seen.dataFolder);
+      const fill = join(seen.dataFolder, 'fill');
+      writeFileSync(fill, Buffer.alloc(bavail * bsize));
+      expect(await call(small, small.rootToken, 'PUT', 'sys/mounts/lab', { type: 'pki' })).toBe(
+        507,
+      );
+
+      const fault = 'the disk of the store is full';
+      const { status, ready, doctor } = await lookAt(seen);
+      expect([status.code, status.out]).toEqual([2, expect.stringContaining(`sys: ${fault}`)]);
+      expect(ready).toMatchObject({
+        http: 200,
+        status: 'ready',
+        impaired: { sys: [expect.stringContaining(`${fault}: writes are refused`)] },
+      });
+      expect([doctor.code, doctor.out]).toEqual([
+        2,
+        expect.stringMatching(/fault\s+.*0\.0 GiB free/),
+      ]);
+      await expect.poll(() => alarms.ringing('keelson-small')).toContain('KeelsonDiskFull');
+      expect(await alarms.ringing('keelson-small')).toContain('KeelsonDiskAlmostFull');
+
+      rmSync(fill);
+      await expect
+        .poll(async () => (await lookAt(seen)).ready, { timeout: 30_000 })
+        .not.toHaveProperty('impaired');
+      expect(await call(small, small.rootToken, 'PUT', 'sys/mounts/lab', { type: 'pki' })).toBe(
+        204,
+      );
+      await expect.poll(() => alarms.ringing('keelson-small')).not.toContain('KeelsonDiskFull');
+    } finally {
+      alarms.forget('keelson-small');
+      await small.stop();
+    }
   });
 });
 
