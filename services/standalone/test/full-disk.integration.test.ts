@@ -148,6 +148,9 @@ test('a start on a full disk says so, and does not repeat it', async () => {
     expect(started.output()).not.toContain('Keelson is up');
     const answer = await fetch(`${started.http}/readyz`);
     expect(await answer.json()).toMatchObject({
+      status: 'not ready',
+      // Its state in replication cannot be written.
+      reasons: { sys: expect.stringContaining('replication') },
       impaired: {
         sys: expect.arrayContaining([FULL]),
         pki: expect.arrayContaining([FULL]),

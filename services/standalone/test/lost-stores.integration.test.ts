@@ -81,6 +81,7 @@ test.for(['sys', 'pki', 'workspace'] as const)(
       expect.objectContaining({
         status: 'not ready',
         services: expect.objectContaining({ [service]: false }),
+        reasons: { [service]: expect.stringContaining('restart Keelson') },
       }),
     ]);
     const health = await get(keelson, '/v1/sys/health');

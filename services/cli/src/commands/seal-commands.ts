@@ -34,7 +34,7 @@ const start = async (cli: Cli, argumentsOfServer: readonly string[]): Promise<vo
 interface Readiness {
   /** Faults of services that serve requests, in sentences. */
   readonly impaired: readonly string[];
-  /** Names of the services that serve none. */
+  /** The services that serve none, each with the reason. */
   readonly unready: readonly string[];
   /** Whether another cluster leads in place of this one. */
   readonly isSuperseded: boolean;
@@ -44,20 +44,18 @@ const askReadiness = async ({ client }: Cli): Promise<Readiness> => {
   const ready = await client.raw('/readyz', { isAnonymous: true, accept: [503] });
   const {
     impaired = {},
-    services = {},
+    reasons = {},
     superseded = false,
   } = (await ready.json()) as {
     readonly impaired?: Readonly<Record<string, readonly string[]>>;
-    readonly services?: Readonly<Record<string, boolean>>;
+    readonly reasons?: Readonly<Record<string, string>>;
     readonly superseded?: boolean;
   };
   return {
     impaired: Object.entries(impaired).flatMap(([service, sentences]) =>
       sentences.map((sentence) => `${service}: ${sentence}`),
     ),
-    unready: Object.entries(services)
-      .filter(([, isReady]) => !isReady)
-      .map(([service]) => service),
+    unready: Object.entries(reasons).map(([service, reason]) => `${service}: ${reason}`),
     isSuperseded: superseded,
   };
 };
@@ -68,7 +66,7 @@ const nextStep = (seal: Document, { unready, isSuperseded }: Readiness): string 
   if (seal.sealed === true)
     return 'Open the seal with `keelson unseal`, once for each of the key shares.';
   if (unready.length > 0)
-    return 'The log of the server says why a service is not ready; `keelson doctor` examines its data.';
+    return 'The log of the server says more; `keelson doctor` examines its data.';
   return isSuperseded
     ? 'Another cluster was promoted in its place: follow docs/runbooks/failback.md.'
     : undefined;

@@ -29,6 +29,7 @@ export const probesPlugin: FastifyPluginCallback<ProbesParts> = (app, parts, don
       draining: state.isDraining,
       ...(state.isSuperseded && { superseded: true }),
       services: Object.fromEntries(state.services),
+      ...(state.reasons.size > 0 && { reasons: Object.fromEntries(state.reasons) }),
       ...(state.impaired.size > 0 && { impaired: Object.fromEntries(state.impaired) }),
     });
   });

@@ -5,9 +5,11 @@
  */
 import { type Clock, pause } from '@keelson/clock';
 import type { EdgeService } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
 import type { AccessDefinition } from '@keelson/proto/sys/v1/access';
 import type { RpcService } from '@keelson/rpc';
 import { CLUSTER_QUESTION } from '../access/cluster-question.ts';
+import { requireNotRefused } from '../access/resolution.ts';
 
 /** "unknown": sys could not be asked. */
 export type SealState = 'open' | 'sealed' | 'not initialized' | 'unknown';
@@ -20,6 +22,8 @@ export interface ReadinessState {
   readonly isSuperseded: boolean;
   /** Whether each service can serve requests, by name: both it and its store can be reached. */
   readonly services: ReadonlyMap<string, boolean>;
+  /** Why a service cannot serve requests, in a sentence, by name. */
+  readonly reasons: ReadonlyMap<string, string>;
   /** Faults of services that still serve requests, by name; services without faults are omitted. */
   readonly impaired: ReadonlyMap<string, readonly string[]>;
 }
@@ -63,9 +67,21 @@ const SEAL_STATES: Readonly<Record<string, SealState>> = {
 type ClusterState = Pick<ReadinessState, 'seal' | 'isSuperseded'> & {
   /** The generation of the audit devices; 0 while they are not known. */
   readonly auditGeneration: number;
+  /** Why the state of the seal is unknown. */
+  readonly reason?: string;
 };
 
-const UNKNOWN: ClusterState = { seal: 'unknown', isSuperseded: false, auditGeneration: 0 };
+const NO_ANSWER = `no answer within ${ANSWER_WITHIN_MS} ms`;
+
+const unknown = (reason: string): ClusterState => ({
+  seal: 'unknown',
+  isSuperseded: false,
+  auditGeneration: 0,
+  reason,
+});
+
+/** What a check found: faults of a service that serves requests, or why it serves none. */
+type Checked = { readonly impaired: readonly string[] } | { readonly refusal: string };
 
 /** The faults in place of those of devices that hang. */
 const LATE: readonly string[] = ['the audit devices do not answer in time'];
@@ -80,32 +96,39 @@ export const createReadiness = ({
 
   const askCluster = async (): Promise<ClusterState> => {
     try {
-      const { outcome, auditGeneration } = await access.resolve(CLUSTER_QUESTION);
-      return outcome?.$case === 'refused'
-        ? { ...UNKNOWN, seal: SEAL_STATES[outcome.value.code] ?? 'unknown' }
-        : {
-            seal: 'open',
-            isSuperseded: outcome?.$case === 'allowed' && outcome.value.isSuperseded,
-            auditGeneration,
-          };
-    } catch {
-      // `services` reports the service that cannot be reached.
-      return UNKNOWN;
+      const resolution = await access.resolve(CLUSTER_QUESTION);
+      requireNotRefused(resolution);
+      const { outcome, auditGeneration } = resolution;
+      return {
+        seal: 'open',
+        isSuperseded: outcome?.$case === 'allowed' && outcome.value.isSuperseded,
+        auditGeneration,
+      };
+    } catch (error) {
+      const { code, message } = KeelsonError.from(error);
+      const seal = SEAL_STATES[code];
+      return seal === undefined
+        ? unknown(message)
+        : { seal, isSuperseded: false, auditGeneration: 0 };
     }
   };
   const clusterState = async () => {
-    const cluster = await answeredInTime(clock, askCluster(), UNKNOWN);
+    const cluster = await answeredInTime(clock, askCluster(), unknown(NO_ANSWER));
     const faults = await answeredInTime(clock, ownFaults(cluster.auditGeneration), LATE);
     return { ...cluster, faults };
   };
-  /** Faults of each service; undefined for a service that cannot serve requests. */
-  const checks = (): Promise<(readonly [string, readonly string[] | undefined])[]> =>
+  const checkOf = async (service: EdgeService): Promise<Checked> => {
+    const checked = service.check().then(
+      (impaired): Checked => ({ impaired }),
+      (error: unknown): Checked => ({ refusal: KeelsonError.from(error).message }),
+    );
+    return answeredInTime(clock, checked, { refusal: NO_ANSWER });
+  };
+  const checks = (): Promise<(readonly [string, Checked])[]> =>
     Promise.all(
-      Object.entries(services).map(async ([name, service]) => {
-        const checked = service.check().catch(() => undefined);
-        const impaired = await answeredInTime(clock, checked, undefined);
-        return [name, impaired] as const;
-      }),
+      Object.entries(services).map(
+        async ([name, service]) => [name, await checkOf(service)] as const,
+      ),
     );
 
   return {
@@ -113,15 +136,21 @@ export const createReadiness = ({
       isDraining = true;
     },
     state: async () => {
-      const [{ seal, isSuperseded, faults }, checked] = await Promise.all([
+      const [{ seal, isSuperseded, faults, reason }, checked] = await Promise.all([
         clusterState(),
         checks(),
       ]);
-      const able = checked.map(([name, impaired]) => [name, impaired !== undefined] as const);
+      const reasons = new Map(
+        checked.flatMap(([name, found]) => ('refusal' in found ? [[name, found.refusal]] : [])),
+      );
+      // Sys answers about its store, but not about the cluster.
+      if (reason !== undefined && !reasons.has('sys')) reasons.set('sys', reason);
+      const able = checked.map(([name, found]) => [name, 'impaired' in found] as const);
       const isReady =
         !isDraining && seal === 'open' && !isSuperseded && able.every(([, isAble]) => isAble);
-      const impaired = [...checked, ['gateway', faults] as const].flatMap(([name, found = []]) =>
-        found.length === 0 ? [] : [[name, found] as const],
+      const impaired = [...checked, ['gateway', { impaired: faults }] as const].flatMap(
+        ([name, found]) =>
+          'impaired' in found && found.impaired.length > 0 ? [[name, found.impaired] as const] : [],
       );
       return {
         isReady,
@@ -129,6 +158,7 @@ export const createReadiness = ({
         seal,
         isSuperseded,
         services: new Map(able),
+        reasons,
         impaired: new Map(impaired),
       };
     },
