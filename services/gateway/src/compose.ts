@@ -17,6 +17,11 @@ import { withRestoredDevices } from './audit/restored-devices.ts';
 import { type GatewayConfig, requireConsistent } from './config.ts';
 import { createBodyBudget } from './limits/body-budget.ts';
 import { limitConnections } from './limits/client-connections.ts';
+import {
+  type ConnectionLimit,
+  createConnectionLimit,
+  openFilesLimit,
+} from './limits/connection-limit.ts';
 import { returnMemoryAfterBursts } from './limits/memory-return.ts';
 import { createPlaces, type Places } from './limits/places.ts';
 import { createRateLimit } from './limits/rate-limit.ts';
@@ -120,6 +125,7 @@ const ownFilesOf = ({ config, ownFiles = [] }: GatewayParts): readonly string[] 
 const openServers = (
   { config, tls }: GatewayParts,
   logger: Logger,
+  limit: ConnectionLimit,
   answer: RequestListener,
 ): HttpServers =>
   createHttpServers({
@@ -131,7 +137,8 @@ const openServers = (
     requestTimeLimitMs:
       Math.max(config.requestTimeLimitSeconds, config.transferTimeLimitSeconds) * 1000,
     keepAliveMs: config.keepAliveSeconds * 1000,
-    maxConnections: config.maxConnections,
+    maxConnections: limit.ofEachPort,
+    onRefused: () => limit.refused(),
     entrance: {
       proxyProtocolFrom: config.proxyProtocolFrom,
       limitConnections: limitConnections(config.clientMaxConnections, config.trustedProxies),
@@ -152,12 +159,20 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
   const logger = parts.logger.child({ service: 'gateway' });
   const certificateFaults =
     tls === undefined ? () => [] : watchCertificateExpiry(tls, clock, parts.registry);
+  const connectionLimit = createConnectionLimit({
+    maxConnections: config.maxConnections,
+    openFiles: openFilesLimit(),
+    clock,
+    logger,
+    registry: parts.registry,
+  });
   const readiness = createReadiness({
     clock,
     services,
     access,
     ownFaults: async (generation) => [
       ...certificateFaults(),
+      ...connectionLimit.faults(),
       ...(await auditLog.faults(generation)),
     ],
   });
@@ -234,7 +249,9 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     needsRestart: parts.needsRestart ?? (() => undefined),
   });
 
-  const servers = openServers(parts, logger, (request, response) => app.routing(request, response));
+  const servers = openServers(parts, logger, connectionLimit, (request, response) =>
+    app.routing(request, response),
+  );
 
   return {
     start: async () => {

@@ -114,7 +114,8 @@ const limitSettings = Type.Object(
       default: 75,
     }),
     maxConnections: Type.Integer({
-      description: 'Client connections allowed at a time on each port; others are closed.',
+      description:
+        'Client connections allowed at a time on each port; others are closed. A low limit of open files lowers it (docs/metrics.md).',
       minimum: 16,
       default: 8192,
     }),

@@ -80,7 +80,7 @@ const unknown = (reason: string): ClusterState => ({
   reason,
 });
 
-/** What a check found: faults of a service that serves requests, or why it serves none. */
+/** The result of a check: the faults of a service that serves requests, or why it serves none. */
 type Checked = { readonly impaired: readonly string[] } | { readonly refusal: string };
 
 /** The faults in place of those of devices that hang. */

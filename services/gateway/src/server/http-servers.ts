@@ -35,6 +35,8 @@ export interface ServerOptions {
   readonly keepAliveMs: number;
   /** Maximum number of open connections on each of the two ports. */
   readonly maxConnections: number;
+  /** Called for each connection beyond it. */
+  readonly onRefused: () => void;
   readonly entrance: Omit<EntranceRules, 'withinMs'>;
   /** Answers a request, whose method may be LIST. */
   readonly answer: RequestListener;
@@ -90,6 +92,7 @@ export const createHttpServers = (options: ServerOptions): HttpServers => {
 
   const attend = (server: NetServer, event: typeof ADMITTED | 'secureConnection'): void => {
     server.maxConnections = options.maxConnections;
+    server.on('drop', options.onRefused);
     server.on('connection', (socket: Socket) => {
       connections.add(socket);
       socket.once('close', () => connections.delete(socket));
