@@ -21,7 +21,14 @@ export {
 } from './collections/collection.ts';
 export { jsonRecords, type ReadonlyDeep } from './collections/json-records.ts';
 export type { RecordCollection, SingleRecord } from './collections/record-collection.ts';
-export { type Declaration, declaredRecords, recordsMarkdown } from './collections/table.ts';
+export {
+  type Declaration,
+  declaredRecords,
+  findDeclaration,
+  type RecordFacts,
+  recordFacts,
+  recordsMarkdown,
+} from './collections/table.ts';
 export { countPage, EMPTY_PAGE, loadRestoration, type Restoration } from './copies/store-copies.ts';
 export { loadStoreId } from './copies/store-id.ts';
 export { checkTrees } from './merkle/merkle-check.ts';

@@ -2,6 +2,7 @@ import { declaredRecords, recordsMarkdown } from '@keelson/storage';
 import { expect, test } from 'vitest';
 // Loads every module of every service, and with it every declaration.
 import '../src/compose.ts';
+import { currentRecords, goldenNames, loadGoldenRecords } from './golden/golden-stores.ts';
 
 const declared = declaredRecords();
 
@@ -28,4 +29,20 @@ test('no kind of record is declared twice', () => {
 
 test('shared/, local/ and node/ are the only scopes, and names have no empty segment', () => {
   for (const { name } of declared) expect(name).toMatch(/^([a-z0-9-]+|\*)(\/([a-z0-9-]+|\*))*$/);
+});
+
+test('no shape differs from that of the newest golden store without a higher version', () => {
+  const newest = goldenNames().at(-1) ?? '';
+  const now = currentRecords();
+  const faults = Object.entries(loadGoldenRecords(newest)).flatMap(([path, was]) => {
+    const is = now[path];
+    if (is === undefined) return [`${path} is no longer declared: stores of ${newest} have it`];
+    if (is.version < was.version) return [`${path} had version ${was.version} in ${newest}`];
+    const isChanged = is.shape !== was.shape && is.version === was.version;
+    return isChanged ? [`${path} has another shape than in ${newest}: raise its version`] : [];
+  });
+  expect(
+    faults,
+    'as long as the version of the newest golden store is not released, `npm run golden` makes it again',
+  ).toEqual([]);
 });

@@ -47,19 +47,25 @@ export interface Placed<Records> extends Declared {
 export const collection = <Shape extends TSchema>(
   name: string,
   { scope, keys = 'names', ...format }: CollectionOptions<Shape>,
-): RecordCollection<Shaped<Shape>> & Declared => ({
-  ...recordsBelow(`${scope}/${name}/`, codecOf(name, format), keys),
-  declaration: declare(name, [scope], false, format),
-});
+): RecordCollection<Shaped<Shape>> & Declared => {
+  const codec = codecOf(name, format);
+  return {
+    ...recordsBelow(`${scope}/${name}/`, codec, keys),
+    declaration: register({ name, scopes: [scope], isSingle: false, codec, ...format }),
+  };
+};
 
 /** The record at `<scope>/<name>`. @throws Error when an upgrade is missing */
 export const singleRecord = <Shape extends TSchema>(
   name: string,
   { scope, ...format }: SingleOptions<Shape>,
-): SingleRecord<Shaped<Shape>> & Declared => ({
-  ...recordAt(`${scope}/${name}`, codecOf(name, format)),
-  declaration: declare(name, [scope], true, format),
-});
+): SingleRecord<Shaped<Shape>> & Declared => {
+  const codec = codecOf(name, format);
+  return {
+    ...recordAt(`${scope}/${name}`, codec),
+    declaration: register({ name, scopes: [scope], isSingle: true, codec, ...format }),
+  };
+};
 
 /** Records like those of `collection`, at each of several places. @throws Error when an upgrade is missing */
 export const collections = <Shape extends TSchema>(
@@ -69,7 +75,7 @@ export const collections = <Shape extends TSchema>(
   const codec = codecOf(name, format);
   return {
     at: (scope, ...names) => recordsBelow(`${scope}/${fillIn(name, names)}/`, codec, keys),
-    declaration: declare(name, scopes, false, format),
+    declaration: register({ name, scopes, isSingle: false, codec, ...format }),
   };
 };
 
@@ -81,7 +87,7 @@ export const singleRecords = <Shape extends TSchema>(
   const codec = codecOf(name, format);
   return {
     at: (scope, ...names) => recordAt(`${scope}/${fillIn(name, names)}`, codec),
-    declaration: declare(name, scopes, true, format),
+    declaration: register({ name, scopes, isSingle: true, codec, ...format }),
   };
 };
 
@@ -89,13 +95,6 @@ const codecOf = <Shape extends TSchema>(name: string, format: RecordFormat<Shape
   requireEachStep(name, format.version, format.upgrades ?? {});
   return recordCodec(format);
 };
-
-const declare = (
-  name: string,
-  scopes: readonly RecordScope[],
-  isSingle: boolean,
-  { version, shape }: RecordFormat<TSchema>,
-): Declaration => register({ name, scopes, isSingle, version, shape });
 
 const fillIn = (name: string, names: readonly string[]): string => {
   let used = 0;

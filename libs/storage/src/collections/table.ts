@@ -2,6 +2,7 @@
 import type { TSchema } from 'typebox';
 import { shapeDigest } from '../shapes/shape.ts';
 import type { RecordScope } from '../store.ts';
+import type { RecordCodec } from './codec.ts';
 
 /** Facts about a kind of records that hold without reading any. */
 export interface Declaration {
@@ -12,14 +13,51 @@ export interface Declaration {
   readonly isSingle: boolean;
   readonly version: number;
   readonly shape: TSchema;
+  readonly codec: RecordCodec<unknown>;
 }
 
 const declarations: Declaration[] = [];
 
+/** A place of the records of a declaration. */
+interface Place {
+  readonly segments: readonly string[];
+  readonly declaration: Declaration;
+}
+
+/** By scope and first segment of the name, the most specific first. */
+const places = new Map<string, Place[]>();
+
+const starsOf = ({ segments }: Place): number => segments.filter((one) => one === '*').length;
+
+const addPlaces = (declaration: Declaration): void => {
+  const segments = declaration.name.split('/');
+  for (const scope of declaration.scopes) {
+    const start = `${scope}/${segments[0]}`;
+    const together = [...(places.get(start) ?? []), { segments, declaration }];
+    places.set(
+      start,
+      together.sort((a, b) => b.segments.length - a.segments.length || starsOf(a) - starsOf(b)),
+    );
+  }
+};
+
 /** Called by every declaration, so that none can be forgotten in a list. */
 export const register = (declaration: Declaration): Declaration => {
   declarations.push(declaration);
+  addPlaces(declaration);
   return declaration;
+};
+
+/**
+ * The declaration of the record at a path: the most specific one of the modules loaded so far.
+ * @returns undefined for a record that has a format of its own
+ */
+export const findDeclaration = (path: string): Declaration | undefined => {
+  const [scope, ...segments] = path.split('/');
+  const isAt = ({ segments: name, declaration: { isSingle } }: Place): boolean =>
+    (isSingle ? segments.length === name.length : segments.length > name.length) &&
+    name.every((one, at) => one === '*' || one === segments[at]);
+  return places.get(`${scope}/${segments[0]}`)?.find(isAt)?.declaration;
 };
 
 /** Declarations of the modules loaded so far, in order of their names. */
@@ -27,15 +65,33 @@ export const declaredRecords = (): readonly Declaration[] =>
   declarations.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 
 /** Paths of the records of a declaration: "*" is one segment, "…" one or more. */
-const pathsOf = ({ name, scopes, isSingle }: Declaration): string =>
-  scopes.map((scope) => `\`${scope}/${name}${isSingle ? '' : '/…'}\``).join(', ');
+const pathsOf = ({ name, scopes, isSingle }: Declaration): readonly string[] =>
+  scopes.map((scope) => `${scope}/${name}${isSingle ? '' : '/…'}`);
+
+/** Facts about the records at a path that change only with a version. */
+export interface RecordFacts {
+  readonly version: number;
+  /** Digest of the shape. */
+  readonly shape: string;
+}
+
+/** By path: "*" is one segment, "…" one or more. */
+export const recordFacts = (
+  declared: readonly Declaration[],
+): Readonly<Record<string, RecordFacts>> =>
+  Object.fromEntries(
+    declared.flatMap((one) =>
+      pathsOf(one).map((path) => [path, { version: one.version, shape: shapeDigest(one.shape) }]),
+    ),
+  );
 
 /** The declarations as rows of a Markdown table: paths, version and digest of the shape. */
 export const recordsMarkdown = (declared: readonly Declaration[]): string =>
   [
     '| records | version | shape |',
     '| --- | --- | --- |',
-    ...declared.map(
-      (one) => `| ${pathsOf(one)} | ${one.version} | \`${shapeDigest(one.shape)}\` |`,
-    ),
+    ...declared.map((one) => {
+      const paths = pathsOf(one).map((path) => `\`${path}\``);
+      return `| ${paths.join(', ')} | ${one.version} | \`${shapeDigest(one.shape)}\` |`;
+    }),
   ].join('\n');

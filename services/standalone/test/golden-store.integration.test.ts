@@ -1,0 +1,152 @@
+/**
+ * Stores of earlier versions, opened by today's: every golden store as a data folder, and its snapshot restored into
+ * SQLite and PostgreSQL.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  type KeelsonProcess,
+  type PostgresServer,
+  type RedisServer,
+  startKeelson,
+  startPostgres,
+  startRedis,
+  type TemporaryDirectory,
+  temporaryDirectory,
+} from '@keelson/testkit';
+import { callsOf, until } from '@keelson/testkit/addressed-cluster';
+import { startDistributed } from '@keelson/testkit/distributed-cluster';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type GoldenCalls, goldenCalls, writeToEachArea } from './golden/golden-contents.ts';
+import { decodeFolder } from './golden/golden-records.ts';
+import {
+  DATA,
+  type GoldenAnswer,
+  goldenNames,
+  loadAnswers,
+  SNAPSHOT,
+  unpackGolden,
+} from './golden/golden-stores.ts';
+
+const env = { KEELSON_RATE_LIMIT: 'off' };
+const RESTORE = 'sys/storage/raft/snapshot-force';
+
+let postgres: PostgresServer;
+let redis: RedisServer;
+beforeAll(async () => {
+  [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
+});
+afterAll(async () => {
+  await Promise.allSettled([postgres?.[Symbol.asyncDispose](), redis?.[Symbol.asyncDispose]()]);
+});
+
+interface FirstRun {
+  readonly root_token: string;
+  readonly api_token: string;
+  readonly unseal_keys: readonly string[];
+}
+
+describe.each(goldenNames())('the golden store %s', (name) => {
+  let folder: TemporaryDirectory;
+  let answers: readonly GoldenAnswer[];
+  let facts: FirstRun;
+  beforeAll(async () => {
+    folder = await temporaryDirectory();
+    unpackGolden(name, folder.path);
+    answers = loadAnswers(folder.path);
+    facts = JSON.parse(readFileSync(join(folder.path, DATA, 'first-run.json'), 'utf8'));
+  });
+  afterAll(() => folder?.[Symbol.asyncDispose]());
+
+  const callsAt = (http: string): GoldenCalls =>
+    goldenCalls(http, { rootToken: facts.root_token, apiToken: facts.api_token });
+
+  const expectSameAnswers = async (calls: GoldenCalls): Promise<void> => {
+    expect(answers.length).toBeGreaterThan(80);
+    for (const { of, method, path, answer } of answers)
+      expect([path, await calls[of](method, path)]).toMatchObject([path, answer]);
+  };
+
+  /** Restores the snapshot by force, and opens the seal with the shares of its cluster. */
+  const restore = async (http: string, token: string): Promise<void> => {
+    const answer = await fetch(`${http}/v1/${RESTORE}`, {
+      method: 'POST',
+      headers: { 'X-Service-Token': token },
+      body: readFileSync(join(folder.path, SNAPSHOT)),
+    });
+    expect([answer.status, await answer.text()]).toEqual([
+      expect.toSatisfy((status: number) => status < 300),
+      expect.any(String),
+    ]);
+    const { v1, api } = callsOf(
+      () => http,
+      () => facts.root_token,
+      facts.api_token,
+    );
+    for (const key of facts.unseal_keys.slice(0, 3)) await v1('POST', 'sys/unseal', { key }, '');
+    await until(
+      async () => [
+        (await v1('GET', 'pki/config/crl')).status,
+        (await api('GET', 'account/details')).status,
+      ],
+      (statuses) => !statuses.includes(503),
+    );
+  };
+
+  /** Reads everything and writes to each area. @returns what was not written */
+  const use = async (http: string): Promise<readonly string[]> => {
+    const calls = callsAt(http);
+    await expectSameAnswers(calls);
+    const unwritten = await writeToEachArea(calls);
+    expect(await calls.v1('GET', 'sys/health')).not.toHaveProperty('damaged_records');
+    return unwritten;
+  };
+
+  test('has only records that fit their declarations', async () => {
+    const { decoded, faults } = await decodeFolder(join(folder.path, DATA));
+    expect(faults).toEqual([]);
+    expect(decoded).toBeGreaterThan(150);
+  });
+
+  test('is opened as a data folder, answers as its own version did, and is written to', async () => {
+    const dataFolder = join(folder.path, DATA);
+    const keelson = await startKeelson({ dataFolder, env });
+    try {
+      expect(await use(keelson.http)).toEqual([]);
+    } finally {
+      await keelson.stop();
+    }
+    expect(readFileSync(join(dataFolder, 'keelson.log'), 'utf8')).not.toContain('is damaged');
+    expect((await decodeFolder(dataFolder)).faults).toEqual([]);
+  });
+
+  test('is restored from its snapshot into SQLite', async () => {
+    const fresh: KeelsonProcess = await startKeelson({
+      dataFolder: join(folder.path, 'fresh'),
+      env,
+    });
+    try {
+      await restore(fresh.http, fresh.rootToken);
+      expect(await use(fresh.http)).toEqual([]);
+    } finally {
+      await fresh.stop();
+    }
+  });
+
+  test('is restored from its snapshot into PostgreSQL', async () => {
+    const cluster = await startDistributed({
+      postgres,
+      redisUrl: redis.url,
+      name: `golden_${name.replaceAll(/\W/g, '_')}`,
+      // Otherwise the restored cluster would adopt a further token.
+      settings: { workspace: { WORKSPACE_BOOTSTRAP_TOKEN: '' } },
+    });
+    try {
+      const url = cluster.urls[0] ?? '';
+      await restore(url, cluster.token);
+      expect(await use(url)).toEqual([]);
+    } finally {
+      await cluster.stop();
+    }
+  });
+});

@@ -1,0 +1,89 @@
+/** Decodes every record of a data folder, of which no process has the stores open, with the declarations of today. */
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { createBarrier, examineSqliteStore, findDeclaration } from '@keelson/storage';
+// Loads every module of every service, and with it every declaration.
+import '../../src/compose.ts';
+import { deriveServiceKey } from '../../../sys/src/seal/root-key-wrap.ts';
+import { unwrapAny } from '../../../sys/src/seal/seal.ts';
+import { sealRecords } from '../../../sys/src/seal/seal-records.ts';
+import { loadUnsealKey } from '../../../sys/src/seal/unseal-key-file.ts';
+import { STORE_SERVICES } from '../../src/first-start.ts';
+
+/** Records that are not declared, with the reason. */
+const OWN_FORMATS: readonly (readonly [path: RegExp, reason: string])[] = [
+  [/^(shared|local)\/certs\//, 'DER'],
+  [/^(shared|local)\/(unified-)?crl-parts\//, 'DER'],
+  [/^shared\/state-chunks\//, 'bytes of a state'],
+  [
+    /^node\/core\/keyring$/,
+    'a format with a version of its own, without strings that could not be wiped',
+  ],
+  [
+    /^node\/core\/(origin|store-id|restoration)$/,
+    'read by every version, before it knows whether it may open the store',
+  ],
+  [/^node\/fences\//, 'the number of a lease'],
+  [
+    /^(node|local|shared)\/replication\//,
+    'positions in logs, which begin again when they cannot be read',
+  ],
+];
+
+export interface DecodedFolder {
+  readonly decoded: number;
+  /** Paths of records that are damaged, with the fault, and of those without a declaration. */
+  readonly faults: readonly string[];
+}
+
+const rootKeyOf = async (folder: string): Promise<Uint8Array> => {
+  const sys = examineSqliteStore(join(folder, 'sys.sqlite'));
+  const seal = await sealRecords.find(sys);
+  sys.close();
+  const rootKey = seal && unwrapAny(await loadUnsealKey(join(folder, 'unseal.key'), true), seal);
+  if (rootKey === undefined) throw new Error(`${folder}: the key file does not open the seal`);
+  return rootKey;
+};
+
+interface Row {
+  readonly path: string;
+  readonly stored: Uint8Array;
+}
+
+const rowsOf = (file: string): readonly Row[] => {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    const rows = database.prepare('SELECT path, stored FROM record ORDER BY path').all();
+    return rows as unknown as readonly Row[];
+  } finally {
+    database.close();
+  }
+};
+
+export const decodeFolder = async (folder: string): Promise<DecodedFolder> => {
+  const rootKey = await rootKeyOf(folder);
+  const faults: string[] = [];
+  let decoded = 0;
+  for (const service of STORE_SERVICES) {
+    const rows = rowsOf(join(folder, `${service}.sqlite`));
+    const barrier = createBarrier();
+    const keyring =
+      rows.find(({ path }) => path === 'node/core/keyring')?.stored ?? new Uint8Array();
+    barrier.unseal(service === 'sys' ? rootKey : deriveServiceKey(rootKey, service), keyring);
+    for (const { path, stored } of rows) {
+      const declaration = findDeclaration(path);
+      const isOwn = OWN_FORMATS.some(([own]) => own.test(path));
+      try {
+        const value = path.startsWith('node/') ? stored : barrier.decrypt(path, stored);
+        declaration?.codec.decode(path, value);
+        decoded += declaration === undefined ? 0 : 1;
+        if (declaration === undefined && !isOwn) faults.push(`${path}: no declaration`);
+        if (declaration !== undefined && isOwn) faults.push(`${path}: declared after all`);
+      } catch (error) {
+        faults.push(`${path}: ${String(error)}`);
+      }
+    }
+    barrier.seal();
+  }
+  return { decoded, faults };
+};

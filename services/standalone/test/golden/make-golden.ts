@@ -1,0 +1,96 @@
+/**
+ * `npm run golden`: makes the golden store of the current version, which it replaces for as long as the version is
+ * not released. A released one is never made again, because only its own code wrote what users have.
+ */
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { VERSION } from '@keelson/runtime';
+import {
+  type KeelsonProcess,
+  shiftedClock,
+  startKeelson,
+  temporaryDirectory,
+} from '@keelson/testkit';
+// Loads every module of every service, and with it every declaration.
+import '../../src/compose.ts';
+import { type GoldenRead, goldenCalls, makeContents } from './golden-contents.ts';
+import {
+  ANSWERS,
+  archiveOf,
+  currentRecords,
+  DATA,
+  GOLDEN_FOLDER,
+  type GoldenAnswer,
+  goldenNames,
+  recordsFileOf,
+  SNAPSHOT,
+} from './golden-stores.ts';
+
+const CHANGELOG = join(import.meta.dirname, '../../../../CHANGELOG.md');
+
+/** Two years. */
+const LATER_MS = 2 * 365 * 86_400_000;
+
+const requireUnreleased = (): void => {
+  if (!readFileSync(CHANGELOG, 'utf8').includes(`## ${VERSION}, not released yet`))
+    throw new Error(`${VERSION} is released: its golden store stays as it is`);
+};
+
+/** The parts of two answers that are equal; undefined if nothing is. */
+const commonPart = (one: unknown, other: unknown): unknown => {
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null)
+    return one === other ? one : undefined;
+  if (Array.isArray(one)) {
+    if (!Array.isArray(other) || one.length !== other.length) return undefined;
+    const parts = one.map((part, at) => commonPart(part, other[at]));
+    return parts.includes(undefined) ? undefined : parts;
+  }
+  const found = Object.entries(one)
+    .map(([name, value]) => [name, commonPart(value, Reflect.get(other, name))] as const)
+    .filter(([, value]) => value !== undefined);
+  return Object.fromEntries(found);
+};
+
+const readAll = async (process: KeelsonProcess, reads: readonly GoldenRead[]) => {
+  const calls = goldenCalls(process.http, process);
+  const answers: object[] = [];
+  for (const { of, method, path } of reads) answers.push(await calls[of](method, path));
+  return answers;
+};
+
+const takeSnapshot = async ({ http, rootToken }: KeelsonProcess): Promise<Uint8Array> => {
+  const headers = { 'X-Service-Token': rootToken };
+  const answer = await fetch(`${http}/v1/sys/storage/raft/snapshot`, { headers });
+  return new Uint8Array(await answer.arrayBuffer());
+};
+
+requireUnreleased();
+await using folder = await temporaryDirectory();
+const options = { dataFolder: join(folder.path, DATA), env: { KEELSON_RATE_LIMIT: 'off' } };
+const first = await startKeelson(options);
+const reads = await makeContents(goldenCalls(first.http, first), first);
+const before = await readAll(first, reads);
+writeFileSync(join(folder.path, SNAPSHOT), await takeSnapshot(first));
+await first.stop();
+// Parts that depend on addresses, ids of requests or the time of reading differ, and are left out.
+const dataFolder = join(folder.path, 'later');
+cpSync(options.dataFolder, dataFolder, { recursive: true });
+const env = { ...options.env, ...shiftedClock(LATER_MS) };
+const second = await startKeelson({ dataFolder, env });
+const after = await readAll(second, reads);
+await second.stop();
+
+const answers = reads.map(
+  (read, at): GoldenAnswer => ({ ...read, answer: commonPart(before[at], after[at]) as object }),
+);
+writeFileSync(join(folder.path, ANSWERS), `${JSON.stringify(answers, undefined, 1)}\n`);
+mkdirSync(GOLDEN_FOLDER, { recursive: true });
+for (const name of goldenNames().filter((one) => one.startsWith(`${VERSION}-`)))
+  for (const file of [archiveOf(name), recordsFileOf(name)]) rmSync(file, { force: true });
+const name = `${VERSION}-${new Date().toISOString().slice(0, 10)}`;
+const form = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner'];
+const left = ['--exclude=keelson.log', '--exclude=*lock*'];
+const parts = ['-C', folder.path, DATA, SNAPSHOT, ANSWERS];
+execFileSync('tar', ['-I', 'gzip -9n', '-cf', archiveOf(name), ...form, ...left, ...parts]);
+writeFileSync(recordsFileOf(name), `${JSON.stringify(currentRecords(), undefined, 1)}\n`);
