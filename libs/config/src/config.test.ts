@@ -17,7 +17,11 @@ const schema = Type.Object({
     description: 'Requests per second.',
     default: 30,
   }),
-  peers: Type.Array(Type.String(), { description: 'Peers.', default: [] }),
+  peers: Type.Array(Type.String(), {
+    description: 'Peers.',
+    default: [],
+    mistakenFor: ['httpPeer'],
+  }),
   joinToken: Type.Optional(Type.String({ description: 'Joins.', secret: true, pattern: '^t-' })),
 });
 
@@ -99,6 +103,11 @@ describe('configuration from the environment', () => {
     [
       { KEELSON_DATADIR: '/x' },
       'KEELSON_DATADIR is not a setting of this process; did you mean KEELSON_DATA_DIR?',
+    ],
+    [
+      // A name that is more similar to that of another setting.
+      { KEELSON_HTTP_PEER: 'a' },
+      'KEELSON_HTTP_PEER is not a setting of this process; did you mean KEELSON_PEERS?',
     ],
     [
       { KEELSON_UNRELATED: '1' },

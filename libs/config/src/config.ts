@@ -12,6 +12,7 @@ import { exposedFiles } from './private-files.ts';
 import {
   describeSetting,
   environmentNames,
+  mistakenNames,
   PREFIX,
   readSetting,
   type SettingDescription,
@@ -52,22 +53,32 @@ const settingsOf = (schema: ConfigSchema) =>
     required: (schema.required as readonly string[] | undefined)?.includes(name) ?? false,
   }));
 
-const whatThen = (key: string, known: ReadonlySet<string>): string => {
-  const meant = nearest(key, known);
+/** The settings by their own name, and by those that people try in its place, written as the source writes them. */
+const namesOf = (schema: ConfigSchema, write: (name: string) => string) => {
+  const settings = settingsOf(schema);
+  return {
+    known: new Set(settings.map(({ name }) => write(name))),
+    mistaken: new Map(
+      settings.flatMap(({ name, setting }) =>
+        mistakenNames(setting).map((tried) => [write(tried), write(name)] as const),
+      ),
+    ),
+  };
+};
+
+const whatThen = (key: string, { known, mistaken }: ReturnType<typeof namesOf>): string => {
+  const meant = mistaken.get(key) ?? nearest(key, known);
   return meant === undefined ? 'run it with --help for the list.' : `did you mean ${meant}?`;
 };
 
 /** Problems with the names in a file, each with a suggestion. */
-const unknownInFile = (
-  { path, values }: SettingsFile,
-  names: readonly string[],
-): readonly string[] => {
-  const known = new Set(names.map(toFileName));
+const unknownInFile = ({ path, values }: SettingsFile, schema: ConfigSchema): readonly string[] => {
+  const names = namesOf(schema, toFileName);
   return [...values.keys()]
-    .filter((name) => !known.has(name))
+    .filter((name) => !names.known.has(name))
     .map(
       (name) =>
-        `${name} in ${path} is not a setting of this process; ${whatThen(asFileName(name), known)}`,
+        `${name} in ${path} is not a setting of this process; ${whatThen(asFileName(name), names)}`,
     );
 };
 
@@ -85,18 +96,14 @@ export const parseConfig = <S extends ConfigSchema>(
   file?: SettingsFile,
 ): Config<S> => {
   const settings = settingsOf(schema);
-  const known = new Set(settings.map(({ name }) => toEnvironmentName(name)));
+  const names = namesOf(schema, toEnvironmentName);
   const problems = Object.entries(environment)
-    .filter(([key, value]) => key.startsWith(PREFIX) && !known.has(key) && !isForeign(key, value))
+    .filter(
+      ([key, value]) => key.startsWith(PREFIX) && !names.known.has(key) && !isForeign(key, value),
+    )
     .map(([key]) => key)
-    .map((key) => `${key} is not a setting of this process; ${whatThen(key, known)}`);
-  if (file !== undefined)
-    problems.push(
-      ...unknownInFile(
-        file,
-        settings.map(({ name }) => name),
-      ),
-    );
+    .map((key) => `${key} is not a setting of this process; ${whatThen(key, names)}`);
+  if (file !== undefined) problems.push(...unknownInFile(file, schema));
 
   const config: Record<string, unknown> = {};
   for (const { name, setting, required } of settings) {

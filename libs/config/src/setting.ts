@@ -14,6 +14,8 @@ declare module 'typebox' {
     secretFile?: boolean;
     /** Complete names under which other products know the setting; the first that is set is used. */
     aliases?: readonly string[];
+    /** Names, in camel case, that people try in place of the setting's own; they are answered with its name. */
+    mistakenFor?: readonly string[];
   }
 }
 
@@ -38,6 +40,7 @@ interface Keywords {
   readonly secret?: boolean;
   readonly secretFile?: boolean;
   readonly aliases?: readonly string[];
+  readonly mistakenFor?: readonly string[];
 }
 
 const keywords = (schema: Type.TSchema): Keywords => schema as Keywords;
@@ -94,6 +97,10 @@ export const environmentNames = (name: string, schema: Type.TSchema): readonly s
   toEnvironmentName(name),
   ...(keywords(schema).aliases ?? []),
 ];
+
+/** Names, in camel case, that people try in place of the setting's own. */
+export const mistakenNames = (schema: Type.TSchema): readonly string[] =>
+  keywords(schema).mistakenFor ?? [];
 
 /** A setting as shown to operators. */
 export interface SettingDescription {

@@ -15,6 +15,14 @@ test('a registry shows the build, and counters before their first increase', asy
   ]);
 });
 
+test('only counters have names that end in _total, and the heap is not shown by space', async () => {
+  const text = await createRegistry('1.2.3').metrics();
+  const gauges = linesOf(text, '# TYPE ').filter((line) => line.endsWith(' gauge'));
+  expect(gauges).toContain('# TYPE nodejs_active_handles gauge');
+  expect(gauges.filter((line) => /_total gauge$/.test(line))).toEqual([]);
+  expect(linesOf(text, 'nodejs_heap_space_')).toEqual([]);
+});
+
 test('a sample is read once for all its gauges, and again after 15 s', async () => {
   const registry = createRegistry('1.2.3');
   const clock = new ManualClock();

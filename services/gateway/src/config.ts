@@ -19,6 +19,7 @@ const listenSettings = Type.Object(
     listenAddress: Type.String({
       description: 'Address to which the HTTP and HTTPS ports are bound.',
       default: '127.0.0.1',
+      mistakenFor: ['httpHost', 'host', 'bindAddress', 'listen'],
     }),
     httpPort: Port('Port of plain HTTP; 0 chooses a free one.', 8200),
     httpsPort: Port('Port of HTTPS, opened if there is a certificate; 0 chooses a free one.', 8443),

@@ -95,6 +95,10 @@ export const takeBundle = async (
   // Read first: an unreadable file must not use up the token.
   const trustedRoots = await loadRoots(roots);
   if (isSealedBundle(token)) {
+    if (primaryApiAddress !== '')
+      refuse(
+        'primary_api_addr cannot be used with a token that is encrypted to the public key of this cluster, which is opened without the primary',
+      );
     const keys = await pendingKeys[kind].find(store, seal.requireRootKey());
     if (keys === undefined)
       return refuse('the token was not made for the public key of this cluster');

@@ -169,10 +169,17 @@ describe.for([
         token: primaryRoot,
         body: { id: 'branch', secondary_public_key: made.body.data.secondary_public_key },
       });
-      const enabled = await branch.call('POST', `${base}/secondary/enable`, {
-        token,
-        body: { token: issued.body.data.token },
+      const enable = (body: object) =>
+        branch.call('POST', `${base}/secondary/enable`, {
+          token,
+          body: { token: issued.body.data.token, ...body },
+        });
+      // An encrypted token is opened here; the address would have no effect.
+      expect(await enable({ primary_api_addr: 'https://other.example' })).toMatchObject({
+        status: 400,
+        body: { errors: [expect.stringContaining('primary_api_addr cannot be used')] },
       });
+      const enabled = await enable({});
       expect(enabled.status).toBe(200);
       expect(new Set(asked)).toEqual(new Set([expected]));
     } finally {
