@@ -2,7 +2,13 @@
 import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replication';
 import type { Membership } from '@keelson/replication';
 import type { RpcService } from '@keelson/rpc';
-import { type Barrier, loadRestoration, type Store } from '@keelson/storage';
+import {
+  type Barrier,
+  findUnreadable,
+  loadRestoration,
+  refreshBarrier,
+  type Store,
+} from '@keelson/storage';
 
 type StoreCopyRpc = Pick<
   RpcService<typeof ReplicationMemberDefinition>,
@@ -34,7 +40,12 @@ export const storeCopyRpc = ({
   },
   stagePage: async ({ restoration, page }) => {
     await store.copies.stage(restoration, page);
-    return {};
+    const unreadable = findUnreadable(page, barrier);
+    if (unreadable.every(({ kind }) => kind !== 'undecryptable'))
+      return { unreadable: [...unreadable] };
+    // Another replica may have added the key.
+    await refreshBarrier(store, barrier);
+    return { unreadable: [...findUnreadable(page, barrier)] };
   },
   replaceRecords: async ({ restoration, records, sequence }) => {
     // An interrupted restoration is finished by repeating all of its steps.

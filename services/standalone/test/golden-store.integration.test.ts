@@ -29,7 +29,7 @@ import {
 } from './golden/golden-stores.ts';
 
 const env = { KEELSON_RATE_LIMIT: 'off' };
-const RESTORE = 'sys/storage/raft/snapshot-force';
+const RESTORE = 'sys/storage/raft/snapshot';
 
 let postgres: PostgresServer;
 let redis: RedisServer;
@@ -67,17 +67,19 @@ describe.each(goldenNames())('the golden store %s', (name) => {
       expect([path, await calls[of](method, path)]).toMatchObject([path, answer]);
   };
 
-  /** Restores the snapshot by force, and opens the seal with the shares of its cluster. */
-  const restore = async (http: string, token: string): Promise<void> => {
-    const answer = await fetch(`${http}/v1/${RESTORE}`, {
+  const restoreAt = async (http: string, path: string, token: string): Promise<void> => {
+    const answer = await fetch(`${http}/v1/${path}`, {
       method: 'POST',
       headers: { 'X-Service-Token': token },
       body: readFileSync(join(folder.path, SNAPSHOT)),
     });
-    expect([answer.status, await answer.text()]).toEqual([
-      expect.toSatisfy((status: number) => status < 300),
-      expect.any(String),
-    ]);
+    const isDone = expect.toSatisfy((status: number) => status < 300);
+    expect([answer.status, await answer.text()]).toEqual([isDone, expect.any(String)]);
+  };
+
+  /** Restores the snapshot by force, and opens the seal with the shares of its cluster. */
+  const restore = async (http: string, token: string): Promise<void> => {
+    await restoreAt(http, `${RESTORE}-force`, token);
     const { v1, api } = callsOf(
       () => http,
       () => facts.root_token,
@@ -113,6 +115,8 @@ describe.each(goldenNames())('the golden store %s', (name) => {
     const keelson = await startKeelson({ dataFolder, env });
     try {
       expect(await use(keelson.http)).toEqual([]);
+      // Its own snapshot is decrypted and decoded before it is accepted.
+      await restoreAt(keelson.http, RESTORE, facts.root_token);
     } finally {
       await keelson.stop();
     }

@@ -101,6 +101,13 @@ export const SYS_ERRORS = {
     message:
       'could not verify hash file, possibly the snapshot is using a different set of unseal keys; use the snapshot-force API to bypass this check. Nothing was changed.',
   },
+  'sys.snapshot_unreadable_record': {
+    grpc: 'FAILED_PRECONDITION',
+    http: 400,
+    retry: false,
+    message:
+      'the record {path} of the snapshot, which Keelson {version} made, cannot be read here: {fault}. Nothing was changed. {remedy}',
+  },
   'sys.snapshot_half_restored': {
     grpc: 'INTERNAL',
     http: 500,

@@ -2,7 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
-import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replication';
+import type {
+  ReplicationMemberDefinition,
+  UnreadableRecord,
+} from '@keelson/proto/sys/v1/replication';
 import type { RpcService } from '@keelson/rpc';
 import { type Barrier, countPage, EMPTY_PAGE, type Store } from '@keelson/storage';
 import { listAuditDeviceNames } from '../audit/audit-records.ts';
@@ -18,6 +21,7 @@ import {
   writeArchive,
 } from './snapshot-archive.ts';
 import { type PendingRestoration, pendingRestorations } from './snapshot-records.ts';
+import { judgeUnreadable } from './unreadable-records.ts';
 
 /** Version of the archive format; archives of another version are refused. */
 const FORMAT = 1;
@@ -205,6 +209,8 @@ interface Staged {
   readonly meta: SnapshotMeta;
   /** Number of records by service. */
   readonly records: ReadonlyMap<string, number>;
+  /** A sentence for the operator if some of the records cannot be read. */
+  readonly warning: string | undefined;
 }
 
 /** Stages the pages of a snapshot next to the records of each service, and compares all digests. */
@@ -218,6 +224,8 @@ const stageSnapshot = async (
   let sums = '';
   let listed: Uint8Array | undefined;
   let isSealed = false;
+  let isOwn = false;
+  const unreadable: UnreadableRecord[] = [];
   const records = new Map<string, number>();
   const names = new Set<string>();
   for await (const entry of readArchive(chunks)) {
@@ -239,7 +247,7 @@ const stageSnapshot = async (
       continue;
     } else if (entry.name === SEALED_SUMS) {
       if (listed === undefined) throw damaged(`${SUMS} is missing`);
-      if (!isForced) requireOwnKeys(context, listed, entry.content);
+      isOwn = hasOwnKeys(context, listed, entry.content, isForced);
       isSealed = true;
       continue;
     } else {
@@ -249,12 +257,14 @@ const stageSnapshot = async (
         throw damaged(`it has an entry ${entry.name.slice(0, 100)}`);
       if (listed !== undefined) throw damaged(`${entry.name} follows ${SUMS}`);
       records.set(service, (records.get(service) ?? 0) + pageRecords(entry));
-      await member.stagePage({ restoration, page: Buffer.from(entry.content) });
+      const staged = await member.stagePage({ restoration, page: Buffer.from(entry.content) });
+      unreadable.push(...(staged.unreadable ?? []));
     }
     sums += sumLine(entry);
   }
   if (meta === undefined || !isSealed) throw damaged(`${SEALED_SUMS} is missing: it ends early`);
-  return { meta, records };
+  const warning = judgeUnreadable({ unreadable, isOwn, isForced, version: meta.version });
+  return { meta, records, warning };
 };
 
 const pageRecords = ({ name, content }: ArchiveEntry): number => {
@@ -265,20 +275,26 @@ const pageRecords = ({ name, content }: ArchiveEntry): number => {
   }
 };
 
-/** @throws KeelsonError `sys.snapshot_other_keys` */
-const requireOwnKeys = (
+/**
+ * Whether this cluster encrypted the snapshot.
+ * @throws KeelsonError `sys.snapshot_other_keys` if another did and that is not accepted
+ */
+const hasOwnKeys = (
   { barrier }: SnapshotContext,
   listed: Uint8Array,
   sealed: Uint8Array,
-): void => {
+  isForced: boolean,
+): boolean => {
   let opened: Uint8Array;
   try {
     opened = barrier.decrypt(SUMS_PATH, sealed);
   } catch (cause) {
+    if (isForced) return false;
     throw new KeelsonError('sys.snapshot_other_keys', {}, { cause });
   }
-  if (Buffer.compare(opened, listed) !== 0)
+  if (!isForced && Buffer.compare(opened, listed) !== 0)
     throw damaged(`${SEALED_SUMS} is not the one of this archive`);
+  return true;
 };
 
 /** The pages of a refused file would only take space. */
@@ -405,7 +421,7 @@ export const createSnapshots = (context: SnapshotContext): Snapshots => {
           await context.installation?.requireSpace();
           return staged;
         };
-        const { meta, records } = await stage().catch(async (error: unknown) => {
+        const { meta, records, warning } = await stage().catch(async (error: unknown) => {
           await discardPages(members());
           throw error;
         });
@@ -421,7 +437,11 @@ export const createSnapshots = (context: SnapshotContext): Snapshots => {
         await store.transact((tx) => pendingRestorations.write(tx, pending));
         const warnings = await replaceAll(pending);
         await context.seal.followRestoration();
-        return [...warnings, ...(await warnOfDevices(context))];
+        return [
+          ...(warning === undefined ? [] : [warning]),
+          ...warnings,
+          ...(await warnOfDevices(context)),
+        ];
       } finally {
         isRestoring = false;
       }

@@ -265,7 +265,17 @@ export interface StagePageRequest {
   page: Buffer;
 }
 
+/** The first record of each kind of fault. */
 export interface StagePageResponse {
+  unreadable: UnreadableRecord[];
+}
+
+/** A record that could not be read if it replaced that of the service. */
+export interface UnreadableRecord {
+  path: string;
+  /** "newer", "damaged" or "undecryptable" (with the keys of this cluster). */
+  kind: string;
+  fault: string;
 }
 
 export interface ReplaceRecordsRequest {
@@ -3222,11 +3232,14 @@ export const StagePageRequest: MessageFns<StagePageRequest> = {
 };
 
 function createBaseStagePageResponse(): StagePageResponse {
-  return {};
+  return { unreadable: [] };
 }
 
 export const StagePageResponse: MessageFns<StagePageResponse> = {
-  encode(_: StagePageResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+  encode(message: StagePageResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.unreadable) {
+      UnreadableRecord.encode(v!, writer.uint32(10).fork()).join();
+    }
     return writer;
   },
 
@@ -3243,6 +3256,14 @@ export const StagePageResponse: MessageFns<StagePageResponse> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.unreadable.push(UnreadableRecord.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3258,8 +3279,88 @@ export const StagePageResponse: MessageFns<StagePageResponse> = {
   create<I extends Exact<DeepPartial<StagePageResponse>, I>>(base?: I): StagePageResponse {
     return StagePageResponse.fromPartial(base ?? ({} as any));
   },
-  fromPartial<I extends Exact<DeepPartial<StagePageResponse>, I>>(_: I): StagePageResponse {
+  fromPartial<I extends Exact<DeepPartial<StagePageResponse>, I>>(object: I): StagePageResponse {
     const message = createBaseStagePageResponse();
+    message.unreadable = object.unreadable?.map((e) => UnreadableRecord.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseUnreadableRecord(): UnreadableRecord {
+  return { path: "", kind: "", fault: "" };
+}
+
+export const UnreadableRecord: MessageFns<UnreadableRecord> = {
+  encode(message: UnreadableRecord, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.kind !== "") {
+      writer.uint32(18).string(message.kind);
+    }
+    if (message.fault !== "") {
+      writer.uint32(26).string(message.fault);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UnreadableRecord {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUnreadableRecord();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.fault = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<UnreadableRecord>, I>>(base?: I): UnreadableRecord {
+    return UnreadableRecord.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<UnreadableRecord>, I>>(object: I): UnreadableRecord {
+    const message = createBaseUnreadableRecord();
+    message.path = object.path ?? "";
+    message.kind = object.kind ?? "";
+    message.fault = object.fault ?? "";
     return message;
   },
 };
