@@ -90,7 +90,12 @@ export const seedWorkspaces = async (store: Store, seed: Seed): Promise<void> =>
         const name = nameOf(at);
         const projectId = at < project.size ? project.id : like.projectId;
         const changedAtMs = like.createdAtMs - HOUR_MS - ((at * 7919) % HOUR_MS);
-        const current = { id: idOf('run', at), status: 'applied', createdAtMs: changedAtMs };
+        const current = {
+          id: idOf('run', at),
+          status: 'applied',
+          createdAtMs: changedAtMs,
+          configurationVersionId: idOf('cv', at),
+        };
         const workspace = {
           ...like,
           id,
@@ -157,6 +162,7 @@ export const seedRuns = async (store: Store, workspaceIds: readonly string[]): P
           agentId: null,
           stateVersionIds: [],
           createdById: null,
+          requestedWith: null,
           createdAtMs: current.createdAtMs,
         };
         tx.write(`shared/runs/${current.id}`, json(run));
