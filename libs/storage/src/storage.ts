@@ -25,17 +25,12 @@ export {
   type Declaration,
   declaredRecords,
   findDeclaration,
-  type RecordFacts,
   recordFacts,
   recordsMarkdown,
 } from './collections/table.ts';
 export { countPage, EMPTY_PAGE, loadRestoration, type Restoration } from './copies/store-copies.ts';
 export { loadStoreId } from './copies/store-id.ts';
-export {
-  findUnreadable,
-  type UnreadableKind,
-  type UnreadableRecord,
-} from './copies/unreadable-records.ts';
+export { findUnreadable } from './copies/unreadable-records.ts';
 export { checkTrees } from './merkle/merkle-check.ts';
 export type { MerkleTree } from './merkle/merkle-tree.ts';
 export { SUBPAGES_PER_PAGE } from './merkle/merkle-tree.ts';

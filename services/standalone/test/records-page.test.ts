@@ -1,4 +1,4 @@
-import { declaredRecords, recordsMarkdown } from '@keelson/storage';
+import { declaredRecords, findDeclaration, recordsMarkdown } from '@keelson/storage';
 import { expect, test } from 'vitest';
 // Loads every module of every service, and with it every declaration.
 import '../src/compose.ts';
@@ -45,4 +45,22 @@ test('no shape differs from that of the newest golden store without a higher ver
     faults,
     'as long as the version of the newest golden store is not released, `npm run golden` makes it again',
   ).toEqual([]);
+});
+
+// Unit tests share a process, so that kinds of records made for a test would be on the page.
+test.for([
+  ['shared/mounts/m/config/acme', 'mounts/*/config/acme'],
+  ['local/mounts/m/config/acme', 'mounts/*/config/acme'],
+  ['local/mounts/m/config/acme/more', undefined],
+  ['local/mounts/m/config', undefined],
+  ['shared/mounts/m/issuers/i', 'mounts/*/issuers'],
+  ['local/mounts/m/cert-metadata/a/b', 'mounts/*/cert-metadata'],
+  ['shared/mounts/m/cert-metadata/a', undefined],
+  ['shared/core/mounts/m', 'core/mounts'],
+  ['node/core/seal', 'core/seal'],
+  ['local/core/seal', undefined],
+  ['shared/workspaces/w', 'workspaces'],
+  ['shared/workspaces', undefined],
+] as const)('the declaration of %s is %s', ([path, name]) => {
+  expect(findDeclaration(path)?.name).toBe(name);
 });
