@@ -35,7 +35,7 @@ import { certificateRoutes } from './certificates/certificate-routes.ts';
 import { clusterListRoutes } from './clusters/cluster-list-routes.ts';
 import type { ThisCluster } from './clusters/cluster-records.ts';
 import { keyBanRoutes } from './clusters/key-ban-routes.ts';
-import { carryOutbox } from './clusters/outbox.ts';
+import { carryOutbox } from './clusters/outbox-contents.ts';
 import { acceptingOutboxes, forwardOutbox } from './clusters/outbox-forwarding.ts';
 import type { PkiConfig } from './config.ts';
 import { type CrlBuilder, createCrlBuilder } from './crl/build/crl-builder.ts';

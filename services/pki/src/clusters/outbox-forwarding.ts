@@ -8,11 +8,9 @@ import { KeelsonError } from '@keelson/errors';
 import { Dialect, type Mount, RequestStart, ResponseStart } from '@keelson/proto/edge/v1/edge';
 import type { Store } from '@keelson/storage';
 import type { MountScope } from '../mounts/mount-records.ts';
-import { outboxPrefix, writeForAll } from './outbox.ts';
+import { readOutbox, writeForAll } from './outbox-contents.ts';
 
 const METHOD = 'ANNOUNCE';
-/** Records of some 300 bytes; a message between clusters carries 900 KiB. */
-const PAGE_SIZE = 500;
 const ANSWER_WITHIN_MS = 10_000;
 const APPLY_WITHIN_MS = 2000;
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -68,12 +66,11 @@ export const forwardOutbox = async (
 ): Promise<void> => {
   const run = member.runOf('performance');
   if (run?.role !== 'secondary') throw new KeelsonError('replication.not_ready');
-  const prefix = outboxPrefix(mount);
   for (;;) {
-    const records = await store.scan(prefix, { limit: PAGE_SIZE });
+    const records = await readOutbox(store, mount);
     if (records.length === 0) return;
     const forwarded = records.map(
-      ({ path, value }) => [path.slice(prefix.length), Buffer.from(value).toString()] as const,
+      ([, { place, value }]) => [place, Buffer.from(value).toString()] as const,
     );
     const { response } = await run.secondary.forward(encode(mount, forwarded), {
       timeoutMs: ANSWER_WITHIN_MS,
@@ -82,7 +79,7 @@ export const forwardOutbox = async (
     const status = ResponseStart.decode(response).head?.status;
     if (status !== 204) throw new KeelsonError('replication.malformed', { reason: `${status}` });
     await store.transact(async (tx) => {
-      for (const { path, value } of records) {
+      for (const [path, { value }] of records) {
         const now = await tx.read(path);
         // A record that was replaced meanwhile has not been forwarded.
         if (now !== undefined && Buffer.from(now.value).equals(value)) tx.delete(path);
@@ -101,7 +98,8 @@ export const acceptingOutboxes = (store: Store, edge: EdgeService): EdgeService 
       Buffer.from(await request.body.bytes(MAX_BODY_BYTES)).toString(),
     ) as Forwarded;
     await store.transact((tx) => {
-      for (const [place, value] of forwarded) writeForAll(tx, mount, place, Buffer.from(value));
+      for (const [place, value] of forwarded)
+        writeForAll(tx, mount, { place, value: Buffer.from(value) });
     });
     return edgeResponse(204);
   },

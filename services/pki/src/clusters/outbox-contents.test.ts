@@ -1,6 +1,6 @@
 import type { Transaction } from '@keelson/storage';
 import { describe, expect, test } from 'vitest';
-import { writeForAll } from './outbox.ts';
+import { writeForAll } from './outbox-contents.ts';
 
 const UUID = '8f0b1c1e-0000-4000-8000-000000000001';
 const mount = { uuid: UUID, local: false };
@@ -9,7 +9,7 @@ const value = Buffer.from('{}');
 const writtenTo = (place: string): readonly string[] => {
   const written: string[] = [];
   const tx = { write: (path: string) => written.push(path) } as unknown as Transaction;
-  writeForAll(tx, mount, place, value);
+  writeForAll(tx, mount, { place, value });
   return written;
 };
 
