@@ -43,7 +43,7 @@ export const operationsWithParameters = (pathsJson: string): readonly DescribedO
 
 /** Parts of the names of parameters that limit. */
 const LIMIT =
-  /(?:^|_)(?:ttl|max|allowed|disallowed|bound|bounds?|cidrs?|uses|period|policies|policy|paths|mode|sealed|retention|no_default|no_parent|renewable)(?:_|$)/;
+  /(?:^|_)(?:ttl|max|not_after|not_before|permitted|excluded|allowed|allow|disallowed|enforce|require|disable|bounds?|cidrs?|uses|usage|period|policies|policy|paths|mode|sealed|retention|no_default|no_parent|renewable)(?:_|$)/;
 
 /** Whether a parameter limits what others may do: it holds or is refused, and is never only warned of. */
 export const limitsByName = (name: string): boolean => LIMIT.test(name);

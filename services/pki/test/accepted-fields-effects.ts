@@ -71,10 +71,3 @@ export interface FieldGroup {
   readonly triedAt?: string;
   readonly fields: Readonly<Record<string, Effect>>;
 }
-
-/** Parts of the names of parameters that limit certificates, tokens or what is kept. */
-const LIMIT =
-  /(?:^|_)(?:ttl|max|not_after|not_before|permitted|excluded|allowed|allow|enforce|require|disable|bound|bounds?|retention|policy|uses|period|usage|cidrs?)(?:_|$)/;
-
-/** Whether a parameter limits: it has its effect or is refused, and is never only warned of. */
-export const isLimit = (name: string): boolean => LIMIT.test(name);

@@ -4,9 +4,10 @@
  * that limits is never answered with a warning alone.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { limitsByName } from '@keelson/testkit/parameters-alone';
 import { decodePem, EXTENSION, type Extension, parseCertificate, parseCsr } from '@keelson/x509';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Effect, isLimit } from './accepted-fields-effects.ts';
+import type { Effect } from './accepted-fields-effects.ts';
 import { FIELD_GROUPS } from './accepted-fields-table.ts';
 import { leafRole, type Mounts, newRequest, openMounts } from './open-mounts.ts';
 import { type Answer, aMount } from './open-pki.ts';
@@ -311,7 +312,7 @@ const tryAlone = async (
     (text: string) => !before.has(text) && new RegExp(`\\b${name}\\b`).test(text),
   );
   if (!isNamed) return found('changes nothing, without a warning');
-  return isLimit(name) ? found('limits, and is only warned of') : undefined;
+  return limitsByName(name) ? found('limits, and is only warned of') : undefined;
 };
 
 const makesRoots = (path: string): boolean => path.includes('root') && path.includes('{type}');
@@ -376,7 +377,7 @@ describe('a parameter sent alone', () => {
 test('no limit in the table of accepted fields is only warned of', () => {
   const warned = Object.entries(FIELD_GROUPS).flatMap(([group, { fields }]) =>
     Object.entries(fields).flatMap(([name, { kind }]) =>
-      kind === 'warned' && isLimit(name) ? [`${group} ${name}`] : [],
+      kind === 'warned' && limitsByName(name) ? [`${group} ${name}`] : [],
     ),
   );
   expect(warned).toEqual([]);

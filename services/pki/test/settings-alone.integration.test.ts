@@ -5,26 +5,18 @@
  * certificates are walked in parameters-alone.integration.test.ts.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import {
+  type AskedAlone,
+  judgeAlone,
+  operationsWithParameters,
+} from '@keelson/testkit/parameters-alone';
 import { decodePem, parseCrl, toSerialHex } from '@keelson/x509';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Effect, isLimit } from './accepted-fields-effects.ts';
+import type { Effect } from './accepted-fields-effects.ts';
 import { FIELD_GROUPS } from './accepted-fields-table.ts';
 import { AcmeClient, CLUSTER_PATH } from './acme-client.ts';
 import { leafRole, MERGE_PATCH, type Mounts, openMounts } from './open-mounts.ts';
 import { type Answer, aMount } from './open-pki.ts';
-
-interface Parameter {
-  readonly name: string;
-  readonly in: string;
-}
-interface Described {
-  readonly parameters?: readonly Parameter[];
-  readonly requestBody?: {
-    readonly content: Readonly<
-      Record<string, { readonly schema: { readonly properties?: Readonly<object> } }>
-    >;
-  };
-}
 
 interface Operation {
   readonly method: string;
@@ -42,20 +34,11 @@ const MAKES_CERTIFICATE =
 beforeAll(async () => {
   mounts = await openMounts();
   const { pathsJson } = await mounts.pki.service.edge.describe();
-  const paths = JSON.parse(pathsJson) as Record<string, Record<string, Described>>;
-  operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).flatMap(([method, { parameters = [], requestBody }]) => {
-      const [content] = Object.values(requestBody?.content ?? {});
-      const names = [
-        ...parameters.filter(({ in: place }) => place === 'query').map(({ name }) => name),
-        ...Object.keys(content?.schema.properties ?? {}),
-      ];
-      // PUT is POST, by the same handler.
-      if (names.length === 0 || method === 'put') return [];
-      const isMaker = MAKES_CERTIFICATE.test(path.slice(1)) && !path.startsWith('/keys/');
-      return isMaker ? [] : [{ method: method.replace('x-', ''), path: path.slice(1), names }];
-    }),
-  );
+  operations = operationsWithParameters(pathsJson).flatMap(({ route, names }) => {
+    const [method = '', path = ''] = route.split(' /');
+    const isMaker = MAKES_CERTIFICATE.test(path) && !path.startsWith('keys/');
+    return isMaker ? [] : [{ method: method.toLowerCase(), path, names }];
+  });
 }, 60_000);
 afterAll(() => mounts.close());
 
@@ -407,11 +390,6 @@ const normalised = (value: unknown): string =>
     .replaceAll(/(?:[0-9a-f]{2}:){7,}[0-9a-f]{2}/g, 'serial')
     .replaceAll(/"last_updated":"[^"]*"/g, '');
 
-interface Tried {
-  readonly answer: Answer;
-  readonly outcome: string;
-}
-
 const queryOf = (body: Body): string =>
   Object.entries(body)
     .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
@@ -423,7 +401,7 @@ const ask = async (
   place: Place,
   found: Found,
   body: Body,
-) => {
+): Promise<AskedAlone> => {
   const target = (way.at?.(path, found) ?? path)
     .replace(/\{(?:issuer|key)_ref\}/, 'default')
     .replace('{name}', 'plain');
@@ -439,24 +417,8 @@ const ask = async (
       : await way.observe(place, target, found, answer);
   // Lists are read in one mount, in which ids and serial numbers do not change.
   const outcome = method === 'list' ? JSON.stringify(seen) : normalised(seen);
-  return { answer, outcome: `${answer.status} ${outcome}` };
-};
-
-/** The finding about one parameter; undefined when it is noticed. */
-const judge = (name: string, plain: Tried, sent: Tried): string | undefined => {
-  if (plain.answer.status >= 400 && plain.answer.json?.errors?.length > 0)
-    // Required: without it, the request is refused by its name.
-    return sent.answer.status < 300 ? undefined : `cannot be tried: ${plain.answer.json.errors[0]}`;
-  const { status, json } = sent.answer;
-  if (status === 400) return undefined;
-  if (status >= 300 && status !== 404) return `is answered with ${status}`;
-  if (sent.outcome !== plain.outcome) return undefined;
-  const before = new Set(plain.answer.json?.warnings);
-  const isNamed = (json?.warnings ?? []).some(
-    (text: string) => !before.has(text) && new RegExp(`\\b${name}\\b`).test(text),
-  );
-  if (!isNamed) return 'changes nothing, without a warning';
-  return isLimit(name) ? 'limits, and is only warned of' : undefined;
+  const { status, json } = answer;
+  return { status, errors: json?.errors ?? [], warnings: json?.warnings ?? [], outcome };
 };
 
 const tryWay = async (way: Way, operation: Operation): Promise<readonly string[]> => {
@@ -486,7 +448,7 @@ const tryWay = async (way: Way, operation: Operation): Promise<readonly string[]
       isKnown = telling !== undefined;
       return { ...telling?.beside, [name]: telling?.value };
     });
-    const finding = isKnown ? judge(name, plain, sent) : 'has no value to try';
+    const finding = isKnown ? judgeAlone(name, plain, sent) : 'has no value to try';
     if (finding !== undefined) findings.push(`${method} ${path} ${name}: ${finding}`);
   }
   return findings;
