@@ -60,9 +60,11 @@ export const findDeclaration = (path: string): Declaration | undefined => {
   return places.get(`${scope}/${segments[0]}`)?.find(isAt)?.declaration;
 };
 
-/** Declarations of the modules loaded so far, in order of their names. */
+const nameAndScopes = ({ name, scopes }: Declaration): string => `${name} ${scopes.join()}`;
+
+/** Declarations of the modules loaded so far, in order of their names and scopes. */
 export const declaredRecords = (): readonly Declaration[] =>
-  declarations.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  declarations.toSorted((a, b) => (nameAndScopes(a) < nameAndScopes(b) ? -1 : 1));
 
 /** Paths of the records of a declaration: "*" is one segment, "…" one or more. */
 const pathsOf = ({ name, scopes, isSingle }: Declaration): readonly string[] =>

@@ -1,7 +1,6 @@
 /** Certificates stored by the cluster that issued them. Keys are serial numbers in hyphenated hexadecimal. */
 
 import { type Reads, type Transaction } from '@keelson/storage';
-import type { Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
 import { bulkPrefix, localRecords, type MountScope } from '../mounts/mount-records.ts';
 
@@ -30,7 +29,6 @@ export const certificateMetadataShape = Type.Object({
   role: Type.String(),
   notAfterMs: Type.Number(),
 });
-export type CertificateMetadata = Shaped<typeof certificateMetadataShape>;
 
 export const metadataRecords = localRecords('cert-metadata', {
   version: 1,

@@ -32,7 +32,6 @@ export const announcedShape = Type.Object({
   /** The `unification` of the configuration of the lists. */
   unification: Type.Optional(Type.String()),
 });
-export type Announced = Shaped<typeof announcedShape>;
 
 export const announcedRecords = localRecords('unified', { version: 1, shape: announcedShape });
 export const ANNOUNCED = 'announced';
@@ -66,7 +65,6 @@ export const revocationConfirmationShape = Type.Object({
   /** The reason that the request gave. */
   reason: Type.Optional(Type.Enum([0, 1, 2, 3, 4, 5, 6, 8, 9, 10])),
 });
-export type RevocationConfirmation = Shaped<typeof revocationConfirmationShape>;
 
 /** By serial number; a separate record, because another cluster writes it. */
 export const confirmationRecords = sharedRecords('revocation-confirmations', {

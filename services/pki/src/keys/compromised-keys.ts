@@ -37,7 +37,6 @@ export const clusterBanRecords = sharedRecords('banned-keys', {
 
 /** Lifts the bans of a key that were made until then. */
 export const liftedBanShape = Type.Object({ liftedAtMs: Type.Number() });
-export type LiftedBan = Shaped<typeof liftedBanShape>;
 
 /** By fingerprint; the same in all clusters. */
 export const liftedBanRecords = sharedRecords('lifted-bans', { version: 1, shape: liftedBanShape });

@@ -13,7 +13,6 @@ export const backupSuccessShape = Type.Object({
 export type BackupSuccess = Shaped<typeof backupSuccessShape>;
 
 export const backupFailureShape = Type.Object({ atMs: Type.Number(), reason: Type.String() });
-export type BackupFailure = Shaped<typeof backupFailureShape>;
 
 /** Outcomes of the scheduled backups of this cluster. */
 export const backupOutcomesShape = Type.Object({

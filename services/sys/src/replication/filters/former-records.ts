@@ -4,12 +4,10 @@
  */
 
 import { collection } from '@keelson/storage';
-import type { Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
 
 /** Full path including the namespaces, as filters name it. */
 export const formerPlaceShape = Type.Object({ path: Type.String() });
-export type FormerPlace = Shaped<typeof formerPlaceShape>;
 
 /** Keys: mount uuids. */
 export const formerMounts = collection('core/former-mounts', {

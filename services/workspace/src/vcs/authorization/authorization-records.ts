@@ -1,5 +1,4 @@
 import { collection } from '@keelson/storage';
-import type { Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
 
 /** A person who has been sent to a provider to authorize a client there. */
@@ -10,7 +9,6 @@ export const pendingAuthorizationShape = Type.Object({
   principal: Type.Object({ kind: Type.String(), id: Type.String() }),
   expiresAtMs: Type.Number(),
 });
-export type PendingAuthorization = Shaped<typeof pendingAuthorizationShape>;
 
 /** Keyed by `oc-…`: the last attempt replaces those before it. */
 export const pendingAuthorizations = collection('oauth-authorizations', {

@@ -6,7 +6,6 @@ import { Type } from 'typebox';
 
 export const DELIVERY_OUTCOMES = ['queued', 'done', 'ignored', 'retried', 'failed'] as const;
 export const deliveryOutcomeShape = Type.Enum(DELIVERY_OUTCOMES);
-export type DeliveryOutcome = Shaped<typeof deliveryOutcomeShape>;
 
 /** The effect of a delivery on one workspace. */
 export const deliveryEffectShape = Type.Object({

@@ -13,7 +13,6 @@ import { identifierShape } from './identifier.ts';
 export type OrderStatus = 'pending' | 'ready' | 'processing' | 'valid' | 'invalid';
 export type AuthorizationStatus = 'pending' | 'valid' | 'invalid' | 'deactivated' | 'expired';
 export const challengeStatusShape = Type.Enum(['pending', 'processing', 'valid', 'invalid']);
-export type ChallengeStatus = Shaped<typeof challengeStatusShape>;
 
 export const challengeShape = Type.Object({
   type: challengeTypeShape,
@@ -43,7 +42,6 @@ export const orderedCertificateShape = Type.Object({
   issuerId: Type.String(),
   notAfterMs: Type.Number(),
 });
-export type OrderedCertificate = Shaped<typeof orderedCertificateShape>;
 
 export const orderShape = Type.Object({
   accountId: Type.String(),

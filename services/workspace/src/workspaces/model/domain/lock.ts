@@ -6,7 +6,6 @@ import { Type } from 'typebox';
  * own lock; a run releases its lock when it ends.
  */
 export const holderKindShape = Type.Enum(['user', 'team', 'run']);
-export type HolderKind = Shaped<typeof holderKindShape>;
 
 export const lockHolderShape = Type.Object({
   kind: holderKindShape,

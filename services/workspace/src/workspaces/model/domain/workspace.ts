@@ -51,7 +51,6 @@ export const autoDestroyOutcomeShape = Type.Object({
   atMs: Type.Number(),
   status: autoDestroyStatusShape,
 });
-export type AutoDestroyOutcome = Shaped<typeof autoDestroyOutcomeShape>;
 
 export const workspaceShape = Type.Object({
   id: Type.String(),

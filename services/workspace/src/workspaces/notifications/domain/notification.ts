@@ -8,7 +8,6 @@ import { isEmail } from '../../../identity/model/domain/organization.ts';
 
 export const DESTINATION_TYPES = ['generic', 'slack', 'microsoft-teams', 'email'] as const;
 export const destinationTypeShape = Type.Enum(DESTINATION_TYPES);
-export type DestinationType = Shaped<typeof destinationTypeShape>;
 
 const RUN_TRIGGERS = [
   'run:created',
