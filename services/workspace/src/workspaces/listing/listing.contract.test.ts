@@ -5,9 +5,11 @@ import { openPostgresStore } from '@keelson/storage/postgres';
 import { startPostgres, temporaryDirectory } from '@keelson/testkit';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { RunStatus } from '../../base/run-status.ts';
 import { WORKSPACE_PROJECTIONS } from '../../compose.ts';
-import type { Project } from '../model/domain/project.ts';
-import type { Workspace } from '../model/domain/workspace.ts';
+import { DEFAULT_WORKSPACE_SETTINGS, type Workspace } from '../model/domain/workspace.ts';
+import { NO_RUNS } from '../model/domain/workspace-runs.ts';
+import { NO_STATE } from '../model/domain/workspace-state.ts';
 import { projectRecords } from '../model/project-records.ts';
 import { workspaceNames, workspaceRecords } from '../model/workspace-records.ts';
 import { findProjects } from './project-listing.ts';
@@ -29,7 +31,7 @@ interface Listed {
   readonly name: string;
   readonly createdAtMs: number;
   readonly latestChangeAtMs: number;
-  readonly run: { readonly status: string; readonly createdAtMs: number } | null;
+  readonly run: { readonly status: RunStatus; readonly createdAtMs: number } | null;
   readonly tags: readonly { readonly key: string; readonly value: string | null }[];
 }
 
@@ -186,7 +188,8 @@ const isMatch = (query: WorkspaceQuery, workspace: Listed): boolean => {
       : query.tagged.every(isTagged)) &&
     (query.projectId === undefined || query.projectId === workspace.projectId) &&
     query.exceptId !== workspace.id &&
-    (query.runStatuses.length === 0 || query.runStatuses.includes(workspace.run?.status ?? ''))
+    (query.runStatuses.length === 0 ||
+      (workspace.run !== null && query.runStatuses.includes(workspace.run.status)))
   );
 };
 
@@ -215,15 +218,33 @@ const naive = (all: readonly Listed[], query: WorkspaceQuery) => {
   };
 };
 
-const toRecord = ({ run, tags, ...listed }: Listed) =>
-  ({
-    ...listed,
-    lock: null,
-    settings: { autoDestroyAtMs: null, inheritsProjectAutoDestroy: true },
-    tagBindings: tags.map((tag) => ({ ...tag, id: 'tb-1', createdAtMs: 1 })),
-    runs: { current: run && { id: 'run-1', ...run } },
-    autoDestroyed: null,
-  }) as unknown as Workspace;
+/** Facts about a workspace that no list reads. */
+const UNLISTED = {
+  settings: { ...DEFAULT_WORKSPACE_SETTINGS, runtimeVersion: '1.11.4' },
+  ownExecution: null,
+  source: 'tfe-api',
+  sourceName: null,
+  sourceUrl: null,
+  lock: null,
+  unlockedRunId: null,
+  sshKeyId: null,
+  variableIds: [],
+  currentConfigurationVersionId: null,
+  autoDestroyed: null,
+  retentionPolicy: null,
+  state: NO_STATE,
+};
+
+const toBindings = (tags: Listed['tags']): Workspace['tagBindings'] =>
+  tags.map((tag) => ({ ...tag, id: 'tb-1', createdAtMs: 1 }));
+
+const toRecord = ({ run, tags, ...listed }: Listed): Workspace => ({
+  ...UNLISTED,
+  ...listed,
+  updatedAtMs: listed.createdAtMs,
+  tagBindings: toBindings(tags),
+  runs: { ...NO_RUNS, current: run && { id: 'run-1', configurationVersionId: 'cv-1', ...run } },
+});
 
 interface Place {
   readonly store: Store;
@@ -236,9 +257,17 @@ const registerListingContract = (open: () => Promise<Place>): void => {
   beforeAll(async () => {
     ({ store, remove } = await open());
     await store.transact((tx) => {
-      for (const [id, tagBindings] of Object.entries(PROJECT_TAGS)) {
-        const project = { id, organizationId: 'org-1', name: `Project ${id}`, tagBindings };
-        projectRecords.write(tx, [id], project as unknown as Project);
+      for (const [id, tags] of Object.entries(PROJECT_TAGS)) {
+        projectRecords.write(tx, [id], {
+          id,
+          organizationId: 'org-1',
+          name: `Project ${id}`,
+          description: '',
+          autoDestroyActivityDuration: null,
+          ownExecution: null,
+          tagBindings: toBindings(tags),
+          createdAtMs: 1,
+        });
       }
     });
   }, 120_000);
