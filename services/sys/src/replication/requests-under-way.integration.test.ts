@@ -1,7 +1,7 @@
 /** Requests that a role change overtakes: they may be repeated, and are not refused for good. */
 
 import { join } from 'node:path';
-import { openSqliteStore, type Store } from '@keelson/storage';
+import { openSqliteStore, type RecordDecoder, type Store } from '@keelson/storage';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { advanceClockUntilSettled } from '../../test/cluster-steps.ts';
 import { inProcessTransport } from '../../test/in-process-transport.ts';
@@ -17,9 +17,9 @@ const slowStore = (store: Store): Store =>
     get: (target, name) => {
       const member: unknown = Reflect.get(target, name, target);
       if (typeof member !== 'function') return member;
-      if (name !== 'read') return member.bind(target) as unknown;
-      return async (path: string) => {
-        const found = await target.read(path);
+      if (name !== 'readAs') return member.bind(target) as unknown;
+      return async <T>(path: string, decoder: RecordDecoder<T>) => {
+        const found = await target.readAs(path, decoder);
         if (pause !== undefined && path.startsWith('local/tokens/')) {
           pause.reached();
           await pause.released;
