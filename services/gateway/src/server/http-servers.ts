@@ -167,7 +167,7 @@ export const createHttpServers = (options: ServerOptions): HttpServers => {
         for (const server of servers) (server as Server).closeIdleConnections();
         for (const connection of unused) connection.destroy();
         sessions?.endUnused();
-        // Those that wait at the entrance.
+        // Connections that wait at the entrance have no request either.
         for (const connection of connections) if (connection.bytesRead === 0) connection.destroy();
       }, 50);
       await Promise.all(servers.filter((server) => server.listening).map(closed));

@@ -49,11 +49,11 @@ export interface LifetimeParameters extends LifetimeManners {
 
 /** Parameters that all ways of issuing share. */
 export interface IssuingRequest extends LifetimeParameters {
-  /** "": none. */
+  /** Empty when the value is not given. */
   readonly roleName: string;
   /** From the path; undefined: the role's. */
   readonly issuerRef: string | undefined;
-  /** Base64, stored with the certificate; "": none. */
+  /** Base64, stored with the certificate; empty when there is none. */
   readonly metadata: string;
 }
 

@@ -12,7 +12,7 @@ type JsonValues = Readonly<Record<string, unknown>>;
 export interface PolicyQuestion {
   readonly requestUuid: string;
   readonly mode: IssuanceMode;
-  /** "": none named. */
+  /** Empty when none is named. */
   readonly policyName: string;
   /** "pki/". */
   readonly mountPath: string;

@@ -11,16 +11,16 @@ import { Type } from 'typebox';
 
 export const policyServiceShape = Type.Object({
   enabled: Type.Boolean(),
-  /** "": none. */
+  /** Empty when the value is not given. */
   url: Type.String(),
   timeoutSeconds: Type.Number(),
-  /** PEM of the authorities its certificate may come from; "": none. */
+  /** PEM of the authorities its certificate may come from; empty when there is none. */
   trustedCa: Type.String(),
-  /** PEM of the exact certificates it may present instead; "": none. */
+  /** PEM of the exact certificates it may present instead; empty when there is none. */
   trustedLeaves: Type.String(),
-  /** PEM of the certificates and the private key shown to it. Secret. "": none. */
+  /** PEM of the certificates and the private key shown to it. Secret; empty when there is none. */
   clientBundle: Type.String(),
-  /** Expression that selects the data about the requester that is sent; "": none. */
+  /** Expression that selects the data about the requester that is sent; empty when there is none. */
   entityExpression: Type.String(),
   groupExpression: Type.String(),
   /** 0: never set. */

@@ -76,7 +76,7 @@ const flagOf = (query: QueryParameters, name: string): boolean | undefined => {
   return value ? value === 'true' : undefined;
 };
 
-/** Those of the organizations that the administrator is a member of, as everywhere else. */
+/** The named organizations of which the administrator is a member; others are hidden here as everywhere else. */
 const loadOrganizations = async (
   context: IdentityContext,
   principal: Principal,
