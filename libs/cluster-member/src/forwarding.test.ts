@@ -1,4 +1,5 @@
-import { RequestStart } from '@keelson/proto/edge/v1/edge';
+import { Mount, RequestHead, RequestStart } from '@keelson/proto/edge/v1/edge';
+import { messageOf } from '@keelson/proto/message';
 import { expect, test } from 'vitest';
 import { serveForwarded } from './forwarding.ts';
 
@@ -6,8 +7,9 @@ test('a request for a mount that is withheld names the path that the client aske
   const serve = serveForwarded(() => {
     throw new Error('no edge is needed');
   });
-  const head = { method: 'GET', path: '/roles/web', mount: { uuid: 'u', path: 'team/pki/' } };
-  const request = RequestStart.encode(RequestStart.fromPartial({ head })).finish();
+  const mount = messageOf(Mount, { uuid: 'u', path: 'team/pki/' });
+  const head = messageOf(RequestHead, { method: 'GET', path: '/roles/web', mount });
+  const request = RequestStart.encode(messageOf(RequestStart, { head })).finish();
   await expect(serve(request, async () => false)).rejects.toThrow(
     'no handler for route "team/pki/roles/web"',
   );

@@ -6,6 +6,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
 import { RequestHead } from '@keelson/proto/edge/v1/edge';
+import { messageOf } from '@keelson/proto/message';
 import { afterEach, describe, expect, test } from 'vitest';
 import { bufferedBody } from './edge-body.ts';
 import {
@@ -46,7 +47,7 @@ export const edgeRequest = (
 ): EdgeRequest => {
   const { body, signal, timeoutMs, ...head } = given;
   return {
-    head: RequestHead.fromPartial({ method: 'GET', path: '/', ...head }),
+    head: messageOf(RequestHead, { method: 'GET', path: '/', ...head }),
     body: body ?? bufferedBody(new Uint8Array()),
     signal: signal ?? new AbortController().signal,
     ...(timeoutMs !== undefined && { timeoutMs }),

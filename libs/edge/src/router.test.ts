@@ -1,5 +1,6 @@
 import { KeelsonError } from '@keelson/errors';
 import { RequestHead } from '@keelson/proto/edge/v1/edge';
+import { messageOf } from '@keelson/proto/message';
 import { expect, test } from 'vitest';
 import { bufferedBody } from './edge-body.ts';
 import { type EdgeRequest, edgeResponse } from './edge-service.ts';
@@ -31,7 +32,7 @@ const service = createEdgeService({
 });
 
 const request = (method: string, path: string): EdgeRequest => ({
-  head: RequestHead.fromPartial({ method, path }),
+  head: messageOf(RequestHead, { method, path }),
   body: bufferedBody(new Uint8Array()),
   signal: new AbortController().signal,
 });

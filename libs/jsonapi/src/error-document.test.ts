@@ -1,12 +1,13 @@
 import { bufferedBody } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { RequestHead } from '@keelson/proto/edge/v1/edge';
+import { messageOf } from '@keelson/proto/message';
 import { expect, test } from 'vitest';
 import { createErrorRenderer } from './error-document.ts';
 
 const render = (thrown: unknown) => {
   const { head, body } = createErrorRenderer(() => undefined)(thrown, {
-    head: RequestHead.fromPartial({ requestId: 'r-1' }),
+    head: messageOf(RequestHead, { requestId: 'r-1' }),
     body: bufferedBody(new Uint8Array()),
     signal: new AbortController().signal,
   });

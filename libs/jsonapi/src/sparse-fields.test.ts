@@ -6,8 +6,10 @@
  * | a field that the type does not have | ignored |
  * | a type that no resource has | 400 |
  */
+
 import { bufferedBody, createEdgeService } from '@keelson/edge';
 import { Principal, RequestHead } from '@keelson/proto/edge/v1/edge';
+import { messageOf } from '@keelson/proto/message';
 import { expect, test } from 'vitest';
 import { many, one } from './answer-schema.ts';
 import { type Resource, toOne } from './document.ts';
@@ -49,11 +51,11 @@ const service = createEdgeService({
 
 const get = async (path: string, query: string) => {
   const response = await service.handle({
-    head: RequestHead.fromPartial({
+    head: messageOf(RequestHead, {
       method: 'GET',
       path,
       query,
-      principal: Principal.fromPartial({ kind: 'user', id: 'user-1' }),
+      principal: messageOf(Principal, { kind: 'user', id: 'user-1' }),
     }),
     body: bufferedBody(new Uint8Array()),
     signal: new AbortController().signal,

@@ -1,5 +1,8 @@
 /** A definition served and called over a real loopback connection. */
+
 import { KeelsonError } from '@keelson/errors';
+import { Principal } from '@keelson/proto/edge/v1/edge';
+import { messageOf } from '@keelson/proto/message';
 import { ClusterDefinition, ClusterState } from '@keelson/proto/sys/v1/cluster';
 import { IdentifyResponse, IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
 import { stubService } from '@keelson/testkit';
@@ -40,7 +43,7 @@ const answering = (identify: Identity['identify']) =>
   implementService(IdentityDefinition, stubService<Identity>({ identify }));
 
 const principalOf = (token: string): IdentifyResponse =>
-  IdentifyResponse.fromPartial({ principal: { kind: 'user', id: token } });
+  messageOf(IdentifyResponse, { principal: messageOf(Principal, { kind: 'user', id: token }) });
 
 const untilCancelled = (options?: CallOptions): Promise<never> =>
   new Promise((_, reject) => {
@@ -167,7 +170,7 @@ describe('a streaming call', () => {
     const server = await serve([
       joining(async function* () {
         for (let term = 1; term <= 300; term++) {
-          yield ClusterState.fromPartial({ keyringTerm: term });
+          yield messageOf(ClusterState, { keyringTerm: term });
         }
         throw new KeelsonError('sys.sealed');
       }),
@@ -186,7 +189,7 @@ describe('a streaming call', () => {
     const server = await serve([
       joining(async function* (_, options) {
         try {
-          yield ClusterState.fromPartial({ keyringTerm: 1 });
+          yield messageOf(ClusterState, { keyringTerm: 1 });
           await untilCancelled(options);
         } finally {
           stopped.resolve();

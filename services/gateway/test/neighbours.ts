@@ -7,6 +7,7 @@ import { createErrorRenderer } from '@keelson/jsonapi';
 import { createLogger } from '@keelson/logging';
 import { createRegistry } from '@keelson/metrics';
 import { Caller, Mount } from '@keelson/proto/edge/v1/edge';
+import { messageOf } from '@keelson/proto/message';
 import {
   type AccessDefinition,
   AuditContext,
@@ -133,13 +134,13 @@ export interface SystemState {
   readonly wrapped: Map<string, WrapRequest>;
 }
 
-const CALLER = Caller.fromPartial({ accessor: 'neighbour', displayName: 'token' });
+const CALLER = messageOf(Caller, { accessor: 'neighbour', displayName: 'token' });
 
 /** Access rules of one page: one token, everything below sys/ and pki/. */
 const accessOf = (state: SystemState): Partial<RpcService<typeof AccessDefinition>> => ({
   resolve: (request: ResolveRequest) => {
     const caller = request.token === TOKEN ? CALLER : undefined;
-    const audit = AuditContext.fromPartial({ caller });
+    const audit = messageOf(AuditContext, { caller });
     const refused = (code: string) => ({
       outcome: {
         $case: 'refused' as const,
@@ -168,7 +169,7 @@ const accessOf = (state: SystemState): Partial<RpcService<typeof AccessDefinitio
           path: `/${rest[0] === 'body-rule' ? 'echo' : rest.join('/')}`,
           namespace: { id: 'root', path: '' },
           // Engines get the certificate of a TLS client, other services do not.
-          mount: rest[0] === 'mounted' ? Mount.fromPartial({ path: `${service}/` }) : undefined,
+          mount: rest[0] === 'mounted' ? messageOf(Mount, { path: `${service}/` }) : undefined,
           caller: undefined,
           passToken: false,
           tryAuditDevice: undefined,

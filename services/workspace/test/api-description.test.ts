@@ -1,5 +1,6 @@
 import { bufferedBody } from '@keelson/edge';
 import { Dialect, RequestHead } from '@keelson/proto/edge/v1/edge';
+import { messageOf } from '@keelson/proto/message';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Harness, startHarness } from './workspace-harness.ts';
 
@@ -11,7 +12,7 @@ afterAll(() => harness[Symbol.asyncDispose]());
 
 const get = async (name: string, headers: Record<string, string> = {}) => {
   const { head, body } = await harness.service.edge.handle({
-    head: RequestHead.fromPartial({
+    head: messageOf(RequestHead, {
       requestId: 'req',
       method: 'GET',
       path: `/openapi/${name}.json`,

@@ -8,6 +8,7 @@ import { InProcessLeaseStore, type LeaseStore } from '@keelson/locks';
 import { createLogger } from '@keelson/logging';
 import { createRegistry, type MetricsRegistry } from '@keelson/metrics';
 import { Dialect, RequestHead, type ResponseHead } from '@keelson/proto/edge/v1/edge';
+import { messageOf } from '@keelson/proto/message';
 import { createBarrier, openSqliteStore, readableOnly, type Store } from '@keelson/storage';
 import { openPostgresStore } from '@keelson/storage/postgres';
 import { temporaryDirectory } from '@keelson/testkit';
@@ -236,7 +237,7 @@ export const startHarness = async (options: HarnessOptions = {}): Promise<Harnes
     transfer: async (method, address, sent = new Uint8Array()) => {
       const { pathname, search } = new URL(address);
       const response = await service.edge.handle({
-        head: RequestHead.fromPartial({
+        head: messageOf(RequestHead, {
           requestId: 'req',
           method,
           path: pathname.slice('/api/v2'.length),

@@ -2,6 +2,7 @@
  * Questions to a primary: from unknown senders, damaged in transit, or from an admitted secondary with bad
  * intent.
  */
+import { messageOf } from '@keelson/proto/message';
 import { PageQuestion, Question, SealedQuestion } from '@keelson/proto/replication/v1/replication';
 import { sealMessage } from '@keelson/replication';
 import type { Random } from '../random.ts';
@@ -37,7 +38,7 @@ const anAsk = (random: Random): Ask => {
     () => ({ $case: 'digests', value: { tree, pages: many(random, small) } }),
     () => ({
       $case: 'page',
-      value: PageQuestion.fromPartial({
+      value: messageOf(PageQuestion, {
         tree,
         after: path(),
         wanted: bytes(),

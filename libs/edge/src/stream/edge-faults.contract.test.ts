@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { createConnection, createServer, type Socket } from 'node:net';
 import { ManualClock } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
+import { Principal } from '@keelson/proto/edge/v1/edge';
+import { messageOf } from '@keelson/proto/message';
 import { ClusterDefinition } from '@keelson/proto/sys/v1/cluster';
 import { IdentifyResponse, IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
 import { createRpcServer, type RpcServer, type RpcService } from '@keelson/rpc';
@@ -122,7 +124,9 @@ describe('a call on the stream', () => {
       identify: ({ token }) =>
         token === 'bad'
           ? Promise.reject(new KeelsonError('request.not_found', { text: 'no such token' }))
-          : Promise.resolve(IdentifyResponse.fromPartial({ principal: { id: token } })),
+          : Promise.resolve(
+              messageOf(IdentifyResponse, { principal: messageOf(Principal, { id: token }) }),
+            ),
     });
     const identity = connect([server.port]).client(IdentityDefinition);
     expect((await identity.identify({ token: 'user-1' })).principal?.id).toBe('user-1');

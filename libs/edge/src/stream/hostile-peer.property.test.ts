@@ -9,11 +9,13 @@ import {
   type ServerDuplexStream,
 } from '@grpc/grpc-js';
 import {
-  ClientFrame,
+  type ClientFrame,
   ClientFrames,
-  type DeepPartial,
   EdgeDefinition,
+  RequestHead,
+  RequestStart,
 } from '@keelson/proto/edge/v1/edge';
+import { messageOf } from '@keelson/proto/message';
 import { createRpcServer, type RpcServer, toGrpcServiceDefinition } from '@keelson/rpc';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -56,16 +58,16 @@ const send = (messages: readonly Uint8Array[]): Promise<{ code: number; rule: st
     stream.end();
   });
 
-const frames = (...list: object[]): Uint8Array =>
-  ClientFrames.encode({
-    frames: list.map((frame) => ClientFrame.fromPartial(frame as DeepPartial<ClientFrame>)),
-  }).finish();
+const frames = (...list: ClientFrame[]): Uint8Array =>
+  ClientFrames.encode({ frames: list }).finish();
+
+const headOf = (head: { method: string; path: string }) => messageOf(RequestHead, head);
 
 const start = (id: number, complete = true) => ({
   id,
   frame: {
     $case: 'start' as const,
-    value: { head: { method: 'GET', path: '/' }, body: Buffer.alloc(0), complete },
+    value: messageOf(RequestStart, { head: headOf({ method: 'GET', path: '/' }), complete }),
   },
 });
 const chunk = (id: number, size: number, complete = false) => ({
@@ -83,8 +85,11 @@ describe('a peer that breaks a rule', () => {
     ['an id begins with a request or call', [frames(chunk(7, 1))]],
     ['no chunk after the last one', [frames(start(1, false), chunk(1, 1, true), chunk(1, 1))]],
     ['no more bytes than the window grants', [frames(start(1, false), chunk(1, WINDOW_BYTES + 1))]],
-    ['every frame has a content', [frames({ id: 1 })]],
-    ['a request has a head', [frames({ id: 1, frame: { $case: 'start', value: {} } })]],
+    ['every frame has a content', [frames({ id: 1, frame: undefined })]],
+    [
+      'a request has a head',
+      [frames({ id: 1, frame: { $case: 'start', value: messageOf(RequestStart) } })],
+    ],
   ];
   test.for(breaches)('loses its stream: %s', async ([rule, messages]) => {
     const status = await send(messages);
@@ -111,7 +116,7 @@ describe('whatever a peer sends', () => {
       fc.record({
         $case: fc.constant('start' as const),
         value: fc.record({
-          head: fc.option(fc.record({ method: fc.string(), path: fc.string() }), {
+          head: fc.option(fc.record({ method: fc.string(), path: fc.string() }).map(headOf), {
             nil: undefined,
           }),
           deadlineMs: fc.nat(),
@@ -136,6 +141,8 @@ describe('whatever a peer sends', () => {
         value: fc.record({
           method: fc.constantFrom('keelson.edge.v1.Edge/Describe', 'constructor', ''),
           payload: fc.uint8Array({ maxLength: 50 }).map((bytes) => Buffer.from(bytes)),
+          deadlineMs: fc.nat(),
+          traceparent: fc.string(),
         }),
       }),
     ),
@@ -152,7 +159,7 @@ describe('whatever a peer sends', () => {
     });
     await fc.assert(
       fc.asyncProperty(fc.array(anyMessage, { maxLength: 6 }), async (messages) => {
-        const status = await send([...messages, frames({ id: 0 })]);
+        const status = await send([...messages, frames({ id: 0, frame: undefined })]);
         expect(status.code).not.toBe(0);
         const { body } = await connected.edge.handle(edgeRequest({ path: '/other' }));
         expect((await readAll(body)).toString()).toBe('/other');

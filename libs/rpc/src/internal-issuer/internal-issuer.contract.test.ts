@@ -1,4 +1,5 @@
 /** Enrolment, renewal and authorisation over real TLS. */
+
 import { execFile } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
@@ -6,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ManualClock } from '@keelson/clock';
+import { messageOf } from '@keelson/proto/message';
 import { ClusterDefinition, ClusterState } from '@keelson/proto/sys/v1/cluster';
 import { InternalCertificatesDefinition } from '@keelson/proto/sys/v1/internal_certificates';
 import { IdentifyResponse, IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
@@ -69,14 +71,14 @@ beforeEach(async () => {
         stubService<RpcService<typeof IdentityDefinition>>({
           identify: (_: unknown, options?: CallOptions) => {
             calledBy.push(options?.peer);
-            return Promise.resolve(IdentifyResponse.fromPartial({}));
+            return Promise.resolve(messageOf(IdentifyResponse));
           },
         }),
         { callers: ['gateway'] },
       ),
       implementService(ClusterDefinition, {
         join: async function* (_, options) {
-          yield ClusterState.fromPartial({ clusterName: options?.peer ?? 'nobody' });
+          yield messageOf(ClusterState, { clusterName: options?.peer ?? 'nobody' });
           await new Promise((resolve) => options?.signal?.addEventListener('abort', resolve));
         },
       }),

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { messageOf } from '@keelson/proto/message';
 import { Resolution } from '@keelson/proto/sys/v1/access';
 import { expect, test } from 'vitest';
 import { createClusterQuestion } from './cluster-question.ts';
@@ -9,7 +10,7 @@ const openSys = () => {
   const askCluster = createClusterQuestion({
     resolve: () =>
       new Promise((resolve) =>
-        asked.push((auditGeneration) => resolve(Resolution.fromPartial({ auditGeneration }))),
+        asked.push((auditGeneration) => resolve(messageOf(Resolution, { auditGeneration }))),
       ),
   });
   return { asked, generation: async () => (await askCluster()).auditGeneration };

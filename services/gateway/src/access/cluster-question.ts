@@ -1,5 +1,7 @@
 /** Asks sys, for /api/v2, whether the cluster serves requests and which audit devices are enabled. */
+
 import { setImmediate } from 'node:timers/promises';
+import { messageOf } from '@keelson/proto/message';
 import {
   type AccessDefinition,
   type Resolution,
@@ -9,7 +11,7 @@ import {
 import type { RpcService } from '@keelson/rpc';
 
 /** The answer depends on nothing but the cluster. */
-export const CLUSTER_QUESTION = ResolveRequest.fromPartial({
+export const CLUSTER_QUESTION = messageOf(ResolveRequest, {
   surface: Surface.API_V2,
   path: 'api/v2/ping',
   method: 'GET',

@@ -2,9 +2,11 @@
  * Policies judge the path that `parseRequestPath` reads, whereas the router of libs/edge reads the forwarded
  * one. A difference would let a request reach a route under the policy of another path.
  */
+
 import { bufferedBody, createEdgeService, edgeResponse, type Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { RequestHead } from '@keelson/proto/edge/v1/edge';
+import { messageOf } from '@keelson/proto/message';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseRequestPath, withoutEmptySegments } from './domain/request-path.ts';
@@ -38,7 +40,7 @@ const service = createEdgeService({
 /** The segments that the service received; undefined when it refused the path. */
 const readByService = async (path: string): Promise<readonly string[] | undefined> => {
   const { head, body } = await service.handle({
-    head: RequestHead.fromPartial({ method: 'GET', path }),
+    head: messageOf(RequestHead, { method: 'GET', path }),
     body: bufferedBody(new Uint8Array()),
     signal: new AbortController().signal,
   });

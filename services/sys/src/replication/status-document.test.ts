@@ -1,8 +1,9 @@
 /** Status objects of both sides, checked member by member against the administration document. */
+import { messageOf } from '@keelson/proto/message';
 import {
   ReplicationPeer,
   ReplicationReport,
-  type ReplicationSecondaryReport,
+  ReplicationSecondaryReport,
 } from '@keelson/proto/sys/v1/replication';
 import { describe, expect, test } from 'vitest';
 import { toMerkleReport, toPrimaryStatus, toSecondaryStatus } from './status-document.ts';
@@ -40,7 +41,7 @@ const COMMON = {
   state: 'string',
 };
 
-const peer = ReplicationPeer.fromPartial({
+const peer = messageOf(ReplicationPeer, {
   id: 'branch',
   lastHeartbeatAtMs: BigInt(NOW_MS - 1000),
   lastRemoteWal: 3n,
@@ -51,7 +52,7 @@ const LINK = {
   primaryPublicKey: '',
   addresses: ['nats://a'],
 };
-const primaryReport = ReplicationReport.fromPartial({
+const primaryReport = messageOf(ReplicationReport, {
   lastWal: 4n,
   merkleRoot: 'ab',
   side: { $case: 'primary', value: { secondaries: [peer] } },
@@ -120,7 +121,7 @@ describe('a primary', () => {
     const lagAt = (heardMsAgo: number, canaryAgeMs: bigint | undefined) => {
       const lastHeartbeatAtMs = BigInt(NOW_MS - heardMsAgo);
       const secondary = { ...peer, lastHeartbeatAtMs, canaryAgeMs };
-      const report = ReplicationReport.fromPartial({
+      const report = messageOf(ReplicationReport, {
         side: { $case: 'primary', value: { secondaries: [secondary] } },
       });
       const shown = toPrimaryStatus('dr', primaryRole, SET, [{ service: 'sys', report }], NOW_MS);
@@ -150,11 +151,16 @@ describe('a secondary', () => {
       },
       sides.map((side, at) => ({
         service: SERVICES[at] ?? '',
-        report: ReplicationReport.fromPartial({
+        report: messageOf(ReplicationReport, {
           merkleRoot: 'ab',
           side: {
             $case: 'secondary',
-            value: { mode: 'secondary', state: 'stream-wals', connectionState: 'ready', ...side },
+            value: messageOf(ReplicationSecondaryReport, {
+              mode: 'secondary',
+              state: 'stream-wals',
+              connectionState: 'ready',
+              ...side,
+            }),
           },
         }),
       })),

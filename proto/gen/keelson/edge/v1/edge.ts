@@ -320,15 +320,6 @@ export const ClientFrames: MessageFns<ClientFrames> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ClientFrames>, I>>(base?: I): ClientFrames {
-    return ClientFrames.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ClientFrames>, I>>(object: I): ClientFrames {
-    const message = createBaseClientFrames();
-    message.frames = object.frames?.map((e) => ClientFrame.fromPartial(e)) || [];
-    return message;
-  },
 };
 
 function createBaseServerFrames(): ServerFrames {
@@ -374,15 +365,6 @@ export const ServerFrames: MessageFns<ServerFrames> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<ServerFrames>, I>>(base?: I): ServerFrames {
-    return ServerFrames.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ServerFrames>, I>>(object: I): ServerFrames {
-    const message = createBaseServerFrames();
-    message.frames = object.frames?.map((e) => ServerFrame.fromPartial(e)) || [];
-    return message;
   },
 };
 
@@ -486,47 +468,6 @@ export const ClientFrame: MessageFns<ClientFrame> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<ClientFrame>, I>>(base?: I): ClientFrame {
-    return ClientFrame.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ClientFrame>, I>>(object: I): ClientFrame {
-    const message = createBaseClientFrame();
-    message.id = object.id ?? 0;
-    switch (object.frame?.$case) {
-      case "start": {
-        if (object.frame?.value !== undefined && object.frame?.value !== null) {
-          message.frame = { $case: "start", value: RequestStart.fromPartial(object.frame.value) };
-        }
-        break;
-      }
-      case "chunk": {
-        if (object.frame?.value !== undefined && object.frame?.value !== null) {
-          message.frame = { $case: "chunk", value: Chunk.fromPartial(object.frame.value) };
-        }
-        break;
-      }
-      case "cancel": {
-        if (object.frame?.value !== undefined && object.frame?.value !== null) {
-          message.frame = { $case: "cancel", value: Cancel.fromPartial(object.frame.value) };
-        }
-        break;
-      }
-      case "window": {
-        if (object.frame?.value !== undefined && object.frame?.value !== null) {
-          message.frame = { $case: "window", value: Window.fromPartial(object.frame.value) };
-        }
-        break;
-      }
-      case "call": {
-        if (object.frame?.value !== undefined && object.frame?.value !== null) {
-          message.frame = { $case: "call", value: Call.fromPartial(object.frame.value) };
-        }
-        break;
-      }
-    }
-    return message;
   },
 };
 
@@ -642,53 +583,6 @@ export const ServerFrame: MessageFns<ServerFrame> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ServerFrame>, I>>(base?: I): ServerFrame {
-    return ServerFrame.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ServerFrame>, I>>(object: I): ServerFrame {
-    const message = createBaseServerFrame();
-    message.id = object.id ?? 0;
-    switch (object.frame?.$case) {
-      case "start": {
-        if (object.frame?.value !== undefined && object.frame?.value !== null) {
-          message.frame = { $case: "start", value: ResponseStart.fromPartial(object.frame.value) };
-        }
-        break;
-      }
-      case "chunk": {
-        if (object.frame?.value !== undefined && object.frame?.value !== null) {
-          message.frame = { $case: "chunk", value: Chunk.fromPartial(object.frame.value) };
-        }
-        break;
-      }
-      case "failure": {
-        if (object.frame?.value !== undefined && object.frame?.value !== null) {
-          message.frame = { $case: "failure", value: Failure.fromPartial(object.frame.value) };
-        }
-        break;
-      }
-      case "window": {
-        if (object.frame?.value !== undefined && object.frame?.value !== null) {
-          message.frame = { $case: "window", value: Window.fromPartial(object.frame.value) };
-        }
-        break;
-      }
-      case "callResult": {
-        if (object.frame?.value !== undefined && object.frame?.value !== null) {
-          message.frame = { $case: "callResult", value: object.frame.value };
-        }
-        break;
-      }
-      case "drain": {
-        if (object.frame?.value !== undefined && object.frame?.value !== null) {
-          message.frame = { $case: "drain", value: Drain.fromPartial(object.frame.value) };
-        }
-        break;
-      }
-    }
-    return message;
-  },
 };
 
 function createBaseRequestStart(): RequestStart {
@@ -768,20 +662,6 @@ export const RequestStart: MessageFns<RequestStart> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<RequestStart>, I>>(base?: I): RequestStart {
-    return RequestStart.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<RequestStart>, I>>(object: I): RequestStart {
-    const message = createBaseRequestStart();
-    message.head = (object.head !== undefined && object.head !== null)
-      ? RequestHead.fromPartial(object.head)
-      : undefined;
-    message.deadlineMs = object.deadlineMs ?? 0;
-    message.body = object.body ?? Buffer.alloc(0);
-    message.complete = object.complete ?? false;
-    return message;
-  },
 };
 
 function createBaseResponseStart(): ResponseStart {
@@ -850,19 +730,6 @@ export const ResponseStart: MessageFns<ResponseStart> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ResponseStart>, I>>(base?: I): ResponseStart {
-    return ResponseStart.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ResponseStart>, I>>(object: I): ResponseStart {
-    const message = createBaseResponseStart();
-    message.head = (object.head !== undefined && object.head !== null)
-      ? ResponseHead.fromPartial(object.head)
-      : undefined;
-    message.body = object.body ?? Buffer.alloc(0);
-    message.complete = object.complete ?? false;
-    return message;
-  },
 };
 
 function createBaseChunk(): Chunk {
@@ -920,16 +787,6 @@ export const Chunk: MessageFns<Chunk> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Chunk>, I>>(base?: I): Chunk {
-    return Chunk.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Chunk>, I>>(object: I): Chunk {
-    const message = createBaseChunk();
-    message.body = object.body ?? Buffer.alloc(0);
-    message.complete = object.complete ?? false;
-    return message;
-  },
 };
 
 function createBaseCancel(): Cancel {
@@ -975,15 +832,6 @@ export const Cancel: MessageFns<Cancel> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<Cancel>, I>>(base?: I): Cancel {
-    return Cancel.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Cancel>, I>>(object: I): Cancel {
-    const message = createBaseCancel();
-    message.reason = object.reason ?? "";
-    return message;
   },
 };
 
@@ -1031,15 +879,6 @@ export const Window: MessageFns<Window> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Window>, I>>(base?: I): Window {
-    return Window.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Window>, I>>(object: I): Window {
-    const message = createBaseWindow();
-    message.bytes = object.bytes ?? 0;
-    return message;
-  },
 };
 
 function createBaseDrain(): Drain {
@@ -1074,14 +913,6 @@ export const Drain: MessageFns<Drain> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<Drain>, I>>(base?: I): Drain {
-    return Drain.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Drain>, I>>(_: I): Drain {
-    const message = createBaseDrain();
-    return message;
   },
 };
 
@@ -1162,18 +993,6 @@ export const Call: MessageFns<Call> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Call>, I>>(base?: I): Call {
-    return Call.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Call>, I>>(object: I): Call {
-    const message = createBaseCall();
-    message.method = object.method ?? "";
-    message.payload = object.payload ?? Buffer.alloc(0);
-    message.deadlineMs = object.deadlineMs ?? 0;
-    message.traceparent = object.traceparent ?? "";
-    return message;
-  },
 };
 
 function createBaseFailure(): Failure {
@@ -1241,17 +1060,6 @@ export const Failure: MessageFns<Failure> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<Failure>, I>>(base?: I): Failure {
-    return Failure.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Failure>, I>>(object: I): Failure {
-    const message = createBaseFailure();
-    message.code = object.code ?? "";
-    message.message = object.message ?? "";
-    message.detailsJson = object.detailsJson ?? "";
-    return message;
   },
 };
 
@@ -1448,41 +1256,6 @@ export const RequestHead: MessageFns<RequestHead> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<RequestHead>, I>>(base?: I): RequestHead {
-    return RequestHead.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<RequestHead>, I>>(object: I): RequestHead {
-    const message = createBaseRequestHead();
-    message.requestId = object.requestId ?? "";
-    message.method = object.method ?? "";
-    message.path = object.path ?? "";
-    message.query = object.query ?? "";
-    message.headers = (globalThis.Object.entries(object.headers ?? {}) as [string, string][]).reduce(
-      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
-        if (value !== undefined) {
-          acc[key] = globalThis.String(value);
-        }
-        return acc;
-      },
-      {},
-    );
-    message.dialect = object.dialect ?? 0;
-    message.remoteAddress = object.remoteAddress ?? "";
-    message.baseUrl = object.baseUrl ?? "";
-    message.traceparent = object.traceparent ?? "";
-    message.namespace = (object.namespace !== undefined && object.namespace !== null)
-      ? Namespace.fromPartial(object.namespace)
-      : undefined;
-    message.mount = (object.mount !== undefined && object.mount !== null) ? Mount.fromPartial(object.mount) : undefined;
-    message.caller = (object.caller !== undefined && object.caller !== null)
-      ? Caller.fromPartial(object.caller)
-      : undefined;
-    message.principal = (object.principal !== undefined && object.principal !== null)
-      ? Principal.fromPartial(object.principal)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseRequestHead_HeadersEntry(): RequestHead_HeadersEntry {
@@ -1539,16 +1312,6 @@ export const RequestHead_HeadersEntry: MessageFns<RequestHead_HeadersEntry> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<RequestHead_HeadersEntry>, I>>(base?: I): RequestHead_HeadersEntry {
-    return RequestHead_HeadersEntry.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<RequestHead_HeadersEntry>, I>>(object: I): RequestHead_HeadersEntry {
-    const message = createBaseRequestHead_HeadersEntry();
-    message.key = object.key ?? "";
-    message.value = object.value ?? "";
-    return message;
   },
 };
 
@@ -1618,17 +1381,6 @@ export const ResponseHead: MessageFns<ResponseHead> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ResponseHead>, I>>(base?: I): ResponseHead {
-    return ResponseHead.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ResponseHead>, I>>(object: I): ResponseHead {
-    const message = createBaseResponseHead();
-    message.status = object.status ?? 0;
-    message.headers = object.headers?.map((e) => Header.fromPartial(e)) || [];
-    message.route = object.route ?? undefined;
-    return message;
-  },
 };
 
 function createBaseHeader(): Header {
@@ -1686,16 +1438,6 @@ export const Header: MessageFns<Header> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Header>, I>>(base?: I): Header {
-    return Header.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Header>, I>>(object: I): Header {
-    const message = createBaseHeader();
-    message.name = object.name ?? "";
-    message.value = object.value ?? "";
-    return message;
-  },
 };
 
 function createBaseNamespace(): Namespace {
@@ -1752,16 +1494,6 @@ export const Namespace: MessageFns<Namespace> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<Namespace>, I>>(base?: I): Namespace {
-    return Namespace.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Namespace>, I>>(object: I): Namespace {
-    const message = createBaseNamespace();
-    message.id = object.id ?? "";
-    message.path = object.path ?? "";
-    return message;
   },
 };
 
@@ -1946,36 +1678,6 @@ export const Mount: MessageFns<Mount> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Mount>, I>>(base?: I): Mount {
-    return Mount.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Mount>, I>>(object: I): Mount {
-    const message = createBaseMount();
-    message.uuid = object.uuid ?? "";
-    message.accessor = object.accessor ?? "";
-    message.type = object.type ?? "";
-    message.path = object.path ?? "";
-    message.namespace = (object.namespace !== undefined && object.namespace !== null)
-      ? Namespace.fromPartial(object.namespace)
-      : undefined;
-    message.local = object.local ?? false;
-    message.defaultLeaseTtlSeconds = object.defaultLeaseTtlSeconds ?? 0;
-    message.maxLeaseTtlSeconds = object.maxLeaseTtlSeconds ?? 0;
-    message.passthroughRequestHeaders = object.passthroughRequestHeaders?.map((e) => e) || [];
-    message.allowedResponseHeaders = object.allowedResponseHeaders?.map((e) => e) || [];
-    message.options = (globalThis.Object.entries(object.options ?? {}) as [string, string][]).reduce(
-      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
-        if (value !== undefined) {
-          acc[key] = globalThis.String(value);
-        }
-        return acc;
-      },
-      {},
-    );
-    message.description = object.description ?? "";
-    return message;
-  },
 };
 
 function createBaseMount_OptionsEntry(): Mount_OptionsEntry {
@@ -2032,16 +1734,6 @@ export const Mount_OptionsEntry: MessageFns<Mount_OptionsEntry> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<Mount_OptionsEntry>, I>>(base?: I): Mount_OptionsEntry {
-    return Mount_OptionsEntry.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Mount_OptionsEntry>, I>>(object: I): Mount_OptionsEntry {
-    const message = createBaseMount_OptionsEntry();
-    message.key = object.key ?? "";
-    message.value = object.value ?? "";
-    return message;
   },
 };
 
@@ -2217,38 +1909,6 @@ export const Caller: MessageFns<Caller> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Caller>, I>>(base?: I): Caller {
-    return Caller.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Caller>, I>>(object: I): Caller {
-    const message = createBaseCaller();
-    message.accessor = object.accessor ?? "";
-    message.tokenHash = object.tokenHash ?? "";
-    message.displayName = object.displayName ?? "";
-    message.policies = object.policies?.map((e) => e) || [];
-    message.metadata = (globalThis.Object.entries(object.metadata ?? {}) as [string, string][]).reduce(
-      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
-        if (value !== undefined) {
-          acc[key] = globalThis.String(value);
-        }
-        return acc;
-      },
-      {},
-    );
-    message.entityId = object.entityId ?? "";
-    message.namespace = (object.namespace !== undefined && object.namespace !== null)
-      ? Namespace.fromPartial(object.namespace)
-      : undefined;
-    message.root = object.root ?? false;
-    message.sudo = object.sudo ?? false;
-    message.tokenType = object.tokenType ?? "";
-    message.expiresAtEpochSeconds =
-      (object.expiresAtEpochSeconds !== undefined && object.expiresAtEpochSeconds !== null)
-        ? BigInt(object.expiresAtEpochSeconds)
-        : 0n;
-    return message;
-  },
 };
 
 function createBaseCaller_MetadataEntry(): Caller_MetadataEntry {
@@ -2305,16 +1965,6 @@ export const Caller_MetadataEntry: MessageFns<Caller_MetadataEntry> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<Caller_MetadataEntry>, I>>(base?: I): Caller_MetadataEntry {
-    return Caller_MetadataEntry.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Caller_MetadataEntry>, I>>(object: I): Caller_MetadataEntry {
-    const message = createBaseCaller_MetadataEntry();
-    message.key = object.key ?? "";
-    message.value = object.value ?? "";
-    return message;
   },
 };
 
@@ -2417,20 +2067,6 @@ export const Principal: MessageFns<Principal> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Principal>, I>>(base?: I): Principal {
-    return Principal.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Principal>, I>>(object: I): Principal {
-    const message = createBasePrincipal();
-    message.kind = object.kind ?? "";
-    message.id = object.id ?? "";
-    message.organization = object.organization ?? "";
-    message.tokenId = object.tokenId ?? "";
-    message.displayName = object.displayName ?? "";
-    message.siteAdmin = object.siteAdmin ?? false;
-    return message;
-  },
 };
 
 function createBaseDescribeRequest(): DescribeRequest {
@@ -2466,14 +2102,6 @@ export const DescribeRequest: MessageFns<DescribeRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<DescribeRequest>, I>>(base?: I): DescribeRequest {
-    return DescribeRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<DescribeRequest>, I>>(_: I): DescribeRequest {
-    const message = createBaseDescribeRequest();
-    return message;
-  },
 };
 
 function createBaseCheckRequest(): CheckRequest {
@@ -2508,14 +2136,6 @@ export const CheckRequest: MessageFns<CheckRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<CheckRequest>, I>>(base?: I): CheckRequest {
-    return CheckRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<CheckRequest>, I>>(_: I): CheckRequest {
-    const message = createBaseCheckRequest();
-    return message;
   },
 };
 
@@ -2563,15 +2183,6 @@ export const CheckResponse: MessageFns<CheckResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<CheckResponse>, I>>(base?: I): CheckResponse {
-    return CheckResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<CheckResponse>, I>>(object: I): CheckResponse {
-    const message = createBaseCheckResponse();
-    message.impaired = object.impaired?.map((e) => e) || [];
-    return message;
-  },
 };
 
 function createBasePositionRequest(): PositionRequest {
@@ -2606,14 +2217,6 @@ export const PositionRequest: MessageFns<PositionRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<PositionRequest>, I>>(base?: I): PositionRequest {
-    return PositionRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<PositionRequest>, I>>(_: I): PositionRequest {
-    const message = createBasePositionRequest();
-    return message;
   },
 };
 
@@ -2663,17 +2266,6 @@ export const PositionResponse: MessageFns<PositionResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<PositionResponse>, I>>(base?: I): PositionResponse {
-    return PositionResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<PositionResponse>, I>>(object: I): PositionResponse {
-    const message = createBasePositionResponse();
-    message.sequence = (object.sequence !== undefined && object.sequence !== null)
-      ? BigInt(object.sequence)
-      : undefined;
-    return message;
   },
 };
 
@@ -2787,21 +2379,6 @@ export const ServiceDescription: MessageFns<ServiceDescription> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ServiceDescription>, I>>(base?: I): ServiceDescription {
-    return ServiceDescription.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ServiceDescription>, I>>(object: I): ServiceDescription {
-    const message = createBaseServiceDescription();
-    message.service = object.service ?? "";
-    message.version = object.version ?? "";
-    message.pathsJson = object.pathsJson ?? "";
-    message.componentsJson = object.componentsJson ?? "";
-    message.pathPrefix = object.pathPrefix ?? "";
-    message.title = object.title ?? "";
-    message.text = object.text ?? "";
-    return message;
-  },
 };
 
 export type EdgeDefinition = typeof EdgeDefinition;
@@ -2851,22 +2428,7 @@ export const EdgeDefinition = {
   },
 } as const;
 
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

@@ -87,17 +87,6 @@ export const RevokeLeaseRequest: MessageFns<RevokeLeaseRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<RevokeLeaseRequest>, I>>(base?: I): RevokeLeaseRequest {
-    return RevokeLeaseRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<RevokeLeaseRequest>, I>>(object: I): RevokeLeaseRequest {
-    const message = createBaseRevokeLeaseRequest();
-    message.mount = (object.mount !== undefined && object.mount !== null) ? Mount.fromPartial(object.mount) : undefined;
-    message.leaseId = object.leaseId ?? "";
-    message.engineData = object.engineData ?? Buffer.alloc(0);
-    return message;
-  },
 };
 
 function createBaseRevokeLeaseResponse(): RevokeLeaseResponse {
@@ -133,14 +122,6 @@ export const RevokeLeaseResponse: MessageFns<RevokeLeaseResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<RevokeLeaseResponse>, I>>(base?: I): RevokeLeaseResponse {
-    return RevokeLeaseResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<RevokeLeaseResponse>, I>>(_: I): RevokeLeaseResponse {
-    const message = createBaseRevokeLeaseResponse();
-    return message;
-  },
 };
 
 export type EngineDefinition = typeof EngineDefinition;
@@ -160,22 +141,7 @@ export const EngineDefinition = {
   },
 } as const;
 
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

@@ -85,16 +85,6 @@ export const LocateRequest: MessageFns<LocateRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<LocateRequest>, I>>(base?: I): LocateRequest {
-    return LocateRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<LocateRequest>, I>>(object: I): LocateRequest {
-    const message = createBaseLocateRequest();
-    message.label = object.label ?? "";
-    message.operation = object.operation ?? "";
-    return message;
-  },
 };
 
 function createBaseLocation(): Location {
@@ -174,18 +164,6 @@ export const Location: MessageFns<Location> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Location>, I>>(base?: I): Location {
-    return Location.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Location>, I>>(object: I): Location {
-    const message = createBaseLocation();
-    message.path = object.path ?? "";
-    message.certificatePath = object.certificatePath ?? "";
-    message.isAuthenticated = object.isAuthenticated ?? false;
-    message.acceptsBasic = object.acceptsBasic ?? false;
-    return message;
-  },
 };
 
 export type EnrolmentDefinition = typeof EnrolmentDefinition;
@@ -205,22 +183,7 @@ export const EnrolmentDefinition = {
   },
 } as const;
 
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

@@ -370,18 +370,6 @@ export const WalBatch: MessageFns<WalBatch> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<WalBatch>, I>>(base?: I): WalBatch {
-    return WalBatch.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<WalBatch>, I>>(object: I): WalBatch {
-    const message = createBaseWalBatch();
-    message.entries = object.entries?.map((e) => BatchEntry.fromPartial(e)) || [];
-    message.wrappedKeyring = object.wrappedKeyring ?? Buffer.alloc(0);
-    message.primaryVersion = object.primaryVersion ?? "";
-    message.promotion = (object.promotion !== undefined && object.promotion !== null) ? BigInt(object.promotion) : 0n;
-    return message;
-  },
 };
 
 function createBaseBatchEntry(): BatchEntry {
@@ -456,19 +444,6 @@ export const BatchEntry: MessageFns<BatchEntry> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<BatchEntry>, I>>(base?: I): BatchEntry {
-    return BatchEntry.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<BatchEntry>, I>>(object: I): BatchEntry {
-    const message = createBaseBatchEntry();
-    message.sequence = (object.sequence !== undefined && object.sequence !== null) ? BigInt(object.sequence) : 0n;
-    message.committedAtMs = (object.committedAtMs !== undefined && object.committedAtMs !== null)
-      ? BigInt(object.committedAtMs)
-      : 0n;
-    message.operations = object.operations ?? Buffer.alloc(0);
-    return message;
-  },
 };
 
 function createBaseSealedQuestion(): SealedQuestion {
@@ -525,16 +500,6 @@ export const SealedQuestion: MessageFns<SealedQuestion> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<SealedQuestion>, I>>(base?: I): SealedQuestion {
-    return SealedQuestion.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<SealedQuestion>, I>>(object: I): SealedQuestion {
-    const message = createBaseSealedQuestion();
-    message.secondaryId = object.secondaryId ?? "";
-    message.sealed = object.sealed ?? Buffer.alloc(0);
-    return message;
   },
 };
 
@@ -730,95 +695,6 @@ export const Question: MessageFns<Question> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Question>, I>>(base?: I): Question {
-    return Question.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Question>, I>>(object: I): Question {
-    const message = createBaseQuestion();
-    message.promotion = (object.promotion !== undefined && object.promotion !== null) ? BigInt(object.promotion) : 0n;
-    switch (object.ask?.$case) {
-      case "position": {
-        if (object.ask?.value !== undefined && object.ask?.value !== null) {
-          message.ask = { $case: "position", value: PositionQuestion.fromPartial(object.ask.value) };
-        }
-        break;
-      }
-      case "digests": {
-        if (object.ask?.value !== undefined && object.ask?.value !== null) {
-          message.ask = { $case: "digests", value: DigestsQuestion.fromPartial(object.ask.value) };
-        }
-        break;
-      }
-      case "page": {
-        if (object.ask?.value !== undefined && object.ask?.value !== null) {
-          message.ask = { $case: "page", value: PageQuestion.fromPartial(object.ask.value) };
-        }
-        break;
-      }
-      case "records": {
-        if (object.ask?.value !== undefined && object.ask?.value !== null) {
-          message.ask = { $case: "records", value: RecordsQuestion.fromPartial(object.ask.value) };
-        }
-        break;
-      }
-      case "recordPart": {
-        if (object.ask?.value !== undefined && object.ask?.value !== null) {
-          message.ask = { $case: "recordPart", value: RecordPartQuestion.fromPartial(object.ask.value) };
-        }
-        break;
-      }
-      case "keyring": {
-        if (object.ask?.value !== undefined && object.ask?.value !== null) {
-          message.ask = { $case: "keyring", value: KeyringQuestion.fromPartial(object.ask.value) };
-        }
-        break;
-      }
-      case "epoch": {
-        if (object.ask?.value !== undefined && object.ask?.value !== null) {
-          message.ask = { $case: "epoch", value: EpochQuestion.fromPartial(object.ask.value) };
-        }
-        break;
-      }
-      case "heartbeat": {
-        if (object.ask?.value !== undefined && object.ask?.value !== null) {
-          message.ask = { $case: "heartbeat", value: Heartbeat.fromPartial(object.ask.value) };
-        }
-        break;
-      }
-      case "forward": {
-        if (object.ask?.value !== undefined && object.ask?.value !== null) {
-          message.ask = { $case: "forward", value: ForwardQuestion.fromPartial(object.ask.value) };
-        }
-        break;
-      }
-      case "filter": {
-        if (object.ask?.value !== undefined && object.ask?.value !== null) {
-          message.ask = { $case: "filter", value: FilterQuestion.fromPartial(object.ask.value) };
-        }
-        break;
-      }
-      case "forwardRest": {
-        if (object.ask?.value !== undefined && object.ask?.value !== null) {
-          message.ask = { $case: "forwardRest", value: ForwardRestQuestion.fromPartial(object.ask.value) };
-        }
-        break;
-      }
-      case "subpages": {
-        if (object.ask?.value !== undefined && object.ask?.value !== null) {
-          message.ask = { $case: "subpages", value: SubpagesQuestion.fromPartial(object.ask.value) };
-        }
-        break;
-      }
-      case "object": {
-        if (object.ask?.value !== undefined && object.ask?.value !== null) {
-          message.ask = { $case: "object", value: ObjectQuestion.fromPartial(object.ask.value) };
-        }
-        break;
-      }
-    }
-    return message;
-  },
 };
 
 function createBaseAnswer(): Answer {
@@ -1013,95 +889,6 @@ export const Answer: MessageFns<Answer> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Answer>, I>>(base?: I): Answer {
-    return Answer.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Answer>, I>>(object: I): Answer {
-    const message = createBaseAnswer();
-    message.promotion = (object.promotion !== undefined && object.promotion !== null) ? BigInt(object.promotion) : 0n;
-    switch (object.content?.$case) {
-      case "position": {
-        if (object.content?.value !== undefined && object.content?.value !== null) {
-          message.content = { $case: "position", value: Position.fromPartial(object.content.value) };
-        }
-        break;
-      }
-      case "digests": {
-        if (object.content?.value !== undefined && object.content?.value !== null) {
-          message.content = { $case: "digests", value: Digests.fromPartial(object.content.value) };
-        }
-        break;
-      }
-      case "page": {
-        if (object.content?.value !== undefined && object.content?.value !== null) {
-          message.content = { $case: "page", value: Page.fromPartial(object.content.value) };
-        }
-        break;
-      }
-      case "records": {
-        if (object.content?.value !== undefined && object.content?.value !== null) {
-          message.content = { $case: "records", value: Records.fromPartial(object.content.value) };
-        }
-        break;
-      }
-      case "recordPart": {
-        if (object.content?.value !== undefined && object.content?.value !== null) {
-          message.content = { $case: "recordPart", value: RecordPart.fromPartial(object.content.value) };
-        }
-        break;
-      }
-      case "keyring": {
-        if (object.content?.value !== undefined && object.content?.value !== null) {
-          message.content = { $case: "keyring", value: Keyring.fromPartial(object.content.value) };
-        }
-        break;
-      }
-      case "epoch": {
-        if (object.content?.value !== undefined && object.content?.value !== null) {
-          message.content = { $case: "epoch", value: Epoch.fromPartial(object.content.value) };
-        }
-        break;
-      }
-      case "heartbeat": {
-        if (object.content?.value !== undefined && object.content?.value !== null) {
-          message.content = { $case: "heartbeat", value: HeartbeatAnswer.fromPartial(object.content.value) };
-        }
-        break;
-      }
-      case "forward": {
-        if (object.content?.value !== undefined && object.content?.value !== null) {
-          message.content = { $case: "forward", value: ForwardAnswer.fromPartial(object.content.value) };
-        }
-        break;
-      }
-      case "filter": {
-        if (object.content?.value !== undefined && object.content?.value !== null) {
-          message.content = { $case: "filter", value: Filter.fromPartial(object.content.value) };
-        }
-        break;
-      }
-      case "forwardRest": {
-        if (object.content?.value !== undefined && object.content?.value !== null) {
-          message.content = { $case: "forwardRest", value: ForwardRest.fromPartial(object.content.value) };
-        }
-        break;
-      }
-      case "subpages": {
-        if (object.content?.value !== undefined && object.content?.value !== null) {
-          message.content = { $case: "subpages", value: Subpages.fromPartial(object.content.value) };
-        }
-        break;
-      }
-      case "object": {
-        if (object.content?.value !== undefined && object.content?.value !== null) {
-          message.content = { $case: "object", value: Object.fromPartial(object.content.value) };
-        }
-        break;
-      }
-    }
-    return message;
-  },
 };
 
 function createBasePositionQuestion(): PositionQuestion {
@@ -1136,14 +923,6 @@ export const PositionQuestion: MessageFns<PositionQuestion> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<PositionQuestion>, I>>(base?: I): PositionQuestion {
-    return PositionQuestion.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<PositionQuestion>, I>>(_: I): PositionQuestion {
-    const message = createBasePositionQuestion();
-    return message;
   },
 };
 
@@ -1289,28 +1068,6 @@ export const Position: MessageFns<Position> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Position>, I>>(base?: I): Position {
-    return Position.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Position>, I>>(object: I): Position {
-    const message = createBasePosition();
-    message.logId = object.logId ?? "";
-    message.walSequence = (object.walSequence !== undefined && object.walSequence !== null)
-      ? BigInt(object.walSequence)
-      : 0n;
-    message.streamSequence = (object.streamSequence !== undefined && object.streamSequence !== null)
-      ? BigInt(object.streamSequence)
-      : 0n;
-    message.epoch = (object.epoch !== undefined && object.epoch !== null) ? BigInt(object.epoch) : 0n;
-    message.withheldGroups = object.withheldGroups?.map((e) => e) || [];
-    message.primaryVersion = object.primaryVersion ?? "";
-    message.formerLogId = object.formerLogId ?? "";
-    message.formerSequence = (object.formerSequence !== undefined && object.formerSequence !== null)
-      ? BigInt(object.formerSequence)
-      : 0n;
-    return message;
-  },
 };
 
 function createBaseFilterQuestion(): FilterQuestion {
@@ -1345,14 +1102,6 @@ export const FilterQuestion: MessageFns<FilterQuestion> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<FilterQuestion>, I>>(base?: I): FilterQuestion {
-    return FilterQuestion.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<FilterQuestion>, I>>(_: I): FilterQuestion {
-    const message = createBaseFilterQuestion();
-    return message;
   },
 };
 
@@ -1433,18 +1182,6 @@ export const Filter: MessageFns<Filter> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Filter>, I>>(base?: I): Filter {
-    return Filter.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Filter>, I>>(object: I): Filter {
-    const message = createBaseFilter();
-    message.mode = object.mode ?? "";
-    message.paths = object.paths?.map((e) => e) || [];
-    message.filteredMounts = object.filteredMounts?.map((e) => e) || [];
-    message.filteredNamespaces = object.filteredNamespaces?.map((e) => e) || [];
-    return message;
-  },
 };
 
 function createBaseDigestsQuestion(): DigestsQuestion {
@@ -1516,16 +1253,6 @@ export const DigestsQuestion: MessageFns<DigestsQuestion> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<DigestsQuestion>, I>>(base?: I): DigestsQuestion {
-    return DigestsQuestion.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<DigestsQuestion>, I>>(object: I): DigestsQuestion {
-    const message = createBaseDigestsQuestion();
-    message.tree = object.tree ?? "";
-    message.pages = object.pages?.map((e) => e) || [];
-    return message;
-  },
 };
 
 function createBaseDigests(): Digests {
@@ -1571,15 +1298,6 @@ export const Digests: MessageFns<Digests> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<Digests>, I>>(base?: I): Digests {
-    return Digests.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Digests>, I>>(object: I): Digests {
-    const message = createBaseDigests();
-    message.digests = object.digests?.map((e) => e) || [];
-    return message;
   },
 };
 
@@ -1671,19 +1389,6 @@ export const PageQuestion: MessageFns<PageQuestion> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<PageQuestion>, I>>(base?: I): PageQuestion {
-    return PageQuestion.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<PageQuestion>, I>>(object: I): PageQuestion {
-    const message = createBasePageQuestion();
-    message.tree = object.tree ?? "";
-    message.after = object.after ?? "";
-    message.wanted = object.wanted ?? Buffer.alloc(0);
-    message.withRecords = object.withRecords ?? false;
-    message.below = object.below ?? undefined;
-    return message;
-  },
 };
 
 function createBaseSubpagesQuestion(): SubpagesQuestion {
@@ -1755,16 +1460,6 @@ export const SubpagesQuestion: MessageFns<SubpagesQuestion> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<SubpagesQuestion>, I>>(base?: I): SubpagesQuestion {
-    return SubpagesQuestion.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<SubpagesQuestion>, I>>(object: I): SubpagesQuestion {
-    const message = createBaseSubpagesQuestion();
-    message.tree = object.tree ?? "";
-    message.subpages = object.subpages?.map((e) => e) || [];
-    return message;
-  },
 };
 
 function createBaseSubpages(): Subpages {
@@ -1822,16 +1517,6 @@ export const Subpages: MessageFns<Subpages> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Subpages>, I>>(base?: I): Subpages {
-    return Subpages.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Subpages>, I>>(object: I): Subpages {
-    const message = createBaseSubpages();
-    message.items = object.items?.map((e) => PageItem.fromPartial(e)) || [];
-    message.answered = object.answered ?? 0;
-    return message;
-  },
 };
 
 function createBasePage(): Page {
@@ -1888,16 +1573,6 @@ export const Page: MessageFns<Page> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<Page>, I>>(base?: I): Page {
-    return Page.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Page>, I>>(object: I): Page {
-    const message = createBasePage();
-    message.items = object.items?.map((e) => PageItem.fromPartial(e)) || [];
-    message.upto = object.upto ?? "";
-    return message;
   },
 };
 
@@ -1967,17 +1642,6 @@ export const PageItem: MessageFns<PageItem> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<PageItem>, I>>(base?: I): PageItem {
-    return PageItem.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<PageItem>, I>>(object: I): PageItem {
-    const message = createBasePageItem();
-    message.path = object.path ?? "";
-    message.leaf = object.leaf ?? Buffer.alloc(0);
-    message.stored = object.stored ?? Buffer.alloc(0);
-    return message;
-  },
 };
 
 function createBaseRecordsQuestion(): RecordsQuestion {
@@ -2023,15 +1687,6 @@ export const RecordsQuestion: MessageFns<RecordsQuestion> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<RecordsQuestion>, I>>(base?: I): RecordsQuestion {
-    return RecordsQuestion.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<RecordsQuestion>, I>>(object: I): RecordsQuestion {
-    const message = createBaseRecordsQuestion();
-    message.paths = object.paths?.map((e) => e) || [];
-    return message;
   },
 };
 
@@ -2089,16 +1744,6 @@ export const Records: MessageFns<Records> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<Records>, I>>(base?: I): Records {
-    return Records.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Records>, I>>(object: I): Records {
-    const message = createBaseRecords();
-    message.items = object.items?.map((e) => PageItem.fromPartial(e)) || [];
-    message.answered = object.answered ?? 0;
-    return message;
   },
 };
 
@@ -2159,16 +1804,6 @@ export const RecordPartQuestion: MessageFns<RecordPartQuestion> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<RecordPartQuestion>, I>>(base?: I): RecordPartQuestion {
-    return RecordPartQuestion.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<RecordPartQuestion>, I>>(object: I): RecordPartQuestion {
-    const message = createBaseRecordPartQuestion();
-    message.path = object.path ?? "";
-    message.offset = (object.offset !== undefined && object.offset !== null) ? BigInt(object.offset) : 0n;
-    return message;
   },
 };
 
@@ -2241,19 +1876,6 @@ export const RecordPart: MessageFns<RecordPart> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<RecordPart>, I>>(base?: I): RecordPart {
-    return RecordPart.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<RecordPart>, I>>(object: I): RecordPart {
-    const message = createBaseRecordPart();
-    message.leaf = object.leaf ?? Buffer.alloc(0);
-    message.part = object.part ?? Buffer.alloc(0);
-    message.totalBytes = (object.totalBytes !== undefined && object.totalBytes !== null)
-      ? BigInt(object.totalBytes)
-      : 0n;
-    return message;
-  },
 };
 
 function createBaseKeyringQuestion(): KeyringQuestion {
@@ -2288,14 +1910,6 @@ export const KeyringQuestion: MessageFns<KeyringQuestion> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<KeyringQuestion>, I>>(base?: I): KeyringQuestion {
-    return KeyringQuestion.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<KeyringQuestion>, I>>(_: I): KeyringQuestion {
-    const message = createBaseKeyringQuestion();
-    return message;
   },
 };
 
@@ -2354,16 +1968,6 @@ export const Keyring: MessageFns<Keyring> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Keyring>, I>>(base?: I): Keyring {
-    return Keyring.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Keyring>, I>>(object: I): Keyring {
-    const message = createBaseKeyring();
-    message.rootKey = object.rootKey ?? Buffer.alloc(0);
-    message.wrappedKeyring = object.wrappedKeyring ?? Buffer.alloc(0);
-    return message;
-  },
 };
 
 function createBaseEpochQuestion(): EpochQuestion {
@@ -2413,15 +2017,6 @@ export const EpochQuestion: MessageFns<EpochQuestion> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<EpochQuestion>, I>>(base?: I): EpochQuestion {
-    return EpochQuestion.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<EpochQuestion>, I>>(object: I): EpochQuestion {
-    const message = createBaseEpochQuestion();
-    message.epoch = (object.epoch !== undefined && object.epoch !== null) ? BigInt(object.epoch) : 0n;
-    return message;
-  },
 };
 
 function createBaseEpoch(): Epoch {
@@ -2467,15 +2062,6 @@ export const Epoch: MessageFns<Epoch> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<Epoch>, I>>(base?: I): Epoch {
-    return Epoch.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Epoch>, I>>(object: I): Epoch {
-    const message = createBaseEpoch();
-    message.key = object.key ?? Buffer.alloc(0);
-    return message;
   },
 };
 
@@ -2669,39 +2255,6 @@ export const Heartbeat: MessageFns<Heartbeat> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Heartbeat>, I>>(base?: I): Heartbeat {
-    return Heartbeat.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Heartbeat>, I>>(object: I): Heartbeat {
-    const message = createBaseHeartbeat();
-    message.sentAtMs = (object.sentAtMs !== undefined && object.sentAtMs !== null) ? BigInt(object.sentAtMs) : 0n;
-    message.lastRemoteWal = (object.lastRemoteWal !== undefined && object.lastRemoteWal !== null)
-      ? BigInt(object.lastRemoteWal)
-      : 0n;
-    message.canaryAgeMs = (object.canaryAgeMs !== undefined && object.canaryAgeMs !== null)
-      ? BigInt(object.canaryAgeMs)
-      : undefined;
-    message.apiAddress = object.apiAddress ?? "";
-    message.clusterAddress = object.clusterAddress ?? "";
-    message.clockSkewMs = (object.clockSkewMs !== undefined && object.clockSkewMs !== null)
-      ? BigInt(object.clockSkewMs)
-      : 0n;
-    message.roundTripMs = (object.roundTripMs !== undefined && object.roundTripMs !== null)
-      ? BigInt(object.roundTripMs)
-      : 0n;
-    message.bytesReceived = (object.bytesReceived !== undefined && object.bytesReceived !== null)
-      ? BigInt(object.bytesReceived)
-      : 0n;
-    message.resyncRecords = (object.resyncRecords !== undefined && object.resyncRecords !== null)
-      ? BigInt(object.resyncRecords)
-      : 0n;
-    message.resyncBytes = (object.resyncBytes !== undefined && object.resyncBytes !== null)
-      ? BigInt(object.resyncBytes)
-      : 0n;
-    message.localClusterId = object.localClusterId ?? "";
-    return message;
-  },
 };
 
 function createBaseForwardQuestion(): ForwardQuestion {
@@ -2772,19 +2325,6 @@ export const ForwardQuestion: MessageFns<ForwardQuestion> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<ForwardQuestion>, I>>(base?: I): ForwardQuestion {
-    return ForwardQuestion.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ForwardQuestion>, I>>(object: I): ForwardQuestion {
-    const message = createBaseForwardQuestion();
-    message.request = object.request ?? Buffer.alloc(0);
-    message.totalBytes = (object.totalBytes !== undefined && object.totalBytes !== null)
-      ? BigInt(object.totalBytes)
-      : 0n;
-    message.transfer = object.transfer ?? "";
-    return message;
   },
 };
 
@@ -2882,23 +2422,6 @@ export const ForwardAnswer: MessageFns<ForwardAnswer> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ForwardAnswer>, I>>(base?: I): ForwardAnswer {
-    return ForwardAnswer.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ForwardAnswer>, I>>(object: I): ForwardAnswer {
-    const message = createBaseForwardAnswer();
-    message.response = object.response ?? Buffer.alloc(0);
-    message.walSequence = (object.walSequence !== undefined && object.walSequence !== null)
-      ? BigInt(object.walSequence)
-      : 0n;
-    message.totalBytes = (object.totalBytes !== undefined && object.totalBytes !== null)
-      ? BigInt(object.totalBytes)
-      : 0n;
-    message.transfer = object.transfer ?? "";
-    message.replica = object.replica ?? "";
-    return message;
-  },
 };
 
 function createBaseForwardRestQuestion(): ForwardRestQuestion {
@@ -2959,16 +2482,6 @@ export const ForwardRestQuestion: MessageFns<ForwardRestQuestion> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ForwardRestQuestion>, I>>(base?: I): ForwardRestQuestion {
-    return ForwardRestQuestion.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ForwardRestQuestion>, I>>(object: I): ForwardRestQuestion {
-    const message = createBaseForwardRestQuestion();
-    message.transfer = object.transfer ?? "";
-    message.offset = (object.offset !== undefined && object.offset !== null) ? BigInt(object.offset) : 0n;
-    return message;
-  },
 };
 
 function createBaseForwardRest(): ForwardRest {
@@ -3014,15 +2527,6 @@ export const ForwardRest: MessageFns<ForwardRest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<ForwardRest>, I>>(base?: I): ForwardRest {
-    return ForwardRest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ForwardRest>, I>>(object: I): ForwardRest {
-    const message = createBaseForwardRest();
-    message.part = object.part ?? Buffer.alloc(0);
-    return message;
   },
 };
 
@@ -3070,15 +2574,6 @@ export const ObjectQuestion: MessageFns<ObjectQuestion> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ObjectQuestion>, I>>(base?: I): ObjectQuestion {
-    return ObjectQuestion.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ObjectQuestion>, I>>(object: I): ObjectQuestion {
-    const message = createBaseObjectQuestion();
-    message.key = object.key ?? "";
-    return message;
-  },
 };
 
 function createBaseObject(): Object {
@@ -3124,15 +2619,6 @@ export const Object: MessageFns<Object> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<Object>, I>>(base?: I): Object {
-    return Object.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Object>, I>>(object: I): Object {
-    const message = createBaseObject();
-    message.stored = object.stored ?? Buffer.alloc(0);
-    return message;
   },
 };
 
@@ -3230,37 +2716,9 @@ export const HeartbeatAnswer: MessageFns<HeartbeatAnswer> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<HeartbeatAnswer>, I>>(base?: I): HeartbeatAnswer {
-    return HeartbeatAnswer.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<HeartbeatAnswer>, I>>(object: I): HeartbeatAnswer {
-    const message = createBaseHeartbeatAnswer();
-    message.nowMs = (object.nowMs !== undefined && object.nowMs !== null) ? BigInt(object.nowMs) : 0n;
-    message.lastWal = (object.lastWal !== undefined && object.lastWal !== null) ? BigInt(object.lastWal) : 0n;
-    message.primaryClusterAddresses = object.primaryClusterAddresses?.map((e) => e) || [];
-    message.logId = object.logId ?? "";
-    message.primaryApiAddress = object.primaryApiAddress ?? "";
-    return message;
-  },
 };
-
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

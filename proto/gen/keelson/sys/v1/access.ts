@@ -387,29 +387,6 @@ export const ResolveRequest: MessageFns<ResolveRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ResolveRequest>, I>>(base?: I): ResolveRequest {
-    return ResolveRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ResolveRequest>, I>>(object: I): ResolveRequest {
-    const message = createBaseResolveRequest();
-    message.surface = object.surface ?? 0;
-    message.token = object.token ?? "";
-    message.namespace = object.namespace ?? "";
-    message.path = object.path ?? "";
-    message.method = object.method ?? "";
-    message.remoteAddress = object.remoteAddress ?? "";
-    message.wrapTtlSeconds = object.wrapTtlSeconds ?? 0;
-    message.body = object.body ?? Buffer.alloc(0);
-    message.hasBody = object.hasBody ?? false;
-    message.requestId = object.requestId ?? "";
-    message.contentType = object.contentType ?? "";
-    message.query = object.query ?? "";
-    message.wrapFormat = object.wrapFormat ?? "";
-    message.index = object.index ?? "";
-    message.bodyFollows = object.bodyFollows ?? false;
-    return message;
-  },
 };
 
 function createBaseResolution(): Resolution {
@@ -501,38 +478,6 @@ export const Resolution: MessageFns<Resolution> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<Resolution>, I>>(base?: I): Resolution {
-    return Resolution.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Resolution>, I>>(object: I): Resolution {
-    const message = createBaseResolution();
-    switch (object.outcome?.$case) {
-      case "allowed": {
-        if (object.outcome?.value !== undefined && object.outcome?.value !== null) {
-          message.outcome = { $case: "allowed", value: Allowed.fromPartial(object.outcome.value) };
-        }
-        break;
-      }
-      case "refused": {
-        if (object.outcome?.value !== undefined && object.outcome?.value !== null) {
-          message.outcome = { $case: "refused", value: Refused.fromPartial(object.outcome.value) };
-        }
-        break;
-      }
-      case "needsBody": {
-        if (object.outcome?.value !== undefined && object.outcome?.value !== null) {
-          message.outcome = { $case: "needsBody", value: NeedsBody.fromPartial(object.outcome.value) };
-        }
-        break;
-      }
-    }
-    message.auditGeneration = object.auditGeneration ?? 0;
-    message.audit = (object.audit !== undefined && object.audit !== null)
-      ? AuditContext.fromPartial(object.audit)
-      : undefined;
-    return message;
   },
 };
 
@@ -666,28 +611,6 @@ export const Allowed: MessageFns<Allowed> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Allowed>, I>>(base?: I): Allowed {
-    return Allowed.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Allowed>, I>>(object: I): Allowed {
-    const message = createBaseAllowed();
-    message.service = object.service ?? "";
-    message.path = object.path ?? "";
-    message.namespace = (object.namespace !== undefined && object.namespace !== null)
-      ? Namespace.fromPartial(object.namespace)
-      : undefined;
-    message.mount = (object.mount !== undefined && object.mount !== null) ? Mount.fromPartial(object.mount) : undefined;
-    message.caller = (object.caller !== undefined && object.caller !== null)
-      ? Caller.fromPartial(object.caller)
-      : undefined;
-    message.passToken = object.passToken ?? false;
-    message.tryAuditDevice = (object.tryAuditDevice !== undefined && object.tryAuditDevice !== null)
-      ? AuditDevice.fromPartial(object.tryAuditDevice)
-      : undefined;
-    message.isSuperseded = object.isSuperseded ?? false;
-    return message;
-  },
 };
 
 function createBaseRefused(): Refused {
@@ -745,16 +668,6 @@ export const Refused: MessageFns<Refused> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Refused>, I>>(base?: I): Refused {
-    return Refused.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Refused>, I>>(object: I): Refused {
-    const message = createBaseRefused();
-    message.code = object.code ?? "";
-    message.detailsJson = object.detailsJson ?? "";
-    return message;
-  },
 };
 
 function createBaseNeedsBody(): NeedsBody {
@@ -789,14 +702,6 @@ export const NeedsBody: MessageFns<NeedsBody> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<NeedsBody>, I>>(base?: I): NeedsBody {
-    return NeedsBody.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<NeedsBody>, I>>(_: I): NeedsBody {
-    const message = createBaseNeedsBody();
-    return message;
   },
 };
 
@@ -942,27 +847,6 @@ export const AuditContext: MessageFns<AuditContext> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<AuditContext>, I>>(base?: I): AuditContext {
-    return AuditContext.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<AuditContext>, I>>(object: I): AuditContext {
-    const message = createBaseAuditContext();
-    message.caller = (object.caller !== undefined && object.caller !== null)
-      ? Caller.fromPartial(object.caller)
-      : undefined;
-    message.namespace = (object.namespace !== undefined && object.namespace !== null)
-      ? Namespace.fromPartial(object.namespace)
-      : undefined;
-    message.mountType = object.mountType ?? "";
-    message.mountPath = object.mountPath ?? "";
-    message.mountAccessor = object.mountAccessor ?? "";
-    message.nonHmacRequestKeys = object.nonHmacRequestKeys?.map((e) => e) || [];
-    message.nonHmacResponseKeys = object.nonHmacResponseKeys?.map((e) => e) || [];
-    message.policyResult = object.policyResult ?? "";
-    message.grantingPolicies = object.grantingPolicies?.map((e) => e) || [];
-    return message;
-  },
 };
 
 function createBaseWrapRequest(): WrapRequest {
@@ -1083,23 +967,6 @@ export const WrapRequest: MessageFns<WrapRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<WrapRequest>, I>>(base?: I): WrapRequest {
-    return WrapRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<WrapRequest>, I>>(object: I): WrapRequest {
-    const message = createBaseWrapRequest();
-    message.ttlSeconds = object.ttlSeconds ?? 0;
-    message.response = object.response ?? Buffer.alloc(0);
-    message.creationPath = object.creationPath ?? "";
-    message.namespace = (object.namespace !== undefined && object.namespace !== null)
-      ? Namespace.fromPartial(object.namespace)
-      : undefined;
-    message.wrappedAccessor = object.wrappedAccessor ?? "";
-    message.wrapFormat = object.wrapFormat ?? "";
-    message.apiAddress = object.apiAddress ?? "";
-    return message;
-  },
 };
 
 function createBaseWrapInfo(): WrapInfo {
@@ -1201,20 +1068,6 @@ export const WrapInfo: MessageFns<WrapInfo> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<WrapInfo>, I>>(base?: I): WrapInfo {
-    return WrapInfo.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<WrapInfo>, I>>(object: I): WrapInfo {
-    const message = createBaseWrapInfo();
-    message.token = object.token ?? "";
-    message.accessor = object.accessor ?? "";
-    message.ttlSeconds = object.ttlSeconds ?? 0;
-    message.creationTime = object.creationTime ?? "";
-    message.creationPath = object.creationPath ?? "";
-    message.wrappedAccessor = object.wrappedAccessor ?? "";
-    return message;
-  },
 };
 
 function createBaseAuditDevicesRequest(): AuditDevicesRequest {
@@ -1249,14 +1102,6 @@ export const AuditDevicesRequest: MessageFns<AuditDevicesRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<AuditDevicesRequest>, I>>(base?: I): AuditDevicesRequest {
-    return AuditDevicesRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<AuditDevicesRequest>, I>>(_: I): AuditDevicesRequest {
-    const message = createBaseAuditDevicesRequest();
-    return message;
   },
 };
 
@@ -1314,16 +1159,6 @@ export const AuditDeviceList: MessageFns<AuditDeviceList> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<AuditDeviceList>, I>>(base?: I): AuditDeviceList {
-    return AuditDeviceList.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<AuditDeviceList>, I>>(object: I): AuditDeviceList {
-    const message = createBaseAuditDeviceList();
-    message.generation = object.generation ?? 0;
-    message.devices = object.devices?.map((e) => AuditDevice.fromPartial(e)) || [];
-    return message;
   },
 };
 
@@ -1418,27 +1253,6 @@ export const AuditDevice: MessageFns<AuditDevice> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<AuditDevice>, I>>(base?: I): AuditDevice {
-    return AuditDevice.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<AuditDevice>, I>>(object: I): AuditDevice {
-    const message = createBaseAuditDevice();
-    message.path = object.path ?? "";
-    message.type = object.type ?? "";
-    message.options = (globalThis.Object.entries(object.options ?? {}) as [string, string][]).reduce(
-      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
-        if (value !== undefined) {
-          acc[key] = globalThis.String(value);
-        }
-        return acc;
-      },
-      {},
-    );
-    message.salt = object.salt ?? Buffer.alloc(0);
-    message.accessor = object.accessor ?? "";
-    return message;
-  },
 };
 
 function createBaseAuditDevice_OptionsEntry(): AuditDevice_OptionsEntry {
@@ -1496,16 +1310,6 @@ export const AuditDevice_OptionsEntry: MessageFns<AuditDevice_OptionsEntry> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<AuditDevice_OptionsEntry>, I>>(base?: I): AuditDevice_OptionsEntry {
-    return AuditDevice_OptionsEntry.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<AuditDevice_OptionsEntry>, I>>(object: I): AuditDevice_OptionsEntry {
-    const message = createBaseAuditDevice_OptionsEntry();
-    message.key = object.key ?? "";
-    message.value = object.value ?? "";
-    return message;
-  },
 };
 
 export type AccessDefinition = typeof AccessDefinition;
@@ -1543,22 +1347,7 @@ export const AccessDefinition = {
   },
 } as const;
 
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

@@ -166,19 +166,6 @@ export const JoinRequest: MessageFns<JoinRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<JoinRequest>, I>>(base?: I): JoinRequest {
-    return JoinRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<JoinRequest>, I>>(object: I): JoinRequest {
-    const message = createBaseJoinRequest();
-    message.service = object.service ?? "";
-    message.instanceId = object.instanceId ?? "";
-    message.version = object.version ?? "";
-    message.engines = object.engines?.map((e) => EngineDescription.fromPartial(e)) || [];
-    message.storeId = object.storeId ?? "";
-    return message;
-  },
 };
 
 function createBaseEngineDescription(): EngineDescription {
@@ -246,17 +233,6 @@ export const EngineDescription: MessageFns<EngineDescription> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<EngineDescription>, I>>(base?: I): EngineDescription {
-    return EngineDescription.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<EngineDescription>, I>>(object: I): EngineDescription {
-    const message = createBaseEngineDescription();
-    message.type = object.type ?? "";
-    message.unauthenticatedPaths = object.unauthenticatedPaths?.map((e) => e) || [];
-    message.rootPaths = object.rootPaths?.map((e) => e) || [];
-    return message;
   },
 };
 
@@ -402,23 +378,6 @@ export const ClusterState: MessageFns<ClusterState> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ClusterState>, I>>(base?: I): ClusterState {
-    return ClusterState.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ClusterState>, I>>(object: I): ClusterState {
-    const message = createBaseClusterState();
-    message.initialized = object.initialized ?? false;
-    message.sealed = object.sealed ?? false;
-    message.serviceKey = object.serviceKey ?? Buffer.alloc(0);
-    message.keyringTerm = object.keyringTerm ?? 0;
-    message.clusterId = object.clusterId ?? "";
-    message.clusterName = object.clusterName ?? "";
-    message.mounts = object.mounts?.map((e) => Mount.fromPartial(e)) || [];
-    message.replicationRoles = object.replicationRoles?.map((e) => ReplicationRole.fromPartial(e)) || [];
-    message.unreadableMountUuids = object.unreadableMountUuids?.map((e) => e) || [];
-    return message;
-  },
 };
 
 function createBaseRegisterLeaseRequest(): RegisterLeaseRequest {
@@ -563,25 +522,6 @@ export const RegisterLeaseRequest: MessageFns<RegisterLeaseRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<RegisterLeaseRequest>, I>>(base?: I): RegisterLeaseRequest {
-    return RegisterLeaseRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<RegisterLeaseRequest>, I>>(object: I): RegisterLeaseRequest {
-    const message = createBaseRegisterLeaseRequest();
-    message.mountUuid = object.mountUuid ?? "";
-    message.requestPath = object.requestPath ?? "";
-    message.tokenHash = object.tokenHash ?? "";
-    message.namespace = (object.namespace !== undefined && object.namespace !== null)
-      ? Namespace.fromPartial(object.namespace)
-      : undefined;
-    message.ttlSeconds = object.ttlSeconds ?? 0;
-    message.maxTtlSeconds = object.maxTtlSeconds ?? 0;
-    message.renewable = object.renewable ?? false;
-    message.engineData = object.engineData ?? Buffer.alloc(0);
-    message.tokenType = object.tokenType ?? "";
-    return message;
-  },
 };
 
 function createBaseLease(): Lease {
@@ -650,17 +590,6 @@ export const Lease: MessageFns<Lease> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Lease>, I>>(base?: I): Lease {
-    return Lease.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Lease>, I>>(object: I): Lease {
-    const message = createBaseLease();
-    message.leaseId = object.leaseId ?? "";
-    message.ttlSeconds = object.ttlSeconds ?? 0;
-    message.renewable = object.renewable ?? false;
-    return message;
-  },
 };
 
 export type ClusterDefinition = typeof ClusterDefinition;
@@ -700,22 +629,7 @@ export const LeasesDefinition = {
   },
 } as const;
 
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

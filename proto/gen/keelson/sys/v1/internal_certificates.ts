@@ -95,19 +95,6 @@ export const IssueInternalCertificateRequest: MessageFns<IssueInternalCertificat
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<IssueInternalCertificateRequest>, I>>(base?: I): IssueInternalCertificateRequest {
-    return IssueInternalCertificateRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<IssueInternalCertificateRequest>, I>>(
-    object: I,
-  ): IssueInternalCertificateRequest {
-    const message = createBaseIssueInternalCertificateRequest();
-    message.service = object.service ?? "";
-    message.csr = object.csr ?? Buffer.alloc(0);
-    message.joinToken = object.joinToken ?? "";
-    return message;
-  },
 };
 
 function createBaseInternalCertificate(): InternalCertificate {
@@ -168,18 +155,6 @@ export const InternalCertificate: MessageFns<InternalCertificate> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<InternalCertificate>, I>>(base?: I): InternalCertificate {
-    return InternalCertificate.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<InternalCertificate>, I>>(object: I): InternalCertificate {
-    const message = createBaseInternalCertificate();
-    message.chain = object.chain?.map((e) => e) || [];
-    message.notAfterEpochSeconds = (object.notAfterEpochSeconds !== undefined && object.notAfterEpochSeconds !== null)
-      ? BigInt(object.notAfterEpochSeconds)
-      : 0n;
-    return message;
-  },
 };
 
 export type InternalCertificatesDefinition = typeof InternalCertificatesDefinition;
@@ -199,22 +174,7 @@ export const InternalCertificatesDefinition = {
   },
 } as const;
 
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

@@ -407,23 +407,6 @@ export const ReplicationRole: MessageFns<ReplicationRole> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ReplicationRole>, I>>(base?: I): ReplicationRole {
-    return ReplicationRole.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ReplicationRole>, I>>(object: I): ReplicationRole {
-    const message = createBaseReplicationRole();
-    message.kind = object.kind ?? "";
-    message.role = object.role ?? "";
-    message.clusterId = object.clusterId ?? "";
-    message.generation = object.generation ?? "";
-    message.link = (object.link !== undefined && object.link !== null)
-      ? ReplicationLink.fromPartial(object.link)
-      : undefined;
-    message.activation = object.activation ?? "";
-    message.previousServiceKey = object.previousServiceKey ?? Buffer.alloc(0);
-    return message;
-  },
 };
 
 function createBaseReplicationLink(): ReplicationLink {
@@ -525,20 +508,6 @@ export const ReplicationLink: MessageFns<ReplicationLink> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ReplicationLink>, I>>(base?: I): ReplicationLink {
-    return ReplicationLink.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ReplicationLink>, I>>(object: I): ReplicationLink {
-    const message = createBaseReplicationLink();
-    message.secondaryId = object.secondaryId ?? "";
-    message.publicKey = object.publicKey ?? "";
-    message.privateKey = object.privateKey ?? "";
-    message.primaryPublicKey = object.primaryPublicKey ?? "";
-    message.addresses = object.addresses?.map((e) => e) || [];
-    message.trustedRoots = object.trustedRoots?.map((e) => e) || [];
-    return message;
-  },
 };
 
 function createBaseReplicationSetRequest(): ReplicationSetRequest {
@@ -595,16 +564,6 @@ export const ReplicationSetRequest: MessageFns<ReplicationSetRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<ReplicationSetRequest>, I>>(base?: I): ReplicationSetRequest {
-    return ReplicationSetRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ReplicationSetRequest>, I>>(object: I): ReplicationSetRequest {
-    const message = createBaseReplicationSetRequest();
-    message.kind = object.kind ?? "";
-    message.service = object.service ?? "";
-    return message;
   },
 };
 
@@ -699,19 +658,6 @@ export const ReplicationSet: MessageFns<ReplicationSet> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ReplicationSet>, I>>(base?: I): ReplicationSet {
-    return ReplicationSet.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ReplicationSet>, I>>(object: I): ReplicationSet {
-    const message = createBaseReplicationSet();
-    message.clusterId = object.clusterId ?? "";
-    message.logId = object.logId ?? "";
-    message.publicKey = object.publicKey ?? "";
-    message.privateKey = object.privateKey ?? "";
-    message.promotion = (object.promotion !== undefined && object.promotion !== null) ? BigInt(object.promotion) : 0n;
-    return message;
-  },
 };
 
 function createBaseFindEpochRequest(): FindEpochRequest {
@@ -771,16 +717,6 @@ export const FindEpochRequest: MessageFns<FindEpochRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<FindEpochRequest>, I>>(base?: I): FindEpochRequest {
-    return FindEpochRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<FindEpochRequest>, I>>(object: I): FindEpochRequest {
-    const message = createBaseFindEpochRequest();
-    message.kind = object.kind ?? "";
-    message.epoch = (object.epoch !== undefined && object.epoch !== null) ? BigInt(object.epoch) : 0n;
-    return message;
   },
 };
 
@@ -842,16 +778,6 @@ export const ReplicationEpoch: MessageFns<ReplicationEpoch> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ReplicationEpoch>, I>>(base?: I): ReplicationEpoch {
-    return ReplicationEpoch.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ReplicationEpoch>, I>>(object: I): ReplicationEpoch {
-    const message = createBaseReplicationEpoch();
-    message.epoch = (object.epoch !== undefined && object.epoch !== null) ? BigInt(object.epoch) : 0n;
-    message.key = object.key ?? Buffer.alloc(0);
-    return message;
-  },
 };
 
 function createBaseFindSecondaryRequest(): FindSecondaryRequest {
@@ -908,16 +834,6 @@ export const FindSecondaryRequest: MessageFns<FindSecondaryRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<FindSecondaryRequest>, I>>(base?: I): FindSecondaryRequest {
-    return FindSecondaryRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<FindSecondaryRequest>, I>>(object: I): FindSecondaryRequest {
-    const message = createBaseFindSecondaryRequest();
-    message.kind = object.kind ?? "";
-    message.id = object.id ?? "";
-    return message;
   },
 };
 
@@ -990,19 +906,6 @@ export const ReplicationSecondary: MessageFns<ReplicationSecondary> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ReplicationSecondary>, I>>(base?: I): ReplicationSecondary {
-    return ReplicationSecondary.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ReplicationSecondary>, I>>(object: I): ReplicationSecondary {
-    const message = createBaseReplicationSecondary();
-    message.id = object.id ?? "";
-    message.publicKey = object.publicKey ?? "";
-    message.firstEpoch = (object.firstEpoch !== undefined && object.firstEpoch !== null)
-      ? BigInt(object.firstEpoch)
-      : 0n;
-    return message;
-  },
 };
 
 function createBaseListUnfilteredRequest(): ListUnfilteredRequest {
@@ -1048,15 +951,6 @@ export const ListUnfilteredRequest: MessageFns<ListUnfilteredRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<ListUnfilteredRequest>, I>>(base?: I): ListUnfilteredRequest {
-    return ListUnfilteredRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ListUnfilteredRequest>, I>>(object: I): ListUnfilteredRequest {
-    const message = createBaseListUnfilteredRequest();
-    message.kind = object.kind ?? "";
-    return message;
   },
 };
 
@@ -1104,15 +998,6 @@ export const UnfilteredSecondaries: MessageFns<UnfilteredSecondaries> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<UnfilteredSecondaries>, I>>(base?: I): UnfilteredSecondaries {
-    return UnfilteredSecondaries.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<UnfilteredSecondaries>, I>>(object: I): UnfilteredSecondaries {
-    const message = createBaseUnfilteredSecondaries();
-    message.secondaries = object.secondaries?.map((e) => ReplicationSecondary.fromPartial(e)) || [];
-    return message;
-  },
 };
 
 function createBaseRenewLogResponse(): RenewLogResponse {
@@ -1147,14 +1032,6 @@ export const RenewLogResponse: MessageFns<RenewLogResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<RenewLogResponse>, I>>(base?: I): RenewLogResponse {
-    return RenewLogResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<RenewLogResponse>, I>>(_: I): RenewLogResponse {
-    const message = createBaseRenewLogResponse();
-    return message;
   },
 };
 
@@ -1216,16 +1093,6 @@ export const SupersedeRequest: MessageFns<SupersedeRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<SupersedeRequest>, I>>(base?: I): SupersedeRequest {
-    return SupersedeRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<SupersedeRequest>, I>>(object: I): SupersedeRequest {
-    const message = createBaseSupersedeRequest();
-    message.kind = object.kind ?? "";
-    message.promotion = (object.promotion !== undefined && object.promotion !== null) ? BigInt(object.promotion) : 0n;
-    return message;
-  },
 };
 
 function createBaseSupersedeResponse(): SupersedeResponse {
@@ -1260,14 +1127,6 @@ export const SupersedeResponse: MessageFns<SupersedeResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<SupersedeResponse>, I>>(base?: I): SupersedeResponse {
-    return SupersedeResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<SupersedeResponse>, I>>(_: I): SupersedeResponse {
-    const message = createBaseSupersedeResponse();
-    return message;
   },
 };
 
@@ -1348,18 +1207,6 @@ export const FindFilterRequest: MessageFns<FindFilterRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<FindFilterRequest>, I>>(base?: I): FindFilterRequest {
-    return FindFilterRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<FindFilterRequest>, I>>(object: I): FindFilterRequest {
-    const message = createBaseFindFilterRequest();
-    message.kind = object.kind ?? "";
-    message.secondaryId = object.secondaryId ?? "";
-    message.groups = object.groups?.map((e) => e) || [];
-    message.all = object.all ?? false;
-    return message;
-  },
 };
 
 function createBaseReplicationFilter(): ReplicationFilter {
@@ -1417,16 +1264,6 @@ export const ReplicationFilter: MessageFns<ReplicationFilter> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ReplicationFilter>, I>>(base?: I): ReplicationFilter {
-    return ReplicationFilter.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ReplicationFilter>, I>>(object: I): ReplicationFilter {
-    const message = createBaseReplicationFilter();
-    message.generation = object.generation ?? "";
-    message.withheldGroups = object.withheldGroups?.map((e) => e) || [];
-    return message;
-  },
 };
 
 function createBaseListFilteredRequest(): ListFilteredRequest {
@@ -1473,15 +1310,6 @@ export const ListFilteredRequest: MessageFns<ListFilteredRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ListFilteredRequest>, I>>(base?: I): ListFilteredRequest {
-    return ListFilteredRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ListFilteredRequest>, I>>(object: I): ListFilteredRequest {
-    const message = createBaseListFilteredRequest();
-    message.kind = object.kind ?? "";
-    return message;
-  },
 };
 
 function createBaseFilteredSecondaries(): FilteredSecondaries {
@@ -1527,15 +1355,6 @@ export const FilteredSecondaries: MessageFns<FilteredSecondaries> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<FilteredSecondaries>, I>>(base?: I): FilteredSecondaries {
-    return FilteredSecondaries.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<FilteredSecondaries>, I>>(object: I): FilteredSecondaries {
-    const message = createBaseFilteredSecondaries();
-    message.ids = object.ids?.map((e) => e) || [];
-    return message;
   },
 };
 
@@ -1593,16 +1412,6 @@ export const ReplicationReportRequest: MessageFns<ReplicationReportRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<ReplicationReportRequest>, I>>(base?: I): ReplicationReportRequest {
-    return ReplicationReportRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ReplicationReportRequest>, I>>(object: I): ReplicationReportRequest {
-    const message = createBaseReplicationReportRequest();
-    message.kind = object.kind ?? "";
-    message.measure = object.measure ?? false;
-    return message;
   },
 };
 
@@ -1746,38 +1555,6 @@ export const ReplicationReport: MessageFns<ReplicationReport> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ReplicationReport>, I>>(base?: I): ReplicationReport {
-    return ReplicationReport.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ReplicationReport>, I>>(object: I): ReplicationReport {
-    const message = createBaseReplicationReport();
-    message.lastWal = (object.lastWal !== undefined && object.lastWal !== null) ? BigInt(object.lastWal) : 0n;
-    message.merkleRoot = object.merkleRoot ?? "";
-    message.corrupted = object.corrupted ?? false;
-    message.checkedAtMs = (object.checkedAtMs !== undefined && object.checkedAtMs !== null)
-      ? BigInt(object.checkedAtMs)
-      : 0n;
-    message.reindexedAtMs = (object.reindexedAtMs !== undefined && object.reindexedAtMs !== null)
-      ? BigInt(object.reindexedAtMs)
-      : 0n;
-    switch (object.side?.$case) {
-      case "primary": {
-        if (object.side?.value !== undefined && object.side?.value !== null) {
-          message.side = { $case: "primary", value: ReplicationPrimaryReport.fromPartial(object.side.value) };
-        }
-        break;
-      }
-      case "secondary": {
-        if (object.side?.value !== undefined && object.side?.value !== null) {
-          message.side = { $case: "secondary", value: ReplicationSecondaryReport.fromPartial(object.side.value) };
-        }
-        break;
-      }
-    }
-    message.natsConnected = object.natsConnected ?? false;
-    return message;
-  },
 };
 
 function createBaseReplicationPrimaryReport(): ReplicationPrimaryReport {
@@ -1823,15 +1600,6 @@ export const ReplicationPrimaryReport: MessageFns<ReplicationPrimaryReport> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<ReplicationPrimaryReport>, I>>(base?: I): ReplicationPrimaryReport {
-    return ReplicationPrimaryReport.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ReplicationPrimaryReport>, I>>(object: I): ReplicationPrimaryReport {
-    const message = createBaseReplicationPrimaryReport();
-    message.secondaries = object.secondaries?.map((e) => ReplicationPeer.fromPartial(e)) || [];
-    return message;
   },
 };
 
@@ -2085,44 +1853,6 @@ export const ReplicationSecondaryReport: MessageFns<ReplicationSecondaryReport> 
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ReplicationSecondaryReport>, I>>(base?: I): ReplicationSecondaryReport {
-    return ReplicationSecondaryReport.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ReplicationSecondaryReport>, I>>(object: I): ReplicationSecondaryReport {
-    const message = createBaseReplicationSecondaryReport();
-    message.state = object.state ?? "";
-    message.mode = object.mode ?? "";
-    message.connectionState = object.connectionState ?? "";
-    message.lastRemoteWal = (object.lastRemoteWal !== undefined && object.lastRemoteWal !== null)
-      ? BigInt(object.lastRemoteWal)
-      : 0n;
-    message.lastKnownWal = (object.lastKnownWal !== undefined && object.lastKnownWal !== null)
-      ? BigInt(object.lastKnownWal)
-      : 0n;
-    message.lastStartMs = (object.lastStartMs !== undefined && object.lastStartMs !== null)
-      ? BigInt(object.lastStartMs)
-      : 0n;
-    message.bytesReceived = (object.bytesReceived !== undefined && object.bytesReceived !== null)
-      ? BigInt(object.bytesReceived)
-      : 0n;
-    message.resyncRecords = (object.resyncRecords !== undefined && object.resyncRecords !== null)
-      ? BigInt(object.resyncRecords)
-      : 0n;
-    message.resyncBytes = (object.resyncBytes !== undefined && object.resyncBytes !== null)
-      ? BigInt(object.resyncBytes)
-      : 0n;
-    message.primary = (object.primary !== undefined && object.primary !== null)
-      ? ReplicationPeer.fromPartial(object.primary)
-      : undefined;
-    message.primaryClusterAddresses = object.primaryClusterAddresses?.map((e) => e) || [];
-    message.activated = object.activated ?? false;
-    message.whole = object.whole ?? false;
-    message.holdsAll = object.holdsAll ?? false;
-    message.inStream = (object.inStream !== undefined && object.inStream !== null) ? BigInt(object.inStream) : 0n;
-    message.promotion = (object.promotion !== undefined && object.promotion !== null) ? BigInt(object.promotion) : 0n;
-    return message;
-  },
 };
 
 function createBaseReplicationPeer(): ReplicationPeer {
@@ -2351,44 +2081,6 @@ export const ReplicationPeer: MessageFns<ReplicationPeer> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ReplicationPeer>, I>>(base?: I): ReplicationPeer {
-    return ReplicationPeer.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ReplicationPeer>, I>>(object: I): ReplicationPeer {
-    const message = createBaseReplicationPeer();
-    message.id = object.id ?? "";
-    message.apiAddress = object.apiAddress ?? "";
-    message.clusterAddress = object.clusterAddress ?? "";
-    message.clockSkewMs = (object.clockSkewMs !== undefined && object.clockSkewMs !== null)
-      ? BigInt(object.clockSkewMs)
-      : 0n;
-    message.lastHeartbeatAtMs = (object.lastHeartbeatAtMs !== undefined && object.lastHeartbeatAtMs !== null)
-      ? BigInt(object.lastHeartbeatAtMs)
-      : 0n;
-    message.roundTripMs = (object.roundTripMs !== undefined && object.roundTripMs !== null)
-      ? BigInt(object.roundTripMs)
-      : 0n;
-    message.canaryAgeMs = (object.canaryAgeMs !== undefined && object.canaryAgeMs !== null)
-      ? BigInt(object.canaryAgeMs)
-      : undefined;
-    message.lastRemoteWal = (object.lastRemoteWal !== undefined && object.lastRemoteWal !== null)
-      ? BigInt(object.lastRemoteWal)
-      : 0n;
-    message.bytesShipped = (object.bytesShipped !== undefined && object.bytesShipped !== null)
-      ? BigInt(object.bytesShipped)
-      : 0n;
-    message.resyncRecords = (object.resyncRecords !== undefined && object.resyncRecords !== null)
-      ? BigInt(object.resyncRecords)
-      : 0n;
-    message.resyncBytes = (object.resyncBytes !== undefined && object.resyncBytes !== null)
-      ? BigInt(object.resyncBytes)
-      : 0n;
-    message.merkleRoot = object.merkleRoot ?? "";
-    message.filtered = object.filtered ?? false;
-    message.localClusterId = object.localClusterId ?? "";
-    return message;
-  },
 };
 
 function createBaseRecoverRequest(): RecoverRequest {
@@ -2435,15 +2127,6 @@ export const RecoverRequest: MessageFns<RecoverRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<RecoverRequest>, I>>(base?: I): RecoverRequest {
-    return RecoverRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<RecoverRequest>, I>>(object: I): RecoverRequest {
-    const message = createBaseRecoverRequest();
-    message.kind = object.kind ?? "";
-    return message;
-  },
 };
 
 function createBaseRecoverResponse(): RecoverResponse {
@@ -2478,14 +2161,6 @@ export const RecoverResponse: MessageFns<RecoverResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<RecoverResponse>, I>>(base?: I): RecoverResponse {
-    return RecoverResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<RecoverResponse>, I>>(_: I): RecoverResponse {
-    const message = createBaseRecoverResponse();
-    return message;
   },
 };
 
@@ -2555,17 +2230,6 @@ export const ReindexRequest: MessageFns<ReindexRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ReindexRequest>, I>>(base?: I): ReindexRequest {
-    return ReindexRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ReindexRequest>, I>>(object: I): ReindexRequest {
-    const message = createBaseReindexRequest();
-    message.diff = object.diff ?? false;
-    message.force = object.force ?? false;
-    message.skipFlush = object.skipFlush ?? false;
-    return message;
-  },
 };
 
 function createBaseReindexResponse(): ReindexResponse {
@@ -2600,14 +2264,6 @@ export const ReindexResponse: MessageFns<ReindexResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<ReindexResponse>, I>>(base?: I): ReindexResponse {
-    return ReindexResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ReindexResponse>, I>>(_: I): ReindexResponse {
-    const message = createBaseReindexResponse();
-    return message;
   },
 };
 
@@ -2654,15 +2310,6 @@ export const CheckMerkleRequest: MessageFns<CheckMerkleRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<CheckMerkleRequest>, I>>(base?: I): CheckMerkleRequest {
-    return CheckMerkleRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<CheckMerkleRequest>, I>>(object: I): CheckMerkleRequest {
-    const message = createBaseCheckMerkleRequest();
-    message.treesOnly = object.treesOnly ?? false;
-    return message;
   },
 };
 
@@ -2721,16 +2368,6 @@ export const CheckMerkleResponse: MessageFns<CheckMerkleResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<CheckMerkleResponse>, I>>(base?: I): CheckMerkleResponse {
-    return CheckMerkleResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<CheckMerkleResponse>, I>>(object: I): CheckMerkleResponse {
-    const message = createBaseCheckMerkleResponse();
-    message.reportJson = object.reportJson ?? "";
-    message.corrupted = object.corrupted ?? false;
-    return message;
-  },
 };
 
 function createBaseApplyRolesRequest(): ApplyRolesRequest {
@@ -2788,16 +2425,6 @@ export const ApplyRolesRequest: MessageFns<ApplyRolesRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ApplyRolesRequest>, I>>(base?: I): ApplyRolesRequest {
-    return ApplyRolesRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ApplyRolesRequest>, I>>(object: I): ApplyRolesRequest {
-    const message = createBaseApplyRolesRequest();
-    message.performanceGeneration = object.performanceGeneration ?? "";
-    message.drGeneration = object.drGeneration ?? "";
-    return message;
-  },
 };
 
 function createBaseApplyRolesResponse(): ApplyRolesResponse {
@@ -2843,15 +2470,6 @@ export const ApplyRolesResponse: MessageFns<ApplyRolesResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<ApplyRolesResponse>, I>>(base?: I): ApplyRolesResponse {
-    return ApplyRolesResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ApplyRolesResponse>, I>>(object: I): ApplyRolesResponse {
-    const message = createBaseApplyRolesResponse();
-    message.applied = object.applied ?? false;
-    return message;
   },
 };
 
@@ -2899,15 +2517,6 @@ export const FinishPublishingRequest: MessageFns<FinishPublishingRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<FinishPublishingRequest>, I>>(base?: I): FinishPublishingRequest {
-    return FinishPublishingRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<FinishPublishingRequest>, I>>(object: I): FinishPublishingRequest {
-    const message = createBaseFinishPublishingRequest();
-    message.kind = object.kind ?? "";
-    return message;
-  },
 };
 
 function createBaseFinishPublishingResponse(): FinishPublishingResponse {
@@ -2954,15 +2563,6 @@ export const FinishPublishingResponse: MessageFns<FinishPublishingResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<FinishPublishingResponse>, I>>(base?: I): FinishPublishingResponse {
-    return FinishPublishingResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<FinishPublishingResponse>, I>>(object: I): FinishPublishingResponse {
-    const message = createBaseFinishPublishingResponse();
-    message.published = object.published ?? false;
-    return message;
-  },
 };
 
 function createBaseRefreshFiltersRequest(): RefreshFiltersRequest {
@@ -2997,14 +2597,6 @@ export const RefreshFiltersRequest: MessageFns<RefreshFiltersRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<RefreshFiltersRequest>, I>>(base?: I): RefreshFiltersRequest {
-    return RefreshFiltersRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<RefreshFiltersRequest>, I>>(_: I): RefreshFiltersRequest {
-    const message = createBaseRefreshFiltersRequest();
-    return message;
   },
 };
 
@@ -3041,14 +2633,6 @@ export const RefreshFiltersResponse: MessageFns<RefreshFiltersResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<RefreshFiltersResponse>, I>>(base?: I): RefreshFiltersResponse {
-    return RefreshFiltersResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<RefreshFiltersResponse>, I>>(_: I): RefreshFiltersResponse {
-    const message = createBaseRefreshFiltersResponse();
-    return message;
-  },
 };
 
 function createBaseCopyStoreRequest(): CopyStoreRequest {
@@ -3083,14 +2667,6 @@ export const CopyStoreRequest: MessageFns<CopyStoreRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<CopyStoreRequest>, I>>(base?: I): CopyStoreRequest {
-    return CopyStoreRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<CopyStoreRequest>, I>>(_: I): CopyStoreRequest {
-    const message = createBaseCopyStoreRequest();
-    return message;
   },
 };
 
@@ -3152,16 +2728,6 @@ export const CopyStoreResponse: MessageFns<CopyStoreResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<CopyStoreResponse>, I>>(base?: I): CopyStoreResponse {
-    return CopyStoreResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<CopyStoreResponse>, I>>(object: I): CopyStoreResponse {
-    const message = createBaseCopyStoreResponse();
-    message.sequence = (object.sequence !== undefined && object.sequence !== null) ? BigInt(object.sequence) : 0n;
-    message.page = object.page ?? Buffer.alloc(0);
-    return message;
-  },
 };
 
 function createBaseStagePageRequest(): StagePageRequest {
@@ -3219,16 +2785,6 @@ export const StagePageRequest: MessageFns<StagePageRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<StagePageRequest>, I>>(base?: I): StagePageRequest {
-    return StagePageRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<StagePageRequest>, I>>(object: I): StagePageRequest {
-    const message = createBaseStagePageRequest();
-    message.restoration = object.restoration ?? "";
-    message.page = object.page ?? Buffer.alloc(0);
-    return message;
-  },
 };
 
 function createBaseStagePageResponse(): StagePageResponse {
@@ -3274,15 +2830,6 @@ export const StagePageResponse: MessageFns<StagePageResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<StagePageResponse>, I>>(base?: I): StagePageResponse {
-    return StagePageResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<StagePageResponse>, I>>(object: I): StagePageResponse {
-    const message = createBaseStagePageResponse();
-    message.unreadable = object.unreadable?.map((e) => UnreadableRecord.fromPartial(e)) || [];
-    return message;
   },
 };
 
@@ -3351,17 +2898,6 @@ export const UnreadableRecord: MessageFns<UnreadableRecord> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<UnreadableRecord>, I>>(base?: I): UnreadableRecord {
-    return UnreadableRecord.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<UnreadableRecord>, I>>(object: I): UnreadableRecord {
-    const message = createBaseUnreadableRecord();
-    message.path = object.path ?? "";
-    message.kind = object.kind ?? "";
-    message.fault = object.fault ?? "";
-    return message;
   },
 };
 
@@ -3437,17 +2973,6 @@ export const ReplaceRecordsRequest: MessageFns<ReplaceRecordsRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ReplaceRecordsRequest>, I>>(base?: I): ReplaceRecordsRequest {
-    return ReplaceRecordsRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ReplaceRecordsRequest>, I>>(object: I): ReplaceRecordsRequest {
-    const message = createBaseReplaceRecordsRequest();
-    message.restoration = object.restoration ?? "";
-    message.records = (object.records !== undefined && object.records !== null) ? BigInt(object.records) : 0n;
-    message.sequence = (object.sequence !== undefined && object.sequence !== null) ? BigInt(object.sequence) : 0n;
-    return message;
-  },
 };
 
 function createBaseReplaceRecordsResponse(): ReplaceRecordsResponse {
@@ -3482,14 +3007,6 @@ export const ReplaceRecordsResponse: MessageFns<ReplaceRecordsResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<ReplaceRecordsResponse>, I>>(base?: I): ReplaceRecordsResponse {
-    return ReplaceRecordsResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ReplaceRecordsResponse>, I>>(_: I): ReplaceRecordsResponse {
-    const message = createBaseReplaceRecordsResponse();
-    return message;
   },
 };
 
@@ -3674,22 +3191,7 @@ export const ReplicationMemberDefinition = {
   },
 } as const;
 
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

@@ -65,15 +65,6 @@ export const IdentifyRequest: MessageFns<IdentifyRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<IdentifyRequest>, I>>(base?: I): IdentifyRequest {
-    return IdentifyRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<IdentifyRequest>, I>>(object: I): IdentifyRequest {
-    const message = createBaseIdentifyRequest();
-    message.token = object.token ?? "";
-    return message;
-  },
 };
 
 function createBaseIdentifyResponse(): IdentifyResponse {
@@ -120,17 +111,6 @@ export const IdentifyResponse: MessageFns<IdentifyResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<IdentifyResponse>, I>>(base?: I): IdentifyResponse {
-    return IdentifyResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<IdentifyResponse>, I>>(object: I): IdentifyResponse {
-    const message = createBaseIdentifyResponse();
-    message.principal = (object.principal !== undefined && object.principal !== null)
-      ? Principal.fromPartial(object.principal)
-      : undefined;
-    return message;
-  },
 };
 
 export type IdentityDefinition = typeof IdentityDefinition;
@@ -150,22 +130,7 @@ export const IdentityDefinition = {
   },
 } as const;
 
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

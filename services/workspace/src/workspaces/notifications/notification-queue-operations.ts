@@ -1,5 +1,7 @@
 /** Events waiting to be sent, written in the transaction in which they happen. */
+
 import { Principal } from '@keelson/proto/edge/v1/edge';
+import { messageOf } from '@keelson/proto/message';
 import { type Reads, readableOnly, type Transaction, unlessDamaged } from '@keelson/storage';
 import type { Organization } from '../../identity/model/domain/organization.ts';
 import { organizationRecords } from '../../identity/model/organization-records.ts';
@@ -28,7 +30,7 @@ export const mayReadRuns = async (
   reader: RunReader,
   workspace: Workspace,
 ): Promise<boolean> => {
-  const principal = Principal.fromPartial(reader);
+  const principal = messageOf(Principal, reader);
   return (await findWorkspacePermissions(reads, principal, workspace))?.canReadRun === true;
 };
 

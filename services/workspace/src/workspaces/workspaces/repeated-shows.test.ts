@@ -1,6 +1,8 @@
 /** A workspace that is shown again comes from memory, and never shows less than the last change. */
+
 import { bufferedBody } from '@keelson/edge';
 import { RequestHead } from '@keelson/proto/edge/v1/edge';
+import { messageOf } from '@keelson/proto/message';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Harness, startHarness } from '../../../test/workspace-harness.ts';
 
@@ -30,7 +32,7 @@ afterAll(() => harness[Symbol.asyncDispose]());
 const show = async (path: string): Promise<unknown> => {
   const { principal } = await harness.service.identity.identify({ token: user.token });
   const { body } = await harness.service.edge.handle({
-    head: RequestHead.fromPartial({ method: 'GET', path, ...(principal && { principal }) }),
+    head: messageOf(RequestHead, { method: 'GET', path, ...(principal && { principal }) }),
     body: bufferedBody(new Uint8Array()),
     signal: new AbortController().signal,
   });
