@@ -1,18 +1,23 @@
 /**
- * Judges vitest's JSON reports: that of the run, and that of its failed files, each repeated alone.
+ * Judges the reports of `report.mjs`: that of the run, and that of its failed files, each repeated alone.
  *
  *   failing RUN          files to repeat, one per line
  *   lists RUN [REPEAT]   what the counts do not show, one per line:
- *                          unstable  a test that failed and passed when it was repeated
  *                          skipped   a test that was left out, with the reason or NO REASON
+ *                          unstable  a test that failed and passed when it was repeated
+ *                          failed    a test that failed and did not pass when it was repeated, or a file as a whole
+ *                        The latter two are followed by the first line of the error.
  *   times RUN            the seconds of tests by folder and layer, and of the twenty files that took longest
  *   counts RUN [REPEAT]  tests that passed, failed and were left out for a known reason
+ *   passed RUN [REPEAT]  the vitest projects of which every file has passed, one per line
  *
  * Without a repetition the run decides: an unstable test has failed. With it, a repeated file counts as repeated. A test
- * that is skipped without a reason below has failed, and so has a file that could not be loaded.
+ * that is skipped without a reason below has failed, and so have a file that could not be loaded and an error that
+ * belongs to no test.
  */
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 
 /** Why tests may be left out: `applies` on this machine, and to the test of that name. */
 const REASONS = [
@@ -38,15 +43,20 @@ const REASONS = [
 const reasonOf = (test) =>
   REASONS.find(({ applies, names }) => applies && names.test(test.fullName))?.reason;
 
-const [wanted, ...reports] = process.argv.slice(2);
-const [run = [], repeat = []] = reports.map(
-  (path) => JSON.parse(readFileSync(path, 'utf8')).testResults,
-);
+const [wanted, ...paths] = process.argv.slice(2);
+const reports = paths.map((path) => JSON.parse(readFileSync(path, 'utf8')));
+const [run = [], repeat = []] = reports.map(({ testResults }) => testResults);
+/** Errors that belong to no test, such as those of a promise that nobody awaits. */
+const strayErrors = reports.flatMap(({ errors }) => errors);
 const nameOf = (file) => relative(process.cwd(), file.name);
 const testsOf = (file, status) => file.assertionResults.filter((test) => test.status === status);
 const failedFiles = run.filter((file) => file.status === 'failed');
 /** The files whose tests count. */
-const decisive = run.map((file) => repeat.find(({ name }) => name === file.name) ?? file);
+const repeatOf = (file) =>
+  repeat.find(({ name, project }) => name === file.name && project === file.project);
+const decisive = run.map((file) => repeatOf(file) ?? file);
+/** No test of the file has failed, but its preparation, or it could not be loaded. */
+const hasFailedAsWhole = (file) => file.status === 'failed' && testsOf(file, 'failed').length === 0;
 /** In a file that failed, tests are also skipped because what they need was not there. */
 const skipped = run
   .filter((file) => file.status !== 'failed')
@@ -74,30 +84,52 @@ if (wanted === 'times') {
 }
 
 if (wanted === 'lists') {
-  for (const file of failedFiles) {
-    const again = repeat.find(({ name }) => name === file.name);
-    const failed = testsOf(file, 'failed');
-    if (failed.length === 0 && again?.status === 'passed')
-      console.log(`unstable  ${nameOf(file)}, as a whole`);
-    const passedAgain = new Set(
-      again === undefined ? [] : testsOf(again, 'passed').map(({ fullName }) => fullName),
-    );
-    for (const { fullName } of failed)
-      if (passedAgain.has(fullName)) console.log(`unstable  ${nameOf(file)}: ${fullName}`);
-  }
+  const list = (heading, text, error) => {
+    console.log(`${heading.padEnd(9)} ${text}`);
+    const [line] = stripVTControlCharacters(error).split('\n');
+    if (line !== '') console.log(`          ${line}`);
+  };
   for (const { file, test, reason = 'NO REASON' } of skipped)
-    console.log(`skipped   ${nameOf(file)}: ${test.fullName} (${reason})`);
+    list('skipped', `${nameOf(file)}: ${test.fullName} (${reason})`, '');
+
+  const unstable = [];
+  const failed = [];
+  for (const file of failedFiles) {
+    const again = repeatOf(file);
+    if (hasFailedAsWhole(file)) {
+      const group = again?.status === 'passed' ? unstable : failed;
+      group.push([`${nameOf(file)}, as a whole`, file.message]);
+    }
+    for (const test of testsOf(file, 'failed')) {
+      const hasPassedAgain = again?.assertionResults.some(
+        ({ fullName, status }) => fullName === test.fullName && status === 'passed',
+      );
+      const group = hasPassedAgain ? unstable : failed;
+      group.push([`${nameOf(file)}: ${test.fullName}`, test.failureMessages[0] ?? '']);
+    }
+    // Tests that failed only in the repetition.
+    for (const test of again === undefined ? [] : testsOf(again, 'failed'))
+      if (!testsOf(file, 'failed').some(({ fullName }) => fullName === test.fullName))
+        failed.push([`${nameOf(file)}: ${test.fullName}`, test.failureMessages[0] ?? '']);
+  }
+  for (const error of strayErrors) failed.push(['an error outside of all tests', error]);
+  for (const entry of unstable) list('unstable', ...entry);
+  for (const entry of failed) list('failed', ...entry);
 }
 
 if (wanted === 'counts') {
   const count = (status) => decisive.reduce((sum, file) => sum + testsOf(file, status).length, 0);
-  const broken = decisive.filter(
-    (file) => file.status === 'failed' && testsOf(file, 'failed').length === 0,
-  );
+  const broken = decisive.filter(hasFailedAsWhole).length;
   const reasonless = skipped.filter(({ reason }) => reason === undefined).length;
   console.log(
     count('passed'),
-    count('failed') + broken.length + reasonless,
+    count('failed') + broken + reasonless + strayErrors.length,
     skipped.length - reasonless,
   );
+}
+
+if (wanted === 'passed') {
+  const projects = Map.groupBy(decisive, ({ project }) => project);
+  for (const [project, files] of projects)
+    if (files.every(({ status }) => status === 'passed')) console.log(project);
 }

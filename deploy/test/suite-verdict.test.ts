@@ -1,43 +1,48 @@
-/** The suite's verdict on vitest's reports: `.ci/test-counts.mjs` with reports written here. */
-import { execFileSync } from 'node:child_process';
+/** The suite's verdict on its reports: `.ci/test-counts.mjs` with reports written here. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { REPOSITORY } from './images.ts';
+import { printedVerdict } from './printed-verdict.ts';
 
 type Tests = Readonly<Record<string, 'passed' | 'failed' | 'skipped' | 'todo'>>;
-type Run = Readonly<Record<string, { readonly failed?: true; readonly tests: Tests }>>;
+interface File {
+  readonly failed?: string;
+  readonly tests: Tests;
+}
+type Run = Readonly<Record<string, File>>;
 
 /** The lines that a command prints about these runs. */
 const judge = (command: string, ...runs: readonly Run[]): readonly string[] => {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-test-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  const files = runs.map((run, index) => {
+  const reports = runs.map((run, index) => {
     const testResults = Object.entries(run).map(([name, { failed, tests }]) => ({
       name: join(REPOSITORY, name),
-      status: failed ? 'failed' : 'passed',
-      assertionResults: Object.entries(tests).map(([fullName, status]) => ({ fullName, status })),
+      project: name.split('.')[1],
+      status: failed === undefined ? 'passed' : 'failed',
+      message: failed ?? '',
+      assertionResults: Object.entries(tests).map(([fullName, status]) => ({
+        fullName,
+        status,
+        failureMessages: status === 'failed' ? [`Error: not ${fullName}\n    at a place`] : [],
+      })),
     }));
-    const file = join(folder, `${index}.json`);
-    writeFileSync(file, JSON.stringify({ testResults }));
-    return file;
+    const report = join(folder, `${index}.json`);
+    writeFileSync(report, JSON.stringify({ testResults, errors: [] }));
+    return report;
   });
-  const program = join(REPOSITORY, '.ci/test-counts.mjs');
-  const printed = execFileSync(process.execPath, [program, command, ...files], {
-    cwd: REPOSITORY,
-    encoding: 'utf8',
-  });
-  return printed.split('\n').slice(0, -1);
+  return printedVerdict(command, ...reports);
 };
 
 const GOOD: Run = { 'a.test.ts': { tests: { one: 'passed', two: 'passed' } } };
 const UNSTABLE: Run = {
   ...GOOD,
-  'b.test.ts': { failed: true, tests: { three: 'failed', four: 'passed', five: 'failed' } },
+  'b.test.ts': { failed: '', tests: { three: 'failed', four: 'passed', five: 'failed' } },
 };
 const REPEATED: Run = {
-  'b.test.ts': { failed: true, tests: { three: 'passed', four: 'passed', five: 'failed' } },
+  'b.test.ts': { failed: '', tests: { three: 'passed', four: 'passed', five: 'failed' } },
 };
 
 test('tests that pass are counted, and nothing is listed', () => {
@@ -49,15 +54,27 @@ test('a test that passes only when its file is repeated has failed unless the re
   expect(judge('failing', UNSTABLE)).toEqual(['b.test.ts']);
   expect(judge('counts', UNSTABLE)).toEqual(['3 2 0']);
   expect(judge('counts', UNSTABLE, REPEATED)).toEqual(['4 1 0']);
-  expect(judge('lists', UNSTABLE, REPEATED)).toEqual(['unstable  b.test.ts: three']);
+  expect(judge('lists', UNSTABLE, REPEATED)).toEqual([
+    'unstable  b.test.ts: three',
+    '          Error: not three',
+    'failed    b.test.ts: five',
+    '          Error: not five',
+  ]);
 });
 
 test('a file that is loaded only when it is repeated has failed unless the repetition counts, and is listed as unstable', () => {
-  const run: Run = { ...GOOD, 'c.test.ts': { failed: true, tests: {} } };
+  const run: Run = { ...GOOD, 'c.test.ts': { failed: 'no such module\nin c', tests: {} } };
   const repeat: Run = { 'c.test.ts': { tests: { six: 'passed' } } };
   expect(judge('counts', run)).toEqual(['2 1 0']);
   expect(judge('counts', run, repeat)).toEqual(['3 0 0']);
-  expect(judge('lists', run, repeat)).toEqual(['unstable  c.test.ts, as a whole']);
+  expect(judge('lists', run, repeat)).toEqual([
+    'unstable  c.test.ts, as a whole',
+    '          no such module',
+  ]);
+  expect(judge('lists', run)).toEqual([
+    'failed    c.test.ts, as a whole',
+    '          no such module',
+  ]);
 });
 
 test('a test that is skipped without a reason has failed', () => {
@@ -70,6 +87,31 @@ test('a test that is skipped without a reason has failed', () => {
 });
 
 test('a file whose preparation failed counts once, not with each test that it skipped', () => {
-  const run: Run = { ...GOOD, 'e.test.ts': { failed: true, tests: { nine: 'skipped' } } };
+  const run: Run = { ...GOOD, 'e.test.ts': { failed: '', tests: { nine: 'skipped' } } };
   expect(judge('counts', run)).toEqual(['2 1 0']);
+});
+
+test('a test that fails only when its file is repeated is listed as failed', () => {
+  const repeat: Run = {
+    'b.test.ts': { failed: '', tests: { three: 'passed', four: 'failed', five: 'passed' } },
+  };
+  expect(judge('lists', UNSTABLE, repeat)).toEqual([
+    'unstable  b.test.ts: three',
+    '          Error: not three',
+    'unstable  b.test.ts: five',
+    '          Error: not five',
+    'failed    b.test.ts: four',
+    '          Error: not four',
+  ]);
+});
+
+test('a project has passed if none of its files has failed, or the repetition has passed', () => {
+  const run: Run = {
+    'a.first.ts': { tests: { one: 'passed' } },
+    'b.first.ts': { failed: '', tests: { two: 'failed' } },
+    'c.second.ts': { tests: { three: 'passed' } },
+  };
+  expect(judge('passed', run)).toEqual(['second']);
+  const repeat: Run = { 'b.first.ts': { tests: { two: 'passed' } } };
+  expect(judge('passed', run, repeat)).toEqual(['first', 'second']);
 });

@@ -1,8 +1,8 @@
 /**
  * The proofs of a release whose inputs have changed since they passed on this machine.
  *
- *   due-proofs.ts FOLDER           prints the names of the due ones, one per line
- *   due-proofs.ts FOLDER --passed  notes that all have passed
+ *   due-proofs.ts FOLDER                     prints the names of the due ones, one per line
+ *   due-proofs.ts FOLDER --passed [NAME...]  notes that these have passed
  *
  * The folder keeps an empty file for each proof that has passed, named by the digest of its inputs. Without it, or
  * with changes that are not committed, every proof is due.
@@ -32,16 +32,20 @@ export const dueProofs = (repository: string, folder: string): readonly ReleaseP
     ? RELEASE_PROOFS.filter((proof) => !existsSync(noteOf(repository, folder, proof)))
     : RELEASE_PROOFS;
 
-/** Notes that every proof has passed, in place of earlier notes. */
-export const notePassed = (repository: string, folder: string): void => {
+/** Notes that proofs have passed, in place of their earlier notes. */
+export const notePassed = (repository: string, folder: string, names: readonly string[]): void => {
   if (!isCommitted(repository)) return;
   mkdirSync(folder, { recursive: true });
-  for (const name of readdirSync(folder)) rmSync(join(folder, name));
-  for (const proof of RELEASE_PROOFS) writeFileSync(noteOf(repository, folder, proof), '');
+  const earlier = readdirSync(folder);
+  for (const proof of RELEASE_PROOFS.filter(({ name }) => names.includes(name))) {
+    for (const note of earlier.filter((file) => file.startsWith(`${proof.name}.`)))
+      rmSync(join(folder, note));
+    writeFileSync(noteOf(repository, folder, proof), '');
+  }
 };
 
 if (import.meta.main) {
-  const [folder = '', option] = process.argv.slice(2);
-  if (option === '--passed') notePassed(REPOSITORY, folder);
+  const [folder = '', option, ...names] = process.argv.slice(2);
+  if (option === '--passed') notePassed(REPOSITORY, folder, names);
   else for (const { name } of dueProofs(REPOSITORY, folder)) process.stdout.write(`${name}\n`);
 }

@@ -1,0 +1,61 @@
+/** The verdict on runs of vitest with the suite's reporter, `.ci/report.mjs`, on files made for this. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, watch } from 'node:fs/promises';
+import { join } from 'node:path';
+import { temporaryDirectory } from '@keelson/testkit';
+import { expect, onTestFinished, test } from 'vitest';
+import { REPOSITORY } from './images.ts';
+import { printedVerdict } from './printed-verdict.ts';
+
+const CASES = 'deploy/test/testdata/suite';
+
+/** Starts vitest on cases. */
+const startRun = async (...cases: readonly string[]) => {
+  const folder = await temporaryDirectory();
+  onTestFinished(() => folder[Symbol.asyncDispose]());
+  const report = join(folder.path, 'report.json');
+  const vitest = join(REPOSITORY, 'node_modules/vitest/vitest.mjs');
+  const run = spawn(process.execPath, [vitest, 'run', '--root', CASES, ...cases], {
+    cwd: REPOSITORY,
+    env: { ...process.env, SUITE_REPORT: report },
+    stdio: 'ignore',
+  });
+  return { report, folder: folder.path, run, ended: once(run, 'exit') };
+};
+
+test('a test, a preparation, a file, an error that nobody awaits and a worker that crash are each named with the error', async () => {
+  const { report, ended } = await startRun('tests', 'unprepared', 'unloadable', 'stray', 'crash');
+  await ended;
+  expect(printedVerdict('lists', report)).toEqual([
+    `failed    ${CASES}/crash.case.ts, as a whole`,
+    expect.stringContaining('          Worker exited unexpectedly with signal SIGKILL'),
+    `failed    ${CASES}/stray.case.ts, as a whole`,
+    '          Error: nobody awaits this',
+    `failed    ${CASES}/tests.case.ts: a group fails`,
+    '          Error: a reason',
+    `failed    ${CASES}/unloadable.case.ts, as a whole`,
+    '          Error: not loaded',
+    `failed    ${CASES}/unprepared.case.ts, as a whole`,
+    '          Error: no database',
+  ]);
+  expect(printedVerdict('counts', report)).toEqual(['2 5 0']);
+  expect(printedVerdict('passed', report)).toEqual([]);
+});
+
+test('the test that runs is known while it runs, and so are those that have failed', async () => {
+  const { report, folder, run, ended } = await startRun('tests', 'endless');
+  const interim = `${report}.interim`;
+  let text = '';
+  for await (const _ of watch(folder)) {
+    text = await readFile(interim, 'utf8').catch(() => '');
+    if (text.includes('never ends') && text.includes('fails')) break;
+  }
+  run.kill();
+  await ended;
+  expect(text.split('\n')).toEqual([
+    `failed    ${CASES}/tests.case.ts: a group fails`,
+    expect.stringContaining(`running   ${CASES}/endless.case.ts: never ends, since 20`),
+    '',
+  ]);
+});

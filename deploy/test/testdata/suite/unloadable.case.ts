@@ -1,0 +1,4 @@
+import { test } from 'vitest';
+
+test('is not known', () => undefined);
+throw new Error('not loaded');
