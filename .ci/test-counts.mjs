@@ -32,12 +32,6 @@ const REASONS = [
     names:
       /^(the field|a text that is returned) (private-key|service-provider|http-url|api-url) of OAuth clients/,
   },
-  {
-    reason:
-      'open fault: a second replica is sometimes not sealed after its cluster became a secondary',
-    applies: true,
-    names: /^two replicas of a secondary /,
-  },
 ];
 
 const reasonOf = (test) =>

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { KeelsonError } from '@keelson/errors';
 import { createBarrier, openBarrierFor, openSqliteStore, type Store } from '@keelson/storage';
 import { temporaryDirectory } from '@keelson/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -59,6 +60,26 @@ test('records from another store pass the gate', async () => {
   await guarded.applyRecords('log', copy === undefined ? [] : [{ ...copy, stored: undefined }]);
   expect(await guarded.read('shared/a')).toBeUndefined();
 });
+
+test.for([
+  ['none', 'written'],
+  ['shared', 'replication.read_only'],
+] as const)(
+  'a transaction is repeated that began before the first turn of a replica, which closes the gate for %s',
+  async ([closed, expected]) => {
+    const started = new WriteGate();
+    const writing = guardWrites(store, started).transact(async (tx) => {
+      if (started.turn === undefined) {
+        started.close(closed);
+        await started.takeTurn(store, `start with ${closed}`);
+      }
+      tx.write('shared/early', Buffer.from(closed));
+      return 'written';
+    });
+    expect(await writing.catch(({ code }: KeelsonError) => code)).toBe(expected);
+    expect(await store.read('shared/early')).toMatchObject({ value: Buffer.from('none') });
+  },
+);
 
 test('a transaction that began before a role change is not committed after it', async () => {
   gate.close('none');

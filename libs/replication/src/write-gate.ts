@@ -2,7 +2,7 @@
  * Keeps a service from writing records that another cluster owns: shared/ on a performance secondary,
  * also local/ on a DR secondary, and both during a role change. Replication itself bypasses the gate.
  */
-import { KeelsonError } from '@keelson/errors';
+import { hasCode, KeelsonError } from '@keelson/errors';
 import type { Store, Transaction } from '@keelson/storage';
 
 export type ClosedScopes = 'none' | 'shared' | 'all';
@@ -75,7 +75,7 @@ export class WriteGate {
 
 /** The store for everything in a service except replication. */
 export const guardWrites = (store: Store, gate: WriteGate): Store => {
-  const transact: Store['transact'] = (body, options) =>
+  const transactInTurn: Store['transact'] = (body, options) =>
     store.transact(async (tx) => {
       const begunIn = gate.turn;
       let hasWritten = false;
@@ -99,6 +99,17 @@ export const guardWrites = (store: Store, gate: WriteGate): Store => {
       if (hasWritten) await gate.requireTurn(tx, begunIn);
       return result;
     }, options);
+  const transact: Store['transact'] = async (body, options) => {
+    const hadTurn = gate.turn !== undefined;
+    try {
+      return await transactInTurn(body, options);
+    } catch (error) {
+      // The first turn of this replica ends no other one, so that nothing of the transaction is out of date.
+      if (hadTurn || gate.turn === undefined || !hasCode(error, 'replication.switching'))
+        throw error;
+      return transactInTurn(body, options);
+    }
+  };
   return {
     read: (path) => store.read(path),
     readAs: (path, decoder) => store.readAs(path, decoder),

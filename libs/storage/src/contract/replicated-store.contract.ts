@@ -305,5 +305,22 @@ export const registerReplicatedStoreContract = (createPlace: () => Promise<Store
       await put(first, 'shared/a', 'new key');
       expect(await get(second, 'shared/a')).toBe('new key');
     });
+
+    test('do not take a record for damaged because the other has replaced all keys', async () => {
+      const [{ barrier } = { barrier: createBarrier() }] = stores;
+      const rootKey = new Uint8Array(32).fill(9);
+      const keyring = createBarrier().initialize(rootKey);
+      await put(first, 'shared/a');
+      await first.transact((tx) => tx.delete('shared/a'));
+      barrier.unseal(rootKey, keyring);
+      await first.transact((tx) => {
+        tx.write('node/core/keyring', keyring);
+        tx.write('shared/a', bytes('under new keys'));
+      });
+      await expect(get(second, 'shared/a')).rejects.toMatchObject({
+        code: 'barrier.wrong_root_key',
+      });
+      expect(second.damagedPaths()).toEqual([]);
+    });
   });
 };

@@ -238,9 +238,11 @@ export class RecordReader {
     try {
       return this.#barrier.decrypt(path, stored);
     } catch (error) {
-      if (!hasCode(error, 'barrier.unknown_term')) throw error;
+      if (!hasCode(error, 'barrier.unknown_term') && !hasCode(error, 'barrier.damaged_value'))
+        throw error;
     }
-    // Another replica rotated the keyring after this one read it.
+    // Another replica may have rotated or replaced the keyring after this one read it: a value is damaged only if
+    // the keyring on disk does not open it.
     const keyring = await this.#backend.findRow(KEYRING_PATH);
     if (keyring !== undefined) this.#barrier.adopt(keyring.stored);
     return this.#barrier.decrypt(path, stored);

@@ -1,4 +1,5 @@
 /** Follows changes that other replicas make to the roles and keys of this cluster. */
+import { hasCode } from '@keelson/errors';
 import type { Store } from '@keelson/storage';
 import type { Seal } from '../seal/seal.ts';
 import { sealRecords, shareSealOf, shareSealRecords } from '../seal/seal-records.ts';
@@ -27,25 +28,33 @@ export const followRoles = async (
   state: ReplicationState,
   signal: AbortSignal,
 ): Promise<void> => {
-  const sealPath = sealRecords.path;
   const shareSealPath = shareSealRecords.path;
   const isSecondary = async (): Promise<boolean> => {
     const { performance, dr } = await state.roles();
     return performance?.role === 'secondary' || dr?.role === 'secondary';
   };
+  const follow = async (isTouched: (paths: readonly string[]) => boolean): Promise<void> => {
+    // This replica has already applied its own changes. The keys come first: the records are encrypted under them.
+    if (!state.isSwitching) await seal.followKeys();
+    if (isTouched([shareSealPath]) && !seal.isSealed && (await isSecondary()))
+      await adoptShares(store, seal);
+    if (isTouched(ROLE_PATHS) && !seal.isSealed && !state.isSwitching) await state.apply();
+  };
   const position = await store.wal.headSequence();
   // The log of the former records has ended, so that this worker starts again.
   await seal.followRestoration();
-  // Shares may have arrived before this replica started to follow.
-  if (!seal.isSealed && (await isSecondary())) await adoptShares(store, seal);
+  // Keys may have been replaced, and shares may have arrived, before this replica started to follow.
+  await follow((paths) => paths.includes(shareSealPath));
   for await (const { operations } of store.wal.follow(position, signal)) {
-    const touched = (paths: readonly string[]): boolean =>
+    const isTouched = (paths: readonly string[]): boolean =>
       operations.some(({ path }) => paths.includes(path));
-    if (touched([shareSealPath]) && !seal.isSealed && (await isSecondary()))
-      await adoptShares(store, seal);
-    // This replica has already applied its own changes.
-    if (state.isSwitching) continue;
-    if (touched([sealPath])) await seal.followKeys();
-    if (touched(ROLE_PATHS) && !seal.isSealed) await state.apply();
+    if (!isTouched([sealRecords.path, shareSealPath, ...ROLE_PATHS])) continue;
+    try {
+      await follow(isTouched);
+    } catch (error) {
+      if (!hasCode(error, 'barrier.wrong_root_key')) throw error;
+      // The keys were replaced after they had been followed.
+      await seal.followKeys();
+    }
   }
 };

@@ -50,10 +50,7 @@ const until = async (ask: () => Promise<Document>, isWanted: (found: Document) =
   }
 };
 
-/** The second replica is not sealed in about half of the runs; .ci/test-counts.mjs names the fault. */
-const IS_SEALED_RELIABLY = false;
-
-describe.runIf(IS_SEALED_RELIABLY)('two replicas of a secondary', { timeout: 60_000 }, () => {
+describe('two replicas of a secondary', { timeout: 60_000 }, () => {
   test('are sealed, except the one that was activated, and are unsealed with the share of the primary', async () => {
     await primary.asRoot('POST', `${SET}/primary/enable`);
     await primary.asRoot('POST', 'sys/policies/acl/before', { body: { policy: POLICY } });
