@@ -9,24 +9,15 @@ import type { CompiledQuery } from 'kysely';
 import type { Backend, Batch, GroupCommit } from '../backend.ts';
 import type { OpenCopy, Replacement, StagedRow } from '../copies/copy-rows.ts';
 import { type SavedPage, type SavedTrees, TREE_START } from '../merkle/tree-rows.ts';
+import { type ProjectedChange, type Projection, rowVersionOf } from '../projections/projection.ts';
 import {
-  type ProjectedChange,
-  type Projection,
-  rowVersionOf,
-  sumTallies,
-} from '../projections/projection.ts';
-import {
-  addTallies,
   createTable,
   forgetVersion,
   loadTallies,
   loadVersion,
   POSTGRES_DIALECT,
-  putRows,
   resetTallies,
-  rowValues,
   saveVersion,
-  truncateRows,
 } from '../projections/projection-sql.ts';
 import { postgresTables } from '../projections/table-queries.ts';
 import type { Searched } from '../projections/text-search.ts';
@@ -36,12 +27,11 @@ import type { PartCount, PartQuery, SubpageIndex, WalEntry } from '../store.ts';
 import type { StoreFaults } from '../store-faults.ts';
 import type { WalMark } from '../wal/prune.ts';
 import { decodeOperations, encodeOperations } from '../wal/wal-codec.ts';
-import type { PostgresConnections, Statement } from './postgres-connections.ts';
+import { bytea, projectedStatements, statementsOf } from './commit-statements.ts';
+import type { PostgresConnections } from './postgres-connections.ts';
 import { openPostgresCopy, replaceRecords, stageRecords } from './postgres-copy.ts';
 import { countByPart, createTextIndex, findByPart } from './postgres-text-search.ts';
 import { SharedQuery } from './shared-query.ts';
-
-const bytea = (path: string): Buffer => Buffer.from(path);
 
 /** `LIMIT NULL` is no limit. */
 const toLimit = (limit: number): number | null => (Number.isFinite(limit) ? limit : null);
@@ -441,77 +431,3 @@ export class PostgresBackend implements Backend {
     return this.#connections.close();
   }
 }
-
-const statementsOf = (
-  { entries, changes, projected }: Batch,
-  logBytes: number,
-): readonly Statement[] => {
-  const written = changes.filter((change): change is PutRow => change.stored !== undefined);
-  const encoded = entries.map(({ operations }) => encodeOperations(operations));
-  let endBytes = logBytes;
-  const ends = encoded.map(({ length }) => (endBytes += length));
-  const deleted = changes.filter(({ stored }) => stored === undefined);
-  const append: Statement = {
-    sql: `WITH appended AS (
-       INSERT INTO wal (sequence, committed_at_ms, operations, end_bytes)
-       SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bytea[], $8::bigint[])
-     ), put AS (
-       INSERT INTO record (path, stored, version, subpage, leaf)
-       SELECT * FROM unnest($4::bytea[], $5::bytea[], $6::bigint[], $10::bigint[], $11::bytea[])
-       ON CONFLICT (path) DO UPDATE SET
-         stored = excluded.stored, version = excluded.version, leaf = excluded.leaf
-     )
-     UPDATE head SET sequence = $7, log_bytes = $9 WHERE id = 1`,
-    values: [
-      entries.map(({ sequence }) => sequence),
-      entries.map(({ committedAtMs }) => committedAtMs),
-      encoded,
-      written.map(({ path }) => bytea(path)),
-      written.map(({ stored }) => stored),
-      written.map(({ version }) => version),
-      entries.at(-1)?.sequence,
-      ends,
-      endBytes,
-      written.map(({ digest }) => digest?.subpage ?? null),
-      written.map(({ digest }) => digest?.leaf ?? null),
-    ],
-  };
-  const remove: Statement = {
-    sql: 'DELETE FROM record WHERE path = ANY($1::bytea[])',
-    values: [deleted.map(({ path }) => bytea(path))],
-  };
-  return [append, ...(deleted.length > 0 ? [remove] : []), ...projectedStatements(projected)];
-};
-
-/** PostgreSQL allows 65,535 parameters in a statement. */
-const MAX_PARAMETERS = 30_000;
-/** Added in one statement. */
-const MAX_TALLIES = 1000;
-
-const projectedStatements = (changes: readonly ProjectedChange[]): readonly Statement[] => {
-  const statements: Statement[] = [];
-  for (const [projection, ofTable] of Map.groupBy(changes, (change) => change.projection)) {
-    for (const { path, truncatedTo } of ofTable)
-      if (truncatedTo !== undefined)
-        statements.push({
-          sql: truncateRows(projection, POSTGRES_DIALECT),
-          values: [path, truncatedTo],
-        });
-    const rows = ofTable.flatMap(({ path, put }) =>
-      put.map(({ position, row }) => rowValues(projection, path, position, row)),
-    );
-    const pageRows = Math.floor(MAX_PARAMETERS / (rows[0]?.length ?? 1));
-    for (let at = 0; at < rows.length; at += pageRows) {
-      const page = rows.slice(at, at + pageRows);
-      const sql = putRows(projection, page.length, POSTGRES_DIALECT);
-      statements.push({ sql, values: page.flat() });
-    }
-    const tallies = [...sumTallies(ofTable)];
-    for (let at = 0; at < tallies.length; at += MAX_TALLIES) {
-      const some = tallies.slice(at, at + MAX_TALLIES);
-      const values = some.flatMap(([key, difference]) => [projection.table, key, difference]);
-      statements.push({ sql: addTallies(some.length, POSTGRES_DIALECT), values });
-    }
-  }
-  return statements;
-};

@@ -33,34 +33,9 @@ export const PROBLEM_STATUS = {
   userActionRequired: 403,
 } as const;
 
-export const problemTypeShape = Type.Enum([
-  'accountDoesNotExist',
-  'alreadyReplaced',
-  'alreadyRevoked',
-  'badCSR',
-  'badNonce',
-  'badPublicKey',
-  'badRevocationReason',
-  'badSignatureAlgorithm',
-  'caa',
-  'compound',
-  'connection',
-  'dns',
-  'externalAccountRequired',
-  'incorrectResponse',
-  'invalidContact',
-  'invalidProfile',
-  'malformed',
-  'orderNotReady',
-  'rateLimited',
-  'rejectedIdentifier',
-  'serverInternal',
-  'tls',
-  'unauthorized',
-  'unsupportedContact',
-  'unsupportedIdentifier',
-  'userActionRequired',
-]);
+export const problemTypeShape = Type.Enum(
+  Object.keys(PROBLEM_STATUS) as (keyof typeof PROBLEM_STATUS)[],
+);
 export type ProblemType = Shaped<typeof problemTypeShape>;
 
 export const subproblemShape = Type.Object({

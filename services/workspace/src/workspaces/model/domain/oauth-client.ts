@@ -15,18 +15,9 @@ export const SERVICE_PROVIDERS = {
   gitlab_hosted: 'GitLab.com',
 } as const;
 
-export const serviceProviderShape = Type.Enum([
-  'bitbucket_data_center',
-  'bitbucket_hosted',
-  'bitbucket_server',
-  'forgejo',
-  'gitea',
-  'github',
-  'github_enterprise',
-  'gitlab_community_edition',
-  'gitlab_enterprise_edition',
-  'gitlab_hosted',
-]);
+export const serviceProviderShape = Type.Enum(
+  Object.keys(SERVICE_PROVIDERS) as (keyof typeof SERVICE_PROVIDERS)[],
+);
 export type ServiceProvider = Shaped<typeof serviceProviderShape>;
 
 export const oauthClientShape = Type.Object({
