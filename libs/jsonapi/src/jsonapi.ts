@@ -31,6 +31,7 @@ export { isResourceId, newResourceId } from './identifiers.ts';
 export { parseInclude } from './include.ts';
 export { jsonApiComponents, refused } from './openapi.ts';
 export { itemsOn, type Page, parsePage, toPaginatedDocument } from './pagination.ts';
+export type { ParamsOf } from './path-parameters.ts';
 export {
   FLAG,
   type QueryParameter,

@@ -7,5 +7,8 @@ test('the template of a path names its parameters', () => {
     readonly workspace_id: string;
     readonly variable_id: string;
   }>();
+  expectTypeOf<ParamsOf<'/vars/:variable_id' | '/varsets/:varset_id'>>().toEqualTypeOf<
+    { readonly variable_id: string } | { readonly varset_id: string }
+  >();
   expectTypeOf<ParamsOf<string>>().toEqualTypeOf<Readonly<Record<string, string>>>();
 });

@@ -7,9 +7,12 @@ type NameIn<Path extends string> = Path extends `${infer First}/${infer Rest}`
   : Segment<Path>;
 
 /**
- * The percent-decoded values of the parameters: `{ workspace_id: string }` of `/workspaces/:workspace_id/runs`. A
- * template that the compiler does not know may have any parameter.
+ * The percent-decoded values of the parameters: `{ workspace_id: string }` of `/workspaces/:workspace_id/runs`; of
+ * one of several templates, the parameters of one of them. A template that the compiler does not know may have any
+ * parameter.
  */
-export type ParamsOf<Path extends string> = string extends Path
-  ? Readonly<Record<string, string>>
-  : { readonly [Name in NameIn<Path>]: string };
+export type ParamsOf<Path extends string> = Path extends unknown
+  ? string extends Path
+    ? Readonly<Record<string, string>>
+    : { readonly [Name in NameIn<Path>]: string }
+  : never;

@@ -4,26 +4,32 @@
  */
 import { type EdgeResponse, edgeResponse, type Route, type RouteExchange } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
+import type { ParamsOf } from '@keelson/jsonapi';
 import type { ServiceContext } from '../service-context.ts';
 import type { SignedMethod } from './domain/url-signature.ts';
 import { isSignedRequest } from './signed-url-operations.ts';
 
-export interface SignedRoute {
+/** An exchange whose parameters the template of its path names. */
+export type SignedExchange<Path extends string> = Omit<RouteExchange, 'params'> & {
+  readonly params: ParamsOf<Path>;
+};
+
+export interface SignedRoute<Path extends string = string> {
   readonly method: SignedMethod;
-  readonly path: `/uploads/${string}` | `/downloads/${string}`;
+  readonly path: Path & (`/uploads/${string}` | `/downloads/${string}`);
   readonly summary: string;
   /** Types of what a download may contain. */
   readonly mediaTypes?: readonly string[];
   /** Place of the signature: with 'path', the path ends with `/:expires/:signature`. */
   readonly signedIn?: 'path';
   /** undefined is sent as 204. */
-  handle(this: void, exchange: RouteExchange): Promise<EdgeResponse | undefined>;
+  handle(this: void, exchange: SignedExchange<Path>): Promise<EdgeResponse | undefined>;
 }
 
-export const signedRoute = (
+export const signedRoute = <const Path extends string>(
   context: ServiceContext,
   tag: string,
-  { method, path, summary, mediaTypes = [], signedIn, handle }: SignedRoute,
+  { method, path, summary, mediaTypes = [], signedIn, handle }: SignedRoute<Path>,
 ): Route => ({
   method,
   path,
@@ -53,6 +59,8 @@ export const signedRoute = (
     if (!(await isSignedRequest(context, method, signed, expires ?? '', signature ?? ''))) {
       throw new KeelsonError('workspace.address_not_signed');
     }
-    return (await handle(exchange)) ?? edgeResponse(204);
+    // The router has matched the path, so the exchange has the parameters of its template.
+    const matched = exchange as unknown as SignedExchange<Path>;
+    return (await handle(matched)) ?? edgeResponse(204);
   },
 });

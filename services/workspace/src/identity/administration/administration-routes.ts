@@ -9,6 +9,7 @@ import {
   itemsOn,
   jsonApiRoutes,
   one,
+  type ParamsOf,
   pageOf,
   parseInclude,
   parsePage,
@@ -64,8 +65,7 @@ const NOT_OFFERED: UnsupportedFields = {
 
 const INCLUDES: Includes = { organizations: ['organizations'] };
 const ONE = '/admin/users/:user_id';
-type Params = Readonly<Record<string, string>>;
-const idOf = (params: Params): string => params['user_id'] ?? '';
+const idOf = (params: ParamsOf<typeof ONE>): string => params.user_id;
 const shown = ({ user, organizations }: ManagedUser) => ({
   document: { data: toManagedUserResource(user, organizations) },
 });

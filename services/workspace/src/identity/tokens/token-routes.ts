@@ -8,6 +8,7 @@ import {
   jsonApiRoutes,
   nullable,
   one,
+  type ParamsOf,
   pageOf,
   parsePage,
   parseSort,
@@ -82,33 +83,33 @@ const fromDocument = (
   return { description: given?.description ?? '', expiresAtMs: expiresAtMs ?? null };
 };
 
-type Params = Readonly<Record<string, string>>;
-/** The owner named by the path and query of a request. */
-type FindOwner = (params: Params, query: QueryParameters) => FindTokenOwner;
-
 /** How a route finds the owner, and the parameters of the query that this reads. */
-interface OwnerAddress {
+interface OwnerAddress<Params> {
   readonly kind: TokenOwnerKind;
-  readonly find: FindOwner;
+  /** The owner named by the path and query of a request. */
+  readonly find: (params: Params, query: QueryParameters) => FindTokenOwner;
   readonly query?: QuerySchema;
 }
 
 /** Organization tokens have a single kind. A request for another kind matches none of them. */
-const ofOrganization: OwnerAddress = {
+const ofOrganization: OwnerAddress<{ readonly organization_name: string }> = {
   kind: 'organization',
   query: { token: { description: 'The kind of token: `organization`, the default.' } },
   find: (params, query) => async (reads) => {
     if ((query.one('token') || 'organization') !== 'organization') throw notFound('kind of token');
-    const found = await findOrganizationByName(reads, params['organization_name'] ?? '');
+    const found = await findOrganizationByName(reads, params.organization_name);
     if (found === undefined) throw notFound('organization');
     return { kind: 'organization', id: found.id };
   },
 };
 
 /** The owner whose id is a path parameter. */
-export const ownerInPath = (kind: TokenOwnerKind, parameter: string): OwnerAddress => ({
+export const ownerInPath = <Name extends string>(
+  kind: TokenOwnerKind,
+  parameter: Name,
+): OwnerAddress<Readonly<Record<Name, string>>> => ({
   kind,
-  find: (params) => async () => ({ kind, id: params[parameter] ?? '' }),
+  find: (params) => async () => ({ kind, id: params[parameter] }),
 });
 
 const EXPIRY_STATUSES: Readonly<Record<string, boolean>> = { expired: true, active: false };
@@ -119,11 +120,11 @@ const parseTeamTokenQuery = (query: QueryParameters): TeamTokenQuery => ({
   sort: parseSort(query, TEAM_TOKEN_SORTS) ?? { by: 'team-name', isDescending: false },
 });
 
-const createTokenEndpoint = (
+const createTokenEndpoint = <const Path extends string>(
   context: IdentityContext,
-  path: string,
+  path: Path,
   summary: string,
-  owner: OwnerAddress,
+  owner: OwnerAddress<ParamsOf<Path>>,
 ): Endpoint =>
   endpoint({
     method: 'POST',
@@ -141,11 +142,11 @@ const createTokenEndpoint = (
     },
   });
 
-const listTokensEndpoint = (
+const listTokensEndpoint = <const Path extends string>(
   context: IdentityContext,
-  path: string,
+  path: Path,
   summary: string,
-  owner: OwnerAddress,
+  owner: OwnerAddress<ParamsOf<Path>>,
 ): Endpoint =>
   endpoint({
     method: 'GET',
@@ -165,22 +166,22 @@ const listTokensEndpoint = (
   });
 
 /** Routes to create and list the tokens of one kind of owner, under one path. */
-export const ownedTokenEndpoints = (
+export const ownedTokenEndpoints = <const Path extends string>(
   context: IdentityContext,
-  path: string,
+  path: Path,
   summaries: { readonly create: string; readonly list: string },
-  owner: OwnerAddress,
+  owner: OwnerAddress<ParamsOf<Path>>,
 ): readonly Endpoint[] => [
   createTokenEndpoint(context, path, summaries.create, owner),
   listTokensEndpoint(context, path, summaries.list, owner),
 ];
 
 /** Routes of the single token of a team or organization, under its own path. */
-const singleTokenEndpoints = (
+const singleTokenEndpoints = <const Path extends string>(
   context: IdentityContext,
-  path: string,
+  path: Path,
   ownerName: string,
-  owner: OwnerAddress,
+  owner: OwnerAddress<ParamsOf<Path>>,
 ): readonly Endpoint[] => [
   createTokenEndpoint(
     context,

@@ -137,7 +137,7 @@ export const agentRunRoutes = (context: RunsContext): Route[] => {
       summary: 'Read the log of a plan or apply; `offset` and `limit` count bytes',
       mediaTypes: ['text/plain'],
       handle: async ({ params, query }, reader) => {
-        const phaseId = params['phase_id'] ?? '';
+        const phaseId = params.phase_id;
         const { run, permissions } = await requireRun(context.store, reader, toRunId(phaseId));
         // The log of an assessment contains values, as a plan does.
         if (isAssessment(run) && !permissions.canUpdate) throw notFound('log');

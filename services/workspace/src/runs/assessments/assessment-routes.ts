@@ -1,5 +1,5 @@
 import type { Route } from '@keelson/edge';
-import { endpoint, jsonApiRoutes, one } from '@keelson/jsonapi';
+import { endpoint, jsonApiRoutes, one, type ParamsOf } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import {
   loadUrlSigner,
@@ -15,12 +15,11 @@ import { toAssessmentResource } from './assessment-document.ts';
 import { assessNow, requireAssessment, requireCurrentAssessment } from './assessment-operations.ts';
 
 const ONE = '/assessment-results/:assessment_result_id';
-type Params = Readonly<Record<string, string>>;
 
 export const assessmentRoutes = (context: RunsContext): Route[] => {
   const { store } = context;
-  const requireOf = (principal: Principal, params: Params) =>
-    requireAssessment(store, principal, params['assessment_result_id'] ?? '');
+  const requireOf = (principal: Principal, params: ParamsOf<typeof ONE>) =>
+    requireAssessment(store, principal, params.assessment_result_id);
   const file = (kind: 'json-output' | 'json-schema', summary: string) =>
     endpoint({
       method: 'GET',

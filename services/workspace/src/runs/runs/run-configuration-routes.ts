@@ -10,9 +10,12 @@ export const runConfigurationRoutes = (context: RunsContext): Route[] =>
     'configuration versions',
     configurationReadEndpoints(
       context,
-      '/runs/:run_id/configuration-version',
+      {
+        show: '/runs/:run_id/configuration-version',
+        download: '/runs/:run_id/configuration-version/download',
+      },
       async (principal, params) => {
-        const { run } = await requireRun(context.store, principal, params['run_id'] ?? '');
+        const { run } = await requireRun(context.store, principal, params.run_id);
         return run.configurationVersionId;
       },
     ),

@@ -1,6 +1,6 @@
 /** Files of plans and applies: clients are redirected to them, and agents upload them to signed URLs. */
 import { edgeResponse, type Route } from '@keelson/edge';
-import { type Endpoint, endpoint, jsonApiRoutes } from '@keelson/jsonapi';
+import { type Endpoint, endpoint, jsonApiRoutes, type ParamsOf } from '@keelson/jsonapi';
 import { signedRoute } from '../../base/signed-urls/signed-routes.ts';
 import {
   loadUrlSigner,
@@ -19,15 +19,14 @@ import { changePhaseData } from './run-data-operations.ts';
 import { isRunFileReady, requireRunFile, uploadRunFile } from './run-file-operations.ts';
 import { runFilePath } from './run-file-paths.ts';
 
-type Params = Readonly<Record<string, string>>;
-const ofPhase = (params: Params): string => params['phase_id'] ?? '';
-const ofRun = (params: Params): string => toPhaseId(params['run_id'] ?? '', 'plan');
+const ofPhase = (params: { readonly phase_id: string }): string => params.phase_id;
+const ofRun = (params: { readonly run_id: string }): string => toPhaseId(params.run_id, 'plan');
 
 export const runFileRoutes = (context: RunsContext): Route[] => {
-  const redirection = (
-    path: string,
+  const redirection = <const Path extends string>(
+    path: Path,
     kind: Parameters<typeof isRunFileReady>[3],
-    toId: (params: Params) => string,
+    toId: (params: ParamsOf<Path>) => string,
     summary: string,
   ): Endpoint =>
     endpoint({
@@ -49,7 +48,7 @@ export const runFileRoutes = (context: RunsContext): Route[] => {
     });
   const backingData = (
     phase: RunPhase,
-    path: string,
+    path: '/plans' | '/applies',
     action: BackingDataAction,
     summary: string,
   ): Endpoint[] =>
@@ -65,7 +64,7 @@ export const runFileRoutes = (context: RunsContext): Route[] => {
         },
       }),
     );
-  const phaseData = (phase: RunPhase, path: string): Endpoint[] => [
+  const phaseData = (phase: RunPhase, path: '/plans' | '/applies'): Endpoint[] => [
     ...backingData(phase, path, 'soft_delete', `Withhold the log and the files of the ${phase}`),
     ...backingData(phase, path, 'restore', `Give back the withheld log and files of the ${phase}`),
     ...backingData(phase, path, 'permanently_delete', `Delete the withheld data of the ${phase}`),
@@ -94,7 +93,7 @@ export const runFileTransferRoutes = (context: RunsContext): Route[] => [
     path: '/uploads/run-files/:phase_id/:kind',
     summary: 'Upload a file of a plan or apply',
     handle: async ({ params, body }) => {
-      await uploadRunFile(context, ofPhase(params), params['kind'] ?? '', body.chunks());
+      await uploadRunFile(context, ofPhase(params), params.kind, body.chunks());
       return undefined;
     },
   }),
@@ -103,7 +102,7 @@ export const runFileTransferRoutes = (context: RunsContext): Route[] => [
     summary: 'Download a file of a plan or apply',
     mediaTypes: ['application/json', 'application/octet-stream'],
     handle: async ({ params }, reader) => {
-      const kind = params['kind'] ?? '';
+      const kind = params.kind;
       const content = await requireRunFile(context.store, reader, ofPhase(params), kind);
       return edgeResponse(
         200,

@@ -8,6 +8,7 @@ import {
   nullable,
   one,
   type Page,
+  type ParamsOf,
   pageOf,
   parseInclude,
   parsePage,
@@ -209,18 +210,18 @@ const phaseEndpoints = (
   ];
 };
 
-const listEndpoint = (
+const listEndpoint = <const Path extends string>(
   context: RunsContext,
   {
     path,
     summary,
-    owner,
+    ownerOf,
     find,
   }: {
-    readonly path: string;
+    readonly path: Path;
     readonly summary: string;
-    /** Parameter of the path that names whose runs are listed. */
-    readonly owner: string;
+    /** Id or name of the workspace or organization whose runs are listed. */
+    readonly ownerOf: (params: ParamsOf<Path>) => string;
     readonly find: typeof listWorkspaceRuns;
   },
 ): Endpoint =>
@@ -233,13 +234,7 @@ const listEndpoint = (
     handle: async (exchange) => {
       const { principal, params, query } = exchange;
       const page = parsePage(query);
-      const found = await find(
-        context,
-        principal,
-        params[owner] ?? '',
-        parseRunFilter(query),
-        page,
-      );
+      const found = await find(context, principal, ownerOf(params), parseRunFilter(query), page);
       return answerPage(context, exchange, page, found);
     },
   });
@@ -269,13 +264,13 @@ const listEndpoints = (context: RunsContext): Endpoint[] => [
   listEndpoint(context, {
     path: '/workspaces/:workspace_id/runs',
     summary: 'List the runs of a workspace',
-    owner: 'workspace_id',
+    ownerOf: (params) => params.workspace_id,
     find: listWorkspaceRuns,
   }),
   listEndpoint(context, {
     path: '/organizations/:organization_name/runs',
     summary: 'List the runs of an organization',
-    owner: 'organization_name',
+    ownerOf: (params) => params.organization_name,
     find: listOrganizationRuns,
   }),
   endpoint({

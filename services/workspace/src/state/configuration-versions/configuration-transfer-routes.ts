@@ -13,24 +13,22 @@ import {
   uploadConfiguration,
 } from './configuration-version-operations.ts';
 
-const ID = 'configuration_version_id';
-
 export const configurationTransferRoutes = (context: StateContext): Route[] => [
   signedRoute(context, 'configuration versions', {
     method: 'PUT',
-    path: `/uploads/configuration-versions/:${ID}`,
+    path: `/uploads/configuration-versions/:configuration_version_id`,
     summary: 'Upload the files of an announced configuration version',
     handle: async ({ params, body }) => {
-      await uploadConfiguration(context, params[ID] ?? '', body.chunks());
+      await uploadConfiguration(context, params.configuration_version_id, body.chunks());
       return undefined;
     },
   }),
   signedDownload(context, 'configuration versions', {
-    path: `/downloads/configuration-versions/:${ID}`,
+    path: `/downloads/configuration-versions/:configuration_version_id`,
     summary: 'Download the files of a configuration version',
     mediaTypes: ['application/gzip'],
     handle: async ({ params }, reader) => {
-      const id = params[ID] ?? '';
+      const id = params.configuration_version_id;
       const { version } = await requireConfigurationVersion(context.store, reader, id);
       if (version.status !== 'uploaded' || version.archive === null)
         throw notFound('configuration version');

@@ -6,6 +6,7 @@ import {
   jsonApiRoutes,
   one,
   oneOrNone,
+  type ParamsOf,
   pageOf,
   parseInclude,
   parsePage,
@@ -47,20 +48,20 @@ const INCLUDES: Includes = { ingress_attributes: ['ingress-attributes'] };
 
 const COLLECTION = '/workspaces/:workspace_id/configuration-versions';
 const ONE = '/configuration-versions/:configuration_version_id';
-type Params = Readonly<Record<string, string>>;
-/** The version that the path names. */
-type FindId = (principal: Principal, params: Params) => Promise<string>;
-const idOf = (params: Params): string => params['configuration_version_id'] ?? '';
+const idOf = (params: ParamsOf<typeof ONE>): string => params.configuration_version_id;
 
 /** Routes that show and download the configuration version named by the path. */
-export const configurationReadEndpoints = (
+export const configurationReadEndpoints = <
+  const Show extends string,
+  const Download extends string,
+>(
   context: StateContext,
-  path: string,
-  findId: FindId,
+  paths: { readonly show: Show; readonly download: Download },
+  findId: (principal: Principal, params: ParamsOf<Show> | ParamsOf<Download>) => Promise<string>,
 ): readonly Endpoint[] => [
   endpoint({
     method: 'GET',
-    path,
+    path: paths.show,
     summary: 'Show a configuration version',
     answers: one('configuration-versions', { includes: INCLUDES }),
     handle: async ({ principal, params, query }) => {
@@ -74,7 +75,7 @@ export const configurationReadEndpoints = (
   }),
   endpoint({
     method: 'GET',
-    path: `${path}/download`,
+    path: paths.download,
     summary: 'Download the files of a configuration version',
     redirects: 302,
     handle: async ({ head, principal, params }) => {
@@ -144,7 +145,11 @@ export const configurationVersionRoutes = (context: StateContext): Route[] => {
         return { document: toPaginatedDocument(head, { data, page, totalCount, included }) };
       },
     }),
-    ...configurationReadEndpoints(context, ONE, async (_, params) => idOf(params)),
+    ...configurationReadEndpoints(
+      context,
+      { show: ONE, download: `${ONE}/download` },
+      async (_, params) => idOf(params),
+    ),
     endpoint({
       method: 'GET',
       path: `${ONE}/ingress-attributes`,

@@ -6,6 +6,7 @@ import {
   jsonApiRoutes,
   nullable,
   one,
+  type ParamsOf,
   refuseInvalid,
   resourceBody,
 } from '@keelson/jsonapi';
@@ -116,13 +117,11 @@ const toRule = ({ data }: Static<typeof BODY>): RetentionRule => {
 const TYPES = [...new Set(Object.values(RETENTION_TYPES))];
 const RELATIONSHIP = 'relationships/data-retention-policy';
 
-type Params = Readonly<Record<string, string>>;
-
 export const retentionRoutes = (context: ServiceContext): Route[] => {
-  const onTarget = (
-    path: string,
+  const onTarget = <const Path extends string>(
+    path: Path,
     name: string,
-    toTarget: (params: Params) => RetentionTarget,
+    toTarget: (params: ParamsOf<Path>) => RetentionTarget,
   ): readonly Endpoint[] => {
     const write = (method: 'POST' | 'PATCH'): Endpoint =>
       endpoint({
@@ -174,13 +173,13 @@ export const retentionRoutes = (context: ServiceContext): Route[] => {
   };
   return jsonApiRoutes('data retention', [
     ...onTarget(`/workspaces/:workspace_id/${RELATIONSHIP}`, 'a workspace', (params) => ({
-      workspaceId: params['workspace_id'] ?? '',
+      workspaceId: params.workspace_id,
     })),
     ...onTarget(
       `/organizations/:organization_name/${RELATIONSHIP}`,
       'an organization',
       (params) => ({
-        organizationName: params['organization_name'] ?? '',
+        organizationName: params.organization_name,
       }),
     ),
     ...onTarget('/admin/data-retention-policy-settings', 'the site', () => ({ site: true })),

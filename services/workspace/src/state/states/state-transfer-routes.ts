@@ -17,7 +17,7 @@ export const stateTransferRoutes = (context: StateContext): Route[] => {
       path: `/uploads/state-versions/:state_version_id/${kind}`,
       summary: `Upload the ${kind} of an announced state version`,
       handle: async ({ params, body }) => {
-        await receive(context, params['state_version_id'] ?? '', body.chunks());
+        await receive(context, params.state_version_id, body.chunks());
         return undefined;
       },
     });
@@ -30,7 +30,7 @@ export const stateTransferRoutes = (context: StateContext): Route[] => {
       summary: `Download the ${kind} of a state version`,
       mediaTypes: ['application/json'],
       handle: async ({ params }, reader) => {
-        const id = params['state_version_id'] ?? '';
+        const id = params.state_version_id;
         const { version } = await requireStateVersion(store, reader, id, 'canReadStateVersions');
         const content = version.status === 'finalized' ? contentOf(version) : null;
         if (content === null) throw new KeelsonError('workspace.not_found', { resource: kind });

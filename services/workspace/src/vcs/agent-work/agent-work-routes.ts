@@ -116,7 +116,7 @@ export const agentWorkRoutes = (context: VcsContext): readonly Route[] => [
     path: '/uploads/repository-archives/:work_id/:kind',
     summary: 'Upload an archive of a commit',
     handle: async ({ params, body }) => {
-      await uploadArchive(context, params['work_id'] ?? '', params['kind'] ?? '', body.chunks());
+      await uploadArchive(context, params.work_id, params.kind, body.chunks());
       return undefined;
     },
   }),

@@ -5,6 +5,7 @@ import {
   jsonApiRoutes,
   nullable,
   one,
+  type ParamsOf,
   pageOf,
   parsePage,
   resourceBody,
@@ -93,13 +94,16 @@ const USERS_WARNING =
   'the relationship users was not given: the users of this configuration were removed and get no more mail';
 
 const ONE = '/notification-configurations/:notification_configuration_id';
-const ID = 'notification_configuration_id';
 
 export const notificationRoutes = (context: WorkspacesContext): Route[] => {
-  const of = (kind: Subscribable['kind'], parameter: string, what: string) => [
+  const of = <const Path extends string>(
+    path: Path,
+    what: string,
+    subscribableOf: (params: ParamsOf<Path>) => Subscribable,
+  ) => [
     endpoint({
       method: 'POST',
-      path: `/${kind}/:${parameter}/notification-configurations`,
+      path,
       summary: `Create a notification configuration of ${what}`,
       answers: one('notification-configurations'),
       body: { schema: CREATE },
@@ -116,7 +120,7 @@ export const notificationRoutes = (context: WorkspacesContext): Route[] => {
           userIds: given.userIds ?? [],
           emailAddresses: given.emailAddresses ?? [],
         };
-        const subscribable = { kind, id: params[parameter] ?? '' };
+        const subscribable = subscribableOf(params);
         return toChangedDocument(
           await createNotification(context, principal, subscribable, settings),
         );
@@ -124,12 +128,12 @@ export const notificationRoutes = (context: WorkspacesContext): Route[] => {
     }),
     endpoint({
       method: 'GET',
-      path: `/${kind}/:${parameter}/notification-configurations`,
+      path,
       summary: `List the notification configurations of ${what}`,
       answers: pageOf('notification-configurations'),
       handle: async ({ head, principal, params, query }) => {
         const page = parsePage(query);
-        const subscribable = { kind, id: params[parameter] ?? '' };
+        const subscribable = subscribableOf(params);
         const all = await listNotifications(context, principal, subscribable);
         const data = itemsOn(page, all).map(toNotificationResource);
         return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };
@@ -137,16 +141,27 @@ export const notificationRoutes = (context: WorkspacesContext): Route[] => {
     }),
   ];
   return jsonApiRoutes('notification configurations', [
-    ...of('workspaces', 'workspace_id', 'a workspace'),
-    ...of('projects', 'project_id', 'a project'),
-    ...of('teams', 'team_id', 'a team'),
+    ...of('/workspaces/:workspace_id/notification-configurations', 'a workspace', (params) => ({
+      kind: 'workspaces',
+      id: params.workspace_id,
+    })),
+    ...of('/projects/:project_id/notification-configurations', 'a project', (params) => ({
+      kind: 'projects',
+      id: params.project_id,
+    })),
+    ...of('/teams/:team_id/notification-configurations', 'a team', (params) => ({
+      kind: 'teams',
+      id: params.team_id,
+    })),
     endpoint({
       method: 'GET',
       path: ONE,
       summary: 'Show a notification configuration',
       answers: one('notification-configurations'),
       handle: async ({ principal, params }) =>
-        toDocument(await showNotification(context, principal, params[ID] ?? '')),
+        toDocument(
+          await showNotification(context, principal, params.notification_configuration_id),
+        ),
     }),
     endpoint({
       method: 'PATCH',
@@ -158,7 +173,7 @@ export const notificationRoutes = (context: WorkspacesContext): Route[] => {
         const updated = await updateNotification(
           context,
           principal,
-          params[ID] ?? '',
+          params.notification_configuration_id,
           toGiven(body),
         );
         return toChangedDocument(updated, updated.omittedUsers > 0 ? [USERS_WARNING] : []);
@@ -170,7 +185,9 @@ export const notificationRoutes = (context: WorkspacesContext): Route[] => {
       summary: 'Send a verification to the destination',
       answers: one('notification-configurations'),
       handle: async ({ principal, params }) =>
-        toDocument(await verifyNotification(context, principal, params[ID] ?? '')),
+        toDocument(
+          await verifyNotification(context, principal, params.notification_configuration_id),
+        ),
     }),
     endpoint({
       method: 'DELETE',
@@ -178,7 +195,7 @@ export const notificationRoutes = (context: WorkspacesContext): Route[] => {
       summary: 'Delete a notification configuration',
       success: 204,
       handle: async ({ principal, params }) => {
-        await deleteNotification(context, principal, params[ID] ?? '');
+        await deleteNotification(context, principal, params.notification_configuration_id);
         return undefined;
       },
     }),

@@ -30,7 +30,7 @@ const UPDATE = resourceBody(
 
 const COLLECTION = '/organizations/:organization_name/reserved-tag-keys';
 /** The documented path of a single key, and the path that client libraries use. */
-const ONE = ['/reserved-tags/:reserved_key_id', '/reserved-tag-keys/:reserved_key_id'];
+const ONE = ['/reserved-tags/:reserved_key_id', '/reserved-tag-keys/:reserved_key_id'] as const;
 
 export const reservedKeyRoutes = (context: WorkspacesContext): Route[] =>
   jsonApiRoutes('tags', [
@@ -72,7 +72,7 @@ export const reservedKeyRoutes = (context: WorkspacesContext): Route[] =>
         body: { schema: UPDATE },
         handle: async ({ principal, params, body }) => {
           const given = toCamelKeys(body.data.attributes);
-          const id = params['reserved_key_id'] ?? '';
+          const id = params.reserved_key_id;
           const reserved = await updateReservedKey(context, principal, id, given);
           return { document: { data: toReservedKeyResource(reserved) } };
         },
@@ -85,7 +85,7 @@ export const reservedKeyRoutes = (context: WorkspacesContext): Route[] =>
         summary: 'Release a reserved tag key',
         success: 204,
         handle: async ({ principal, params }) => {
-          await releaseKey(context, principal, params['reserved_key_id'] ?? '');
+          await releaseKey(context, principal, params.reserved_key_id);
           return undefined;
         },
       }),

@@ -68,18 +68,16 @@ const toEffectiveList = (
 const WORKSPACE = '/workspaces/:workspace_id';
 const PROJECT = '/projects/:project_id';
 
-const idOf = (params: Readonly<Record<string, string>>) => params['workspace_id'] ?? '';
-
 const toLink = (id: string) => `${API_PREFIX}/workspaces/${id}`;
 
 /** A workspace or project with bindings. */
 interface Owner {
-  readonly path: string;
+  readonly path: typeof WORKSPACE | typeof PROJECT;
   /** Changes the bindings of the addressed owner, and returns its address and what it then has. */
   change(
     context: WorkspacesContext,
     principal: Principal,
-    params: Readonly<Record<string, string>>,
+    id: string,
     given: readonly GivenBinding[],
     kind: BindingChange,
   ): Promise<{ readonly target: string; readonly tagBindings: readonly TagBinding[] }>;
@@ -87,8 +85,7 @@ interface Owner {
 
 const ON_WORKSPACE: Owner = {
   path: WORKSPACE,
-  change: async (context, principal, params, given, kind) => {
-    const id = idOf(params);
+  change: async (context, principal, id, given, kind) => {
     const { workspace } = await changeWorkspaceBindings(context, principal, id, given, kind);
     return { target: toLink(id), tagBindings: workspace.tagBindings };
   },
@@ -96,8 +93,7 @@ const ON_WORKSPACE: Owner = {
 
 const ON_PROJECT: Owner = {
   path: PROJECT,
-  change: async (context, principal, params, given, kind) => {
-    const id = params['project_id'] ?? '';
+  change: async (context, principal, id, given, kind) => {
     const { project } = await changeProjectBindings(context, principal, id, given, kind);
     return { target: `${API_PREFIX}/projects/${project.id}`, tagBindings: project.tagBindings };
   },
@@ -114,7 +110,8 @@ const changes = (context: WorkspacesContext, owner: Owner): Endpoint[] => {
       body: { schema: BINDINGS },
       handle: async ({ principal, params, body }) => {
         const given = body.data.map(({ attributes }) => attributes);
-        const { target, tagBindings } = await owner.change(context, principal, params, given, kind);
+        const id = 'project_id' in params ? params.project_id : params.workspace_id;
+        const { target, tagBindings } = await owner.change(context, principal, id, given, kind);
         return isAnswered ? { document: toBindingList(tagBindings, target) } : undefined;
       },
     });
@@ -125,14 +122,17 @@ const changes = (context: WorkspacesContext, owner: Owner): Endpoint[] => {
   ];
 };
 
-const list = ({ store }: WorkspacesContext, path: string): Endpoint =>
+const list = (
+  { store }: WorkspacesContext,
+  path: `${typeof WORKSPACE}/${'' | 'relationships/'}tag-bindings`,
+): Endpoint =>
   endpoint({
     method: 'GET',
     path,
     summary: 'List the tag bindings of a workspace',
     answers: many('tag-bindings', TARGET),
     handle: async ({ principal, params }) => {
-      const workspaceId = idOf(params);
+      const workspaceId = params.workspace_id;
       const { workspace } = await requireWorkspace(store, principal, { workspaceId });
       return { document: toBindingList(workspace.tagBindings, toLink(workspaceId)) };
     },
@@ -154,7 +154,7 @@ const flat = (
       const given = body.data.map(
         ({ id, attributes }): GivenTag => ({ id, name: attributes?.name }),
       );
-      await apply(context, principal, idOf(params), given);
+      await apply(context, principal, params.workspace_id, given);
       return undefined;
     },
   });
@@ -167,7 +167,7 @@ const workspaceEndpoints = (context: WorkspacesContext): Endpoint[] => [
     query: { name: { description: 'Part of the name.' } },
     answers: pageOf('tags'),
     handle: async ({ head, principal, params, query }) => {
-      const id = idOf(params);
+      const id = params.workspace_id;
       const { access, names } = await loadFlatTags(context, principal, id, query.one('name'));
       const page = parsePage(query);
       const { organization } = access;
@@ -194,7 +194,7 @@ const workspaceEndpoints = (context: WorkspacesContext): Endpoint[] => [
     summary: 'List own and inherited tag bindings of a workspace',
     answers: many('effective-tag-bindings', TARGET),
     handle: async ({ principal, params }) => {
-      const workspaceId = idOf(params);
+      const workspaceId = params.workspace_id;
       const { workspace, project } = await requireWorkspace(context.store, principal, {
         workspaceId,
       });

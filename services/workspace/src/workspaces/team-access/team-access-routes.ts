@@ -72,7 +72,7 @@ const grantEndpoints = <Level extends string, Custom, Rights>(
   const { target } = kind;
   const { create, update } = toBodies(form);
   const collection = `/${type}`;
-  const single = `${collection}/:grant_id`;
+  const single = `/${type}/:grant_id` as const;
   return [
     endpoint({
       method: 'POST',
@@ -125,7 +125,7 @@ const grantEndpoints = <Level extends string, Custom, Rights>(
       summary: `Show a team's access to a ${target}`,
       answers: one(type),
       handle: async ({ principal, params }) => {
-        const id = params['grant_id'] ?? '';
+        const id = params.grant_id;
         const grant = await requireGrant(context.store, principal, kind, id);
         return { document: { data: form.toResource(grant) } };
       },
@@ -138,7 +138,7 @@ const grantEndpoints = <Level extends string, Custom, Rights>(
       body: { schema: update, notOffered, withoutEffect },
       handle: async ({ principal, params, body }) => {
         const { access, ...rights } = body.data.attributes;
-        const id = params['grant_id'] ?? '';
+        const id = params.grant_id;
         const grant = await updateGrant(context, principal, kind, id, (current) =>
           changeGrant(form, current, access ?? current.access, rights as Rights),
         );
@@ -151,7 +151,7 @@ const grantEndpoints = <Level extends string, Custom, Rights>(
       summary: `Remove a team's access to a ${target}`,
       success: 204,
       handle: async ({ principal, params }) => {
-        await deleteGrant(context, principal, kind, params['grant_id'] ?? '');
+        await deleteGrant(context, principal, kind, params.grant_id);
         return undefined;
       },
     }),

@@ -7,6 +7,7 @@ import {
   jsonApiRoutes,
   nullable,
   one,
+  type ParamsOf,
   pageOf,
   parseInclude,
   parsePage,
@@ -128,9 +129,9 @@ export const variableSetRoutes = (context: WorkspacesContext): Route[] => {
     return included.length === 0 ? { data } : { data, included };
   };
 
-  const list = (
-    path: string,
-    parameter: string,
+  const list = <const Path extends string>(
+    path: Path,
+    ownerOf: (params: ParamsOf<Path>) => string,
     summary: string,
     load: typeof listVariableSets,
   ): Endpoint =>
@@ -143,7 +144,7 @@ export const variableSetRoutes = (context: WorkspacesContext): Route[] => {
       handle: async ({ head, principal, params, query }) => {
         const include = parseInclude(query, VARIABLE_SET_INCLUDES);
         const page = parsePage(query);
-        const all = await load(context.store, principal, params[parameter] ?? '', query.one('q'));
+        const all = await load(context.store, principal, ownerOf(params), query.one('q'));
         const shown = itemsOn(page, all);
         const { data, included } = await loadVariableSets(context, shown, include);
         const listing = { data, page, totalCount: all.length, included };
@@ -172,19 +173,19 @@ export const variableSetRoutes = (context: WorkspacesContext): Route[] => {
     }),
     list(
       '/organizations/:organization_name/varsets',
-      'organization_name',
+      (params) => params.organization_name,
       'List the variable sets of an organization',
       listVariableSets,
     ),
     list(
       '/projects/:project_id/varsets',
-      'project_id',
+      (params) => params.project_id,
       'List the variable sets that reach a project',
       listProjectVariableSets,
     ),
     list(
       '/workspaces/:workspace_id/varsets',
-      'workspace_id',
+      (params) => params.workspace_id,
       'List the variable sets that reach a workspace',
       listWorkspaceVariableSets,
     ),

@@ -22,7 +22,8 @@ const CHANGES = [
   { method: 'DELETE', change: 'remove', summary: 'Remove a variable set from' },
 ] as const;
 
-const path = (kind: string): string => `/varsets/:varset_id/relationships/${kind}`;
+const path = <Kind extends string>(kind: Kind) =>
+  `/varsets/:varset_id/relationships/${kind}` as const;
 
 export const variableSetScopeRoutes = (context: WorkspacesContext): Route[] => {
   const changes = (kind: TargetKind): readonly Endpoint[] =>
@@ -34,7 +35,7 @@ export const variableSetScopeRoutes = (context: WorkspacesContext): Route[] => {
         body: { schema: identifiers(kind) },
         success: 204,
         handle: async ({ principal, params, body }) => {
-          const id = params['varset_id'] ?? '';
+          const id = params.varset_id;
           await changeTargets(context, principal, id, kind, toIds(body), change);
           return undefined;
         },
@@ -51,7 +52,7 @@ export const variableSetScopeRoutes = (context: WorkspacesContext): Route[] => {
         body: { schema: identifiers('stacks') },
         success: 204,
         handle: async ({ principal, params, body }) => {
-          await requireVariableSet(context.store, principal, params['varset_id'] ?? '', 'manage');
+          await requireVariableSet(context.store, principal, params.varset_id, 'manage');
           if (body.data.length > 0) refuseInvalid([{ pointer: '/data', text: NO_STACKS }]);
           return undefined;
         },

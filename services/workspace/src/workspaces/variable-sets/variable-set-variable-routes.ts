@@ -4,6 +4,7 @@ import {
   itemsOn,
   jsonApiRoutes,
   one,
+  type ParamsOf,
   pageOf,
   parsePage,
   resourceBody,
@@ -29,11 +30,11 @@ const CREATE = resourceBody('vars', CREATE_VARIABLE);
 const UPDATE = resourceBody('vars', UPDATE_VARIABLE);
 
 const COLLECTION = '/varsets/:varset_id/relationships/vars';
-const ONE = `${COLLECTION}/:variable_id`;
+const ONE = `${COLLECTION}/:variable_id` as const;
 
-const toAddress = (params: Readonly<Record<string, string>>): SetVariableAddress => ({
-  setId: params['varset_id'] ?? '',
-  variableId: params['variable_id'] ?? '',
+const toAddress = (params: ParamsOf<typeof ONE>): SetVariableAddress => ({
+  setId: params.varset_id,
+  variableId: params.variable_id,
 });
 
 export const variableSetVariableRoutes = (context: ServiceContext): Route[] =>

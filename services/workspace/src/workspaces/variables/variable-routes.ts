@@ -6,6 +6,7 @@ import {
   jsonApiRoutes,
   many,
   one,
+  type ParamsOf,
   resourceBody,
   resourceListBody,
 } from '@keelson/jsonapi';
@@ -54,13 +55,18 @@ const CHANGES = resourceListBody(
 
 const COLLECTION = '/workspaces/:workspace_id/vars';
 
-const toAddress = (params: Readonly<Record<string, string>>): VariableAddress => ({
-  variableId: params['variable_id'] ?? '',
-  workspaceId: params['workspace_id'],
+/** A variable's path below its workspace, and the older one by its id alone. */
+const IN_WORKSPACE = `${COLLECTION}/:variable_id` as const;
+const BY_ID = '/vars/:variable_id';
+type OnePath = typeof IN_WORKSPACE | typeof BY_ID;
+
+const toAddress = (params: ParamsOf<OnePath>): VariableAddress => ({
+  variableId: params.variable_id,
+  workspaceId: 'workspace_id' in params ? params.workspace_id : undefined,
 });
 
 /** Routes that change one variable, which has two addresses. */
-const changeEndpoints = (context: ServiceContext, path: string): readonly Endpoint[] => [
+const changeEndpoints = (context: ServiceContext, path: OnePath): readonly Endpoint[] => [
   endpoint({
     method: 'PATCH',
     path,
@@ -132,7 +138,7 @@ export const variableRoutes = (context: ServiceContext): Route[] =>
     }),
     endpoint({
       method: 'GET',
-      path: `${COLLECTION}/:variable_id`,
+      path: IN_WORKSPACE,
       summary: 'Show a variable',
       answers: one('vars'),
       handle: async ({ principal, params }) => {
@@ -140,7 +146,7 @@ export const variableRoutes = (context: ServiceContext): Route[] =>
         return { document: { data: toVariableResource(variable) } };
       },
     }),
-    ...changeEndpoints(context, `${COLLECTION}/:variable_id`),
+    ...changeEndpoints(context, IN_WORKSPACE),
     endpoint({
       method: 'POST',
       path: '/vars',
@@ -181,5 +187,5 @@ export const variableRoutes = (context: ServiceContext): Route[] =>
         return { document: { data: variables.map(toVariableResource) } };
       },
     }),
-    ...changeEndpoints(context, '/vars/:variable_id'),
+    ...changeEndpoints(context, BY_ID),
   ]);

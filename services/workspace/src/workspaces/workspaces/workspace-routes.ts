@@ -7,6 +7,7 @@ import {
   type JsonApiExchange,
   jsonApiRoutes,
   one,
+  type ParamsOf,
   pageOf,
   parseInclude,
   parsePage,
@@ -47,23 +48,20 @@ import {
   WORKSPACE_FORM,
 } from './workspace-request.ts';
 
-type Params = Readonly<Record<string, string>>;
+/** A workspace's path by its id, and by its organization and name. */
+const FORMS = [
+  '/workspaces/:workspace_id',
+  '/organizations/:organization_name/workspaces/:workspace_name',
+] as const;
+type Form = (typeof FORMS)[number];
 
-const toAddress = (params: Params): WorkspaceAddress => {
-  const workspaceId = params['workspace_id'];
-  return workspaceId === undefined
-    ? {
-        organizationName: params['organization_name'] ?? '',
-        workspaceName: params['workspace_name'] ?? '',
-      }
-    : { workspaceId };
-};
+const toAddress = (params: ParamsOf<Form>): WorkspaceAddress =>
+  'workspace_id' in params
+    ? { workspaceId: params.workspace_id }
+    : { organizationName: params.organization_name, workspaceName: params.workspace_name };
 
 /** The same endpoint under the workspace's id, and under its organization and name. */
-const inBothForms = (build: (path: string) => Endpoint): readonly Endpoint[] =>
-  ['/workspaces/:workspace_id', '/organizations/:organization_name/workspaces/:workspace_name'].map(
-    build,
-  );
+const inBothForms = (build: (path: Form) => Endpoint): readonly Endpoint[] => FORMS.map(build);
 
 const STATUS_COUNTS = {
   'status-counts': dictionary(Type.Integer(), {
