@@ -10,7 +10,7 @@ test('docs/records.md lists every declared kind of record', async () => {
   const page = [
     '# Records',
     '',
-    'Every kind of record is declared with its scope, version and shape ([libs/storage](../libs/storage/README.md)). Below `shared/`, records are replicated to all secondaries; below `local/`, to DR secondaries; below `node/`, nowhere. "*" is the id of a mount or the like, "…" the key of a record. The last column is a digest of the shape: once a release has written a version, a changed digest needs the next version and an upgrade.',
+    'Every kind of record is declared with its scope, version and shape ([libs/storage](../libs/storage/README.md)). Below `shared/`, records are replicated to all secondaries; below `local/`, to DR secondaries; below `node/`, nowhere. "*" is the id of a mount or the like, "…" the key of a record. The third column is a digest of the shape: once a release has written a version, a changed digest needs the next version and an upgrade. Records with an owner are deleted with it; the rows of an index, with "~" and the index in their names, are written and deleted with the records of its collection.',
     '',
     'This page is written from the declarations: `npx vitest run --project unit services/standalone -u`.',
     '',
@@ -28,7 +28,8 @@ test('no kind of record is declared twice', () => {
 });
 
 test('shared/, local/ and node/ are the only scopes, and names have no empty segment', () => {
-  for (const { name } of declared) expect(name).toMatch(/^([a-z0-9-]+|\*)(\/([a-z0-9-]+|\*))*$/);
+  for (const { name } of declared)
+    expect(name).toMatch(/^([a-z0-9-]+|\*)(\/([a-z0-9-]+|\*))*(~\w+)?$/);
 });
 
 test('no shape differs from that of the newest golden store without a higher version', () => {

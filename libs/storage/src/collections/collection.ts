@@ -6,6 +6,8 @@ import type { TSchema } from 'typebox';
 import type { Shaped } from '../shapes/shape.ts';
 import type { RecordScope } from '../store.ts';
 import { type RecordFormat, recordCodec } from './codec.ts';
+import { type IndexName, type IndexOf, registerIndexes } from './index-rows.ts';
+import { type IndexedCollection, indexedRecords } from './indexed-collection.ts';
 import {
   type KeySegments,
   type RecordCollection,
@@ -13,23 +15,47 @@ import {
   recordsBelow,
   type SingleRecord,
 } from './record-collection.ts';
-import { type Declaration, register } from './table.ts';
+import { type Declaration, type FIRST_SEGMENT, type Owner, register } from './table.ts';
 import { requireEachStep } from './upgrades.ts';
 
 export interface Declared {
   readonly declaration: Declaration;
 }
 
-export interface CollectionOptions<Shape extends TSchema> extends RecordFormat<Shape> {
+/** Facts about who owns records: one owner, or any of several. */
+export interface Ownership<By extends string> {
+  readonly owner?: Owner<NoInfer<By>> | readonly Owner<NoInfer<By>>[];
+  /** The kind as which records of this collection are owners; the last segment of their key is the owner's id. */
+  readonly kind?: string;
+}
+
+export interface CollectionOptions<Shape extends TSchema>
+  extends RecordFormat<Shape>,
+    Ownership<typeof FIRST_SEGMENT> {
   readonly scope: RecordScope;
   /** "names" unless keys contain slashes or other characters that names do not have. */
   readonly keys?: KeySegments;
+  readonly index?: undefined;
 }
 
-export type SingleOptions<Shape extends TSchema> = Omit<CollectionOptions<Shape>, 'keys'>;
+export interface IndexedOptions<Shape extends TSchema, Index extends IndexOf<Shaped<Shape>>>
+  extends RecordFormat<Shape>,
+    Ownership<typeof FIRST_SEGMENT | IndexName<Index>> {
+  readonly scope: RecordScope;
+  readonly keys?: KeySegments;
+  /** Fields by which records are found; see `index-rows.ts`. */
+  readonly index: readonly Index[];
+}
+
+export type SingleOptions<Shape extends TSchema> = Omit<
+  CollectionOptions<Shape>,
+  'keys' | 'index' | keyof Ownership<never>
+>;
 
 /** Options of records that lie at several places, which `at` chooses between. */
-export interface PlacedOptions<Shape extends TSchema> extends RecordFormat<Shape> {
+export interface PlacedOptions<Shape extends TSchema>
+  extends RecordFormat<Shape>,
+    Ownership<typeof FIRST_SEGMENT> {
   readonly scopes: readonly RecordScope[];
   readonly keys?: KeySegments;
 }
@@ -41,19 +67,38 @@ export interface Placed<Records> extends Declared {
 }
 
 /**
- * Records below `<scope>/<name>/`.
+ * Records below `<scope>/<name>/`, with an index or without.
  * @throws Error when an upgrade is missing
  */
-export const collection = <Shape extends TSchema>(
+export function collection<Shape extends TSchema, const Index extends IndexOf<Shaped<Shape>>>(
   name: string,
-  { scope, keys = 'names', ...format }: CollectionOptions<Shape>,
-): RecordCollection<Shaped<Shape>> & Declared => {
+  options: IndexedOptions<Shape, Index>,
+): IndexedCollection<Shaped<Shape>, IndexName<Index>> & Declared;
+export function collection<Shape extends TSchema>(
+  name: string,
+  options: CollectionOptions<Shape>,
+): RecordCollection<Shaped<Shape>> & Declared;
+export function collection<Shape extends TSchema, Index extends IndexOf<Shaped<Shape>>>(
+  name: string,
+  {
+    scope,
+    keys = 'names',
+    index,
+    ...format
+  }: CollectionOptions<Shape> | IndexedOptions<Shape, Index>,
+) {
   const codec = codecOf(name, format);
-  return {
-    ...recordsBelow(`${scope}/${name}/`, codec, keys),
-    declaration: register({ name, scopes: [scope], isSingle: false, codec, ...format }),
-  };
-};
+  const records = recordsBelow(`${scope}/${name}/`, codec, keys);
+  const facts = { name, scopes: [scope], isSingle: false, codec, ...format };
+  if (index === undefined) return { ...records, declaration: registerOwned(facts) };
+  const indexed = indexedRecords(records, index);
+  registerIndexes(name, [scope], index);
+  const declaration = registerOwned({
+    ...facts,
+    deleteAt: (tx, path) => indexed.delete(tx, path.slice(records.prefix.length)),
+  });
+  return { ...indexed, declaration };
+}
 
 /** The record at `<scope>/<name>`. @throws Error when an upgrade is missing */
 export const singleRecord = <Shape extends TSchema>(
@@ -63,7 +108,7 @@ export const singleRecord = <Shape extends TSchema>(
   const codec = codecOf(name, format);
   return {
     ...recordAt(`${scope}/${name}`, codec),
-    declaration: register({ name, scopes: [scope], isSingle: true, codec, ...format }),
+    declaration: registerOwned({ name, scopes: [scope], isSingle: true, codec, ...format }),
   };
 };
 
@@ -75,7 +120,7 @@ export const collections = <Shape extends TSchema>(
   const codec = codecOf(name, format);
   return {
     at: (scope, ...names) => recordsBelow(`${scope}/${fillIn(name, names)}/`, codec, keys),
-    declaration: register({ name, scopes, isSingle: false, codec, ...format }),
+    declaration: registerOwned({ name, scopes, isSingle: false, codec, ...format }),
   };
 };
 
@@ -87,7 +132,7 @@ export const singleRecords = <Shape extends TSchema>(
   const codec = codecOf(name, format);
   return {
     at: (scope, ...names) => recordAt(`${scope}/${fillIn(name, names)}`, codec),
-    declaration: register({ name, scopes, isSingle: true, codec, ...format }),
+    declaration: registerOwned({ name, scopes, isSingle: true, codec, ...format }),
   };
 };
 
@@ -95,6 +140,14 @@ const codecOf = <Shape extends TSchema>(name: string, format: RecordFormat<Shape
   requireEachStep(name, format.version, format.upgrades ?? {});
   return recordCodec(format);
 };
+
+const registerOwned = ({
+  owner = [],
+  ...facts
+}: Omit<Declaration, 'owners' | 'deleteAt'> &
+  Partial<Pick<Declaration, 'deleteAt'>> &
+  Ownership<string>): Declaration =>
+  register({ deleteAt: (tx, path) => tx.delete(path), ...facts, owners: [owner].flat() });
 
 const fillIn = (name: string, names: readonly string[]): string => {
   let used = 0;

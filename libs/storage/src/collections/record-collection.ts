@@ -16,6 +16,8 @@ export type KeySegments = 'names' | 'paths';
 
 const NAME = /^[\w.@+ -]{1,200}$/;
 
+export const isName = (segment: string): boolean => NAME.test(segment);
+
 export interface RecordCollection<T> {
   readonly prefix: string;
   readonly codec: RecordCodec<T>;
@@ -55,7 +57,7 @@ export const recordsBelow = <T>(
   codec: RecordCodec<T>,
   segments: KeySegments,
 ): RecordCollection<T> => {
-  const isKey = (key: RecordKey) => segments === 'paths' || key.every((one) => NAME.test(one));
+  const isKey = (key: RecordKey) => segments === 'paths' || key.every(isName);
   const path = (...key: RecordKey): string => prefix + key.join('/');
   const scan = async (
     reads: Pick<Reads, 'scanAs'>,

@@ -1,8 +1,19 @@
 /** All kinds of records that the modules of this process declare. */
 import type { TSchema } from 'typebox';
 import { shapeDigest } from '../shapes/shape.ts';
-import type { RecordScope } from '../store.ts';
+import type { RecordScope, Transaction } from '../store.ts';
 import type { RecordCodec } from './codec.ts';
+
+/** In place of a field: the segment for which "*" stands in the name, or else the first segment of the key. */
+export const FIRST_SEGMENT = '*';
+
+/** The owner of a record, which is deleted with it. */
+export interface Owner<By extends string = string> {
+  /** The kind of the owner, such as "organization": `kind` of the owner's own declaration, if it has one. */
+  readonly kind: string;
+  /** The index whose value is the owner's id, or "*" (`FIRST_SEGMENT`). */
+  readonly by: By;
+}
 
 /** Facts about a kind of records that hold without reading any. */
 export interface Declaration {
@@ -14,6 +25,14 @@ export interface Declaration {
   readonly version: number;
   readonly shape: TSchema;
   readonly codec: RecordCodec<unknown>;
+  /** Any of them owns a record. */
+  readonly owners: readonly Owner[];
+  /** The kind as which records are owners; the last segment of the key is the owner's id. */
+  readonly kind?: string | undefined;
+  /** The name of the collection, if the records are the rows of its index. */
+  readonly indexOf?: string;
+  /** Deletes the record at a path and its rows in indexes. */
+  readonly deleteAt: (tx: Transaction, path: string) => void | Promise<void>;
 }
 
 const declarations: Declaration[] = [];
@@ -60,6 +79,10 @@ export const findDeclaration = (path: string): Declaration | undefined => {
   return places.get(`${scope}/${segments[0]}`)?.find(isAt)?.declaration;
 };
 
+/** The kinds of records of which an owner of this kind may have any. */
+export const declarationsOwnedBy = (kind: string): readonly Declaration[] =>
+  declarations.filter(({ owners }) => owners.some((owner) => owner.kind === kind));
+
 const nameAndScopes = ({ name, scopes }: Declaration): string => `${name} ${scopes.join()}`;
 
 /** Declarations of the modules loaded so far, in order of their names and scopes. */
@@ -87,13 +110,16 @@ export const recordFacts = (
     ),
   );
 
-/** The declarations as rows of a Markdown table: paths, version and digest of the shape. */
+const ownersOf = ({ owners, indexOf }: Declaration): string =>
+  indexOf === undefined ? owners.map(({ kind }) => kind).join(' or ') : `(index of \`${indexOf}\`)`;
+
+/** The declarations as rows of a Markdown table: paths, version, digest of the shape and kinds of owners. */
 export const recordsMarkdown = (declared: readonly Declaration[]): string =>
   [
-    '| records | version | shape |',
-    '| --- | --- | --- |',
+    '| records | version | shape | owner |',
+    '| --- | --- | --- | --- |',
     ...declared.map((one) => {
       const paths = pathsOf(one).map((path) => `\`${path}\``);
-      return `| ${paths.join(', ')} | ${one.version} | \`${shapeDigest(one.shape)}\` |`;
+      return `| ${paths.join(', ')} | ${one.version} | \`${shapeDigest(one.shape)}\` | ${ownersOf(one)} |`;
     }),
   ].join('\n');

@@ -3,6 +3,7 @@ import { registerCollectionContract } from './collection.contract.ts';
 import { registerCopiesContract } from './copies.contract.ts';
 import { registerListingContract } from './listing.contract.ts';
 import { registerMerkleContract } from './merkle.contract.ts';
+import { registerOwnerIndexContract } from './owner-index.contract.ts';
 import { registerProjectionContract } from './projection.contract.ts';
 import { registerRecordContract } from './record.contract.ts';
 import { registerRecordedReadsContract } from './recorded-reads.contract.ts';
@@ -15,6 +16,7 @@ export const registerStoreContract = (createPlace: () => Promise<StorePlace>): v
   const context = new StoreContext(createPlace);
   registerRecordContract(context);
   registerCollectionContract(context);
+  registerOwnerIndexContract(context);
   registerListingContract(context);
   registerRecordedReadsContract(context);
   registerTransactionContract(context);

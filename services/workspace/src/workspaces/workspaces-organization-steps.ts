@@ -1,6 +1,6 @@
 /** Creates and deletes the records that this module keeps for an organization and for a team. */
 import { KeelsonError } from '@keelson/errors';
-import type { Transaction } from '@keelson/storage';
+import { deleteOwned, type Transaction } from '@keelson/storage';
 import type { Organization } from '../identity/model/domain/organization.ts';
 import type { OrganizationContribution } from '../identity/seams/organization-contributions.ts';
 import type { OrganizationSteps } from '../identity/seams/organization-steps.ts';
@@ -13,7 +13,6 @@ import type { PoolUser } from './model/domain/agent-pool.ts';
 import { DEFAULT_PROJECT_NAME } from './model/domain/project.ts';
 import { oauthClientRecords, organizationOAuthClients } from './model/oauth-records.ts';
 import { projectNames, projectRecords } from './model/project-records.ts';
-import { organizationSshKeys, sshKeyRecords } from './model/ssh-key-records.ts';
 import { workspaceNames } from './model/workspace-records.ts';
 import { removeNotificationsOf, removeRecipient } from './notifications/notification-records.ts';
 import { removeOAuthClient } from './oauth/oauth-operations.ts';
@@ -67,10 +66,6 @@ const removeWhatBelongsTo = async (
     }
     projectNames.delete(tx, id, projectName);
   }
-  for (const keyId of await organizationSshKeys.keys(tx, [id])) {
-    sshKeyRecords.delete(tx, keyId);
-    organizationSshKeys.delete(tx, id, keyId);
-  }
   for (const clientId of await organizationOAuthClients.keys(tx, [id])) {
     const client = await oauthClientRecords.find(tx, clientId);
     if (client !== undefined) await removeOAuthClient(context, tx, client);
@@ -84,6 +79,7 @@ const removeWhatBelongsTo = async (
     reservedKeys.delete(tx, id, reserved.id);
     reservedKeyPlaces.delete(tx, reserved.id);
   }
+  await deleteOwned(tx, { kind: 'organization', id });
 };
 
 /** @param context called when a step runs, because the context itself contains the steps */

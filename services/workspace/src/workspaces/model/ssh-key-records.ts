@@ -17,11 +17,6 @@ export const sshKeyRecords = collection('ssh-keys', {
   scope: 'shared',
   version: 1,
   shape: sshKeyShape,
-});
-
-/** Organization id, key id. */
-export const organizationSshKeys = collection('organization-ssh-keys', {
-  scope: 'shared',
-  version: 1,
-  shape: Type.Object({}),
+  owner: { kind: 'organization', by: 'organizationId' },
+  index: ['organizationId'],
 });

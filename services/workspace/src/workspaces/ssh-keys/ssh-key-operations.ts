@@ -17,7 +17,7 @@ import {
   oauthTokenRecords,
   organizationOAuthClients,
 } from '../model/oauth-records.ts';
-import { organizationSshKeys, type SshKey, sshKeyRecords } from '../model/ssh-key-records.ts';
+import { type SshKey, sshKeyRecords } from '../model/ssh-key-records.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
 
 const mayManage = (caller: CallerAccess): boolean =>
@@ -60,8 +60,7 @@ export const createSshKey = (
       value: given.value,
       createdAtMs: clock.nowMs(),
     };
-    sshKeyRecords.write(tx, [key.id], key);
-    organizationSshKeys.write(tx, [organization.id, key.id], {});
+    await sshKeyRecords.write(tx, [key.id], key);
     return key;
   });
 
@@ -76,7 +75,7 @@ export const renameSshKey = (
     if (name === undefined) return key;
     requireName(name);
     const next = { ...key, name };
-    sshKeyRecords.write(tx, [key.id], next);
+    await sshKeyRecords.write(tx, [key.id], next);
     return next;
   });
 
@@ -88,8 +87,7 @@ export const deleteSshKey = (
 ): Promise<void> =>
   store.transact(async (tx) => {
     const key = await requireSshKey(tx, principal, keyId);
-    sshKeyRecords.delete(tx, key.id);
-    organizationSshKeys.delete(tx, key.organizationId, key.id);
+    await sshKeyRecords.delete(tx, key.id);
     for (const clientId of await organizationOAuthClients.keys(tx, [key.organizationId])) {
       const client = await oauthClientRecords.find(tx, clientId);
       const token = client && (await oauthTokenRecords.find(tx, client.tokenId ?? ''));
@@ -106,9 +104,8 @@ export const listSshKeys = async (
 ): Promise<readonly SshKey[]> => {
   const { organization, caller } = await requireOrganization(store, principal, organizationName);
   if (!mayManage(caller)) throw notFound('organization');
-  const ids = await organizationSshKeys.keys(store, [organization.id]);
-  const keys = await Promise.all(ids.map((id) => sshKeyRecords.find(readableOnly(store), id)));
-  return keys.filter((key) => key !== undefined).sort(byCreation);
+  const keys = await sshKeyRecords.by.organizationId.records(readableOnly(store), organization.id);
+  return keys.toSorted(byCreation);
 };
 
 /** Assigns a key of the organization to a workspace, or removes the assignment. */

@@ -1,0 +1,246 @@
+/** Declared collections: indexes, and deletion with the owner. */
+import { Type } from 'typebox';
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import { collection, collections } from '../collections/collection.ts';
+import { deleteOwned } from '../collections/owned-records.ts';
+import { nullable } from '../shapes/shape.ts';
+import { damage, entriesAfter, put, type StoreContext } from './store-context.ts';
+
+const shelves = collection('shelves', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({ libraryId: Type.String() }),
+  kind: 'shelf',
+  owner: { kind: 'library', by: 'libraryId' },
+  index: ['libraryId'],
+});
+
+const books = collection('books', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({
+    shelfId: Type.String(),
+    readerId: nullable(Type.String()),
+    topics: Type.Array(Type.String()),
+    title: Type.String(),
+  }),
+  kind: 'book',
+  owner: [
+    { kind: 'shelf', by: 'shelfId' },
+    { kind: 'reader', by: 'readerId' },
+  ],
+  index: [
+    'shelfId',
+    'readerId',
+    'topics',
+    { name: 'title', values: ({ shelfId, title }) => [[shelfId, title]] },
+  ],
+});
+
+/** Keyed by book id, page. */
+const notes = collection('notes', {
+  scope: 'local',
+  version: 1,
+  shape: Type.String(),
+  owner: { kind: 'book', by: '*' },
+});
+
+/** Keyed by the id of the shelf. */
+const labels = collection('labels', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.String(),
+  owner: { kind: 'shelf', by: '*' },
+});
+
+const plans = collections('libraries/*/plans', {
+  scopes: ['shared', 'local'],
+  version: 1,
+  shape: Type.String(),
+  owner: { kind: 'library', by: '*' },
+});
+
+const tale = { shelfId: 's1', readerId: null, topics: ['sea', 'war'], title: 'tale' };
+
+export const registerOwnerIndexContract = (context: StoreContext): void => {
+  const rows = async (): Promise<string[]> => {
+    const found = [];
+    for (const scope of ['shared', 'local', 'node'])
+      found.push(...(await context.store.scan(`${scope}/`, { onDamaged: () => undefined })));
+    return found.map(({ path }) => path).filter((path) => path.includes('~'));
+  };
+  const paths = async (): Promise<string[]> => {
+    const found: string[] = [];
+    for (const scope of ['shared/', 'local/'])
+      for (const { path } of await context.store.scan(scope, {
+        onDamaged: (damaged) => found.push(damaged),
+      }))
+        found.push(path);
+    return found.filter((path) =>
+      /^(shared|local)\/(shelves|books|notes|labels|libraries)/.test(path),
+    );
+  };
+
+  describe('an index of a collection', () => {
+    test('has a row for each value, which the same commit writes, moves and deletes', async () => {
+      const sequence = await context.store.wal.headSequence();
+      await context.store.transact((tx) => books.write(tx, 'b1', tale));
+      expect(await rows()).toEqual([
+        'shared/books~shelfId/s1/b1',
+        'shared/books~title/s1/tale/b1',
+        'shared/books~topics/sea/b1',
+        'shared/books~topics/war/b1',
+      ]);
+      await context.store.transact((tx) =>
+        books.write(tx, 'b1', { ...tale, readerId: 'r1', topics: ['war', 'ice'] }),
+      );
+      expect(await rows()).toEqual([
+        'shared/books~readerId/r1/b1',
+        'shared/books~shelfId/s1/b1',
+        'shared/books~title/s1/tale/b1',
+        'shared/books~topics/ice/b1',
+        'shared/books~topics/war/b1',
+      ]);
+      await context.store.transact((tx) => books.delete(tx, 'b1'));
+      expect(await rows()).toEqual([]);
+      const commits = await entriesAfter(context.store, sequence);
+      expect(commits.map(({ operations }) => operations.length)).toEqual([5, 4, 6]);
+    });
+
+    test('finds records by value, as the transaction that writes them already does', async () => {
+      await context.store.transact(async (tx) => {
+        await books.write(tx, 'b1', tale);
+        await books.write(tx, 'b2', { ...tale, title: 'other', topics: ['sea'] });
+        expect(await books.by.topics.keys(tx, 'sea')).toEqual(['b1', 'b2']);
+      });
+      expect(await books.by.topics.keys(context.store, 'sea', { after: 'b1' })).toEqual(['b2']);
+      expect(await books.by.title.keys(context.store, ['s1', 'other'])).toEqual(['b2']);
+      expect(await books.by.title.keys(context.store, 's1')).toEqual(['other/', 'tale/']);
+      const found = await books.by.topics.records(context.store, 'war');
+      expect(found).toEqual([tale]);
+      expectTypeOf(found[0]?.topics).toEqualTypeOf<readonly string[] | undefined>();
+      expectTypeOf<keyof typeof books.by>().toEqualTypeOf<
+        'shelfId' | 'readerId' | 'topics' | 'title'
+      >();
+    });
+
+    test('is asked for names only, so that a value from a request reaches no other row', async () => {
+      await context.store.transact((tx) => books.write(tx, 'b1', tale));
+      for (const value of ['', '..', 's1/tale', 'a\u0000']) {
+        expect(await books.by.title.keys(context.store, value)).toEqual([]);
+        expect(await books.by.title.records(context.store, value)).toEqual([]);
+      }
+    });
+
+    test('conflicts with a transaction that listed the value', async () => {
+      let runs = 0;
+      const kept = await context.store.transact(async (tx) => {
+        runs += 1;
+        const found = await books.by.shelfId.keys(tx, 's1');
+        if (runs === 1) await context.store.transact((other) => books.write(other, 'b1', tale));
+        labels.write(tx, 's1', String(found.length));
+        return found;
+      });
+      expect([runs, kept]).toEqual([2, ['b1']]);
+    });
+
+    test('loses the rows of a record that cannot be read when it is written or deleted', async () => {
+      await context.store.transact(async (tx) => {
+        await books.write(tx, 'b1', tale);
+        await books.write(tx, 'b2', tale);
+        await books.write(tx, 'xb2', tale);
+      });
+      await damage(context.store, books.path('b1'), books.path('b2'));
+      await context.store.transact(async (tx) => {
+        await books.write(tx, 'b1', { ...tale, shelfId: 's2', topics: [] });
+        await books.delete(tx, 'b2');
+      });
+      expect(await rows()).toEqual([
+        'shared/books~shelfId/s1/xb2',
+        'shared/books~shelfId/s2/b1',
+        'shared/books~title/s1/tale/xb2',
+        'shared/books~title/s2/tale/b1',
+        'shared/books~topics/sea/xb2',
+        'shared/books~topics/war/xb2',
+      ]);
+    });
+
+    test('writes nothing when its record is refused', async () => {
+      await expect(
+        context.store.transact((tx) => books.write(tx, 'b1', { ...tale, title: 5 as never })),
+      ).rejects.toThrow('another shape');
+      expect(await paths()).toEqual([]);
+    });
+  });
+
+  describe('what an owner owns', () => {
+    const fill = () =>
+      context.store.transact(async (tx) => {
+        for (const [shelf, libraryId] of [
+          ['s1', 'l1'],
+          ['s2', 'l1'],
+          ['s3', 'l2'],
+        ] as const) {
+          await shelves.write(tx, shelf, { libraryId });
+          labels.write(tx, shelf, 'label');
+          for (const book of [`${shelf}a`, `${shelf}b`]) {
+            await books.write(tx, book, { ...tale, shelfId: shelf, readerId: 'r1' });
+            for (const page of ['1', '2']) notes.write(tx, [book, page], 'note');
+          }
+        }
+        for (const library of ['l1', 'l2'])
+          for (const scope of ['shared', 'local'] as const)
+            plans.at(scope, library).write(tx, 'floor', 'plan');
+      });
+    const isOf = (library: string) => (path: string) =>
+      library === 'l1' ? /l1|s1|s2/.test(path) : /l2|s3/.test(path);
+
+    test('is deleted with it, also what the owned records own, and nothing else', async () => {
+      await fill();
+      const others = (await paths()).filter((path) => !isOf('l1')(path));
+      const remove = () =>
+        context.store.transact((tx) => deleteOwned(tx, { kind: 'library', id: 'l1' }));
+      // 2 plans; and for each of 2 shelves the shelf, its label, and 2 books with 2 notes each.
+      expect(await remove()).toBe(2 + 2 * (1 + 1 + 2 * (1 + 2)));
+      expect(await paths()).toEqual(others);
+      expect(others.filter(isOf('l2'))).toEqual(others);
+      expect(await remove()).toBe(0);
+    });
+
+    test('is deleted with any of several owners', async () => {
+      await fill();
+      await context.store.transact((tx) => deleteOwned(tx, { kind: 'reader', id: 'r1' }));
+      expect((await paths()).filter((path) => /books|notes/.test(path))).toEqual([]);
+      expect(await shelves.keys(context.store)).toEqual(['s1', 's2', 's3']);
+    });
+
+    test('is deleted in batches, each of which may be the last before an interruption', async () => {
+      for (const limit of [2, 5, 18, 19]) {
+        await fill();
+        const batches: number[] = [];
+        for (let count = limit; count === limit; batches.push(count)) {
+          await context.reopen();
+          count = await context.store.transact((tx) =>
+            deleteOwned(tx, { kind: 'library', id: 'l1' }, limit),
+          );
+        }
+        expect(batches).toEqual([...Array(Math.floor(18 / limit)).fill(limit), 18 % limit]);
+        expect((await paths()).filter(isOf('l1'))).toEqual([]);
+      }
+    });
+
+    test('is deleted also where it cannot be read', async () => {
+      await fill();
+      await damage(context.store, shelves.path('s1'), books.path('s1a'), notes.path('s1b', '1'));
+      await damage(context.store, labels.path('s2'));
+      await context.store.transact((tx) => deleteOwned(tx, { kind: 'library', id: 'l1' }));
+      expect((await paths()).filter(isOf('l1'))).toEqual([]);
+    });
+
+    test('is another than that of an owner whose id begins alike', async () => {
+      await put(context.store, { [labels.path('s')]: '"a"', [labels.path('s1')]: '"b"' });
+      await context.store.transact((tx) => deleteOwned(tx, { kind: 'shelf', id: 's' }));
+      expect(await labels.keys(context.store)).toEqual(['s1']);
+    });
+  });
+};
