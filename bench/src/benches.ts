@@ -3,7 +3,6 @@ import type { Bench } from './bench.ts';
 import { consolePages } from './console-pages/console-pages.ts';
 import { distributedHop } from './distributed-hop/distributed-hop.ts';
 import { distributedPostgres } from './distributed-postgres/distributed-postgres.ts';
-import { edgeHop } from './edge-hop/edge-hop.ts';
 import { growth } from './growth/growth.ts';
 import { pkiCrl } from './pki-crl/pki-crl.ts';
 import { pkiIssue } from './pki-issue/pki-issue.ts';
@@ -14,14 +13,12 @@ import { pkiOcsp } from './pki-ocsp/pki-ocsp.ts';
 import { replication } from './replication/replication.ts';
 import { secretsApi } from './secrets-api/secrets-api.ts';
 import { standaloneStart } from './standalone-start/standalone-start.ts';
-import { storage } from './storage/storage.ts';
 import { workspaces } from './workspace/workspace.ts';
 import { workspaceDashboard } from './workspace/workspace-dashboard.ts';
 import { workspaceHttp } from './workspace-http/workspace-http.ts';
 
 /** All benches, in the order of the list. */
 export const BENCHES: readonly Bench[] = [
-  edgeHop,
   distributedHop,
   standaloneStart,
   pkiIssue,
@@ -32,7 +29,6 @@ export const BENCHES: readonly Bench[] = [
   pkiCrl,
   acmeOrder,
   secretsApi,
-  storage,
   replication,
   workspaces,
   workspaceDashboard,

@@ -7,7 +7,7 @@ const PER_SECOND = 1_000;
 
 const gatewayModule = new URL('./gateway-process.ts', import.meta.url);
 const loadModule = new URL('./load-process.ts', import.meta.url);
-const serviceModule = new URL('../edge-hop/service-process.ts', import.meta.url);
+const serviceModule = new URL('./service-process.ts', import.meta.url);
 
 interface Measured {
   readonly throughput: Throughput;

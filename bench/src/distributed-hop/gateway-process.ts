@@ -12,8 +12,8 @@ import type { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
 import type { RpcService } from '@keelson/rpc';
 import { stubService } from '@keelson/testkit';
 import { answerCommands } from '../child-process.ts';
-import { echoService } from '../edge-hop/echo-service.ts';
-import { openAccess } from '../edge-hop/open-access.ts';
+import { echoService } from './echo-service.ts';
+import { openAccess } from './open-access.ts';
 
 /** @param port of the service; undefined: in this process */
 const start = async (port: number | null): Promise<string> => {

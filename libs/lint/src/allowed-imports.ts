@@ -141,7 +141,7 @@ export const allowedImports: AllowedImports = {
 
   'libs/x509/src': ['der', 'names', 'extensions', 'keys', 'ocsp'],
 
-  'bench/src': ['edge-hop workspace', 'chaos distributed-hop growth'],
+  'bench/src': ['workspace', 'chaos growth'],
 };
 
 /** Folders that only tests, benches and conformance import, never the product itself. */
