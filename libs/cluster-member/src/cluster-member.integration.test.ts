@@ -42,9 +42,6 @@ test('a member opens its store, follows the key term, and drops the key on seal,
       service: 'pki',
       logger,
       areas: [],
-      edge: () => {
-        throw new Error('nobody forwards');
-      },
     },
   );
   const seen: string[] = [];
@@ -107,9 +104,6 @@ test('roles are applied when the member acts on all of them, and not while it ac
       service: 'pki',
       logger: createLogger({ name: 'test', level: 'silent' }),
       areas: [],
-      edge: () => {
-        throw new Error('nobody forwards');
-      },
     },
   );
   const kept: ReplicationRole = { ...orphan('kept'), kind: 'dr' };
@@ -152,9 +146,6 @@ test('a cluster demoted in one set writes no canary for the other', async () => 
       service: 'pki',
       logger: createLogger({ name: 'test', level: 'silent' }),
       areas: [],
-      edge: () => {
-        throw new Error('nobody forwards');
-      },
     },
   );
   const disasterPrimary: ReplicationRole = { ...orphan('dr'), kind: 'dr', role: 'primary' };
@@ -198,9 +189,6 @@ test('a role is applied when every running replica acts on it', {
         service: 'pki',
         logger: createLogger({ name: 'test', level: 'silent' }),
         areas: [],
-        edge: () => {
-          throw new Error('nobody forwards');
-        },
       },
     ).member;
   const leases = new InProcessLeaseStore();
@@ -254,9 +242,6 @@ test('a member that opened with the former key continues with the primary’s ke
       service: 'pki',
       logger,
       areas: [],
-      edge: () => {
-        throw new Error('nobody forwards');
-      },
     },
   );
   const role: ReplicationRole = {

@@ -7,21 +7,13 @@ import {
   bufferedBody,
   type EdgeRequest,
   type EdgeResponse,
-  type EdgeService,
   type Route,
   type RouteExchange,
 } from '@keelson/edge';
 import { hasCode, KeelsonError } from '@keelson/errors';
-import {
-  type RequestHead,
-  RequestStart,
-  type ResponseHead,
-  ResponseStart,
-} from '@keelson/proto/edge/v1/edge';
-import { mountGroup, namespaceGroup } from '@keelson/replication';
+import { RequestStart, type ResponseHead, ResponseStart } from '@keelson/proto/edge/v1/edge';
 import { awaitIndex, INDEX_HEADER, withIndex } from './consistency.ts';
 import type { ReplicationMember } from './replication-member.ts';
-import type { MayReach } from './replication-runs.ts';
 
 /**
  * Largest forwarded request. It is held in memory here and, while its parts arrive, on the primary. Larger
@@ -34,13 +26,6 @@ const APPLY_WITHIN_MS = 2000;
 const LATE = 'the write was made on the primary and is not yet visible on this cluster';
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'LIST']);
 
-const readAll = async (body: EdgeResponse['body']): Promise<Uint8Array> => {
-  if (body instanceof Uint8Array) return body;
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of body) chunks.push(chunk);
-  return Buffer.concat(chunks);
-};
-
 /** undefined when the body is not a JSON object. */
 const parseDocument = (body: Buffer): object | undefined => {
   try {
@@ -50,49 +35,6 @@ const parseDocument = (body: Buffer): object | undefined => {
     return undefined;
   }
 };
-
-/** Filter groups that a request accesses. */
-const groupsOf = ({ mount, namespace }: RequestHead, whole: string | undefined): string[] => [
-  ...(mount === undefined || mount.uuid === '' ? [] : [mountGroup(mount.uuid)]),
-  ...(namespace === undefined || namespace.path === '' ? [] : [namespaceGroup(namespace.id)]),
-  ...(whole === undefined ? [] : [whole]),
-];
-
-/** The path as the client asked for it, below its namespace. */
-const wholePath = ({ mount, path }: RequestHead): string =>
-  (mount?.path ?? '') + path.replace(/^\//, '');
-
-/**
- * Serves requests that secondaries forward to this primary. A request for data withheld from the asking
- * secondary fails with `sys.no_route`.
- * @param whole the filter group of a service whose data belongs to a single mount
- */
-export const serveForwarded =
-  (edge: () => EdgeService, whole?: string) =>
-  async (request: Uint8Array, mayReach: MayReach): Promise<Uint8Array> => {
-    const { head, body, deadlineMs } = RequestStart.decode(request);
-    if (head === undefined)
-      throw new KeelsonError('replication.malformed', { reason: 'no request' });
-    if (!(await mayReach(groupsOf(head, whole))))
-      throw new KeelsonError('sys.no_route', { path: wholePath(head) });
-    const late = new AbortController();
-    const timer = setTimeout(() => late.abort(), deadlineMs);
-    try {
-      const response = await edge().handle({
-        head,
-        body: bufferedBody(body),
-        signal: late.signal,
-        timeoutMs: deadlineMs,
-      });
-      return ResponseStart.encode({
-        head: response.head,
-        body: Buffer.from(await readAll(response.body)),
-        complete: true,
-      }).finish();
-    } finally {
-      clearTimeout(timer);
-    }
-  };
 
 /** Adds warnings in the format of one API. */
 export interface WarningPlace {

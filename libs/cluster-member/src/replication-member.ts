@@ -5,6 +5,7 @@
 import { hkdfSync } from 'node:crypto';
 import type { Bus } from '@keelson/bus';
 import { pause } from '@keelson/clock';
+import type { EdgeService } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import type { ReplicationRole } from '@keelson/proto/sys/v1/replication';
 import {
@@ -26,6 +27,7 @@ import {
   writeLogEnd,
 } from '@keelson/replication';
 import { takeFence } from '@keelson/storage';
+import { type ServeForwarded, serveForwarded } from './forwarded-requests.ts';
 import type { LogIndex } from './log-index.ts';
 import { NO_TRANSPORT } from './nats-transport.ts';
 import { parseKind } from './remote-membership.ts';
@@ -43,9 +45,14 @@ import { afterRestoration } from './store-copy.ts';
 import { loadUpkeep } from './upkeep-records.ts';
 
 export interface ReplicationMemberOptions extends RunParts {
+  /** Filter group of a service whose data belongs to a single mount. */
+  readonly wholeGroup?: string | undefined;
   /** Gate for the writes of the service itself, as opposed to those of replication. */
   readonly gate: WriteGate;
 }
+
+/** Called when another cluster was promoted to be the primary of a set. */
+export type OnSuperseded = (kind: ReplicationKind, promotion: number) => Promise<void>;
 
 interface Running {
   readonly generation: string;
@@ -59,6 +66,8 @@ const PUBLISHED_POLL_MS = 20;
 
 const LEASE_TTL_MS = 15_000;
 const NEVER = new AbortController().signal;
+
+const notServing: ServeForwarded = () => Promise.reject(new KeelsonError('replication.not_ready'));
 
 /** Identifies a set of roles; equal in all replicas that act on the same roles. */
 const turnOf = (roles: readonly ReplicationRole[]): string =>
@@ -85,6 +94,8 @@ export class ReplicationMember {
   #rootKey: Uint8Array = new Uint8Array(0);
   #indexKey: Uint8Array | undefined;
   #turn: Promise<unknown> = Promise.resolve();
+  #serveForwarded: ServeForwarded = notServing;
+  #onSuperseded: OnSuperseded = () => Promise.resolve();
   readonly #replicas: ReplicaTurns;
 
   constructor(options: ReplicationMemberOptions) {
@@ -106,6 +117,15 @@ export class ReplicationMember {
       if (isOver) options.logger.info({ fault: kind }, `over: ${text}`);
       else options.logger.error({ fault: kind, err }, text);
     });
+  }
+
+  /** Answers requests that secondaries forward from now on; before, they are refused as not ready. */
+  serve(edge: EdgeService): void {
+    this.#serveForwarded = serveForwarded(edge, this.#options.wholeGroup);
+  }
+
+  onSuperseded(listener: OnSuperseded): void {
+    this.#onSuperseded = listener;
   }
 
   get gate(): WriteGate {
@@ -395,6 +415,8 @@ export class ReplicationMember {
             rootKey: () => this.#rootKey,
             clusterAddresses: () => this.#clusterAddresses(kind),
             guarded: guardWrites(this.#options.store, this.gate),
+            serveForwarded: (request, mayReach) => this.#serveForwarded(request, mayReach),
+            onSuperseded: (promotion) => this.#onSuperseded(kind, promotion),
           });
     const identity = toIdentity(role);
     if (identity === undefined) return undefined;

@@ -20,6 +20,7 @@ import {
 } from '@keelson/replication';
 import { startWorker, VERSION } from '@keelson/runtime';
 import { type Barrier, loadWrappedKeyring, type Store } from '@keelson/storage';
+import type { ServeForwarded } from './forwarded-requests.ts';
 import { logReachability } from './nats-reachability.ts';
 
 /** How the clusters of a set reach each other. */
@@ -43,9 +44,6 @@ export interface RunParts {
   readonly logger: Logger;
   readonly transport: ReplicationTransport;
   readonly membershipOf: (kind: ReplicationKind) => Membership;
-  /** Called when another cluster was promoted to be the primary of the set. */
-  readonly supersede: (kind: ReplicationKind, promotion: number) => Promise<void>;
-  readonly serveForwarded: (request: Uint8Array, mayReach: MayReach) => Promise<Uint8Array>;
   /** Maps the records of the service to the groups that a paths filter names. */
   readonly groups: RecordGroups;
   /** The paths filter of a secondary; absent in services that do not know filters. */
@@ -55,9 +53,6 @@ export interface RunParts {
   /** Id of this cluster; absent in services that do not know it. */
   readonly localClusterId?: () => Promise<string>;
 }
-
-/** Whether the records of these groups cross to the secondary that forwards a request. */
-export type MayReach = (groups: readonly string[]) => Promise<boolean>;
 
 export interface PrimaryRun {
   readonly role: 'primary';
@@ -87,6 +82,9 @@ const untilAborted = (signal: AbortSignal): Promise<void> =>
   });
 
 interface PrimaryOptions {
+  readonly serveForwarded: ServeForwarded;
+  /** Called when another cluster was promoted to be the primary of the set. */
+  readonly onSuperseded: (promotion: number) => Promise<void>;
   /** Current root key of this service's barrier. */
   readonly rootKey: () => Uint8Array;
   readonly clusterAddresses: () => Promise<readonly string[]>;
@@ -98,7 +96,7 @@ export const startPrimaryRun = (
   parts: RunParts,
   kind: ReplicationKind,
   bus: Bus,
-  { rootKey, clusterAddresses, guarded }: PrimaryOptions,
+  { rootKey, clusterAddresses, guarded, serveForwarded, onSuperseded }: PrimaryOptions,
 ): PrimaryRun => {
   const { service, store, leases, clock, logger } = parts;
   const membership = parts.membershipOf(kind);
@@ -129,13 +127,11 @@ export const startPrimaryRun = (
     clusterAddresses,
     apiAddress: parts.transport.apiAddress,
     serveForwarded: (request, secondaryId) =>
-      parts.serveForwarded(request, (groups) => mayReach(secondaryId, groups)),
+      serveForwarded(request, (groups) => mayReach(secondaryId, groups)),
     onSuperseded: (promotion) => {
-      parts
-        .supersede(kind, promotion)
-        .catch((err: unknown) =>
-          logger.error({ err, kind }, 'this superseded primary could not stop'),
-        );
+      onSuperseded(promotion).catch((err: unknown) =>
+        logger.error({ err, kind }, 'this superseded primary could not stop'),
+      );
     },
     onFiltered: (secondaryId) => filtered.ensure(secondaryId),
     ...(parts.describeFilter && { describeFilter: parts.describeFilter }),

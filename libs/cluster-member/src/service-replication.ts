@@ -1,6 +1,5 @@
 /** Composes the replication of a service other than sys. */
 import type { Clock } from '@keelson/clock';
-import type { EdgeService } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import type { LeaseStore } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
@@ -11,7 +10,6 @@ import type {
 import { guardWrites, type RecordArea, recordGroups, WriteGate } from '@keelson/replication';
 import type { RpcService } from '@keelson/rpc';
 import type { Barrier, Store } from '@keelson/storage';
-import { serveForwarded } from './forwarding.ts';
 import { NO_TRANSPORT } from './nats-transport.ts';
 import { remoteMembership } from './remote-membership.ts';
 import { ReplicationMember } from './replication-member.ts';
@@ -28,6 +26,7 @@ export interface ReplicationParts {
 export interface ServiceReplication {
   /** The store for everything in the service except replication. */
   readonly store: Store;
+  /** Answers forwarded requests once `serve` was called. */
   readonly member: ReplicationMember;
   /** RPC service that sys calls. */
   readonly rpc: RpcService<typeof ReplicationMemberDefinition>;
@@ -45,8 +44,6 @@ export const composeServiceReplication = (
   own: {
     readonly service: string;
     readonly logger: Logger;
-    /** Answers requests that secondaries forward. */
-    readonly edge: () => EdgeService;
     /** Finds an object that records refer to; absent without object storage. */
     readonly findObject?: ((key: string) => Promise<Uint8Array | undefined>) | undefined;
     /** Locations of the records that a paths filter can withhold; all others go to every secondary. */
@@ -55,7 +52,6 @@ export const composeServiceReplication = (
 ): ServiceReplication => {
   const { store, barrier, leases, clock, replication } = parts;
   const { service, logger, areas } = own;
-  const whole = areas.find((area) => 'group' in area)?.group;
   const gate = new WriteGate();
   const member = new ReplicationMember({
     service,
@@ -70,12 +66,12 @@ export const composeServiceReplication = (
       if (replication === undefined) throw new KeelsonError('replication.not_ready');
       return remoteMembership(replication.sets, kind, service);
     },
-    supersede: async (kind, promotion) => {
-      await replication?.sets.supersede({ kind, promotion: BigInt(promotion) });
-    },
-    serveForwarded: serveForwarded(own.edge, whole),
+    wholeGroup: areas.find((area) => 'group' in area)?.group,
     groups: recordGroups(areas),
     ...(own.findObject && { findObject: own.findObject }),
+  });
+  member.onSuperseded(async (kind, promotion) => {
+    await replication?.sets.supersede({ kind, promotion: BigInt(promotion) });
   });
   return { store: guardWrites(store, gate), member, rpc: replicationMemberRpc(member) };
 };

@@ -256,7 +256,6 @@ export const composePki = (parts: PkiParts): PkiService => {
     service: 'pki',
     logger,
     areas: REPLICATED_AREAS,
-    edge: () => acceptingOutboxes(store, edge),
   });
   const stopping = new AbortController();
   const authorities = createAuthorities(store);
@@ -309,6 +308,7 @@ export const composePki = (parts: PkiParts): PkiService => {
   });
   const routes = pkiRoutes(shared, policy, { responder, tidy, acme });
   const edge = pkiEdge(store, member, logger, routes);
+  member.serve(acceptingOutboxes(store, edge));
   const joined = Promise.withResolvers<void>();
   const follower = {
     store,

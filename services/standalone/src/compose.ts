@@ -7,9 +7,6 @@ import { composeGateway } from '@keelson/gateway-service';
 import { InProcessLeaseStore } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
 import { composePki } from '@keelson/pki-service';
-import type { EngineDefinition } from '@keelson/proto/engine/v1/engine';
-import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replication';
-import type { RpcService } from '@keelson/rpc';
 import { composeSys, type RestoredInstallation, type SysService } from '@keelson/sys-service';
 import { composeWorkspace } from '@keelson/workspace-service';
 import type { standaloneConfig } from './config.ts';
@@ -150,15 +147,11 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
   });
   const parts = { config, leases, clock, logger, registry };
 
-  const engines = new Map<string, RpcService<typeof EngineDefinition>>();
-  const replicas = new Map<string, RpcService<typeof ReplicationMemberDefinition>>();
   const installation = restoredInstallation(stores, folder);
-  const sys = composeSys({ ...parts, ...stores.sys, engines, replicas, transport, installation });
-  const { cluster, ledger } = sys;
-  const replication = { transport, sets: sys.replicationSets };
+  const composedSys = composeSys({ ...parts, ...stores.sys, transport, installation });
+  const { cluster, ledger, replicationSets: sets } = composedSys;
+  const replication = { transport, sets };
   const pki = composePki({ ...parts, ...stores.pki, cluster, ledger, replication });
-  engines.set('pki', pki.engine);
-  replicas.set('pki', pki.replica);
   const { prepared, token: runnerToken, fault: runnerFault } = await prepareOwnRunner(given);
   const workspace = composeWorkspace({
     ...parts,
@@ -167,7 +160,13 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
     cluster,
     replication,
   });
-  replicas.set('workspace', workspace.replica);
+  const sys = composedSys.serve({
+    engines: new Map([['pki', pki.engine]]),
+    replicas: new Map([
+      ['pki', pki.replica],
+      ['workspace', workspace.replica],
+    ]),
+  });
   await startSys(sys, stores, { isFirst, keyFile: config.unsealKeyFile });
   const keys = isFirst ? await sys.seal.ensureFirstKeys() : undefined;
   for (const service of [pki, workspace]) {

@@ -1,104 +1,29 @@
-/** The parts of sys and their dependencies, from which `compose.ts` builds the service. */
-
+/** The second phase of the composition: everything that calls the other services. */
 import { hostname } from 'node:os';
-import type { Clock } from '@keelson/clock';
-import {
-  NO_TRANSPORT,
-  ReplicationMember,
-  type ReplicationTransport,
-  serveForwarded,
-} from '@keelson/cluster-member';
-import type { EdgeService } from '@keelson/edge';
-import type { LeaseStore } from '@keelson/locks';
-import type { Logger } from '@keelson/logging';
-import type { MetricsRegistry } from '@keelson/metrics';
 import type { EngineDefinition } from '@keelson/proto/engine/v1/engine';
 import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replication';
-import { guardWrites, recordGroups, WriteGate } from '@keelson/replication';
 import type { RpcService } from '@keelson/rpc';
 import { VERSION } from '@keelson/runtime';
-import type { Barrier, Store } from '@keelson/storage';
-import { followDecisionState } from './access/decision-state.ts';
 import type { BackupContext } from './backups/backup-operations.ts';
 import { openScheduledBackups } from './backups/backup-schedule.ts';
-import { composeAdministration, TOKEN_REMOVAL_HOOKS } from './compose-administration.ts';
-import { type SysConfig, toSystemTtls } from './config.ts';
-import { DamageRegister } from './damage/damage-register.ts';
-import { effectiveLeaseTtls, type LeaseTtls } from './mounts/domain/lease-ttl.ts';
-import { builtInMountConfig } from './mounts/mount-records.ts';
+import { composeAdministration } from './compose-administration.ts';
+import type { SysCore } from './compose-core.ts';
 import { createNodes } from './nodes/node-operations.ts';
 import { createVersionHistory } from './nodes/version-history.ts';
-import { policyBookView } from './policies/policy-book.ts';
-import { namespacePolicyPrefix } from './policies/policy-records.ts';
 import { composeReplication, type Replication } from './replication/compose-replication.ts';
-import { createCatalog } from './replication/filters/filter-catalog.ts';
-import {
-  describeFilter,
-  findReceivedFilter,
-  moveInFilters,
-  refreshFilters,
-} from './replication/filters/filter-operations.ts';
-import { SYS_AREAS } from './replication/filters/filtered-areas.ts';
-import type { RotationContext } from './seal/rotation-operations.ts';
-import { Seal } from './seal/seal.ts';
-import { clusterRecords, rotationRecords } from './seal/seal-records.ts';
-import { loadUnsealKey } from './seal/unseal-key-file.ts';
-import {
-  createSnapshots,
-  type RestoredInstallation,
-  type Snapshots,
-} from './snapshots/snapshot-operations.ts';
-import type { TokenTtls } from './tokens/domain/token-lifetime.ts';
-import type { TokenContext } from './tokens/token-context.ts';
-import { namespaceTokenPrefixes } from './tokens/token-records.ts';
-export interface SysParts {
-  readonly config: SysConfig;
-  readonly store: Store;
-  readonly barrier: Barrier;
-  readonly leases: LeaseStore;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** By service name; filled by the composition root before `start`. */
+import { createSnapshots, type Snapshots } from './snapshots/snapshot-operations.ts';
+
+/** The other services of this installation, by name. */
+export interface OtherServices {
   readonly engines: ReadonlyMap<string, RpcService<typeof EngineDefinition>>;
-  /** Services whose store may differ from the recorded one: see `requireKnownStore`. */
-  readonly newStores?: readonly string[];
-  /** Transport between the clusters of a replication set; absent: no replication. */
-  readonly transport?: ReplicationTransport | undefined;
-  /** The other services that keep stores; keyed and filled like `engines`. */
-  readonly replicas?: ReadonlyMap<string, RpcService<typeof ReplicationMemberDefinition>>;
-  /** Absent: the installation has no files of its own. */
-  readonly installation?: RestoredInstallation;
-  /** "sqlite" or "postgresql"; shown by `sys/seal-status`. */
-  readonly storageType?: string;
-  /** Metrics of the process. */
-  readonly registry: MetricsRegistry;
+  /** Those that keep stores. */
+  readonly replicas: ReadonlyMap<string, RpcService<typeof ReplicationMemberDefinition>>;
 }
 
-const createSeal = ({ config, barrier }: SysParts, store: Store): Seal => {
-  const keyFile = config.unsealKeyFile;
-  return new Seal({
-    store,
-    barrier,
-    loadUnsealKey:
-      keyFile === undefined ? undefined : (isInitialized) => loadUnsealKey(keyFile, isInitialized),
-  });
-};
-
-/** Lifetimes of tokens as the mount auth/token/ of the namespace is tuned. */
-const tokenTtlsOf = async (
-  store: Store,
-  namespaceId: string,
-  systemTtls: LeaseTtls,
-): Promise<TokenTtls> => {
-  const tuned = await builtInMountConfig(store, namespaceId, 'token');
-  const { defaultLeaseTtlSeconds, maxLeaseTtlSeconds } = effectiveLeaseTtls(tuned, systemTtls);
-  return { defaultTtlSeconds: defaultLeaseTtlSeconds, maxTtlSeconds: maxLeaseTtlSeconds };
-};
-
 const composeSnapshots = (
-  { store, barrier, clock, replicas, installation }: SysParts,
-  seal: Seal,
-  { own, state }: Replication,
+  { parts: { store, barrier, clock, installation }, seal, state }: SysCore,
+  { own }: Replication,
+  { replicas }: OtherServices,
 ): Snapshots =>
   createSnapshots({
     store,
@@ -107,7 +32,7 @@ const composeSnapshots = (
     seal,
     version: VERSION,
     own,
-    others: () => replicas ?? new Map(),
+    others: replicas,
     secondaryKind: async () => {
       const { performance, dr } = await state.roles();
       if (performance?.role === 'secondary') return 'performance';
@@ -117,133 +42,52 @@ const composeSnapshots = (
   });
 
 const composeBackups = (
-  { config, clock, registry }: SysParts,
-  context: Pick<BackupContext, 'store' | 'logger' | 'snapshots'>,
+  { parts: { config, clock, registry }, store, logger }: SysCore,
+  snapshots: Snapshots,
 ): BackupContext => ({
-  ...context,
+  store,
+  logger,
+  snapshots,
   clock,
-  scheduled: openScheduledBackups(config, { logger: context.logger, registry }),
+  scheduled: openScheduledBackups(config, { logger, registry }),
 });
 
-/** @param edge for requests that another cluster forwards */
-export const composeContext = (parts: SysParts, edge: () => EdgeService) => {
-  const { config, barrier, leases, clock, engines, transport = NO_TRANSPORT } = parts;
-  const logger = parts.logger.child({ service: 'sys' });
-  const gate = new WriteGate();
-  const store = guardWrites(parts.store, gate);
-  const localClusterId = async (): Promise<string> =>
-    (await clusterRecords.find(parts.store))?.id ?? '';
-  const member = new ReplicationMember({
-    service: 'sys',
-    store: parts.store,
-    barrier,
-    leases,
-    clock,
-    logger,
+export const composeContext = (core: SysCore, others: OtherServices) => {
+  const { parts, damage, views } = core;
+  const { store, clock } = parts;
+  const { memberships, state, transport, tokens, catalog, localClusterId, logger } = core;
+  const replication = composeReplication({
+    ...core.activation,
+    memberships,
+    state,
     transport,
-    gate,
-    membershipOf: (kind) => replication.state.ownMembershipOf(kind, 'sys'),
-    supersede: (kind, promotion) => replication.state.supersede(kind, promotion),
-    serveForwarded: serveForwarded(edge),
-    groups: recordGroups(SYS_AREAS),
-    describeFilter: (secondaryId) => describeFilter(replication.context, secondaryId),
-    localClusterId,
-  });
-  const systemTtls = toSystemTtls(config);
-  const seal = createSeal(parts, store);
-  const tokens: TokenContext = {
-    store,
-    barrier,
-    clock,
-    ttlsOf: (namespaceId) => tokenTtlsOf(store, namespaceId, systemTtls),
-    onRemoved: TOKEN_REMOVAL_HOOKS,
-  };
-  const damage = new DamageRegister(logger);
-  const policies = policyBookView(store, damage.of('policies'));
-  const administration = composeAdministration({
-    config,
-    store,
-    clock,
     tokens,
-    policies,
-    engines,
-    damage,
-    onMountMoved: (tx, before, after) => moveInFilters(replication.context, tx, before, after),
-    afterMountMove: () => refreshFilters(replication.context),
-    keptBackPaths: async () =>
-      (await findReceivedFilter(replication.context))?.dynamic_filtered_mounts ?? [],
-    namespacePrefixes: (id) => [...namespaceTokenPrefixes(id), namespacePolicyPrefix(id)],
+    policies: views.policies,
+    catalog,
+    localClusterId,
+    services: others.replicas,
+    logger,
   });
-  const { namespaces, mounts, engineTypes, auditDevices } = administration;
-  const replication = composeReplication(
-    {
-      store: parts.store,
-      barrier,
-      seal,
-      member,
-      clock,
-      version: VERSION,
-      transport,
-      tokens,
-      policies,
-      catalog: createCatalog({ store: parts.store, mounts, namespaces }),
-      localClusterId,
-      services: parts.replicas ?? new Map(),
-      logger,
-    },
-    member,
-  );
-  const decisionState = followDecisionState(store, seal, {
-    isDrSecondary: () => replication.state.isDrSecondary(),
-    isSuperseded: () => replication.state.isSuperseded(),
-    isSwitching: () => replication.state.isSwitching,
-    namespaces,
-    mounts,
-    engineTypes,
-    auditDevices,
-  });
+  const administration = composeAdministration(core, others, replication.context);
   /** Reads each kind of record first, so that the counts are current. */
   const countDamage = async () => {
-    await Promise.all([policies(), namespaces(), mounts(), engineTypes(), auditDevices()]);
+    await Promise.all(Object.values(views).map((view) => view()));
     return damage.counts();
   };
-  const rotation: RotationContext = {
-    store,
-    barrier,
-    clock,
-    requireOwnKeyring: () => gate.requireOpen(rotationRecords.path),
-  };
-  const build = {
-    versions: { own: VERSION, compatible: config.compatibleVersion },
-    storageType: parts.storageType ?? 'sqlite',
-  };
-
-  const nodes = createNodes({ store: parts.store, clock, hostname: hostname(), version: VERSION });
-  const versions = createVersionHistory({ store: parts.store, clock, version: VERSION });
-
-  const snapshots = composeSnapshots(parts, seal, replication);
-  const backups = composeBackups(parts, { store, logger, snapshots });
-
+  const snapshots = composeSnapshots(core, replication, others);
   return {
-    parts,
+    ...core,
     snapshots,
-    backups,
-    logger,
-    gate,
-    store,
-    member,
-    systemTtls,
-    seal,
-    tokens,
-    policies,
+    backups: composeBackups(core, snapshots),
     administration,
     replication,
-    decisionState,
     countDamage,
-    rotation,
-    build,
-    nodes,
-    versions,
+    build: {
+      versions: { own: VERSION, compatible: parts.config.compatibleVersion },
+      storageType: parts.storageType ?? 'sqlite',
+    },
+    nodes: createNodes({ store, clock, hostname: hostname(), version: VERSION }),
+    versions: createVersionHistory({ store, clock, version: VERSION }),
   };
 };
 

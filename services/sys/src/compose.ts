@@ -1,33 +1,21 @@
 /** The composition root of sys. */
-import {
-  awaitIndex,
-  forwardingRoutes,
-  NO_TRANSPORT,
-  replicationSets,
-} from '@keelson/cluster-member';
+import { forwardingRoutes } from '@keelson/cluster-member';
 import type { Route } from '@keelson/edge';
 import { createEdgeService, type EdgeService } from '@keelson/edge';
 import type { PeriodicWork } from '@keelson/locks';
-import type { AccessDefinition } from '@keelson/proto/sys/v1/access';
-import type { ClusterDefinition, LeasesDefinition } from '@keelson/proto/sys/v1/cluster';
-import type { ReplicationSetsDefinition } from '@keelson/proto/sys/v1/replication';
-import type { RpcService } from '@keelson/rpc';
 import { VERSION } from '@keelson/runtime';
 import {
   createSecretsErrorRenderer,
   envelopeWarnings,
   secretsComponents,
 } from '@keelson/secrets-api';
-import { accessRpc } from './access/access-rpc.ts';
 import { isUnauthenticated } from './access/domain/special-paths.ts';
 import { registerBackupMetrics } from './backups/backup-metrics.ts';
 import { backupImpairments } from './backups/backup-operations.ts';
-import { composeContext, type SysContext, type SysParts } from './compose-context.ts';
-import { leaseRpc } from './leases/lease-rpc.ts';
+import { composeContext, type OtherServices, type SysContext } from './compose-context.ts';
+import { composeCore, type SysParts, type SysRpc, sysRpc } from './compose-core.ts';
 import { registerSysMetrics } from './metrics/sys-metrics.ts';
-import { toEdgeMount } from './mounts/mount-document.ts';
 import { sysPeriodicWork } from './periodic-work.ts';
-import { createCluster } from './rpc/cluster-rpc.ts';
 import {
   type InitializationParts,
   type InitializationRequest,
@@ -42,13 +30,13 @@ import { createSysWorkers, finishRestoration } from './sys-workers.ts';
 
 export type { RestoredInstallation } from './snapshots/snapshot-operations.ts';
 
-export interface SysService {
+/** What the other services need to be composed; `serve` needs those services. */
+export interface ComposedSys extends SysRpc {
+  serve(others: OtherServices): SysService;
+}
+
+export interface SysService extends SysRpc {
   readonly edge: EdgeService;
-  readonly access: RpcService<typeof AccessDefinition>;
-  readonly cluster: RpcService<typeof ClusterDefinition>;
-  readonly ledger: RpcService<typeof LeasesDefinition>;
-  /** Membership of the replication sets that this cluster leads. */
-  readonly replicationSets: RpcService<typeof ReplicationSetsDefinition>;
   readonly seal: {
     /** @throws KeelsonError `request.invalid` when the cluster is initialized already */
     initialize(request?: Partial<InitializationRequest>): Promise<Initialized>;
@@ -113,46 +101,8 @@ const sysEdge = (context: SysContext, routes: readonly Route[]): EdgeService =>
     ),
   });
 
-const sysRpc = (
-  context: SysContext,
-): Pick<SysService, 'access' | 'cluster' | 'replicationSets' | 'ledger'> => {
-  const { parts, store, seal, member, gate, systemTtls, administration, replication } = context;
-  const { namespaces, mounts, auditDevices } = administration;
-  return {
-    access: accessRpc({
-      store,
-      seal,
-      tokens: context.tokens,
-      policies: context.policies,
-      decisionState: context.decisionState,
-      awaitIndex: (header) => awaitIndex(member, header),
-      auditDevices,
-      systemTtls,
-      ceremonies: parts.config,
-      toEdgeMount,
-    }),
-    cluster: createCluster({
-      store,
-      seal,
-      rotation: context.rotation,
-      mounts,
-      namespaces,
-      systemTtls,
-      replicationRoles: (service) => replication.state.rolesFor(service),
-      newStores: parts.newStores ?? [],
-      writesLocally: () => gate.closed !== 'all',
-    }),
-    replicationSets: replicationSets(
-      (kind, service) => replication.state.ownMembershipOf(kind, service),
-      (kind, promotion) => replication.state.supersede(kind, promotion),
-    ),
-    ledger: leaseRpc(administration.leases),
-  };
-};
-
-export const composeSys = (parts: SysParts): SysService => {
-  const context = composeContext(parts, () => edge);
-  const { seal, replication, member } = context;
+const serveSys = (context: SysContext): Omit<SysService, keyof SysRpc> => {
+  const { parts, seal, state, replication, member } = context;
   const initialization = {
     seal,
     store: context.store,
@@ -164,23 +114,23 @@ export const composeSys = (parts: SysParts): SysService => {
   registerSysMetrics(parts.registry, {
     seal,
     store: context.store,
-    transport: parts.transport ?? NO_TRANSPORT,
+    transport: context.transport,
     clock: parts.clock,
   });
   registerBackupMetrics(parts.registry, context.backups);
   const edge = sysEdge(context, sysRoutes(context, initialize));
+  member.serve(edge);
   const periodicWork = sysPeriodicWork(context);
   const workers = createSysWorkers(context, periodicWork);
   return {
     edge,
-    ...sysRpc(context),
     periodicWork,
     seal: {
       initialize: (request = {}) => initialize({ ...DEFAULT_SHARES, ...request }),
       ensureFirstKeys: async () => {
         if ((await seal.record()) === undefined) return initialize(DEFAULT_SHARES);
         // Writes are allowed only once it is certain that the cluster does not follow another.
-        await replication.state.settled();
+        await state.settled();
         return replaceFirstKeys(initialization, DEFAULT_SHARES);
       },
       unseal: async (share) => {
@@ -199,4 +149,10 @@ export const composeSys = (parts: SysParts): SysService => {
       await context.backups.scheduled?.storage.close();
     },
   };
+};
+
+export const composeSys = (parts: SysParts): ComposedSys => {
+  const core = composeCore(parts);
+  const rpc = sysRpc(core);
+  return { ...rpc, serve: (others) => ({ ...rpc, ...serveSys(composeContext(core, others)) }) };
 };

@@ -27,12 +27,13 @@ await runServiceProcess({
     const service = composeSys({
       ...parts,
       newStores,
+      storageType: 'postgresql',
+    }).serve({
       engines: new Map([['pki', connect(EngineDefinition, 'pki', pkiAddresses)]]),
       replicas: new Map([
         ['pki', connect(ReplicationMemberDefinition, 'pki', pkiAddresses)],
         ['workspace', connect(ReplicationMemberDefinition, 'workspace', workspaceAddresses)],
       ]),
-      storageType: 'postgresql',
     });
     const calls = [[AccessDefinition, service.access]] as const;
     return {

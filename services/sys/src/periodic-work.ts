@@ -67,14 +67,14 @@ const allWork = (context: SysContext): Readonly<Record<string, PeriodicWork>> =>
 
 /** Work runs only while this cluster may write the records that it changes. */
 export const sysPeriodicWork = (context: SysContext): Readonly<Record<string, PeriodicWork>> => {
-  const { replication, gate } = context;
+  const { state, gate } = context;
   return Object.fromEntries(
     Object.entries(allWork(context)).map(([name, work]): [string, PeriodicWork] => [
       name,
       {
         ...work,
         round: async (options) => {
-          await replication.state.settled();
+          await state.settled();
           const isOurs =
             gate.closed === 'none' ||
             OWN_WORK.has(name) ||

@@ -27,8 +27,9 @@ export const sysRoutes = (
   context: SysContext,
   initialize: (request: InitializationRequest) => Promise<Initialized>,
 ): Route[] => {
-  const { parts, gate, store, seal, tokens, policies, replication, build, countDamage } = context;
+  const { parts, gate, store, seal, tokens, views, replication, build, countDamage } = context;
   const { config, clock } = parts;
+  const { policies } = views;
   const rekey = { store, seal, clock, followsPrimary: () => gate.closed !== 'none' };
 
   const generateRoot: TokenCeremonyContext = {
@@ -59,7 +60,7 @@ export const sysRoutes = (
       compatibleVersion: config.compatibleVersion,
     }),
     ...engineCatalogRoutes({
-      engineTypes: context.administration.engineTypes,
+      engineTypes: views.engineTypes,
       version: build.versions.own,
     }),
     ...rotationRoutes(context.rotation),

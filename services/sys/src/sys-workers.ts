@@ -25,7 +25,7 @@ export const createSysWorkers = (
   context: SysContext,
   periodicWork: Readonly<Record<string, PeriodicWork>>,
 ): SysWorkers => {
-  const { parts, logger, store, seal, replication } = context;
+  const { parts, logger, store, seal, state } = context;
   const { leases, clock } = parts;
   const supervision = { logger, clock };
   const runWhileUnsealed = (name: string, work: PeriodicWork): Worker =>
@@ -82,7 +82,7 @@ export const createSysWorkers = (
       } else await open();
       roles ??= startWorker(
         'roles',
-        (signal) => followRoles(parts.store, seal, replication.state, signal),
+        (signal) => followRoles(parts.store, seal, state, signal),
         supervision,
       );
       if (seal.isSealed && parts.config.unsealKeyFile !== undefined)

@@ -147,11 +147,10 @@ export const openSysHarness = async (options: SysHarnessOptions = {}): Promise<S
     leases,
     clock,
     logger,
-    engines: new Map([['sample', engine]]),
     newStores: options.newStores ?? [],
     transport: options.transport,
     storageType: options.storageType ?? 'sqlite',
-  });
+  }).serve({ engines: new Map([['sample', engine]]), replicas: new Map() });
 
   const questionOf = (method: string, path: string, request: SysRequest): ResolveRequest => ({
     surface: Surface.V1,

@@ -274,7 +274,6 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
     service: 'workspace',
     logger,
     areas: [{ below: 'shared/', group: WORKSPACE_GROUP }],
-    edge: () => edge,
     findObject: storage && ((key) => storage.get(key)),
   });
   const contents = composeContents({ ...parts, store, storage, logger, member });
@@ -305,6 +304,7 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
       ),
     }),
   );
+  member.serve(edge);
   const opened = Promise.withResolvers<void>();
   const joined = Promise.withResolvers<void>();
   const follower = {

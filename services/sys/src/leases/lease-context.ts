@@ -6,11 +6,15 @@ import type { RpcService } from '@keelson/rpc';
 import type { Store } from '@keelson/storage';
 import type { EngineType } from '../mounts/engine-type-records.ts';
 
-export interface LeaseContext {
+/** What the registration of leases needs. */
+export interface LeaseRegistryContext {
   readonly store: Store;
   readonly clock: Clock;
   /** The mount with this uuid, as its engine knows it. */
   readonly findMount: (uuid: string) => Promise<Mount | undefined>;
+}
+
+export interface LeaseContext extends LeaseRegistryContext {
   readonly engineTypes: () => Promise<ReadonlyMap<string, EngineType>>;
   /** By service name. */
   readonly engines: ReadonlyMap<string, RpcService<typeof EngineDefinition>>;

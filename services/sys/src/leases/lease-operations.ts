@@ -5,7 +5,7 @@ import { findMountRecord } from '../mounts/mount-records.ts';
 import { findStoredToken } from '../tokens/token-records.ts';
 import { type LeaseRecord, renewedLease, ttlSeconds } from './domain/lease.ts';
 import { withSlash } from './domain/lease-prefix.ts';
-import type { LeaseContext } from './lease-context.ts';
+import type { LeaseContext, LeaseRegistryContext } from './lease-context.ts';
 import {
   findLease,
   leasePages,
@@ -70,7 +70,7 @@ const absent = (): never => {
  * @throws KeelsonError `request.not_found` when the mount is gone; `sys.permission_denied` when the token has ended
  */
 export const registerLease = async (
-  { store, clock, findMount }: LeaseContext,
+  { store, clock, findMount }: LeaseRegistryContext,
   request: RegisterLeaseRequest,
 ): Promise<Lease> => {
   const mount = await findMount(request.mountUuid);

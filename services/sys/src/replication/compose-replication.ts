@@ -1,9 +1,5 @@
 /** Composes the replication of this cluster. */
-import {
-  type ReplicationMember,
-  type ReplicationTransport,
-  replicationMemberRpc,
-} from '@keelson/cluster-member';
+import { type ReplicationTransport, replicationMemberRpc } from '@keelson/cluster-member';
 import { KeelsonError } from '@keelson/errors';
 import type { Logger } from '@keelson/logging';
 import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replication';
@@ -14,13 +10,9 @@ import type { PolicyBook } from '../policies/policy-book.ts';
 import type { ReplicationModes } from '../seal/health-routes.ts';
 import type { TokenCeremonyContext } from '../seal/token-ceremony-operations.ts';
 import type { TokenContext } from '../tokens/token-context.ts';
-import {
-  type ActivationParts,
-  type ActivationRequest,
-  activate,
-  resumeActivation,
-} from './activation-operations.ts';
+import { type ActivationParts, type ActivationRequest, activate } from './activation-operations.ts';
 import type { Catalog } from './filters/filter-catalog.ts';
+import type { Memberships } from './memberships.ts';
 import {
   deleteOperationToken,
   issueOperationToken,
@@ -29,7 +21,7 @@ import {
 } from './operation-token-operations.ts';
 import { logPromotion } from './promotion-log.ts';
 import { isSuperseded, operationTokenAttempt } from './replication-records.ts';
-import { createReplicationState, type ReplicationState } from './replication-state.ts';
+import type { ReplicationState } from './replication-state.ts';
 import type { SecondaryContext } from './secondary-operations.ts';
 import { serviceMembers } from './service-members.ts';
 import type { SetContext } from './set-operations.ts';
@@ -37,6 +29,8 @@ import { toMerkleReport, toPrimaryStatus, toSecondaryStatus } from './status-doc
 import { createUpkeepOperations, type UpkeepOperations } from './upkeep-operations.ts';
 
 export interface ReplicationParts extends ActivationParts {
+  readonly memberships: Memberships;
+  readonly state: ReplicationState;
   readonly transport: ReplicationTransport;
   readonly tokens: TokenContext;
   readonly policies: () => Promise<PolicyBook>;
@@ -50,7 +44,6 @@ export interface ReplicationParts extends ActivationParts {
 
 export interface Replication {
   readonly context: SecondaryContext & SetContext;
-  readonly state: ReplicationState;
   /** The member for the store of sys itself. */
   readonly own: RpcService<typeof ReplicationMemberDefinition>;
   readonly upkeep: UpkeepOperations;
@@ -71,30 +64,18 @@ export interface Replication {
   readonly deleteOperationToken: () => Promise<void>;
 }
 
-export const composeReplication = (
-  parts: ReplicationParts,
-  member: ReplicationMember,
-): Replication => {
-  const { store, seal, clock, logger } = parts;
+export const composeReplication = (parts: ReplicationParts): Replication => {
+  const { store, seal, clock, logger, member, memberships, state } = parts;
   const onError = (err: unknown): void => logger.error({ err }, 'replication');
   const sys = replicationMemberRpc(member);
-  const members = serviceMembers(() => new Map([['sys', sys], ...parts.services]));
-  const state = createReplicationState({
-    store,
-    seal,
-    member,
-    catalog: parts.catalog,
-    onError,
-    resume: () => resumeActivation(parts),
-    applyRoles: async (generations) => {
-      const late = await members.applyRoles(generations);
-      if (late.length > 0)
-        onError(new Error(`${late.join(', ')} did not take up the roles in time`));
-    },
+  const members = serviceMembers(new Map([['sys', sys], ...parts.services]));
+  state.waitFor(async (generations) => {
+    const late = await members.applyRoles(generations);
+    if (late.length > 0) onError(new Error(`${late.join(', ')} did not take up the roles in time`));
   });
   const upkeep = createUpkeepOperations({ members, onFailure: onError });
 
-  const context = { ...parts, state, members, onPromoted: logPromotion(logger) };
+  const context = { ...parts, members, onPromoted: logPromotion(logger) };
 
   const statusOf = async (kind: ReplicationKind): Promise<JsonObject> => {
     const roles = await state.roles();
@@ -102,7 +83,7 @@ export const composeReplication = (
     if (role === undefined) return { mode: 'disabled' };
     const reports = await members.reports(kind);
     if (role.role === 'secondary') return toSecondaryStatus(role, reports, clock.nowMs());
-    const membership = state.membershipOf(kind);
+    const membership = memberships.of(kind);
     const facts = {
       knownSecondaries: await membership.knownSecondaries(),
       promotion: await membership.promotion(),
@@ -113,7 +94,6 @@ export const composeReplication = (
 
   return {
     context,
-    state,
     own: sys,
     upkeep,
     operationTokenCeremony: {

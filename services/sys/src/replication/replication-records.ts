@@ -67,6 +67,10 @@ export type SecondaryRoleRecord = Shaped<typeof secondaryRoleRecordShape>;
 export const isSuperseded = ({ performance, dr }: Roles): boolean =>
   [performance, dr].some((role) => role?.role === 'primary' && role.supersededBy !== undefined);
 
+/** The roles in effect: a DR secondary has no other role. */
+export const effectiveRoles = (roles: Roles): Roles =>
+  roles.dr?.role === 'secondary' ? { performance: undefined, dr: roles.dr } : roles;
+
 export const roleRecordShape = Type.Union([primaryRoleRecordShape, secondaryRoleRecordShape]);
 export type RoleRecord = Shaped<typeof roleRecordShape>;
 

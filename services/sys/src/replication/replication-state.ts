@@ -6,22 +6,16 @@ import { randomUUID } from 'node:crypto';
 import type { ReplicationMember } from '@keelson/cluster-member';
 import { KeelsonError } from '@keelson/errors';
 import type { ReplicationRole } from '@keelson/proto/sys/v1/replication';
-import {
-  type FilterCatalog,
-  type Membership,
-  REPLICATION_KINDS,
-  type ReplicationKind,
-  StoredMembership,
-} from '@keelson/replication';
-import { deriveView, type Store } from '@keelson/storage';
+import { REPLICATION_KINDS, type ReplicationKind } from '@keelson/replication';
+import type { Store } from '@keelson/storage';
 import { deriveServiceKey } from '../seal/root-key-wrap.ts';
 import type { Seal } from '../seal/seal.ts';
-import { whilePrimary } from './primary-membership.ts';
+import type { Memberships } from './memberships.ts';
 import {
+  effectiveRoles,
   findRoles,
   isSuperseded,
   type PrimaryRoleRecord,
-  ROLE_PATHS,
   type RoleRecord,
   type Roles,
   writeRole,
@@ -32,14 +26,16 @@ export interface ReplicationStateOptions {
   readonly store: Store;
   readonly seal: Seal;
   readonly member: ReplicationMember;
-  /** Used by paths filters. */
-  readonly catalog: FilterCatalog;
+  readonly memberships: Memberships;
   readonly onError: (error: unknown) => void;
   /** Resumes an activation that was interrupted. */
   readonly resume: () => Promise<void>;
-  /** Waits until no service of the cluster acts on former roles, or until a timeout. */
-  readonly applyRoles: (generations: Readonly<Record<ReplicationKind, string>>) => Promise<void>;
 }
+
+/** Waits until no service of the cluster acts on former roles, or until a timeout. */
+export type WaitForServices = (
+  generations: Readonly<Record<ReplicationKind, string>>,
+) => Promise<void>;
 
 export interface ReplicationState {
   /** The effective roles: a DR secondary has no other role. */
@@ -48,9 +44,8 @@ export interface ReplicationState {
   recorded(): Promise<Roles>;
   /** The roles for a service, with its own keys. Waits for a change in progress. */
   rolesFor(service: string): Promise<ReplicationRole[]>;
-  membershipOf(kind: ReplicationKind, service?: string): StoredMembership;
-  /** For a service that publishes: answers only while this cluster is the primary of the set. */
-  ownMembershipOf(kind: ReplicationKind, service?: string): Membership;
+  /** From now on, a change of the roles also waits for the services. */
+  waitFor(services: WaitForServices): void;
   /** Writes a role and applies it; also waits for all services unless called inside `switching`. */
   change(kind: ReplicationKind, role: RoleRecord | undefined): Promise<void>;
   /**
@@ -72,9 +67,6 @@ export interface ReplicationState {
 }
 
 export const newGeneration = (): string => randomUUID();
-
-const effective = (roles: Roles): Roles =>
-  roles.dr?.role === 'secondary' ? { performance: undefined, dr: roles.dr } : roles;
 
 const toRole = (
   kind: ReplicationKind,
@@ -144,11 +136,8 @@ const reportOnce = (onError: (error: unknown) => void) => {
 
 export const createReplicationState = (options: ReplicationStateOptions): ReplicationState => {
   const { store, seal, member } = options;
-  const recorded = deriveView(store, ROLE_PATHS, (reads) =>
-    findRoles(reads, seal.requireRootKey()),
-  );
-  const membershipOf = (kind: ReplicationKind, service?: string): StoredMembership =>
-    new StoredMembership(store, kind, service, options.catalog);
+  const { recordedRoles: recorded } = options.memberships;
+  let waitForServices: WaitForServices = () => Promise.resolve();
   const reported = reportOnce(options.onError);
   let turn: Promise<void> = Promise.resolve();
   let switched: Promise<unknown> | undefined;
@@ -165,7 +154,7 @@ export const createReplicationState = (options: ReplicationStateOptions): Replic
     if (seal.isSealed) return member.stop();
     await options.resume();
     const found = await recorded();
-    const roles = effective(found);
+    const roles = effectiveRoles(found);
     await member.follow(toReplicationRoles(roles), seal.requireRootKey());
     followed = found;
   };
@@ -184,8 +173,8 @@ export const createReplicationState = (options: ReplicationStateOptions): Replic
   };
   const applyRoles = (): Promise<void> =>
     whileSwitching(async () => {
-      const { performance, dr } = effective(await recorded());
-      await options.applyRoles({
+      const { performance, dr } = effectiveRoles(await recorded());
+      await waitForServices({
         performance: performance?.generation ?? '',
         dr: dr?.generation ?? '',
       });
@@ -201,22 +190,16 @@ export const createReplicationState = (options: ReplicationStateOptions): Replic
   return {
     roles: async () => {
       await turn;
-      return effective(await recorded());
+      return effectiveRoles(await recorded());
     },
     recorded,
     rolesFor: async (service) => {
       await settled();
-      return toReplicationRoles(effective(await recorded()), service);
+      return toReplicationRoles(effectiveRoles(await recorded()), service);
     },
-    membershipOf,
-    ownMembershipOf: (kind, service) =>
-      whilePrimary(membershipOf(kind, service), async (reads) => {
-        const found = await (reads === undefined
-          ? recorded()
-          : findRoles(reads, seal.requireRootKey()));
-        if (effective(found)[kind]?.role !== 'primary')
-          throw new KeelsonError('replication.not_ready');
-      }),
+    waitFor: (services) => {
+      waitForServices = services;
+    },
     change: (kind, role) =>
       whileSwitching(async () => {
         await store.transact((tx) => writeRole(tx, seal.requireRootKey(), kind, role));

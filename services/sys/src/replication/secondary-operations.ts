@@ -150,7 +150,7 @@ export const planPromotion = async (
 
 /** One more than every promotion of the set that is known here. */
 const nextPromotion = async (
-  { members, store, state }: SecondaryContext,
+  { members, store, memberships }: SecondaryContext,
   kind: ReplicationKind,
   clusterId: string,
 ): Promise<number> => {
@@ -159,7 +159,7 @@ const nextPromotion = async (
     report?.side?.$case === 'secondary' ? Number(report.side.value.promotion) : 0,
   );
   const known = await new KnownPromotion(store, kind, clusterId).load();
-  return 1 + Math.max(known, await state.membershipOf(kind).promotion(), ...reported);
+  return 1 + Math.max(known, await memberships.of(kind).promotion(), ...reported);
 };
 
 /**
@@ -220,7 +220,7 @@ const notifyFormerPrimary = async (
   clusterId: string,
   former: LinkRecord,
 ): Promise<boolean> => {
-  const own = await context.state.membershipOf(kind).promotion();
+  const own = await context.memberships.of(kind).promotion();
   let isInformed = false;
   const promotion = {
     load: async () => own,
@@ -285,8 +285,8 @@ export const promoteSecondary = async (
     : 0;
   await context.state.switching(async () => {
     await context.member.stop();
-    await context.state.membershipOf(kind).found(clusterId, promotion);
-    if (leadsPerformance) await context.state.membershipOf('performance').succeed(ofPerformance);
+    await context.memberships.of(kind).found(clusterId, promotion);
+    if (leadsPerformance) await context.memberships.of('performance').succeed(ofPerformance);
     await context.store.transact((tx) => {
       const rootKey = context.seal.requireRootKey();
       if (kind === 'dr' && performance !== undefined)
@@ -320,7 +320,7 @@ export const disableSecondary = async (
       if (kind === 'dr') writeRole(tx, rootKey, 'performance', undefined);
     });
     for (const one of kind === 'dr' ? REPLICATION_KINDS : [kind])
-      await context.state.membershipOf(one).dissolve();
+      await context.memberships.of(one).dissolve();
     await context.state.apply();
   });
 };

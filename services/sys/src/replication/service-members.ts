@@ -40,10 +40,10 @@ export interface ServiceMembers {
 }
 
 /** @param members by name; sys comes first, which determines the order of all combined results */
-export const serviceMembers = (members: () => ReadonlyMap<string, MemberRpc>): ServiceMembers => ({
+export const serviceMembers = (members: ReadonlyMap<string, MemberRpc>): ServiceMembers => ({
   reports: (kind, measure = false) =>
     Promise.all(
-      [...members()].map(async ([service, member]) => {
+      [...members].map(async ([service, member]) => {
         const ask = () => member.report({ kind, measure }).catch(() => undefined);
         const report = await ask();
         // A replica that has not applied its role yet knows nothing, so the next replica is asked.
@@ -52,7 +52,7 @@ export const serviceMembers = (members: () => ReadonlyMap<string, MemberRpc>): S
     ),
   finishPublishing: async (kind) => {
     const answers = await Promise.all(
-      [...members().values()].map((member) =>
+      [...members.values()].map((member) =>
         member.finishPublishing({ kind }).catch(() => ({ published: false })),
       ),
     );
@@ -60,7 +60,7 @@ export const serviceMembers = (members: () => ReadonlyMap<string, MemberRpc>): S
   },
   applyRoles: async (generations) => {
     const late = await Promise.all(
-      [...members()].map(async ([service, member]) => {
+      [...members].map(async ([service, member]) => {
         const { applied } = await member
           .applyRoles({
             performanceGeneration: generations.performance,
@@ -74,14 +74,14 @@ export const serviceMembers = (members: () => ReadonlyMap<string, MemberRpc>): S
   },
   refreshFilters: async () => {
     await Promise.all(
-      [...members().values()].map((member) => member.refreshFilters({}).catch(() => undefined)),
+      [...members.values()].map((member) => member.refreshFilters({}).catch(() => undefined)),
     );
   },
   recover: async (kind) => {
-    for (const member of members().values()) await member.recover({ kind });
+    for (const member of members.values()) await member.recover({ kind });
   },
   reindex: async ({ diff, force, skipFlush }, onDone) => {
-    for (const [service, member] of members()) {
+    for (const [service, member] of members) {
       await member.reindex({ diff, force, skipFlush });
       onDone(service);
     }
@@ -89,7 +89,7 @@ export const serviceMembers = (members: () => ReadonlyMap<string, MemberRpc>): S
   checkMerkle: async (options = { treesOnly: false }) => {
     const reports = new Map<string, string>();
     // sys last, whose record of the check says that all were checked.
-    for (const [service, member] of [...members()].reverse()) {
+    for (const [service, member] of [...members].reverse()) {
       const { reportJson } = await member.checkMerkle(options).catch((cause: unknown) => {
         throw new KeelsonError('edge.backend_unavailable', { service }, { cause });
       });

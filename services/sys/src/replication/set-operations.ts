@@ -14,6 +14,7 @@ import { revokeTree } from '../tokens/token-revocation-operations.ts';
 import { wrapResponse } from '../wrapping/wrapping-operations.ts';
 import { parseShownKey, sealBundle } from './activation-token.ts';
 import type { ActivationBundle } from './domain/activation-bundle.ts';
+import type { Memberships } from './memberships.ts';
 import { activationTokens, isSuperseded, type PrimaryRoleRecord } from './replication-records.ts';
 import { newGeneration, type ReplicationState } from './replication-state.ts';
 import type { ServiceMembers } from './service-members.ts';
@@ -22,6 +23,7 @@ export interface SetContext {
   /** Not guarded by the replication gate. */
   readonly store: Store;
   readonly seal: Seal;
+  readonly memberships: Memberships;
   readonly state: ReplicationState;
   readonly transport: ReplicationTransport;
   readonly members: ServiceMembers;
@@ -65,7 +67,7 @@ const sealOfPrimary = async ({ seal }: SetContext): Promise<ShareSeal> => {
 };
 
 export const enablePrimary = async (
-  { state, transport }: SetContext,
+  { memberships, state, transport }: SetContext,
   kind: ReplicationKind,
   primaryClusterAddress: string,
 ): Promise<void> => {
@@ -75,7 +77,7 @@ export const enablePrimary = async (
     refuse(`${NAMES[kind]} replication is already enabled as ${roles[kind].role}`);
   if (transport.bus === undefined) throw new KeelsonError('replication.no_nats');
   const clusterId = randomUUID();
-  await state.membershipOf(kind).found(clusterId);
+  await memberships.of(kind).found(clusterId);
   await state.change(kind, {
     role: 'primary',
     clusterId,
@@ -108,7 +110,7 @@ export const demotePrimary = async (
 export const disablePrimary = async (context: SetContext, kind: ReplicationKind): Promise<void> => {
   await requirePrimary(context, kind);
   await context.state.change(kind, undefined);
-  await context.state.membershipOf(kind).dissolve();
+  await context.memberships.of(kind).dissolve();
 };
 
 export const issueSecondaryToken = async (
@@ -118,7 +120,7 @@ export const issueSecondaryToken = async (
 ): Promise<SecondaryToken> => {
   const role = await requirePrimary(context, kind);
   if (role.supersededBy !== undefined) throw new KeelsonError('replication.superseded');
-  const membership = context.state.membershipOf(kind);
+  const membership = context.memberships.of(kind);
   const made = secondaryPublicKey === '' ? generateLinkKeyPair() : undefined;
   const publicKey = made?.publicKey ?? parseShownKey(secondaryPublicKey);
   await membership.admit(id, publicKey);
@@ -155,7 +157,7 @@ export const revokeSecondary = async (
   id: string,
 ): Promise<void> => {
   await requirePrimary(context, kind);
-  await context.state.membershipOf(kind).revoke(id);
+  await context.memberships.of(kind).revoke(id);
   const issued = await activationTokens[kind].find(context.store, id);
   if (issued === undefined) return;
   const token = await findByAccessor(context.store, issued.accessor);

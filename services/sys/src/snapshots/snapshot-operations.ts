@@ -57,7 +57,7 @@ export interface SnapshotContext {
   /** Sys itself, whose records are replaced in this process. */
   readonly own: MemberRpc;
   /** All other services that keep stores, by name. */
-  readonly others: () => ReadonlyMap<string, MemberRpc>;
+  readonly others: ReadonlyMap<string, MemberRpc>;
   /** The kind of replication set of which this cluster is a secondary. */
   readonly secondaryKind: () => Promise<string | undefined>;
   readonly installation: RestoredInstallation | undefined;
@@ -117,7 +117,7 @@ const beginCopies = async (
   const cut = AbortSignal.timeout(CUT_WITHIN_MS);
   const begin = async (): Promise<void> => {
     const results = await Promise.allSettled(
-      [...others()].map(async ([service, member]) => {
+      [...others].map(async ([service, member]) => {
         const late = Promise.withResolvers<never>();
         const refuse = (): void =>
           late.reject(new KeelsonError('edge.backend_unavailable', { service }));
@@ -343,7 +343,7 @@ export const createSnapshots = (context: SnapshotContext): Snapshots => {
     pendingRestorations.find(context.store);
 
   const members = (): ReadonlyMap<string, MemberRpc> =>
-    new Map([['sys', context.own], ...context.others()]);
+    new Map([['sys', context.own], ...context.others]);
 
   const replaceAll = async (pending: PendingRestoration): Promise<readonly string[]> => {
     const { restoration, services, isForeign } = pending;

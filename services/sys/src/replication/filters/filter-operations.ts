@@ -9,6 +9,7 @@ import { collection, type Store, type Transaction } from '@keelson/storage';
 import { Type } from 'typebox';
 import type { MountRecord } from '../../mounts/domain/mount.ts';
 import { loadNamespaceTable } from '../../namespaces/namespace-records.ts';
+import type { Memberships } from '../memberships.ts';
 import type { ReplicationState } from '../replication-state.ts';
 import type { ServiceMembers } from '../service-members.ts';
 import { type Catalog, followMove, fullPathOf, WORKSPACE_PATH } from './filter-catalog.ts';
@@ -16,6 +17,7 @@ import { type Catalog, followMove, fullPathOf, WORKSPACE_PATH } from './filter-c
 export interface FilterContext {
   /** Not guarded by the replication gate. */
   readonly store: Store;
+  readonly memberships: Memberships;
   readonly state: ReplicationState;
   readonly member: ReplicationMember;
   readonly members: ServiceMembers;
@@ -47,7 +49,8 @@ const noFilter = (id: string): never => {
   throw new KeelsonError('request.not_found', { text: `no paths filter for secondary "${id}"` });
 };
 
-const membership = ({ state }: FilterContext) => state.membershipOf('performance');
+const membership = ({ memberships }: Pick<FilterContext, 'memberships'>) =>
+  memberships.of('performance');
 
 /**
  * Resolves an id to a secondary: its own id, the id of its cluster once it has been heard from, or the id
@@ -75,7 +78,7 @@ const resolveId = async (context: FilterContext, id: string): Promise<string> =>
 
 /** The filter as sent to the secondary that asks for it. */
 export const describeFilter = async (
-  context: FilterContext,
+  context: Pick<FilterContext, 'memberships' | 'catalog'>,
   id: string,
 ): Promise<Filter | undefined> => {
   const filter = await membership(context).loadFilter(id);

@@ -1,0 +1,228 @@
+/**
+ * The first phase of the composition: what sys knows by itself, and what the other services need to start. The
+ * second, in `compose-context.ts`, adds everything that calls those services.
+ */
+import type { Clock } from '@keelson/clock';
+import {
+  awaitIndex,
+  NO_TRANSPORT,
+  ReplicationMember,
+  type ReplicationTransport,
+  replicationSets,
+} from '@keelson/cluster-member';
+import type { LeaseStore } from '@keelson/locks';
+import type { Logger } from '@keelson/logging';
+import type { MetricsRegistry } from '@keelson/metrics';
+import type { AccessDefinition } from '@keelson/proto/sys/v1/access';
+import type { ClusterDefinition, LeasesDefinition } from '@keelson/proto/sys/v1/cluster';
+import type { ReplicationSetsDefinition } from '@keelson/proto/sys/v1/replication';
+import { guardWrites, recordGroups, WriteGate } from '@keelson/replication';
+import type { RpcService } from '@keelson/rpc';
+import { VERSION } from '@keelson/runtime';
+import type { Barrier, Store } from '@keelson/storage';
+import { accessRpc } from './access/access-rpc.ts';
+import { followDecisionState } from './access/decision-state.ts';
+import { followAuditDevices } from './audit/audit-records.ts';
+import { type SysConfig, toSystemTtls } from './config.ts';
+import { removeCubbyhole } from './cubbyhole/cubbyhole-records.ts';
+import { DamageRegister } from './damage/damage-register.ts';
+import { endLeasesOfToken } from './leases/lease-records.ts';
+import { leaseRpc } from './leases/lease-rpc.ts';
+import { effectiveLeaseTtls, type LeaseTtls } from './mounts/domain/lease-ttl.ts';
+import { findEngineMount } from './mounts/engine-mount.ts';
+import { followEngineTypes } from './mounts/engine-type-records.ts';
+import { toEdgeMount } from './mounts/mount-document.ts';
+import { builtInMountConfig, followMounts } from './mounts/mount-records.ts';
+import { followNamespaces } from './namespaces/namespace-records.ts';
+import { policyBookView } from './policies/policy-book.ts';
+import { resumeActivation } from './replication/activation-operations.ts';
+import { createCatalog } from './replication/filters/filter-catalog.ts';
+import { describeFilter } from './replication/filters/filter-operations.ts';
+import { SYS_AREAS } from './replication/filters/filtered-areas.ts';
+import { createMemberships } from './replication/memberships.ts';
+import { createReplicationState } from './replication/replication-state.ts';
+import { createCluster } from './rpc/cluster-rpc.ts';
+import type { RotationContext } from './seal/rotation-operations.ts';
+import { Seal } from './seal/seal.ts';
+import { clusterRecords, rotationRecords } from './seal/seal-records.ts';
+import { loadUnsealKey } from './seal/unseal-key-file.ts';
+import type { RestoredInstallation } from './snapshots/snapshot-operations.ts';
+import type { TokenTtls } from './tokens/domain/token-lifetime.ts';
+import type { TokenContext, TokenRemovalHook } from './tokens/token-context.ts';
+import { refOf } from './tokens/token-records.ts';
+
+export interface SysParts {
+  readonly config: SysConfig;
+  readonly store: Store;
+  readonly barrier: Barrier;
+  readonly leases: LeaseStore;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Services whose store may differ from the recorded one: see `requireKnownStore`. */
+  readonly newStores?: readonly string[];
+  /** Transport between the clusters of a replication set; absent: no replication. */
+  readonly transport?: ReplicationTransport | undefined;
+  /** Absent: the installation has no files of its own. */
+  readonly installation?: RestoredInstallation;
+  /** "sqlite" or "postgresql"; shown by `sys/seal-status`. */
+  readonly storageType?: string;
+  /** Metrics of the process. */
+  readonly registry: MetricsRegistry;
+}
+
+/** What sys answers the gateway and the other services. */
+export interface SysRpc {
+  readonly access: RpcService<typeof AccessDefinition>;
+  readonly cluster: RpcService<typeof ClusterDefinition>;
+  readonly ledger: RpcService<typeof LeasesDefinition>;
+  /** Membership of the replication sets that this cluster leads. */
+  readonly replicationSets: RpcService<typeof ReplicationSetsDefinition>;
+}
+
+const createSeal = ({ config, barrier }: SysParts, store: Store): Seal => {
+  const keyFile = config.unsealKeyFile;
+  return new Seal({
+    store,
+    barrier,
+    loadUnsealKey:
+      keyFile === undefined ? undefined : (isInitialized) => loadUnsealKey(keyFile, isInitialized),
+  });
+};
+
+/** Lifetimes of tokens as the mount auth/token/ of the namespace is tuned. */
+const tokenTtlsOf = async (
+  store: Store,
+  namespaceId: string,
+  systemTtls: LeaseTtls,
+): Promise<TokenTtls> => {
+  const tuned = await builtInMountConfig(store, namespaceId, 'token');
+  const { defaultLeaseTtlSeconds, maxLeaseTtlSeconds } = effectiveLeaseTtls(tuned, systemTtls);
+  return { defaultTtlSeconds: defaultLeaseTtlSeconds, maxTtlSeconds: maxLeaseTtlSeconds };
+};
+
+/** Removes what belongs to a token, in the transaction that removes the token. */
+const TOKEN_REMOVAL_HOOKS: readonly TokenRemovalHook[] = [
+  (tx, token) => removeCubbyhole(tx, refOf(token)),
+  (tx, token) => endLeasesOfToken(tx, refOf(token)),
+];
+
+/** In-memory views of records, each of which a request may need. */
+const followRecords = (store: Store, damage: DamageRegister) => ({
+  policies: policyBookView(store, damage.of('policies')),
+  namespaces: followNamespaces(store, damage.of('namespaces')),
+  mounts: followMounts(store, damage.of('mounts')),
+  engineTypes: followEngineTypes(store, damage.of('engine_types')),
+  auditDevices: followAuditDevices(store, damage.of('audit_devices')),
+});
+
+export const composeCore = (parts: SysParts) => {
+  const { barrier, clock, leases, transport = NO_TRANSPORT } = parts;
+  const logger = parts.logger.child({ service: 'sys' });
+  const gate = new WriteGate();
+  const store = guardWrites(parts.store, gate);
+  const seal = createSeal(parts, store);
+  const damage = new DamageRegister(logger);
+  const views = followRecords(store, damage);
+  const catalog = createCatalog({ ...views, store: parts.store });
+  const memberships = createMemberships({ store: parts.store, seal, catalog });
+  const localClusterId = async (): Promise<string> =>
+    (await clusterRecords.find(parts.store))?.id ?? '';
+  const member = new ReplicationMember({
+    service: 'sys',
+    store: parts.store,
+    barrier,
+    leases,
+    clock,
+    logger,
+    transport,
+    gate,
+    membershipOf: (kind) => memberships.ofPrimary(kind, 'sys'),
+    groups: recordGroups(SYS_AREAS),
+    describeFilter: (secondaryId) => describeFilter({ memberships, catalog }, secondaryId),
+    localClusterId,
+  });
+  const activation = { store: parts.store, barrier, seal, member, clock, version: VERSION };
+  const state = createReplicationState({
+    store: parts.store,
+    seal,
+    member,
+    memberships,
+    onError: (err) => logger.error({ err }, 'replication'),
+    resume: () => resumeActivation(activation),
+  });
+  member.onSuperseded(state.supersede);
+  const systemTtls = toSystemTtls(parts.config);
+  const tokens: TokenContext = {
+    store,
+    barrier,
+    clock,
+    ttlsOf: (namespaceId) => tokenTtlsOf(store, namespaceId, systemTtls),
+    onRemoved: TOKEN_REMOVAL_HOOKS,
+  };
+  const decisionState = followDecisionState(store, seal, {
+    ...views,
+    isDrSecondary: () => state.isDrSecondary(),
+    isSuperseded: () => state.isSuperseded(),
+    isSwitching: () => state.isSwitching,
+  });
+  const rotation: RotationContext = {
+    store,
+    barrier,
+    clock,
+    requireOwnKeyring: () => gate.requireOpen(rotationRecords.path),
+  };
+  return {
+    parts,
+    transport,
+    logger,
+    gate,
+    store,
+    seal,
+    damage,
+    views,
+    catalog,
+    memberships,
+    localClusterId,
+    member,
+    activation,
+    state,
+    systemTtls,
+    tokens,
+    decisionState,
+    rotation,
+    findMount: async (uuid: string) =>
+      findEngineMount(await views.mounts(), await views.namespaces(), systemTtls, uuid),
+  };
+};
+
+export type SysCore = ReturnType<typeof composeCore>;
+
+export const sysRpc = (core: SysCore): SysRpc => {
+  const { parts, store, seal, member, memberships, gate, systemTtls, state, views } = core;
+  return {
+    access: accessRpc({
+      store,
+      seal,
+      tokens: core.tokens,
+      policies: views.policies,
+      decisionState: core.decisionState,
+      awaitIndex: (header) => awaitIndex(member, header),
+      auditDevices: views.auditDevices,
+      systemTtls,
+      ceremonies: parts.config,
+      toEdgeMount,
+    }),
+    cluster: createCluster({
+      ...views,
+      store,
+      seal,
+      rotation: core.rotation,
+      systemTtls,
+      replicationRoles: state.rolesFor,
+      newStores: parts.newStores ?? [],
+      writesLocally: () => gate.closed !== 'all',
+    }),
+    replicationSets: replicationSets(memberships.ofPrimary, state.supersede),
+    ledger: leaseRpc({ store, clock: parts.clock, findMount: core.findMount }),
+  };
+};
