@@ -37,6 +37,8 @@ export interface ClusterMember {
   readonly logger: Logger;
   readonly request: Omit<JoinRequest, 'storeId'>;
   readonly replication: ReplicationMember;
+  /** Called with each state before it is applied. */
+  onState?(state: ClusterState): void;
   /** Called each time the store becomes usable. */
   onUnsealed?(): Promise<void>;
   /**
@@ -106,6 +108,7 @@ export const followCluster = async (member: ClusterMember, signal: AbortSignal):
   try {
     const storeId = await loadStoreId(member.store);
     for await (const state of member.cluster.join({ ...member.request, storeId }, { signal })) {
+      member.onState?.(state);
       await applyState(member, state);
       member.onFollowed?.();
     }

@@ -35,17 +35,13 @@ export const followCluster = (follower: ClusterFollower, signal: AbortSignal): P
   const member: ClusterMember = {
     store,
     barrier,
-    cluster: {
-      join: async function* (request, options) {
-        for await (const state of cluster.join(request, options)) {
-          if (state.clusterId !== '') follower.onCluster(toThisCluster(state));
-          yield state;
-        }
-      },
-    },
+    cluster,
     logger,
     replication,
     request: { service: 'pki', instanceId, version, engines: [follower.engine] },
+    onState: (state) => {
+      if (state.clusterId !== '') follower.onCluster(toThisCluster(state));
+    },
     onMounts: async (mounts, unreadable) => {
       // A DR secondary only follows: no work, and nothing to clean that its primary would not.
       if (!replication.isServing) return follower.onMounts([]);
