@@ -74,6 +74,8 @@ export interface EdgeServiceOptions {
   /** "/api/v2", "/v1", "/v1/{mount}". */
   readonly pathPrefix: string;
   readonly routes: readonly Route[];
+  /** Routes that answer with the description of the service, themselves included. */
+  readonly describingRoutes?: (describe: EdgeService['describe']) => readonly Route[];
   /** Title of the OpenAPI document, such as "Keelson workspaces". */
   readonly title?: string;
   /** Description in the OpenAPI document. */
@@ -152,13 +154,18 @@ const toDescription = async (options: EdgeServiceOptions): Promise<ServiceDescri
 });
 
 /** An EdgeService with these routes. A route for GET also serves HEAD. */
-export const createEdgeService = (options: EdgeServiceOptions): EdgeService => {
+export const createEdgeService = (given: EdgeServiceOptions): EdgeService => {
+  // It is long, and does not change.
+  let description: Promise<ServiceDescription> | undefined;
+  const describe = (): Promise<ServiceDescription> => (description ??= toDescription(options));
+  const options = {
+    ...given,
+    routes: [...given.routes, ...(given.describingRoutes?.(describe) ?? [])],
+  };
   // find-my-way refuses methods that Node does not know, so that each method has its own tree under GET.
   const trees = new Map<EdgeMethod, ReturnType<typeof findMyWay>>();
   const wildcards = new Map<string, Alternatives>();
   const asGet: HTTPMethod = 'GET';
-  // It is long, and does not change.
-  let description: Promise<ServiceDescription> | undefined;
   for (const route of options.routes) {
     let tree = trees.get(route.method);
     if (tree === undefined) {
@@ -245,6 +252,6 @@ export const createEdgeService = (options: EdgeServiceOptions): EdgeService => {
     },
     check: async () => (await options.check?.()) ?? [],
     position: async () => options.position?.(),
-    describe: () => (description ??= toDescription(options)),
+    describe,
   };
 };

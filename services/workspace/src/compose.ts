@@ -210,16 +210,24 @@ const createContext = (
   contentPlaces: ContentPlaces,
 ): VcsContext => {
   const mail = toMailerOptions(config);
-  const self = (): VcsContext => context;
   const hasRunner = config.runnerToken !== undefined;
-  const context: VcsContext = {
+  const nextRunOrder = createRunOrder(clock);
+  const { publicUrl } = config;
+  const workspaceSteps = [
+    VARIABLE_SET_STEPS,
+    NOTIFICATION_STEPS,
+    STATE_WORKSPACE_STEPS,
+    RUNS_WORKSPACE_STEPS,
+    vcsWorkspaceSteps({ clock, publicUrl }),
+  ];
+  return {
     store,
     clock,
     contentPlaces,
     listing: createWorkspaceListing(store),
     hasRunner,
     runtimeVersions: sortReleases(config.workspaceRuntimeVersions),
-    nextRunOrder: createRunOrder(clock),
+    nextRunOrder,
     globalRemoteState: config.workspaceGlobalRemoteState,
     variableSetsLimit: config.workspaceVariableSetsLimit,
     invitationsLimit: config.workspaceInvitationsLimit,
@@ -235,31 +243,24 @@ const createContext = (
       'agent-pool': AGENT_POOL_TOKEN_OWNER,
       run: RUN_TOKEN_OWNER,
     },
-    organizationSteps: [workspacesOrganizationSteps(self)],
+    organizationSteps: [workspacesOrganizationSteps({ store, clock, workspaceSteps })],
     organizationContributions: [workspacesOrganizationContribution({ hasRunner })],
-    workspaceSteps: [
-      VARIABLE_SET_STEPS,
-      NOTIFICATION_STEPS,
-      STATE_WORKSPACE_STEPS,
-      RUNS_WORKSPACE_STEPS,
-      vcsWorkspaceSteps(self),
-    ],
+    workspaceSteps,
     workspaceContributions: [
       ...WORKSPACES_CONTRIBUTIONS,
       ...STATE_WORKSPACE_CONTRIBUTIONS,
       ...RUNS_WORKSPACE_CONTRIBUTIONS,
     ],
-    stateSteps: [runsStateSteps(self)],
+    stateSteps: [runsStateSteps({ clock, nextRunOrder, hasRunner })],
     stateContributions: [STATE_RUN_CONTRIBUTION],
     fetchLimits: {
       timeLimitMs: config.workspaceFetchTimeLimitSeconds * 1000,
       limitBytes: config.workspaceFetchLimitBytes,
     },
-    publicUrl: config.publicUrl,
+    publicUrl,
     repositoryWorkLimit: config.workspaceRepositoryWorkLimit,
     logger,
   };
-  return context;
 };
 
 export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
@@ -295,10 +296,9 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
         return [...(await member.impaired()), ...(storage?.impaired() ?? [])];
       },
       position: () => store.position(),
-      routes: forwardingRoutes(member, metaWarnings, [
-        ...workspaceServiceRoutes(context),
-        ...apiDescriptionRoutes(() => edge.describe(), clock.nowMs()),
-      ]),
+      routes: forwardingRoutes(member, metaWarnings, workspaceServiceRoutes(context)),
+      describingRoutes: (describe) =>
+        forwardingRoutes(member, metaWarnings, apiDescriptionRoutes(describe, clock.nowMs())),
       renderError: createErrorRenderer((error, requestId) =>
         logger.error({ err: error, request_id: requestId }, 'request failed'),
       ),

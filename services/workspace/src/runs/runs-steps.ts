@@ -31,11 +31,13 @@ const findOpenRunOf = async (
   return undefined;
 };
 
-/** @param context called when a step runs, because the context itself contains the steps */
-export const runsStateSteps = (context: () => RunsContext): StateSteps => ({
+export const runsStateSteps = ({
+  clock,
+  nextRunOrder,
+  hasRunner,
+}: Pick<RunsContext, 'clock' | 'nextRunOrder' | 'hasRunner'>): StateSteps => ({
   onConfigurationUploaded: async (tx, { workspace, version, mayApply }) => {
     if (!version.autoQueueRuns || !(await hasRuns(tx, workspace))) return;
-    const { clock, nextRunOrder, hasRunner } = context();
     const origin = { mayApply, nowMs: clock.nowMs(), order: nextRunOrder() };
     await queueUploadedRun({ hasRunner }, tx, workspace, version, origin);
   },

@@ -7,14 +7,13 @@ import {
   leaveWithWorkspace,
   removeHooksOf,
   retryRegistrations,
+  type WebhookContext,
 } from './hooks/hook-operations.ts';
-import type { VcsContext } from './seams/vcs-context.ts';
 
-/** @param context called when a step runs, as the context itself holds the steps */
-export const vcsWorkspaceSteps = (context: () => VcsContext): WorkspaceSteps => {
-  const nowMs = (): number => context().clock.nowMs();
+export const vcsWorkspaceSteps = (context: WebhookContext): WorkspaceSteps => {
+  const nowMs = (): number => context.clock.nowMs();
   return {
-    onWorkspaceStored: (tx, change) => followWorkspace(context(), tx, change),
+    onWorkspaceStored: (tx, change) => followWorkspace(context, tx, change),
     onWorkspaceRemoved: (tx, workspace) => leaveWithWorkspace(tx, workspace, nowMs()),
     onOAuthClientUpdated: (tx, client) => retryRegistrations(tx, client, nowMs()),
     onAgentPoolRemoved: (tx, pool) => removeWorkOf(tx, pool),

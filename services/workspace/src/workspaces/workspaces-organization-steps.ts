@@ -17,7 +17,7 @@ import { workspaceNames } from './model/workspace-records.ts';
 import { removeNotificationsOf, removeRecipient } from './notifications/notification-records.ts';
 import { removeOAuthClient } from './oauth/oauth-operations.ts';
 import { toProjectResource } from './projects/project-document.ts';
-import type { WorkspacesContext } from './seams/workspaces-context.ts';
+import type { RemovalContext, WorkspacesContext } from './seams/workspaces-context.ts';
 import { loadReservedKeys, reservedKeyPlaces, reservedKeys } from './tags/reserved-key-records.ts';
 import { removeVariableSetsOf } from './variable-sets/variable-set-steps.ts';
 import { forceDeleteWorkspaces } from './workspaces/workspace-operations.ts';
@@ -47,7 +47,7 @@ const writeDefaultProject = (
 
 /** @throws KeelsonError `workspace.conflict` naming a workspace that was created in the meantime */
 const removeWhatBelongsTo = async (
-  context: WorkspacesContext,
+  context: RemovalContext,
   tx: Transaction,
   { id }: Organization,
 ): Promise<void> => {
@@ -82,10 +82,7 @@ const removeWhatBelongsTo = async (
   await deleteOwned(tx, { kind: 'organization', id });
 };
 
-/** @param context called when a step runs, because the context itself contains the steps */
-export const workspacesOrganizationSteps = (
-  context: () => WorkspacesContext,
-): OrganizationSteps => ({
+export const workspacesOrganizationSteps = (context: RemovalContext): OrganizationSteps => ({
   onOrganizationCreated: async (tx, organization) => {
     const { agentPoolId } = organization.defaultExecution;
     await changePoolUse(tx, toPoolUser(organization), null, agentPoolId);
@@ -100,9 +97,9 @@ export const workspacesOrganizationSteps = (
     ),
   // Deletes a few at a time, so that an interrupted deletion leaves an organization with fewer workspaces.
   beforeOrganizationRemoved: async (principal, organizationName) => {
-    while ((await forceDeleteWorkspaces(context(), principal, organizationName)) > 0);
+    while ((await forceDeleteWorkspaces(context, principal, organizationName)) > 0);
   },
-  onOrganizationRemoved: (tx, organization) => removeWhatBelongsTo(context(), tx, organization),
+  onOrganizationRemoved: (tx, organization) => removeWhatBelongsTo(context, tx, organization),
   onUserErased: removeRecipient,
   onTeamRemoved: async (tx, team) => {
     await removeGrantsTo(tx, team.id);

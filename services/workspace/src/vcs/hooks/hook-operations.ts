@@ -22,6 +22,9 @@ import { loadRepository } from '../providers/remote-repository-operations.ts';
 import type { VcsContext } from '../seams/vcs-context.ts';
 import { removeDeliveriesOf } from './delivery-records.ts';
 
+/** What the registration of webhooks needs. */
+export type WebhookContext = Pick<VcsContext, 'clock' | 'publicUrl'>;
+
 const SECRET_BYTES = 32;
 
 const NO_ADDRESS =
@@ -126,7 +129,7 @@ const isSameSource = (a: VcsRepository | null, b: VcsRepository | null): boolean
 
 /** Follows the settings of a workspace, in the transaction that writes them. */
 export const followWorkspace = async (
-  { clock, publicUrl }: VcsContext,
+  { clock, publicUrl }: WebhookContext,
   tx: Transaction,
   { before, after }: WorkspaceChange,
 ): Promise<void> => {

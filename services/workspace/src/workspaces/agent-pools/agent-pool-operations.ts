@@ -33,7 +33,7 @@ import {
 } from '../model/domain/agent-pool.ts';
 import { projectNames, projectRecords } from '../model/project-records.ts';
 import { findWorkspaceByName, workspaceRecords } from '../model/workspace-records.ts';
-import type { WorkspacesContext } from '../seams/workspaces-context.ts';
+import type { RemovalContext, WorkspacesContext } from '../seams/workspaces-context.ts';
 
 export type GivenAgentPool = Partial<
   Pick<
@@ -195,7 +195,7 @@ export const updateAgentPool = (
 
 /** Removes a pool with its tokens and with its links to workspaces and projects. */
 export const removeAgentPool = async (
-  { workspaceSteps, clock }: WorkspacesContext,
+  { workspaceSteps, clock }: RemovalContext,
   tx: Transaction,
   pool: AgentPool,
 ): Promise<void> => {

@@ -22,7 +22,7 @@ import {
   organizationOAuthClients,
 } from '../model/oauth-records.ts';
 import { sshKeyRecords } from '../model/ssh-key-records.ts';
-import type { WorkspacesContext } from '../seams/workspaces-context.ts';
+import type { RemovalContext, WorkspacesContext } from '../seams/workspaces-context.ts';
 import { findCredentialViolations } from './domain/credentials.ts';
 
 export type GivenOAuthClient = Pick<
@@ -273,7 +273,7 @@ export const changeClientProjects = (
 
 /** Removes a client with the token that it may have; workspaces connected through it lose their repository. */
 export const removeOAuthClient = async (
-  { workspaceSteps }: WorkspacesContext,
+  { workspaceSteps }: RemovalContext,
   tx: Transaction,
   client: OAuthClient,
 ): Promise<void> => {

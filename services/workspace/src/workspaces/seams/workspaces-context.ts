@@ -22,3 +22,6 @@ export interface WorkspacesContext extends IdentityContext {
   readonly workspaceSteps: readonly WorkspaceSteps[];
   readonly workspaceContributions: readonly WorkspaceContribution[];
 }
+
+/** What the removal of workspaces, OAuth clients and agent pools needs. */
+export type RemovalContext = Pick<WorkspacesContext, 'store' | 'clock' | 'workspaceSteps'>;

@@ -53,7 +53,7 @@ import { NO_STATE } from '../model/domain/workspace-state.ts';
 import { projectRecords } from '../model/project-records.ts';
 import { projectWorkspaces, workspaceNames, workspaceRecords } from '../model/workspace-records.ts';
 import { requireConnection } from '../oauth/connection-operations.ts';
-import type { WorkspacesContext } from '../seams/workspaces-context.ts';
+import type { RemovalContext, WorkspacesContext } from '../seams/workspaces-context.ts';
 import { announceBindings } from '../tags/binding-override-operations.ts';
 import { variableRecords } from '../variables/variable-records.ts';
 import { moveTo, toPoolUser, withMove } from './workspace-move-operations.ts';
@@ -313,7 +313,7 @@ export const updateWorkspace = async (
 
 /** Removes the workspace and everything that belongs only to it. */
 const removeWorkspace = async (
-  { workspaceSteps }: WorkspacesContext,
+  { workspaceSteps }: RemovalContext,
   tx: Transaction,
   workspace: Workspace,
 ): Promise<void> => {
@@ -349,7 +349,7 @@ export const safeDeleteWorkspace = (
 
 /** A caller who may delete only safely gets 403 with the reason, because the workspace is visible to it. */
 const forceRemove = async (
-  context: WorkspacesContext,
+  context: RemovalContext,
   tx: Transaction,
   principal: Principal,
   address: WorkspaceAddress,
@@ -378,7 +378,7 @@ const DELETED_AT_ONCE = 50;
  * @returns the number of deleted workspaces
  */
 export const forceDeleteWorkspaces = (
-  context: WorkspacesContext,
+  context: RemovalContext,
   principal: Principal,
   organizationName: string,
 ): Promise<number> =>
