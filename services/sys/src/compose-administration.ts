@@ -5,8 +5,7 @@
 import type { Route } from '@keelson/edge';
 import { type PeriodicWork, Wakeup } from '@keelson/locks';
 import { auditRoutes } from './audit/audit-routes.ts';
-import type { OtherServices } from './compose-context.ts';
-import type { SysCore } from './compose-core.ts';
+import type { OtherServices, SysCore } from './compose-core.ts';
 import { namespaceCubbyholePrefix } from './cubbyhole/cubbyhole-records.ts';
 import { cubbyholeRoutes } from './cubbyhole/cubbyhole-routes.ts';
 import { namespaceMessagePrefix } from './custom-messages/custom-message-records.ts';

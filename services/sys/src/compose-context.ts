@@ -1,24 +1,14 @@
 /** The second phase of the composition: everything that calls the other services. */
 import { hostname } from 'node:os';
-import type { EngineDefinition } from '@keelson/proto/engine/v1/engine';
-import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replication';
-import type { RpcService } from '@keelson/rpc';
 import { VERSION } from '@keelson/runtime';
 import type { BackupContext } from './backups/backup-operations.ts';
 import { openScheduledBackups } from './backups/backup-schedule.ts';
 import { composeAdministration } from './compose-administration.ts';
-import type { SysCore } from './compose-core.ts';
+import type { OtherServices, SysCore } from './compose-core.ts';
 import { createNodes } from './nodes/node-operations.ts';
 import { createVersionHistory } from './nodes/version-history.ts';
 import { composeReplication, type Replication } from './replication/compose-replication.ts';
 import { createSnapshots, type Snapshots } from './snapshots/snapshot-operations.ts';
-
-/** The other services of this installation, by name. */
-export interface OtherServices {
-  readonly engines: ReadonlyMap<string, RpcService<typeof EngineDefinition>>;
-  /** Those that keep stores. */
-  readonly replicas: ReadonlyMap<string, RpcService<typeof ReplicationMemberDefinition>>;
-}
 
 const composeSnapshots = (
   { parts: { store, barrier, clock, installation }, seal, state }: SysCore,

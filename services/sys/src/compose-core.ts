@@ -13,9 +13,13 @@ import {
 import type { LeaseStore } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
 import type { MetricsRegistry } from '@keelson/metrics';
+import type { EngineDefinition } from '@keelson/proto/engine/v1/engine';
 import type { AccessDefinition } from '@keelson/proto/sys/v1/access';
 import type { ClusterDefinition, LeasesDefinition } from '@keelson/proto/sys/v1/cluster';
-import type { ReplicationSetsDefinition } from '@keelson/proto/sys/v1/replication';
+import type {
+  ReplicationMemberDefinition,
+  ReplicationSetsDefinition,
+} from '@keelson/proto/sys/v1/replication';
 import { guardWrites, recordGroups, WriteGate } from '@keelson/replication';
 import type { RpcService } from '@keelson/rpc';
 import { VERSION } from '@keelson/runtime';
@@ -68,6 +72,13 @@ export interface SysParts {
   readonly storageType?: string;
   /** Metrics of the process. */
   readonly registry: MetricsRegistry;
+}
+
+/** The other services of this installation, by name. */
+export interface OtherServices {
+  readonly engines: ReadonlyMap<string, RpcService<typeof EngineDefinition>>;
+  /** Those that keep stores. */
+  readonly replicas: ReadonlyMap<string, RpcService<typeof ReplicationMemberDefinition>>;
 }
 
 /** What sys answers the gateway and the other services. */

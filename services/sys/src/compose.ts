@@ -12,8 +12,14 @@ import {
 import { isUnauthenticated } from './access/domain/special-paths.ts';
 import { registerBackupMetrics } from './backups/backup-metrics.ts';
 import { backupImpairments } from './backups/backup-operations.ts';
-import { composeContext, type OtherServices, type SysContext } from './compose-context.ts';
-import { composeCore, type SysParts, type SysRpc, sysRpc } from './compose-core.ts';
+import { composeContext, type SysContext } from './compose-context.ts';
+import {
+  composeCore,
+  type OtherServices,
+  type SysParts,
+  type SysRpc,
+  sysRpc,
+} from './compose-core.ts';
 import { registerSysMetrics } from './metrics/sys-metrics.ts';
 import { sysPeriodicWork } from './periodic-work.ts';
 import {
