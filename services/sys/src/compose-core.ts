@@ -81,7 +81,7 @@ export interface OtherServices {
   readonly replicas: ReadonlyMap<string, RpcService<typeof ReplicationMemberDefinition>>;
 }
 
-/** What sys answers the gateway and the other services. */
+/** The RPC services of sys, for the gateway and the other services. */
 export interface SysRpc {
   readonly access: RpcService<typeof AccessDefinition>;
   readonly cluster: RpcService<typeof ClusterDefinition>;
@@ -161,7 +161,7 @@ export const composeCore = (parts: SysParts) => {
     onError: (err) => logger.error({ err }, 'replication'),
     resume: () => resumeActivation(activation),
   });
-  member.onSuperseded(state.supersede);
+  member.onSuperseded((kind, promotion) => state.supersede(kind, promotion));
   const systemTtls = toSystemTtls(parts.config);
   const tokens: TokenContext = {
     store,
@@ -229,11 +229,14 @@ export const sysRpc = (core: SysCore): SysRpc => {
       seal,
       rotation: core.rotation,
       systemTtls,
-      replicationRoles: state.rolesFor,
+      replicationRoles: (service) => state.rolesFor(service),
       newStores: parts.newStores ?? [],
       writesLocally: () => gate.closed !== 'all',
     }),
-    replicationSets: replicationSets(memberships.ofPrimary, state.supersede),
+    replicationSets: replicationSets(
+      (kind, service) => memberships.ofPrimary(kind, service),
+      (kind, promotion) => state.supersede(kind, promotion),
+    ),
     ledger: leaseRpc({ store, clock: parts.clock, findMount: core.findMount }),
   };
 };

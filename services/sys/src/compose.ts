@@ -36,7 +36,7 @@ import { createSysWorkers, finishRestoration } from './sys-workers.ts';
 
 export type { RestoredInstallation } from './snapshots/snapshot-operations.ts';
 
-/** What the other services need to be composed; `serve` needs those services. */
+/** The first phase: the other services are composed with its RPC services, and `serve` with the other services. */
 export interface ComposedSys extends SysRpc {
   serve(others: OtherServices): SysService;
 }

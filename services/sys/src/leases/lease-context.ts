@@ -6,7 +6,7 @@ import type { RpcService } from '@keelson/rpc';
 import type { Store } from '@keelson/storage';
 import type { EngineType } from '../mounts/engine-type-records.ts';
 
-/** What the registration of leases needs. */
+/** Dependencies of the registration of leases. */
 export interface LeaseRegistryContext {
   readonly store: Store;
   readonly clock: Clock;

@@ -136,7 +136,7 @@ const reportOnce = (onError: (error: unknown) => void) => {
 
 export const createReplicationState = (options: ReplicationStateOptions): ReplicationState => {
   const { store, seal, member } = options;
-  const { recordedRoles: recorded } = options.memberships;
+  const recorded = (): Promise<Roles> => options.memberships.recordedRoles();
   let waitForServices: WaitForServices = () => Promise.resolve();
   const reported = reportOnce(options.onError);
   let turn: Promise<void> = Promise.resolve();

@@ -22,7 +22,7 @@ import { loadRepository } from '../providers/remote-repository-operations.ts';
 import type { VcsContext } from '../seams/vcs-context.ts';
 import { removeDeliveriesOf } from './delivery-records.ts';
 
-/** What the registration of webhooks needs. */
+/** Context of the registration of webhooks. */
 export type WebhookContext = Pick<VcsContext, 'clock' | 'publicUrl'>;
 
 const SECRET_BYTES = 32;

@@ -23,5 +23,5 @@ export interface WorkspacesContext extends IdentityContext {
   readonly workspaceContributions: readonly WorkspaceContribution[];
 }
 
-/** What the removal of workspaces, OAuth clients and agent pools needs. */
+/** Context of the removal of workspaces, OAuth clients and agent pools. */
 export type RemovalContext = Pick<WorkspacesContext, 'store' | 'clock' | 'workspaceSteps'>;
