@@ -90,6 +90,11 @@ export const guardWrites = (store: Store, gate: WriteGate): Store => {
           hasWritten = true;
           tx.write(path, value);
         },
+        writeAs: (path, encoder, value) => {
+          gate.requireOpen(path);
+          hasWritten = true;
+          tx.writeAs(path, encoder, value);
+        },
         delete: (path) => {
           gate.requireOpen(path);
           hasWritten = true;
@@ -128,6 +133,8 @@ export const guardWrites = (store: Store, gate: WriteGate): Store => {
     appliedSequence: (source) => store.appliedSequence(source),
     appliedPosition: (source) => store.appliedPosition(source),
     position: () => store.position(),
+    pendingUpgrades: () => store.pendingUpgrades(),
+    raiseVersions: () => store.raiseVersions(),
     requireUsable: () => store.requireUsable(),
     hasChangedSince: (paths, position) => store.hasChangedSince(paths, position),
     damagedPaths: () => store.damagedPaths(),

@@ -3,6 +3,7 @@
  * caches are the responsibility of the store.
  */
 import { KeelsonError } from '@keelson/errors';
+import type { RecordVersions } from './collections/record-versions.ts';
 import type { CopyRows } from './copies/copy-rows.ts';
 import type { TreeRows } from './merkle/tree-rows.ts';
 import type { ProjectedChange } from './projections/projection.ts';
@@ -39,6 +40,10 @@ export interface GroupCommit {
 
 export interface Backend extends TreeRows, LogRows, ProjectionTables, CopyRows {
   readonly faults: StoreFaults;
+  /** As the head was last read. */
+  readonly versions: RecordVersions;
+  /** Raises the versions of records that may be written to those of this process. */
+  raiseVersions(): Promise<void>;
   /** Newest commit of all replicas that was visible when this was called, or a later one. */
   headSequence(): number | Promise<number>;
   /** Paths of the records in a subpage of either tree, in byte order. */

@@ -12,7 +12,7 @@ import type { Searched } from './projections/text-search.ts';
 import type { CacheShares } from './reading/cache-shares.ts';
 import { RecordReader } from './reading/record-reader.ts';
 import { storedReadsOf } from './reading/stored-reads.ts';
-import { requireRecordPath } from './records/record-path.ts';
+import { requireRecordPath, scopeOf } from './records/record-path.ts';
 import type {
   AppliedPosition,
   ApplyOptions,
@@ -195,7 +195,7 @@ export class RecordStore implements Store {
     fence: Fence | undefined,
   ): Promise<T> {
     for (let refusals = 0; refusals < MAX_RUNS; refusals += 1) {
-      const run = new BufferedTransaction(this.#reader);
+      const run = new BufferedTransaction(this.#reader, this.#backend.versions);
       let result: T;
       try {
         if (fence !== undefined) await holdFence(run, fence);
@@ -248,7 +248,13 @@ export class RecordStore implements Store {
     if (this.#barrier.isSealed) throw new KeelsonError('storage.sealed');
     await this.#prepareProjections();
     this.#projector.requireNotSuperseded();
-    return read();
+    try {
+      return await read();
+    } catch (error) {
+      // The tables may be those of another version by now.
+      await this.requireUsable();
+      throw error;
+    }
   }
 
   async rebuildProjections(): Promise<void> {
@@ -303,6 +309,15 @@ export class RecordStore implements Store {
   async position(): Promise<number> {
     this.#requireOpen();
     return this.#reader.refresh();
+  }
+
+  pendingUpgrades(): readonly string[] {
+    return this.#backend.versions.pending;
+  }
+
+  async raiseVersions(): Promise<void> {
+    this.#requireOpen();
+    await this.#backend.raiseVersions();
   }
 
   async requireUsable(): Promise<void> {
@@ -362,8 +377,7 @@ export class RecordStore implements Store {
   /** Whether the run took effect; false: something it read has changed. */
   async #settle(run: BufferedTransaction, refusals: number): Promise<boolean> {
     if (run.paths.length > 0) {
-      if (run.paths.some((path) => this.#projector.isConcernedBy(path)))
-        await this.#prepareProjections();
+      if (run.paths.some((path) => this.#needsTables(path))) await this.#prepareProjections();
       const { gaps } = this.#reader;
       const operations = run.operations((path, value) => this.#barrier.encrypt(path, value));
       return this.#queue.commit({
@@ -375,6 +389,15 @@ export class RecordStore implements Store {
       });
     }
     return this.#isStillCurrent(run);
+  }
+
+  /**
+   * Tables of another version may follow from records that concern none of this process, so it takes the store over
+   * before it writes. While the barrier is sealed, it can only write records that no table follows from.
+   */
+  #needsTables(path: string): boolean {
+    if (this.#projector.isConcernedBy(path)) return true;
+    return scopeOf(path) !== 'node' && !this.#barrier.isSealed;
   }
 
   async #isStillCurrent(run: BufferedTransaction): Promise<boolean> {

@@ -45,6 +45,25 @@ export interface RecordDecoder<T> {
   decode(path: string, value: Uint8Array): T;
 }
 
+/** How a value is stored. */
+export interface StoredForm {
+  /** Newest version of the kind that every process which uses the store can read. */
+  readonly writable: number;
+  /** The record that is overwritten, as far as the transaction knows it. */
+  readonly replaced: StoredRecord | undefined;
+}
+
+/** Gives the values of one kind of records the form in which they are stored. */
+export interface RecordEncoder<T> {
+  /** Name of the kind. */
+  readonly kind: string;
+  /**
+   * @throws Error when the value does not have the shape, which is a mistake of the caller
+   * @throws KeelsonError `storage.upgrade_unfinished` when an older version cannot hold the value
+   */
+  encode(path: string, value: T, form: StoredForm): Uint8Array;
+}
+
 export interface Reads {
   read(path: string): Promise<StoredRecord | undefined>;
   /**
@@ -76,6 +95,8 @@ export interface Reads {
 export interface Transaction extends Reads {
   /** Takes effect when the transaction commits; later reads of this transaction see it. */
   write(path: string, value: Uint8Array): void;
+  /** Like `write`, in the form that the encoder gives the value. */
+  writeAs<T>(path: string, encoder: RecordEncoder<T>, value: T): void;
   delete(path: string): void;
 }
 
@@ -355,6 +376,13 @@ export interface Store extends Reads {
   appliedPosition(source: string): Promise<AppliedPosition | undefined>;
   /** Newest commit as of this call; later reads see it. */
   position(): Promise<number>;
+  /**
+   * Kinds of records of which this process knows a version that is not written yet, because a process that does
+   * not know it may still run.
+   */
+  pendingUpgrades(): readonly string[];
+  /** From now on the newest versions are written, and processes that do not know them are refused. */
+  raiseVersions(): Promise<void>;
   /**
    * Whether this process can serve: for readiness.
    * @throws KeelsonError such as `storage.unavailable`, `storage.lost`, `storage.superseded`

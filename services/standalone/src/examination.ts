@@ -12,9 +12,10 @@ import {
   type StoreService,
   storeFile,
 } from './first-start.ts';
+// Loads the declarations of all records.
+import './stores.ts';
 import { findOrigin } from './store-origin.ts';
 import { loadPositions, type Positions, positionsFile } from './store-positions.ts';
-import { PROJECTIONS } from './stores.ts';
 
 /** Why a start is refused. */
 export interface FolderFault {
@@ -52,10 +53,7 @@ export const examineFolder = async (
   for (const service of STORE_SERVICES) {
     const file = storeFile(folder, service);
     try {
-      stores[service] = examineSqliteStore(file, {
-        isInUse,
-        projections: PROJECTIONS[service],
-      });
+      stores[service] = examineSqliteStore(file, { isInUse });
     } catch (cause) {
       const reason = KeelsonError.from(cause).message;
       faults.push({ file, reason, remedy: remedyOf(cause), cause });

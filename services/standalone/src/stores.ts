@@ -42,7 +42,7 @@ export interface StoresOptions {
   readonly onLost: (service: StoreService, error: Error, file: string) => void;
 }
 
-export const PROJECTIONS: Readonly<Record<StoreService, readonly Projection[]>> = {
+const PROJECTIONS: Readonly<Record<StoreService, readonly Projection[]>> = {
   sys: [],
   pki: PKI_PROJECTIONS,
   workspace: WORKSPACE_PROJECTIONS,

@@ -19,7 +19,14 @@ export const STORAGE_ERRORS = {
     http: 503,
     retry: true,
     message:
-      'a newer version of Keelson writes to this store now, and this process may not any more: ask another replica, and end this one',
+      'another version of Keelson writes to this store now, and this process may not: ask another replica, and end this one',
+  },
+  'storage.upgrade_unfinished': {
+    grpc: 'FAILED_PRECONDITION',
+    http: 409,
+    retry: false,
+    message:
+      'processes of an older version may still run, and cannot read this in {kind}: finish the upgrade with keelson doctor --upgrade',
   },
   'storage.unavailable': {
     grpc: 'UNAVAILABLE',

@@ -87,7 +87,7 @@ export function collection<Shape extends TSchema, Index extends IndexOf<Shaped<S
     ...format
   }: CollectionOptions<Shape> | IndexedOptions<Shape, Index>,
 ) {
-  const codec = codecOf(name, format);
+  const codec = codecOf(name, [scope], format);
   const records = recordsBelow(`${scope}/${name}/`, codec, keys);
   const facts = { name, scopes: [scope], isSingle: false, codec, ...format };
   if (index === undefined) return { ...records, declaration: registerOwned(facts) };
@@ -105,7 +105,7 @@ export const singleRecord = <Shape extends TSchema>(
   name: string,
   { scope, ...format }: SingleOptions<Shape>,
 ): SingleRecord<Shaped<Shape>> & Declared => {
-  const codec = codecOf(name, format);
+  const codec = codecOf(name, [scope], format);
   return {
     ...recordAt(`${scope}/${name}`, codec),
     declaration: registerOwned({ name, scopes: [scope], isSingle: true, codec, ...format }),
@@ -117,7 +117,7 @@ export const collections = <Shape extends TSchema>(
   name: string,
   { scopes, keys = 'names', ...format }: PlacedOptions<Shape>,
 ): Placed<RecordCollection<Shaped<Shape>>> => {
-  const codec = codecOf(name, format);
+  const codec = codecOf(name, scopes, format);
   return {
     at: (scope, ...names) => recordsBelow(`${scope}/${fillIn(name, names)}/`, codec, keys),
     declaration: registerOwned({ name, scopes, isSingle: false, codec, ...format }),
@@ -129,16 +129,20 @@ export const singleRecords = <Shape extends TSchema>(
   name: string,
   { scopes, ...format }: Omit<PlacedOptions<Shape>, 'keys'>,
 ): Placed<SingleRecord<Shaped<Shape>>> => {
-  const codec = codecOf(name, format);
+  const codec = codecOf(name, scopes, format);
   return {
     at: (scope, ...names) => recordAt(`${scope}/${fillIn(name, names)}`, codec),
     declaration: registerOwned({ name, scopes, isSingle: true, codec, ...format }),
   };
 };
 
-const codecOf = <Shape extends TSchema>(name: string, format: RecordFormat<Shape>) => {
+const codecOf = <Shape extends TSchema>(
+  name: string,
+  scopes: readonly RecordScope[],
+  format: RecordFormat<Shape>,
+) => {
   requireEachStep(name, format.version, format.upgrades ?? {});
-  return recordCodec(format);
+  return recordCodec(`${scopes.join()}/${name}`, format);
 };
 
 const registerOwned = ({

@@ -40,8 +40,7 @@ export interface RecordIndex<T> {
 }
 
 const rowShape = Type.Object({});
-const rowCodec = recordCodec({ version: 1, shape: rowShape });
-const ROW = rowCodec.encode('', {});
+const rowCodec = recordCodec('index', { version: 1, shape: rowShape });
 
 const valuesOf = <T>(index: IndexOf<T>, record: T): readonly IndexValue[] => {
   if (typeof index === 'object') return index.values(record);
@@ -103,7 +102,7 @@ export class IndexRows<T> {
   async replace(tx: Transaction, key: string, after: ReadonlySet<string> = new Set()) {
     const before = await this.#stored(tx, key);
     for (const row of before.difference(after)) tx.delete(row);
-    for (const row of after.difference(before)) tx.write(row, ROW);
+    for (const row of after.difference(before)) tx.writeAs(row, rowCodec, {});
   }
 
   /** Paths of the rows in the store. All rows are searched for those of a record that cannot be read. */

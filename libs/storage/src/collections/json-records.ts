@@ -10,6 +10,7 @@ export type ReadonlyDeep<T> = T extends object
 
 const json: RecordCodec<unknown> = {
   version: 1,
+  kind: '',
   decode: (_, value) => parseJson(value),
   encode: (_, value) => Buffer.from(JSON.stringify(value)),
 };

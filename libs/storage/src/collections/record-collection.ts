@@ -23,7 +23,10 @@ export interface RecordCollection<T> {
   readonly codec: RecordCodec<T>;
   path(...key: RecordKey): string;
   find(reads: Pick<Reads, 'readAs'>, ...key: RecordKey): Promise<T | undefined>;
-  /** @throws Error when the value does not have the shape of the collection */
+  /**
+   * @throws Error when the value does not have the shape of the collection
+   * @throws KeelsonError `storage.upgrade_unfinished`
+   */
   write(tx: Transaction, key: string | RecordKey, value: T): void;
   delete(tx: Transaction, ...key: RecordKey): void;
   /** Names directly below these segments, in byte order; see `Reads.list`. */
@@ -46,7 +49,10 @@ export interface SingleRecord<T> {
   readonly path: string;
   readonly codec: RecordCodec<T>;
   find(reads: Pick<Reads, 'readAs'>): Promise<T | undefined>;
-  /** @throws Error when the value does not have the shape of the record */
+  /**
+   * @throws Error when the value does not have the shape of the record
+   * @throws KeelsonError `storage.upgrade_unfinished`
+   */
   write(tx: Transaction, value: T): void;
   delete(tx: Transaction): void;
 }
@@ -76,7 +82,7 @@ export const recordsBelow = <T>(
     find: async (reads, ...key) => (isKey(key) ? reads.readAs(path(...key), codec) : undefined),
     write: (tx, key, value) => {
       const at = typeof key === 'string' ? path(key) : path(...key);
-      tx.write(at, codec.encode(at, value));
+      tx.writeAs(at, codec, value);
     },
     delete: (tx, ...key) => tx.delete(path(...key)),
     keys: async (reads, below = [], options) =>
@@ -98,6 +104,6 @@ export const recordAt = <T>(path: string, codec: RecordCodec<T>): SingleRecord<T
   path,
   codec,
   find: (reads) => reads.readAs(path, codec),
-  write: (tx, value) => tx.write(path, codec.encode(path, value)),
+  write: (tx, value) => tx.writeAs(path, codec, value),
   delete: (tx) => tx.delete(path),
 });

@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox';
 import { shapeDigest } from '../shapes/shape.ts';
 import type { RecordScope, Transaction } from '../store.ts';
-import type { RecordCodec } from './codec.ts';
+import type { RecordCodec, RecordKind } from './codec.ts';
 
 /** In place of a field: the segment for which "*" stands in the name, or else the first segment of the key. */
 export const FIRST_SEGMENT = '*';
@@ -88,6 +88,9 @@ const nameAndScopes = ({ name, scopes }: Declaration): string => `${name} ${scop
 /** Declarations of the modules loaded so far, in order of their names and scopes. */
 export const declaredRecords = (): readonly Declaration[] =>
   declarations.toSorted((a, b) => (nameAndScopes(a) < nameAndScopes(b) ? -1 : 1));
+
+/** The kinds of records of the modules loaded so far. */
+export const declaredKinds = (): readonly RecordKind[] => declarations.map(({ codec }) => codec);
 
 /** Paths of the records of a declaration: "*" is one segment, "…" one or more. */
 const pathsOf = ({ name, scopes, isSingle }: Declaration): readonly string[] =>

@@ -10,6 +10,7 @@ import { deriveView } from '../records/derive-view.ts';
 import type { Fence, Store } from '../store.ts';
 import { takeFence } from '../transaction/fence.ts';
 import { ROOT_KEY, type StorePlace } from './store-context.ts';
+import { openRelease, type Release, releaseCalls } from './upgrade.contract.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 
@@ -25,7 +26,8 @@ export const registerReplicatedStoreContract = (createPlace: () => Promise<Store
       stores = await Promise.all(
         [1, 2].map(async () => {
           const barrier = createBarrier();
-          const store = await place.open(barrier);
+          // Without kinds, so that the store is not made in the versions of a release of one of the tests.
+          const store = await place.open(barrier, [], []);
           await openBarrierFor(store, barrier, ROOT_KEY);
           return { store, barrier };
         }),
@@ -123,12 +125,45 @@ export const registerReplicatedStoreContract = (createPlace: () => Promise<Store
         expect(await newer.findDamagedProjections()).toEqual([]);
       });
 
-      test('the older one is refused when it is started again, and the newer one continues', async () => {
-        const newer = await openWith(2);
-        await add(newer, 'a');
-        await expect(openWith(1)).rejects.toThrow(superseded);
-        await add(newer, 'b');
-        expect(await seated(newer)).toEqual(['a', 'b']);
+      test('the one that was started last writes, and the others of its version with it', async () => {
+        const started: Record<Release, Store[]> = { old: [], new: [] };
+        const expected: string[] = [];
+        for (const [turn, release] of (['old', 'new', 'old', 'new'] as const).entries()) {
+          const opened = await openRelease(place, release);
+          stores.push(opened);
+          started[release].push(opened.store);
+          const { write, list } = releaseCalls[release];
+          await list(opened.store);
+          for (const [at, store] of started[release].entries()) {
+            const key = `${turn}${at}`;
+            await store.requireUsable();
+            await write(store, key);
+            expected.push(key);
+            expect(await list(store)).toEqual(expected);
+            expect(await store.findDamagedProjections()).toEqual([]);
+          }
+          const other = release === 'old' ? 'new' : 'old';
+          for (const store of started[other]) {
+            await expect(store.requireUsable()).rejects.toThrow(superseded);
+            await expect(releaseCalls[other].write(store, 'x')).rejects.toThrow(superseded);
+            await expect(releaseCalls[other].list(store)).rejects.toThrow(superseded);
+          }
+        }
+      });
+
+      test('the older one may neither write nor read once the versions are raised', async () => {
+        const older = await openRelease(place, 'old');
+        stores.push(older);
+        await releaseCalls.old.write(older.store, 'a');
+        const newer = await openRelease(place, 'new');
+        stores.push(newer);
+        await newer.store.raiseVersions();
+        await releaseCalls.new.write(newer.store, 'b');
+        await expect(older.store.requireUsable()).rejects.toThrow(superseded);
+        await expect(releaseCalls.old.write(older.store, 'c')).rejects.toThrow(superseded);
+        await expect(put(older.store, 'node/c')).rejects.toThrow(superseded);
+        await expect(openRelease(place, 'old')).rejects.toThrow(superseded);
+        expect(await releaseCalls.new.list(newer.store)).toEqual(['a', 'b']);
       });
     });
 

@@ -2,12 +2,17 @@
 import { afterEach, beforeEach, expect } from 'vitest';
 import { type Barrier, createBarrier } from '../barrier/barrier.ts';
 import { openBarrierFor } from '../barrier/open-barrier.ts';
+import type { RecordKind } from '../collections/codec.ts';
 import type { Projection } from '../projections/projection.ts';
 import type { Store, WalEntry } from '../store.ts';
 
 /** Location of one store. Opened again, the store contains everything that was committed. */
 export interface StorePlace {
-  open(barrier: Barrier, projections?: readonly Projection[]): Promise<Store>;
+  open(
+    barrier: Barrier,
+    projections?: readonly Projection[],
+    kinds?: readonly RecordKind[],
+  ): Promise<Store>;
   remove(): Promise<void>;
 }
 

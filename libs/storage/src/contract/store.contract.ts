@@ -10,6 +10,7 @@ import { registerRecordedReadsContract } from './recorded-reads.contract.ts';
 import { StoreContext, type StorePlace } from './store-context.ts';
 import { registerTextSearchContract } from './text-search.contract.ts';
 import { registerTransactionContract } from './transaction.contract.ts';
+import { registerUpgradeContract } from './upgrade.contract.ts';
 import { registerWalContract } from './wal.contract.ts';
 
 export const registerStoreContract = (createPlace: () => Promise<StorePlace>): void => {
@@ -25,4 +26,5 @@ export const registerStoreContract = (createPlace: () => Promise<StorePlace>): v
   registerTextSearchContract(context);
   registerMerkleContract(context);
   registerCopiesContract(context);
+  registerUpgradeContract(createPlace);
 };

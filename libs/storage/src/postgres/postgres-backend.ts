@@ -7,8 +7,10 @@ import { hasCode, KeelsonError } from '@keelson/errors';
 import { callInSpan } from '@keelson/logging/spans';
 import type { CompiledQuery } from 'kysely';
 import type { Backend, Batch, GroupCommit } from '../backend.ts';
+import type { RecordVersions } from '../collections/record-versions.ts';
 import type { OpenCopy, Replacement, StagedRow } from '../copies/copy-rows.ts';
 import { type SavedPage, type SavedTrees, TREE_START } from '../merkle/tree-rows.ts';
+import { underConstruction } from '../projections/layout.ts';
 import { type ProjectedChange, type Projection, rowVersionOf } from '../projections/projection.ts';
 import {
   createTable,
@@ -52,9 +54,11 @@ interface HeadRow {
   readonly sequence: number;
   readonly log_bytes: number;
   readonly layout: string;
+  readonly record_versions: string;
 }
 
-const LOCK_HEAD = 'SELECT sequence, log_bytes, layout FROM head WHERE id = 1 FOR UPDATE';
+const LOCK_HEAD =
+  'SELECT sequence, log_bytes, layout, record_versions FROM head WHERE id = 1 FOR UPDATE';
 const READ_SNAPSHOT =
   'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; SELECT sequence, log_bytes FROM head';
 
@@ -85,21 +89,26 @@ export class PostgresBackend implements Backend {
   readonly #head: SharedQuery<void, number>;
   readonly #rows: SharedQuery<string, ReadonlyMap<string, StoredRow>>;
   readonly #leaves: SharedQuery<string, ReadonlyMap<string, Uint8Array | undefined>>;
-  /** Layout with which this process took over the store; undefined until it has written projections. */
+  readonly versions: RecordVersions;
+  /** Layout with which this process took over the store; undefined until it writes projections. */
   #ownLayout: string | undefined;
+  /** Whether this process builds the tables of its layout. */
+  #isBuilding = false;
   #isSuperseded = false;
 
-  constructor(connections: PostgresConnections) {
+  constructor(connections: PostgresConnections, versions: RecordVersions) {
     this.#connections = connections;
+    this.versions = versions;
     this.faults.retry = async () => {
       await connections.query('UPDATE head SET format = format');
       this.faults.end('full');
     };
     this.#head = new SharedQuery(async () => {
-      const [row] = await this.#connections.query<Pick<HeadRow, 'sequence' | 'layout'>>(
-        'SELECT sequence, layout FROM head',
+      const [row] = await this.#connections.query<Omit<HeadRow, 'log_bytes'>>(
+        'SELECT sequence, layout, record_versions FROM head',
       );
-      this.#see(row?.layout);
+      this.#see(row);
+      this.versions.requireKnown();
       return Number(row?.sequence);
     });
     this.#rows = new SharedQuery(async (paths) => {
@@ -118,20 +127,54 @@ export class PostgresBackend implements Backend {
     });
   }
 
-  /** Once superseded, a process stays so: it does not know what the other one derived meanwhile. */
-  #see(layout: string | undefined): void {
-    if (this.#ownLayout !== undefined && layout !== this.#ownLayout) this.#isSuperseded = true;
+  /**
+   * A process is superseded for as long as the head has another layout. When it has the same again, a process with
+   * that layout has built all tables again.
+   */
+  #see(head: Pick<HeadRow, 'layout' | 'record_versions'> | undefined): void {
+    if (head === undefined) return;
+    this.versions.see(head.record_versions);
+    const own = this.#ownLayout;
+    if (own === undefined) return;
+    const isOwn =
+      head.layout === own || (this.#isBuilding && head.layout === underConstruction(own));
+    this.#isSuperseded = !isOwn;
   }
 
   requireNotSuperseded(): void {
+    this.versions.requireKnown();
     if (this.#isSuperseded) throw new KeelsonError('storage.superseded');
   }
 
-  async takeOver(layout: string): Promise<void> {
-    await this.#connections.transaction<HeadRow>(LOCK_HEAD, async (client) => {
-      await client.query('UPDATE head SET layout = $1', [layout]);
+  async takeOver(layout: string, projections: readonly Projection[]): Promise<void> {
+    await this.#connections.transaction<HeadRow>(LOCK_HEAD, async (client, [head]) => {
+      this.#see(head);
+      this.versions.requireKnown();
+      if (head?.layout === layout) return;
+      await client.query('UPDATE head SET layout = $1', [underConstruction(layout)]);
+      await client.query('DELETE FROM projection WHERE name <> ALL($1::text[])', [
+        projections.map(({ table }) => table),
+      ]);
     });
     this.#ownLayout = layout;
+    this.#isBuilding = true;
+  }
+
+  async completeLayout(layout: string): Promise<void> {
+    await this.#connections.query('UPDATE head SET layout = $1 WHERE layout = $2', [
+      layout,
+      underConstruction(layout),
+    ]);
+    this.#isBuilding = false;
+  }
+
+  async raiseVersions(): Promise<void> {
+    await this.#connections.transaction<HeadRow>(LOCK_HEAD, async (client, [head]) => {
+      this.#see(head);
+      this.requireNotSuperseded();
+      await client.query('UPDATE head SET record_versions = $1', [this.versions.raised]);
+    });
+    await this.headSequence();
   }
 
   get faults(): StoreFaults {
@@ -262,7 +305,7 @@ export class PostgresBackend implements Backend {
     let batch: Batch | undefined;
     const write = (): Promise<void> =>
       this.#connections.transaction<HeadRow>(LOCK_HEAD, async (_client, [head]) => {
-        this.#see(head?.layout);
+        this.#see(head);
         this.requireNotSuperseded();
         batch = await prepare(Number(head?.sequence));
         return batch && statementsOf(batch, Number(head?.log_bytes));
@@ -395,7 +438,7 @@ export class PostgresBackend implements Backend {
     const { table } = projection;
     const version = rowVersionOf(projection);
     await this.#connections.transaction<HeadRow>(LOCK_HEAD, async (client, [head]) => {
-      this.#see(head?.layout);
+      this.#see(head);
       this.requireNotSuperseded();
       const { rows } = await client.query(loadVersion(POSTGRES_DIALECT), [table]);
       if (rows[0]?.version !== version) {

@@ -13,7 +13,7 @@ export const POSTGRES_SCHEMA: readonly string[] = [
   `CREATE TABLE IF NOT EXISTS head (
      id BIGINT PRIMARY KEY, format BIGINT NOT NULL, sequence BIGINT NOT NULL,
      log_bytes BIGINT NOT NULL, tree_position BIGINT NOT NULL,
-     layout VARCHAR(64) NOT NULL DEFAULT '')`,
+     layout VARCHAR(64) NOT NULL DEFAULT '', record_versions TEXT NOT NULL DEFAULT '')`,
   `INSERT INTO head (id, format, sequence, log_bytes, tree_position)
    VALUES (1, ${POSTGRES_FORMAT}, 0, 0, 0)
    ON CONFLICT (id) DO NOTHING`,
@@ -33,6 +33,8 @@ export const POSTGRES_SCHEMA: readonly string[] = [
   TALLIES_TABLE,
 ];
 
-/** For a database that was made before the head had a layout. */
-export const ADD_LAYOUT =
-  "ALTER TABLE head ADD COLUMN IF NOT EXISTS layout VARCHAR(64) NOT NULL DEFAULT ''";
+/** Columns of the head that a database may lack because an older version made it. */
+export const LATER_COLUMNS: Readonly<Record<string, string>> = {
+  layout: "VARCHAR(64) NOT NULL DEFAULT ''",
+  record_versions: "TEXT NOT NULL DEFAULT ''",
+};

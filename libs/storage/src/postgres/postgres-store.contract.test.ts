@@ -1,6 +1,7 @@
 import { type PostgresServer, startPostgres } from '@keelson/testkit';
 import { type PgBouncer, startPgBouncer } from '@keelson/testkit/high-availability';
 import { afterAll, beforeAll, describe } from 'vitest';
+import { declaredKinds } from '../collections/table.ts';
 import { registerReplicatedStoreContract } from '../contract/replicated-store.contract.ts';
 import { registerStoreContract } from '../contract/store.contract.ts';
 import type { StorePlace } from '../contract/store-context.ts';
@@ -18,8 +19,8 @@ const createPlace = async (port = server.port): Promise<StorePlace> => {
   const direct = await server.createDatabase(`store_${databases}`);
   const connectionString = direct.replace(/@[^/]*/, `:change-this@127.0.0.1:${port}`);
   return {
-    open: (barrier, projections = []) =>
-      openPostgresStore({ connectionString, barrier, projections, connectionCount: 4 }),
+    open: (barrier, projections = [], kinds = declaredKinds()) =>
+      openPostgresStore({ connectionString, barrier, projections, kinds, connectionCount: 4 }),
     remove: async () => undefined,
   };
 };

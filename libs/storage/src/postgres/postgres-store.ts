@@ -1,16 +1,17 @@
 import { type Clock, systemClock } from '@keelson/clock';
 import { requireFormat } from '../backend.ts';
 import type { Barrier } from '../barrier/barrier.ts';
-import { requireNotOlder } from '../projections/layout.ts';
+import type { RecordKind } from '../collections/codec.ts';
+import { RecordVersions } from '../collections/record-versions.ts';
+import { declaredKinds } from '../collections/table.ts';
 import type { Projection } from '../projections/projection.ts';
-import { LOAD_VERSIONS } from '../projections/projection-sql.ts';
 import { DEFAULT_CACHE_BYTES, shareCache } from '../reading/cache-shares.ts';
 import { RecordStore } from '../record-store.ts';
 import type { Store } from '../store.ts';
 import { LogGrowth } from '../wal/log-growth.ts';
 import { PostgresBackend } from './postgres-backend.ts';
 import { PostgresConnections } from './postgres-connections.ts';
-import { ADD_LAYOUT, POSTGRES_FORMAT, POSTGRES_SCHEMA } from './postgres-schema.ts';
+import { LATER_COLUMNS, POSTGRES_FORMAT, POSTGRES_SCHEMA } from './postgres-schema.ts';
 
 /**
  * Interval at which followers look for commits of other replicas; commits of this process wake them
@@ -24,6 +25,8 @@ export interface PostgresStoreOptions {
   readonly barrier: Barrier;
   readonly clock?: Clock;
   readonly projections?: readonly Projection[];
+  /** Kinds of records that this process knows; all that its modules declare by default. */
+  readonly kinds?: readonly RecordKind[];
   /** Memory for the caches of the store; 40 MiB. */
   readonly cacheBytes?: number;
   readonly connectionCount?: number;
@@ -40,18 +43,22 @@ export const openPostgresStore = async (options: PostgresStoreOptions): Promise<
     barrier,
     clock = systemClock,
     projections = [],
+    kinds = declaredKinds(),
     cacheBytes = DEFAULT_CACHE_BYTES,
   } = options;
   const connections = new PostgresConnections(options.connectionString, options.connectionCount);
   try {
     await requireKnownFormat(connections);
     await createSchema(connections);
-    requireNotOlder(projections, await loadVersions(connections));
-    const backend = new PostgresBackend(connections);
+    const versions = new RecordVersions(kinds);
+    const backend = new PostgresBackend(connections, versions);
+    await writeFirstVersions(connections, versions);
+    const sequence = await backend.headSequence();
+    versions.requireKnown();
     const grown = new LogGrowth(POLL_MS);
     return new RecordStore(
       { backend, barrier, clock, projections, cache: shareCache(cacheBytes), grown },
-      await backend.headSequence(),
+      sequence,
     );
   } catch (error) {
     await connections.close();
@@ -74,11 +81,15 @@ const requireKnownFormat = async (connections: PostgresConnections): Promise<voi
   if (rows[0] !== undefined) requireFormat(rows[0].format, POSTGRES_FORMAT);
 };
 
-const loadVersions = async (
+/** A new store has no records of older versions, and no process that knows only them. */
+const writeFirstVersions = async (
   connections: PostgresConnections,
-): Promise<ReadonlyMap<string, number>> => {
-  const rows = await connections.query<{ name: string; version: number }>(LOAD_VERSIONS);
-  return new Map(rows.map(({ name, version }) => [name, Number(version)]));
+  { own }: RecordVersions,
+): Promise<void> => {
+  await connections.query(
+    "UPDATE head SET record_versions = $1 WHERE sequence = 0 AND record_versions = ''",
+    [own],
+  );
 };
 
 /** Replicas that start together collide while creating the same table; the second attempt finds it. */
@@ -86,9 +97,12 @@ const createSchema = async (connections: PostgresConnections): Promise<void> => 
   for (const statement of POSTGRES_SCHEMA)
     await connections.query(statement).catch(() => connections.query(statement));
   // Asked first, because the statement waits for everything that uses the table, also if there is the column.
-  const layouts = await connections.query(
-    `SELECT 1 FROM information_schema.columns
-     WHERE table_schema = current_schema() AND table_name = 'head' AND column_name = 'layout'`,
+  const columns = await connections.query<{ column_name: string }>(
+    `SELECT column_name FROM information_schema.columns
+     WHERE table_schema = current_schema() AND table_name = 'head'`,
   );
-  if (layouts.length === 0) await connections.query(ADD_LAYOUT);
+  const names = columns.map((column) => column.column_name);
+  for (const [name, definition] of Object.entries(LATER_COLUMNS))
+    if (!names.includes(name))
+      await connections.query(`ALTER TABLE head ADD COLUMN IF NOT EXISTS ${name} ${definition}`);
 };

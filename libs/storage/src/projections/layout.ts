@@ -3,7 +3,6 @@
  * would derive different data from the same records, so only one digest at a time may write to a store.
  */
 import { createHash } from 'node:crypto';
-import { KeelsonError } from '@keelson/errors';
 import { type Projection, rowVersionOf } from './projection.ts';
 
 /** A kind of derived data; `version` rises with each change. */
@@ -23,7 +22,8 @@ export const layoutDigest = (parts: readonly LayoutPart[]): string =>
             .sort()
             .join(''),
         )
-        .digest('hex');
+        .digest('hex')
+        .slice(0, 32);
 
 export const partsOf = (projections: readonly Projection[]): readonly LayoutPart[] =>
   projections.map((projection) => ({
@@ -31,16 +31,5 @@ export const partsOf = (projections: readonly Projection[]): readonly LayoutPart
     version: rowVersionOf(projection),
   }));
 
-/**
- * A process of an older version does not take the store back from a newer one.
- * @param saved versions of the tables in the store
- * @throws KeelsonError `storage.superseded`
- */
-export const requireNotOlder = (
-  projections: readonly Projection[],
-  saved: ReadonlyMap<string, number>,
-): void => {
-  for (const projection of projections)
-    if ((saved.get(projection.table) ?? 0) > rowVersionOf(projection))
-      throw new KeelsonError('storage.superseded');
-};
+/** The layout in the head while the tables of another are built, so that nobody writes to them meanwhile. */
+export const underConstruction = (layout: string): string => `building ${layout}`;

@@ -33,8 +33,6 @@ export const TALLIES_TABLE = `CREATE TABLE IF NOT EXISTS projection_tally (
   PRIMARY KEY (name, tally_key)
 )`;
 
-export const LOAD_VERSIONS = 'SELECT name, version FROM projection';
-
 export const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 const allColumns = ({ columns }: Projection): string[] => [

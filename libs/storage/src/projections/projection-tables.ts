@@ -10,9 +10,13 @@ export interface ProjectionTables {
   select<Row>(query: CompiledQuery<Row>): Promise<readonly Row[]>;
   /**
    * Makes the layout of this process that of the store. From then on, commits and rebuilds of processes that
-   * have taken it over with another layout fail with `storage.superseded`.
+   * have taken it over with another layout fail with `storage.superseded`. Tables that the layout lacks, and to
+   * which nobody writes any more, are forgotten.
+   * @param projections those of the layout
    */
-  takeOver(layout: string): Promise<void>;
+  takeOver(layout: string, projections: readonly Projection[]): Promise<void>;
+  /** Called when the tables of the layout are built: other processes with the same layout may write from now on. */
+  completeLayout(layout: string): Promise<void>;
   /** @throws KeelsonError `storage.superseded` if a process with another layout was seen to take over */
   requireNotSuperseded(): void;
   /**

@@ -71,10 +71,12 @@ export class Projector {
    */
   async rebuild(projections: readonly Projection[] = this.#unchecked): Promise<void> {
     // First, so that no process with another layout commits while the tables are built, or afterwards.
-    if (!this.#hasTakenOver) await this.#tables.takeOver(layoutDigest(partsOf(this.#projections)));
+    const layout = layoutDigest(partsOf(this.#projections));
+    if (!this.#hasTakenOver) await this.#tables.takeOver(layout, this.#projections);
     this.#hasTakenOver = true;
     for (const projection of projections)
       await this.#tables.rebuildProjection(projection, this.#changesOfAll(projection));
+    await this.#tables.completeLayout(layout);
     this.#unchecked = [];
   }
 

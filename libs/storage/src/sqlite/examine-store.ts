@@ -10,9 +10,9 @@ import { isDamage, KeelsonError } from '@keelson/errors';
 import { requireFormat } from '../backend.ts';
 import { createBarrier } from '../barrier/barrier.ts';
 import { KEYRING_PATH } from '../barrier/keyring.ts';
-import { requireNotOlder } from '../projections/layout.ts';
-import type { Projection } from '../projections/projection.ts';
-import { LOAD_VERSIONS } from '../projections/projection-sql.ts';
+import type { RecordKind } from '../collections/codec.ts';
+import { RecordVersions } from '../collections/record-versions.ts';
+import { declaredKinds } from '../collections/table.ts';
 import { ParsedRecord } from '../records/parsed-record.ts';
 import { rangeBelow, scopeOf } from '../records/record-path.ts';
 import type { Reads } from '../store.ts';
@@ -44,8 +44,11 @@ export interface Examination {
    * file may change between two reads.
    */
   readonly isInUse?: boolean;
-  /** Projections of this version of Keelson: a store with later versions of them is refused. */
-  readonly projections?: readonly Projection[];
+  /**
+   * Kinds of records that this process knows: a store with later versions of them is refused. All that its modules
+   * declare by default.
+   */
+  readonly kinds?: readonly RecordKind[];
 }
 
 const isFilled = (file: string): boolean => existsSync(file) && statSync(file).size > 0;
@@ -60,7 +63,7 @@ export const hasJournal = (file: string): boolean => isFilled(`${file}-journal`)
  */
 export const examineSqliteStore = (
   file: string,
-  { isInUse = false, projections = [] }: Examination = {},
+  { isInUse = false, kinds = declaredKinds() }: Examination = {},
 ): ExaminedStore => {
   if (!isFilled(file)) throw new KeelsonError('storage.missing');
   let database: DatabaseSync | undefined;
@@ -68,7 +71,7 @@ export const examineSqliteStore = (
     database = isInUse ? new DatabaseSync(file, { readOnly: true }) : connectUnnoticed(file);
     requireKnownStore(database);
     requireTables(database);
-    requireNotOlder(projections, loadVersions(database));
+    requireKnownVersions(database, kinds);
     return examined(database);
   } catch (error) {
     database?.close();
@@ -120,13 +123,13 @@ const requireTables = (database: DatabaseSync): void => {
       .get();
 };
 
-const loadVersions = (database: DatabaseSync): ReadonlyMap<string, number> =>
-  new Map(
-    database
-      .prepare(LOAD_VERSIONS)
-      .all()
-      .map(({ name, version }) => [String(name), Number(version)]),
-  );
+const requireKnownVersions = (database: DatabaseSync, kinds: readonly RecordKind[]): void => {
+  // A file of an older version may lack the column.
+  const head = database.prepare('SELECT * FROM head').get();
+  const versions = new RecordVersions(kinds);
+  versions.see(String(head?.['record_versions'] ?? ''));
+  versions.requireKnown();
+};
 
 const examined = (database: DatabaseSync): ExaminedStore => {
   const records = new SqliteRecords(database);

@@ -9,6 +9,7 @@ import { KeelsonError } from '@keelson/errors';
 import type { CompiledQuery } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Backend, GroupCommit } from '../backend.ts';
+import type { RecordVersions } from '../collections/record-versions.ts';
 import type { OpenCopy, Replacement, StagedRow } from '../copies/copy-rows.ts';
 import type { SavedPage, SavedTrees } from '../merkle/tree-rows.ts';
 import {
@@ -70,6 +71,7 @@ export interface SqliteConnections {
   readonly faults: StoreFaults;
   /** Keeps other processes away from the file until it is closed. */
   readonly lock: FileLock;
+  readonly versions: RecordVersions;
 }
 
 export class SqliteBackend implements Backend {
@@ -82,11 +84,12 @@ export class SqliteBackend implements Backend {
   readonly #compiled = new LRUCache<string, StatementSync>({ max: MAX_COMPILED_STATEMENTS });
   readonly tables = sqliteTables<unknown>();
   readonly faults: StoreFaults;
+  readonly versions: RecordVersions;
   #headSequence: number;
   #logBytes: number;
 
   /** Takes ownership of the connections; `close` closes them. */
-  constructor({ file, database, writer, faults, lock }: SqliteConnections) {
+  constructor({ file, database, writer, faults, lock, versions }: SqliteConnections) {
     this.#file = file;
     this.#database = database;
     this.#writer = writer;
@@ -97,6 +100,8 @@ export class SqliteBackend implements Backend {
     const head = this.#statements.readHead.get();
     this.#headSequence = Number(head?.['sequence']);
     this.#logBytes = Number(head?.['log_bytes']);
+    this.versions = versions;
+    versions.see(String(head?.['record_versions']));
   }
 
   headSequence(): number {
@@ -314,8 +319,25 @@ export class SqliteBackend implements Backend {
     });
   }
 
-  async takeOver(layout: string): Promise<void> {
-    await this.#writer.run([{ sql: 'UPDATE head SET layout = ?', rows: [[layout]] }]);
+  async takeOver(layout: string, projections: readonly Projection[]): Promise<void> {
+    const tables = JSON.stringify(projections.map(({ table }) => table));
+    await this.#writer.run([
+      { sql: 'UPDATE head SET layout = ?', rows: [[layout]] },
+      {
+        sql: 'DELETE FROM projection WHERE name NOT IN (SELECT value FROM json_each(?))',
+        rows: [[tables]],
+      },
+    ]);
+  }
+
+  async completeLayout(): Promise<void> {
+    // Nobody else waits for it.
+  }
+
+  async raiseVersions(): Promise<void> {
+    const { raised } = this.versions;
+    await this.#writer.run([{ sql: 'UPDATE head SET record_versions = ?', rows: [[raised]] }]);
+    this.versions.see(raised);
   }
 
   requireNotSuperseded(): void {

@@ -30,7 +30,8 @@ CREATE TABLE IF NOT EXISTS head (
   sequence INTEGER NOT NULL,
   log_bytes INTEGER NOT NULL,
   tree_position INTEGER NOT NULL,
-  layout TEXT NOT NULL DEFAULT ''
+  layout TEXT NOT NULL DEFAULT '',
+  record_versions TEXT NOT NULL DEFAULT ''
 );
 INSERT OR IGNORE INTO head (id, format, sequence, log_bytes, tree_position)
   VALUES (1, ${SQLITE_FORMAT}, 0, 0, 0);
@@ -63,5 +64,5 @@ CREATE TABLE IF NOT EXISTS staged_record (
 );
 `;
 
-/** For a file that was made before the head had a layout. */
-export const ADD_LAYOUT = "ALTER TABLE head ADD COLUMN layout TEXT NOT NULL DEFAULT ''";
+/** Columns of the head that a file may lack because an older version made it. */
+export const LATER_COLUMNS: readonly string[] = ['layout', 'record_versions'];

@@ -3,7 +3,9 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 export const prepareStatements = (database: DatabaseSync) =>
   ({
-    readHead: database.prepare('SELECT sequence, log_bytes, tree_position FROM head'),
+    readHead: database.prepare(
+      'SELECT sequence, log_bytes, tree_position, record_versions FROM head',
+    ),
     firstSequence: database.prepare('SELECT min(sequence) AS sequence FROM wal'),
     loadEntries: database.prepare(
       `SELECT sequence, committed_at_ms, operations FROM wal

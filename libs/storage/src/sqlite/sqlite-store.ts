@@ -4,6 +4,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { type Clock, systemClock } from '@keelson/clock';
 import { hasCode, KeelsonError } from '@keelson/errors';
 import type { Barrier } from '../barrier/barrier.ts';
+import type { RecordKind } from '../collections/codec.ts';
+import { RecordVersions } from '../collections/record-versions.ts';
+import { declaredKinds } from '../collections/table.ts';
 import type { Projection } from '../projections/projection.ts';
 import { DEFAULT_CACHE_BYTES, shareCache } from '../reading/cache-shares.ts';
 import { RecordStore } from '../record-store.ts';
@@ -14,7 +17,7 @@ import { examineSqliteStore, hasJournal } from './examine-store.ts';
 import { type FileLock, takeFileLock } from './file-lock.ts';
 import { SqliteBackend } from './sqlite-backend.ts';
 import { fromSqliteError } from './sqlite-errors.ts';
-import { ADD_LAYOUT, CONNECTION_PRAGMAS, SQLITE_SCHEMA } from './sqlite-schema.ts';
+import { CONNECTION_PRAGMAS, LATER_COLUMNS, SQLITE_SCHEMA } from './sqlite-schema.ts';
 import { SqliteWriter } from './sqlite-writer.ts';
 
 export interface SqliteStoreOptions {
@@ -24,6 +27,8 @@ export interface SqliteStoreOptions {
   readonly barrier: Barrier;
   readonly clock?: Clock;
   readonly projections?: readonly Projection[];
+  /** Kinds of records that this process knows; all that its modules declare by default. */
+  readonly kinds?: readonly RecordKind[];
   /** Memory for the caches of the store; 40 MiB by default. */
   readonly cacheBytes?: number;
   /**
@@ -57,7 +62,7 @@ export const openSqliteStore = async (options: SqliteStoreOptions): Promise<Stor
 const openBackend = async ({
   file,
   mayCreate = true,
-  projections = [],
+  kinds = declaredKinds(),
   onLost,
 }: SqliteStoreOptions): Promise<SqliteBackend> => {
   prepareFile(file, mayCreate);
@@ -65,18 +70,20 @@ const openBackend = async ({
   let database: DatabaseSync | undefined;
   try {
     lock = lockStore(file);
-    requireKnownStore(file, mayCreate, projections);
+    requireKnownStore(file, mayCreate, kinds);
     database = new DatabaseSync(file);
     database.exec(`PRAGMA page_size = 4096; PRAGMA journal_mode = WAL; ${CONNECTION_PRAGMAS}`);
     // In one transaction: a crash leaves all tables or none.
     database.exec(`BEGIN IMMEDIATE; ${SQLITE_SCHEMA} COMMIT`);
-    if (!hasLayout(database)) database.exec(ADD_LAYOUT);
+    addLaterColumns(database);
+    const versions = new RecordVersions(kinds);
+    writeFirstVersions(database, versions);
     database.exec('PRAGMA query_only = ON');
     const faults = new StoreFaults();
     const writer = new SqliteWriter(file, (error) => onLost?.(error, file), faults);
     // A disk that is full already is reported before the first write.
     await writer.tryDisk().catch(() => undefined);
-    return new SqliteBackend({ file, database, lock, writer, faults });
+    return new SqliteBackend({ file, database, lock, writer, faults, versions });
   } catch (error) {
     database?.close();
     lock?.close();
@@ -84,9 +91,20 @@ const openBackend = async ({
   }
 };
 
-const hasLayout = (database: DatabaseSync): boolean =>
-  database.prepare("SELECT 1 FROM pragma_table_info('head') WHERE name = 'layout'").get() !==
-  undefined;
+const addLaterColumns = (database: DatabaseSync): void => {
+  const columns = database.prepare("SELECT name FROM pragma_table_info('head')").all();
+  for (const added of LATER_COLUMNS)
+    if (!columns.some(({ name }) => name === added))
+      database.exec(`ALTER TABLE head ADD COLUMN ${added} TEXT NOT NULL DEFAULT ''`);
+};
+
+/** A new store has no records of older versions, and no process that knows only them. */
+const writeFirstVersions = (database: DatabaseSync, { own }: RecordVersions): void => {
+  const isNew = database
+    .prepare("SELECT 1 FROM head WHERE sequence = 0 AND record_versions = ''")
+    .get();
+  if (isNew !== undefined) database.prepare('UPDATE head SET record_versions = ?').run(own);
+};
 
 /** SQLite creates its other files with the mode of the database. */
 const prepareFile = (file: string, mayCreate: boolean): void => {
@@ -114,11 +132,11 @@ const lockStore = (file: string): FileLock => {
 const requireKnownStore = (
   file: string,
   mayCreate: boolean,
-  projections: readonly Projection[],
+  kinds: readonly RecordKind[],
 ): void => {
   if (mayCreate && (statSync(file).size === 0 || hasJournal(file))) return;
   try {
-    examineSqliteStore(file, { projections }).close();
+    examineSqliteStore(file, { kinds }).close();
   } catch (error) {
     if (!mayCreate || !hasCode(error, 'storage.missing')) throw error;
   }

@@ -4,6 +4,7 @@
  * nothing it read, and nothing below a prefix it listed, has changed since.
  */
 import { KeelsonError } from '@keelson/errors';
+import type { RecordVersions } from '../collections/record-versions.ts';
 import type { RecordReader } from '../reading/record-reader.ts';
 import { listNames } from '../records/listing.ts';
 import { ParsedRecord } from '../records/parsed-record.ts';
@@ -18,6 +19,7 @@ import {
 import type {
   ListOptions,
   RecordDecoder,
+  RecordEncoder,
   ScanOptions,
   StoredRecord,
   Transaction,
@@ -32,6 +34,7 @@ export const UNCOMMITTED = 0;
 
 export class BufferedTransaction implements Transaction {
   readonly #reader: RecordReader;
+  readonly #versions: RecordVersions;
   /** Paths and prefixes read, with the position of the first read. */
   readonly #readAt = new Map<string, number>();
   /** Records already read, so that repeated reads in a run return the same. */
@@ -41,8 +44,9 @@ export class BufferedTransaction implements Transaction {
   #bytes = 0;
   #isOpen = true;
 
-  constructor(reader: RecordReader) {
+  constructor(reader: RecordReader, versions: RecordVersions) {
     this.#reader = reader;
+    this.#versions = versions;
   }
 
   get writes(): ReadonlyMap<string, Uint8Array | undefined> {
@@ -157,6 +161,12 @@ export class BufferedTransaction implements Transaction {
     if (value.length > MAX_VALUE_BYTES)
       throw new KeelsonError('storage.too_large', { what: 'record', limitBytes: MAX_VALUE_BYTES });
     this.#put(path, value);
+  }
+
+  writeAs<T>(path: string, encoder: RecordEncoder<T>, value: T): void {
+    const writable = this.#versions.writable(encoder.kind);
+    const replaced = this.#found.get(path);
+    this.write(path, encoder.encode(path, value, { writable, replaced }));
   }
 
   delete(path: string): void {

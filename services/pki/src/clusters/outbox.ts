@@ -19,5 +19,5 @@ export const putForAll = <T>(
 ): void => {
   if (mount.local) return records.write(tx, key, value);
   const path = records.path(key);
-  tx.write(outboxPrefix(mount) + path.slice(SHARED.length), records.codec.encode(path, value));
+  tx.writeAs(outboxPrefix(mount) + path.slice(SHARED.length), records.codec, value);
 };
