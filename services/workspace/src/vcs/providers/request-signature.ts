@@ -1,10 +1,33 @@
 /** Requests that are signed as OAuth 1.0a says (RFC 5849), with RSA-SHA1. */
 import { randomBytes, sign } from 'node:crypto';
-import OAuth from 'oauth-1.0a';
+import { systemClock } from '@keelson/clock';
 import type { RequestSigning } from '../../workspaces/model/domain/oauth-client.ts';
 import type { ProviderRequest } from './provider.ts';
 
 const NONCE_BYTES = 16;
+
+type Parameters = Readonly<Record<string, string>>;
+
+/** Percent-encoding of RFC 5849 §3.6, which leaves only unreserved characters. */
+const encode = (text: string): string =>
+  encodeURIComponent(text).replaceAll(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+
+/** The text that is signed (RFC 5849 §3.4.1): method, address, and all parameters in the order of their bytes. */
+export const toSignatureBase = (
+  { method, url }: Pick<ProviderRequest, 'method' | 'url'>,
+  parameters: Parameters,
+): string => {
+  // The form in which the provider sees it: the host in lower case, without the port of the scheme.
+  const { origin, pathname, searchParams } = new URL(url);
+  const pairs = [...searchParams, ...Object.entries(parameters)]
+    .map(([name, value]) => [encode(name), encode(value)] as const)
+    .toSorted(([a, x], [b, y]) => (a === b ? (x < y ? -1 : 1) : a < b ? -1 : 1))
+    .map((pair) => pair.join('='));
+  return [method, origin + pathname, pairs.join('&')].map(encode).join('&');
+};
 
 /**
  * The header that authorizes one request.
@@ -14,21 +37,20 @@ const NONCE_BYTES = 16;
 export const toAuthorization = (
   { consumerKey, privateKey }: RequestSigning,
   token: string | undefined,
-  { method, url }: Pick<ProviderRequest, 'method' | 'url'>,
-  parameters: Readonly<Record<string, string>> = {},
+  request: Pick<ProviderRequest, 'method' | 'url'>,
+  parameters: Parameters = {},
 ): string => {
-  const oauth = new OAuth({
-    consumer: { key: consumerKey, secret: '' },
-    signature_method: 'RSA-SHA1',
-    hash_function: (text) => sign('RSA-SHA1', Buffer.from(text), privateKey).toString('base64'),
-  });
-  // The library's own comes from a source that can be guessed.
-  oauth.getNonce = () => randomBytes(NONCE_BYTES).toString('hex');
-  // The form in which the provider sees it: the host in lower case, without the port of the scheme.
-  const request = { method, url: new URL(url).href, data: { ...parameters } };
-  const signed = oauth.authorize(
-    request,
-    token === undefined ? undefined : { key: token, secret: '' },
-  );
-  return oauth.toHeader(signed).Authorization;
+  const signed: Parameters = {
+    ...parameters,
+    oauth_consumer_key: consumerKey,
+    oauth_nonce: randomBytes(NONCE_BYTES).toString('hex'),
+    oauth_signature_method: 'RSA-SHA1',
+    oauth_timestamp: String(Math.floor(systemClock.nowMs() / 1000)),
+    oauth_version: '1.0',
+    ...(token !== undefined && { oauth_token: token }),
+  };
+  const base = toSignatureBase(request, signed);
+  const signature = sign('RSA-SHA1', Buffer.from(base), privateKey).toString('base64');
+  const members = Object.entries({ ...signed, oauth_signature: signature });
+  return `OAuth ${members.map(([name, value]) => `${name}="${encode(value)}"`).join(', ')}`;
 };
