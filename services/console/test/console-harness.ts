@@ -69,11 +69,11 @@ const keepFailedPage = async (page: Page, test: string): Promise<void> => {
 export const useChromiumOn = (
   plane: () => ControlPlane,
 ): Omit<ConsoleUnderTest, 'unsealKeys' | 'reopen' | 'natsUrl' | 'folder'> => {
-  let browser: Browser;
+  let browser: Browser | undefined;
   beforeAll(async () => {
     browser = await launchChromium();
   }, PATIENCE_MS);
-  afterAll(() => browser.close());
+  afterAll(() => browser?.close());
 
   const call = async (url: string, init: RequestInit): Promise<JsonObject> => {
     const answer = await fetch(`${plane().http}${url}`, init);
@@ -95,14 +95,26 @@ export const useChromiumOn = (
       },
       ...(body && { body: JSON.stringify(body) }),
     });
-  const open = async (path = '/ui/'): Promise<WatchedPage> => {
-    const opened = await openPage(browser, `${plane().http}${path}`);
+  /** @param session kept by the page from its beginning */
+  const openWith = async (path: string, session: object | undefined): Promise<WatchedPage> => {
+    if (browser === undefined) throw new Error('Chromium is launched before the tests');
+    const opened = await openPage(browser, 'about:blank');
     onTestFinished(async ({ task }) => {
       if (task.result?.state === 'fail') await keepFailedPage(opened.page, task.name);
       await opened.page.context().close();
     });
+    // It runs before the scripts of every page. One that has signed out stays so when it is loaded again.
+    if (session !== undefined)
+      await opened.page.addInitScript({
+        content: `if (sessionStorage.getItem('keelson-test') === null) {
+          sessionStorage.setItem('keelson-test', 'signed in');
+          sessionStorage.setItem('keelson-session', ${JSON.stringify(JSON.stringify(session))});
+        }`,
+      });
+    await opened.page.goto(`${plane().http}${path}`);
     return opened;
   };
+  const open = (path = '/ui/'): Promise<WatchedPage> => openWith(path, undefined);
   const workspaces: ConsoleUnderTest['workspaces'] = (
     method,
     path,
@@ -155,13 +167,7 @@ export const useChromiumOn = (
       path,
       { secrets = plane().rootToken, workspaces: apiToken = plane().apiToken, namespace = '' } = {},
     ) => {
-      const opened = await open('/ui/');
-      await signIn(opened.page, secrets);
-      const kept = JSON.stringify({ secrets, workspaces: apiToken, namespace });
-      await opened.page.evaluate(
-        `sessionStorage.setItem('keelson-session', ${JSON.stringify(kept)})`,
-      );
-      await opened.page.goto(`${plane().http}${path}`);
+      const opened = await openWith(path, { secrets, workspaces: apiToken, namespace });
       await opened.page.getByRole('button', { name: 'Sign out' }).waitFor();
       return opened;
     },

@@ -11,12 +11,17 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
 }
 
-/** The faults of the displayed page: violations, and whether it scrolls sideways. */
-const faultsOf = async (page: Page): Promise<readonly string[]> => {
-  // Evaluated instead of added as a script, which the page's content security policy would refuse.
-  await page.evaluate(axe.source);
+/**
+ * The faults of the displayed page: violations, and whether it scrolls sideways.
+ * @param rules of axe; without them all
+ */
+const faultsOf = async (page: Page, rules?: readonly string[]): Promise<readonly string[]> => {
+  // Evaluated instead of added as a script, which the page's content security policy would refuse, and once for a
+  // loaded page, because it takes as long as a check.
+  if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(axe.source);
+  const options = { resultTypes: ['violations'], ...(rules && { runOnly: rules }) };
   const found = await page.evaluate<Violation[]>(
-    'axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations)',
+    `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations)`,
   );
   const overhang = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
   return [
@@ -31,17 +36,21 @@ export const PICTURES = join(import.meta.dirname, '..', 'test-pictures');
 const DESKTOP = { width: 1280, height: 800 };
 const TELEPHONE = { width: 360, height: 740 };
 
+/** Rules of axe whose result depends on colors. */
+const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
+
+/** Those with `rules` differ from another one in colors only. */
 const VARIANTS = [
-  { name: 'desktop-light', viewport: DESKTOP, colorScheme: 'light', isKept: true },
-  { name: 'desktop-dark', viewport: DESKTOP, colorScheme: 'dark', isKept: false },
-  { name: 'telephone-light', viewport: TELEPHONE, colorScheme: 'light', isKept: false },
-  { name: 'telephone-dark', viewport: TELEPHONE, colorScheme: 'dark', isKept: true },
+  { name: 'desktop-light', viewport: DESKTOP, colorScheme: 'light' },
+  { name: 'desktop-dark', viewport: DESKTOP, colorScheme: 'dark', rules: COLOR_RULES },
+  { name: 'telephone-light', viewport: TELEPHONE, colorScheme: 'light', rules: COLOR_RULES },
+  { name: 'telephone-dark', viewport: TELEPHONE, colorScheme: 'dark' },
 ] as const;
 
 /**
- * The faults of the displayed page on a desktop and a telephone, light and dark. Keeps a picture of two of
- * the four, and leaves the page as on a light desktop.
- * @param name of the pictures; without it none are taken, and only two variants are checked, which differ in both
+ * The faults of the displayed page on a desktop and a telephone, light and dark. Leaves the page as on a light desktop.
+ * With KEEP_PICTURES=yes, pictures of a light desktop and a dark telephone are kept.
+ * @param name of the pictures; without it none are taken, and only these two variants are checked, which differ in both
  *   size and colors
  * @returns faults by variant; variants without faults are left out
  */
@@ -50,14 +59,17 @@ export const faultsInVariants = async (
   name?: string,
 ): Promise<Readonly<Record<string, readonly string[]>>> => {
   const faulty: Record<string, readonly string[]> = {};
-  for (const { name: variant, viewport, colorScheme, isKept } of VARIANTS) {
-    if (name === undefined && !isKept) continue;
+  for (const variant of VARIANTS) {
+    const rules = 'rules' in variant ? variant.rules : undefined;
+    if (name === undefined && rules !== undefined) continue;
+    const { colorScheme, viewport } = variant;
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize(viewport);
-    const faults = await faultsOf(page);
-    if (faults.length > 0) faulty[variant] = faults;
-    if (name === undefined || !isKept) continue;
-    const path = join(PICTURES, `${name.replaceAll(' ', '-')}-${variant}.png`);
+    const faults = await faultsOf(page, rules);
+    if (faults.length > 0) faulty[variant.name] = faults;
+    if (name === undefined || rules !== undefined || process.env['KEEP_PICTURES'] !== 'yes')
+      continue;
+    const path = join(PICTURES, `${name.replaceAll(' ', '-')}-${variant.name}.png`);
     await page.screenshot({ path, fullPage: true });
   }
   await page.emulateMedia({ colorScheme: 'light' });
