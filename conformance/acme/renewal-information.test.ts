@@ -10,8 +10,7 @@ let site: AcmeSite;
 let packages: string;
 beforeAll(async () => {
   site = await startAcmeSite();
-  packages = join(site.folder, 'packages');
-  await installPythonPackages(packages, join(import.meta.dirname, 'requirements.txt'));
+  packages = await installPythonPackages(join(import.meta.dirname, 'requirements.txt'));
 });
 afterAll(() => site?.[Symbol.asyncDispose]());
 

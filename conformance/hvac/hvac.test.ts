@@ -21,8 +21,7 @@ let packages: string;
 
 beforeAll(async () => {
   folder = await temporaryDirectory();
-  packages = join(folder.path, 'packages');
-  await installPythonPackages(packages, REQUIREMENTS);
+  packages = await installPythonPackages(REQUIREMENTS);
   keelson = await startKeelson({ dataFolder: join(folder.path, 'data') });
 });
 afterAll(async () => {

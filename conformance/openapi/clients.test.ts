@@ -123,8 +123,7 @@ test('Go: oapi-codegen', async () => {
 
 test('Python: openapi-python-client', async () => {
   const at = await prepare('python');
-  const packages = join(at, 'packages');
-  await installPythonPackages(packages, join(at, 'requirements.txt'));
+  const packages = await installPythonPackages(join(at, 'requirements.txt'));
   // Formatting a client takes longer than all else.
   await writeFile(join(at, 'config.yaml'), 'post_hooks: []\n');
   for (const [name, path, token] of [

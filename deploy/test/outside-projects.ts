@@ -66,9 +66,10 @@ export const runExample = async (language: Language, image: string): Promise<str
   // Builds leave files behind.
   await using folder = await temporaryDirectory();
   await cp(join(EXAMPLES, language), folder.path, { recursive: true });
-  const packages = join(folder.path, 'packages');
-  if (language === 'python')
-    await installPythonPackages(packages, join(folder.path, 'requirements.txt'));
+  const packages =
+    language === 'python'
+      ? await installPythonPackages(join(folder.path, 'requirements.txt'))
+      : undefined;
   const commands: Readonly<Record<Language, readonly string[]>> = {
     go: ['run', '.', image],
     java: ['-q', '-B', 'compile', 'exec:java', `-Dexec.args=${image}`],
@@ -80,7 +81,7 @@ export const runExample = async (language: Language, image: string): Promise<str
     // when the suite itself runs in a container, where the libraries would look at the default gateway.
     env: {
       ...process.env,
-      PYTHONPATH: packages,
+      ...(packages !== undefined && { PYTHONPATH: packages }),
       TESTCONTAINERS_HOST_OVERRIDE: 'localhost',
       TESTCONTAINERS_RYUK_DISABLED: 'true',
       TESTCONTAINERS_CHECKS_DISABLE: 'true',

@@ -1,21 +1,13 @@
 import { execFile } from 'node:child_process';
-import { mkdir } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { findBinary } from './find-binary.ts';
+import { keptFolder } from './kept-folder.ts';
 
 const run = promisify(execFile);
 
 /** Without C, and the same for all modules, which therefore share the compiled packages in Go's cache. */
 export const goEnvironment = (): NodeJS.ProcessEnv => ({ ...process.env, CGO_ENABLED: '0' });
-
-/** Folder next to Go's cache for the programs that Go itself does not keep. */
-const programsFolder = async (): Promise<string> => {
-  const { stdout } = await run(await findBinary('go', 'golang'), ['env', 'GOCACHE']);
-  const folder = join(dirname(stdout.trim()), 'keelson');
-  await mkdir(folder, { recursive: true });
-  return folder;
-};
 
 /**
  * Runs Go in the folder of a module, while nobody else builds of the same name: two builds at once would compile
@@ -29,7 +21,7 @@ export const runGoAlone = async (
   ...args: readonly string[]
 ): Promise<{ readonly stdout: string; readonly stderr: string }> => {
   const flock = await findBinary('flock', 'util-linux');
-  const lock = join(await programsFolder(), `${name}.lock`);
+  const lock = join(await keptFolder(), `${name}.lock`);
   return run(flock, [lock, await findBinary('go', 'golang'), ...args], { cwd: folder, env });
 };
 
@@ -41,10 +33,10 @@ export const runGoAlone = async (
 export const buildGoTool = async (folder: string, name = basename(folder)): Promise<string> =>
   (await runGoAlone(name, folder, goEnvironment(), 'tool', '-n', name)).stdout.trim();
 
-/** Builds the program of the Go module in a folder, and keeps it next to Go's cache. */
+/** Builds the program of the Go module in a folder, and keeps it for later runs. */
 export const buildGoProgram = async (folder: string): Promise<string> => {
   const name = basename(folder);
-  const program = join(await programsFolder(), name);
+  const program = join(await keptFolder(), name);
   await runGoAlone(name, folder, goEnvironment(), 'build', '-o', program, '.');
   return program;
 };
@@ -56,12 +48,12 @@ export interface GoTests {
 }
 
 /**
- * Builds the tests of a package on which the Go module in a folder depends, and keeps them next to Go's cache.
+ * Builds the tests of a package on which the Go module in a folder depends, and keeps them for later runs.
  * @param path import path of the package
  */
 export const buildGoTests = async (folder: string, path: string): Promise<GoTests> => {
   const name = `${basename(path)}.test`;
-  const program = join(await programsFolder(), name);
+  const program = join(await keptFolder(), name);
   const env = goEnvironment();
   await runGoAlone(name, folder, env, 'test', '-c', '-o', program, path);
   const { stdout } = await runGoAlone(name, folder, env, 'list', '-f', '{{.Dir}}', path);
@@ -70,7 +62,7 @@ export const buildGoTests = async (folder: string, path: string): Promise<GoTest
 
 /**
  * Builds a program of a Go module with build tags, which `go tool` does not support. The first
- * build takes minutes; the program is then kept next to Go's cache.
+ * build takes minutes; the program is then kept.
  * @param folder of the module whose go.mod pins the program
  * @param path import path of the program
  */
@@ -80,7 +72,7 @@ export const buildTaggedGoProgram = async (
   tags: readonly string[],
 ): Promise<string> => {
   const name = basename(path);
-  const program = join(await programsFolder(), name);
+  const program = join(await keptFolder(), name);
   // It is linked again only if its sources have changed.
   const args = ['build', '-tags', tags.join(' '), '-o', program, path];
   await runGoAlone(name, folder, process.env, ...args);
