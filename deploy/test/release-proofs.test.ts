@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { dueProofs, notePassed } from '../release/src/due-proofs.ts';
+import { sourcesOf } from '../release/src/package-sources.ts';
 import { RELEASE_PROOFS } from '../release/src/proofs.ts';
 import { REPOSITORY } from './images.ts';
 
@@ -37,6 +38,14 @@ test('every test and every input of a proof exists', () => {
   expect(unmatched).toEqual([]);
 });
 
+test('the sources of a package contain those of what it depends on, and no others', () => {
+  const sources = sourcesOf('services/runner');
+  expect(sources).toEqual(expect.arrayContaining(['services/runner/src', 'libs/agent/src']));
+  // The package of the agent depends on this one.
+  expect(sources).toContain('libs/repositories/src');
+  expect(sources).not.toContain('services/pki/src');
+});
+
 test('a proof is due until it has passed, and again once one of its inputs has changed', () => {
   const [repository, notes] = [newFolder(), join(newFolder(), 'notes')];
   git(repository, 'init', '--quiet');
@@ -57,5 +66,9 @@ test('a proof is due until it has passed, and again once one of its inputs has c
   expect(due()).toEqual(['site']);
   write(repository, 'libs/storage/src/store.ts', 'another source');
   commit(repository);
-  expect(due()).toEqual(['site', 'benches']);
+  expect(due()).toEqual(['site', 'go-tfe', 'acme', 'benches']);
+  notePassed(repository, notes, all);
+  write(repository, 'libs/storage/src/store.test.ts', 'a test');
+  commit(repository);
+  expect(due()).toEqual([]);
 });

@@ -23,7 +23,9 @@ const isCommitted = (repository: string): boolean =>
 /** File that exists if the proof has passed with the committed content of its inputs and tests. */
 const noteOf = (repository: string, folder: string, proof: ReleaseProof): string => {
   // With the mode, content and path of each file.
-  const listed = git(repository, 'ls-files', '--stage', '--', ...proof.inputs, ...proof.tests);
+  const list = (...patterns: readonly string[]) =>
+    git(repository, 'ls-files', '--stage', '--', ...patterns);
+  const listed = list(...proof.inputs, ':(exclude,glob)**/*.test.ts') + list(...proof.tests);
   return join(folder, `${proof.name}.${hash('sha256', listed)}`);
 };
 

@@ -1,3 +1,5 @@
+import { sourcesOf } from './package-sources.ts';
+
 /**
  * The tests that prove a release rather than a commit: they make or run its parts, and take long. `make test-release`
  * runs them all; continuous integration runs those whose inputs have changed since they passed (`due-proofs.ts`).
@@ -7,7 +9,7 @@ export interface ReleaseProof {
   readonly name: string;
   /** Files of tests. */
   readonly tests: readonly string[];
-  /** Files of the repository that decide whether they pass, as git's patterns. */
+  /** Files of the repository that decide whether they pass, as git's patterns. Unit tests among them do not count. */
   readonly inputs: readonly string[];
   /** Runs after all other tests, because containers that add or remove a network make Chromium drop requests. */
   readonly isLast?: true;
@@ -18,6 +20,7 @@ const PROCESSES = [
   'package-lock.json',
   'libs/config/src',
   'libs/runtime/src',
+  ':(glob)libs/*/package.json',
   ':(glob)services/*/package.json',
   ':(glob)services/*/src/*.ts',
 ];
@@ -84,6 +87,7 @@ export const RELEASE_PROOFS: readonly ReleaseProof[] = [
     inputs: [
       'conformance/openapi',
       'libs/jsonapi/src',
+      'libs/secrets-api/src',
       'services/gateway/src/openapi',
       ':(glob)services/*/src/**/*-document.ts',
       ':(glob)services/*/src/**/*-routes.ts',
@@ -95,10 +99,42 @@ export const RELEASE_PROOFS: readonly ReleaseProof[] = [
     inputs: [
       ...PROCESSES,
       'conformance/go-tfe-suite',
-      'libs/jsonapi/src',
-      'services/runner/src',
-      'services/workspace/src',
+      ...sourcesOf('services/gateway', 'services/runner', 'services/workspace'),
     ],
+  },
+  {
+    name: 'acme',
+    tests: [
+      'conformance/acme/caddy.test.ts',
+      'conformance/acme/certbot.test.ts',
+      'conformance/acme/dehydrated.test.ts',
+      'conformance/acme/renewal-information.test.ts',
+      'conformance/acme/replicas.test.ts',
+      'conformance/cert-manager/cert-manager.test.ts',
+    ],
+    inputs: [
+      ...PROCESSES,
+      'conformance/acme',
+      'conformance/cert-manager',
+      'libs/testkit/src',
+      ...sourcesOf('services/gateway', 'services/pki'),
+    ],
+  },
+  {
+    name: 'built-in-runner',
+    tests: ['conformance/terraform/built-in-runner.test.ts'],
+    inputs: [
+      ...PROCESSES,
+      'conformance/terraform',
+      'libs/testkit/src',
+      'services/workspace/src/runs',
+      ...sourcesOf('services/runner'),
+    ],
+  },
+  {
+    name: 'accessibility',
+    tests: ['services/console/test/accessibility.browser.test.ts'],
+    inputs: ['package-lock.json', 'libs/testkit/src', 'services/console'],
   },
   {
     name: 'benches',
