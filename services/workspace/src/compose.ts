@@ -81,7 +81,6 @@ import { AGENT_POOL_TOKEN_OWNER } from './workspaces/agent-pools/agent-pool-toke
 import { createWorkspaceListing } from './workspaces/listing/projected-workspace-listing.ts';
 import { LISTING_PROJECTIONS } from './workspaces/listing/workspace-projections.ts';
 import { sortReleases } from './workspaces/model/domain/runtime-version.ts';
-import { NOTIFICATION_STEPS } from './workspaces/notifications/notification-steps.ts';
 import { VARIABLE_SET_STEPS } from './workspaces/variable-sets/variable-set-steps.ts';
 import {
   WORKSPACES_CONTRIBUTIONS,
@@ -215,7 +214,6 @@ const createContext = (
   const { publicUrl } = config;
   const workspaceSteps = [
     VARIABLE_SET_STEPS,
-    NOTIFICATION_STEPS,
     STATE_WORKSPACE_STEPS,
     RUNS_WORKSPACE_STEPS,
     vcsWorkspaceSteps({ clock, publicUrl }),

@@ -5,16 +5,12 @@ import type { WorkspaceSteps } from '../workspaces/seams/workspace-steps.ts';
 import { removeAgentsOf } from './agents/agent-removal-operations.ts';
 import { hasRuns } from './executors/run-executor-operations.ts';
 import { openRuns, runRecords } from './model/run-records.ts';
-import { removeRunTriggersOf } from './run-triggers/run-trigger-records.ts';
 import { removeRuns } from './runs/run-changes.ts';
 import { queueUploadedRun } from './runs/run-creation.ts';
 import type { RunsContext } from './seams/runs-context.ts';
 
 export const RUNS_WORKSPACE_STEPS: WorkspaceSteps = {
-  onWorkspaceRemoved: async (tx, { id }) => {
-    await removeRuns(tx, id);
-    await removeRunTriggersOf(tx, id);
-  },
+  onWorkspaceRemoved: (tx, { id }) => removeRuns(tx, id),
   onAgentPoolRemoved: removeAgentsOf,
 };
 

@@ -1,6 +1,6 @@
 /** Creates and deletes the records that this module keeps for an organization and for a team. */
 import { KeelsonError } from '@keelson/errors';
-import { deleteOwned, type Transaction } from '@keelson/storage';
+import { deleteOwned, readableOnly, type Transaction } from '@keelson/storage';
 import type { Organization } from '../identity/model/domain/organization.ts';
 import type { OrganizationContribution } from '../identity/seams/organization-contributions.ts';
 import type { OrganizationSteps } from '../identity/seams/organization-steps.ts';
@@ -11,15 +11,13 @@ import { removeAgentPool } from './agent-pools/agent-pool-operations.ts';
 import { agentPoolNames, agentPoolRecords, registeredAgents } from './model/agent-pool-records.ts';
 import type { PoolUser } from './model/domain/agent-pool.ts';
 import { DEFAULT_PROJECT_NAME } from './model/domain/project.ts';
-import { oauthClientRecords, organizationOAuthClients } from './model/oauth-records.ts';
+import { oauthClientRecords } from './model/oauth-records.ts';
 import { projectNames, projectRecords } from './model/project-records.ts';
 import { workspaceNames } from './model/workspace-records.ts';
-import { removeNotificationsOf, removeRecipient } from './notifications/notification-records.ts';
+import { removeRecipient } from './notifications/notification-records.ts';
 import { removeOAuthClient } from './oauth/oauth-operations.ts';
 import { toProjectResource } from './projects/project-document.ts';
 import type { RemovalContext, WorkspacesContext } from './seams/workspaces-context.ts';
-import { loadReservedKeys, reservedKeyPlaces, reservedKeys } from './tags/reserved-key-records.ts';
-import { removeVariableSetsOf } from './variable-sets/variable-set-steps.ts';
 import { forceDeleteWorkspaces } from './workspaces/workspace-operations.ts';
 
 const toPoolUser = ({ id }: Organization): PoolUser => ({
@@ -57,29 +55,22 @@ const removeWhatBelongsTo = async (
       text: `the organization has the new workspace ${workspace}; try again`,
     });
   }
-  await removeVariableSetsOf(tx, id);
   for (const projectName of await projectNames.keys(tx, [id])) {
     const project = await projectNames.find(tx, id, projectName);
     if (project !== undefined) {
-      await removeNotificationsOf(tx, project.id);
+      await deleteOwned(tx, { kind: 'project', id: project.id });
       projectRecords.delete(tx, project.id);
     }
     projectNames.delete(tx, id, projectName);
   }
-  for (const clientId of await organizationOAuthClients.keys(tx, [id])) {
-    const client = await oauthClientRecords.find(tx, clientId);
-    if (client !== undefined) await removeOAuthClient(context, tx, client);
+  for (const client of await oauthClientRecords.by.organizationId.records(readableOnly(tx), id)) {
+    await removeOAuthClient(context, tx, client);
   }
   for (const poolName of await agentPoolNames.keys(tx, [id])) {
     const found = await agentPoolNames.find(tx, id, poolName);
     const pool = found && (await agentPoolRecords.find(tx, found.id));
     if (pool !== undefined) await removeAgentPool(context, tx, pool);
   }
-  for (const reserved of await loadReservedKeys(tx, id)) {
-    reservedKeys.delete(tx, id, reserved.id);
-    reservedKeyPlaces.delete(tx, reserved.id);
-  }
-  await deleteOwned(tx, { kind: 'organization', id });
 };
 
 export const workspacesOrganizationSteps = (context: RemovalContext): OrganizationSteps => ({
@@ -101,10 +92,7 @@ export const workspacesOrganizationSteps = (context: RemovalContext): Organizati
   },
   onOrganizationRemoved: (tx, organization) => removeWhatBelongsTo(context, tx, organization),
   onUserErased: removeRecipient,
-  onTeamRemoved: async (tx, team) => {
-    await removeGrantsTo(tx, team.id);
-    await removeNotificationsOf(tx, team.id);
-  },
+  onTeamRemoved: (tx, team) => removeGrantsTo(tx, team.id),
 });
 
 export const workspacesOrganizationContribution = ({

@@ -1,6 +1,6 @@
 import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import { type Reads, readableOnly, unlessDamaged } from '@keelson/storage';
+import { deleteOwned, type Reads, readableOnly, unlessDamaged } from '@keelson/storage';
 import {
   checkExecution,
   DEFAULT_EXECUTION_NAMES,
@@ -186,6 +186,7 @@ export const deleteOrganization = async (
     }
     await deleteTokensOf(tx, id);
     noteRunDataPolicy(tx, id, organization.retentionPolicy, null);
+    await deleteOwned(tx, { kind: 'organization', id });
     organizationNames.delete(tx, organization.name);
     organizationRecords.delete(tx, id);
   });

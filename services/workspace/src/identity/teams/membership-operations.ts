@@ -2,7 +2,7 @@
 import { KeelsonError } from '@keelson/errors';
 import { newResourceId } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
+import { deleteOwned, type Reads, readableOnly, type Transaction } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import type { ServiceContext } from '../../base/service-context.ts';
 import { requireTeam } from '../access/team-access.ts';
@@ -126,6 +126,7 @@ export const removeTeam = async (
   }
   for (const step of steps) await step.onTeamRemoved?.(tx, team);
   await deleteTokensOf(tx, team.id);
+  await deleteOwned(tx, { kind: 'team', id: team.id });
   teamNames.delete(tx, team.organizationId, team.name);
   teamRecords.delete(tx, team.id);
 };

@@ -18,13 +18,9 @@ import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
 import { MAX_CHAINED, MAX_SOURCES, MAX_TARGETS, type RunTrigger } from './domain/run-trigger.ts';
 import {
-  inboundRunTriggers,
   loadRunTriggers,
-  outboundRunTriggers,
   type RunTriggerDirection,
-  removeRunTrigger,
   runTriggerRecords,
-  storeRunTrigger,
 } from './run-trigger-records.ts';
 
 /** A trigger with its two workspaces, each with the caller's permissions on it. */
@@ -52,19 +48,20 @@ const requireNoCycle = async (
     if (seen.size > MAX_CHAINED) {
       refuseSource(`more than ${MAX_CHAINED} workspaces are sources of this source`);
     }
-    for (const further of await inboundRunTriggers.keys(reads, [id])) seen.add(further);
+    for (const further of await loadRunTriggers(reads, id, 'inbound')) seen.add(further.sourceId);
   }
 };
 
 const requireRoom = async (reads: Reads, workspaceId: string, sourceId: string): Promise<void> => {
-  const sources = await inboundRunTriggers.keys(reads, [workspaceId]);
-  if (sources.includes(sourceId)) refuseSource('the workspace has a run trigger of this source');
-  if (sources.length >= MAX_SOURCES) {
+  const triggers = await loadRunTriggers(reads, workspaceId, 'inbound');
+  if (triggers.some((trigger) => trigger.sourceId === sourceId))
+    refuseSource('the workspace has a run trigger of this source');
+  if (triggers.length >= MAX_SOURCES) {
     throw new KeelsonError('workspace.conflict', {
       text: `a workspace has at most ${MAX_SOURCES} source workspaces`,
     });
   }
-  if ((await outboundRunTriggers.keys(reads, [sourceId])).length >= MAX_TARGETS) {
+  if ((await runTriggerRecords.by.sourceId.keys(reads, sourceId)).length >= MAX_TARGETS) {
     throw new KeelsonError('workspace.conflict', {
       text: `a workspace is the source of at most ${MAX_TARGETS} others`,
     });
@@ -92,7 +89,7 @@ export const createRunTrigger = (
       sourceId,
       createdAtMs: clock.nowMs(),
     };
-    storeRunTrigger(tx, trigger);
+    await runTriggerRecords.write(tx, [trigger.id], trigger);
     return { trigger, workspace, source };
   });
 
@@ -160,7 +157,7 @@ export const deleteRunTrigger = (
   triggerId: string,
 ): Promise<void> =>
   store.transact(async (tx) => {
-    const { trigger, workspace } = await requireRunTrigger(tx, principal, triggerId);
+    const { workspace } = await requireRunTrigger(tx, principal, triggerId);
     if (!workspace.permissions.canUpdate) throw notFound('run trigger');
-    removeRunTrigger(tx, trigger);
+    await runTriggerRecords.delete(tx, triggerId);
   });

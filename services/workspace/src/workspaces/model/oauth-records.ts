@@ -1,5 +1,4 @@
 import { collection } from '@keelson/storage';
-import { Type } from 'typebox';
 import { oauthClientShape, oauthTokenShape } from './domain/oauth-client.ts';
 
 /** Keyed by `oc-…`. */
@@ -7,6 +6,9 @@ export const oauthClientRecords = collection('oauth-clients', {
   scope: 'shared',
   version: 1,
   shape: oauthClientShape,
+  kind: 'oauth-client',
+  owner: { kind: 'organization', by: 'organizationId' },
+  index: ['organizationId'],
 });
 
 /** Keyed by `ot-…`. */
@@ -14,11 +16,6 @@ export const oauthTokenRecords = collection('oauth-tokens', {
   scope: 'shared',
   version: 1,
   shape: oauthTokenShape,
-});
-
-/** Organization id, client id. */
-export const organizationOAuthClients = collection('organization-oauth-clients', {
-  scope: 'shared',
-  version: 1,
-  shape: Type.Object({}),
+  owner: { kind: 'oauth-client', by: 'clientId' },
+  index: ['clientId', 'sshKeyId'],
 });

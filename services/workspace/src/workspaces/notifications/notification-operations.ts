@@ -24,7 +24,6 @@ import {
   loadNotifications,
   loadResponses,
   notificationRecords,
-  notificationSubscriptions,
   removeNotification,
   removeQueue,
   storeNotification,
@@ -142,7 +141,7 @@ export const createNotification = async (
   const id = newResourceId('nc');
   const prepare = async (reads: Reads): Promise<NotificationConfiguration> => {
     const { organization } = await requireSubscribable(reads, principal, subscribable);
-    const others = await notificationSubscriptions.keys(reads, [subscribable.id]);
+    const others = await notificationRecords.by.subscribable.keys(reads, subscribable.id);
     if (others.length >= notificationsLimit) {
       throw new KeelsonError('workspace.conflict', {
         text: `there are at most ${notificationsLimit} notification configurations here`,
@@ -268,5 +267,6 @@ export const deleteNotification = (
   id: string,
 ): Promise<void> =>
   store.transact(async (tx) => {
-    await removeNotification(tx, await requireConfiguration(tx, principal, id));
+    await requireConfiguration(tx, principal, id);
+    await removeNotification(tx, id);
   });

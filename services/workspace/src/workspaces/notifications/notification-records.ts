@@ -1,4 +1,10 @@
-import { collection, type Reads, readableOnly, type Transaction } from '@keelson/storage';
+import {
+  collection,
+  deleteOwned,
+  type Reads,
+  readableOnly,
+  type Transaction,
+} from '@keelson/storage';
 import { Type } from 'typebox';
 import { byCreation } from '../../base/creation-order.ts';
 import { normalizedEmail } from '../../identity/model/domain/organization.ts';
@@ -13,25 +19,37 @@ import {
   REMINDER_TRIGGER,
 } from './domain/notification.ts';
 
-/** Keyed by `nc-…`. Written by `storeNotification` alone, which keeps the indexes below. */
+/**
+ * Keyed by `nc-…`; the index has the id of the workspace, project or team, and for a team also that of its
+ * organization. Written by `storeNotification` alone, which also writes the reminders.
+ */
 export const notificationRecords = collection('notifications', {
   scope: 'shared',
   version: 1,
   shape: notificationConfigurationShape,
+  kind: 'notification',
+  owner: [
+    { kind: 'workspace', by: 'subscribable' },
+    { kind: 'project', by: 'subscribable' },
+    { kind: 'team', by: 'subscribable' },
+  ],
+  index: [
+    {
+      name: 'subscribable',
+      values: ({ organizationId, subscribable: { kind, id } }) =>
+        kind === 'teams' ? [id, organizationId] : [id],
+    },
+  ],
 });
 
-/** Id of a workspace, project or team, `nc-…`; those of teams also below their organization's id. */
-export const notificationSubscriptions = collection('notification-subscriptions', {
-  scope: 'shared',
-  version: 1,
-  shape: Type.Object({}),
-});
+const owner = { kind: 'notification', by: '*' } as const;
 
 /** `nc-…` with destruction reminders -> the time of destruction in the latest reminder. */
 export const notificationReminders = collection('notification-reminders', {
   scope: 'shared',
   version: 1,
   shape: Type.Object({ remindedOfMs: Type.Number() }),
+  owner,
 });
 
 /** `nc-…` -> responses to the latest notifications, newest first. */
@@ -39,6 +57,7 @@ const notificationResponses = collection('notification-responses', {
   scope: 'shared',
   version: 1,
   shape: Type.Object({ responses: Type.Array(deliveryResponseShape) }),
+  owner,
 });
 
 /** `nc-…` -> the waiting events, from number `first` up to but excluding `next`. Absent if there are none. */
@@ -53,6 +72,7 @@ export const notificationQueues = collection('notification-queues', {
     /** Time of the next attempt. */
     dueAtMs: Type.Number(),
   }),
+  owner,
 });
 
 /** `nc-…`, number -> event. */
@@ -60,24 +80,15 @@ export const notificationEvents = collection('notification-events', {
   scope: 'shared',
   version: 1,
   shape: notificationEventShape,
+  owner,
 });
-
-const placesOf = ({
-  id,
-  organizationId,
-  subscribable,
-}: NotificationConfiguration): readonly (readonly [string, string])[] => [
-  [subscribable.id, id],
-  ...(subscribable.kind === 'teams' ? [[organizationId, id] as const] : []),
-];
 
 export const storeNotification = async (
   tx: Transaction,
   configuration: NotificationConfiguration,
 ): Promise<void> => {
   const { id, enabled, triggers } = configuration;
-  notificationRecords.write(tx, [id], configuration);
-  for (const place of placesOf(configuration)) notificationSubscriptions.write(tx, place, {});
+  await notificationRecords.write(tx, [id], configuration);
   if (!enabled || !triggers.includes(REMINDER_TRIGGER)) notificationReminders.delete(tx, id);
   else if ((await notificationReminders.find(tx, id)) === undefined) {
     notificationReminders.write(tx, [id], { remindedOfMs: 0 });
@@ -92,19 +103,9 @@ export const removeQueue = async (tx: Transaction, id: string): Promise<void> =>
   notificationQueues.delete(tx, id);
 };
 
-const removeById = async (tx: Transaction, id: string): Promise<void> => {
-  notificationReminders.delete(tx, id);
-  notificationResponses.delete(tx, id);
-  await removeQueue(tx, id);
-  notificationRecords.delete(tx, id);
-};
-
-export const removeNotification = async (
-  tx: Transaction,
-  configuration: NotificationConfiguration,
-): Promise<void> => {
-  for (const place of placesOf(configuration)) notificationSubscriptions.delete(tx, ...place);
-  await removeById(tx, configuration.id);
+export const removeNotification = async (tx: Transaction, id: string): Promise<void> => {
+  await deleteOwned(tx, { kind: 'notification', id });
+  await notificationRecords.delete(tx, id);
 };
 
 /**
@@ -115,22 +116,8 @@ export const loadNotifications = async (
   reads: Reads,
   ownerId: string,
 ): Promise<readonly NotificationConfiguration[]> => {
-  const ids = await notificationSubscriptions.keys(reads, [ownerId]);
-  const found = await Promise.all(
-    ids.map((id) => notificationRecords.find(readableOnly(reads), id)),
-  );
-  return found.filter((configuration) => configuration !== undefined).toSorted(byCreation);
-};
-
-/** Called when the workspace, project or team is deleted; removes also those that cannot be read. */
-export const removeNotificationsOf = async (tx: Transaction, ownerId: string): Promise<void> => {
-  for (const configuration of await loadNotifications(tx, ownerId)) {
-    await removeNotification(tx, configuration);
-  }
-  for (const id of await notificationSubscriptions.keys(tx, [ownerId])) {
-    notificationSubscriptions.delete(tx, ownerId, id);
-    await removeById(tx, id);
-  }
+  const found = await notificationRecords.by.subscribable.records(readableOnly(reads), ownerId);
+  return found.toSorted(byCreation);
 };
 
 /** Takes a user, and the address of the user, from the recipients of every configuration. */
@@ -150,7 +137,7 @@ export const removeRecipient = async (
       userIds.length < configuration.userIds.length ||
       emailAddresses.length < configuration.emailAddresses.length;
     if (isListed)
-      notificationRecords.write(tx, [id], { ...configuration, userIds, emailAddresses });
+      await notificationRecords.write(tx, [id], { ...configuration, userIds, emailAddresses });
   }
 };
 

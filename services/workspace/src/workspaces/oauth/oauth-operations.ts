@@ -1,7 +1,7 @@
 import { KeelsonError } from '@keelson/errors';
 import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
+import { deleteOwned, type Reads, readableOnly, type Transaction } from '@keelson/storage';
 import { byCreation } from '../../base/creation-order.ts';
 import { notFound } from '../../base/not-found.ts';
 import { attributeViolation } from '../../base/validation/domain/violation.ts';
@@ -16,11 +16,7 @@ import { findReadableProject } from '../access/access-operations.ts';
 import { agentPoolRecords, agentPoolUsers } from '../model/agent-pool-records.ts';
 import { NO_SUCH_POOL } from '../model/domain/agent-pool.ts';
 import { type OAuthClient, type OAuthToken, signingOf } from '../model/domain/oauth-client.ts';
-import {
-  oauthClientRecords,
-  oauthTokenRecords,
-  organizationOAuthClients,
-} from '../model/oauth-records.ts';
+import { oauthClientRecords, oauthTokenRecords } from '../model/oauth-records.ts';
 import { sshKeyRecords } from '../model/ssh-key-records.ts';
 import type { RemovalContext, WorkspacesContext } from '../seams/workspaces-context.ts';
 import { findCredentialViolations } from './domain/credentials.ts';
@@ -112,7 +108,7 @@ const changePool = async (
 const MAX_CLIENTS = 500;
 
 const requireRoom = async (reads: Reads, organizationId: string): Promise<void> => {
-  const clients = await organizationOAuthClients.keys(reads, [organizationId]);
+  const clients = await oauthClientRecords.by.organizationId.keys(reads, organizationId);
   if (clients.length < MAX_CLIENTS) return;
   throw new KeelsonError('workspace.conflict', {
     text: `an organization has at most ${MAX_CLIENTS} OAuth clients`,
@@ -142,7 +138,7 @@ const writeToken = async (
 ): Promise<OAuthToken> => {
   const found = await oauthTokenRecords.find(tx, client.tokenId ?? '');
   const token = found === undefined ? newToken(client, text, nowMs) : { ...found, token: text };
-  oauthTokenRecords.write(tx, [token.id], token);
+  await oauthTokenRecords.write(tx, [token.id], token);
   return token;
 };
 
@@ -182,8 +178,7 @@ export const createOAuthClient = (
       : undefined;
     const client = { ...unconnected, tokenId: token?.id ?? null };
     await changePool(tx, client, null, client.agentPoolId);
-    oauthClientRecords.write(tx, [id], client);
-    organizationOAuthClients.write(tx, [organization.id, id], {});
+    await oauthClientRecords.write(tx, [id], client);
     return { ...access, client };
   });
 
@@ -196,7 +191,7 @@ export const connectClient = async (
 ): Promise<OAuthToken> => {
   const token = await writeToken(tx, unconnected, text, clock.nowMs());
   const client = { ...unconnected, tokenId: token.id };
-  oauthClientRecords.write(tx, [client.id], client);
+  await oauthClientRecords.write(tx, [client.id], client);
   for (const step of workspaceSteps) await step.onOAuthClientUpdated?.(tx, client);
   return token;
 };
@@ -249,7 +244,7 @@ export const updateOAuthClient = (
       ? await writeToken(tx, changed, oauthTokenString, clock.nowMs())
       : undefined;
     const client = { ...changed, tokenId: token?.id ?? changed.tokenId };
-    oauthClientRecords.write(tx, [client.id], client);
+    await oauthClientRecords.write(tx, [client.id], client);
     for (const step of workspaceSteps) await step.onOAuthClientUpdated?.(tx, client);
     return { ...access, client };
   });
@@ -268,7 +263,7 @@ export const changeClientProjects = (
     if (change === 'add') await requireProjects(tx, access, projectIds);
     const others = client.projectIds.filter((id) => !projectIds.includes(id));
     const next = change === 'add' ? [...others, ...new Set(projectIds)] : others;
-    oauthClientRecords.write(tx, [client.id], { ...client, projectIds: next });
+    await oauthClientRecords.write(tx, [client.id], { ...client, projectIds: next });
   });
 
 /** Removes a client with the token that it may have; workspaces connected through it lose their repository. */
@@ -279,9 +274,8 @@ export const removeOAuthClient = async (
 ): Promise<void> => {
   for (const step of workspaceSteps) await step.onOAuthClientDisconnected?.(tx, client);
   if (client.agentPoolId !== null) agentPoolUsers.delete(tx, client.agentPoolId, client.id);
-  oauthClientRecords.delete(tx, client.id);
-  if (client.tokenId !== null) oauthTokenRecords.delete(tx, client.tokenId);
-  organizationOAuthClients.delete(tx, client.organizationId, client.id);
+  await deleteOwned(tx, { kind: 'oauth-client', id: client.id });
+  await oauthClientRecords.delete(tx, client.id);
 };
 
 export const deleteOAuthClient = (
@@ -302,14 +296,9 @@ export const listOAuthClients = async (
 ): Promise<readonly OAuthClientAccess[]> => {
   const access = await requireOrganization(store, principal, organizationName);
   if (!mayManage(access)) throw notFound('organization');
-  const ids = await organizationOAuthClients.keys(store, [access.organization.id]);
-  const clients = await Promise.all(
-    ids.map((id) => oauthClientRecords.find(readableOnly(store), id)),
-  );
-  return clients
-    .filter((client) => client !== undefined)
-    .sort(byCreation)
-    .map((client) => ({ ...access, client }));
+  const { id } = access.organization;
+  const clients = await oauthClientRecords.by.organizationId.records(readableOnly(store), id);
+  return clients.toSorted(byCreation).map((client) => ({ ...access, client }));
 };
 
 /** @throws KeelsonError `workspace.not_found` */
@@ -340,7 +329,7 @@ export const assignOAuthTokenKey = (
       ]);
     }
     const next = { ...token, sshKeyId, sshKey: null };
-    oauthTokenRecords.write(tx, [token.id], next);
+    await oauthTokenRecords.write(tx, [token.id], next);
     return next;
   });
 
@@ -365,7 +354,7 @@ export const setOAuthTokenKey = (
       refuseInvalid([attributeViolation('ssh-key', detail)]);
     }
     const next = { ...token, sshKeyId: null, sshKey: text };
-    oauthTokenRecords.write(tx, [token.id], next);
+    await oauthTokenRecords.write(tx, [token.id], next);
     return next;
   });
 
@@ -380,7 +369,7 @@ export const deleteOAuthToken = (
     const client = await oauthClientRecords.find(tx, clientId);
     if (client !== undefined) {
       for (const step of workspaceSteps) await step.onOAuthClientDisconnected?.(tx, client);
-      oauthClientRecords.write(tx, [client.id], { ...client, tokenId: null });
+      await oauthClientRecords.write(tx, [client.id], { ...client, tokenId: null });
     }
-    oauthTokenRecords.delete(tx, tokenId);
+    await oauthTokenRecords.delete(tx, tokenId);
   });

@@ -1,7 +1,7 @@
 import { KeelsonError } from '@keelson/errors';
 import { newResourceId, type Page, refuseInvalid } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
+import { deleteOwned, type Reads, readableOnly, type Transaction } from '@keelson/storage';
 import {
   checkExecution,
   DEFAULT_EXECUTION_NAMES,
@@ -182,6 +182,7 @@ export const deleteProject = (
     await removePoolUser(tx, user, project.ownExecution?.agentPoolId);
     for (const step of workspaceSteps) await step.onProjectRemoved?.(tx, project);
     projectNames.delete(tx, organization.id, project.name);
+    await deleteOwned(tx, { kind: 'project', id: project.id });
     projectRecords.delete(tx, project.id);
   });
 

@@ -12,11 +12,7 @@ import {
 } from '../../identity/access/organization-access-operations.ts';
 import { requireWorkspace, type WorkspaceAccessResult } from '../access/access-operations.ts';
 import { changeWorkspace } from '../access/workspace-change-operations.ts';
-import {
-  oauthClientRecords,
-  oauthTokenRecords,
-  organizationOAuthClients,
-} from '../model/oauth-records.ts';
+import { oauthTokenRecords } from '../model/oauth-records.ts';
 import { type SshKey, sshKeyRecords } from '../model/ssh-key-records.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
 
@@ -88,11 +84,8 @@ export const deleteSshKey = (
   store.transact(async (tx) => {
     const key = await requireSshKey(tx, principal, keyId);
     await sshKeyRecords.delete(tx, key.id);
-    for (const clientId of await organizationOAuthClients.keys(tx, [key.organizationId])) {
-      const client = await oauthClientRecords.find(tx, clientId);
-      const token = client && (await oauthTokenRecords.find(tx, client.tokenId ?? ''));
-      if (token?.sshKeyId !== key.id) continue;
-      oauthTokenRecords.write(tx, [token.id], { ...token, sshKeyId: null });
+    for (const token of await oauthTokenRecords.by.sshKeyId.records(tx, key.id)) {
+      await oauthTokenRecords.write(tx, [token.id], { ...token, sshKeyId: null });
     }
   });
 

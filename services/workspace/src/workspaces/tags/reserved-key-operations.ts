@@ -14,7 +14,7 @@ import { projectNames, projectRecords } from '../model/project-records.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
 import { findOverridden } from './binding-override-operations.ts';
 import { findKeyFault, type ReservedKey } from './domain/reserved-key.ts';
-import { loadReservedKeys, reservedKeyPlaces, reservedKeys } from './reserved-key-records.ts';
+import { loadReservedKeys, reservedKeys } from './reserved-key-records.ts';
 
 export type GivenReservedKey = Partial<Pick<ReservedKey, 'key' | 'disableOverrides'>>;
 
@@ -26,8 +26,7 @@ const requireReservedKey = async (
   principal: Principal,
   id: string,
 ): Promise<ReservedKey> => {
-  const place = await reservedKeyPlaces.find(reads, id);
-  const reserved = place && (await reservedKeys.find(reads, place.organizationId, id));
+  const reserved = await reservedKeys.find(reads, id);
   if (reserved === undefined) throw notFound('reserved tag key');
   const { organizationId } = reserved;
   const owner = await requireOrganizationOf(reads, principal, organizationId, 'reserved tag key');
@@ -87,8 +86,7 @@ export const reserveKey = (
       updatedAtMs: nowMs,
     };
     await requireFit(context, tx, reserved);
-    reservedKeys.write(tx, [reserved.organizationId, reserved.id], reserved);
-    reservedKeyPlaces.write(tx, [reserved.id], { organizationId: reserved.organizationId });
+    await reservedKeys.write(tx, [reserved.id], reserved);
     return reserved;
   });
 
@@ -102,7 +100,7 @@ export const updateReservedKey = (
     const current = await requireReservedKey(tx, principal, id);
     const next = { ...current, ...given, updatedAtMs: context.clock.nowMs() };
     await requireFit(context, tx, next);
-    reservedKeys.write(tx, [next.organizationId, id], next);
+    await reservedKeys.write(tx, [id], next);
     return next;
   });
 
@@ -113,9 +111,8 @@ export const releaseKey = (
   id: string,
 ): Promise<void> =>
   store.transact(async (tx) => {
-    const { organizationId } = await requireReservedKey(tx, principal, id);
-    reservedKeys.delete(tx, organizationId, id);
-    reservedKeyPlaces.delete(tx, id);
+    await requireReservedKey(tx, principal, id);
+    await reservedKeys.delete(tx, id);
   });
 
 export const listReservedKeys = async (

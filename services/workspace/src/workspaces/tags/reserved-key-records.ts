@@ -1,19 +1,13 @@
 import { collection, type Reads } from '@keelson/storage';
-import { Type } from 'typebox';
 import { type ReservedKey, reservedKeyShape } from './domain/reserved-key.ts';
 
-/** Organization id, `rtk-…`. */
+/** Keyed by `rtk-…`. */
 export const reservedKeys = collection('reserved-tag-keys', {
   scope: 'shared',
   version: 1,
   shape: reservedKeyShape,
-});
-
-/** `rtk-…` -> organization id. */
-export const reservedKeyPlaces = collection('reserved-tag-key-places', {
-  scope: 'shared',
-  version: 1,
-  shape: Type.Object({ organizationId: Type.String() }),
+  owner: { kind: 'organization', by: 'organizationId' },
+  index: ['organizationId'],
 });
 
 /** Keys that an organization has reserved, by name. */
@@ -21,9 +15,6 @@ export const loadReservedKeys = async (
   reads: Reads,
   organizationId: string,
 ): Promise<readonly ReservedKey[]> => {
-  const ids = await reservedKeys.keys(reads, [organizationId]);
-  const found = await Promise.all(ids.map((id) => reservedKeys.find(reads, organizationId, id)));
-  return found
-    .filter((reserved) => reserved !== undefined)
-    .sort((a, b) => (a.key < b.key ? -1 : 1));
+  const found = await reservedKeys.by.organizationId.records(reads, organizationId);
+  return found.toSorted((a, b) => (a.key < b.key ? -1 : 1));
 };

@@ -28,11 +28,9 @@ import {
   isNameTaken,
   loadSetsAppliedTo,
   loadSetVariables,
-  loadVariableSets,
-  organizationVariableSets,
   removeVariableSet,
   setVariableRecords,
-  storeVariableSet,
+  variableSetRecords,
 } from './variable-set-records.ts';
 import {
   requireNoGlobalConflict,
@@ -86,9 +84,11 @@ const storeChecked = async (
     })),
   );
   await requireNoGlobalConflict(tx, set, variables, 'global');
-  for (const variable of newVariables) setVariableRecords.write(tx, [variable.id], variable);
+  for (const variable of newVariables) {
+    await setVariableRecords.write(tx, [variable.id], variable);
+  }
   const stored = { ...set, variableIds: variables.map(({ id }) => id) };
-  storeVariableSet(tx, stored, before);
+  await variableSetRecords.write(tx, [set.id], stored);
   return stored;
 };
 
@@ -121,7 +121,7 @@ export const createVariableSet = (
     } else if (!decideOrganizationPermissions(caller).canManageVarsets) {
       throw notFound('organization');
     }
-    const others = await organizationVariableSets.keys(tx, [organization.id], {
+    const others = await variableSetRecords.by.organizationId.keys(tx, organization.id, {
       limit: variableSetsLimit,
     });
     if (others.length >= variableSetsLimit) {
@@ -179,7 +179,8 @@ export const deleteVariableSet = (
   setId: string,
 ): Promise<void> =>
   store.transact(async (tx) => {
-    removeVariableSet(tx, (await requireVariableSet(tx, principal, setId, 'manage')).set);
+    await requireVariableSet(tx, principal, setId, 'manage');
+    await removeVariableSet(tx, setId);
   });
 
 /** Applies a set to workspaces or projects, or removes it from them. Other targets are unchanged. */
@@ -201,7 +202,7 @@ export const changeTargets = (
     const next = change === 'add' ? [...new Set([...before[name], ...ids])] : others;
     const set = { ...before, [name]: next, updatedAtMs: clock.nowMs() };
     refuseInvalid(checkVariableSet(set));
-    storeVariableSet(tx, set, before);
+    await variableSetRecords.write(tx, [setId], set);
   });
 
 const toAccesses = (
@@ -225,9 +226,9 @@ export const listVariableSets = async (
   search: string | undefined,
 ): Promise<readonly VariableSetAccess[]> => {
   const owner = await requireOrganization(reads, principal, organizationName);
-  const ids = await organizationVariableSets.keys(reads, [owner.organization.id]);
-  const sets = await loadVariableSets(readableOnly(reads), ids);
-  return toAccesses(owner, await filterVisibleSets(readableOnly(reads), owner, sets), search);
+  const readable = readableOnly(reads);
+  const sets = await variableSetRecords.by.organizationId.records(readable, owner.organization.id);
+  return toAccesses(owner, await filterVisibleSets(readable, owner, sets), search);
 };
 
 /** Sets that reach the project, directly or through the organization, by name. */

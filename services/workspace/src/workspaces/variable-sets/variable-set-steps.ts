@@ -1,14 +1,7 @@
-/** Changes of variable sets when their owner or a target is deleted. */
+/** Changes of variable sets when a target is deleted. */
 import type { Transaction } from '@keelson/storage';
 import type { WorkspaceSteps } from '../seams/workspace-steps.ts';
-import {
-  loadSetsAppliedTo,
-  loadVariableSets,
-  organizationVariableSets,
-  projectVariableSets,
-  removeVariableSet,
-  storeVariableSet,
-} from './variable-set-records.ts';
+import { loadSetsAppliedTo, variableSetRecords } from './variable-set-records.ts';
 
 const withdrawFrom = async (tx: Transaction, targetId: string): Promise<void> => {
   for (const set of await loadSetsAppliedTo(tx, [targetId])) {
@@ -17,24 +10,11 @@ const withdrawFrom = async (tx: Transaction, targetId: string): Promise<void> =>
       workspaceIds: set.workspaceIds.filter((id) => id !== targetId),
       projectIds: set.projectIds.filter((id) => id !== targetId),
     };
-    storeVariableSet(tx, next, set);
+    await variableSetRecords.write(tx, [set.id], next);
   }
 };
 
 export const VARIABLE_SET_STEPS: WorkspaceSteps = {
   onWorkspaceRemoved: (tx, { id }) => withdrawFrom(tx, id),
-  onProjectRemoved: async (tx, { id }) => {
-    const owned = await loadVariableSets(tx, await projectVariableSets.keys(tx, [id]));
-    for (const set of owned) removeVariableSet(tx, set);
-    await withdrawFrom(tx, id);
-  },
-};
-
-/** Removes the variable sets of a deleted organization. */
-export const removeVariableSetsOf = async (
-  tx: Transaction,
-  organizationId: string,
-): Promise<void> => {
-  const ids = await organizationVariableSets.keys(tx, [organizationId]);
-  for (const set of await loadVariableSets(tx, ids)) removeVariableSet(tx, set);
+  onProjectRemoved: (tx, { id }) => withdrawFrom(tx, id),
 };

@@ -8,7 +8,11 @@ import type { GivenVariable } from '../variables/domain/variable.ts';
 import { type NewVariable, newVariableContent } from '../variables/variable-operations.ts';
 import type { SetVariable, VariableSet } from './domain/variable-set.ts';
 import { requireVariableSet } from './variable-set-access-operations.ts';
-import { loadSetVariables, setVariableRecords, storeVariableSet } from './variable-set-records.ts';
+import {
+  loadSetVariables,
+  setVariableRecords,
+  variableSetRecords,
+} from './variable-set-records.ts';
 import { requireNoGlobalConflict, requireSetVariables } from './variable-set-rules.ts';
 
 /** In order of creation. */
@@ -50,9 +54,9 @@ const storeVariable = async (
   const others = (await loadSetVariables(tx, set)).filter(({ id }) => id !== next.id);
   requireSetVariables([...others, next], [{ next, current, pointer: '/data' }]);
   await requireNoGlobalConflict(tx, set, [next], 'key');
-  setVariableRecords.write(tx, [next.id], next);
+  await setVariableRecords.write(tx, [next.id], next);
   const variableIds = current === undefined ? [...set.variableIds, next.id] : set.variableIds;
-  storeVariableSet(tx, { ...set, variableIds, updatedAtMs: nowMs }, set);
+  await variableSetRecords.write(tx, [set.id], { ...set, variableIds, updatedAtMs: nowMs });
   return next;
 };
 
@@ -88,7 +92,8 @@ export const deleteSetVariable = (
 ): Promise<void> =>
   store.transact(async (tx) => {
     const { set, variable } = await requireSetVariable(tx, principal, address, 'manage');
-    setVariableRecords.delete(tx, variable.id);
+    await setVariableRecords.delete(tx, variable.id);
     const variableIds = set.variableIds.filter((id) => id !== variable.id);
-    storeVariableSet(tx, { ...set, variableIds, updatedAtMs: clock.nowMs() }, set);
+    const next = { ...set, variableIds, updatedAtMs: clock.nowMs() };
+    await variableSetRecords.write(tx, [set.id], next);
   });

@@ -1,7 +1,7 @@
 import { KeelsonError } from '@keelson/errors';
 import { newResourceId, refuseInvalid, requireSameId, type Violation } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import type { Reads, Transaction } from '@keelson/storage';
+import { deleteOwned, type Reads, type Transaction } from '@keelson/storage';
 import {
   checkExecution,
   decideOwnExecution,
@@ -327,6 +327,7 @@ const removeWorkspace = async (
   for (const id of workspace.variableIds) variableRecords.delete(tx, id);
   for (const step of workspaceSteps) await step.onWorkspaceRemoved?.(tx, workspace);
   await removeGrantsOn(tx, teamWorkspaceGrants, workspace.id);
+  await deleteOwned(tx, { kind: 'workspace', id: workspace.id });
 };
 
 /** Deletes a workspace that is unlocked and manages nothing. */
