@@ -36,7 +36,13 @@ export const syncFolder = (folder: string): void => {
 export const writeFileDurably = (file: string, text: string, mode = PRIVATE): void => {
   const unfinished = `${file}.new`;
   writeFileSync(unfinished, text, { mode, flush: true });
-  renameSync(unfinished, file);
+  try {
+    renameSync(unfinished, file);
+  } catch (error) {
+    // A file that is mounted cannot be replaced. What may be a secret does not stay beside it.
+    rmSync(unfinished);
+    throw error;
+  }
   syncFolder(dirname(file));
 };
 

@@ -261,6 +261,8 @@ until_equal "$A" "$B" dr`);
   },
 
   'leaked-secret': async () => {
+    const keyFile = join(a.process.dataFolder, 'unseal.key');
+    const former = readFileSync(keyFile, 'utf8');
     const audit = join(a.folder.path, 'leak.log');
     await shell.set({
       ADDRESS: a.process.http,
@@ -280,7 +282,7 @@ until_equal "$A" "$B" dr`);
     const printed = await follow('leaked-secret');
     expect(await shell.paste('echo "$TOKEN_ID"')).toMatch(/^at-\w+$/);
     expect(printed[2]).toContain(await shell.paste('echo "$TOKEN_ID $OWNER "'));
-    const uses = (printed.at(-1) ?? '')
+    const uses = (printed.at(-2) ?? '')
       .split('\n')
       .map((line) => line.split(' ').slice(2).join(' '));
     expect(uses).toEqual([
@@ -292,6 +294,7 @@ until_equal "$A" "$B" dr`);
       'curl -s -o /dev/null -w "%{http_code} " -H "X-Service-Token: $LEAKED" "$ADDRESS/v1/sys/mounts"; curl -s -o /dev/null -w "%{http_code}" -H "Authorization: Bearer $LEAKED_API" "$ADDRESS/api/v2/organizations"',
     );
     expect(statuses).toBe('403 401');
+    expect(readFileSync(keyFile, 'utf8')).not.toBe(former);
   },
 
   'who-did-it': async () => {

@@ -49,7 +49,6 @@ import { createCluster } from './rpc/cluster-rpc.ts';
 import type { RotationContext } from './seal/rotation-operations.ts';
 import { Seal } from './seal/seal.ts';
 import { clusterRecords, rotationRecords } from './seal/seal-records.ts';
-import { loadUnsealKey } from './seal/unseal-key-file.ts';
 import type { RestoredInstallation } from './snapshots/snapshot-operations.ts';
 import type { TokenTtls } from './tokens/domain/token-lifetime.ts';
 import type { TokenContext, TokenRemovalHook } from './tokens/token-context.ts';
@@ -90,15 +89,8 @@ export interface SysRpc {
   readonly replicationSets: RpcService<typeof ReplicationSetsDefinition>;
 }
 
-const createSeal = ({ config, barrier }: SysParts, store: Store): Seal => {
-  const keyFile = config.unsealKeyFile;
-  return new Seal({
-    store,
-    barrier,
-    loadUnsealKey:
-      keyFile === undefined ? undefined : (isInitialized) => loadUnsealKey(keyFile, isInitialized),
-  });
-};
+const createSeal = ({ config, barrier, logger }: SysParts, store: Store): Seal =>
+  new Seal({ store, barrier, keyFile: config.unsealKeyFile, logger });
 
 /** Lifetimes of tokens as the mount auth/token/ of the namespace is tuned. */
 const tokenTtlsOf = async (

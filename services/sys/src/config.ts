@@ -17,7 +17,7 @@ const ownSettings = Type.Object(
       Type.String({
         secretFile: true,
         description:
-          'File with the 32-byte key (base64) that opens the seal when the process starts; created at the first start. After `sys/seal`, and without this setting, key shares are required.',
+          'File with the 32-byte key (base64) that opens the seal when the process starts; created at the first start, replaced by `sys/rotate/unseal-key`. After `sys/seal`, and without this setting, key shares are required.',
       }),
     ),
     clusterName: Type.String({

@@ -2,9 +2,8 @@
 import { hasCode } from '@keelson/errors';
 import type { ExaminedStore, Reads } from '@keelson/storage';
 import { type AuditDevices, loadAuditDevices } from './audit/audit-records.ts';
-import { unwrapAny } from './seal/seal.ts';
-import { sealRecords } from './seal/seal-records.ts';
-import { loadUnsealKey } from './seal/unseal-key-file.ts';
+import { unwrapWithKeyFile } from './seal/seal.ts';
+import { type SealRecord, sealRecords } from './seal/seal-records.ts';
 import { pendingRestorations } from './snapshots/snapshot-records.ts';
 
 export interface ClusterFacts {
@@ -30,25 +29,16 @@ export const examineCluster = async (
 };
 
 /** The root key, if the key file opens the seal. */
-const unwrapWith = async (
-  keyFile: string,
-  seal: Parameters<typeof unwrapAny>[1],
-): Promise<Uint8Array | undefined> => {
+const unwrapWith = async (keyFile: string, seal: SealRecord): Promise<Uint8Array | undefined> => {
   try {
-    const key = await loadUnsealKey(keyFile, true);
-    const rootKey = unwrapAny(key, seal);
-    key.fill(0);
-    return rootKey;
+    return await unwrapWithKeyFile(keyFile, seal);
   } catch (error) {
     if (!hasCode(error, 'sys.wrong_unseal_key')) throw error;
     return undefined;
   }
 };
 
-const opensWith = async (
-  keyFile: string,
-  seal: Parameters<typeof unwrapAny>[1],
-): Promise<boolean> => {
+const opensWith = async (keyFile: string, seal: SealRecord): Promise<boolean> => {
   const rootKey = await unwrapWith(keyFile, seal);
   rootKey?.fill(0);
   return rootKey !== undefined;

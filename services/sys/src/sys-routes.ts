@@ -63,7 +63,7 @@ export const sysRoutes = (
       engineTypes: views.engineTypes,
       version: build.versions.own,
     }),
-    ...rotationRoutes(context.rotation),
+    ...rotationRoutes(context.rotation, context.seal),
     ...generateRootRoutes(generateRoot),
     ...rekeyRoutes({ ...rekey, kind: 'barrier' }),
     ...rekeyRoutes({ ...rekey, kind: 'recovery' }),

@@ -64,7 +64,9 @@ export const createSysWorkers = (
   let restoring: Worker | undefined;
   const open = async (): Promise<void> => {
     await seal.openWithKeyFile();
-    if (!seal.isSealed && running.length === 0) followSeal();
+    if (seal.isSealed) return;
+    await seal.adoptNextKey();
+    if (running.length === 0) followSeal();
   };
   return {
     start: async () => {

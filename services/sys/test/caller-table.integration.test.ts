@@ -24,7 +24,7 @@ const SUDO = [
   /^\/sys\/(seal|step-down|rotate|remount|audit|leases|capabilities-accessor)$/,
   /^\/sys\/audit\/.*$/,
   /^\/sys\/(generate-root-token|rotate\/(root|recovery)|plugins\/catalog)\/.*$/,
-  /^\/sys\/rotate\/keyring$/,
+  /^\/sys\/rotate\/(keyring|unseal-key)$/,
   /^\/sys\/internal\/ui\/recent-requests$/,
   /^\/sys\/auth\/.*$/,
   /^\/sys\/(leases\/)?(revoke-prefix|revoke-force)\/.*$/,

@@ -1,4 +1,7 @@
-/** `sys/key-status`, `sys/rotate`, `sys/rotate/config`, and the last two below OpenBao's `sys/rotate/keyring`. */
+/**
+ * `sys/key-status`, `sys/rotate`, `sys/rotate/config`, and the last two below OpenBao's `sys/rotate/keyring`;
+ * `sys/rotate/unseal-key`.
+ */
 import type { Route } from '@keelson/edge';
 import { field, mirrored, secretsRoutes } from '@keelson/secrets-api';
 import {
@@ -8,8 +11,11 @@ import {
   type RotationContext,
   rotateKey,
 } from './rotation-operations.ts';
+import type { Seal } from './seal.ts';
 
 const TAG = 'seal';
+const NOT_MOVED =
+  'the new key opens the seal and the former one does not, but the server cannot move the file: move the file whose name ends with .next to the place of the former one';
 
 const keyringRoutes = (path: string, context: RotationContext): Route[] => [
   ...secretsRoutes({
@@ -62,7 +68,7 @@ const keyringRoutes = (path: string, context: RotationContext): Route[] => [
   }),
 ];
 
-export const rotationRoutes = (context: RotationContext): Route[] => [
+export const rotationRoutes = (context: RotationContext, seal: Seal): Route[] => [
   ...secretsRoutes({
     path: '/sys/key-status',
     tag: TAG,
@@ -90,4 +96,16 @@ export const rotationRoutes = (context: RotationContext): Route[] => [
     },
   }),
   ...['/sys/rotate', '/sys/rotate/keyring'].flatMap((path) => keyringRoutes(path, context)),
+  ...secretsRoutes({
+    path: '/sys/rotate/unseal-key',
+    tag: TAG,
+    fields: {},
+    operations: {
+      update: {
+        summary: 'Replace the key file that opens the seal',
+        handle: async () =>
+          (await seal.replaceUnsealKey()) ? undefined : { data: null, warnings: [NOT_MOVED] },
+      },
+    },
+  }),
 ];

@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createLogger } from '@keelson/logging';
 import { Dialect } from '@keelson/proto/edge/v1/edge';
 import { VERSION } from '@keelson/runtime';
 import { createBarrier, openSqliteStore } from '@keelson/storage';
@@ -191,11 +191,11 @@ describe('the seal', () => {
 
   test('seal operations on another replica do not unseal one that an operator sealed', async () => {
     const { folder, clock } = await open();
+    const logger = createLogger({ name: 'test', level: 'silent' });
     const barrier = createBarrier({ clock });
     const store = await openSqliteStore({ file: join(folder, 'own.sqlite'), barrier, clock });
-    const key = randomBytes(32);
-    const loadUnsealKey = async () => Uint8Array.from(key);
-    const seal = new Seal({ store, barrier, loadUnsealKey });
+    const keyFile = join(folder, 'own.key');
+    const seal = new Seal({ store, barrier, keyFile, logger });
     await initializeCluster(
       { seal, store, barrier, clock, clusterName: 'test' },
       { shares: 1, threshold: 1, pgpKeys: [], rootTokenPgpKey: '' },

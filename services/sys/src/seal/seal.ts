@@ -4,6 +4,7 @@
  */
 import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { hasCode, KeelsonError } from '@keelson/errors';
+import type { Logger } from '@keelson/logging';
 import {
   type Barrier,
   countEncryptions,
@@ -25,6 +26,13 @@ import {
   sealRecords,
   shareSealOf,
 } from './seal-records.ts';
+import {
+  installKey,
+  loadNextKey,
+  loadUnsealKey,
+  makeNextKey,
+  nextKeyFile,
+} from './unseal-key-file.ts';
 
 export interface SealStatus {
   readonly initialized: boolean;
@@ -41,8 +49,9 @@ export interface SealStatus {
 export interface SealOptions {
   readonly store: Store;
   readonly barrier: Barrier;
-  /** Reads the key of a static seal; undefined when shares open the seal. */
-  readonly loadUnsealKey: ((isInitialized: boolean) => Promise<Uint8Array>) | undefined;
+  /** File with the key of a static seal; undefined when shares open the seal. */
+  readonly keyFile: string | undefined;
+  readonly logger: Logger;
 }
 
 const refuse = (text: string): never => {
@@ -56,7 +65,7 @@ const refuseShares = ({ type }: SealRecord): never =>
       : 'Unseal failed, invalid key: failed to decrypt keys from storage',
   );
 
-/** The root key, if this is the key of one of the key files. */
+/** The root key, if this is one of the keys that open a static seal. */
 export const unwrapAny = (key: Uint8Array, record: SealRecord): Uint8Array | undefined => {
   if (record.type !== 'static') return undefined;
   for (const wrapped of record.wrappedForKeyFiles) {
@@ -66,21 +75,43 @@ export const unwrapAny = (key: Uint8Array, record: SealRecord): Uint8Array | und
   return undefined;
 };
 
+/**
+ * The root key, if the key file opens a static seal, or the key that is to replace it: that one is moved to its
+ * place after the seal has been changed.
+ * @throws KeelsonError `sys.wrong_unseal_key` when a file is missing or holds no key
+ */
+export const unwrapWithKeyFile = async (
+  keyFile: string,
+  record: SealRecord,
+): Promise<Uint8Array | undefined> => {
+  for (const load of [() => loadUnsealKey(keyFile, true), () => loadNextKey(keyFile)]) {
+    const key = await load();
+    const rootKey = key && unwrapAny(key, record);
+    key?.fill(0);
+    if (rootKey !== undefined) return rootKey;
+  }
+  return undefined;
+};
+
 export class Seal {
   readonly #store: Store;
   readonly #barrier: Barrier;
-  readonly #loadUnsealKey: SealOptions['loadUnsealKey'];
+  readonly #keyFile: string | undefined;
+  readonly #logger: Logger;
   #rootKey: Uint8Array | undefined;
   /** Id of the restored copy from which the records came when the seal was opened; undefined: none. */
   #restorationId: string | undefined;
   #given: Uint8Array[] = [];
   #nonce = '';
+  /** The last replacement of the key file; one after the other, so that file and record have the same key. */
+  #adopting: Promise<unknown> = Promise.resolve();
   readonly #listeners = new Set<() => void>();
 
-  constructor({ store, barrier, loadUnsealKey }: SealOptions) {
+  constructor({ store, barrier, keyFile, logger }: SealOptions) {
     this.#store = store;
     this.#barrier = barrier;
-    this.#loadUnsealKey = loadUnsealKey;
+    this.#keyFile = keyFile;
+    this.#logger = logger;
   }
 
   get isSealed(): boolean {
@@ -89,12 +120,17 @@ export class Seal {
 
   /** The type of seal that a first start creates. */
   get configuredType(): SealRecord['type'] {
-    return this.#loadUnsealKey === undefined ? 'shamir' : 'static';
+    return this.#keyFile === undefined ? 'shamir' : 'static';
   }
 
   /** Key in the key file, created if the cluster is not initialized yet; undefined for a seal of shares. */
   async unsealKey(): Promise<Uint8Array | undefined> {
-    return this.#loadUnsealKey?.((await this.record()) !== undefined);
+    if (this.#keyFile === undefined) return undefined;
+    const record = await this.record();
+    const next = await loadNextKey(this.#keyFile);
+    // The next key has replaced the one in the file, from which it could not be moved.
+    if (next && record && unwrapAny(next, record)) return next;
+    return loadUnsealKey(this.#keyFile, record !== undefined);
   }
 
   record(): Promise<SealRecord | undefined> {
@@ -164,11 +200,63 @@ export class Seal {
   async openWithKeyFile(): Promise<void> {
     const record = await this.record();
     if (record?.type !== 'static' || !this.isSealed) return;
-    const key = await this.unsealKey();
-    const rootKey = key && unwrapAny(key, record);
-    key?.fill(0);
+    const rootKey =
+      this.#keyFile === undefined ? undefined : await unwrapWithKeyFile(this.#keyFile, record);
     if (rootKey === undefined) throw new KeelsonError('sys.wrong_unseal_key');
     await this.open(rootKey);
+  }
+
+  /**
+   * Lets the next key alone open the seal, if there is one, and then moves it to the place of the former key.
+   * Whenever this is interrupted, one of the two keys opens the seal, and the next start completes it.
+   * @returns whether the key file now contains the key that opens the seal
+   */
+  adoptNextKey(): Promise<boolean> {
+    const adopted = this.#adopting.then(() => this.#adoptNextKey());
+    this.#adopting = adopted.catch(() => undefined);
+    return adopted;
+  }
+
+  async #adoptNextKey(): Promise<boolean> {
+    if (this.#keyFile === undefined) return true;
+    const key = await loadNextKey(this.#keyFile);
+    if (key === undefined) return true;
+    const wrapped = wrapRootKey(key, this.requireRootKey());
+    await this.#store.transact(async (tx) => {
+      const record = await sealRecords.find(tx);
+      if (record?.type !== 'static') return;
+      const isOnlyOne = record.wrappedForKeyFiles.length === 1;
+      if (isOnlyOne && unwrapAny(key, record) !== undefined) return;
+      sealRecords.write(tx, { ...record, wrappedForKeyFiles: [wrapped] });
+    });
+    const isInstalled = installKey(this.#keyFile, key, this.#logger);
+    key.fill(0);
+    return isInstalled;
+  }
+
+  /**
+   * Replaces the key of a static seal. The new one is that in the file for the next key, or made there.
+   * @returns as `adoptNextKey`
+   * @throws KeelsonError `request.invalid` for a seal of shares, or if no other key can be read or made
+   */
+  async replaceUnsealKey(): Promise<boolean> {
+    this.requireRootKey();
+    if (this.#keyFile === undefined || (await this.record())?.type !== 'static')
+      return refuse('no key file opens this seal: replace its key shares with sys/rekey');
+    const next = nextKeyFile(this.#keyFile);
+    try {
+      makeNextKey(this.#keyFile);
+    } catch (error) {
+      refuse(`${next} cannot be made (${(error as Error).message}): put a new key there`);
+    }
+    const [former, key] = await Promise.all([
+      loadUnsealKey(this.#keyFile, true),
+      loadNextKey(this.#keyFile),
+    ]);
+    if (key && timingSafeEqual(former, key)) refuse(`the key in ${next} is the present one`);
+    former.fill(0);
+    key?.fill(0);
+    return this.adoptNextKey();
   }
 
   /**

@@ -86,6 +86,7 @@ const ROOT_PROTECTED_PATHS = new PathSet([
   'sys/rotate/keyring',
   'sys/rotate/root/*',
   'sys/rotate/recovery/*',
+  'sys/rotate/unseal-key',
   'sys/generate-root-token/*',
   'sys/rekey/backup',
   'sys/rekey/recovery-key-backup',

@@ -1,0 +1,116 @@
+/**
+ * What somebody can do who has a former key file of a control plane and copies of its data, and what remains of
+ * a replacement of the key file that a crash interrupted: real processes.
+ */
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  type KeelsonProcess,
+  startKeelson,
+  type TemporaryDirectory,
+  temporaryDirectory,
+} from '@keelson/testkit';
+import { callsOf } from '@keelson/testkit/replication-cluster';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+let base: TemporaryDirectory;
+let data: string;
+let keelson: KeelsonProcess;
+beforeEach(async () => {
+  base = await temporaryDirectory();
+  data = join(base.path, 'data');
+  keelson = await startKeelson({ dataFolder: data });
+});
+afterEach(async () => {
+  await keelson.stop();
+  await base[Symbol.asyncDispose]();
+});
+
+const { v1 } = callsOf(
+  () => keelson.http,
+  () => keelson.rootToken,
+  '',
+);
+const keyFile = (folder = data): string => join(folder, 'unseal.key');
+const keyFiles = (): readonly string[] =>
+  readdirSync(data).filter((name) => name.startsWith('unseal'));
+const statusOf = async (name: string): Promise<number> =>
+  (await v1('GET', `sys/policies/acl/${name}`)).status;
+const write = async (name: string): Promise<void> => {
+  const policy = 'path "sys/health" { capabilities = ["read"] }';
+  expect((await v1('POST', `sys/policies/acl/${name}`, { policy })).status).toBe(204);
+};
+const restart = async (
+  signal: NodeJS.Signals = 'SIGINT',
+  change: () => void = () => undefined,
+): Promise<void> => {
+  await keelson.stop(signal);
+  change();
+  keelson = await startKeelson({ dataFolder: data });
+};
+/** A copy of the data as it is now, which a backup or a thief has. */
+const copyAs = (name: string): string => {
+  const folder = join(base.path, name);
+  cpSync(data, folder, { recursive: true });
+  return folder;
+};
+
+test('a former key file opens no copy made after its replacement, and every copy made before', async () => {
+  await write('before');
+  let former = '';
+  await restart('SIGINT', () => {
+    former = copyAs('former');
+  });
+  expect((await v1('POST', 'sys/rotate/unseal-key')).status).toBe(204);
+  await write('after');
+  let later = '';
+  await restart('SIGINT', () => {
+    later = copyAs('later');
+  });
+  expect([await statusOf('before'), await statusOf('after')]).toEqual([200, 200]);
+
+  cpSync(keyFile(former), keyFile(later));
+  await expect(startKeelson({ dataFolder: later })).rejects.toThrow(
+    /unseal\.key: the unseal key is missing or does not open this cluster/,
+  );
+  await keelson.stop();
+  keelson = await startKeelson({ dataFolder: former });
+  expect([await statusOf('before'), await statusOf('after')]).toEqual([200, 404]);
+});
+
+test('a start after SIGKILL completes a replacement, whichever step was the last', async () => {
+  const former = readFileSync(keyFile());
+  const next = `${randomBytes(32).toString('base64')}\n`;
+  // Killed when the new key was made: the former one opens the seal.
+  await restart('SIGKILL', () => writeFileSync(`${keyFile()}.next`, next, { mode: 0o600 }));
+  expect([keyFiles(), readFileSync(keyFile(), 'utf8')]).toEqual([['unseal.key'], next]);
+
+  // Killed when the seal was changed: a file that is mounted cannot be replaced before.
+  execFileSync('mount', ['--bind', keyFile(), keyFile()]);
+  try {
+    expect((await v1('POST', 'sys/rotate/unseal-key')).body.warnings).toHaveLength(1);
+    await write('later');
+    await keelson.stop('SIGKILL');
+  } finally {
+    execFileSync('umount', [keyFile()]);
+  }
+  expect([keyFiles(), readFileSync(keyFile(), 'utf8')]).toEqual([
+    ['unseal.key', 'unseal.key.next'],
+    next,
+  ]);
+  const last = readFileSync(`${keyFile()}.next`);
+  keelson = await startKeelson({ dataFolder: data });
+  expect([keyFiles(), readFileSync(keyFile())]).toEqual([['unseal.key'], last]);
+
+  // Killed when the key was in its place, and the file of the next key not yet removed.
+  await restart('SIGKILL', () => writeFileSync(`${keyFile()}.next`, last));
+  expect([keyFiles(), await statusOf('later')]).toEqual([['unseal.key'], 200]);
+  await keelson.stop();
+
+  for (const old of [former, next]) {
+    writeFileSync(keyFile(), old);
+    await expect(startKeelson({ dataFolder: data })).rejects.toThrow('does not open this cluster');
+  }
+});
