@@ -12,6 +12,7 @@ import {
   type ResourceSchema,
 } from './resource-schema.ts';
 import { type ResourceType, SCHEMA_NAMES } from './resource-types.ts';
+import { typesShown } from './sparse-fields.ts';
 
 const jsonApi = (schema: object) => ({ content: { [JSON_API_MEDIA_TYPE]: { schema } } });
 const schemaOf = (name: string): TSchema => Type.Unsafe({ $ref: `#/components/schemas/${name}` });
@@ -187,16 +188,15 @@ const PAGE = {
 
 /** Parameters that follow from the form of the answer. */
 const answerParameters = (answer: AnswerSchema): QuerySchema => {
-  const { kind, types, includes = {}, alwaysIncluded = [] } = answer;
+  const { kind, includes = {} } = answer;
   const names = Object.keys(includes);
-  const shown = new Set([...types, ...alwaysIncluded, ...Object.values(includes).flat()]);
   return {
     ...(kind === 'page' && PAGE),
     ...(names.length > 0 && {
       include: { description: 'Related resources to include.', schema: Type.Array(choice(names)) },
     }),
     ...Object.fromEntries(
-      [...shown].toSorted().map((type) => [
+      [...typesShown(answer)].toSorted().map((type) => [
         `fields[${type}]`,
         {
           description: `Attributes and relationships of ${type} to show, all by default.`,

@@ -19,16 +19,10 @@ const MAX_SIZE = 100;
 // Limit that keeps offsets exact integers in every database.
 const MAX_NUMBER = 1_000_000_000;
 
-const positiveInteger = (text: string | undefined, fallback: number, max: number): number => {
-  if (text === undefined || !/^\d+$/.test(text)) return fallback;
-  const value = Number(text);
-  return value < 1 ? fallback : Math.min(value, max);
-};
-
-/** The requested page: number from 1, size 20 by default and at most 100. */
+/** The requested page: number from 1, size 20 by default and at most 100. `queryReader` refused other texts. */
 export const parsePage = (query: QueryParameters): Page => ({
-  number: positiveInteger(query.one('page', 'number'), 1, MAX_NUMBER),
-  size: positiveInteger(query.one('page', 'size'), DEFAULT_SIZE, MAX_SIZE),
+  number: Math.min(Number(query.one('page', 'number') || 1), MAX_NUMBER),
+  size: Math.min(Number(query.one('page', 'size') || DEFAULT_SIZE), MAX_SIZE),
 });
 
 /** The items on the page, in the order of `all`. */

@@ -2,7 +2,8 @@
  * Query strings with brackets: `filter[tagged][0][key]=env`. Malformed and unknown names are
  * ignored, because clients also send private ones; unknown filters, searches and sorts are refused
  * (`requireKnown`). So are, before anything is read, values that no resource has (U+0000, which PostgreSQL
- * cannot compare) and a second value for a parameter that is no list.
+ * cannot compare), a second value for a parameter that is no list, and a `page` that is none: with another
+ * one, the list would contain more than was asked for.
  */
 import { JSON_API_LIMITS } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
@@ -103,6 +104,22 @@ const refusalOf = (parameter: QueryParameter, given: readonly string[]): string 
 
 const headOf = (key: string): string => key.split(SEPARATOR, 1)[0] ?? '';
 
+const PAGE_NAMES: readonly string[] = ['number', 'size'].map((name) => toKey(['page', name]));
+
+const isPositiveInteger = (text: string): boolean => /^\d+$/.test(text) && Number(text) > 0;
+
+/** @throws KeelsonError unless this is a page that a list can have; a value that is empty is none */
+const requirePage = (key: string, name: string, values: readonly string[]): void => {
+  const given = values.filter((value) => value !== '');
+  if (given.length === 0) return;
+  if (!PAGE_NAMES.includes(key))
+    throw new KeelsonError('jsonapi.unknown_parameter', {
+      parameter: name,
+      known: 'page[number], page[size]',
+    });
+  if (!given.every(isPositiveInteger)) throw refuseParameter(name, 'must be a whole number from 1');
+};
+
 /** Undefined for a malformed name. */
 const toPath = (name: string): readonly string[] | undefined => {
   const [, head, brackets] = NAME.exec(name) ?? [];
@@ -143,7 +160,8 @@ const readValues = (
  * A reader of the query strings of one endpoint, which has these parameters.
  * @returns reads a query string; @throws KeelsonError `request.invalid` when there are too many parameters,
  *   `jsonapi.invalid_parameter` for U+0000, for several values of a parameter that is no list, for more values
- *   than a list may have, and for a value, alone or in a list, that is none of those a parameter has
+ *   than a list may have, and for a value, alone or in a list, that is none of those a parameter has;
+ *   `jsonapi.unknown_parameter` for a `page` without or with another name
  */
 export const queryReader = (schema: QuerySchema = {}) => {
   const names = Object.keys(schema);
@@ -162,6 +180,7 @@ export const queryReader = (schema: QuerySchema = {}) => {
   return (parameters: URLSearchParams): QueryParameters => {
     const given = readValues(parameters);
     for (const [key, { name, values }] of given) {
+      if (headOf(key) === 'page') requirePage(key, name, values);
       if (values.length > 1 && hasOneValue(key))
         throw refuseParameter(name, 'has one value, and was given several times');
       // `parseSort` names the fields by which a list can be sorted.

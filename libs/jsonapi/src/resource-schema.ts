@@ -56,7 +56,20 @@ export interface ResourceSchema {
   readonly optionalLinks?: readonly string[];
 }
 
-export const resourceSchema = <const S extends ResourceSchema>(schema: S): S => schema;
+const fieldNames = new Map<ResourceType, Set<string>>();
+
+/** Declares what resources of a type contain. */
+export const resourceSchema = <const S extends ResourceSchema>(schema: S): S => {
+  const names = fieldNames.get(schema.type) ?? new Set();
+  for (const members of [schema.attributes, schema.relationships])
+    for (const name of Object.keys(members ?? {})) names.add(name);
+  fieldNames.set(schema.type, names);
+  return schema;
+};
+
+/** Names of the attributes and relationships that resources of a type may have. */
+export const fieldNamesOf = (type: ResourceType): ReadonlySet<string> =>
+  fieldNames.get(type) ?? new Set();
 
 /** Values of a schema as they are shown: nobody changes them. */
 type Shown<T> = T extends readonly (infer Item)[]

@@ -17,7 +17,7 @@ import { parseInclude } from './include.ts';
 import { describeEndpoint } from './openapi.ts';
 import { queryReader } from './query.ts';
 import { type BodyDecoder, createBodyDecoder, requireSameId } from './request-body.ts';
-import { parseFields, withFields } from './sparse-fields.ts';
+import { parseFields, warnOfFields, withFields } from './sparse-fields.ts';
 import { warnOfUnsupported } from './unsupported-fields.ts';
 
 /** A body must name its media type; a charset parameter may follow. Nothing has no media type. */
@@ -72,8 +72,7 @@ const toRoute = (tag: string, definition: Endpoint): Route => {
       // Before the handler, which may change something and then find that it cannot answer as asked.
       const query = readQuery(exchange.query);
       const fields = parseFields(query);
-      if (definition.answers?.includes !== undefined)
-        parseInclude(query, definition.answers.includes);
+      parseInclude(query, definition.answers?.includes ?? {});
       const body = await readBody(definition, decoder, exchange);
       const { head, params } = exchange;
       if (idParameter !== undefined) requireSameId(idOf(body), params[idParameter] ?? '');
@@ -88,10 +87,11 @@ const toRoute = (tag: string, definition: Endpoint): Route => {
         const { status, location } = answer;
         return edgeResponse(status, { location, 'cache-control': 'no-store' });
       }
-      const document = warnOfUnsupported(body, definition.body?.withoutEffect).reduce(
-        metaWarnings.inDocument,
-        answer.document,
-      ) as JsonApiDocument;
+      const warnings = [
+        ...warnOfUnsupported(body, definition.body?.withoutEffect),
+        ...warnOfFields(fields, definition.answers),
+      ];
+      const document = warnings.reduce(metaWarnings.inDocument, answer.document) as JsonApiDocument;
       const response = edgeResponse(
         definition.success ?? 200,
         { 'content-type': JSON_API_MEDIA_TYPE },

@@ -3,19 +3,28 @@
  * | --- | --- |
  * | `fields[type]=a,b` | attributes and relationships of that type are a and b alone, in data and included |
  * | `fields[type]=` | none of them |
- * | a field that the type does not have | ignored |
+ * | a field that the type does not have | a warning |
+ * | a type that the document does not have | a warning |
  * | a type that no resource has | 400 |
  */
 
 import { bufferedBody, createEdgeService } from '@keelson/edge';
 import { Principal, RequestHead } from '@keelson/proto/edge/v1/edge';
 import { messageOf } from '@keelson/proto/message';
+import { Type } from 'typebox';
 import { expect, test } from 'vitest';
 import { many, one } from './answer-schema.ts';
 import { type Resource, toOne } from './document.ts';
 import { endpoint } from './endpoint.ts';
 import { createErrorRenderer } from './error-document.ts';
+import { relatedOne, resourceSchema } from './resource-schema.ts';
 import { jsonApiRoutes } from './routes.ts';
+
+resourceSchema({
+  type: 'workspaces',
+  attributes: { name: Type.String(), 'created-at': Type.String(), locked: Type.Boolean() },
+  relationships: { 'current-run': relatedOne('runs'), project: relatedOne('projects') },
+});
 
 const workspace: Resource<'workspaces'> = {
   id: 'ws-1',
@@ -35,7 +44,7 @@ const service = createEdgeService({
       method: 'GET',
       path: '/one',
       summary: 'Show one',
-      answers: one('workspaces'),
+      answers: one('workspaces', { includes: { current_run: ['runs'] } }),
       handle: () => Promise.resolve({ document: { data: workspace, included: [run] } }),
     }),
     endpoint({
@@ -80,12 +89,21 @@ test('named fields remain, of the types that are named', async () => {
       links: { self: '/workspaces/ws-1' },
     },
     included: [{ id: 'run-1', type: 'runs', attributes: {} }],
+    meta: {
+      warnings: ['fields[workspaces] has names that no resource of the type has: colour'],
+    },
   });
 });
 
 test('other types keep theirs, in lists too', async () => {
   const { document } = await get('/several', 'fields%5Bruns%5D=status');
-  expect(document).toEqual({ data: [workspace], meta: { kept: true } });
+  expect(document).toEqual({
+    data: [workspace],
+    meta: {
+      kept: true,
+      warnings: ['fields[runs] has no effect: the document has workspaces'],
+    },
+  });
   const restricted = await get('/several', 'fields[workspaces]=locked');
   expect(restricted.document.data[0].attributes).toEqual({ locked: false });
 });

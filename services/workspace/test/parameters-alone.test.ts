@@ -61,6 +61,8 @@ const NOTHING_TO_INCLUDE: readonly string[] = [
   '/workspaces/{workspace_id}/configuration-versions',
   '/configuration-versions/{configuration_version_id}',
   '/runs/{run_id}/configuration-version',
+  '/runs/{run_id}/task-stages',
+  '/runs/{run_id}/policy-checks',
 ];
 
 let furnished: Furnished;
@@ -215,3 +217,43 @@ test('a parameter of a request that changes something acts or is refused', async
   });
   expect(findings).toEqual([]);
 });
+
+test('a page, an included name and a field that no list has are refused or named', async () => {
+  const reads = operations.filter(
+    ({ method, path }) => method === 'GET' && !/^\/(downloads|openapi)\//.test(path),
+  );
+  expect(reads.length).toBeGreaterThanOrEqual(90);
+  const refused = [
+    ['page[size]', 'abc'],
+    ['page[size]', '0'],
+    ['page[number]', '-1'],
+    ['page[number]', '1.5'],
+    ['page[limit]', '2'],
+    ['page', '2'],
+    ['include', 'nonsense'],
+    ['fields[nonsense]', 'name'],
+  ] as const;
+  const findings: string[] = [];
+  for (const { method, path: template, parameters } of reads) {
+    // The query is read before the resource: what does not exist here refuses it, too.
+    const path = template.replaceAll(
+      /\{(\w+)\}/g,
+      (_, id: string) => furnished.ids[id] ?? 'absent',
+    );
+    const base = fill(REQUIRED[template] ?? '');
+    const plain = await ask(method, path, base);
+    for (const [name, value] of refused) {
+      const { reply } = await ask(method, path, `${base}&${name}=${value}`);
+      const named = reply.errors[0]?.source?.parameter;
+      if (reply.status !== 400 || named !== name)
+        findings.push(`${method} ${path} ${name}=${value}: ${reply.status}, ${named} is named`);
+    }
+    if (plain.reply.status !== 200) continue;
+    for (const { name } of parameters.filter(isFields)) {
+      const { alone } = await ask(method, path, `${base}&${name}=name,nonsense`);
+      if (!alone.warnings.some((text) => text.includes(name) && text.includes('nonsense')))
+        findings.push(`${method} ${path} ${name}: ${alone.status}, ${alone.warnings.join()}`);
+    }
+  }
+  expect(findings).toEqual([]);
+}, 120_000);

@@ -47,7 +47,7 @@ export const WORKSPACE_ERRORS = {
     grpc: 'INVALID_ARGUMENT',
     http: 400,
     retry: false,
-    message: 'Invalid include parameter: {name} is not available here',
+    message: 'Invalid include parameter: {name} is not available here; available are: {known}',
   },
   // JSON:API 1.0, "Sparse Fieldsets": the field names belong to a type of resource.
   'jsonapi.invalid_fields': {

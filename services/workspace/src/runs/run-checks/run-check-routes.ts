@@ -6,6 +6,7 @@ import type { Route } from '@keelson/edge';
 import {
   type Endpoint,
   endpoint,
+  type Includes,
   jsonApiRoutes,
   pageOf,
   parsePage,
@@ -18,12 +19,13 @@ export const runCheckRoutes = ({ store }: RunsContext): Route[] => {
   const list = (
     type: 'task-stages' | 'policy-checks' | 'policy-evaluations',
     summary: string,
+    includes: Includes = {},
   ): Endpoint =>
     endpoint({
       method: 'GET',
       path: `/runs/:run_id/${type}`,
       summary,
-      answers: pageOf(type),
+      answers: pageOf(type, { includes }),
       handle: async ({ head, principal, params, query }) => {
         await requireRun(store, principal, params.run_id);
         const page = parsePage(query);
@@ -31,8 +33,14 @@ export const runCheckRoutes = ({ store }: RunsContext): Route[] => {
       },
     });
   return jsonApiRoutes('runs', [
-    list('task-stages', 'List the stages of a run at which run tasks are called; always empty'),
-    list('policy-checks', 'List the checks of a run by Sentinel policies; always empty'),
+    list('task-stages', 'List the stages of a run at which run tasks are called; always empty', {
+      task_results: [],
+      policy_evaluations: [],
+    }),
+    list('policy-checks', 'List the checks of a run by Sentinel policies; always empty', {
+      run: ['runs'],
+      'run.workspace': ['workspaces'],
+    }),
     list('policy-evaluations', 'List the checks of a run by policies of each kind; always empty'),
   ]);
 };
