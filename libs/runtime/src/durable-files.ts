@@ -39,7 +39,7 @@ export const writeFileDurably = (file: string, text: string, mode = PRIVATE): vo
   try {
     renameSync(unfinished, file);
   } catch (error) {
-    // A file that is mounted cannot be replaced. What may be a secret does not stay beside it.
+    // A file that is mounted cannot be replaced. The copy may be a secret, so it is removed.
     rmSync(unfinished);
     throw error;
   }

@@ -1,6 +1,6 @@
 /**
- * What somebody can do who has a former key file of a control plane and copies of its data, and what remains of
- * a replacement of the key file that a crash interrupted: real processes.
+ * Replacements of the key file of real processes: what a former file opens afterwards, and how a start completes
+ * a replacement that a crash interrupted.
  */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

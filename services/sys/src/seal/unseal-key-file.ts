@@ -1,6 +1,6 @@
 /**
- * The key file of a static seal: 32 bytes in base64, readable by its owner only. The key that is to replace it
- * lies beside it, with the suffix `.next`, until it has taken its place.
+ * The key file of a static seal: 32 bytes in base64, readable by its owner only. The next key
+ * is in the same folder, with the suffix `.next`, until it has replaced the former one.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
