@@ -250,7 +250,7 @@ const inviteByLink = async (): Promise<void> => {
   const { id } = await harness.create(path, 'organization-memberships', { email });
   const owner = { kind: 'invitation', id } as const;
   const { text } = await harness.store.transact((tx) =>
-    Promise.resolve(issueToken(tx, owner, { description: '', expiresAtMs: null }, null, 0)),
+    issueToken(tx, owner, { description: '', expiresAtMs: null }, null, 0),
   );
   tokens.set('invitation', text);
 };

@@ -166,7 +166,10 @@ const problemOf = (
 
 test('lists are shown without the records that are damaged', async () => {
   const all = await harness.store.stored.listPaths('replicated', 'shared/', 10_000);
-  const paths = all.filter((path) => path.startsWith('shared/') && !isNeededByAll(path));
+  // Rows of indexes are found by their paths, and their values are never read.
+  const paths = all.filter(
+    (path) => path.startsWith('shared/') && !path.includes('~') && !isNeededByAll(path),
+  );
   const failures: string[] = [];
   for (const path of ['intact', ...paths]) {
     const kept = await harness.store.stored.read([path]);

@@ -42,7 +42,7 @@ export const runsStateSteps = ({
     const run = await runRecords.find(readableOnly(tx), version.runId ?? '');
     if (run?.workspaceId !== version.workspaceId) return;
     const stateVersionIds = [...run.stateVersionIds, version.id];
-    runRecords.write(tx, [run.id], { ...run, stateVersionIds });
+    await runRecords.write(tx, [run.id], { ...run, stateVersionIds });
   },
   findConfigurationNeed: async (reads, workspaceId, versionId) => {
     const runId = await findOpenRunOf(reads, workspaceId, versionId);

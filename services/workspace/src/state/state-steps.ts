@@ -1,6 +1,6 @@
 /** Steps of this module when workspaces change. */
 import type { WorkspaceSteps } from '../workspaces/seams/workspace-steps.ts';
-import { removeConfigurationVersionsOf } from './configuration-versions/configuration-version-records.ts';
+import { releaseArchivesOf } from './configuration-versions/configuration-version-records.ts';
 import { withPromotedState } from './states/state-version-operations.ts';
 import { removedWorkspaces } from './states/state-version-records.ts';
 
@@ -8,7 +8,7 @@ export const STATE_WORKSPACE_STEPS: WorkspaceSteps = {
   // A workspace may have many states, so that they are removed in the background.
   onWorkspaceRemoved: async (tx, { id }) => {
     removedWorkspaces.write(tx, [id], {});
-    await removeConfigurationVersionsOf(tx, id);
+    await releaseArchivesOf(tx, id);
   },
   onUnlock: withPromotedState,
 };

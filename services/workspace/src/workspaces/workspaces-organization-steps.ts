@@ -1,18 +1,17 @@
 /** Creates and deletes the records that this module keeps for an organization and for a team. */
 import { KeelsonError } from '@keelson/errors';
-import { deleteOwned, readableOnly, type Transaction } from '@keelson/storage';
+import { readableOnly, type Transaction } from '@keelson/storage';
 import type { Organization } from '../identity/model/domain/organization.ts';
 import type { OrganizationContribution } from '../identity/seams/organization-contributions.ts';
 import type { OrganizationSteps } from '../identity/seams/organization-steps.ts';
 import { findReadableProject } from './access/access-operations.ts';
-import { removeGrantsTo } from './access/grant-records.ts';
 import { changePoolUse } from './access/pool-use-operations.ts';
 import { removeAgentPool } from './agent-pools/agent-pool-operations.ts';
-import { agentPoolNames, agentPoolRecords, registeredAgents } from './model/agent-pool-records.ts';
+import { agentPoolRecords, registeredAgents } from './model/agent-pool-records.ts';
 import type { PoolUser } from './model/domain/agent-pool.ts';
 import { DEFAULT_PROJECT_NAME } from './model/domain/project.ts';
 import { oauthClientRecords } from './model/oauth-records.ts';
-import { projectNames, projectRecords } from './model/project-records.ts';
+import { projectRecords } from './model/project-records.ts';
 import { workspaceNames } from './model/workspace-records.ts';
 import { removeRecipient } from './notifications/notification-records.ts';
 import { removeOAuthClient } from './oauth/oauth-operations.ts';
@@ -26,11 +25,11 @@ const toPoolUser = ({ id }: Organization): PoolUser => ({
   organizationId: id,
 });
 
-const writeDefaultProject = (
+const writeDefaultProject = async (
   tx: Transaction,
   { id: organizationId, defaultProjectId: id, createdAtMs }: Organization,
-): void => {
-  projectRecords.write(tx, [id], {
+): Promise<void> => {
+  await projectRecords.write(tx, [id], {
     id,
     organizationId,
     name: DEFAULT_PROJECT_NAME,
@@ -40,7 +39,6 @@ const writeDefaultProject = (
     tagBindings: [],
     createdAtMs,
   });
-  projectNames.write(tx, [organizationId, DEFAULT_PROJECT_NAME], { id });
 };
 
 /** @throws KeelsonError `workspace.conflict` naming a workspace that was created in the meantime */
@@ -55,21 +53,11 @@ const removeWhatBelongsTo = async (
       text: `the organization has the new workspace ${workspace}; try again`,
     });
   }
-  for (const projectName of await projectNames.keys(tx, [id])) {
-    const project = await projectNames.find(tx, id, projectName);
-    if (project !== undefined) {
-      await deleteOwned(tx, { kind: 'project', id: project.id });
-      projectRecords.delete(tx, project.id);
-    }
-    projectNames.delete(tx, id, projectName);
-  }
   for (const client of await oauthClientRecords.by.organizationId.records(readableOnly(tx), id)) {
     await removeOAuthClient(context, tx, client);
   }
-  for (const poolName of await agentPoolNames.keys(tx, [id])) {
-    const found = await agentPoolNames.find(tx, id, poolName);
-    const pool = found && (await agentPoolRecords.find(tx, found.id));
-    if (pool !== undefined) await removeAgentPool(context, tx, pool);
+  for (const pool of await agentPoolRecords.by.organizationId.records(readableOnly(tx), id)) {
+    await removeAgentPool(context, tx, pool);
   }
 };
 
@@ -77,7 +65,7 @@ export const workspacesOrganizationSteps = (context: RemovalContext): Organizati
   onOrganizationCreated: async (tx, organization) => {
     const { agentPoolId } = organization.defaultExecution;
     await changePoolUse(tx, toPoolUser(organization), null, agentPoolId);
-    writeDefaultProject(tx, organization);
+    await writeDefaultProject(tx, organization);
   },
   onOrganizationUpdated: (tx, before, after) =>
     changePoolUse(
@@ -92,7 +80,6 @@ export const workspacesOrganizationSteps = (context: RemovalContext): Organizati
   },
   onOrganizationRemoved: (tx, organization) => removeWhatBelongsTo(context, tx, organization),
   onUserErased: removeRecipient,
-  onTeamRemoved: (tx, team) => removeGrantsTo(tx, team.id),
 });
 
 export const workspacesOrganizationContribution = ({

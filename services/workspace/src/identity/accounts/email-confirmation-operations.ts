@@ -68,7 +68,7 @@ export const CONFIRMATION_MAILS: LinkMails = {
   prepare: async (tx, id, publicUrl, nowMs) => {
     const found = await findUnconfirmed(tx, id);
     if (found === undefined) return undefined;
-    const { token, text } = issueCode(tx, { kind: 'email-confirmation', id }, nowMs);
+    const { token, text } = await issueCode(tx, { kind: 'email-confirmation', id }, nowMs);
     return {
       codeId: token.id,
       mail: {

@@ -1,13 +1,12 @@
 /** All tokens of a site, for its administrators. */
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import { readableOnly } from '@keelson/storage';
 import {
   type ApiToken,
   isExpired,
   OWNER_TYPES,
   type TokenOwnerType,
 } from '../model/domain/token.ts';
-import { findToken, tokenHashes } from '../model/token-records.ts';
+import { tokenRecords } from '../model/token-records.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
 import { findLastUse } from '../tokens/token-use-operations.ts';
 import { requireSiteAdmin } from './user-administration-operations.ts';
@@ -43,13 +42,12 @@ export const listAllTokens = async (
   { ownerType, ownerId, hasExpired, sort }: TokenQuery,
 ): Promise<readonly ApiToken[]> => {
   await requireSiteAdmin(store, principal);
-  const ids = await tokenHashes.keys(store, []);
-  const found = await Promise.all(ids.map((id) => findToken(readableOnly(store), id)));
+  const { entries } = await tokenRecords.readableEntries(store);
   const nowMs = clock.nowMs();
   const order = ORDERS[sort.by];
   const sign = sort.isDescending ? -1 : 1;
-  const wanted = found
-    .filter((token) => token !== undefined)
+  const wanted = entries
+    .map(([, token]) => token)
     .filter((token) => {
       const type = OWNER_TYPES[token.ownerKind];
       return (

@@ -1,7 +1,7 @@
 /** The accounts of a site, which its administrators manage. */
 import { KeelsonError } from '@keelson/errors';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
+import { deleteOwned, type Reads, readableOnly, type Transaction } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import type { ServiceContext } from '../../base/service-context.ts';
 import { endConfirmation } from '../accounts/account-operations.ts';
@@ -17,7 +17,6 @@ import {
 } from '../model/user-records.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
 import { endMembership, findMemberIds } from '../teams/membership-operations.ts';
-import { deleteTokensOf } from '../tokens/token-operations.ts';
 import {
   addUser,
   checkUser,
@@ -222,6 +221,6 @@ export const eraseUser = (
       await endMembership(tx, organizationId, userId);
     }
     await endConfirmation(tx, user);
-    await deleteTokensOf(tx, userId);
+    await deleteOwned(tx, { kind: 'user', id: userId });
     removeUser(tx, user);
   });

@@ -45,7 +45,11 @@ export interface LinkMails {
 }
 
 /** The code of a link, which ends with it. */
-export const issueCode = (tx: Transaction, owner: TokenOwner, nowMs: number): IssuedToken =>
+export const issueCode = (
+  tx: Transaction,
+  owner: TokenOwner,
+  nowMs: number,
+): Promise<IssuedToken> =>
   issueToken(
     tx,
     owner,
@@ -87,7 +91,7 @@ const sendOne = async (
   await store.transact(async (tx) => {
     const current = await kind.waiting.find(tx, id);
     if (isSent) await kind.onSent?.(tx, id, clock.nowMs());
-    else if (prepared.codeId !== undefined) await removeToken(tx, id, prepared.codeId);
+    else if (prepared.codeId !== undefined) await removeToken(tx, prepared.codeId);
     if (current === undefined) return;
     const attempts = current.attempts + 1;
     const pauseMs = isSent ? undefined : pauseAfter(MESSAGE_RETRIES, attempts);

@@ -1,18 +1,27 @@
-import { collection } from '@keelson/storage';
+import { collection, type Reads, readableOnly } from '@keelson/storage';
 import { nullable, type Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
-import { teamShape } from './domain/team.ts';
+import { type Team, teamShape } from './domain/team.ts';
 import { waitingMailShape } from './waiting-mail.ts';
 
 /** Keyed by `team-…`. */
-export const teamRecords = collection('teams', { scope: 'shared', version: 1, shape: teamShape });
-
-/** Organization id, name -> team id. */
-export const teamNames = collection('team-names', {
+export const teamRecords = collection('teams', {
   scope: 'shared',
   version: 1,
-  shape: Type.Object({ id: Type.String() }),
+  shape: teamShape,
+  kind: 'team',
+  owner: { kind: 'organization', by: 'organizationId' },
+  index: [
+    'organizationId',
+    { name: 'name', values: ({ organizationId, name }) => [[organizationId, name]] },
+  ],
 });
+
+/** Teams of an organization by name, without those that cannot be read. */
+export const loadTeams = async (reads: Reads, organizationId: string): Promise<readonly Team[]> => {
+  const teams = await teamRecords.by.organizationId.records(readableOnly(reads), organizationId);
+  return teams.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+};
 
 /** A user's membership in one organization. */
 export const membershipShape = Type.Object({

@@ -1,6 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
 import { collection, type Reads } from '@keelson/storage';
-import { Type } from 'typebox';
 import { type ApiToken, apiTokenShape } from './domain/token.ts';
 
 /** Keyed by the token's hash. */
@@ -8,27 +7,19 @@ export const tokenRecords = collection('tokens', {
   scope: 'shared',
   version: 1,
   shape: apiTokenShape,
-});
-
-/** Token id -> hash. */
-export const tokenHashes = collection('token-hashes', {
-  scope: 'shared',
-  version: 1,
-  shape: Type.Object({ hash: Type.String() }),
+  owner: [
+    { kind: 'user', by: 'ownerId' },
+    { kind: 'team', by: 'ownerId' },
+    { kind: 'organization', by: 'ownerId' },
+    { kind: 'agent-pool', by: 'ownerId' },
+    { kind: 'run', by: 'ownerId' },
+  ],
+  index: ['id', 'ownerId'],
 });
 
 /** A token by its id; undefined after its deletion. The caller checks whether it has expired. */
-export const findToken = async (reads: Reads, tokenId: string): Promise<ApiToken | undefined> => {
-  const found = await tokenHashes.find(reads, tokenId);
-  return found && tokenRecords.find(reads, found.hash);
-};
-
-/** Keyed by owner id, token id. */
-export const ownedTokens = collection('owned-tokens', {
-  scope: 'shared',
-  version: 1,
-  shape: Type.Object({}),
-});
+export const findToken = async (reads: Reads, tokenId: string): Promise<ApiToken | undefined> =>
+  (await tokenRecords.by.id.records(reads, tokenId))[0];
 
 /** A token has 384 random bits, so that a plain digest of it cannot be found by brute force. */
 export const hashToken = (text: string): string => hash('sha256', text);

@@ -32,14 +32,13 @@ import {
   organizationRecords,
 } from '../model/organization-records.ts';
 import {
+  loadTeams,
   membershipRecords,
-  teamNames,
   teamRecords,
   userOrganizations,
 } from '../model/team-records.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
 import { endMembership, joinTeam, removeTeam } from '../teams/membership-operations.ts';
-import { deleteTokensOf } from '../tokens/token-operations.ts';
 
 export interface GivenOrganization {
   readonly name?: string | undefined;
@@ -99,7 +98,7 @@ export const createOrganization = (
     };
     organizationRecords.write(tx, [organization.id], organization);
     organizationNames.write(tx, [organization.name], { id: organization.id });
-    teamRecords.write(tx, [organization.ownersTeamId], {
+    await teamRecords.write(tx, [organization.ownersTeamId], {
       id: organization.ownersTeamId,
       organizationId: organization.id,
       name: OWNERS_TEAM_NAME,
@@ -110,7 +109,6 @@ export const createOrganization = (
       serviceUserId: newResourceId('user'),
       createdAtMs,
     });
-    teamNames.write(tx, [organization.id, OWNERS_TEAM_NAME], { id: organization.ownersTeamId });
     await joinTeam(tx, organization.id, organization.ownersTeamId, principal.id, createdAtMs);
     for (const step of organizationSteps) await step.onOrganizationCreated?.(tx, organization);
     const caller = await findCallerAccess(tx, principal, organization);
@@ -176,15 +174,10 @@ export const deleteOrganization = async (
     const organization = await requireDestroyable(tx, principal, name);
     const { id } = organization;
     for (const step of organizationSteps) await step.onOrganizationRemoved?.(tx, organization);
-    for (const teamName of await teamNames.keys(tx, [id])) {
-      const found = await teamNames.find(tx, id, teamName);
-      const team = found && (await teamRecords.find(tx, found.id));
-      if (team !== undefined) await removeTeam(organizationSteps, tx, team);
-    }
+    for (const team of await loadTeams(tx, id)) await removeTeam(tx, team);
     for (const userId of await membershipRecords.keys(tx, [id])) {
       await endMembership(tx, id, userId);
     }
-    await deleteTokensOf(tx, id);
     noteRunDataPolicy(tx, id, organization.retentionPolicy, null);
     await deleteOwned(tx, { kind: 'organization', id });
     organizationNames.delete(tx, organization.name);

@@ -1,7 +1,6 @@
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Transaction } from '@keelson/storage';
 import type { Organization } from '../model/domain/organization.ts';
-import type { Team } from '../model/domain/team.ts';
 import type { User } from '../model/user-records.ts';
 
 /** Steps of a later module when an organization or a team changes. */
@@ -19,6 +18,4 @@ export interface OrganizationSteps {
   onOrganizationRemoved?(tx: Transaction, organization: Organization): Promise<void>;
   /** Runs in the transaction that erases a user, who is still stored. */
   onUserErased?(tx: Transaction, user: User): Promise<void>;
-  /** Runs in the transaction that deletes the team. */
-  onTeamRemoved?(tx: Transaction, team: Team): Promise<void>;
 }

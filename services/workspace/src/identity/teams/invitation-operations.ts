@@ -129,7 +129,7 @@ export const INVITATION_MAILS: LinkMails = {
     if (view.user.isInvited !== true) {
       return { mail: toMail(view, publicUrl, undefined), codeId: undefined };
     }
-    const { token, text } = issueCode(tx, { kind: 'invitation', id: membershipId }, nowMs);
+    const { token, text } = await issueCode(tx, { kind: 'invitation', id: membershipId }, nowMs);
     return { mail: toMail(view, publicUrl, text), codeId: token.id };
   },
 };

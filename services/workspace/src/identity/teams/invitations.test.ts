@@ -14,7 +14,7 @@ import { type MailServer, startMailServer } from '@keelson/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Harness, type Identified, startHarness } from '../../../test/workspace-harness.ts';
 import { invitationMails } from '../model/team-records.ts';
-import { ownedTokens } from '../model/token-records.ts';
+import { tokenRecords } from '../model/token-records.ts';
 
 const O = '/organizations/acme';
 let harness: Harness;
@@ -143,7 +143,7 @@ describe('an address without a user', () => {
     const { data } = await invite('bob@keelson.example');
     mail.accepts = false;
     await harness.runUpkeep();
-    expect(await ownedTokens.keys(harness.store, [data.id])).toEqual([]);
+    expect(await tokenRecords.by.ownerId.keys(harness.store, data.id)).toEqual([]);
     mail.accepts = true;
     await harness.runUpkeep();
     expect(mail.mails).toEqual([]);

@@ -15,12 +15,10 @@ import {
   type Membership,
   membershipPlaces,
   membershipRecords,
-  teamNames,
   teamRecords,
   userOrganizations,
 } from '../model/team-records.ts';
 import { removeUser, usernames, userRecords } from '../model/user-records.ts';
-import type { OrganizationSteps } from '../seams/organization-steps.ts';
 import { deleteTokensOf } from '../tokens/token-operations.ts';
 
 /** Makes the user a member of the organization, without a team, unless it is a member already. */
@@ -114,21 +112,14 @@ export const findMemberIds = async (reads: Reads, team: Team): Promise<readonly 
   (await findTeamMembers(reads, team)).map(({ userId }) => userId);
 
 /** Removes a team with its memberships and tokens. */
-export const removeTeam = async (
-  steps: readonly OrganizationSteps[],
-  tx: Transaction,
-  team: Team,
-): Promise<void> => {
+export const removeTeam = async (tx: Transaction, team: Team): Promise<void> => {
   const organization = await organizationRecords.find(tx, team.organizationId);
   if (organization === undefined) throw notFound('organization');
   for (const userId of await findMemberIds(tx, team)) {
     await leaveTeam(tx, organization, team.id, userId);
   }
-  for (const step of steps) await step.onTeamRemoved?.(tx, team);
-  await deleteTokensOf(tx, team.id);
   await deleteOwned(tx, { kind: 'team', id: team.id });
-  teamNames.delete(tx, team.organizationId, team.name);
-  teamRecords.delete(tx, team.id);
+  await teamRecords.delete(tx, team.id);
 };
 
 /** Ids of the users named in a request; `team` is the team they join or leave. */

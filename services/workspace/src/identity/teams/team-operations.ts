@@ -1,7 +1,7 @@
 import { KeelsonError } from '@keelson/errors';
 import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import { type Reads, readableOnly } from '@keelson/storage';
+import type { Reads } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import type { ServiceContext } from '../../base/service-context.ts';
 import { attributeViolation, type Violation } from '../../base/validation/domain/violation.ts';
@@ -18,8 +18,7 @@ import {
   OWNERS_TEAM_NAME,
   type Team,
 } from '../model/domain/team.ts';
-import { teamNames, teamRecords } from '../model/team-records.ts';
-import type { IdentityContext } from '../seams/identity-context.ts';
+import { loadTeams, teamRecords } from '../model/team-records.ts';
 import { removeTeam } from './membership-operations.ts';
 
 export interface GivenTeam {
@@ -66,8 +65,8 @@ const requireFreeName = async (
   name: string,
   teamId?: string,
 ) => {
-  const found = await teamNames.find(reads, organizationId, name);
-  if (found !== undefined && found.id !== teamId) {
+  const ids = await teamRecords.by.name.keys(reads, [organizationId, name]);
+  if (ids.some((id) => id !== teamId)) {
     refuseInvalid([attributeViolation('name', 'Name has already been taken')]);
   }
 };
@@ -96,8 +95,7 @@ export const createTeam = (
       serviceUserId: newResourceId('user'),
       createdAtMs: clock.nowMs(),
     };
-    teamRecords.write(tx, [team.id], team);
-    teamNames.write(tx, [organization.id, team.name], { id: team.id });
+    await teamRecords.write(tx, [team.id], team);
     const access = decideTeamAccess(owner, team);
     if (access === undefined) throw notFound('team');
     return access;
@@ -125,15 +123,13 @@ export const updateTeam = (
         refuseInvalid([attributeViolation('name', 'the owners team cannot be renamed')]);
       }
       await requireFreeName(tx, team.organizationId, next.name, team.id);
-      teamNames.delete(tx, team.organizationId, team.name);
-      teamNames.write(tx, [team.organizationId, next.name], { id: team.id });
     }
-    teamRecords.write(tx, [team.id], next);
+    await teamRecords.write(tx, [team.id], next);
     return { ...access, team: next };
   });
 
 export const deleteTeam = (
-  { store, organizationSteps }: IdentityContext,
+  { store }: ServiceContext,
   principal: Principal,
   teamId: string,
 ): Promise<void> =>
@@ -143,7 +139,7 @@ export const deleteTeam = (
     if (team.name === OWNERS_TEAM_NAME) {
       throw new KeelsonError('workspace.forbidden', { text: 'the owners team cannot be deleted' });
     }
-    await removeTeam(organizationSteps, tx, team);
+    await removeTeam(tx, team);
   });
 
 /** The teams that the caller may see, by name. */
@@ -154,12 +150,9 @@ export const listTeams = async (
   filter: { readonly names: readonly string[]; readonly search: string | undefined },
 ): Promise<{ readonly teams: readonly TeamAccessResult[]; readonly visibleCount: number }> => {
   const owner = await requireOrganization(store, principal, organizationName);
-  const reads = readableOnly(store);
   const visible: TeamAccessResult[] = [];
-  for (const name of await teamNames.keys(store, [owner.organization.id])) {
-    const found = await teamNames.find(reads, owner.organization.id, name);
-    const team = found && (await teamRecords.find(reads, found.id));
-    const access = team && decideTeamAccess(owner, team);
+  for (const team of await loadTeams(store, owner.organization.id)) {
+    const access = decideTeamAccess(owner, team);
     if (access !== undefined) visible.push(access);
   }
   const teams = visible.filter(

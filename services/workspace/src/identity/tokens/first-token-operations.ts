@@ -39,7 +39,7 @@ export const ensureAdminToken = (store: Store, clock: Clock): Promise<{ token: s
     const adminId = await ensureAdmin(tx, nowMs);
     await deleteTokensOf(tx, adminId);
     const given = { description: 'first start', expiresAtMs: null };
-    const { text } = issueToken(tx, { kind: 'user', id: adminId }, given, null, nowMs);
+    const { text } = await issueToken(tx, { kind: 'user', id: adminId }, given, null, nowMs);
     return { token: text };
   });
 
@@ -57,10 +57,10 @@ export const adoptBootstrapToken = (store: Store, clock: Clock, secret: string):
     const adopted = await firstTokens.find(tx, KEY);
     if (adopted !== undefined && isSameHash(adopted.hash, hash)) return;
     const former = adopted && (await tokenRecords.find(tx, adopted.hash));
-    if (former !== undefined) await removeToken(tx, former.ownerId, former.id);
+    if (former !== undefined) await removeToken(tx, former.id);
     const nowMs = clock.nowMs();
     const owner = { kind: 'user', id: await ensureAdmin(tx, nowMs) } as const;
     const given = { description: 'bootstrap', expiresAtMs: null };
-    issueToken(tx, owner, given, null, nowMs, secret);
+    await issueToken(tx, owner, given, null, nowMs, secret);
     firstTokens.write(tx, KEY, { hash });
   });

@@ -6,7 +6,7 @@ import { requireOrganization } from '../access/organization-access-operations.ts
 import { decideTeamAccess } from '../access/team-access.ts';
 import type { Team } from '../model/domain/team.ts';
 import { type ApiToken, isExpired } from '../model/domain/token.ts';
-import { teamNames, teamRecords } from '../model/team-records.ts';
+import { loadTeams } from '../model/team-records.ts';
 import { userRecords } from '../model/user-records.ts';
 import { listTokensOf } from './token-operations.ts';
 import { findLastUse } from './token-use-operations.ts';
@@ -61,14 +61,11 @@ export const listTeamTokens = async (
   { teamNameContains, hasExpired, sort }: TeamTokenQuery,
 ): Promise<readonly ApiToken[]> => {
   const owner = await requireOrganization(store, principal, organizationName);
-  const names = await teamNames.keys(store, [owner.organization.id]);
   const reads = readableOnly(store);
   const found: TeamToken[] = [];
-  for (const name of names) {
-    if (!name.toLowerCase().includes(teamNameContains.toLowerCase())) continue;
-    const place = await teamNames.find(reads, owner.organization.id, name);
-    const team = place && (await teamRecords.find(reads, place.id));
-    if (team !== undefined && decideTeamAccess(owner, team)?.canManageTokens === true) {
+  for (const team of await loadTeams(store, owner.organization.id)) {
+    if (!team.name.toLowerCase().includes(teamNameContains.toLowerCase())) continue;
+    if (decideTeamAccess(owner, team)?.canManageTokens === true) {
       found.push(...(await loadTeamTokens(reads, team)));
     }
   }

@@ -5,14 +5,7 @@ import { byCreation } from '../../base/creation-order.ts';
 import { notFound } from '../../base/not-found.ts';
 import { attributeViolation } from '../../base/validation/domain/violation.ts';
 import type { ApiToken, TokenOwnerKind } from '../model/domain/token.ts';
-import {
-  findToken,
-  hashToken,
-  newTokenText,
-  ownedTokens,
-  tokenHashes,
-  tokenRecords,
-} from '../model/token-records.ts';
+import { findToken, hashToken, newTokenText, tokenRecords } from '../model/token-records.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
 
 export interface GivenToken {
@@ -31,14 +24,14 @@ export interface IssuedToken {
   readonly text: string;
 }
 
-export const issueToken = (
+export const issueToken = async (
   tx: Transaction,
   owner: TokenOwner,
   given: GivenToken,
   createdById: string | null,
   nowMs: number,
   text = newTokenText(),
-): IssuedToken => {
+): Promise<IssuedToken> => {
   const token: ApiToken = {
     id: newResourceId('at'),
     ownerKind: owner.kind,
@@ -48,36 +41,24 @@ export const issueToken = (
     createdAtMs: nowMs,
     expiresAtMs: given.expiresAtMs,
   };
-  const hash = hashToken(text);
-  tokenRecords.write(tx, [hash], token);
-  tokenHashes.write(tx, [token.id], { hash });
-  ownedTokens.write(tx, [owner.id, token.id], {});
+  await tokenRecords.write(tx, [hashToken(text)], token);
   return { token, text };
 };
 
-export const removeToken = async (
-  tx: Transaction,
-  ownerId: string,
-  tokenId: string,
-): Promise<void> => {
-  const found = await tokenHashes.find(tx, tokenId);
-  if (found !== undefined) tokenRecords.delete(tx, found.hash);
-  tokenHashes.delete(tx, tokenId);
-  ownedTokens.delete(tx, ownerId, tokenId);
+export const removeToken = async (tx: Transaction, tokenId: string): Promise<void> => {
+  for (const hash of await tokenRecords.by.id.keys(tx, tokenId))
+    await tokenRecords.delete(tx, hash);
 };
 
 export const deleteTokensOf = async (tx: Transaction, ownerId: string): Promise<void> => {
-  for (const tokenId of await ownedTokens.keys(tx, [ownerId])) {
-    await removeToken(tx, ownerId, tokenId);
+  for (const hash of await tokenRecords.by.ownerId.keys(tx, ownerId)) {
+    await tokenRecords.delete(tx, hash);
   }
 };
 
 /** Tokens of one owner, oldest first. */
-export const listTokensOf = async (reads: Reads, ownerId: string): Promise<readonly ApiToken[]> => {
-  const ids = await ownedTokens.keys(reads, [ownerId]);
-  const tokens = await Promise.all(ids.map((id) => findToken(readableOnly(reads), id)));
-  return tokens.filter((token) => token !== undefined).sort(byCreation);
-};
+export const listTokensOf = async (reads: Reads, ownerId: string): Promise<readonly ApiToken[]> =>
+  (await tokenRecords.by.ownerId.records(readableOnly(reads), ownerId)).toSorted(byCreation);
 
 /**
  * The owner named in a request.
@@ -120,7 +101,7 @@ const makeRoom = async (
         attributeViolation('description', 'Validation failed: Description has already been taken'),
       ]);
     }
-    await removeToken(tx, id, token.id);
+    await removeToken(tx, token.id);
   }
 };
 
@@ -157,7 +138,7 @@ export const deleteToken = (
 ): Promise<void> =>
   context.store.transact(async (tx) => {
     const token = await requireToken(context, tx, principal, tokenId);
-    await removeToken(tx, token.ownerId, token.id);
+    await removeToken(tx, token.id);
   });
 
 /**
@@ -200,5 +181,5 @@ export const deleteSingleToken = (
     const owner = await requireTokenOwner(context, tx, principal, find);
     const tokens = await listSingleTokens(tx, owner);
     if (tokens.length === 0) throw notFound('token');
-    for (const { id } of tokens) await removeToken(tx, owner.id, id);
+    for (const { id } of tokens) await removeToken(tx, id);
   });

@@ -1,7 +1,7 @@
 /** The last use of tokens, recorded at most once an hour for each, so that requests do not wait for writes. */
 import { type Reads, type Store, type TransactOptions, unlessDamaged } from '@keelson/storage';
 import type { ServiceContext } from '../../base/service-context.ts';
-import { tokenHashes } from '../model/token-records.ts';
+import { tokenRecords } from '../model/token-records.ts';
 import { tokenUses } from './token-use-records.ts';
 
 const HOUR_MS = 3_600_000;
@@ -42,7 +42,7 @@ export const removeUsesOfDeleted = async (
   options: TransactOptions,
 ): Promise<void> => {
   for (const tokenId of await tokenUses.keys(store, [])) {
-    if ((await tokenHashes.find(store, tokenId)) !== undefined) continue;
+    if ((await tokenRecords.by.id.keys(store, tokenId, { limit: 1 })).length > 0) continue;
     await store.transact(async (tx) => tokenUses.delete(tx, tokenId), options);
   }
 };

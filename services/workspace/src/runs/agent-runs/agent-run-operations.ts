@@ -124,7 +124,7 @@ export const takePhase = async (
   agentRecords.write(tx, [agent.id], busy);
   startLog(tx, toPhaseId(runId, toPhase(started)));
   const given = { description: toPhase(started), expiresAtMs: nowMs + TOKEN_LIFETIME_MS };
-  const { text, token } = issueToken(tx, { kind: 'run', id: runId }, given, null, nowMs);
+  const { text, token } = await issueToken(tx, { kind: 'run', id: runId }, given, null, nowMs);
   const key = await sshKeyRecords.find(tx, workspace.sshKeyId ?? '');
   return {
     ...(await loadAgentRun(tx, started)),

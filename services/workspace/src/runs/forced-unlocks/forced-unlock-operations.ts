@@ -34,7 +34,7 @@ const noteForcedUnlock = async (
     holder.kind === 'run' ? await runRecords.find(readableOnly(tx), holder.id) : undefined;
   if (run === undefined) return undefined;
   const forced = { ...run, forcedUnlocks: [...(run.forcedUnlocks ?? []), { atMs, by }] };
-  runRecords.write(tx, [run.id], forced);
+  await runRecords.write(tx, [run.id], forced);
   return forced;
 };
 

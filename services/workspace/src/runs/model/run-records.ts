@@ -7,20 +7,21 @@ import { type Run, runShape } from './domain/run.ts';
 import { runCommentShape } from './domain/run-comment.ts';
 
 /** Keyed by `run-…`. */
-export const runRecords = collection('runs', { scope: 'shared', version: 1, shape: runShape });
+export const runRecords = collection('runs', {
+  scope: 'shared',
+  version: 1,
+  shape: runShape,
+  kind: 'run',
+  owner: { kind: 'workspace', by: 'workspaceId' },
+  index: ['workspaceId'],
+});
 
 /** Workspace id, run id: runs that have not ended. */
 export const openRuns = collection('open-runs', {
   scope: 'shared',
   version: 1,
   shape: Type.Object({ createdAtMs: Type.Number() }),
-});
-
-/** Workspace id, run id. */
-export const workspaceRuns = collection('workspace-runs', {
-  scope: 'shared',
-  version: 1,
-  shape: Type.Object({}),
+  owner: { kind: 'workspace', by: '*' },
 });
 
 export type RunPhase = 'plan' | 'apply';
@@ -86,22 +87,9 @@ export const runComments = collection('run-comments', {
   scope: 'shared',
   version: 1,
   shape: runCommentShape,
+  owner: { kind: 'run', by: '*' },
+  index: ['id'],
 });
-
-/** Keyed by `wsc-…`. */
-export const commentPlaces = collection('run-comment-places', {
-  scope: 'shared',
-  version: 1,
-  shape: Type.Object({ runId: Type.String(), number: Type.String() }),
-});
-
-const removeCommentsOf = async (tx: Transaction, runId: string): Promise<void> => {
-  for (const number of await runComments.keys(tx, [runId])) {
-    const comment = await runComments.find(readableOnly(tx), runId, number);
-    if (comment !== undefined) commentPlaces.delete(tx, comment.id);
-    runComments.delete(tx, runId, number);
-  }
-};
 
 /** @returns whether the phase had a log */
 const removeTextOf = async (tx: Transaction, phaseId: string): Promise<boolean> => {
@@ -161,13 +149,9 @@ export const isEmptied = async (reads: Reads, runId: string): Promise<boolean> =
   return logs.every((log) => log === undefined || log.isRemoved);
 };
 
-/** Removes the runs of a deleted workspace. */
-export const removeRunsOf = async (tx: Transaction, workspaceId: string): Promise<void> => {
-  for (const id of await workspaceRuns.keys(tx, [workspaceId])) {
+/** Removes logs and files of the runs of a workspace that is deleted with its runs. */
+export const removeRunDataOf = async (tx: Transaction, workspaceId: string): Promise<void> => {
+  for (const id of await runRecords.by.workspaceId.keys(tx, workspaceId)) {
     await removePhasesOf(tx, id);
-    await removeCommentsOf(tx, id);
-    runRecords.delete(tx, id);
-    workspaceRuns.delete(tx, workspaceId, id);
-    openRuns.delete(tx, workspaceId, id);
   }
 };

@@ -26,14 +26,7 @@ import {
   type RunEvent,
 } from '../model/domain/run.ts';
 import { decideRuns } from '../model/domain/run-performance.ts';
-import {
-  openRuns,
-  removeRunsOf,
-  runRecords,
-  toPhase,
-  toPhaseId,
-  workspaceRuns,
-} from '../model/run-records.ts';
+import { openRuns, removeRunDataOf, runRecords, toPhase, toPhaseId } from '../model/run-records.ts';
 import { completeLog, startLog } from './run-log-operations.ts';
 import { notifyOfRun } from './run-notifications.ts';
 
@@ -76,8 +69,7 @@ export const storeRun = async (tx: Transaction, workspace: Workspace, run: Run):
     runs: decideRuns(workspace.runs, run),
     ...(assessments && { assessments }),
   });
-  runRecords.write(tx, [run.id], run);
-  workspaceRuns.write(tx, [workspace.id, run.id], {});
+  await runRecords.write(tx, [run.id], run);
   if (hasEnded) openRuns.delete(tx, workspace.id, run.id);
   else openRuns.write(tx, [workspace.id, run.id], { createdAtMs: run.createdAtMs });
   if (before?.status === run.status) return run;
@@ -108,13 +100,13 @@ const endPhase = async (tx: Transaction, run: Run, lastWords?: string): Promise<
   await releaseAgent(tx, run);
 };
 
-/** Removes the runs of a deleted workspace, including those that agents are executing. */
+/** Releases the agents that execute runs of a deleted workspace, and removes the data of all its runs. */
 export const removeRuns = async (tx: Transaction, workspaceId: string): Promise<void> => {
   for (const id of await openRuns.keys(tx, [workspaceId])) {
     const run = await runRecords.find(readableOnly(tx), id);
     await releaseAgent(tx, run ?? { id, agentId: null });
   }
-  await removeRunsOf(tx, workspaceId);
+  await removeRunDataOf(tx, workspaceId);
 };
 
 /**

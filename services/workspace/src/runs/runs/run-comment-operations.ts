@@ -4,7 +4,7 @@ import type { Principal } from '@keelson/proto/edge/v1/edge';
 import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import type { RunComment } from '../model/domain/run-comment.ts';
-import { commentPlaces, runComments } from '../model/run-records.ts';
+import { runComments } from '../model/run-records.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
 import { loadRunAccess, requireRun } from './run-operations.ts';
 
@@ -31,8 +31,7 @@ export const addComment = async (
     createdById: principal.kind === 'user' ? principal.id : null,
   };
   const number = String(count + 1).padStart(6, '0');
-  runComments.write(tx, [given.runId, number], comment);
-  commentPlaces.write(tx, [comment.id], { runId: given.runId, number });
+  await runComments.write(tx, [given.runId, number], comment);
   return comment;
 };
 
@@ -63,8 +62,7 @@ export const requireComment = async (
   principal: Principal,
   commentId: string,
 ): Promise<RunComment> => {
-  const place = await commentPlaces.find(reads, commentId);
-  const comment = place && (await runComments.find(reads, place.runId, place.number));
+  const [comment] = await runComments.by.id.records(reads, commentId);
   if (comment === undefined) throw notFound('comment');
   await requireRun(reads, principal, comment.runId);
   return comment;

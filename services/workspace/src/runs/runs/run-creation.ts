@@ -56,7 +56,7 @@ export interface RunOrigin {
 const noteRunOf = async (tx: Transaction, versionId: string): Promise<void> => {
   const version = await configurationVersionRecords.find(tx, versionId);
   if (version === undefined || version.hasRun) return;
-  configurationVersionRecords.write(tx, [versionId], { ...version, hasRun: true });
+  await configurationVersionRecords.write(tx, [versionId], { ...version, hasRun: true });
 };
 
 export const queueRun = async (

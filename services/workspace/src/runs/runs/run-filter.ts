@@ -4,7 +4,7 @@ import type { Kysely, SelectQueryBuilder } from 'kysely';
 import { usernames } from '../../identity/model/user-records.ts';
 import type { WorkspaceTables } from '../../workspaces/listing/workspace-projections.ts';
 import { filledUp, likePart } from '../../workspaces/listing/workspace-selection.ts';
-import { agentPoolNames } from '../../workspaces/model/agent-pool-records.ts';
+import { agentPoolRecords } from '../../workspaces/model/agent-pool-records.ts';
 import { workspaceNames, workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import { findNamedPoolId } from '../executors/run-executor-operations.ts';
 import { UNLISTED_OPERATIONS } from '../model/domain/run.ts';
@@ -99,9 +99,10 @@ const findWaitingWorkspaceIds = async (
 };
 
 const findPools = async (store: Store, organizationId: string, names: readonly string[]) => {
-  const agentPoolIds = await findIds(names, (name) =>
-    agentPoolNames.find(store, organizationId, name),
+  const found = await Promise.all(
+    names.map((name) => agentPoolRecords.by.name.keys(store, [organizationId, name])),
   );
+  const agentPoolIds = found.flat();
   return {
     agentPoolIds,
     waitingWorkspaceIds: await findWaitingWorkspaceIds(store, organizationId, agentPoolIds),

@@ -51,7 +51,7 @@ const applyAction = async (
     await releaseContent(tx, version.archive);
     workspaceReadmes.delete(tx, version.id);
   }
-  configurationVersionRecords.write(tx, [version.id], {
+  await configurationVersionRecords.write(tx, [version.id], {
     ...version,
     status,
     archive: status === DELETED ? null : version.archive,
@@ -111,7 +111,7 @@ export const archiveConfigurationVersion = (
       });
     }
     await releaseContent(tx, version.archive);
-    configurationVersionRecords.write(tx, [version.id], {
+    await configurationVersionRecords.write(tx, [version.id], {
       ...version,
       status: 'archived',
       statusTimesMs: { ...version.statusTimesMs, archived: context.clock.nowMs() },

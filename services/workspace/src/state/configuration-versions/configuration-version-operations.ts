@@ -25,11 +25,7 @@ import {
 } from '../model/domain/configuration-version.ts';
 import type { StateContext } from '../seams/state-context.ts';
 import type { ConfigurationVersionTables } from './configuration-version-projections.ts';
-import {
-  configurationVersionRecords,
-  workspaceConfigurationVersions,
-  workspaceReadmes,
-} from './configuration-version-records.ts';
+import { configurationVersionRecords, workspaceReadmes } from './configuration-version-records.ts';
 import { findReadme } from './readme-reader.ts';
 
 export type GivenConfigurationVersion = Pick<
@@ -60,8 +56,7 @@ export const createConfigurationVersion = (
       announcedWith: principal.tokenId,
       createdAtMs,
     };
-    configurationVersionRecords.write(tx, [version.id], version);
-    workspaceConfigurationVersions.write(tx, [workspaceId, version.id], {});
+    await configurationVersionRecords.write(tx, [version.id], version);
     return version;
   });
 
@@ -106,7 +101,7 @@ export const storeUploaded = async (
     statusTimesMs: { uploaded: context.clock.nowMs() },
     archive,
   };
-  configurationVersionRecords.write(tx, [version.id], uploaded);
+  await configurationVersionRecords.write(tx, [version.id], uploaded);
   const next = becomesCurrent(version)
     ? { ...workspace, currentConfigurationVersionId: version.id, hasReadme: readme !== null }
     : workspace;

@@ -8,13 +8,9 @@ export const configurationVersionRecords = collection('configuration-versions', 
   scope: 'shared',
   version: 1,
   shape: configurationVersionShape,
-});
-
-/** Workspace id, `cv-…`. */
-export const workspaceConfigurationVersions = collection('workspace-configuration-versions', {
-  scope: 'shared',
-  version: 1,
-  shape: Type.Object({}),
+  kind: 'configuration-version',
+  owner: { kind: 'workspace', by: 'workspaceId' },
+  index: ['workspaceId'],
 });
 
 /**
@@ -24,19 +20,16 @@ export const workspaceReadmes = collection('workspace-readmes', {
   scope: 'shared',
   version: 1,
   shape: Type.Object({ markdown: Type.String() }),
+  owner: [
+    { kind: 'workspace', by: '*' },
+    { kind: 'configuration-version', by: '*' },
+  ],
 });
 
-/** Removes the configuration versions of a deleted workspace. */
-export const removeConfigurationVersionsOf = async (
-  tx: Transaction,
-  workspaceId: string,
-): Promise<void> => {
-  workspaceReadmes.delete(tx, workspaceId);
-  for (const id of await workspaceConfigurationVersions.keys(tx, [workspaceId])) {
-    const version = await configurationVersionRecords.find(readableOnly(tx), id);
-    await releaseContent(tx, version?.archive ?? null);
-    configurationVersionRecords.delete(tx, id);
-    workspaceReadmes.delete(tx, id);
-    workspaceConfigurationVersions.delete(tx, workspaceId, id);
+/** Releases the archives of a workspace that is deleted with its configuration versions. */
+export const releaseArchivesOf = async (tx: Transaction, workspaceId: string): Promise<void> => {
+  const { workspaceId: index } = configurationVersionRecords.by;
+  for (const { archive } of await index.records(readableOnly(tx), workspaceId)) {
+    await releaseContent(tx, archive);
   }
 };

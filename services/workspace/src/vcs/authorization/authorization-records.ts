@@ -15,4 +15,5 @@ export const pendingAuthorizations = collection('oauth-authorizations', {
   scope: 'shared',
   version: 1,
   shape: pendingAuthorizationShape,
+  owner: { kind: 'oauth-client', by: '*' },
 });

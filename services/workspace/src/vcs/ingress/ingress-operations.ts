@@ -8,10 +8,7 @@ import { CONFIGURATION_SOURCE } from '../../runs/model/domain/run.ts';
 import { failWaitingRun } from '../../runs/runs/run-changes.ts';
 import { queueRun } from '../../runs/runs/run-creation.ts';
 import { storeUploaded } from '../../state/configuration-versions/configuration-version-operations.ts';
-import {
-  configurationVersionRecords,
-  workspaceConfigurationVersions,
-} from '../../state/configuration-versions/configuration-version-records.ts';
+import { configurationVersionRecords } from '../../state/configuration-versions/configuration-version-records.ts';
 import { adoptContent, shareContent } from '../../state/contents/state-content-operations.ts';
 import type {
   ConfigurationVersion,
@@ -93,11 +90,6 @@ const newVersion = (
   createdAtMs: nowMs,
 });
 
-const announce = (tx: Transaction, version: ConfigurationVersion): void => {
-  configurationVersionRecords.write(tx, [version.id], version);
-  workspaceConfigurationVersions.write(tx, [version.workspaceId, version.id], {});
-};
-
 /** Whether the workspace's newest configuration is this commit already, after a push that was overtaken. */
 const hasCommit = async (
   tx: Transaction,
@@ -136,7 +128,7 @@ const ingest = async (
     : await adoptContent(context, tx, content);
   adopted.set(content.id, true);
   if (stored === null) throw new Error(`${content.id} is gone`);
-  announce(tx, version);
+  await configurationVersionRecords.write(tx, [version.id], version);
   const place = workspace.settings.workingDirectory ?? '';
   await storeUploaded(context, tx, {
     workspace,
@@ -201,7 +193,7 @@ export const giveUpFetch = async (
       statusTimesMs: { errored: nowMs },
       errorMessage: problem,
     };
-    announce(tx, version);
+    await configurationVersionRecords.write(tx, [version.id], version);
     if (!version.autoQueueRuns || !(await hasRuns(tx, workspace))) continue;
     const origin = {
       source: CONFIGURATION_SOURCE,

@@ -1,4 +1,4 @@
-import { collection, type RecordCollection, type Transaction } from '@keelson/storage';
+import { collection } from '@keelson/storage';
 import type { Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
 
@@ -66,6 +66,11 @@ export const teamWorkspaceGrants = collection('team-workspaces', {
   scope: 'shared',
   version: 1,
   shape: teamWorkspaceGrantShape,
+  owner: [
+    { kind: 'team', by: '*' },
+    { kind: 'workspace', by: 'targetId' },
+  ],
+  index: ['id', 'targetId'],
 });
 
 /** Keyed by team id, project id. */
@@ -73,63 +78,9 @@ export const teamProjectGrants = collection('team-projects', {
   scope: 'shared',
   version: 1,
   shape: teamProjectGrantShape,
+  owner: [
+    { kind: 'team', by: '*' },
+    { kind: 'project', by: 'targetId' },
+  ],
+  index: ['id', 'targetId'],
 });
-
-/** Grant id -> team and target. */
-export const grantPlaces = collection('team-grant-places', {
-  scope: 'shared',
-  version: 1,
-  shape: Type.Object({ teamId: Type.String(), targetId: Type.String() }),
-});
-
-/** Target id, team id: the teams that hold a grant on a workspace or project. */
-export const grantedTeams = collection('granted-teams', {
-  scope: 'shared',
-  version: 1,
-  shape: Type.Object({}),
-});
-
-type AnyGrant = TeamGrant<unknown, unknown>;
-
-export const writeGrant = <G extends AnyGrant>(
-  tx: Transaction,
-  records: RecordCollection<G>,
-  grant: G,
-): void => {
-  const { id, teamId, targetId } = grant;
-  records.write(tx, [teamId, targetId], grant);
-  grantPlaces.write(tx, [id], { teamId, targetId });
-  grantedTeams.write(tx, [targetId, teamId], {});
-};
-
-export const removeGrant = (
-  tx: Transaction,
-  records: Pick<RecordCollection<AnyGrant>, 'delete'>,
-  { id, teamId, targetId }: Pick<AnyGrant, 'id' | 'teamId' | 'targetId'>,
-): void => {
-  records.delete(tx, teamId, targetId);
-  grantPlaces.delete(tx, id);
-  grantedTeams.delete(tx, targetId, teamId);
-};
-
-/** Removes the grants on a workspace or project that is deleted. */
-export const removeGrantsOn = async (
-  tx: Transaction,
-  records: Pick<RecordCollection<AnyGrant>, 'find' | 'delete'>,
-  targetId: string,
-): Promise<void> => {
-  for (const teamId of await grantedTeams.keys(tx, [targetId])) {
-    const grant = await records.find(tx, teamId, targetId);
-    if (grant !== undefined) removeGrant(tx, records, grant);
-  }
-};
-
-/** Removes the grants to a team that is deleted. */
-export const removeGrantsTo = async (tx: Transaction, teamId: string): Promise<void> => {
-  for (const records of [teamWorkspaceGrants, teamProjectGrants]) {
-    for (const targetId of await records.keys(tx, [teamId])) {
-      const grant = await records.find(tx, teamId, targetId);
-      if (grant !== undefined) removeGrant(tx, records, grant);
-    }
-  }
-};

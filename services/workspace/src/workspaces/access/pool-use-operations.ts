@@ -2,12 +2,7 @@
 import { refuseInvalid } from '@keelson/jsonapi';
 import type { Reads, Transaction } from '@keelson/storage';
 import { attributeViolation } from '../../base/validation/domain/violation.ts';
-import {
-  agentPoolRecords,
-  agentPoolUsers,
-  listPoolsNaming,
-  writeAgentPool,
-} from '../model/agent-pool-records.ts';
+import { agentPoolRecords, agentPoolUsers } from '../model/agent-pool-records.ts';
 import { isOpenTo, NO_SUCH_POOL, type PoolUser, withoutNamed } from '../model/domain/agent-pool.ts';
 
 const ATTRIBUTES = {
@@ -55,8 +50,7 @@ export const removePoolUser = async (
   poolId: string | null | undefined,
 ): Promise<void> => {
   await changePoolUse(tx, user, poolId, null);
-  for (const id of await listPoolsNaming(tx, user.id)) {
-    const pool = await agentPoolRecords.find(tx, id);
-    if (pool !== undefined) writeAgentPool(tx, pool, withoutNamed(pool, user.id));
+  for (const pool of await agentPoolRecords.by.named.records(tx, user.id)) {
+    await agentPoolRecords.write(tx, [pool.id], withoutNamed(pool, user.id));
   }
 };

@@ -8,4 +8,5 @@ export const runGrants = collection('run-grants', {
   scope: 'shared',
   version: 1,
   shape: runGrantShape,
+  owner: { kind: 'run', by: '*' },
 });

@@ -1,7 +1,7 @@
 import { KeelsonError } from '@keelson/errors';
 import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
+import { deleteOwned, type Reads, readableOnly, type Transaction } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import { attributeViolation, type Violation } from '../../base/validation/domain/violation.ts';
 import { seesWholeOrganization } from '../../identity/access/domain/caller-access.ts';
@@ -11,27 +11,20 @@ import {
   requireOrganization,
   requireOrganizationOf,
 } from '../../identity/access/organization-access-operations.ts';
-import { deleteTokensOf } from '../../identity/tokens/token-operations.ts';
 import {
   findReadableProject,
   loadProjectPermissions,
   loadWorkspaceAccess,
 } from '../access/access-operations.ts';
 import { findVisibleIds } from '../listing/visible-scope.ts';
-import {
-  agentPoolNames,
-  agentPoolRecords,
-  agentPoolUsers,
-  deleteAgentPoolRecord,
-  writeAgentPool,
-} from '../model/agent-pool-records.ts';
+import { agentPoolRecords, agentPoolUsers } from '../model/agent-pool-records.ts';
 import {
   type AgentPool,
   isAgentPoolName,
   isOpenTo,
   type PoolUser,
 } from '../model/domain/agent-pool.ts';
-import { projectNames, projectRecords } from '../model/project-records.ts';
+import { projectRecords } from '../model/project-records.ts';
 import { findWorkspaceByName, workspaceRecords } from '../model/workspace-records.ts';
 import type { RemovalContext, WorkspacesContext } from '../seams/workspaces-context.ts';
 
@@ -139,8 +132,8 @@ const requireName = async (
   { id, name, organizationId }: AgentPool,
 ): Promise<void> => {
   if (!isAgentPoolName(name)) refuseInvalid([attributeViolation('name', NAME_RULE)]);
-  const found = await agentPoolNames.find(reads, organizationId, name);
-  if (found !== undefined && found.id !== id) {
+  const ids = await agentPoolRecords.by.name.keys(reads, [organizationId, name]);
+  if (ids.some((other) => other !== id)) {
     refuseInvalid([attributeViolation('name', 'Name has already been taken')]);
   }
 };
@@ -166,8 +159,7 @@ export const createAgentPool = (
     };
     await requireName(tx, pool);
     refuseInvalid(await checkNamed(tx, pool.organizationId, given));
-    writeAgentPool(tx, undefined, pool);
-    agentPoolNames.write(tx, [pool.organizationId, pool.name], { id: pool.id });
+    await agentPoolRecords.write(tx, [pool.id], pool);
     return { ...owner, pool, canManage: true };
   });
 
@@ -180,16 +172,12 @@ export const updateAgentPool = (
   store.transact(async (tx) => {
     const access = await requireAgentPool(tx, principal, poolId, 'canManage');
     const pool: AgentPool = { ...access.pool, ...given };
-    if (pool.name !== access.pool.name) {
-      await requireName(tx, pool);
-      agentPoolNames.delete(tx, pool.organizationId, access.pool.name);
-      agentPoolNames.write(tx, [pool.organizationId, pool.name], { id: pool.id });
-    }
+    if (pool.name !== access.pool.name) await requireName(tx, pool);
     refuseInvalid([
       ...(await checkNamed(tx, pool.organizationId, given)),
       ...(await checkUsers(tx, pool)),
     ]);
-    writeAgentPool(tx, access.pool, pool);
+    await agentPoolRecords.write(tx, [pool.id], pool);
     return { ...access, pool };
   });
 
@@ -200,10 +188,8 @@ export const removeAgentPool = async (
   pool: AgentPool,
 ): Promise<void> => {
   for (const step of workspaceSteps) await step.onAgentPoolRemoved?.(tx, pool, clock.nowMs());
-  for (const id of await agentPoolUsers.keys(tx, [pool.id])) agentPoolUsers.delete(tx, pool.id, id);
-  await deleteTokensOf(tx, pool.id);
-  deleteAgentPoolRecord(tx, pool);
-  agentPoolNames.delete(tx, pool.organizationId, pool.name);
+  await deleteOwned(tx, { kind: 'agent-pool', id: pool.id });
+  await agentPoolRecords.delete(tx, pool.id);
 };
 
 /**
@@ -257,9 +243,8 @@ const findNamedUsers = async (
     users.push({ kind: 'workspace', id, organizationId, projectId });
   }
   if (projectName !== undefined) {
-    const found = await projectNames.find(reads, organizationId, projectName);
-    if (found === undefined) return undefined;
-    const { id } = found;
+    const [id] = await projectRecords.by.name.keys(reads, [organizationId, projectName]);
+    if (id === undefined) return undefined;
     const permissions = await loadProjectPermissions(reads, owner.caller, owner.organization, id);
     if (!permissions.canRead) return undefined;
     users.push({ kind: 'project', id, organizationId });
@@ -277,18 +262,15 @@ export const listAgentPools = async (
   const users = await findNamedUsers(store, owner, filter);
   if (users === undefined) return [];
   const search = filter.search ?? '';
-  const names = await agentPoolNames.keys(store, [owner.organization.id]);
-  const matching = names.filter((name) => name.toLowerCase().includes(search.toLowerCase()));
+  const { id } = owner.organization;
+  const pools = await agentPoolRecords.by.organizationId.records(readableOnly(store), id);
   const canManage = mayManage(owner);
-  const results: AgentPoolAccessResult[] = [];
-  for (const name of matching) {
-    const found = await agentPoolNames.find(readableOnly(store), owner.organization.id, name);
-    const pool = found && (await agentPoolRecords.find(readableOnly(store), found.id));
-    if (pool !== undefined && users.every((user) => isOpenTo(pool, user))) {
-      results.push({ ...owner, pool, canManage });
-    }
-  }
-  // The pools are already sorted by name, which decides between equal times.
+  const results = pools
+    .filter(({ name }) => name.toLowerCase().includes(search.toLowerCase()))
+    .filter((pool) => users.every((user) => isOpenTo(pool, user)))
+    .map((pool): AgentPoolAccessResult => ({ ...owner, pool, canManage }))
+    .sort((a, b) => (a.pool.name < b.pool.name ? -1 : 1));
+  // The name decides between equal times.
   if (filter.sort?.by === 'created-at') {
     results.sort((a, b) => a.pool.createdAtMs - b.pool.createdAtMs);
   }

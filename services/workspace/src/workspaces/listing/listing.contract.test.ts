@@ -256,9 +256,9 @@ const registerListingContract = (open: () => Promise<Place>): void => {
   let remove: Place['remove'];
   beforeAll(async () => {
     ({ store, remove } = await open());
-    await store.transact((tx) => {
+    await store.transact(async (tx) => {
       for (const [id, tags] of Object.entries(PROJECT_TAGS)) {
-        projectRecords.write(tx, [id], {
+        await projectRecords.write(tx, [id], {
           id,
           organizationId: 'org-1',
           name: `Project ${id}`,

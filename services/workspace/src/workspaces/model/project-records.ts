@@ -1,5 +1,4 @@
 import { collection } from '@keelson/storage';
-import { Type } from 'typebox';
 import { projectShape } from './domain/project.ts';
 
 /** Keyed by `prj-…`. */
@@ -7,11 +6,10 @@ export const projectRecords = collection('projects', {
   scope: 'shared',
   version: 1,
   shape: projectShape,
-});
-
-/** Organization id, name -> project id. */
-export const projectNames = collection('project-names', {
-  scope: 'shared',
-  version: 1,
-  shape: Type.Object({ id: Type.String() }),
+  kind: 'project',
+  owner: { kind: 'organization', by: 'organizationId' },
+  index: [
+    'organizationId',
+    { name: 'name', values: ({ organizationId, name }) => [[organizationId, name]] },
+  ],
 });

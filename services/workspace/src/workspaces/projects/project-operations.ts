@@ -20,7 +20,7 @@ import {
   requireProject,
 } from '../access/access-operations.ts';
 import type { ProjectPermissions } from '../access/domain/project-permissions.ts';
-import { removeGrantsOn, teamProjectGrants } from '../access/grant-records.ts';
+import { teamProjectGrants } from '../access/grant-records.ts';
 import { changePoolUse, removePoolUser } from '../access/pool-use-operations.ts';
 import { countProjects, findProjects, type ProjectQuery } from '../listing/project-listing.ts';
 import { isProjectName, type Project } from '../model/domain/project.ts';
@@ -31,13 +31,10 @@ import {
   replaceBindings,
 } from '../model/domain/tag-binding.ts';
 import { checkActivityDuration } from '../model/domain/workspace-settings.ts';
-import { projectNames, projectRecords } from '../model/project-records.ts';
+import { projectRecords } from '../model/project-records.ts';
 import { projectWorkspaces } from '../model/workspace-records.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
-import {
-  announceProjectBindings,
-  requireNotOverridden,
-} from '../tags/binding-override-operations.ts';
+import { requireNotOverridden } from '../tags/binding-override-operations.ts';
 
 export interface GivenProject {
   readonly name?: string | undefined;
@@ -91,18 +88,15 @@ const storeProject = async (
   previous: Project | undefined,
 ): Promise<void> => {
   const { id, organizationId, name, ownExecution } = project;
-  const previousName = previous?.name;
-  if (name !== previousName) {
-    const found = await projectNames.find(tx, organizationId, name);
-    if (found !== undefined && found.id !== id) {
+  if (name !== previous?.name) {
+    const ids = await projectRecords.by.name.keys(tx, [organizationId, name]);
+    if (ids.some((other) => other !== id)) {
       refuseInvalid([attributeViolation('name', 'Name has already been taken')]);
     }
-    if (previousName !== undefined) projectNames.delete(tx, organizationId, previousName);
-    projectNames.write(tx, [organizationId, name], { id: project.id });
   }
   const user = { kind: 'project', id, organizationId } as const;
   await changePoolUse(tx, user, previous?.ownExecution?.agentPoolId, ownExecution?.agentPoolId);
-  projectRecords.write(tx, [project.id], project);
+  await projectRecords.write(tx, [project.id], project);
 };
 
 export const createProject = (
@@ -156,7 +150,6 @@ export const updateProject = (
       await requireNotOverridden(context, tx, project, BINDINGS_POINTER);
     }
     await storeProject(tx, project, access.project);
-    if (given.tagBindings !== undefined) announceProjectBindings(tx, project);
     return { ...access, project };
   });
 
@@ -177,13 +170,11 @@ export const deleteProject = (
     if ((await projectWorkspaces.keys(tx, [project.id], { limit: 1 })).length > 0) {
       refuse('the project still has workspaces');
     }
-    await removeGrantsOn(tx, teamProjectGrants, project.id);
     const user = { kind: 'project', id: project.id, organizationId: organization.id } as const;
     await removePoolUser(tx, user, project.ownExecution?.agentPoolId);
     for (const step of workspaceSteps) await step.onProjectRemoved?.(tx, project);
-    projectNames.delete(tx, organization.id, project.name);
     await deleteOwned(tx, { kind: 'project', id: project.id });
-    projectRecords.delete(tx, project.id);
+    await projectRecords.delete(tx, project.id);
   });
 
 export interface ProjectFilter

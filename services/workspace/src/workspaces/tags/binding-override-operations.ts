@@ -3,7 +3,7 @@ import { refuseInvalid } from '@keelson/jsonapi';
 import type { Transaction } from '@keelson/storage';
 import type { Project } from '../model/domain/project.ts';
 import type { Workspace } from '../model/domain/workspace.ts';
-import { projectNames, projectRecords } from '../model/project-records.ts';
+import { projectRecords } from '../model/project-records.ts';
 import { projectWorkspaces } from '../model/workspace-records.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
 import { toLockedKeys } from './domain/reserved-key.ts';
@@ -62,15 +62,6 @@ export const findOverridden = async (
   );
   return keys.filter((_, at) => (found[at]?.totalCount ?? 0) > 0);
 };
-
-/**
- * Called after a project's bindings changed: concurrent transactions that search for projects with a key then
- * conflict and retry.
- */
-export const announceProjectBindings = (
-  tx: Transaction,
-  { id, organizationId, name }: Project,
-): void => projectNames.write(tx, [organizationId, name], { id });
 
 /**
  * Refuses bindings of a project that its workspaces override although the key is locked.

@@ -10,7 +10,7 @@ import {
   requireOrganizationOf,
 } from '../../identity/access/organization-access-operations.ts';
 import { findProjectsBinding } from '../listing/project-listing.ts';
-import { projectNames, projectRecords } from '../model/project-records.ts';
+import { projectRecords } from '../model/project-records.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
 import { findOverridden } from './binding-override-operations.ts';
 import { findKeyFault, type ReservedKey } from './domain/reserved-key.ts';
@@ -42,9 +42,8 @@ const findOverriding = async (
   tx: Transaction,
   { organizationId, key }: ReservedKey,
 ): Promise<string | undefined> => {
-  // Reads the project names because a transaction watches them, unlike the projection; changes of bindings
-  // rewrite them.
-  await projectNames.keys(tx, [organizationId], { limit: 1 });
+  // Lists the projects because a transaction watches their records, unlike the projection.
+  await projectRecords.keys(tx, [], { limit: 1 });
   for (const id of await findProjectsBinding(context.store, organizationId, { key })) {
     const project = await projectRecords.find(tx, id);
     if (project === undefined) continue;

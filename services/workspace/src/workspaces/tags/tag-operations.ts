@@ -22,11 +22,7 @@ import {
 } from '../model/domain/tag-binding.ts';
 import { projectRecords } from '../model/project-records.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
-import {
-  announceBindings,
-  announceProjectBindings,
-  requireNotOverridden,
-} from './binding-override-operations.ts';
+import { announceBindings, requireNotOverridden } from './binding-override-operations.ts';
 
 export type BindingChange = 'add' | 'replace';
 
@@ -78,8 +74,7 @@ export const changeProjectBindings = (
     const tagBindings = decideChange(access.project.tagBindings, given, change, nowMs);
     const project = { ...access.project, tagBindings };
     await requireNotOverridden(context, tx, project, '/data');
-    projectRecords.write(tx, [project.id], project);
-    announceProjectBindings(tx, project);
+    await projectRecords.write(tx, [project.id], project);
     return { ...access, project };
   });
 

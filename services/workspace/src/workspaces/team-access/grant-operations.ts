@@ -1,8 +1,7 @@
 /** Access of teams to single workspaces and to projects. */
 import { invalidParameter, newResourceId, refuseInvalid } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import type { RecordCollection } from '@keelson/storage';
-import { type Reads, readableOnly } from '@keelson/storage';
+import { type IndexedCollection, type Reads, readableOnly } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import type { ServiceContext } from '../../base/service-context.ts';
 import { type OrganizationAccessResult } from '../../identity/access/organization-access-operations.ts';
@@ -14,15 +13,11 @@ import {
   requireWorkspace,
 } from '../access/access-operations.ts';
 import {
-  grantedTeams,
-  grantPlaces,
-  removeGrant,
   type TeamGrant,
   type TeamProjectGrant,
   type TeamWorkspaceGrant,
   teamProjectGrants,
   teamWorkspaceGrants,
-  writeGrant,
 } from '../access/grant-records.ts';
 import { workspaceRecords } from '../model/workspace-records.ts';
 
@@ -33,7 +28,7 @@ export interface GrantKind<G extends Grant> {
   readonly idPrefix: string;
   /** Name in filters. */
   readonly target: 'workspace' | 'project';
-  readonly records: RecordCollection<G>;
+  readonly records: IndexedCollection<G, 'id' | 'targetId'>;
   /** The organization of the target, if the caller may see the grants on it. */
   requireReader(
     reads: Reads,
@@ -114,7 +109,7 @@ export const createGrant = <G extends Grant>(
       ]);
     }
     const grant = build(newResourceId(kind.idPrefix));
-    writeGrant(tx, kind.records, grant);
+    await kind.records.write(tx, [teamId, targetId], grant);
     return grant;
   });
 
@@ -128,11 +123,10 @@ export const requireGrant = async <G extends Grant>(
   kind: GrantKind<G>,
   grantId: string,
 ): Promise<G> => {
-  const place = await grantPlaces.find(reads, grantId);
-  const grant = place && (await findGrant(kind, reads, place.teamId, place.targetId));
-  if (place === undefined || grant?.id !== grantId) throw notFound('team access');
-  const owner = await kind.requireReader(reads, principal, place.targetId);
-  if ((await findVisibleTeam(reads, owner, place.teamId)) === undefined)
+  const [grant] = await kind.records.by.id.records(reads, grantId);
+  if (grant === undefined) throw notFound('team access');
+  const owner = await kind.requireReader(reads, principal, grant.targetId);
+  if ((await findVisibleTeam(reads, owner, grant.teamId)) === undefined)
     throw notFound('team access');
   return grant;
 };
@@ -148,7 +142,7 @@ export const updateGrant = <G extends Grant>(
     const grant = await requireGrant(tx, principal, kind, grantId);
     await kind.requireManager(tx, principal, grant.targetId);
     const next = change(grant);
-    writeGrant(tx, kind.records, next);
+    await kind.records.write(tx, [grant.teamId, grant.targetId], next);
     return next;
   });
 
@@ -161,7 +155,7 @@ export const deleteGrant = <G extends Grant>(
   store.transact(async (tx) => {
     const grant = await requireGrant(tx, principal, kind, grantId);
     await kind.requireManager(tx, principal, grant.targetId);
-    removeGrant(tx, kind.records, grant);
+    await kind.records.delete(tx, grant.teamId, grant.targetId);
   });
 
 /** The grants on one target, to teams that the caller may see, by team name. */
@@ -172,15 +166,15 @@ const listGrantsOn = async <G extends Grant>(
   targetId: string,
 ): Promise<readonly G[]> => {
   const owner = await kind.requireReader(store, principal, targetId);
-  const teamIds = await grantedTeams.keys(store, [targetId]);
+  const grants = await kind.records.by.targetId.records(readableOnly(store), targetId);
   const found = await Promise.all(
-    teamIds.map(async (teamId) => ({
-      team: await findVisibleTeam(readableOnly(store), owner, teamId),
-      grant: await findGrant(kind, readableOnly(store), teamId, targetId),
+    grants.map(async (grant) => ({
+      team: await findVisibleTeam(readableOnly(store), owner, grant.teamId),
+      grant,
     })),
   );
   return found
-    .flatMap(({ team, grant }) => (team && grant ? [{ name: team.name, grant }] : []))
+    .flatMap(({ team, grant }) => (team ? [{ name: team.name, grant }] : []))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .map(({ grant }) => grant);
 };

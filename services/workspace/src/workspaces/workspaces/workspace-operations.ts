@@ -21,7 +21,6 @@ import {
   type WorkspaceAccessResult,
   type WorkspaceAddress,
 } from '../access/access-operations.ts';
-import { removeGrantsOn, teamWorkspaceGrants } from '../access/grant-records.ts';
 import { changePoolUse, removePoolUser } from '../access/pool-use-operations.ts';
 import { changeWorkspace } from '../access/workspace-change-operations.ts';
 import { assessedWorkspaces, noteAssessed } from '../model/assessed-workspace-records.ts';
@@ -326,7 +325,6 @@ const removeWorkspace = async (
   await removePoolUser(tx, toPoolUser(workspace), workspace.ownExecution?.agentPoolId);
   for (const id of workspace.variableIds) variableRecords.delete(tx, id);
   for (const step of workspaceSteps) await step.onWorkspaceRemoved?.(tx, workspace);
-  await removeGrantsOn(tx, teamWorkspaceGrants, workspace.id);
   await deleteOwned(tx, { kind: 'workspace', id: workspace.id });
 };
 
