@@ -1,3 +1,6 @@
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { ManualClock } from '@keelson/clock';
 import { expect, test } from 'vitest';
 import { createCounter, createRegistry, registerSampled } from './metrics.ts';
@@ -21,6 +24,16 @@ test('only counters have names that end in _total, and the heap is not shown by 
   expect(gauges).toContain('# TYPE nodejs_active_handles gauge');
   expect(gauges.filter((line) => line.endsWith('_total gauge'))).toEqual([]);
   expect(linesOf(text, 'nodejs_heap_space_')).toEqual([]);
+});
+
+test('a process does not keep the registry of a service that was stopped', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const registry = new WeakRef(createRegistry('1.2.3'));
+  // A reference is strong until the end of the turn in which it is made.
+  await setImmediate();
+  collectGarbage();
+  expect(registry.deref()?.contentType).toBeUndefined();
 });
 
 test('a sample is read once for all its gauges, and again after 15 s', async () => {

@@ -1,5 +1,5 @@
 /** Entry point. Services register their metrics in the registry of the process. */
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
 
 export { Counter, Gauge, Histogram } from 'prom-client';
 export { registerDiskMetrics } from './disk-metrics.ts';
@@ -22,11 +22,25 @@ const LEFT_OUT: readonly string[] = [
   'nodejs_heap_space_size_available_bytes',
 ];
 
+let ofProcess: Registry | undefined;
+
+/**
+ * The metrics of Node.js, which belong to the process: what observes garbage collection and the event loop runs as
+ * long as the process does, and would keep the registry of a stopped service, with all that its metrics read.
+ */
+const metricsOfProcess = (): Registry => {
+  if (ofProcess !== undefined) return ofProcess;
+  ofProcess = new Registry();
+  collectDefaultMetrics({ register: ofProcess });
+  for (const name of LEFT_OUT) ofProcess.removeSingleMetric(name);
+  return ofProcess;
+};
+
 /** A registry with the metrics of Node.js and the build. */
 export const createRegistry = (version: string): MetricsRegistry => {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  for (const name of LEFT_OUT) registry.removeSingleMetric(name);
+  for (const metric of metricsOfProcess().getMetricsAsArray())
+    registry.registerMetric(metric as unknown as Metric);
   new Gauge({
     name: 'keelson_build_info',
     help: 'Always 1; the labels name the version of Keelson and of Node.js.',
