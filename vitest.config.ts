@@ -15,6 +15,9 @@ interface Part {
   readonly isLast?: boolean | undefined;
 }
 
+/** The layers whose files share the processes in which they run. */
+const SHARED_WORKERS: readonly string[] = ['unit', 'property', 'contract', 'integration'];
+
 const project = ({ name, include, exclude, seconds, isLast }: Part) => ({
   test: {
     name,
@@ -27,9 +30,9 @@ const project = ({ name, include, exclude, seconds, isLast }: Part) => ({
     // The default of one second is too short on a busy machine.
     expect: { poll: { timeout: (seconds * 1000) / 2 } },
     pool: 'forks' as const,
-    // A worker runs one file of unit tests after another without loading the sources again, which takes 1.3 s of
-    // CPU for a file of a service. Such tests leave nothing behind: no mocks, no changed environment.
-    isolate: name !== 'unit',
+    // A worker runs one file after another without loading the sources again, which takes 1.3 s of CPU for a file of
+    // a service. Such tests leave nothing behind: no mocks, no changed environment, no open service.
+    isolate: !SHARED_WORKERS.includes(name),
     env: {
       // testcontainers would pull an image for cleanup; the container tests stop the containers they start.
       TESTCONTAINERS_RYUK_DISABLED: 'true',
