@@ -49,5 +49,11 @@ if [ ! -e "$policy" ]; then
   trap 'rm -f "$policy"' EXIT
 fi
 apt-get update -q >/dev/null
+# Downloads are kept where the machine keeps caches, if it says where.
+archives=/var/cache/apt/archives
+if [ -n "${XDG_CACHE_HOME:-}" ]; then
+  archives=$XDG_CACHE_HOME/keelson/debian
+  mkdir -p "$archives/partial"
+fi
 # shellcheck disable=SC2086 # a list of packages
-apt-get install -y -q --no-install-recommends $missing >/dev/null
+apt-get install -y -q --no-install-recommends -o Dir::Cache::archives="$archives" $missing >/dev/null

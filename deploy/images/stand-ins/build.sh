@@ -14,7 +14,9 @@ if ! docker run --rm --entrypoint /usr/sbin/haproxy "$base" -v >/dev/null 2>&1; 
   root=$(mktemp -d)
   trap 'rm -rf "$root"' EXIT
   mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | grep -m1 /debian)
-  debootstrap --variant=minbase \
+  downloads=${XDG_CACHE_HOME:-$HOME/.cache}/keelson/debian-base
+  mkdir -p "$downloads"
+  debootstrap --variant=minbase --cache-dir="$downloads" \
     --include=ca-certificates,libstdc++6,redis-server,nats-server,postgresql-15,haproxy \
     bookworm "$root/base" "$mirror" >"$root/log" 2>&1 || { tail -20 "$root/log" >&2; exit 1; }
   rm -rf "$root/base/var/cache/apt" "$root/base/var/lib/apt/lists" "$root/base/usr/share/doc"
