@@ -240,11 +240,20 @@ const signed = (
 
 const SERVICES = Object.keys(readSamples) as Service[];
 
+let installation: Installation;
+let poolId = '';
+beforeAll(async () => {
+  installation = await install({
+    KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.1',
+    ...(await publicAddress()),
+  });
+  ({ poolId } = await createPool(installation, 'agents'));
+}, SLOW_MS);
+afterAll(() => installation[Symbol.asyncDispose](), SLOW_MS);
+
 describe.for(SERVICES)('the payloads of %s', { timeout: SLOW_MS }, (service) => {
   let server: RepositoryServer;
-  let installation: Installation;
   let samples: readonly PayloadSample[];
-  let poolId = '';
   let tokenId = '';
   let deliveries = 0;
   const expected: {
@@ -259,11 +268,6 @@ describe.for(SERVICES)('the payloads of %s', { timeout: SLOW_MS }, (service) => 
       for (const { isMatch, found } of expected) if (isMatch(call)) found(call);
       return { status: 201, body: { id: 7, uuid: '{7}' } };
     };
-    installation = await install({
-      KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.1',
-      ...(await publicAddress()),
-    });
-    ({ poolId } = await createPool(installation, 'agents'));
     const client = await installation.call('POST', '/organizations/acme/oauth-clients', {
       data: {
         type: 'oauth-clients',
@@ -278,10 +282,7 @@ describe.for(SERVICES)('the payloads of %s', { timeout: SLOW_MS }, (service) => 
     const tokens = client.data.relationships?.['oauth-tokens']?.data as { id: string }[];
     tokenId = tokens[0]?.id ?? '';
   }, SLOW_MS);
-  afterAll(async () => {
-    await installation[Symbol.asyncDispose]();
-    await server[Symbol.asyncDispose]();
-  }, SLOW_MS);
+  afterAll(() => server[Symbol.asyncDispose]());
 
   /** The first request of Keelson to the provider that matches. */
   const nextCall = (isMatch: (call: ApiCall) => boolean): Promise<ApiCall> =>
@@ -298,7 +299,8 @@ describe.for(SERVICES)('the payloads of %s', { timeout: SLOW_MS }, (service) => 
       data: {
         type: 'workspaces',
         attributes: {
-          name,
+          // All providers share an organization.
+          name: `${service}-${name}`,
           'execution-mode': 'agent',
           'agent-pool-id': poolId,
           'queue-all-runs': true,
