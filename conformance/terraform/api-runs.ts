@@ -3,11 +3,10 @@ import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { vi } from 'vitest';
+import { awaitLogText } from '@keelson/testkit';
 import type { Answer, Installation } from './terraform-cli.ts';
 
 const run = promisify(execFile);
-const SETTLED_WITHIN_MS = 180_000;
 
 export type Calls = Pick<Installation, 'call'>;
 
@@ -74,38 +73,35 @@ export const queueRun = async (calls: Calls, workspaceId: string, attributes: ob
 const ENDS = ['planned', 'planned_and_finished', 'applied', 'errored', 'canceled', 'discarded'];
 
 /** Waits until nobody works on the run; its status then. */
-export const settledStatus = ({ call }: Calls, runId: string): Promise<string> =>
-  vi.waitFor(
-    async () => {
-      const { data } = await call('GET', `/runs/${runId}`);
-      const status = String(data.attributes['status']);
-      if (!ENDS.includes(status)) throw new Error(`${runId} is ${status}`);
-      return status;
-    },
-    { timeout: SETTLED_WITHIN_MS, interval: 100 },
-  );
+export const settledStatus = async (
+  { until }: Pick<Installation, 'until'>,
+  runId: string,
+): Promise<string> => {
+  const statusIn = ({ data }: Answer) => String(data.attributes['status']);
+  return statusIn(await until(`/runs/${runId}`, (run) => ENDS.includes(statusIn(run))));
+};
 
-export const logOf = async (
+const logAddress = async (
   { call }: Calls,
   runId: string,
-  phase: 'plan' | 'apply' = 'plan',
+  phase: 'plan' | 'apply',
 ): Promise<string> => {
   const kind = phase === 'plan' ? 'plans' : 'applies';
   const shown = need(await call('GET', `/${kind}/${runId.replace('run-', `${phase}-`)}`));
-  return (await fetch(String(shown.attributes['log-read-url']))).text();
+  return String(shown.attributes['log-read-url']);
 };
 
-/** Waits until the log of a phase has a text. */
-export const awaitLog = (
+export const logOf = async (
   calls: Calls,
+  runId: string,
+  phase: 'plan' | 'apply' = 'plan',
+): Promise<string> => (await fetch(await logAddress(calls, runId, phase))).text();
+
+/** Waits until the log of a phase has a text. */
+export const awaitLog = async (
+  installation: Pick<Installation, 'call' | 'live'>,
   runId: string,
   phase: 'plan' | 'apply',
   text: string,
 ): Promise<void> =>
-  vi.waitFor(
-    async () => {
-      const log = await logOf(calls, runId, phase);
-      if (!log.includes(text)) throw new Error(`the log of ${runId} is:\n${log}`);
-    },
-    { timeout: SETTLED_WITHIN_MS, interval: 100 },
-  );
+  awaitLogText(installation.live, await logAddress(installation, runId, phase), text);

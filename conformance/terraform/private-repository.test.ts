@@ -46,11 +46,12 @@ test('a push to a repository that only an agent reaches is applied, and its comm
       },
     },
   });
-  const newestRun = async () => {
-    const { list } = await installation.call('GET', `/workspaces/${workspace.data.id}/runs`);
-    return list[0]?.attributes;
-  };
-  await expect.poll(newestRun, WAIT).toMatchObject({ status: 'applied' });
+  const untilApplied = (count: number) =>
+    installation.until(
+      `/workspaces/${workspace.data.id}/runs`,
+      ({ list }) => list.length === count && list[0]?.attributes['status'] === 'applied',
+    );
+  await untilApplied(1);
 
   const registered = repositories.calls.find(({ path }) => path.endsWith('/hooks'));
   const hook = registered?.body['config'] as { url: string; secret: string };
@@ -68,9 +69,8 @@ test('a push to a repository that only an agent reaches is applied, and its comm
     },
   });
   expect(delivered.status).toBe(202);
-  await expect
-    .poll(newestRun, WAIT)
-    .toMatchObject({ message: 'Change main.tf', status: 'applied' });
+  const { list: runs } = await untilApplied(2);
+  expect(runs[0]?.attributes['message']).toBe('Change main.tf');
   const states = () =>
     repositories.calls
       .filter(({ path }) => path.endsWith(`/statuses/${after}`))

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AgentProcess, createPool, type PoolAccess, startAgent } from './agent-process.ts';
 import { fileConfiguration } from './provider-mirror.ts';
 import { type Answer, cloudBlock, type Installation, install } from './terraform-cli.ts';
@@ -99,13 +99,8 @@ describe('terraform with an agent', { timeout: SLOW_MS }, () => {
     // Resources created so far are stored during the apply.
     const states =
       '/state-versions?filter[organization][name]=acme&filter[workspace][name]=canceled';
-    await vi.waitFor(
-      async () => {
-        const { list } = await installation.call('GET', states);
-        expect(list.map(({ attributes }) => attributes['intermediate'])).toEqual([true]);
-      },
-      { timeout: SLOW_MS / 4, interval: 200 },
-    );
+    const stored = await installation.until(states, ({ list }) => list.length > 0);
+    expect(stored.list.map(({ attributes }) => attributes['intermediate'])).toEqual([true]);
     const { id: runId } = await newestRun(id);
     const canceled = await installation.call('POST', `/runs/${runId}/actions/cancel`);
     expect(canceled.status).toBe(202);
@@ -162,11 +157,10 @@ describe('terraform with an agent', { timeout: SLOW_MS }, () => {
         relationships: { workspace: { data: { type: 'workspaces', id } } },
       },
     });
-    const statusOfNext = async () =>
-      (await installation.call('GET', `/runs/${next.data.id}`)).data.attributes['status'];
-    await expect
-      .poll(statusOfNext, { timeout: SLOW_MS / 4, interval: 200 })
-      .toBe('planned_and_finished');
+    await installation.until(
+      `/runs/${next.data.id}`,
+      ({ data }) => data.attributes['status'] === 'planned_and_finished',
+    );
     expect(next.data.id).not.toBe(run.id);
     await holder.stop();
   });
@@ -182,18 +176,21 @@ describe('terraform with an agent', { timeout: SLOW_MS }, () => {
         data: { type: 'workspaces', attributes: { 'assessments-enabled': enabled } },
       });
     await enable(true);
-    const result = async () =>
-      (await installation.call('GET', `/workspaces/${id}/current-assessment-result`)).data;
-    await expect
-      .poll(async () => (await result())?.attributes, { timeout: SLOW_MS / 2, interval: 200 })
-      .toMatchObject({ succeeded: true, drifted: false, 'error-msg': null });
+    const resultOf = `/workspaces/${id}/current-assessment-result`;
+    const untilDrifted = (drifted: boolean) =>
+      installation.until(resultOf, ({ data }) => data?.attributes['drifted'] === drifted);
+    expect((await untilDrifted(false)).data.attributes).toMatchObject({
+      succeeded: true,
+      'error-msg': null,
+    });
     // A change made outside the tool.
     await writeFile(file, 'as it was changed');
-    await expect
-      .poll(async () => (await result())?.attributes, { timeout: SLOW_MS / 2, interval: 200 })
-      .toMatchObject({ succeeded: true, drifted: true, 'error-msg': null });
+    expect((await untilDrifted(true)).data.attributes).toMatchObject({
+      succeeded: true,
+      'error-msg': null,
+    });
     await enable(false);
-    const { id: assessed } = await result();
+    const { id: assessed } = (await installation.call('GET', resultOf)).data;
     const read = (kind: string) =>
       installation.call('GET', `/assessment-results/${assessed}/${kind}`);
     expect((await read('json-output')).document).toMatchObject({

@@ -217,12 +217,12 @@ resource "terraform_data" "failing" {
   });
 
   test('runs an auto-destroy', async () => {
-    await expect
-      .poll(async () => (await doomed.workspace()).attributes, {
-        timeout: SLOW_MS / 2,
-        interval: 1000,
-      })
-      .toMatchObject({ 'resource-count': 0, locked: false, 'auto-destroy-status': 'queued' });
+    const destroyed = await installation.until(
+      `/workspaces/${doomed.id}`,
+      ({ data: { attributes } }) =>
+        attributes['resource-count'] === 0 && attributes['locked'] === false,
+    );
+    expect(destroyed.data.attributes).toMatchObject({ 'auto-destroy-status': 'queued' });
     const { list } = await installation.call('GET', `/workspaces/${doomed.id}/runs`);
     expect(list[0]?.attributes).toMatchObject({ 'is-destroy': true });
   });

@@ -3,7 +3,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findBinary, startKeelson, temporaryDirectory } from '@keelson/testkit';
+import {
+  awaitAnswer,
+  findBinary,
+  type LiveSite,
+  startKeelson,
+  temporaryDirectory,
+} from '@keelson/testkit';
 import { makeProviderMirror, PROVIDER_ENVIRONMENT } from './provider-mirror.ts';
 
 const BINARY = await findBinary('terraform', 'terraform');
@@ -56,6 +62,13 @@ export interface Installation extends AsyncDisposable {
   /** A new folder, removed with the installation. */
   folder(name: string): Promise<string>;
   call(method: string, path: string, body?: unknown): Promise<Answer>;
+  /** Where changes of answers are reported. */
+  readonly live: LiveSite;
+  /**
+   * Waits until a resource, or the resources of a list, are as wanted.
+   * @param path below `/api/v2`
+   */
+  until(path: string, isWanted: (answer: Answer) => boolean): Promise<Answer>;
   /** Runs terraform as somebody whose home, the folder, knows no credentials. */
   asStranger(
     home: string,
@@ -182,6 +195,15 @@ export const install = async (
     TF_CLI_ARGS: '-no-color',
   };
 
+  const answerOf = (status: number, document: unknown): Answer => {
+    const { data } = document as { data?: unknown };
+    return {
+      status,
+      document,
+      data: data as Answer['data'],
+      list: Array.isArray(data) ? (data as Answer['data'][]) : [],
+    };
+  };
   const call: Installation['call'] = async (method, path, body) => {
     const response = await fetch(`${keelson.http}/api/v2${path}`, {
       method,
@@ -192,15 +214,12 @@ export const install = async (
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    const document = (text === '' ? {} : JSON.parse(text)) as { data?: never };
-    const data = document.data as unknown;
-    return {
-      status: response.status,
-      document,
-      data: data as Answer['data'],
-      list: Array.isArray(data) ? (data as Answer['data'][]) : [],
-    };
+    return answerOf(response.status, text === '' ? {} : JSON.parse(text));
   };
+  const live = (): LiveSite => ({
+    origin: keelson.http,
+    headers: { authorization: `Bearer ${keelson.apiToken}` },
+  });
   await call('POST', '/organizations', {
     data: { type: 'organizations', attributes: { name: 'acme', email: 'a@b.example' } },
   });
@@ -219,6 +238,14 @@ export const install = async (
       keelson = await start();
     },
     call,
+    get live() {
+      return live();
+    },
+    until: (path, isWanted) =>
+      awaitAnswer(live(), `/api/v2${path}`, ({ status, body = {} }) => {
+        const answer = answerOf(status, body);
+        return isWanted(answer) ? answer : undefined;
+      }),
     token: keelson.apiToken,
     asStranger: (home, answers, ...args) => {
       const { TF_CLI_CONFIG_FILE: _own, ...others } = environment;

@@ -52,11 +52,10 @@ describe('Gitea', { timeout: SLOW_MS }, () => {
 
   const attributesOf = async (path: string) =>
     (await installation.call('GET', path)).data.attributes;
-  const runsOf = async (workspaceId: string): Promise<readonly Answer['data'][]> => {
-    const operations = 'plan_and_apply,plan_only';
-    const path = `/workspaces/${workspaceId}/runs?filter[operation]=${operations}`;
-    return (await installation.call('GET', path)).list;
-  };
+  const runsPath = (workspaceId: string): string =>
+    `/workspaces/${workspaceId}/runs?filter[operation]=plan_and_apply,plan_only`;
+  const runsOf = async (workspaceId: string): Promise<readonly Answer['data'][]> =>
+    (await installation.call('GET', runsPath(workspaceId))).list;
   const statusesOf = async (repository: string, sha: string) =>
     (
       await gitea.api<{ status: string; target_url: string }[]>(
@@ -85,22 +84,27 @@ describe('Gitea', { timeout: SLOW_MS }, () => {
       .toHaveLength(1);
     return id;
   };
-  const statusOf = async (runId: string) => (await attributesOf(`/runs/${runId}`))['status'];
+  const countRuns = (workspaceId: string, count: number) =>
+    installation.until(runsPath(workspaceId), ({ list }) => list.length === count);
+  const untilStatus = (run: { readonly id: string } | undefined, status: RegExp) =>
+    installation.until(`/runs/${run?.id}`, ({ data }) =>
+      status.test(String(data.attributes['status'])),
+    );
 
   test('a push is planned, confirmed and applied, and its commit shows it', async () => {
     await gitea.push('infra', { 'main.tf': configuration('first') });
     const id = await connect('infra');
-    await expect.poll(async () => (await runsOf(id)).length, WAIT).toBe(1);
+    await countRuns(id, 1);
     const sha = await gitea.push('infra', { 'main.tf': configuration('second') });
-    await expect.poll(async () => (await runsOf(id)).length, WAIT).toBe(2);
+    await countRuns(id, 2);
     const [run, initial] = await runsOf(id);
-    await expect.poll(() => statusOf(initial?.id ?? ''), WAIT).toBe('planned');
+    await untilStatus(initial, /^planned$/);
     await installation.call('POST', `/runs/${initial?.id}/actions/discard`, {});
-    await expect.poll(() => statusOf(run?.id ?? ''), WAIT).toBe('planned');
+    await untilStatus(run, /^planned$/);
     expect(run?.attributes['message']).toBe('Change main.tf');
     await expect.poll(() => statusesOf('infra', sha), WAIT).toContain('pending');
     await installation.call('POST', `/runs/${run?.id}/actions/apply`, {});
-    await expect.poll(() => statusOf(run?.id ?? ''), WAIT).toBe('applied');
+    await untilStatus(run, /^applied$/);
     await expect.poll(() => statusesOf('infra', sha), WAIT).toContain('success');
     const path = '/organizations/acme/workspaces/infra';
     expect((await attributesOf(path))['resource-count']).toBe(1);
@@ -109,7 +113,7 @@ describe('Gitea', { timeout: SLOW_MS }, () => {
   test('a pull request is planned only, a tag runs where tags are followed', async () => {
     await gitea.push('tagged', { 'main.tf': configuration('first') });
     const branchId = await connect('tagged');
-    await expect.poll(async () => (await runsOf(branchId)).length, WAIT).toBe(1);
+    await countRuns(branchId, 1);
     const sha = await gitea.push('tagged', { 'main.tf': configuration('topic') }, 'topic');
     // Gitea learns of a pushed branch in the background.
     const branch = () =>
@@ -135,7 +139,7 @@ describe('Gitea', { timeout: SLOW_MS }, () => {
     );
     await gitea.git('tagged', 'tag', 'v1');
     await gitea.git('tagged', 'push', '--quiet', 'origin', 'v1');
-    await expect.poll(async () => (await runsOf(branchId)).length, WAIT).toBe(3);
+    await countRuns(branchId, 3);
   });
 
   test('a submodule is fetched', async () => {
@@ -149,27 +153,28 @@ describe('Gitea', { timeout: SLOW_MS }, () => {
     await gitea.git('outer', 'commit', '--quiet', '--message=link');
     await gitea.git('outer', 'push', '--quiet', 'origin', 'main');
     const id = await connect('outer', {}, { 'ingress-submodules': true });
-    await expect.poll(async () => (await runsOf(id)).length, WAIT).toBe(1);
+    await countRuns(id, 1);
     const [run] = await runsOf(id);
-    await expect.poll(() => statusOf(run?.id ?? ''), WAIT).toMatch(/^planned/);
+    const planned = await untilStatus(run, /^planned/);
+    expect(planned.data.id).toBe(run?.id);
   });
 
   test('nothing is lost while Gitea is down, and its webhook goes with the workspace', async () => {
     await gitea.push('flaky', { 'main.tf': configuration('first') });
     const id = await connect('flaky');
-    await expect.poll(async () => (await runsOf(id)).length, WAIT).toBe(1);
+    await countRuns(id, 1);
     await gitea.process.stop();
     const data = { type: 'workspaces', attributes: { 'vcs-repo': { branch: 'topic' } } };
     await installation.call('PATCH', `/workspaces/${id}`, { data });
-    const problem = async () => {
-      const repository = (await attributesOf(`/workspaces/${id}`))['vcs-repo'];
-      return (repository as { problem: string | null }).problem;
-    };
-    await expect.poll(problem, WAIT).toContain('ECONNREFUSED');
+    const untilProblem = (isWanted: (problem: string | null) => boolean) =>
+      installation.until(`/workspaces/${id}`, ({ data }) =>
+        isWanted((data.attributes['vcs-repo'] as { problem: string | null }).problem),
+      );
+    await untilProblem((problem) => problem?.includes('ECONNREFUSED') === true);
     await gitea.process.start();
     await gitea.push('flaky', { 'main.tf': configuration('topic') }, 'topic');
-    await expect.poll(problem, WAIT).toBeNull();
-    await expect.poll(async () => (await runsOf(id)).length, WAIT).toBe(2);
+    await untilProblem((problem) => problem === null);
+    await countRuns(id, 2);
     await installation.call('DELETE', `/workspaces/${id}`);
     await expect
       .poll(() => gitea.api<unknown[]>('GET', '/repos/ada/flaky/hooks'), WAIT)

@@ -1,4 +1,5 @@
 /** An SMTP server that stores the mails it receives. */
+import { EventEmitter, once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 
@@ -6,12 +7,15 @@ export interface MailServer extends AsyncDisposable {
   readonly url: string;
   /** Received mails, including headers. */
   readonly mails: string[];
+  /** The mail of this number, from 0, once it has been received. */
+  readonly mail: (number: number) => Promise<string>;
   /** Whether mails are accepted; initially true. */
   accepts: boolean;
 }
 
 export const startMailServer = async (): Promise<MailServer> => {
   const mails: string[] = [];
+  const received = new EventEmitter();
   const server = new SMTPServer({
     disabledCommands: ['AUTH', 'STARTTLS'],
     onData: (stream, _session, done) => {
@@ -20,7 +24,10 @@ export const startMailServer = async (): Promise<MailServer> => {
         .setEncoding('utf8')
         .on('data', (chunk: string) => (text += chunk))
         .on('end', () => {
-          if (started.accepts) mails.push(text);
+          if (started.accepts) {
+            mails.push(text);
+            received.emit('mail');
+          }
           done(started.accepts ? null : new Error('the mailbox is full'));
         });
     },
@@ -30,6 +37,13 @@ export const startMailServer = async (): Promise<MailServer> => {
   const started: MailServer = {
     url: `smtp://127.0.0.1:${port}`,
     mails,
+    mail: async (number) => {
+      for (;;) {
+        const mail = mails[number];
+        if (mail !== undefined) return mail;
+        await once(received, 'mail');
+      }
+    },
     accepts: true,
     [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(resolve)),
   };

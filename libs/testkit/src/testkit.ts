@@ -19,6 +19,7 @@ export {
 } from './go-tool.ts';
 export { type KeelsonOptions, type KeelsonProcess, startKeelson } from './keelson-process.ts';
 export { type LinkedCall, type LinkedServer, startLinkedServer } from './linked-server.ts';
+export { awaitAnswer, awaitLogText, type LiveAnswer, type LiveSite } from './live-answers.ts';
 export { type MailServer, startMailServer } from './mail-server.ts';
 export { type NatsOptions, type NatsServer, startNats } from './nats.ts';
 export { type PostgresOptions, type PostgresServer, startPostgres } from './postgres.ts';

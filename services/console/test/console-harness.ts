@@ -1,7 +1,7 @@
 /** The console in Chromium, served by a control plane for this test file alone. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type NatsServer, startNats, temporaryDirectory } from '@keelson/testkit';
+import { awaitAnswer, type NatsServer, startNats, temporaryDirectory } from '@keelson/testkit';
 import {
   type Browser,
   launchChromium,
@@ -26,6 +26,8 @@ export interface ConsoleUnderTest extends RunSite {
   readonly folder: () => string;
   /** Address of the nats-server; "" without one. */
   readonly natsUrl: () => string;
+  /** Waits until a GET below `/api/v2/` is answered as wanted; returns what `wanted` makes of the body. */
+  readonly until: <T>(path: string, wanted: (body: JsonObject) => T | undefined) => Promise<T>;
   /** Sends a POST below `/v1/`; returns the answer's body. */
   readonly secrets: (path: string, body: object, namespace?: string) => Promise<JsonObject>;
   /** Sends a PATCH below `/v1/` that changes only what it gives. */
@@ -147,6 +149,12 @@ export const useChromiumOn = (
       }),
     readSecret: (path, namespace) => callSecrets(path, namespace, { method: 'GET' }),
     workspaces,
+    until: (path, wanted) =>
+      awaitAnswer(
+        { origin: plane().http, headers: { authorization: `Bearer ${plane().apiToken}` } },
+        `/api/v2/${path}`,
+        ({ body }) => wanted(body),
+      ),
     untilReady: () =>
       expect.poll(async () => (await fetch(`${plane().http}/readyz`)).status).toBe(200),
     addUser: async (username, teamId) => {

@@ -2,6 +2,7 @@
  * Replication in the console: two clusters that found a set, withhold paths, part, and take over from
  * each other, each step with the warning of what it wipes or loses.
  */
+import { awaitAnswer } from '@keelson/testkit';
 import type { Page } from '@keelson/testkit/chromium';
 import { describe, expect, test } from 'vitest';
 import { PATIENCE_MS, signIn, useConsole } from './console-harness.ts';
@@ -73,12 +74,12 @@ const untilStreaming = (kind: 'performance' | 'dr') =>
 
 let tokenOfSecondary = '';
 
-const mountsOfSecondary = async (): Promise<readonly string[]> => {
-  const answer = await fetch(`${secondary.origin()}/v1/sys/mounts`, {
-    headers: { 'x-service-token': tokenOfSecondary },
-  });
-  return Object.keys(((await answer.json()) as { data?: object }).data ?? {});
-};
+const untilNotMounted = (path: string) =>
+  awaitAnswer(
+    { origin: secondary.origin(), headers: { 'x-service-token': tokenOfSecondary } },
+    '/v1/sys/mounts',
+    ({ body }) => (path in body.data ? undefined : true),
+  );
 
 describe('replication', { timeout: PATIENCE_MS * 2 }, () => {
   test('lets a secondary in, withholds paths from it, and cuts it off', async () => {
@@ -110,7 +111,7 @@ describe('replication', { timeout: PATIENCE_MS * 2 }, () => {
     await dialog.getByRole('button', { name: 'Save' }).click();
     await leading.getByRole('heading', { name: 'Paths filter of west' }).waitFor();
     await leading.getByText('withheld/').first().waitFor();
-    await expect.poll(mountsOfSecondary).not.toContain('withheld/');
+    await untilNotMounted('withheld/');
     await there.page.getByRole('link', { name: 'Mounts' }).click();
     await there.page.getByRole('rowheader', { name: 'shared/' }).waitFor();
     expect(await there.page.getByRole('rowheader', { name: 'withheld/' }).count()).toBe(0);

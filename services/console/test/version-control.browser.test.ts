@@ -30,7 +30,7 @@ const site = useConsole({
 });
 const O = 'organizations/acme';
 let server: RepositoryServer;
-let secret = '';
+const secret = Promise.withResolvers<string>();
 
 const create = (type: string, attributes: object): object => ({ data: { type, attributes } });
 
@@ -38,7 +38,7 @@ beforeAll(async () => {
   server = await startRepositoryServer();
   server.answer = ({ body }) => {
     const config = body['config'] as { secret?: string } | undefined;
-    secret = config?.secret ?? secret;
+    if (config?.secret !== undefined) secret.resolve(config.secret);
     return { status: 201, body: { id: 7 } };
   };
   await server.commit('acme/network', { 'main.tf': '1' });
@@ -129,11 +129,8 @@ describe('version control', { timeout: PATIENCE_MS }, () => {
     // The connection fetches the branch and starts a run, as does the change of the branch. A push of a commit
     // that one of them has fetched would start none.
     const { id } = (await site.workspaces('GET', `${O}/workspaces/network`)).data;
-    const countRuns = async () =>
-      (await site.workspaces('GET', `workspaces/${id}/runs`)).data.length;
-    await expect.poll(countRuns, { timeout: 30_000 }).toBe(2);
+    await site.until(`workspaces/${id}/runs`, ({ data }) => data.length === 2 || undefined);
     const commit = await server.commit('acme/network', { 'main.tf': '2' });
-    await expect.poll(() => secret, { timeout: 30_000 }).not.toBe('');
     const hook = new URL((await repositoryOf())['vcs-repo']['webhook-url']).pathname;
     const payload = JSON.stringify({
       ref: 'refs/heads/main',
@@ -142,7 +139,9 @@ describe('version control', { timeout: PATIENCE_MS }, () => {
       compare: 'https://forge.example/compare',
       sender: { login: 'ada', avatar_url: null, html_url: 'javascript:alert(1)' },
     });
-    const signature = createHmac('sha256', secret).update(payload).digest('hex');
+    const signature = createHmac('sha256', await secret.promise)
+      .update(payload)
+      .digest('hex');
     const answer = await fetch(`${site.origin()}${hook}`, {
       method: 'POST',
       headers: {
@@ -160,11 +159,7 @@ describe('version control', { timeout: PATIENCE_MS }, () => {
       .getByRole('rowheader', { name: 'push' })
       .waitFor();
 
-    const runOfPush = async (): Promise<string | undefined> => {
-      const { data, included } = await site.workspaces(
-        'GET',
-        `workspaces/${id}/runs?include=configuration_version,configuration_version.ingress_attributes`,
-      );
+    const runOfPush = ({ data, included }: JsonObject): string | undefined => {
       const relatedTo = (wanted: JsonObject, name: string) => (one: JsonObject) =>
         one.relationships[name]?.data?.id === wanted?.id;
       const ingress = included?.find(
@@ -177,8 +172,11 @@ describe('version control', { timeout: PATIENCE_MS }, () => {
           .find(relatedTo(ingress, 'ingress-attributes'));
       return version && data.find(relatedTo(version, 'configuration-version'))?.id;
     };
-    await expect.poll(runOfPush, { timeout: 30_000 }).toBeDefined();
-    await page.goto(`${site.origin()}/app/acme/network/runs/${await runOfPush()}`);
+    const run = await site.until(
+      `workspaces/${id}/runs?include=configuration_version,configuration_version.ingress_attributes`,
+      runOfPush,
+    );
+    await page.goto(`${site.origin()}/app/acme/network/runs/${run}`);
     const facts = page
       .locator('.card')
       .filter({ has: page.getByRole('heading', { name: 'Commit' }) });
