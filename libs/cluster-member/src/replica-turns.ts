@@ -5,10 +5,15 @@
 import { randomUUID } from 'node:crypto';
 import { type Clock, pause } from '@keelson/clock';
 import type { LeaseStore } from '@keelson/locks';
-import { jsonRecords, type Store } from '@keelson/storage';
+import { collection, type Store, unlessDamaged } from '@keelson/storage';
+import { Type } from 'typebox';
 
 /** Turn records by replica. */
-const turns = jsonRecords<{ readonly turn: string }>('node/replication/replicas/');
+const turns = collection('replication/replicas', {
+  scope: 'node',
+  version: 1,
+  shape: Type.Object({ turn: Type.String() }),
+});
 
 /** Short, because others wait for a killed replica until its lease expires. */
 const LEASE_TTL_MS = 8000;
@@ -64,8 +69,9 @@ export class ReplicaTurns {
     while (!signal.aborted) {
       // Read first, so that a write during the check causes another check.
       const position = await store.wal.headSequence();
-      const entries = await turns.entries(store);
-      const late = entries.filter(([, noted]) => noted.turn !== turn).map(([replica]) => replica);
+      const { entries, damaged } = await turns.readableEntries(store);
+      const other = entries.filter(([, noted]) => noted.turn !== turn);
+      const late = [...other.map(([replica]) => replica), ...damaged];
       const living = await Promise.all(late.map((replica) => this.#isLiving(replica)));
       if (!living.includes(true)) return true;
       await this.#untilChange(position, signal);
@@ -145,7 +151,7 @@ export class ReplicaTurns {
     await this.#options.store.transact(async (tx) => {
       // Read here, at commit time, because a transaction that began under older roles may commit last.
       const turn = this.#turn;
-      if ((await turns.find(tx, this.#replica))?.turn !== turn)
+      if ((await unlessDamaged(turns.find(tx, this.#replica)))?.turn !== turn)
         turns.write(tx, this.#replica, { turn });
     });
   }

@@ -151,12 +151,12 @@ export class ReplicationMember {
 
   /** Faults of store, replication, leases and records, in sentences for the operators of the cluster. */
   async impaired(): Promise<readonly string[]> {
-    // Paths contain names of customers, and readiness is shown to anyone; the log has them.
-    const damaged = this.#options.store.damagedPaths().length;
     const { isCorrupted } = await loadUpkeep(this.#options.store);
     const ofReplication = await Promise.all(
       REPLICATION_KINDS.map((kind) => this.#replicationFault(kind)),
     );
+    // Paths contain names of customers, and readiness is shown to anyone; the log has them.
+    const damaged = this.#options.store.damagedPaths().length;
     return [
       ...this.#options.store.faults().map(({ text }) => text),
       ...ofReplication.filter((fault) => fault !== undefined),

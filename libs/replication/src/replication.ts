@@ -1,5 +1,10 @@
 /** The only entry of the package. */
-export { deriveLinkKey, generateLinkKeyPair, type LinkKeyPair } from './cipher/link-key.ts';
+export {
+  deriveLinkKey,
+  generateLinkKeyPair,
+  type LinkKeyPair,
+  linkKeyPairShape,
+} from './cipher/link-key.ts';
 export { openMessage, sealMessage } from './cipher/sealed-message.ts';
 export type { ConnectionState } from './domain/connection-state.ts';
 export { REPLICATION_KINDS, type ReplicationKind } from './domain/crossing.ts';
@@ -34,17 +39,13 @@ export {
   toTimestamp,
 } from './domain/status-document.ts';
 export type {
-  AdmittedSecondary,
   EpochKey,
   FilterVerdict,
   Membership,
   SetIdentity,
 } from './membership/membership.ts';
-export {
-  type FilterCatalog,
-  type StoredFilter,
-  StoredMembership,
-} from './membership/stored-membership.ts';
+export type { AdmittedSecondary, StoredFilter } from './membership/membership-records.ts';
+export { type FilterCatalog, StoredMembership } from './membership/stored-membership.ts';
 export { findCanary, runCanary, writeCanary } from './primary/canary.ts';
 export { FilterViews } from './primary/filter-views.ts';
 export { FilteredPublishers } from './primary/filtered-publishers.ts';

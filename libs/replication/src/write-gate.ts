@@ -3,7 +3,8 @@
  * also local/ on a DR secondary, and both during a role change. Replication itself bypasses the gate.
  */
 import { hasCode, KeelsonError } from '@keelson/errors';
-import type { Store, Transaction } from '@keelson/storage';
+import { type Store, singleRecord, type Transaction, unlessDamaged } from '@keelson/storage';
+import { Type } from 'typebox';
 
 export type ClosedScopes = 'none' | 'shared' | 'all';
 
@@ -21,9 +22,14 @@ const PREFIXES: Readonly<Record<ClosedScopes, readonly string[]>> = {
 
 /**
  * Record of the roles that all replicas of a service agree on. Every commit reads it, so a replica
- * that does not know of a role change yet commits nothing.
+ * that does not know of a role change yet commits nothing. While it cannot be read, no replica commits anything
+ * until one has taken a turn.
  */
-const TURN_PATH = 'node/replication/turn';
+const turnRecord = singleRecord('replication/turn', {
+  scope: 'node',
+  version: 1,
+  shape: Type.Object({ turn: Type.String() }),
+});
 
 export class WriteGate {
   #closed: ClosedScopes = 'none';
@@ -32,10 +38,9 @@ export class WriteGate {
 
   /** From now on, allows commits only together with replicas that have taken the same turn. */
   async takeTurn(store: Store, turn: string): Promise<void> {
-    const wanted = Buffer.from(turn);
     await store.transact(async (tx) => {
-      const kept = await tx.read(TURN_PATH);
-      if (kept === undefined || !wanted.equals(kept.value)) tx.write(TURN_PATH, wanted);
+      const known = await unlessDamaged(turnRecord.find(tx));
+      if (known?.turn !== turn) turnRecord.write(tx, { turn });
     });
     this.#turn = turn;
   }
@@ -52,8 +57,8 @@ export class WriteGate {
    */
   async requireTurn(tx: Transaction, begunIn: string | undefined): Promise<void> {
     if (this.#turn === undefined) return;
-    const kept = await tx.read(TURN_PATH);
-    if (kept === undefined || Buffer.from(kept.value).toString() !== begunIn)
+    const known = await unlessDamaged(turnRecord.find(tx));
+    if (known === undefined || known.turn !== begunIn)
       throw new KeelsonError('replication.switching');
   }
 

@@ -123,6 +123,7 @@ export class RecordStore implements Store {
     this.copies = storeCopies({
       rows: backend,
       clock,
+      versions: backend.versions,
       exclusively,
       head,
       onReplaced: async (sequence) => {

@@ -16,13 +16,17 @@ export {
   collections,
   type Declared,
   type Placed,
+  sealedRecord,
   singleRecord,
   singleRecords,
 } from './collections/collection.ts';
 export type { IndexedCollection } from './collections/indexed-collection.ts';
-export { jsonRecords, type ReadonlyDeep } from './collections/json-records.ts';
 export { deleteOwned, type OwnerRef } from './collections/owned-records.ts';
-export type { RecordCollection, SingleRecord } from './collections/record-collection.ts';
+export type {
+  RecordCollection,
+  SealedRecord,
+  SingleRecord,
+} from './collections/record-collection.ts';
 export {
   type Declaration,
   declaredRecords,

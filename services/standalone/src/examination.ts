@@ -14,7 +14,7 @@ import {
 } from './first-start.ts';
 // Loads the declarations of all records.
 import './stores.ts';
-import { findOrigin } from './store-origin.ts';
+import { originRecord } from './store-origin.ts';
 import { loadPositions, type Positions, positionsFile } from './store-positions.ts';
 
 /** Why a start is refused. */
@@ -88,9 +88,9 @@ const faultsOfCluster = async (
   // The other stores may already be those of the snapshot.
   if (facts.isRestorationPending) return [];
   const faults: FolderFault[] = [];
-  const own = await findOrigin(sys);
+  const own = await originRecord.find(sys);
   for (const [service, store] of Object.entries(stores)) {
-    const origin = await findOrigin(store);
+    const origin = await originRecord.find(store);
     const place = storeFile(folder, service as StoreService);
     const reason =
       origin?.id === own?.id

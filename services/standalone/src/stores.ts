@@ -19,7 +19,7 @@ import {
 import { WORKSPACE_PROJECTIONS } from '@keelson/workspace-service';
 import type { DataFolder } from './data-folder.ts';
 import { STORE_SERVICES, type StoreService, storeFile } from './first-start.ts';
-import { findOrigin, writeOrigin } from './store-origin.ts';
+import { originRecord } from './store-origin.ts';
 
 export interface OpenStore {
   readonly store: Store;
@@ -50,9 +50,9 @@ const PROJECTIONS: Readonly<Record<StoreService, readonly Projection[]>> = {
 
 /** Marks the stores of a first start as belonging together, even if an interrupted start has marked some. */
 export const joinStores = async (stores: Stores): Promise<void> => {
-  const id = (await findOrigin(stores.sys.store))?.id ?? randomUUID();
+  const id = (await originRecord.find(stores.sys.store))?.id ?? randomUUID();
   for (const service of STORE_SERVICES)
-    await stores[service].store.transact((tx) => writeOrigin(tx, { id, service }));
+    await stores[service].store.transact((tx) => originRecord.write(tx, { id, service }));
 };
 
 /** The metrics of the process, with those of its stores and disks. @param folders by purpose */

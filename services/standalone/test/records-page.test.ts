@@ -16,7 +16,7 @@ test('docs/records.md lists every declared kind of record', async () => {
     '',
     recordsMarkdown(declared),
     '',
-    'Other records have formats of their own: certificates (`local/certs/…`, DER), parts of CRLs (`local/crl-parts/…`, `shared/unified-crl-parts/…`, DER), the keyring, fences, positions in the logs of other clusters, and what a node stores encrypted by its root key (`node/replication/sealed/…`).',
+    'Other records have formats of their own: certificates (`local/certs/…`, DER), parts of CRLs (`local/crl-parts/…`, `shared/unified-crl-parts/…`, DER), parts of states (`shared/state-chunks/…`), the keyring, fences, and positions in the logs of other clusters (`node/applied/…`). Those below `node/replication/sealed/` are encrypted with a key that is derived from the root key.',
     '',
   ].join('\n');
   await expect(page).toMatchFileSnapshot('../../../docs/records.md');
@@ -62,6 +62,14 @@ test.for([
   ['local/core/seal', undefined],
   ['shared/workspaces/w', 'workspaces'],
   ['shared/workspaces', undefined],
+  ['local/replication/dr/set', 'replication/*/set'],
+  ['local/replication/dr/filters/one', 'replication/*/filters'],
+  ['local/replication/dr/activation-tokens/one', 'replication/dr/activation-tokens'],
+  ['local/replication/log-end', 'replication/log-end'],
+  ['node/replication/heartbeats/dr/pki/one', 'replication/heartbeats'],
+  ['node/replication/sealed/dr-role', 'replication/sealed/dr-role'],
+  ['node/core/origin', 'core/origin'],
+  ['node/core/restoration', 'core/restoration'],
 ] as const)('the declaration of %s is %s', ([path, name]) => {
   expect(findDeclaration(path)?.name).toBe(name);
 });

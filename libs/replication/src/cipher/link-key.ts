@@ -12,12 +12,15 @@ import {
   hkdfSync,
 } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 
-export interface LinkKeyPair {
+export const linkKeyPairShape = Type.Object({
   /** 32 bytes each, base64url. */
-  readonly publicKey: string;
-  readonly privateKey: string;
-}
+  publicKey: Type.String(),
+  privateKey: Type.String(),
+});
+export type LinkKeyPair = Shaped<typeof linkKeyPairShape>;
 
 const OKP = { kty: 'OKP', crv: 'X25519' } as const;
 const KEY_BYTES = 32;

@@ -1,5 +1,12 @@
-/** State of the connection to the primary, with the values of the administration document. */
-export type ConnectionState = 'ready' | 'connecting' | 'transient_failure' | 'idle' | 'shutdown';
+/** States of the connection to the primary, with the values of the administration document. */
+export const CONNECTION_STATES = [
+  'ready',
+  'connecting',
+  'transient_failure',
+  'idle',
+  'shutdown',
+] as const;
+export type ConnectionState = (typeof CONNECTION_STATES)[number];
 
 export interface ConnectionFacts {
   readonly activity: 'not_started' | 'running' | 'stopped';

@@ -10,7 +10,8 @@
  */
 import { KeelsonError } from '@keelson/errors';
 
-export type FilterMode = 'allow' | 'deny';
+export const FILTER_MODES = ['allow', 'deny'] as const;
+export type FilterMode = (typeof FILTER_MODES)[number];
 
 export interface PathsFilter {
   readonly mode: FilterMode;

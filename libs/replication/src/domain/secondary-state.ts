@@ -11,16 +11,18 @@
  *
  * `mode` is bootstrapping until the first copy is complete.
  */
-export type SecondaryActivity = 'merkle-diff' | 'merkle-sync' | 'stream-wals';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 
-export interface SecondaryState {
-  readonly mode: 'bootstrapping' | 'secondary';
-  readonly state: SecondaryActivity | 'idle' | 'shutdown';
+export const secondaryStateShape = Type.Object({
+  mode: Type.Enum(['bootstrapping', 'secondary']),
+  state: Type.Enum(['merkle-diff', 'merkle-sync', 'stream-wals', 'idle', 'shutdown']),
   /** Activity after `idle`. An interrupted copy is compared again, because much of it is already here. */
-  readonly resumeWith: Exclude<SecondaryActivity, 'merkle-sync'>;
+  resumeWith: Type.Enum(['merkle-diff', 'stream-wals']),
   /** Failures since something last succeeded. */
-  readonly failureCount: number;
-}
+  failureCount: Type.Number(),
+});
+export type SecondaryState = Shaped<typeof secondaryStateShape>;
 
 export type SecondaryEvent =
   | { readonly type: 'compared'; readonly differingSubpageCount: number }

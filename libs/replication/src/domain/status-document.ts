@@ -2,19 +2,22 @@
  * Replication status as the administration document shows it. Ages, skews and epochs are strings there;
  * log positions are numbers.
  */
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 import { connectionStatusOf } from './heartbeat.ts';
 
 /** Facts about the peer cluster that the status shows. */
-export interface PeerFacts {
-  readonly apiAddress: string;
-  readonly clusterAddress: string;
-  readonly clockSkewMs: number;
+export const peerFactsShape = Type.Object({
+  apiAddress: Type.String(),
+  clusterAddress: Type.String(),
+  clockSkewMs: Type.Number(),
   /** By the clock of the cluster that shows the status. */
-  readonly lastHeartbeatAtMs: number;
-  readonly roundTripMs: number;
-  /** undefined before the first canary arrives. */
-  readonly canaryAgeMs: number | undefined;
-}
+  lastHeartbeatAtMs: Type.Number(),
+  roundTripMs: Type.Number(),
+  /** Absent before the first canary arrives. */
+  canaryAgeMs: Type.Optional(Type.Number()),
+});
+export type PeerFacts = Shaped<typeof peerFactsShape>;
 
 /** An element of `primaries`; with `node_id` one of `secondaries`. */
 export interface PeerDocument {

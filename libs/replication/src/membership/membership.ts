@@ -1,5 +1,6 @@
 /** The members of a replication set, and the keys that its primary encrypts with. */
 import type { LinkKeyPair } from '../cipher/link-key.ts';
+import type { AdmittedSecondary } from './membership-records.ts';
 
 export interface SetIdentity {
   /** Id of the replication set: `cluster_id` of its status. */
@@ -15,13 +16,6 @@ export interface EpochKey {
   readonly epoch: number;
   /** 32 bytes. */
   readonly key: Uint8Array;
-}
-
-export interface AdmittedSecondary {
-  readonly id: string;
-  readonly publicKey: string;
-  /** It may not receive keys of older epochs. */
-  readonly firstEpoch: number;
 }
 
 /** The groups of records that a paths filter withholds from a secondary. */

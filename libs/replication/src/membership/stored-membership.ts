@@ -5,60 +5,36 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
-import {
-  jsonRecords,
-  type Reads,
-  type RecordCollection,
-  type Store,
-  type Transaction,
-} from '@keelson/storage';
-import { generateLinkKeyPair, type LinkKeyPair } from '../cipher/link-key.ts';
+import type { Reads, RecordCollection, SingleRecord, Store, Transaction } from '@keelson/storage';
+import { generateLinkKeyPair } from '../cipher/link-key.ts';
 import type { ReplicationKind } from '../domain/crossing.ts';
 import type { PathsFilter } from '../domain/paths-filter.ts';
-import type {
-  AdmittedSecondary,
-  EpochKey,
-  FilterVerdict,
-  Membership,
-  SetIdentity,
-} from './membership.ts';
-
-interface SetRecord {
-  readonly clusterId: string;
-  readonly logId: string;
-  readonly keys: LinkKeyPair;
-  readonly epoch: number;
-  readonly promotion: number;
-}
-
-/** Base64. */
-type StoredKey = string;
+import type { EpochKey, FilterVerdict, Membership, SetIdentity } from './membership.ts';
+import {
+  type AdmittedSecondary,
+  type EpochRecord,
+  epochKeys,
+  filters,
+  type LogRecord,
+  logs,
+  type SetRecord,
+  type StoredFilter,
+  secondaries,
+  sets,
+} from './membership-records.ts';
 
 const EPOCH_KEY_BYTES = 32;
-const SET = 'set';
 const MAX_ID_LENGTH = 128;
 /** An id is a segment of record paths and of paths of the API. */
 // oxlint-disable-next-line no-control-regex -- control characters are what it refuses
 const FORBIDDEN_IN_ID = /[\u0000-\u001f\u007f/]|^\.\.?$/;
-
-/** A service whose log was renewed alone. */
-type LogId = string;
 
 const requireId = (id: string): void => {
   if (id === '' || id.length > MAX_ID_LENGTH || FORBIDDEN_IN_ID.test(id))
     throw new KeelsonError('request.invalid', { text: 'invalid secondary id' });
 };
 
-const newEpochKey = (): StoredKey => randomBytes(EPOCH_KEY_BYTES).toString('base64');
-
-/**
- * The filter of a secondary, as given by the operator and with the current paths of moved mounts.
- */
-export interface StoredFilter extends PathsFilter {
-  readonly generation: string;
-  /** Mounts that `paths` named and that were moved since: where they are now, by uuid. */
-  readonly moved: Readonly<Record<string, string>>;
-}
+const newEpochKey = (): string => randomBytes(EPOCH_KEY_BYTES).toString('base64');
 
 /** Knows what mounts and namespaces there are. */
 export interface FilterCatalog {
@@ -74,10 +50,10 @@ const isSameFilter = (a: PathsFilter, b: PathsFilter): boolean =>
 
 export class StoredMembership implements Membership {
   readonly #store: Store;
-  readonly #sets: RecordCollection<SetRecord>;
-  readonly #epochs: RecordCollection<StoredKey>;
+  readonly #set: SingleRecord<SetRecord>;
+  readonly #epochs: RecordCollection<EpochRecord>;
   readonly #secondaries: RecordCollection<AdmittedSecondary>;
-  readonly #logs: RecordCollection<LogId>;
+  readonly #logs: RecordCollection<LogRecord>;
   readonly #filters: RecordCollection<StoredFilter>;
   readonly #service: string | undefined;
   readonly #catalog: FilterCatalog | undefined;
@@ -87,14 +63,13 @@ export class StoredMembership implements Membership {
    * @param catalog for `findFilter`; absent: filters are not asked for
    */
   constructor(store: Store, kind: ReplicationKind, service?: string, catalog?: FilterCatalog) {
-    const prefix = `local/replication/${kind}/`;
     this.#store = store;
     this.#service = service;
-    this.#logs = jsonRecords(`${prefix}logs/`);
-    this.#sets = jsonRecords(prefix);
-    this.#epochs = jsonRecords(`${prefix}epochs/`);
-    this.#secondaries = jsonRecords(`${prefix}secondaries/`);
-    this.#filters = jsonRecords(`${prefix}filters/`);
+    this.#set = sets.at('local', kind);
+    this.#epochs = epochKeys.at('local', kind);
+    this.#secondaries = secondaries.at('local', kind);
+    this.#logs = logs.at('local', kind);
+    this.#filters = filters.at('local', kind);
     this.#catalog = catalog;
   }
 
@@ -108,8 +83,8 @@ export class StoredMembership implements Membership {
     const epochKey = newEpochKey();
     await this.#store.transact(async (tx) => {
       await this.#clear(tx);
-      this.#sets.write(tx, SET, set);
-      this.#epochs.write(tx, '1', epochKey);
+      this.#set.write(tx, set);
+      this.#epochs.write(tx, '1', { key: epochKey });
     });
   }
 
@@ -213,7 +188,7 @@ export class StoredMembership implements Membership {
     await this.#store.transact(async (tx) => {
       await check?.(tx);
       const set = await this.#requireSet(tx);
-      if (this.#service !== undefined) this.#logs.write(tx, this.#service, logId);
+      if (this.#service !== undefined) this.#logs.write(tx, this.#service, { logId });
       else await this.#renewLogs(tx, set, logId);
     });
   }
@@ -232,14 +207,14 @@ export class StoredMembership implements Membership {
 
   /** Promotion number of the recorded set, whose primary this cluster may no longer be; 0 without a set. */
   async promotion(): Promise<number> {
-    return (await this.#sets.find(this.#store, SET))?.promotion ?? 0;
+    return (await this.#set.find(this.#store))?.promotion ?? 0;
   }
 
   async identity(): Promise<SetIdentity> {
     const { clusterId, logId, keys, promotion } = await this.#requireSet(this.#store);
     const own =
       this.#service === undefined ? undefined : await this.#logs.find(this.#store, this.#service);
-    return { clusterId, logId: own ?? logId, keys, promotion };
+    return { clusterId, logId: own?.logId ?? logId, keys, promotion };
   }
 
   async currentEpoch(): Promise<EpochKey> {
@@ -250,8 +225,8 @@ export class StoredMembership implements Membership {
   }
 
   async findEpoch(epoch: number): Promise<EpochKey | undefined> {
-    const key = await this.#epochs.find(this.#store, String(epoch));
-    return key === undefined ? undefined : { epoch, key: Buffer.from(key, 'base64') };
+    const found = await this.#epochs.find(this.#store, String(epoch));
+    return found && { epoch, key: Buffer.from(found.key, 'base64') };
   }
 
   async findSecondary(id: string): Promise<AdmittedSecondary | undefined> {
@@ -269,26 +244,26 @@ export class StoredMembership implements Membership {
     for (const epoch of await this.#epochs.keys(tx)) this.#epochs.delete(tx, epoch);
     for (const service of await this.#logs.keys(tx)) this.#logs.delete(tx, service);
     for (const id of await this.#filters.keys(tx)) this.#filters.delete(tx, id);
-    this.#sets.delete(tx, SET);
+    this.#set.delete(tx);
   }
 
   /** Replaces the log ids of all services. */
   async #renewLogs(tx: Transaction, set: SetRecord, logId: string): Promise<void> {
     for (const service of await this.#logs.keys(tx)) this.#logs.delete(tx, service);
-    this.#sets.write(tx, SET, { ...set, logId });
+    this.#set.write(tx, { ...set, logId });
   }
 
   /** Entries published after this commit are encrypted with a new key, which is distributed again. */
-  async #beginEpoch(tx: Transaction, key: StoredKey): Promise<number> {
+  async #beginEpoch(tx: Transaction, key: string): Promise<number> {
     const set = await this.#requireSet(tx);
     const epoch = set.epoch + 1;
-    this.#epochs.write(tx, String(epoch), key);
-    this.#sets.write(tx, SET, { ...set, epoch });
+    this.#epochs.write(tx, String(epoch), { key });
+    this.#set.write(tx, { ...set, epoch });
     return epoch;
   }
 
   async #requireSet(reads: Reads): Promise<SetRecord> {
-    const set = await this.#sets.find(reads, SET);
+    const set = await this.#set.find(reads);
     if (set === undefined) throw new KeelsonError('replication.not_ready');
     return set;
   }

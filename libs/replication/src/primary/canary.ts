@@ -4,20 +4,25 @@
  */
 import { type Clock, pause, systemClock } from '@keelson/clock';
 import { hasCode } from '@keelson/errors';
-import { jsonRecords, type Store } from '@keelson/storage';
+import { type Store, singleRecord, unlessDamaged } from '@keelson/storage';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 
-interface Canary {
+const canaryShape = Type.Object({
   /** Clock of the primary. */
-  readonly writtenAtMs: number;
-}
+  writtenAtMs: Type.Number(),
+});
 
 const CANARY_INTERVAL_MS = 5000;
-const KEY = 'canary';
-const canaries = jsonRecords<Canary>('shared/replication/');
+const canaryRecord = singleRecord('replication/canary', {
+  scope: 'shared',
+  version: 1,
+  shape: canaryShape,
+});
 
-/** undefined before the first was written or has arrived. */
-export const findCanary = (store: Store): Promise<Readonly<Canary> | undefined> =>
-  canaries.find(store, KEY);
+/** undefined before the first was written or has arrived, and until the next if it cannot be read. */
+export const findCanary = (store: Store): Promise<Shaped<typeof canaryShape> | undefined> =>
+  unlessDamaged(canaryRecord.find(store));
 
 /**
  * Writes nothing if another cluster owns shared/, because that cluster's canary is replicated, or
@@ -28,7 +33,7 @@ export const findCanary = (store: Store): Promise<Readonly<Canary> | undefined> 
  */
 export const writeCanary = async (store: Store, writtenAtMs: number): Promise<void> => {
   try {
-    await store.transact((tx) => canaries.write(tx, KEY, { writtenAtMs }));
+    await store.transact((tx) => canaryRecord.write(tx, { writtenAtMs }));
   } catch (error) {
     if (!hasCode(error, 'replication.read_only', 'replication.switching')) throw error;
   }

@@ -1,8 +1,17 @@
 /**
  * Logs of the time before a promotion: the one that this store published, and the one that it followed. Both are
- * kept when the role changes, so that a former primary can tell which of its entries its successor never had.
+ * kept when the role changes, so that a former primary can tell which of its entries its successor never had. A
+ * record that cannot be read is written again at the next comparison or by the publisher.
  */
-import { jsonRecords, type Reads, type Store, type Transaction } from '@keelson/storage';
+import {
+  collection,
+  type Reads,
+  type Store,
+  type Transaction,
+  unlessDamaged,
+} from '@keelson/storage';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 import type { ReplicationKind } from '../domain/crossing.ts';
 import { unfilteredLogOf } from '../wire/names.ts';
 
@@ -12,25 +21,34 @@ export interface LogPosition {
   readonly sequence: number;
 }
 
-export interface FollowedRecord {
-  readonly logId: string;
+const followedShape = Type.Object({
+  logId: Type.String(),
   /** Public key of the secondary. */
-  readonly link: string;
+  link: Type.String(),
   /** Logs that were followed before it, the newest first. */
-  readonly former?: readonly string[];
+  former: Type.Optional(Type.Array(Type.String())),
   /** Groups withheld at the comparison; absent if there were none or too many to list. */
-  readonly withheldGroups?: readonly string[];
+  withheldGroups: Type.Optional(Type.Array(Type.String())),
   /** The withheld groups were too many to list. */
-  readonly isTruncated?: true;
-}
+  isTruncated: Type.Optional(Type.Literal(true)),
+});
+export type FollowedRecord = Shaped<typeof followedShape>;
 
 /** By service. */
-const followedLogs = jsonRecords<FollowedRecord>('node/replication/followed/');
+const followedLogs = collection('replication/followed', {
+  scope: 'node',
+  version: 1,
+  shape: followedShape,
+});
 /** By kind. */
-const ownLogs = jsonRecords<{ readonly logId: string }>('node/replication/own-log/');
+const ownLogs = collection('replication/own-log', {
+  scope: 'node',
+  version: 1,
+  shape: Type.Object({ logId: Type.String() }),
+});
 
 export const findFollowed = (reads: Reads, service: string): Promise<FollowedRecord | undefined> =>
-  followedLogs.find(reads, service);
+  unlessDamaged(followedLogs.find(reads, service));
 
 export const writeFollowed = (tx: Transaction, service: string, record: FollowedRecord): void =>
   followedLogs.write(tx, service, record);
@@ -50,7 +68,7 @@ export const findFormerLog = async (
 export const findOwnLog = async (
   reads: Reads,
   kind: ReplicationKind,
-): Promise<string | undefined> => (await ownLogs.find(reads, kind))?.logId;
+): Promise<string | undefined> => (await unlessDamaged(ownLogs.find(reads, kind)))?.logId;
 
 export const noteOwnLog = async (
   store: Store,

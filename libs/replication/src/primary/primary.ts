@@ -10,7 +10,8 @@ import type { Filter, ForwardQuestion, Heartbeat } from '@keelson/proto/replicat
 import type { Store } from '@keelson/storage';
 import { deriveLinkKey } from '../cipher/link-key.ts';
 import type { ReplicationKind } from '../domain/crossing.ts';
-import type { AdmittedSecondary, Membership } from '../membership/membership.ts';
+import type { Membership } from '../membership/membership.ts';
+import type { AdmittedSecondary } from '../membership/membership-records.ts';
 import { filteredLogOf, questionSubject, replicaSubject, streamOfLog } from '../wire/names.ts';
 import {
   type AnswerContent,

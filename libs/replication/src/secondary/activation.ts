@@ -4,11 +4,12 @@
  */
 import {
   type Barrier,
+  collection,
   type Fence,
-  jsonRecords,
   type Store,
   type Transaction,
 } from '@keelson/storage';
+import { Type } from 'typebox';
 import type { ReplicationKind } from '../domain/crossing.ts';
 
 const KEYRING_PATH = 'node/core/keyring';
@@ -17,7 +18,11 @@ const PATHS_PER_COMMIT = 1000;
 const NO_LOG = 'none';
 
 /** Key: the kind. */
-const activations = jsonRecords<{ readonly activation: string }>('node/replication/activations/');
+const activations = collection('replication/activations', {
+  scope: 'node',
+  version: 1,
+  shape: Type.Object({ activation: Type.String() }),
+});
 
 /** Whether this cluster has completed `activation`; "" means that there is none. */
 export const isActivated = async (

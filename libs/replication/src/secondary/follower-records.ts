@@ -1,42 +1,39 @@
 /** State of a secondary. The elected replica keeps it as a node record, which the other replicas report. */
-import {
-  type Fence,
-  jsonRecords,
-  type Store,
-  type SubpageIndex,
-  type TreeType,
-} from '@keelson/storage';
-import type { ConnectionState } from '../domain/connection-state.ts';
-import { type SecondaryState, startSecondary } from '../domain/secondary-state.ts';
+import { collection, type Fence, type Store, unlessDamaged } from '@keelson/storage';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+import { CONNECTION_STATES } from '../domain/connection-state.ts';
+import { secondaryStateShape, startSecondary } from '../domain/secondary-state.ts';
 
-export interface SecondaryStatus extends SecondaryState {
-  readonly connectionState: ConnectionState;
+const secondaryStatusShape = Type.Object({
+  ...secondaryStateShape.properties,
+  connectionState: Type.Enum(CONNECTION_STATES),
   /** Newest entry of the primary's log applied here; 0 until one was streamed. */
-  readonly lastRemoteWal: number;
-  readonly lastStartMs: number;
+  lastRemoteWal: Type.Number(),
+  lastStartMs: Type.Number(),
   /** Bytes of the stream and of answers since this process started. */
-  readonly bytesReceived: number;
+  bytesReceived: Type.Number(),
   /** While merkle-sync: records written so far. */
-  readonly copiedRecordCount: number;
+  copiedRecordCount: Type.Number(),
   /** Size of the newest completed comparison. */
-  readonly resync: { readonly records: number; readonly bytes: number };
-  /** Why the primary refuses this cluster, as after its revocation; undefined once it has answered a heartbeat. */
-  readonly refusal?: string | undefined;
+  resync: Type.Object({ records: Type.Number(), bytes: Type.Number() }),
+  /** Why the primary refuses this cluster, as after its revocation; absent once it has answered a heartbeat. */
+  refusal: Type.Optional(Type.String()),
   /** Newest entry the primary is known to have. */
-  readonly lastKnownWal: number;
-  /** The newest heartbeat; undefined before the first answer. */
-  readonly heartbeat:
-    | {
-        readonly atMs: number;
-        readonly clockSkewMs: number;
-        readonly roundTripMs: number;
-        readonly primaryClusterAddresses: readonly string[];
-        /** undefined in a record written before the primary sent it. */
-        readonly primaryApiAddress?: string;
-        readonly lagEntryCount: number;
-      }
-    | undefined;
-}
+  lastKnownWal: Type.Number(),
+  /** The newest heartbeat; absent before the first answer. */
+  heartbeat: Type.Optional(
+    Type.Object({
+      atMs: Type.Number(),
+      clockSkewMs: Type.Number(),
+      roundTripMs: Type.Number(),
+      primaryClusterAddresses: Type.Array(Type.String()),
+      primaryApiAddress: Type.String(),
+      lagEntryCount: Type.Number(),
+    }),
+  ),
+});
+export type SecondaryStatus = Shaped<typeof secondaryStatusShape>;
 
 /** Before the first run. */
 export const NOT_STARTED: SecondaryStatus = {
@@ -51,41 +48,59 @@ export const NOT_STARTED: SecondaryStatus = {
   heartbeat: undefined,
 };
 
+const differenceShape = Type.Array(
+  Type.Tuple([Type.Enum(['replicated', 'local']), Type.Array(Type.Number())]),
+);
 /** Subpages by tree. */
-export type Difference = readonly (readonly [TreeType, readonly SubpageIndex[]])[];
+export type Difference = Shaped<typeof differenceShape>;
 
-interface Linked {
-  readonly link: string;
-}
+const linkedShape = Type.Object({ link: Type.String() });
+type Linked = Shaped<typeof linkedShape>;
 
-/** A request from any replica to the elected one. */
-export interface FollowerRequest {
-  readonly id: string;
+const followerRequestShape = Type.Object({
+  id: Type.String(),
   /** True compares with the primary again; false only ends a back-off. */
-  readonly compares: boolean;
+  compares: Type.Boolean(),
   /** Subpages whose records are compared even if the trees are equal. */
-  readonly suspects: Difference;
-}
+  suspects: differenceShape,
+});
+/** A request from any replica to the elected one. */
+export type FollowerRequest = Shaped<typeof followerRequestShape>;
 
-export interface SharedStatus {
-  readonly status: SecondaryStatus;
-  readonly writtenAtMs: number;
+const sharedStatusShape = Type.Object({
+  status: secondaryStatusShape,
+  writtenAtMs: Type.Number(),
   /** The latest completed request; "" if there is none. */
-  readonly handled: string;
-}
-
-/** Sealed under the key of the link, by epoch. */
-interface KeptKeys extends Linked {
-  readonly sealed: Readonly<Record<string, string>>;
-}
+  handled: Type.String(),
+});
+export type SharedStatus = Shaped<typeof sharedStatusShape>;
 
 /** Number of epochs to keep; no stream still holds entries of older ones. */
 const KEPT_EPOCHS = 16;
 
-/** Records by service. Those of an earlier link to a primary are ignored. */
-const statuses = jsonRecords<SharedStatus & Linked>('node/replication/followers/');
-const requests = jsonRecords<FollowerRequest & Linked>('node/replication/requests/');
-const keys = jsonRecords<KeptKeys>('node/replication/epochs/');
+/**
+ * Records by service. Those of an earlier link to a primary are ignored, and so are those that cannot be read: all
+ * are written again soon.
+ */
+const statuses = collection('replication/followers', {
+  scope: 'node',
+  version: 1,
+  shape: Type.Object({ ...sharedStatusShape.properties, ...linkedShape.properties }),
+});
+const requests = collection('replication/requests', {
+  scope: 'node',
+  version: 1,
+  shape: Type.Object({ ...followerRequestShape.properties, ...linkedShape.properties }),
+});
+const keys = collection('replication/epochs', {
+  scope: 'node',
+  version: 1,
+  shape: Type.Object({
+    ...linkedShape.properties,
+    /** Sealed under the key of the link, by epoch. */
+    sealed: Type.Record(Type.String(), Type.String()),
+  }),
+});
 
 export class FollowerRecords {
   readonly #store: Store;
@@ -100,7 +115,7 @@ export class FollowerRecords {
   }
 
   async findStatus(): Promise<SharedStatus | undefined> {
-    return this.#ofThisLink(await statuses.find(this.#store, this.#service));
+    return this.#ofThisLink(await unlessDamaged(statuses.find(this.#store, this.#service)));
   }
 
   saveStatus(status: SharedStatus, fence: Fence): Promise<void> {
@@ -109,7 +124,7 @@ export class FollowerRecords {
   }
 
   async findRequest(): Promise<FollowerRequest | undefined> {
-    return this.#ofThisLink(await requests.find(this.#store, this.#service));
+    return this.#ofThisLink(await unlessDamaged(requests.find(this.#store, this.#service)));
   }
 
   request(request: FollowerRequest): Promise<void> {
@@ -119,14 +134,15 @@ export class FollowerRecords {
 
   /** A stored epoch key, for use when the primary cannot be reached. */
   async findKey(epoch: number): Promise<Uint8Array | undefined> {
-    const kept = this.#ofThisLink(await keys.find(this.#store, this.#service));
+    const kept = this.#ofThisLink(await unlessDamaged(keys.find(this.#store, this.#service)));
     const sealed = kept?.sealed[epoch];
     return sealed === undefined ? undefined : Buffer.from(sealed, 'base64');
   }
 
   async keepKey(epoch: number, sealedKey: Uint8Array): Promise<void> {
     await this.#store.transact(async (tx) => {
-      const kept = this.#ofThisLink(await keys.find(tx, this.#service))?.sealed ?? {};
+      const kept =
+        this.#ofThisLink(await unlessDamaged(keys.find(tx, this.#service)))?.sealed ?? {};
       const sealed: Record<string, string> = {
         ...kept,
         [epoch]: Buffer.from(sealedKey).toString('base64'),

@@ -5,15 +5,29 @@
  * record, so that a DR secondary has it when it replaces this cluster.
  */
 import { KeelsonError } from '@keelson/errors';
-import { jsonRecords, type RecordCollection, type Store } from '@keelson/storage';
+import { collection, type RecordCollection, type Store } from '@keelson/storage';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
 import type { ReplicationKind } from '../domain/crossing.ts';
 
 /** Records by id of the replication set. */
-type Promotions = RecordCollection<{ readonly promotion: number }>;
+type Promotions = RecordCollection<Shaped<typeof promotionShape>>;
+
+const promotionShape = Type.Object({ promotion: Type.Number() });
 
 const promotions: Readonly<Record<ReplicationKind, Promotions>> = {
-  performance: jsonRecords('local/replication/performance/promotions/'),
-  dr: jsonRecords('node/replication/promotions/'),
+  performance: collection('replication/performance/promotions', {
+    scope: 'local',
+    version: 1,
+    keys: 'paths',
+    shape: promotionShape,
+  }),
+  dr: collection('replication/promotions', {
+    scope: 'node',
+    version: 1,
+    keys: 'paths',
+    shape: promotionShape,
+  }),
 };
 
 export class KnownPromotion {

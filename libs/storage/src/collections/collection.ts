@@ -13,7 +13,10 @@ import {
   type RecordCollection,
   recordAt,
   recordsBelow,
+  type SealedRecord,
   type SingleRecord,
+  sealedRecordAt,
+  type ValueCipher,
 } from './record-collection.ts';
 import { type Declaration, type FIRST_SEGMENT, type Owner, register } from './table.ts';
 import { requireEachStep } from './upgrades.ts';
@@ -51,6 +54,10 @@ export type SingleOptions<Shape extends TSchema> = Omit<
   CollectionOptions<Shape>,
   'keys' | 'index' | keyof Ownership<never>
 >;
+
+export interface SealedOptions<Shape extends TSchema> extends SingleOptions<Shape> {
+  readonly cipher: ValueCipher;
+}
 
 /** Options of records that lie at several places, which `at` chooses between. */
 export interface PlacedOptions<Shape extends TSchema>
@@ -109,6 +116,28 @@ export const singleRecord = <Shape extends TSchema>(
   return {
     ...recordAt(`${scope}/${name}`, codec),
     declaration: registerOwned({ name, scopes: [scope], isSingle: true, codec, ...format }),
+  };
+};
+
+/**
+ * The record at `<scope>/<name>`, encrypted with a key that its readers have: for records of the node, which the
+ * barrier does not encrypt. @throws Error when an upgrade is missing
+ */
+export const sealedRecord = <Shape extends TSchema>(
+  name: string,
+  { scope, cipher, ...format }: SealedOptions<Shape>,
+): SealedRecord<Shaped<Shape>> & Declared => {
+  const codec = codecOf(name, [scope], format);
+  return {
+    ...sealedRecordAt(`${scope}/${name}`, codec, cipher),
+    declaration: registerOwned({
+      name,
+      scopes: [scope],
+      isSingle: true,
+      isSealed: true,
+      codec,
+      ...format,
+    }),
   };
 };
 

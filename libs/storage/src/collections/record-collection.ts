@@ -1,5 +1,13 @@
 /** Typed records below a prefix, and single ones at a path. */
-import type { ListOptions, Reads, ScanOptions, Transaction } from '../store.ts';
+import { KeelsonError } from '@keelson/errors';
+import type {
+  ListOptions,
+  Reads,
+  RecordEncoder,
+  ScanOptions,
+  StoredRecord,
+  Transaction,
+} from '../store.ts';
 import type { RecordCodec } from './codec.ts';
 
 /**
@@ -57,6 +65,23 @@ export interface SingleRecord<T> {
   delete(tx: Transaction): void;
 }
 
+/** A record at one path whose value is encrypted with a key that its readers have. */
+export interface SealedRecord<T> {
+  readonly path: string;
+  /** @throws KeelsonError `barrier.damaged_value` also for another key than that of the writer */
+  find(reads: Pick<Reads, 'readAs'>, key: Uint8Array): Promise<T | undefined>;
+  /** @throws Error when the value does not have the shape of the record */
+  write(tx: Transaction, key: Uint8Array, value: T): void;
+  delete(tx: Transaction): void;
+}
+
+/** Encryption of single values, bound to a text such as the path. */
+export interface ValueCipher {
+  seal(key: Uint8Array, purpose: string, value: Uint8Array): Uint8Array;
+  /** @throws KeelsonError when the value cannot be decrypted */
+  open(key: Uint8Array, purpose: string, sealed: Uint8Array): Uint8Array;
+}
+
 /** @param prefix ends with a slash */
 export const recordsBelow = <T>(
   prefix: string,
@@ -107,3 +132,41 @@ export const recordAt = <T>(path: string, codec: RecordCodec<T>): SingleRecord<T
   write: (tx, value) => tx.writeAs(path, codec, value),
   delete: (tx) => tx.delete(path),
 });
+
+export const sealedRecordAt = <T>(
+  path: string,
+  codec: RecordCodec<T>,
+  cipher: ValueCipher,
+): SealedRecord<T> => {
+  const open = (key: Uint8Array, sealed: Uint8Array): Uint8Array => {
+    try {
+      return cipher.open(key, path, sealed);
+    } catch (cause) {
+      throw new KeelsonError('barrier.damaged_value', { path }, { cause });
+    }
+  };
+  /** undefined if it was encrypted with another key. */
+  const openReplaced = (key: Uint8Array, replaced: StoredRecord): StoredRecord | undefined => {
+    try {
+      return { ...replaced, value: open(key, replaced.value) };
+    } catch {
+      return undefined;
+    }
+  };
+  return {
+    path,
+    find: (reads, key) =>
+      reads.readAs(path, { decode: (_, sealed) => codec.decode(path, open(key, sealed)) }),
+    write: (tx, key, value) => {
+      const sealing: RecordEncoder<T> = {
+        kind: codec.kind,
+        encode: (_, unsealed, { writable, replaced }) => {
+          const form = { writable, replaced: replaced && openReplaced(key, replaced) };
+          return cipher.seal(key, path, codec.encode(path, unsealed, form));
+        },
+      };
+      tx.writeAs(path, sealing, value);
+    },
+    delete: (tx) => tx.delete(path),
+  };
+};

@@ -22,6 +22,8 @@ export interface Declaration {
   readonly scopes: readonly RecordScope[];
   /** Whether there is one record at the path, rather than any number below it. */
   readonly isSingle: boolean;
+  /** Whether the value is encrypted with a key that only its readers have. */
+  readonly isSealed?: boolean;
   readonly version: number;
   readonly shape: TSchema;
   readonly codec: RecordCodec<unknown>;

@@ -2,11 +2,13 @@
 import type { Kysely } from 'kysely';
 import { type TSchema, Type } from 'typebox';
 import { beforeEach, describe, expect, expectTypeOf, test } from 'vitest';
-import { collection, collections, singleRecord } from '../collections/collection.ts';
+import { collection, collections, sealedRecord, singleRecord } from '../collections/collection.ts';
 import type { UpgradeStep, Upgrades } from '../collections/upgrades.ts';
+import { findUnreadable } from '../copies/unreadable-records.ts';
 import { defineProjection, type Projection } from '../projections/projection.ts';
 import { readableOnly } from '../records/readable-records.ts';
 import { recordReads } from '../records/recorded-reads.ts';
+import type { Transaction } from '../store.ts';
 import { get, put, refusal, type StoreContext } from './store-context.ts';
 
 const roomsOf = <Shape extends TSchema>(version: number, shape: Shape, upgrades: Upgrades = {}) =>
@@ -40,11 +42,10 @@ const third = roomsOf(
 );
 
 export const registerCollectionContract = (context: StoreContext): void => {
+  const write = (work: (tx: Transaction) => void) => context.store.transact(work);
+
   describe('records of a collection', () => {
     const stored = (key: string) => get(context.store, first.path(key));
-    const write = (
-      work: (tx: Parameters<Parameters<typeof context.store.transact>[0]>[0]) => void,
-    ) => context.store.transact(work);
 
     test('are stored as JSON in version 1, with the version before it from version 2 on', async () => {
       await write((tx) => first.write(tx, 'a', { name: 'blue', seats: 4 }));
@@ -127,6 +128,73 @@ export const registerCollectionContract = (context: StoreContext): void => {
         [0, {}],
       ] as const)
         expect(() => roomsOf(version, shape, upgrades)).toThrow('upgrades to');
+    });
+  });
+
+  describe('a sealed record', () => {
+    /** Adds the bytes of the key; a first byte proves the key. */
+    const shifted = (key: Uint8Array, value: Uint8Array, by: 1 | -1): Uint8Array =>
+      value.map((byte, at) => byte + by * (key[at % key.length] ?? 0));
+    const format = {
+      scope: 'node',
+      cipher: {
+        seal: (key: Uint8Array, path: string, value: Uint8Array) =>
+          shifted(key, Buffer.concat([Buffer.from(path), value]), 1),
+        open: (key: Uint8Array, path: string, sealed: Uint8Array) => {
+          const opened = Buffer.from(shifted(key, sealed, -1)).toString();
+          if (!opened.startsWith(path)) throw new Error('not for this path and key');
+          return Buffer.from(opened.slice(path.length));
+        },
+      },
+    } as const;
+    const code = sealedRecord('halls/code', {
+      ...format,
+      version: 1,
+      shape: Type.Object({ digits: Type.String() }),
+    });
+    const later = sealedRecord('halls/code', {
+      ...format,
+      version: 2,
+      shape: Type.Object({ digits: Type.String(), tries: Type.Integer() }),
+      upgrades: {
+        2: { up: (older) => ({ ...older, tries: 0 }), down: ({ digits }) => ({ digits }) },
+      },
+    });
+    const [key, another] = [Uint8Array.of(3, 5, 9), Uint8Array.of(3, 5, 8)];
+
+    test('has its version and shape below the encryption', async () => {
+      await write((tx) => code.write(tx, key, { digits: '1234' }));
+      expect(await get(context.store, code.path)).not.toContain('1234');
+      expect(await code.find(context.store, key)).toEqual({ digits: '1234' });
+      expect(await later.find(context.store, key)).toEqual({ digits: '1234', tries: 0 });
+      await write((tx) => later.write(tx, key, { digits: '5678', tries: 1 }));
+      expect(await later.find(context.store, key)).toEqual({ digits: '5678', tries: 1 });
+      const more = { digits: '5678', colour: 'red' };
+      await expect(write((tx) => code.write(tx, key, more))).rejects.toThrow('additional');
+      await write((tx) => code.delete(tx));
+      expect(await code.find(context.store, key)).toBeUndefined();
+    });
+
+    test('of a newer version, another key or another shape is damage of that record', async () => {
+      await write((tx) => later.write(tx, key, { digits: '5678', tries: 1 }));
+      await expect(code.find(context.store, key)).rejects.toThrow(refusal('storage.newer_record'));
+      expect(context.damaged).toEqual([code.path]);
+      const wrongKey = later.find(context.store, another);
+      await expect(wrongKey).rejects.toThrow(refusal('barrier.damaged_value'));
+      await write((tx) => tx.write(code.path, format.cipher.seal(key, code.path, Buffer.of(1))));
+      await expect(code.find(context.store, key)).rejects.toThrow(
+        refusal('storage.damaged_record'),
+      );
+      expect(await code.find(readableOnly(context.store), key)).toBeUndefined();
+      expect(context.store.damagedPaths()).toEqual([code.path]);
+    });
+
+    test('is copied as it is', async () => {
+      await write((tx) => later.write(tx, key, { digits: '5678', tries: 1 }));
+      const copy = await context.store.copies.take();
+      for await (const page of copy.pages)
+        expect(findUnreadable(page, context.barrier)).toEqual([]);
+      await copy.close();
     });
   });
 

@@ -1,23 +1,31 @@
 /** Projections. */
 import { setImmediate } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
+import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
-import { jsonRecords } from '../collections/json-records.ts';
+import { collection } from '../collections/collection.ts';
 import { countPage } from '../copies/store-copies.ts';
 import { defineProjection, type Projection } from '../projections/projection.ts';
+import type { Shaped } from '../shapes/shape.ts';
 import { damage, entriesAfter, refusal, type StoreContext } from './store-context.ts';
 
 export const registerProjectionContract = (context: StoreContext): void => {
   describe('projections', () => {
-    interface Room {
-      readonly name: string;
-      readonly seats: number;
-      readonly tags: readonly string[];
-    }
+    const roomShape = Type.Object({
+      name: Type.String(),
+      seats: Type.Number(),
+      tags: Type.Array(Type.String()),
+    });
+    type Room = Shaped<typeof roomShape>;
     interface Tables {
       readonly room_tag: { name: string; tag: string; seats: number | null };
     }
-    const rooms = jsonRecords<Room>('shared/rooms/');
+    const rooms = collection('rooms', {
+      scope: 'shared',
+      version: 1,
+      keys: 'paths',
+      shape: roomShape,
+    });
     const roomTags = (version: number, keep: (tag: string) => boolean = () => true) =>
       defineProjection<Room, Tables['room_tag']>({
         table: 'room_tag',
@@ -149,12 +157,16 @@ export const registerProjectionContract = (context: StoreContext): void => {
       ]);
     });
 
-    /** Throws on rooms without tags, as a projection does on a record of a shape that it does not know. */
+    /** Throws on rooms without tags. */
     const strict = (version: number): Projection => ({
       ...roomTags(version),
-      rows: (room) => (room as Room).tags.map((tag) => ({ name: 'strict', tag, seats: 1 })),
+      rows: (room) => {
+        const { tags } = room as Room;
+        if (tags.length === 0) throw new Error('no tags');
+        return tags.map((tag) => ({ name: 'strict', tag, seats: 1 }));
+      },
     });
-    const untagged = { name: 'untagged', seats: 1 } as unknown as Room;
+    const untagged: Room = { name: 'untagged', seats: 1, tags: [] };
 
     test('refuse the one transaction from which they compute no rows, and no other of its group', async () => {
       await context.reopen(strict(1));

@@ -1,8 +1,9 @@
 /** Records: bytes, types, views over them, and fencing. */
 import { propertySettings } from '@keelson/testkit';
 import fc from 'fast-check';
+import { Type } from 'typebox';
 import { beforeEach, describe, expect, expectTypeOf, test } from 'vitest';
-import { jsonRecords } from '../collections/json-records.ts';
+import { collection } from '../collections/collection.ts';
 import { deriveView } from '../records/derive-view.ts';
 import { readableOnly } from '../records/readable-records.ts';
 import { subpageOf } from '../records/record-digest.ts';
@@ -180,7 +181,12 @@ export const registerRecordContract = (context: StoreContext): void => {
   });
 
   describe('typed records', () => {
-    const rooms = jsonRecords<{ seats: number; tags?: string[] }>('shared/rooms/');
+    const rooms = collection('rooms', {
+      scope: 'shared',
+      version: 1,
+      keys: 'paths',
+      shape: Type.Object({ seats: Type.Number(), tags: Type.Optional(Type.Array(Type.String())) }),
+    });
 
     test('are decoded once until they change', async () => {
       await context.store.transact((tx) => rooms.write(tx, 'blue', { seats: 4, tags: ['a'] }));
@@ -207,7 +213,12 @@ export const registerRecordContract = (context: StoreContext): void => {
   });
 
   describe('a damaged record', () => {
-    const rooms = jsonRecords<{ readonly seats: number }>('shared/rooms/');
+    const rooms = collection('rooms', {
+      scope: 'shared',
+      version: 1,
+      keys: 'paths',
+      shape: Type.Object({ seats: Type.Number() }),
+    });
     beforeEach(async () => {
       await context.store.transact((tx) => {
         for (const key of ['a', 'b', 'c/1']) rooms.write(tx, key, { seats: 1 });

@@ -1,12 +1,14 @@
 /** Guarantees of a store that several processes have open at the same time. */
 import fc from 'fast-check';
 import type { Kysely } from 'kysely';
+import { Type } from 'typebox';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Barrier, createBarrier } from '../barrier/barrier.ts';
 import { openBarrierFor, rotateBarrier } from '../barrier/open-barrier.ts';
-import { jsonRecords } from '../collections/json-records.ts';
+import { collection } from '../collections/collection.ts';
 import { defineProjection, type Projection } from '../projections/projection.ts';
 import { deriveView } from '../records/derive-view.ts';
+import type { Shaped } from '../shapes/shape.ts';
 import type { Fence, Store } from '../store.ts';
 import { takeFence } from '../transaction/fence.ts';
 import { ROOT_KEY, type StorePlace } from './store-context.ts';
@@ -56,11 +58,14 @@ export const registerReplicatedStoreContract = (createPlace: () => Promise<Store
     });
 
     describe('of two versions of Keelson, while one is rolled out,', () => {
-      interface Room {
-        readonly name: string;
-        readonly seats: number;
-      }
-      const rooms = jsonRecords<Room>('shared/rooms/');
+      const roomShape = Type.Object({ name: Type.String(), seats: Type.Number() });
+      type Room = Shaped<typeof roomShape>;
+      const rooms = collection('rooms', {
+        scope: 'shared',
+        version: 1,
+        keys: 'paths',
+        shape: roomShape,
+      });
       /** Version 2 has one more column, and lists only rooms with a value there. */
       const roomTable = (version: 1 | 2): Projection =>
         defineProjection<Room, { name: string; seats?: number }>({

@@ -1,19 +1,24 @@
 /** Rows found by parts of their texts, and counts by key, compared with a full scan. */
 import fc from 'fast-check';
+import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
-import { jsonRecords } from '../collections/json-records.ts';
+import { collection } from '../collections/collection.ts';
 import { defineProjection, type Projection } from '../projections/projection.ts';
+import type { Shaped } from '../shapes/shape.ts';
 import type { StoreContext } from './store-context.ts';
 
-interface Room {
-  readonly house: string;
-  readonly names: readonly string[];
-}
+const roomShape = Type.Object({ house: Type.String(), names: Type.Array(Type.String()) });
+type Room = Shaped<typeof roomShape>;
 
 type RoomName = { readonly house: string; readonly name: string };
 
 const ALPHABET = 'ab-';
-const rooms = jsonRecords<Room>('shared/rooms/');
+const rooms = collection('rooms', {
+  scope: 'shared',
+  version: 1,
+  keys: 'paths',
+  shape: roomShape,
+});
 
 const roomNames = (version: number): Projection =>
   defineProjection<Room, RoomName>({

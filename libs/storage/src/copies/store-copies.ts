@@ -6,10 +6,13 @@
 
 import type { Clock } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
-import { jsonRecords } from '../collections/json-records.ts';
+import { Type } from 'typebox';
+import { singleRecord } from '../collections/collection.ts';
+import type { RecordVersions } from '../collections/record-versions.ts';
 import { digestRecord, treeTypeOf } from '../records/record-digest.ts';
 import { rangeBelow, requireRecordPath } from '../records/record-path.ts';
 import type { StoredRow } from '../records/stored-rows.ts';
+import type { Shaped } from '../shapes/shape.ts';
 import type { Reads, StoreCopies, StoreCopy, WalOperation } from '../store.ts';
 import { decodeOperations, encodeOperations } from '../wal/wal-codec.ts';
 import type { CopyRows, OpenCopy, StagedRow } from './copy-rows.ts';
@@ -19,18 +22,19 @@ const READ_ROWS = 500;
 /** A page ends with the record that reaches this size; one record is at most 4 MiB. */
 const PAGE_BYTES = 256 * 1024;
 
-export interface Restoration {
-  readonly id: string;
-  readonly atMs: number;
-}
+const restorationShape = Type.Object({ id: Type.String(), atMs: Type.Number() });
+export type Restoration = Shaped<typeof restorationShape>;
 
 /** The newest restoration of a store; not encrypted, so that it can be written by the restoration itself. */
-const restorations = jsonRecords<Restoration>('node/core/');
-const RESTORATION_KEY = 'restoration';
+const restorationRecord = singleRecord('core/restoration', {
+  scope: 'node',
+  version: 1,
+  shape: restorationShape,
+});
 
 /** The newest restoration of the store; undefined: it was never restored. */
 export const loadRestoration = (reads: Reads): Promise<Restoration | undefined> =>
-  restorations.find(reads, RESTORATION_KEY);
+  restorationRecord.find(reads);
 
 const SCOPES = ['local/', 'node/', 'shared/'] as const;
 
@@ -83,6 +87,7 @@ export const countPage = (page: Uint8Array): number => parsePage(page).length;
 export interface StoreCopiesOptions {
   readonly rows: CopyRows;
   readonly clock: Clock;
+  readonly versions: Pick<RecordVersions, 'writable'>;
   /** Runs work while this process commits nothing. */
   readonly exclusively: (work: () => Promise<void>) => Promise<void>;
   readonly head: () => Promise<number>;
@@ -93,6 +98,7 @@ export interface StoreCopiesOptions {
 export const storeCopies = ({
   rows,
   clock,
+  versions,
   exclusively,
   head,
   onReplaced,
@@ -132,9 +138,11 @@ export const storeCopies = ({
       await exclusively(async () => {
         // Written in addition to the records of the copy: nothing else shows that the log was interrupted.
         const mark = {
-          path: restorations.path(RESTORATION_KEY),
-          stored: Buffer.from(
-            JSON.stringify({ id: restoration, atMs: clock.nowMs() } satisfies Restoration),
+          path: restorationRecord.path,
+          stored: restorationRecord.codec.encode(
+            restorationRecord.path,
+            { id: restoration, atMs: clock.nowMs() },
+            { writable: versions.writable(restorationRecord.codec.kind), replaced: undefined },
           ),
           digest: undefined,
         };

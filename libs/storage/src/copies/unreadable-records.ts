@@ -31,7 +31,7 @@ const toUnreadable = (path: string, error: unknown): UnreadableRecord => {
 
 /**
  * The first record of each kind that cannot be read. Encrypted records are not checked while the barrier is sealed,
- * and of those without a declaration only whether they can be decrypted.
+ * and of those without a declaration only whether they can be decrypted. What is in a sealed record is unknown.
  * @throws KeelsonError `storage.damaged_copy`
  */
 export const findUnreadable = (page: Uint8Array, barrier: Barrier): readonly UnreadableRecord[] => {
@@ -42,7 +42,8 @@ export const findUnreadable = (page: Uint8Array, barrier: Barrier): readonly Unr
     if (isEncrypted && barrier.isSealed) continue;
     try {
       const value = isEncrypted ? barrier.decrypt(path, stored) : stored;
-      findDeclaration(path)?.codec.decode(path, value);
+      const declaration = findDeclaration(path);
+      if (declaration?.isSealed !== true) declaration?.codec.decode(path, value);
     } catch (error) {
       const unreadable = toUnreadable(path, error);
       if (!found.has(unreadable.kind)) found.set(unreadable.kind, unreadable);

@@ -1,26 +1,28 @@
 /** Records of the killed writer, and the invariants that they must satisfy afterwards. */
 import type { Kysely } from 'kysely';
-import { jsonRecords } from '../collections/json-records.ts';
+import { Type } from 'typebox';
+import { collection } from '../collections/collection.ts';
 import { defineProjection, type Projection } from '../projections/projection.ts';
 import { subpageOf } from '../records/record-digest.ts';
+import type { Shaped } from '../shapes/shape.ts';
 import type { Store } from '../store.ts';
 
 export const ROOT_KEY = new Uint8Array(32).fill(5);
 
-/** Each id has two of them, left and right, written and deleted by one transaction. */
-interface Half {
-  readonly id: string;
-  readonly words: readonly string[];
-  readonly filler: string;
-}
+const halfShape = Type.Object({
+  id: Type.String(),
+  words: Type.Array(Type.String()),
+  filler: Type.String(),
+});
 
-export const halves = jsonRecords<Half>('shared/halves/');
+/** Each id has two of them, left and right, written and deleted by one transaction. */
+export const halves = collection('halves', { scope: 'shared', version: 1, shape: halfShape });
 
 interface Tables {
   readonly half_word: { id: string; word: string };
 }
 
-export const halfWords = defineProjection<Half, Tables['half_word']>({
+export const halfWords = defineProjection<Shaped<typeof halfShape>, Tables['half_word']>({
   table: 'half_word',
   version: 1,
   source: halves,

@@ -4,26 +4,28 @@
  */
 
 import {
-  type LinkKeyPair,
+  linkKeyPairShape,
   openMessage,
   type ReplicationKind,
   sealMessage,
 } from '@keelson/replication';
-import { collection, type Reads, singleRecord, type Transaction } from '@keelson/storage';
+import {
+  collection,
+  type Reads,
+  sealedRecord,
+  singleRecord,
+  type Transaction,
+} from '@keelson/storage';
 import type { Shaped } from '@keelson/storage/shape';
-import { Type } from 'typebox';
-import type { Ceremony } from '../seal/domain/ceremony.ts';
+import { type TSchema, Type } from 'typebox';
+import { ceremonyFor } from '../seal/domain/ceremony.ts';
 import { deriveServiceKey } from '../seal/root-key-wrap.ts';
-import type { TokenPurpose } from '../seal/seal-records.ts';
-import type { ActivationBundle } from './domain/activation-bundle.ts';
+import { tokenPurposeShape } from '../seal/seal-records.ts';
+import { activationBundleShape } from './domain/activation-bundle.ts';
 
 export const linkRecordShape = Type.Object({
   secondaryId: Type.String(),
-  keys: Type.Object({
-    /** 32 bytes each, base64url. */
-    publicKey: Type.String(),
-    privateKey: Type.String(),
-  }),
+  keys: linkKeyPairShape,
   primaryPublicKey: Type.String(),
   addresses: Type.Array(Type.String()),
   /** PEM; contents of ca_file or ca_path at the time they were given. */
@@ -74,13 +76,13 @@ export const effectiveRoles = (roles: Roles): Roles =>
 export const roleRecordShape = Type.Union([primaryRoleRecordShape, secondaryRoleRecordShape]);
 export type RoleRecord = Shaped<typeof roleRecordShape>;
 
-/** An activation in progress, resumed at the next start. */
-export interface PendingActivation {
-  readonly bundle: ActivationBundle;
-  readonly keys: LinkKeyPair;
-  readonly trustedRoots?: readonly string[] | undefined;
-  readonly activation: string;
-}
+const pendingActivationShape = Type.Object({
+  bundle: activationBundleShape,
+  keys: linkKeyPairShape,
+  trustedRoots: Type.Optional(Type.Array(Type.String())),
+  activation: Type.String(),
+});
+export type PendingActivation = Shaped<typeof pendingActivationShape>;
 
 const issuedTokenShape = Type.Object({ accessor: Type.String() });
 
@@ -89,37 +91,39 @@ const performanceRoles = singleRecord('replication/performance/role', {
   version: 1,
   shape: roleRecordShape,
 });
-const SEALED_PREFIX = 'node/replication/sealed/';
 
-/** Records of the node, stored as JSON encrypted under a key derived from the root key. */
-const sealedRecords = <T>(name: string) => {
-  const path = `${SEALED_PREFIX}${name}`;
-  const keyOf = (rootKey: Uint8Array): Uint8Array => deriveServiceKey(rootKey, 'replication');
-  return {
-    path,
-    find: async (reads: Reads, rootKey: Uint8Array): Promise<T | undefined> => {
-      const record = await reads.read(path);
-      return record === undefined
-        ? undefined
-        : (JSON.parse(openMessage(keyOf(rootKey), path, record.value).toString()) as T);
+const keyOf = (rootKey: Uint8Array): Uint8Array => deriveServiceKey(rootKey, 'replication');
+
+/** A record of the node, encrypted under a key derived from the root key, which its readers give. */
+const sealedByRootKey = <Shape extends TSchema>(name: string, shape: Shape) =>
+  sealedRecord(`replication/sealed/${name}`, {
+    scope: 'node',
+    version: 1,
+    shape,
+    cipher: {
+      seal: (rootKey, path, value) => sealMessage(keyOf(rootKey), path, value),
+      open: (rootKey, path, sealed) => openMessage(keyOf(rootKey), path, sealed),
     },
-    write: (tx: Transaction, rootKey: Uint8Array, value: T): void =>
-      tx.write(path, sealMessage(keyOf(rootKey), path, Buffer.from(JSON.stringify(value)))),
-    delete: (tx: Transaction): void => tx.delete(path),
-  };
-};
+  });
 
-const drRole = sealedRecords<RoleRecord>('dr-role');
-export const pendingActivation = sealedRecords<PendingActivation>('pending-activation');
+const drRole = sealedByRootKey('dr-role', roleRecordShape);
+/** An activation in progress, resumed at the next start. */
+export const pendingActivation = sealedByRootKey('pending-activation', pendingActivationShape);
 /** Keys made by generate-public-key that have not been used yet. */
 export const pendingKeys = {
-  performance: sealedRecords<LinkKeyPair>('performance-keys'),
-  dr: sealedRecords<LinkKeyPair>('dr-keys'),
+  performance: sealedByRootKey('performance-keys', linkKeyPairShape),
+  dr: sealedByRootKey('dr-keys', linkKeyPairShape),
 };
 /** The attempt to make a DR operation token. A DR secondary can write records of its node only. */
-export const operationTokenAttempt = sealedRecords<Ceremony<TokenPurpose>>('dr-token-attempt');
+export const operationTokenAttempt = sealedByRootKey(
+  'dr-token-attempt',
+  ceremonyFor(tokenPurposeShape),
+);
 /** SHA-256 of the DR operation token, hex. */
-export const operationToken = sealedRecords<{ readonly hash: string }>('dr-operation-token');
+export const operationToken = sealedByRootKey(
+  'dr-operation-token',
+  Type.Object({ hash: Type.String() }),
+);
 
 /** Tokens made for secondaries, by secondary id. Revoking a secondary also revokes its token. */
 export const activationTokens = {

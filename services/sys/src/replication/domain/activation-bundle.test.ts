@@ -31,9 +31,11 @@ test.for([
 
 describe('a bundle', () => {
   test('of a primary is accepted', () => {
-    expect(toActivationBundle(bundle)).toBe(bundle);
+    expect(toActivationBundle(bundle)).toEqual(bundle);
     const own = { ...bundle, secondaryKeys: { publicKey: 'a', privateKey: 'b' } };
-    expect(toActivationBundle(own)).toBe(own);
+    expect(toActivationBundle(own)).toEqual(own);
+    const newer = { ...own, seal: { ...own.seal, type: 'shamir' }, region: 'eu' };
+    expect(toActivationBundle(newer)).toEqual(own);
   });
 
   const here = { kind: 'dr', nowMs: 999 } as const;

@@ -3,69 +3,49 @@
  * key shares that apply from then on. Like a root token, it gives access to all data.
  */
 import { KeelsonError } from '@keelson/errors';
-import type { ShareCounts } from '../../seal/domain/share-counts.ts';
+import { ShapeCheck, type Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+import { Clean } from 'typebox/value';
 
-export type Kind = 'performance' | 'dr';
+const KINDS = ['performance', 'dr'] as const;
+export type Kind = (typeof KINDS)[number];
 
-interface SealOfPrimary extends ShareCounts {
-  /** Root key wrapped with the key that the primary's shares yield; base64. */
-  readonly wrappedForShares: string;
-}
-
-export interface ActivationBundle {
-  readonly kind: Kind;
+export const activationBundleShape = Type.Object({
+  kind: Type.Enum(KINDS),
   /** Software version of the primary. */
-  readonly version: string;
-  readonly clusterId: string;
-  readonly secondaryId: string;
-  readonly primaryClusterAddress: string;
-  readonly primaryPublicKey: string;
+  version: Type.String(),
+  clusterId: Type.String(),
+  secondaryId: Type.String(),
+  primaryClusterAddress: Type.String(),
+  primaryPublicKey: Type.String(),
   /** Absent when the secondary generated its own keys. */
-  readonly secondaryKeys?: { readonly publicKey: string; readonly privateKey: string };
-  readonly seal: SealOfPrimary;
-  readonly expiresAtMs: number;
-}
+  secondaryKeys: Type.Optional(
+    Type.Object({ publicKey: Type.String(), privateKey: Type.String() }),
+  ),
+  seal: Type.Object({
+    shares: Type.Integer(),
+    threshold: Type.Integer(),
+    /** Root key wrapped with the key that the primary's shares yield; base64. */
+    wrappedForShares: Type.String(),
+  }),
+  expiresAtMs: Type.Number(),
+});
+export type ActivationBundle = Shaped<typeof activationBundleShape>;
 
-type Members = Readonly<Record<string, unknown>>;
-
-const isMembers = (value: unknown): value is Members => typeof value === 'object' && value !== null;
-
-const areText = (members: Members, names: readonly string[]): boolean =>
-  names.every((name) => typeof members[name] === 'string');
-
-const isSeal = (seal: unknown): boolean =>
-  isMembers(seal) &&
-  Number.isInteger(seal['shares']) &&
-  Number.isInteger(seal['threshold']) &&
-  areText(seal, ['wrappedForShares']);
-
-const TEXTS = [
-  'kind',
-  'version',
-  'clusterId',
-  'secondaryId',
-  'primaryClusterAddress',
-  'primaryPublicKey',
-];
+const check = new ShapeCheck(activationBundleShape);
 
 /**
- * Validates the content of a token as the bundle of a primary, because anyone can wrap anything.
+ * Validates the content of a token as the bundle of a primary, because anyone can wrap anything. Fields that only a
+ * newer primary knows are left out, so that its version is what is refused.
  * @throws KeelsonError `request.invalid`
  */
 export const toActivationBundle = (held: unknown): ActivationBundle => {
-  const isBundle =
-    isMembers(held) &&
-    areText(held, TEXTS) &&
-    typeof held['expiresAtMs'] === 'number' &&
-    isSeal(held['seal']) &&
-    (held['secondaryKeys'] === undefined ||
-      (isMembers(held['secondaryKeys']) &&
-        areText(held['secondaryKeys'], ['publicKey', 'privateKey'])));
-  if (!isBundle)
+  const known = Clean(activationBundleShape, structuredClone(held));
+  if (check.findFault(known) !== undefined)
     throw new KeelsonError('request.invalid', {
       text: 'the token is not a secondary activation token',
     });
-  return held as unknown as ActivationBundle;
+  return known as ActivationBundle;
 };
 
 /** @throws KeelsonError `request.invalid` when the bundle is for another kind, or has expired */

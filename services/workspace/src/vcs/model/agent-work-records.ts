@@ -1,6 +1,6 @@
 /** Work at repositories that only the agents of a pool reach, until one of them has done it. */
 
-import { collection, type ReadonlyDeep, type Reads, type Transaction } from '@keelson/storage';
+import { collection, type Reads, type Transaction } from '@keelson/storage';
 import { nullable, type Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
 import { queuedWorkShape, toWorkKey } from '../../workspaces/model/repository-records.ts';
@@ -96,7 +96,7 @@ export const deleteAgentWork = (tx: Transaction, key: AgentWorkKey, work: AgentW
 
 export interface ClaimedWork {
   readonly key: AgentWorkKey;
-  readonly work: ReadonlyDeep<AgentWork> & { readonly claim: ReadonlyDeep<WorkClaim> };
+  readonly work: AgentWork & { readonly claim: WorkClaim };
 }
 
 /** The work with a claim, unless the claim has ended. */
