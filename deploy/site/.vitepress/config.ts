@@ -73,6 +73,8 @@ export default {
           if (children) resolveLinks(relative(REPOSITORY, env.realPath ?? env.path), children);
       }),
   },
+  // The index of the search is one chunk, which grows with the pages.
+  vite: { build: { chunkSizeWarningLimit: 2000 } },
   themeConfig: {
     sidebar: toSidebar(),
     outline: [2, 3],

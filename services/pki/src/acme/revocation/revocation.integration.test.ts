@@ -38,6 +38,19 @@ describe('revocation', () => {
     expect(problem(again)).toEqual([400, 'alreadyRevoked']);
   });
 
+  test('asked for eight times at once happens once', async () => {
+    const client = acme.client();
+    const leaf = leafOf((await acme.obtain(client, 'localhost')).certificate);
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => client.post('revoke-cert', { certificate: toText(leaf) })),
+    );
+    const statuses = answers.map(({ status }) => status).toSorted();
+    expect(statuses).toEqual([200, ...Array.from({ length: 7 }, () => 400)]);
+    expect(answers.filter(({ status }) => status === 400).map(problem)).toEqual(
+      Array.from({ length: 7 }, () => [400, 'alreadyRevoked']),
+    );
+  });
+
   test('by the key of the certificate', async () => {
     const client = acme.client();
     await client.register();
