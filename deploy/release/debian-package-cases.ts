@@ -84,10 +84,10 @@ export const registerDebianPackageCases = (file: () => string): void => {
       dpkg --verify keelson
       getent passwd keelson | cut -d: -f6,7
       keelson --version
-      stat -c '%a %U' /etc/keelson/keelson.env
+      stat -c '%a %U' /etc/keelson/keelson.env /usr/share/man/man1/keelson.1
     `);
       expect(printed).toBe(
-        `/var/lib/keelson:/usr/sbin/nologin\n${rootManifest().version}\n640 root\n`,
+        `/var/lib/keelson:/usr/sbin/nologin\n${rootManifest().version}\n640 root\n644 root\n`,
       );
     });
 
@@ -163,7 +163,9 @@ export const registerDebianPackageCases = (file: () => string): void => {
       await shell(
         'mkdir -p /var/lib/keelson && dpkg --remove keelson && test -e /etc/keelson/keelson.env',
       );
-      await shell('! test -e /usr/lib/keelson && dpkg --purge keelson && ! test -e /etc/keelson');
+      await shell(
+        '! test -e /usr/lib/keelson && dpkg --purge keelson && ! test -e /etc/keelson && getent passwd keelson',
+      );
       expect(existsSync(join(layers, 'changed/var/lib/keelson'))).toBe(true);
     });
   });

@@ -19,6 +19,7 @@ const SETTINGS = 'etc/keelson/keelson.env';
 /** Where the sources of this folder are installed. */
 const INSTALLED: Readonly<Record<string, string>> = {
   keelson: 'usr/bin/keelson',
+  'keelson.1': 'usr/share/man/man1/keelson.1',
   'keelson.env': SETTINGS,
   'keelson.service': 'usr/lib/systemd/system/keelson.service',
 };
