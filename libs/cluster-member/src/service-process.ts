@@ -157,7 +157,7 @@ const startService = async <S extends ConfigSchema, I extends KeptIdentity>(
     services: registrations,
   });
   const probes = await startProbes(settings.probeAddress, {
-    askNeighbours: () => store.position(),
+    askNeighbours: () => store.requireUsable(),
     metrics: registry,
   });
   logger.info({ port: server.port }, 'serving');

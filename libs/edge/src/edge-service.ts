@@ -42,7 +42,10 @@ export interface EdgeResponse {
 }
 
 export interface EdgeService {
-  /** Does not reject for an expected refusal: the service answers those with its own error documents. */
+  /**
+   * Does not reject for an expected refusal: the service answers those with its own error documents.
+   * @throws KeelsonError `storage.superseded`, so that another replica can be asked
+   */
   handle(request: EdgeRequest): Promise<EdgeResponse>;
   describe(): Promise<ServiceDescription>;
   /**

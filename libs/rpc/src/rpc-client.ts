@@ -4,6 +4,7 @@
  */
 
 import { isIP } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   Client,
   type ClientReadableStream,
@@ -11,7 +12,7 @@ import {
   type MethodDefinition,
   type ServiceError,
 } from '@grpc/grpc-js';
-import { KeelsonError } from '@keelson/errors';
+import { hasCode, KeelsonError } from '@keelson/errors';
 import { clientChannelOptions } from './channel-options.ts';
 import { fromGrpcStatus } from './grpc-status.ts';
 import type { CallOptions, RpcDefinition, RpcService, UntypedMethod } from './rpc-service.ts';
@@ -63,9 +64,31 @@ const cancelOn = (signal: AbortSignal | undefined, call: { cancel(): void }): ((
   return () => signal?.removeEventListener('abort', cancel);
 };
 
-const unaryCaller =
+/** Waits before a call is sent to the next replica, because the one that was asked may not write to its store. */
+const SUPERSEDED_WAITS_MS = [0, 0, 50, 100, 200, 400, 800, 1600, 3200];
+
+const unaryCaller = (
+  client: Client,
+  method: MethodDefinition<unknown, unknown>,
+  service: string,
+) => {
+  const callOnce = callerOnce(client, method, service);
+  return async (request: unknown, options: CallOptions = {}): Promise<unknown> => {
+    for (const waitMs of SUPERSEDED_WAITS_MS) {
+      try {
+        return await callOnce(request, options);
+      } catch (error) {
+        if (!hasCode(error, 'storage.superseded')) throw error;
+      }
+      await delay(waitMs);
+    }
+    return callOnce(request, options);
+  };
+};
+
+const callerOnce =
   (client: Client, method: MethodDefinition<unknown, unknown>, service: string) =>
-  (request: unknown, options: CallOptions = {}): Promise<unknown> =>
+  (request: unknown, options: CallOptions): Promise<unknown> =>
     new Promise((resolve, reject) => {
       if (options.signal?.aborted) {
         reject(new KeelsonError('request.cancelled'));

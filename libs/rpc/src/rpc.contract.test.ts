@@ -72,6 +72,21 @@ describe('a unary call', () => {
     expect((error as Error).cause).toBeUndefined();
   });
 
+  test('is repeated by another replica if the first may not write to its store', async () => {
+    let refusals = 0;
+    const former = await serve([
+      answering(() => {
+        refusals += 1;
+        return Promise.reject(new KeelsonError('storage.superseded'));
+      }),
+    ]);
+    const current = await serve([answering(({ token }) => Promise.resolve(principalOf(token)))]);
+    const client = identityClient(former, current);
+    for (let call = 0; call < 8; call += 1)
+      expect(await client.identify({ token: 'u' })).toEqual(principalOf('u'));
+    expect(refusals).toBeGreaterThan(0);
+  });
+
   test('turns a bug into `internal` and reports it on the serving side', async () => {
     const reported: unknown[] = [];
     const bug = new Error('a bug');

@@ -1,3 +1,4 @@
+import { KeelsonError } from '@keelson/errors';
 import { expect, test } from 'vitest';
 import { startProbes } from './probes.ts';
 
@@ -9,12 +10,18 @@ const statusOf = async (port: number | undefined, path: string): Promise<number>
 test('readiness depends on other services, liveness does not', async () => {
   let answers = true;
   const probes = await startProbes('127.0.0.1:0', {
-    askNeighbours: () => (answers ? Promise.resolve() : Promise.reject(new Error('away'))),
+    askNeighbours: () =>
+      answers ? Promise.resolve() : Promise.reject(new KeelsonError('storage.superseded')),
     metrics,
   });
   expect(await statusOf(probes.port, '/readyz')).toBe(200);
   answers = false;
-  expect(await statusOf(probes.port, '/readyz')).toBe(503);
+  const refused = await fetch(`http://127.0.0.1:${probes.port}/readyz`);
+  expect(refused.status).toBe(503);
+  expect(await refused.json()).toEqual({
+    status: 'not ready',
+    reason: expect.stringContaining('another version of Keelson'),
+  });
   expect(await statusOf(probes.port, '/healthz')).toBe(200);
   expect(await statusOf(probes.port, '/elsewhere')).toBe(404);
   answers = true;

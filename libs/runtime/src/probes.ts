@@ -1,5 +1,6 @@
 /** HTTP probes and metrics for orchestrators, for services whose own port only serves gRPC over mTLS. */
 import type { Server } from 'node:http';
+import { KeelsonError } from '@keelson/errors';
 
 // An import would evaluate the getters of the module and load undici with it: 5 MB and 30 ms.
 const { createServer } = process.getBuiltinModule('node:http');
@@ -14,13 +15,14 @@ export interface Probes {
   readonly port: number | undefined;
 }
 
-const within = (work: Promise<unknown>, limitMs: number): Promise<boolean> =>
+/** @returns why the work failed; undefined if it did not */
+const faultOf = (work: Promise<unknown>, limitMs: number): Promise<string | undefined> =>
   new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(false), limitMs);
+    const timer = setTimeout(() => resolve(`no answer within ${limitMs} ms`), limitMs);
     work
       .then(
-        () => resolve(true),
-        () => resolve(false),
+        () => resolve(undefined),
+        (error: unknown) => resolve(KeelsonError.from(error).message),
       )
       .finally(() => clearTimeout(timer));
   });
@@ -48,7 +50,7 @@ export interface ProbedProcess {
 
 /**
  * `GET /healthz`: 200 if the process runs. `GET /readyz`: 200 if the services that this one depends on answer
- * as well, otherwise 503. `GET /metrics`: the metrics of the process. The responses contain no secrets and
+ * as well, otherwise 503 with the reason. `GET /metrics`: the metrics of the process. The responses contain no secrets and
  * need no authentication.
  * @param address host:port; undefined: no probes
  */
@@ -58,16 +60,18 @@ export const startProbes = async (
 ): Promise<Probes> => {
   if (address === undefined) return { port: undefined, close: () => Promise.resolve() };
   let isStopping = false;
-  const isReady = async (): Promise<boolean> =>
-    !isStopping && (await within(probed.askNeighbours(), ANSWER_WITHIN_MS));
+  const findFault = async (): Promise<string | undefined> =>
+    isStopping ? 'it is about to stop' : faultOf(probed.askNeighbours(), ANSWER_WITHIN_MS);
   const server = createServer((request, response) => {
-    const answer = (status: number, text: string): void => {
+    const answer = (status: number, text: string, reason?: string): void => {
       response.writeHead(status, { 'content-type': 'application/json', connection: 'close' });
-      response.end(`{"status":"${text}"}\n`);
+      response.end(`${JSON.stringify({ status: text, reason })}\n`);
     };
     if (request.url === '/healthz') answer(200, 'alive');
     else if (request.url === '/readyz')
-      void isReady().then((ready) => answer(ready ? 200 : 503, ready ? 'ready' : 'not ready'));
+      void findFault().then((fault) =>
+        fault === undefined ? answer(200, 'ready') : answer(503, 'not ready', fault),
+      );
     else if (request.url === '/metrics')
       probed.metrics.metrics().then(
         (text) => {

@@ -61,6 +61,8 @@ export class EdgeConnection {
   readonly #opened = Promise.withResolvers<void>();
   readonly #retired = Promise.withResolvers<void>();
   readonly #closed = Promise.withResolvers<void>();
+  /** Until then other replicas are preferred, because this one may not write to its store. */
+  avoidedUntilMs = 0;
   #lastId = 0;
   #hasOpened = false;
   #isRetired = false;

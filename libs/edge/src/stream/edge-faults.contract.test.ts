@@ -349,6 +349,86 @@ describe('one of two replicas killed under load', () => {
   });
 });
 
+describe('a replica that may not write to its store', () => {
+  const superseded = () => Promise.reject(new KeelsonError('storage.superseded'));
+  const ready = async (client: ConnectedEdge, count: number): Promise<void> => {
+    await expect
+      .poll(() => client.status.filter(({ state }) => state === 'ready').length)
+      .toBe(count);
+  };
+
+  test('passes requests and calls to another, which is asked first from then on', async () => {
+    let asked = 0;
+    const refuse = () => {
+      asked += 1;
+      return superseded();
+    };
+    const former = await serve(refuse, { identify: refuse });
+    const answered = messageOf(IdentifyResponse, { principal: messageOf(Principal, { id: 'u' }) });
+    const current = await serve(() => Promise.resolve(edgeResponse(201)), {
+      identify: () => Promise.resolve(answered),
+    });
+    const client = connect([former.port, current.port]);
+    await ready(client, 2);
+    for (let request = 0; request < 20; request += 1) {
+      const body = bufferedBody(Buffer.from('{}'));
+      const answer = await client.edge.handle(edgeRequest({ method: 'POST', body }));
+      expect(answer.head.status).toBe(201);
+      expect(await client.client(IdentityDefinition).identify({ token: 'u' })).toEqual(answered);
+    }
+    expect(asked).toBeLessThan(2);
+  });
+
+  test('is asked again when the others may not write either', async () => {
+    let writer = 0;
+    const replicas = await Promise.all(
+      [0, 1].map((at) =>
+        serve(() => (writer === at ? Promise.resolve(edgeResponse(200 + at)) : superseded())),
+      ),
+    );
+    const client = connect(replicas.map(({ port }) => port));
+    await ready(client, 2);
+    for (const at of [0, 1, 0, 1]) {
+      writer = at;
+      const { head } = await client.edge.handle(edgeRequest({ method: 'POST' }));
+      expect(head.status).toBe(200 + at);
+    }
+  });
+
+  test('lets requests wait until one that may connects', async () => {
+    const refused = Promise.withResolvers<void>();
+    const former = await serve(() => {
+      refused.resolve();
+      return superseded();
+    });
+    const later = await serve(() => never);
+    await later.stop(0);
+    const client = connect([former.port, later.port]);
+    await ready(client, 1);
+    const answer = client.edge.handle(edgeRequest({ method: 'POST' }));
+    await refused.promise;
+    await serve(() => Promise.resolve(edgeResponse(204)), undefined, `127.0.0.1:${later.port}`);
+    expect((await answer).head.status).toBe(204);
+  });
+
+  test('is the answer if there is none that may, or the body is gone', async () => {
+    const former = await serve(superseded);
+    const clock = new ManualClock();
+    const client = connect([former.port], clock);
+    await ready(client, 1);
+    const refusal = { code: 'storage.superseded', httpStatus: 503 };
+    const body = streamedBody(async function* () {
+      yield Buffer.alloc(10);
+    });
+    await expect(client.edge.handle(edgeRequest({ body }))).rejects.toMatchObject(refusal);
+    const limited = client.edge.handle(edgeRequest({ timeoutMs: 60_000 }));
+    const outcome = limited.catch((error: unknown) => error);
+    await expect.poll(() => client.status[0]?.idsUnderWay).toBe(0);
+    clock.advance(10_000);
+    expect(await outcome).toMatchObject(refusal);
+  });
+});
+
 describe('a service without a replica', () => {
   test('fails requests after a short wait', async () => {
     const server = await serve(() => never);

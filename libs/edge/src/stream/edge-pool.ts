@@ -1,11 +1,13 @@
 /**
  * The streams to all replicas of one service. The pool chooses a stream for each request, waits while there
- * is none, and repeats requests where that is safe after a stream is lost.
+ * is none, and repeats requests where that is safe: after a stream is lost, and when a replica may not write to its
+ * store because another version of Keelson has taken it over.
  */
 import { type Clock, systemClock } from '@keelson/clock';
-import { KeelsonError } from '@keelson/errors';
+import { hasCode, KeelsonError } from '@keelson/errors';
 import type { TlsIdentity, TrustedAuthority } from '@keelson/rpc';
 import { type EdgeConnection, StreamLost } from './edge-connection.ts';
+import { MAX_IDS_PER_STREAM } from './edge-limits.ts';
 import { resolveReplicas } from './replica-addresses.ts';
 import { ReplicaLink } from './replica-link.ts';
 
@@ -37,6 +39,10 @@ export interface Attempt {
 const MAX_ATTEMPTS = 4;
 /** Maximum wait for the first usable stream. */
 const CONNECT_TIMEOUT_MS = 2_000;
+/** Maximum wait for a replica of the version that has taken the store over. */
+const SUCCESSOR_TIMEOUT_MS = 10_000;
+/** Time in which a replica that may not write is asked only if there is no other. */
+const AVOID_MS = 5_000;
 const RESOLVE_INTERVAL_MS = 15_000;
 /** Interval of DNS queries while no name resolves. */
 const UNRESOLVED_INTERVAL_MS = 1_000;
@@ -76,7 +82,8 @@ export class EdgePool {
   /**
    * Runs `send` on a stream.
    * @throws KeelsonError `edge.backend_unavailable` without a usable replica, or when a stream was lost
-   *   under a request that may have had an effect; `edge.overloaded` when all streams are full
+   *   under a request that may have had an effect; `edge.overloaded` when all streams are full;
+   *   `storage.superseded` when no replica may write
    */
   async run<T>(
     attempt: Attempt,
@@ -84,12 +91,20 @@ export class EdgePool {
   ): Promise<T> {
     const { timeoutMs } = attempt;
     const endsAtMs = timeoutMs === undefined ? undefined : this.#clock.nowMs() + timeoutMs;
+    const refused = new Set<EdgeConnection>();
     for (let attempts = 1; ; attempts++) {
       if (attempt.signal?.aborted) throw new KeelsonError('request.cancelled');
-      const connection = this.#choose() ?? (await this.#waitForConnection(attempt, endsAtMs));
+      const connection =
+        this.#choose(refused) ?? (await this.#waitForConnection(attempt, endsAtMs, refused));
       try {
         return await send(connection, this.#timeLeft(endsAtMs));
       } catch (error) {
+        if (hasCode(error, 'storage.superseded') && attempt.canResend) {
+          // Nothing was committed, so another replica can do all of it.
+          connection.avoidedUntilMs = this.#clock.nowMs() + AVOID_MS;
+          refused.add(connection);
+          continue;
+        }
         if (!(error instanceof StreamLost)) throw error;
         const mayRepeat = attempt.canResend && (attempt.isRepeatable || !error.wasSent);
         if (!mayRepeat || attempts === MAX_ATTEMPTS) throw this.#unavailable(error);
@@ -109,15 +124,19 @@ export class EdgePool {
     return new KeelsonError('edge.backend_unavailable', { service }, { cause });
   }
 
-  /** The ready stream with the fewest open ids. */
-  #choose(): EdgeConnection | undefined {
+  /** The ready stream with the fewest open ids, one that is avoided last. @param refused not chosen */
+  #choose(refused: ReadonlySet<EdgeConnection>): EdgeConnection | undefined {
+    const nowMs = this.#clock.nowMs();
     let chosen: EdgeConnection | undefined;
+    let fewest = Number.POSITIVE_INFINITY;
     for (const link of this.#links) {
       for (const connection of link.connections) {
-        if (connection.state !== 'ready') continue;
-        if (chosen === undefined || connection.idsUnderWay < chosen.idsUnderWay) {
-          chosen = connection;
-        }
+        if (connection.state !== 'ready' || refused.has(connection)) continue;
+        const isAvoided = connection.avoidedUntilMs > nowMs;
+        const load = connection.idsUnderWay + (isAvoided ? MAX_IDS_PER_STREAM : 0);
+        if (load >= fewest) continue;
+        chosen = connection;
+        fewest = load;
       }
     }
     if (chosen && !chosen.hasRoom) {
@@ -129,16 +148,21 @@ export class EdgePool {
   async #waitForConnection(
     { signal }: Attempt,
     endsAtMs: number | undefined,
+    refused: ReadonlySet<EdgeConnection>,
   ): Promise<EdgeConnection> {
+    const isSuperseded = refused.size > 0;
+    const longestMs = isSuperseded ? SUCCESSOR_TIMEOUT_MS : CONNECT_TIMEOUT_MS;
     const stopped = Promise.withResolvers<KeelsonError>();
     const cancel = (): void => stopped.resolve(new KeelsonError('request.cancelled'));
     signal?.addEventListener('abort', cancel, { once: true });
-    const waitMs = Math.min(this.#timeLeft(endsAtMs) ?? CONNECT_TIMEOUT_MS, CONNECT_TIMEOUT_MS);
-    const cancelTimer = this.#clock.after(waitMs, () => stopped.resolve(this.#unavailable()));
+    const waitMs = Math.min(this.#timeLeft(endsAtMs) ?? longestMs, longestMs);
+    const cancelTimer = this.#clock.after(waitMs, () =>
+      stopped.resolve(isSuperseded ? new KeelsonError('storage.superseded') : this.#unavailable()),
+    );
     try {
       for (;;) {
         if (this.#isClosing) throw this.#unavailable();
-        const connection = this.#choose();
+        const connection = this.#choose(refused);
         if (connection) return connection;
         const outcome = await Promise.race([this.#changed.promise, stopped.promise]);
         if (outcome) throw outcome;
