@@ -8,6 +8,7 @@ import type {
 } from '@keelson/proto/sys/v1/replication';
 import {
   type Difference,
+  guardWrites,
   type PeerFacts,
   REPLICATION_KINDS,
   type RecordGroups,
@@ -21,6 +22,7 @@ import {
   type MerkleCorruptionReport,
   SUBPAGES_PER_PAGE,
 } from '@keelson/storage';
+import { recordUpgradesRpc } from './record-upgrades.ts';
 import { parseKind } from './remote-membership.ts';
 import type { ReplicationMember } from './replication-member.ts';
 import type { PrimaryRun, SecondaryRun } from './replication-runs.ts';
@@ -232,6 +234,7 @@ export const replicationMemberRpc = (
     finishPublishing: async ({ kind }) => ({
       published: await member.finishPublishing(parseKind(kind)),
     }),
+    ...recordUpgradesRpc(guardWrites(store, member.gate), member.gate),
     ...storeCopyRpc({
       store,
       barrier: member.parts.barrier,

@@ -66,7 +66,7 @@ export const allowedImports: AllowedImports = {
     'cubbyhole custom-messages mounts nodes seal',
     'internal-ui leases snapshots wrapping',
     'access backups replication',
-    'metrics rpc',
+    'metrics rpc upgrades',
   ],
 
   'services/workspace/src': ['base', 'identity', 'workspaces', 'state', 'runs', 'vcs'],

@@ -21,6 +21,7 @@ import { rootTokenAttempts, type TokenCeremonyContext } from './seal/token-cerem
 import { issueServiceToken, rootTokenPlan } from './tokens/token-operations.ts';
 import { tokenRoleRoutes } from './tokens/token-role-routes.ts';
 import { tokenRoutes } from './tokens/token-routes.ts';
+import { upgradeRoutes } from './upgrades/upgrade-routes.ts';
 
 /** @param initialize as in `SysService.seal` */
 export const sysRoutes = (
@@ -74,6 +75,7 @@ export const sysRoutes = (
     ...context.administration.routes,
     ...withFormerPaths(replicationRoutes(replication)),
     ...drRoutes(replication),
+    ...upgradeRoutes(replication.context.members),
     ...metricsRoutes({ replicationStatus: replication.status, countDamage }),
   ];
 };

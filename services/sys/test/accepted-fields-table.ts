@@ -392,6 +392,12 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       skip_flush: elsewhere('libs/storage/src/merkle/merkle-tree.property.test.ts', 'save()'),
     },
   },
+  upgrade: {
+    routes: ['POST /sys/upgrade'],
+    fields: {
+      after: elsewhere('src/upgrades/upgrades.integration.test.ts', 'after'),
+    },
+  },
   'paths filters': {
     routes: ['paths-filter', 'mount-filter'].flatMap((name) =>
       ['performance/primary', ...(name === 'paths-filter' ? ['primary'] : [])].map(

@@ -21,7 +21,7 @@ const UNAUTHENTICATED = [
   /^\/sys\/replication\/dr\/secondary\/generate-operation-token\/(attempt|update)$/,
 ];
 const SUDO = [
-  /^\/sys\/(seal|step-down|rotate|remount|audit|leases|capabilities-accessor)$/,
+  /^\/sys\/(seal|step-down|upgrade|rotate|remount|audit|leases|capabilities-accessor)$/,
   /^\/sys\/audit\/.*$/,
   /^\/sys\/(generate-root-token|rotate\/(root|recovery)|plugins\/catalog)\/.*$/,
   /^\/sys\/rotate\/(keyring|unseal-key)$/,
@@ -36,7 +36,7 @@ const SUDO = [
   /^\/auth\/token\/(accessors|revoke-orphan)$/,
 ];
 const ROOT_NAMESPACE_ONLY =
-  /^\/sys\/(seal|unseal|seal-status|init|health|rekey.*|rotate.*|key-status|generate-root.*|host-info|version-history|plugins\/.*|decode-token|audit.*|leader|ha-status|step-down|metrics|internal\/ui\/recent-requests|replication\/.*|storage\/.*)$/;
+  /^\/sys\/(seal|unseal|seal-status|init|health|rekey.*|rotate.*|key-status|generate-root.*|host-info|version-history|plugins\/.*|decode-token|audit.*|leader|ha-status|step-down|upgrade|metrics|internal\/ui\/recent-requests|replication\/.*|storage\/.*)$/;
 
 type Caller =
   | 'none'
@@ -86,7 +86,7 @@ GET,POST,DELETE /sys/replication/dr/secondary/generate-operation-token/attempt
 POST /sys/replication/dr/secondary/generate-operation-token/update
 POST /sys/replication/dr/secondary/operation-token/delete · POST /sys/replication/dr/secondary/reindex
 POST /sys/replication/dr/secondary/recover · POST /sys/replication/dr/secondary/merkle-check
-POST /sys/replication/recover · POST /sys/replication/reindex · POST /sys/replication/merkle-check
+GET,POST /sys/upgrade · POST /sys/replication/recover · POST /sys/replication/reindex · POST /sys/replication/merkle-check
 POST /sys/replication/primary/enable · POST /sys/replication/primary/demote
 POST /sys/replication/primary/disable · POST /sys/replication/primary/secondary-token
 POST /sys/replication/primary/revoke-secondary · POST /sys/replication/secondary/generate-public-key

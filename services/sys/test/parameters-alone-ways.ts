@@ -286,6 +286,7 @@ export const WAYS: readonly Way[] = [
         'the gateway makes the document, and services/gateway/src/openapi tries it',
     },
   },
+  { route: /^POST \/sys\/upgrade$/, values: () => ({ after: 'sys:shared/z' }) },
   { route: /^GET \/sys\/metrics$/, values: () => ({ format: 'json' }) },
   {
     route: /^POST \/sys\/rotate\/(?:keyring\/)?config$/,

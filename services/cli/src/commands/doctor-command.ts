@@ -1,4 +1,7 @@
-/** `doctor`: examines a data folder or a database, whether or not a server is running. It changes nothing. */
+/**
+ * `doctor`: examines a data folder or a database, whether or not a server is running. It changes nothing without
+ * --upgrade.
+ */
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ExaminedStore, type FileLock, takeFileLock } from '@keelson/storage';
@@ -6,6 +9,7 @@ import type { DatabaseFacts } from '@keelson/storage/postgres/examination';
 import type { Command } from 'commander';
 import { EXIT } from '../client/failure.ts';
 import type { Cli, Environment } from './cli.ts';
+import { upgradeRecords } from './upgrade-records.ts';
 
 interface Finding {
   readonly subject: string;
@@ -259,6 +263,11 @@ const judgeDatabase = (subject: string, facts: DatabaseFacts): readonly Finding[
   return findings;
 };
 
+interface DoctorOptions {
+  readonly database?: true;
+  readonly upgrade?: true;
+}
+
 export const addDoctorCommand = (program: Command, cli: Cli): void => {
   program
     .command('doctor')
@@ -266,8 +275,16 @@ export const addDoctorCommand = (program: Command, cli: Cli): void => {
       'Check a data folder or a database, and say what to do; exit code 2 if something is wrong.',
     )
     .argument('[folder]', 'data folder', cli.environment['KEELSON_DATA_DIR'] ?? './data')
+    .option(
+      '--upgrade',
+      'end an upgrade of the running cluster: rewrite all records of older versions. The version before cannot be started again',
+    )
     .option('--database', `the PostgreSQL database that ${GIVEN} names, instead of a folder`)
-    .action(async (folder: string, { database }: { readonly database?: true }) => {
+    .action(async (folder: string, { database, upgrade }: DoctorOptions) => {
+      if (upgrade === true) {
+        await upgradeRecords(cli);
+        return;
+      }
       const findings =
         database === true
           ? await examineDatabase(cli.environment[GIVEN])

@@ -37,6 +37,22 @@ export interface ServiceMembers {
   reindex(flags: ReindexFlags, onDone: (service: string) => void): Promise<void>;
   /** JSON of `MerkleCorruptionReport`, by service. */
   checkMerkle(options?: { readonly treesOnly: boolean }): Promise<ReadonlyMap<string, string>>;
+  /** Kinds of records that wait for `upgradeRecords`, by service. */
+  pendingUpgrades(): Promise<ReadonlyMap<string, readonly string[]>>;
+  /**
+   * Rewrites the older ones among the next records; those of one service after those of another.
+   * @param after '' at first, then as the call before returned it
+   * @throws KeelsonError `request.invalid` for another `after`
+   */
+  upgradeRecords(after: string): Promise<UpgradedRecords>;
+}
+
+export interface UpgradedRecords {
+  /** Where to continue; '' when the records of all services have been examined. */
+  readonly after: string;
+  readonly service: string;
+  readonly examined: number;
+  readonly rewritten: number;
 }
 
 /** @param members by name; sys comes first, which determines the order of all combined results */
@@ -96,5 +112,28 @@ export const serviceMembers = (members: ReadonlyMap<string, MemberRpc>): Service
       reports.set(service, reportJson);
     }
     return new Map([...reports].reverse());
+  },
+  pendingUpgrades: async () => {
+    const pending = new Map<string, readonly string[]>();
+    for (const [service, member] of members)
+      pending.set(service, (await member.pendingUpgrades({})).kinds);
+    return pending;
+  },
+  upgradeRecords: async (after) => {
+    const services = [...members.keys()];
+    const colon = after.indexOf(':');
+    const service = after === '' ? (services[0] ?? '') : after.slice(0, Math.max(0, colon));
+    const member = members.get(service);
+    if (member === undefined) {
+      const text = 'after must be empty, or as the answer before said';
+      throw new KeelsonError('request.invalid', { text });
+    }
+    const { examined, rewritten, ...answer } = await member.upgradeRecords({
+      after: after.slice(colon + 1),
+    });
+    const next = services[services.indexOf(service) + 1];
+    const isDone = answer.after === '' && next === undefined;
+    const place = answer.after === '' ? `${next}:` : `${service}:${answer.after}`;
+    return { after: isDone ? '' : place, service, examined, rewritten };
   },
 });

@@ -214,6 +214,26 @@ export interface ReindexRequest {
 export interface ReindexResponse {
 }
 
+export interface PendingUpgradesRequest {
+}
+
+export interface PendingUpgradesResponse {
+  /** Scopes and name of each, such as "shared/variables". */
+  kinds: string[];
+}
+
+export interface UpgradeRecordsRequest {
+  /** Path of the last record of the request before; empty at first, which raises the versions. */
+  after: string;
+}
+
+export interface UpgradeRecordsResponse {
+  /** Path to continue after; empty when there are no more records. */
+  after: string;
+  examined: number;
+  rewritten: number;
+}
+
 export interface CheckMerkleRequest {
   /** Leaves out the tables that are derived from the records, for which commits would wait. */
   treesOnly: boolean;
@@ -2267,6 +2287,201 @@ export const ReindexResponse: MessageFns<ReindexResponse> = {
   },
 };
 
+function createBasePendingUpgradesRequest(): PendingUpgradesRequest {
+  return {};
+}
+
+export const PendingUpgradesRequest: MessageFns<PendingUpgradesRequest> = {
+  encode(_: PendingUpgradesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PendingUpgradesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePendingUpgradesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePendingUpgradesResponse(): PendingUpgradesResponse {
+  return { kinds: [] };
+}
+
+export const PendingUpgradesResponse: MessageFns<PendingUpgradesResponse> = {
+  encode(message: PendingUpgradesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.kinds) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PendingUpgradesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePendingUpgradesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.kinds.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUpgradeRecordsRequest(): UpgradeRecordsRequest {
+  return { after: "" };
+}
+
+export const UpgradeRecordsRequest: MessageFns<UpgradeRecordsRequest> = {
+  encode(message: UpgradeRecordsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.after !== "") {
+      writer.uint32(10).string(message.after);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpgradeRecordsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpgradeRecordsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUpgradeRecordsResponse(): UpgradeRecordsResponse {
+  return { after: "", examined: 0, rewritten: 0 };
+}
+
+export const UpgradeRecordsResponse: MessageFns<UpgradeRecordsResponse> = {
+  encode(message: UpgradeRecordsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.after !== "") {
+      writer.uint32(10).string(message.after);
+    }
+    if (message.examined !== 0) {
+      writer.uint32(16).uint32(message.examined);
+    }
+    if (message.rewritten !== 0) {
+      writer.uint32(24).uint32(message.rewritten);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpgradeRecordsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpgradeRecordsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.examined = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.rewritten = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseCheckMerkleRequest(): CheckMerkleRequest {
   return { treesOnly: false };
 }
@@ -3158,6 +3373,24 @@ export const ReplicationMemberDefinition = {
       requestType: RefreshFiltersRequest as typeof RefreshFiltersRequest,
       requestStream: false,
       responseType: RefreshFiltersResponse as typeof RefreshFiltersResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Kinds of records of which the service knows a version that is not written yet. */
+    pendingUpgrades: {
+      name: "PendingUpgrades",
+      requestType: PendingUpgradesRequest as typeof PendingUpgradesRequest,
+      requestStream: false,
+      responseType: PendingUpgradesResponse as typeof PendingUpgradesResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Raises the versions of records that may be written, and rewrites the older ones among the next records. */
+    upgradeRecords: {
+      name: "UpgradeRecords",
+      requestType: UpgradeRecordsRequest as typeof UpgradeRecordsRequest,
+      requestStream: false,
+      responseType: UpgradeRecordsResponse as typeof UpgradeRecordsResponse,
       responseStream: false,
       options: {},
     },

@@ -108,6 +108,7 @@ const ROOT_PROTECTED_PATHS = new PathSet([
   'sys/internal/ui/recent-requests',
   'sys/seal',
   'sys/step-down',
+  'sys/upgrade',
   'sys/capabilities-accessor',
 ]);
 
@@ -149,6 +150,7 @@ const RESTRICTED_PATHS = new PathSet([
   'sys/leader',
   'sys/ha-status',
   'sys/step-down',
+  'sys/upgrade',
   'sys/license',
   'sys/license/*',
   'sys/metrics',
