@@ -52,7 +52,7 @@ export const askInTurn = async (
 
 /**
  * Rate of a server over `seconds`, and its CPU use.
- * @param pid undefined: not a process of this bench
+ * @param pid undefined if it is not a process of this bench
  */
 export const measureRate = async (
   load: HttpLoad,

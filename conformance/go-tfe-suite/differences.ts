@@ -72,6 +72,6 @@ export const DIFFERENCES: Readonly<Record<string, string>> = {
   [`${STATES}/with_valid_options`]: FILE_DECIDES,
   [`${TEAM_TOKENS}/when_a_token_already_exists_with_the_same_description`]:
     'the title of the error is the one of all such errors, without a plural',
-  [`${TEAM_TOKENS}/with_multiple_tokens`]: 'an empty description is none, which is null',
+  [`${TEAM_TOKENS}/with_multiple_tokens`]: 'an empty description counts as absent, which is null',
   TestUsersReadCurrent: 'users have no pictures',
 };

@@ -88,7 +88,7 @@ describe.for(['runner', 'agent'] as const)(
       await installation[Symbol.asyncDispose]();
     }, SLOW_MS);
 
-    /** A finished run of a new workspace. @param value of its key; undefined: it has none */
+    /** A finished run of a new workspace. @param value of its key; undefined if it has none */
     const runWith = async (name: string, value: string | undefined) => {
       const id = await createWorkspace(installation, 'acme', name, settings);
       await uploadConfiguration(installation, id, { 'main.tf': configuration() });
@@ -121,7 +121,7 @@ describe.for(['runner', 'agent'] as const)(
 
     test.for([
       ['none', undefined, 'Could not read from remote repository'],
-      ['one that is none', 'no-key-of-anybody', 'Permission denied'],
+      ['an invalid one', 'no-key-of-anybody', 'Permission denied'],
     ] as const)(`are not downloaded by ${where[executor]} with %s`, async ([name, value, text]) => {
       const before = ssh.commands.length;
       const { runId, status } = await runWith(name.replaceAll(' ', '-'), value);

@@ -90,7 +90,7 @@ export const registerNpmPackageCases = (tarball: () => string): void => {
       expect(printed.stdout).toBe(`${version}\n`);
       const keelson = await startKeelson({
         dataFolder: join(installation, 'data'),
-        // As `npx` starts it, without the shell between, which would not pass the signal on that ends it.
+        // Starts it as `npx` does, but without the intermediate shell, which does not forward the stop signal.
         command: ['sh', '-c', 'PATH="$PWD/node_modules/.bin:$PATH" exec keelson start'],
         folder: installation,
       });

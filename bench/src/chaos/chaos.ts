@@ -13,7 +13,7 @@ export interface ChaosContext {
 }
 
 export interface ChaosReport {
-  /** Broken promises with the inputs that broke them; empty: everything held. */
+  /** Broken promises with the inputs that broke them; empty if everything held. */
   readonly broken: readonly string[];
   /** Name and value of what was counted. */
   readonly figures: Readonly<Record<string, string | number>>;

@@ -15,7 +15,7 @@ import { answerCommands } from '../child-process.ts';
 import { echoService } from './echo-service.ts';
 import { openAccess } from './open-access.ts';
 
-/** @param port of the service; undefined: in this process */
+/** @param port of the service; undefined if it runs in this process */
 const start = async (port: number | null): Promise<string> => {
   const connected =
     port === null ? undefined : connectEdge({ addresses: [`127.0.0.1:${port}`], service: 'pki' });

@@ -27,7 +27,7 @@ export interface RawRequest {
   readonly query: string;
   readonly body: Uint8Array;
   readonly contentType: string;
-  /** Absent: unauthenticated. */
+  /** Absent for requests without a token. */
   readonly principal?: Principal | undefined;
 }
 

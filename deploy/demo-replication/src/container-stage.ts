@@ -156,7 +156,7 @@ export const openContainers = (config: ContainerConfig): Building => {
           lose: async () => {
             for (const one of [toPrimary, toApi]) one.cut();
           },
-          returnText: 'the former primary is reached again, and steps back',
+          returnText: 'the former primary is reached again, and gives up its role',
           bringBack: async () => {
             for (const one of [toPrimary, toApi]) one.pass();
           },
@@ -164,7 +164,7 @@ export const openContainers = (config: ContainerConfig): Building => {
         wasPlayed: status?.mode !== 'disabled',
         keep: async () => {
           const tokens = { primary: primary.token, secondary: secondary.token, spare: dr.token };
-          // Not written again after an earlier process ran the story, whose results are unknown here.
+          // Kept if it exists: an earlier run may have used these tokens.
           if (!existsSync(config.tokensFile)) await writeSecret(config.tokensFile, tokens);
           const { published } = config;
           return [

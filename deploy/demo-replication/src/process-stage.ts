@@ -57,7 +57,7 @@ export const openProcesses = (): Building => {
           lose: async () => {
             await primary.process().stop('SIGKILL');
           },
-          returnText: 'the former primary starts again, and steps back',
+          returnText: 'the former primary starts again, and gives up its role',
           bringBack: () => primary.restart(),
         },
         wasPlayed: false,

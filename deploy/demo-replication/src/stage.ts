@@ -29,7 +29,7 @@ export interface Stage {
     readonly returnText: string;
     readonly bringBack: () => Promise<void>;
   };
-  /** The clusters already replicate; the story needs clusters that never have. */
+  /** True if the clusters already replicate; the demo needs fresh ones. */
   readonly wasPlayed: boolean;
   /** Address and token of each cluster, ready to print for a reader who keeps using them. */
   readonly keep: () => Promise<string>;

@@ -104,7 +104,7 @@ describe('the rules of a policy', () => {
     ['a name outside', { common_name: 'example.com' }, {}, /not allowed/],
     ['no name', {}, {}, /no name/],
     ['a lifetime over the longest', { common_name: 'a.example.com', ttl: '3h' }, {}, /over the/],
-    ['a lifetime that is none', { common_name: 'a.example.com', ttl: 'x' }, {}, /cannot be read/],
+    ['a malformed lifetime', { common_name: 'a.example.com', ttl: 'x' }, {}, /cannot be read/],
     ['a policy that is not there', {}, { policy_name: 'toString' }, /no policy toString/],
     ['a kind it is not for', {}, { issuance_mode: 'ica' }, /not for requests of the kind ica/],
   ] as const)('refuse %s', async ([, user, values, text]) => {

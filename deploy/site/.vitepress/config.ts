@@ -20,7 +20,7 @@ interface Markdown {
   };
 }
 
-/** The file that is rendered; the index of the search knows it as `path`, pages by the rewritten one too. */
+/** `realPath` is the source file. The search index sets `path` instead, and pages also have their rewritten path. */
 interface Environment {
   readonly realPath?: string;
   readonly path: string;

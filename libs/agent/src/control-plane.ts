@@ -24,7 +24,7 @@ export interface PhaseAttributes {
   readonly 'workspace-id': string;
   readonly 'workspace-name': string;
   readonly 'working-directory': string;
-  /** The release that was chosen; null: none satisfies the constraint. */
+  /** The release that was chosen; null if none satisfies the constraint. */
   readonly 'runtime-version': string | null;
   /** As the workspace has it: a release, a constraint or `latest`. */
   readonly 'runtime-version-constraint': string;
@@ -155,7 +155,7 @@ export interface FetchOrder {
     readonly token: string;
     /** For submodules. */
     readonly 'ssh-private-key'?: string;
-    /** null: the default branch. */
+    /** Null means the default branch. */
     readonly ref: string | null;
     /** Nothing is fetched unless this is the default branch. */
     readonly 'only-if-default-branch': string | null;
@@ -244,7 +244,7 @@ export class ControlPlane {
     };
   }
 
-  /** @param status set when the agent has no phase or exits; absent: it continues */
+  /** @param status set when the agent has no phase or exits; absent if it continues */
   async ping(agentId: string, status?: 'idle' | 'exited'): Promise<RegisteredAgent> {
     const attributes = status === undefined ? {} : { status };
     const data = { type: 'agents', attributes };

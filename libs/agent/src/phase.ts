@@ -36,9 +36,9 @@ export interface PhaseParts {
   readonly controlPlane: ControlPlane;
   /** The agent's own environment. */
   readonly environment: NodeJS.ProcessEnv;
-  /** Authorities that the tool trusts, PEM; undefined: those of the system. */
+  /** Authorities that the tool trusts, PEM; undefined means those of the system. */
   readonly caBundleFile: string | undefined;
-  /** Absent: what the tool prints is not limited. */
+  /** Absent if what the tool prints is not limited. */
   readonly outputLimits?: OutputLimits;
 }
 

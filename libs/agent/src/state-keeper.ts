@@ -56,7 +56,7 @@ export class StateKeeper {
     this.#stateFile = stateFile;
   }
 
-  /** Digest of the state at the start of the phase; null: there is none. */
+  /** Digest of the state at the start of the phase; null if there is none. */
   async start(): Promise<string | null> {
     const bytes = await readFile(this.#stateFile).catch(() => undefined);
     if (bytes === undefined) return null;

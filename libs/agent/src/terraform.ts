@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 
 export interface Outcome {
-  /** null: ended by a signal. */
+  /** Null if it was ended by a signal. */
   readonly code: number | null;
   readonly stdout: string;
   /** Both streams, as they came. */

@@ -24,7 +24,7 @@ export interface WorkFolder {
 /** Record in a phase's folder from which a restarted agent recovers the phase. */
 export interface Leftover {
   readonly erroredStateUrl: string | null;
-  /** Digest of the state at the start of the phase; null: there was none. */
+  /** Digest of the state at the start of the phase; null if there was none. */
   readonly startedFromMd5: string | null;
   readonly stateFile: string;
   readonly pidFile: string;

@@ -321,7 +321,7 @@ export class ReplicationMember {
 
   /**
    * Waits until all running replicas of this service act on these roles and no longer on earlier ones.
-   * @param generations of the roles at one moment; "": no role of this kind
+   * @param generations of the roles at one moment; "" if there is no role of this kind
    * @returns false after the time limit
    */
   async waitForRoles(generations: Readonly<Record<ReplicationKind, string>>): Promise<boolean> {

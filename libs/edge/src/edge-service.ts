@@ -25,7 +25,7 @@ export interface EdgeRequest {
   readonly body: EdgeBody;
   /** Aborts when the client disconnects or the deadline passes. */
   readonly signal: AbortSignal;
-  /** Time left until the head of the response is due, in milliseconds; absent: no limit. */
+  /** Time left until the head of the response is due, in milliseconds; absent means no limit. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -55,7 +55,7 @@ export interface EdgeService {
   check(): Promise<readonly string[]>;
   /**
    * The sequence of the newest commit of the service's store. Until it changes, the answer to a GET changes only
-   * with the time. Undefined: not known.
+   * with the time. Undefined if not known.
    */
   position(): Promise<number | undefined>;
 }

@@ -11,7 +11,7 @@ export const isEdgeMethod = (method: string): method is EdgeMethod => KNOWN.has(
 
 /**
  * The error for a method.
- * @param served methods of the requested path; GET implies HEAD. Absent: all methods except OPTIONS, which
+ * @param served methods of the requested path; GET implies HEAD. Absent means all methods except OPTIONS, which
  * few paths have
  * @returns `request.unsupported_operation`, whose parameter `allowed` is the value of the `Allow` header
  */

@@ -89,9 +89,9 @@ export interface EdgeServiceOptions {
    * @param path with `+` in place of each parameter
    */
   readonly isPublic?: (path: string) => boolean;
-  /** See `EdgeService.check`. Absent: nothing is ever impaired. */
+  /** See `EdgeService.check`. Absent if nothing is ever impaired. */
   readonly check?: () => Promise<readonly string[]>;
-  /** See `EdgeService.position`. Absent: not known. */
+  /** See `EdgeService.position`. Absent if it is not known. */
   readonly position?: () => Promise<number>;
   /** Converts an error thrown by a handler to an error document of the service. */
   renderError(error: unknown, request: EdgeRequest): EdgeResponse;

@@ -38,7 +38,7 @@ export interface PaginatedListing<R extends Resource = Resource> {
   readonly meta?: Readonly<Record<string, unknown>>;
 }
 
-/** How many items of a page are counted, but not shown: records that are damaged, or were just deleted. */
+/** Items counted in the total but missing from this page, because their records are damaged or were just deleted. */
 const countMissing = ({ data, page, totalCount }: PaginatedListing): number => {
   const left = Math.max(totalCount - (page.number - 1) * page.size, 0);
   return Math.max(Math.min(left, page.size) - data.length, 0);

@@ -2,7 +2,7 @@
  * Query strings with brackets: `filter[tagged][0][key]=env`. Malformed and unknown names are
  * ignored, because clients also send private ones; unknown filters, searches and sorts are refused
  * (`requireKnown`). So are, before anything is read, values that no resource has (U+0000, which PostgreSQL
- * cannot compare), a second value for a parameter that is no list, and a `page` that is none: with another
+ * cannot compare), a second value for a parameter that is not a list, and a `page` that is none: with another
  * one, the list would contain more than was asked for.
  */
 import { JSON_API_LIMITS } from '@keelson/edge';
@@ -159,7 +159,7 @@ const readValues = (
 /**
  * A reader of the query strings of one endpoint, which has these parameters.
  * @returns reads a query string; @throws KeelsonError `request.invalid` when there are too many parameters,
- *   `jsonapi.invalid_parameter` for U+0000, for several values of a parameter that is no list, for more values
+ *   `jsonapi.invalid_parameter` for U+0000, for several values of a parameter that is not a list, for more values
  *   than a list may have, and for a value, alone or in a list, that is none of those a parameter has;
  *   `jsonapi.unknown_parameter` for a `page` without or with another name
  */

@@ -76,7 +76,7 @@ export class KeptLease implements HeldLease {
   async #renew(): Promise<void> {
     const { records, clock, name, holder, ttlMs } = this.#options;
     const requestedAtMs = clock.nowMs();
-    // undefined: no answer. The expiry ends the lease when there was none for too long.
+    // Undefined means no answer. The expiry ends the lease when there was none for too long.
     const isHeld = await records.renew(name, holder, ttlMs).catch(() => undefined);
     if (this.#hasEnded) return;
     if (isHeld === false) return this.#lose();

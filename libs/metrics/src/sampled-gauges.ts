@@ -4,11 +4,11 @@ import { Gauge, type Registry } from 'prom-client';
 /** A gauge whose value is read when the metrics are. */
 export interface Sampled {
   readonly help: string;
-  /** Name of the only label; absent: the gauge has none. */
+  /** Name of the only label; absent if the gauge has none. */
   readonly label?: string;
 }
 
-/** One value, or a value for each value of the label; undefined: unknown, so nothing is shown. */
+/** One value, or a value for each value of the label; undefined if unknown, so nothing is shown. */
 export type SampledValue = number | ReadonlyMap<string, number> | undefined;
 
 /** How long a sample is shown again. Anyone may read the metrics, and a sample reads the store. */

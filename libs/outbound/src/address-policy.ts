@@ -64,7 +64,7 @@ const refusedToUsers = createNetworks([...EXCLUDED_BY_DEFAULT, ...TRANSLATED, ..
 
 /**
  * For an internal authority, which validates servers in private networks and on loopback.
- * @throws KeelsonError `request.invalid` naming a range that is none
+ * @throws KeelsonError `request.invalid` naming a malformed range
  */
 export const createAddressPolicy = ({ permitted, excluded }: AddressRanges): AddressPolicy => {
   const allowed = createNetworks(permitted);
@@ -79,7 +79,7 @@ export const createAddressPolicy = ({ permitted, excluded }: AddressRanges): Add
 
 /**
  * For destinations that users choose: public addresses, and those in the ranges that the operator adds.
- * @throws KeelsonError `request.invalid` naming a range that is none
+ * @throws KeelsonError `request.invalid` naming a malformed range
  */
 export const createPublicAddressPolicy = (added: readonly string[]): AddressPolicy => {
   const allowed = createNetworks(added);

@@ -70,7 +70,7 @@ const start = (run: (signal: AbortSignal) => Promise<void>): Running => {
   };
 };
 
-export interface TestPlace extends AsyncDisposable {
+export interface TestLocation extends AsyncDisposable {
   readonly store: Store;
   readonly barrier: ReturnType<typeof createBarrier>;
   readonly leases: InProcessLeaseStore;
@@ -78,8 +78,8 @@ export interface TestPlace extends AsyncDisposable {
   readonly endings: (() => Promise<void>)[];
 }
 
-/** @param file of a store that outlives this use of it; absent: a new one, removed at the end */
-const openPlace = async (rootKey: Uint8Array, file?: string): Promise<TestPlace> => {
+/** @param file of a store that outlives this use of it; absent means a new one, removed at the end */
+const openPlace = async (rootKey: Uint8Array, file?: string): Promise<TestLocation> => {
   const directory = file === undefined ? await temporaryDirectory() : undefined;
   const barrier = createBarrier();
   const store = await openSqliteStore({
@@ -102,7 +102,7 @@ const openPlace = async (rootKey: Uint8Array, file?: string): Promise<TestPlace>
   };
 };
 
-export interface TestPrimary extends TestPlace {
+export interface TestPrimary extends TestLocation {
   readonly clusterId: string;
   readonly kind: ReplicationKind;
   readonly rootKey: Uint8Array;
@@ -223,7 +223,7 @@ export const startPrimary = async (
   };
 };
 
-export interface TestSecondary extends TestPlace {
+export interface TestSecondary extends TestLocation {
   readonly id: string;
   readonly failures: unknown[];
   readonly secondary: Secondary;
@@ -307,7 +307,7 @@ const runSecondary = async (
   natsUrl: string,
   kind: ReplicationKind,
   identity: SecondaryIdentity,
-  place: TestPlace,
+  place: TestLocation,
   onAnswer?: (answer: Uint8Array) => void,
   heartbeatIntervalMs = 50,
   version = VERSION,

@@ -17,9 +17,9 @@ export interface FetchLimits {
 export interface FetchSource {
   readonly cloneUrl: string;
   readonly username: string;
-  /** undefined: the repository is fetched over SSH. */
+  /** Undefined if the repository is fetched over SSH. */
   readonly token: string | undefined;
-  /** Private key for fetches over SSH; undefined: there are none. */
+  /** Private key for fetches over SSH; undefined if there are none. */
   readonly sshKey: string | undefined;
 }
 

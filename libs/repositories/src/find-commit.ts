@@ -3,11 +3,11 @@ import type { Commit, FetchedRepository } from './fetched-repository.ts';
 import { RepositoryFailure } from './repository-failure.ts';
 
 export interface CommitRequest {
-  /** Full reference; null: the default branch. */
+  /** Full reference; null means the default branch. */
   readonly ref: string | null;
-  /** Nothing is fetched unless this is the default branch; null: in any case. */
+  /** Nothing is fetched unless this is the default branch; null means in any case. */
   readonly onlyIfDefaultBranch: string | null;
-  /** Commit to compare with; null: the changed files do not matter. */
+  /** Commit to compare with; null if the changed files do not matter. */
   readonly baseSha: string | null;
 }
 
@@ -16,7 +16,7 @@ export interface FoundCommit {
   readonly defaultBranch: string;
   /** null: `onlyIfDefaultBranch` is not the default branch. */
   readonly commit: Commit | null;
-  /** Paths that differ from the commit to compare with; null: unknown. */
+  /** Paths that differ from the commit to compare with; null if unknown. */
   readonly changedFiles: readonly string[] | null;
 }
 

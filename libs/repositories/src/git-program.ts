@@ -13,7 +13,7 @@ export interface GitOptions {
   readonly folder: string;
   /** The address of the `EgressProxy`, with its credentials. */
   readonly proxyUrl: string;
-  /** Sent to this server alone; undefined: there are none for HTTP. */
+  /** Sent to this server alone; undefined if there are none for HTTP. */
   readonly credentials:
     | {
         /** Scheme and authority. */
@@ -22,7 +22,7 @@ export interface GitOptions {
         readonly password: string;
       }
     | undefined;
-  /** The program for SSH; undefined: nothing is fetched over SSH. */
+  /** The program for SSH; undefined if nothing is fetched over SSH. */
   readonly sshCommand: string | undefined;
   /** Ends the program. */
   readonly signal: AbortSignal;

@@ -48,7 +48,7 @@ export const prepareSsh = async (
 
 /**
  * Does work for which git has the key, and removes the key: the code of the run is executed later, without it.
- * @param key undefined: there is none, and git is started as the environment says
+ * @param key undefined if there is none, and git is started as the environment says
  * @param work receives the environment variables for git
  */
 export const withSshKey = async <T>(

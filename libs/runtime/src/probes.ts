@@ -52,7 +52,7 @@ export interface ProbedProcess {
  * `GET /healthz`: 200 if the process runs. `GET /readyz`: 200 if the services that this one depends on answer
  * as well, otherwise 503 with the reason. `GET /metrics`: the metrics of the process. The responses contain no secrets and
  * need no authentication.
- * @param address host:port; undefined: no probes
+ * @param address host:port; undefined means no probes
  */
 export const startProbes = async (
   address: string | undefined,

@@ -8,7 +8,7 @@ import type { Tracing } from './otlp-tracer.ts';
 export interface TracingOptions {
   /** `service.name` of the spans: "keelson-gateway". */
   readonly serviceName: string;
-  /** OTLP over HTTP, without `/v1/traces`: "http://collector:4318". Absent: no tracing. */
+  /** OTLP over HTTP, without `/v1/traces`: "http://collector:4318". Absent means no tracing. */
   readonly endpoint?: string | undefined;
   readonly logger: Logger;
 }

@@ -85,7 +85,7 @@ test.for([
 });
 
 test.for([[[['a']]], [[null]], [true], ['{"a":'], ['[1']])(
-  'refuses what is no list of texts and objects: %j',
+  'refuses what is not a list of texts and objects: %j',
   ([raw]) => {
     expect(() => read(field.objectList({ description }), raw)).toThrow('expected');
   },

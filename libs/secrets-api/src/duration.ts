@@ -38,7 +38,7 @@ const toWhole = (value: number): number | undefined => {
 const isPartOfSecond = (seconds: number): boolean => seconds !== 0 && Math.abs(seconds) < 1;
 
 /**
- * Whole seconds (a fraction is cut off), or undefined when the text is no duration, too large to be exact,
+ * Whole seconds (a fraction is cut off), or undefined when the text is not a duration, too large to be exact,
  * or a fraction of a second, which would be truncated to 0. May be negative.
  */
 export const parseDurationSeconds = (text: string): number | undefined => {

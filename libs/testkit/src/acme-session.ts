@@ -115,7 +115,7 @@ export class AcmeSession {
   /**
    * Signs and sends a request; after `badNonce` it is repeated with another nonce.
    * @param to URL, or the name of a resource in the directory
-   * @param payload undefined: POST-as-GET
+   * @param payload undefined for POST-as-GET
    * @throws AcmeRefusal
    */
   async post(to: string, payload?: unknown): Promise<AcmeReply> {

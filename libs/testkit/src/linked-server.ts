@@ -24,7 +24,7 @@ export interface LinkedServer extends AsyncDisposable {
   readonly calls: LinkedCall[];
   /** Tokens that open the REST API; a test may remove them. */
   readonly accessTokens: Set<string>;
-  /** Address of a repository for SSH; undefined: SSH is turned off. */
+  /** Address of a repository for SSH; undefined if SSH is turned off. */
   sshUrlOf: ((project: string, repository: string) => string) | undefined;
   /** Whether it follows the first edition of the protocol, which confirms no callback address. */
   isFirstEdition: boolean;

@@ -71,7 +71,7 @@ export interface LedgerCheck {
   readonly ledger: WriteLedger;
   /** Keys present in the cluster that is primary now. */
   readonly held: ReadonlySet<string>;
-  /** State after an unplanned switch, which says how much may be missing. Absent: nothing may be. */
+  /** State after an unplanned switch, which says how much may be missing. Absent if nothing may be. */
   readonly mark?: LedgerMark;
   /** The roots that must be equal, by name of the secondary. */
   readonly roots?: Readonly<Record<string, readonly [primary: RootOf, secondary: RootOf]>>;
@@ -104,7 +104,7 @@ const areEqualSoon = async (
   return false;
 };
 
-/** @returns a sentence for each broken rule; empty: all hold */
+/** @returns a sentence for each broken rule; empty if all hold */
 export const findBroken = async (check: LedgerCheck): Promise<readonly string[]> => {
   const { ledger, held, roots = {}, comparisons = ROOT_COMPARISONS } = check;
   const made = ledger.refused

@@ -56,7 +56,7 @@ export interface KeyStore {
   /** PKCS #8, DER; undefined for a store of certificates only. */
   readonly privateKeyDer: Uint8Array | undefined;
   readonly certificateDer: Uint8Array;
-  /** The issuer first. */
+  /** CA certificates, starting with the issuer. */
   readonly chain: readonly Uint8Array[];
   /** Name under which programs show the entry. */
   readonly friendlyName: string;

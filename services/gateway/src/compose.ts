@@ -139,7 +139,7 @@ const openServers = (
     keepAliveMs: config.keepAliveSeconds * 1000,
     maxConnections: limit.ofEachPort,
     onRefused: () => limit.refused(),
-    entrance: {
+    guard: {
       proxyProtocolFrom: config.proxyProtocolFrom,
       limitConnections: limitConnections(config.clientMaxConnections, config.trustedProxies),
       onRefused: (proxy, reason) => logger.warn({ proxy }, reason),

@@ -35,7 +35,7 @@ import { certificateRoutes } from './certificates/certificate-routes.ts';
 import { clusterListRoutes } from './clusters/cluster-list-routes.ts';
 import type { ThisCluster } from './clusters/cluster-records.ts';
 import { keyBanRoutes } from './clusters/key-ban-routes.ts';
-import { carryOutbox } from './clusters/outbox-contents.ts';
+import { applyOutbox } from './clusters/outbox-contents.ts';
 import { acceptingOutboxes, forwardOutbox } from './clusters/outbox-forwarding.ts';
 import type { PkiConfig } from './config.ts';
 import { type CrlBuilder, createCrlBuilder } from './crl/build/crl-builder.ts';
@@ -181,7 +181,7 @@ const pkiRoutes = (
 const outboxCarrier =
   (store: Store, member: ReplicationMember, logger: Logger, cluster: () => ThisCluster) =>
   async (mount: MountScope): Promise<void> => {
-    if (!cluster().isSecondary) return carryOutbox(store, mount);
+    if (!cluster().isSecondary) return applyOutbox(store, mount);
     try {
       await forwardOutbox(member, store, mount);
     } catch (err) {

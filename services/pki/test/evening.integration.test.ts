@@ -45,9 +45,9 @@ const startServer = async (key: string, cert: string, status: () => Promise<Buff
 
 interface Trust {
   readonly ca: string;
-  /** Lists to look into; none: no list is looked into. */
+  /** Lists to look into, if any. */
   readonly crl?: readonly Buffer[];
-  /** Whether a stapled status is good; absent: it is not asked for. */
+  /** Whether a stapled status is good; absent if it is not asked for. */
   readonly isGood?: (status: Buffer) => boolean;
 }
 

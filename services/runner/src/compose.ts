@@ -26,7 +26,7 @@ export interface RunnerTarget {
   /** Host and port of the control plane, as configurations refer to it. */
   readonly host: string;
   readonly token: string;
-  /** PEM file of the control plane's CA; undefined: a CA of the system. */
+  /** PEM file of the control plane's CA; undefined means a CA of the system. */
   readonly caFile: string | undefined;
   /** Whether asking for work can succeed; for a runner in the process of the control plane. */
   readonly mayHaveWork?: () => Promise<boolean>;

@@ -50,7 +50,7 @@ export interface Standalone {
   readonly caCertificateFile: string | undefined;
   /** Present on the first start only. */
   readonly firstRun?: FirstRun;
-  /** Reason why the enabled built-in runner does not work; undefined: it works, or is disabled. */
+  /** Reason why the enabled built-in runner does not work; undefined if it works, or is disabled. */
   readonly runnerFault: string | undefined;
   /** Faults of the stores and their disk at the start, in sentences. */
   readonly storeFaults: readonly string[];

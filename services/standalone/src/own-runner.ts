@@ -11,7 +11,7 @@ import type { DataFolder } from './data-folder.ts';
 export interface OwnRunner {
   /** Present when the runner is on. */
   readonly prepared?: PreparedRunner;
-  /** Token of this runner, or of one that the operator starts separately; undefined: there is none. */
+  /** Token of this runner, or of one that the operator starts separately; undefined if there is none. */
   readonly token: string | undefined;
   /** Reason why the enabled runner does not work. */
   readonly fault?: string;

@@ -137,7 +137,7 @@ describe('the trace of a request', { timeout: WITHIN_MS }, () => {
 
     const refused = spansOf(missing.traceId).find(({ name }) => name === 'GET v1/pki');
     expect(refused?.attributes['http.response.status_code']).toBe(404);
-    // A refusal is no fault.
+    // A refusal is not a fault.
     expect(refused?.status.code ?? 0).toBe(0);
     for (const secret of [cluster.token, 'quiet-name', 'other-name'])
       expect(received.join('')).not.toContain(secret);

@@ -38,7 +38,7 @@ import { followEngineTypes } from './mounts/engine-type-records.ts';
 import { toEdgeMount } from './mounts/mount-document.ts';
 import { builtInMountConfig, followMounts } from './mounts/mount-records.ts';
 import { followNamespaces } from './namespaces/namespace-records.ts';
-import { policyBookView } from './policies/policy-book.ts';
+import { policyIndexView } from './policies/policy-index.ts';
 import { resumeActivation } from './replication/activation-operations.ts';
 import { createCatalog } from './replication/filters/filter-catalog.ts';
 import { describeFilter } from './replication/filters/filter-operations.ts';
@@ -63,9 +63,9 @@ export interface SysParts {
   readonly logger: Logger;
   /** Services whose store may differ from the recorded one: see `requireKnownStore`. */
   readonly newStores?: readonly string[];
-  /** Transport between the clusters of a replication set; absent: no replication. */
+  /** Transport between the clusters of a replication set; absent means no replication. */
   readonly transport?: ReplicationTransport | undefined;
-  /** Absent: the installation has no files of its own. */
+  /** Absent if the installation has no files of its own. */
   readonly installation?: RestoredInstallation;
   /** "sqlite" or "postgresql"; shown by `sys/seal-status`. */
   readonly storageType?: string;
@@ -76,7 +76,7 @@ export interface SysParts {
 /** The other services of this installation, by name. */
 export interface OtherServices {
   readonly engines: ReadonlyMap<string, RpcService<typeof EngineDefinition>>;
-  /** Those that keep stores. */
+  /** The services that have stores. */
   readonly replicas: ReadonlyMap<string, RpcService<typeof ReplicationMemberDefinition>>;
 }
 
@@ -111,7 +111,7 @@ const TOKEN_REMOVAL_HOOKS: readonly TokenRemovalHook[] = [
 
 /** In-memory views of records, each of which a request may need. */
 const followRecords = (store: Store, damage: DamageRegister) => ({
-  policies: policyBookView(store, damage.of('policies')),
+  policies: policyIndexView(store, damage.of('policies')),
   namespaces: followNamespaces(store, damage.of('namespaces')),
   mounts: followMounts(store, damage.of('mounts')),
   engineTypes: followEngineTypes(store, damage.of('engine_types')),

@@ -141,7 +141,7 @@ export const toMailerOptions = ({
   return { url, from, mayBeUnencrypted };
 };
 
-/** @throws ConfigError for a range that is none */
+/** @throws ConfigError for a malformed range */
 export const toOutboundPolicy = ({ workspaceOutboundRanges }: WorkspaceConfig): AddressPolicy => {
   try {
     return createPublicAddressPolicy(workspaceOutboundRanges);

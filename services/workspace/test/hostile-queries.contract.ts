@@ -185,7 +185,7 @@ export const registerHostileQueriesContract = (
       expect(faults).toEqual([]);
     });
 
-    test('a parameter that is no list has one value', async () => {
+    test('a parameter that is not a list has one value', async () => {
       const faults = await each(async (path, { name, schema }) => {
         const { status, errors } = await get(path, name, `${name}=1`, `${name}=2`);
         const isRefused = status === 400 && errors[0]?.detail.includes('several times') === true;

@@ -1,6 +1,6 @@
 /**
  * Every declared query parameter of every operation, sent alone with a telling value: the result differs, or
- * the request is refused. A value that is none of the fixed ones is refused with 400, which names them; a
+ * the request is refused. A value other than the fixed ones is refused with 400, which names them; a
  * filter that was left out would show more than was asked for. Bodies: `accepted-fields.test.ts`.
  */
 import { type AskedAlone, judgeAlone } from '@keelson/testkit/parameters-alone';
@@ -179,7 +179,7 @@ test('a parameter sent alone changes what is read', async () => {
   expect(findings).toEqual([]);
 }, 120_000);
 
-test('a value that is none of the fixed ones is 400, with those that are allowed', async () => {
+test('a value other than the fixed ones is 400, with those that are allowed', async () => {
   const fixed = operations.map((operation) => ({
     ...operation,
     parameters: operation.parameters.filter((one) => !isFields(one) && isFixed(one)),

@@ -91,7 +91,7 @@ describe('over two replicas', () => {
     for (const step of ['with Redis', 'without Redis', 'with Redis again']) {
       if (step === 'without Redis') await redis.process.kill();
       if (step === 'with Redis again') await redis.process.start();
-      // Either asks both replicas.
+      // Sends the same request to both replicas.
       const replies = await fromAll((replica, turn) => {
         const { token } = callers[Math.floor(turn / 2) % 2] as (typeof callers)[number];
         return replica.call('POST', `${at}/actions/lock`, { reason: step }, token);

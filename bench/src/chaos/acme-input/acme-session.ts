@@ -75,7 +75,7 @@ export class AcmeSession {
     return answer;
   }
 
-  /** A request that must succeed. @param payload undefined: a read (POST-as-GET) */
+  /** A request that must succeed. @param payload undefined for a read (POST-as-GET) */
   async post(path: string, payload?: unknown) {
     const text = payload === undefined ? '' : JSON.stringify(payload);
     const jws = signText(this.key, JSON.stringify(this.header(path)), text);

@@ -59,8 +59,8 @@ export class StoredMembership implements Membership {
   readonly #catalog: FilterCatalog | undefined;
 
   /**
-   * @param service whose log `identity` names and `renewLog` renews; absent: all logs of the set
-   * @param catalog for `findFilter`; absent: filters are not asked for
+   * @param service whose log `identity` names and `renewLog` renews; absent means all logs of the set
+   * @param catalog for `findFilter`; absent if filters are not asked for
    */
   constructor(store: Store, kind: ReplicationKind, service?: string, catalog?: FilterCatalog) {
     this.#store = store;

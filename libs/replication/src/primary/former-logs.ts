@@ -25,7 +25,7 @@ const followedShape = Type.Object({
   logId: Type.String(),
   /** Public key of the secondary. */
   link: Type.String(),
-  /** Logs that were followed before it, the newest first. */
+  /** Logs that were followed before it, from the newest to the oldest. */
   former: Type.Optional(Type.Array(Type.String())),
   /** Groups withheld at the comparison; absent if there were none or too many to list. */
   withheldGroups: Type.Optional(Type.Array(Type.String())),
@@ -53,7 +53,7 @@ export const findFollowed = (reads: Reads, service: string): Promise<FollowedRec
 export const writeFollowed = (tx: Transaction, service: string, record: FollowedRecord): void =>
   followedLogs.write(tx, service, record);
 
-/** The log that the store followed last, whatever its link was; undefined: none. */
+/** The log that the store followed last, whatever its link was; undefined if there was none. */
 export const findFormerLog = async (
   store: Store,
   service: string,

@@ -1,6 +1,6 @@
 /**
- * The last record of a log whose primary steps back: a secondary that has it is complete, whatever
- * local records the primary writes afterwards.
+ * Marks the end of a demoted primary's log. A secondary that has applied it holds everything, even if the primary
+ * writes local records later.
  */
 import { type Store, singleRecords } from '@keelson/storage';
 import { Type } from 'typebox';

@@ -32,7 +32,7 @@ export interface WalPublisherOptions {
   /** Version of the software of this cluster. */
   readonly version: string;
   /**
-   * Publishes a filtered log for this secondary alone, while it has a filter; absent: publishes the
+   * Publishes a filtered log for this secondary alone, while it has a filter; if absent, publishes the
    * whole log.
    */
   readonly filtered?: { readonly secondaryId: string; readonly views: FilterViews };

@@ -89,9 +89,9 @@ export class FollowedLog {
   }
 
   /**
-   * Waits until any replica has applied an entry; the position is read from the store. @param
-   * wanted without a log id, it refers to the followed log @returns false after the time limit;
-   * true for an earlier log, of which nothing more will arrive
+   * Waits until a replica has applied an entry. The position is read from the store.
+   * @param wanted without `logId`, it refers to the followed log
+   * @returns false after the time limit; true for an earlier log, which is complete
    */
   async reaches(
     wanted: { readonly sequence: number; readonly logId?: string },

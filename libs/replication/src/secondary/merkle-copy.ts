@@ -136,7 +136,7 @@ const findChanges = async (
 };
 
 interface Section {
-  /** The last path, if it exists; empty: the end. */
+  /** The last path, if it exists; empty means the end. */
   readonly upto: string;
   /** All are below it. */
   readonly below: string;

@@ -32,7 +32,7 @@ const restorationRecord = singleRecord('core/restoration', {
   shape: restorationShape,
 });
 
-/** The newest restoration of the store; undefined: it was never restored. */
+/** The newest restoration of the store; undefined if it was never restored. */
 export const loadRestoration = (reads: Reads): Promise<Restoration | undefined> =>
   restorationRecord.find(reads);
 

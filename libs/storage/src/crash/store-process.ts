@@ -10,7 +10,7 @@ import { halfWords, halves, ROOT_KEY, wordsOf } from './crash-records.ts';
 
 export interface StoreRequest {
   readonly id: number;
-  /** Words to write for `name`, in addition to those it has; absent: read everything. */
+  /** Words to write for `name`, in addition to those it has; absent to read everything. */
   readonly write?: { readonly name: string; readonly word: string };
   /** Closes the store. */
   readonly close?: true;

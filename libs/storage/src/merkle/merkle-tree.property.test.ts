@@ -10,7 +10,7 @@ type Records = ReadonlyMap<string, Uint8Array>;
 const path = fc.stringMatching(/^shared\/[a-z0-9]{1,4}$/);
 const value = fc.uint8Array({ maxLength: 40 });
 const records = fc.array(fc.tuple(path, value), { maxLength: 60 }).map((rows) => new Map(rows));
-/** undefined: delete */
+/** Undefined deletes the record. */
 const changes = fc.array(fc.tuple(path, fc.option(value, { nil: undefined })), { maxLength: 80 });
 
 const put = (tree: MerkleTree, at: string, before?: Uint8Array, after?: Uint8Array): void =>

@@ -44,7 +44,7 @@ export class MerkleTree implements TreeDigests {
   );
   readonly #unsaved = new Set<number>();
 
-  /** A record changed: its leaf before (undefined: there was none) and after (undefined: deleted). */
+  /** A record changed: its leaf before (undefined if there was none) and after (undefined if it was deleted). */
   replace(
     subpage: SubpageIndex,
     before: Uint8Array | undefined,

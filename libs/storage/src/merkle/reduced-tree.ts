@@ -25,7 +25,7 @@ export interface WithheldTreeOptions {
 export class WithheldTree {
   readonly #options: WithheldTreeOptions;
   #tree = new MerkleTree();
-  /** Newest commit counted; undefined: counting has not started. */
+  /** Newest commit counted; undefined if counting has not started. */
   #position: number | undefined;
   /** Prefixes whose records are still to be read; of the first one those after `#cursor`. */
   #pending: string[] = [];

@@ -10,7 +10,7 @@ export interface DatabaseFacts {
   readonly isReadOnly: boolean;
   /** Server settings on which durability depends: "on", "off", "local", … */
   readonly settings: Readonly<Record<'fsync' | 'full_page_writes' | 'synchronous_commit', string>>;
-  /** Undefined: the database has no store yet. */
+  /** Undefined if the database has no store yet. */
   readonly store:
     | {
         readonly format: number;

@@ -35,7 +35,7 @@ import { openPostgresCopy, replaceRecords, stageRecords } from './postgres-copy.
 import { countByPart, createTextIndex, findByPart } from './postgres-text-search.ts';
 import { SharedQuery } from './shared-query.ts';
 
-/** `LIMIT NULL` is no limit. */
+/** `LIMIT NULL` means no limit. */
 const toLimit = (limit: number): number | null => (Number.isFinite(limit) ? limit : null);
 
 interface RecordRow {

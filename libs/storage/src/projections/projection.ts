@@ -156,7 +156,7 @@ export const sumTallies = (changes: readonly ProjectedChange[]): ReadonlyMap<str
 export const rowVersionOf = ({ version, source }: Projection): number =>
   version + source.codec.version - 1;
 
-/** @param value as the codec of the source decodes it; undefined: there is no record */
+/** @param value as the codec of the source decodes it; undefined if there is no record */
 export const projectedRows = (
   projection: Projection,
   path: string,

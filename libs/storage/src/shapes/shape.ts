@@ -35,7 +35,7 @@ export const nullable = <Shape extends TSchema>(shape: Shape) => Type.Union([sha
 
 /** Keywords that only describe. */
 const DESCRIPTIONS: readonly string[] = ['title', 'description', 'examples', '$comment'];
-/** Keywords whose values are no schemas; the order of names and values has no meaning. */
+/** Keywords whose values are not schemas; the order of names and values has no meaning. */
 const VALUES: readonly string[] = ['const', 'enum', 'required'];
 /** The only pattern of `Type.Record(Type.String(), …)`, which does not match names with a line break. */
 const ANY_NAME = '^.*$';

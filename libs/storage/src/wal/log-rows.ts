@@ -10,7 +10,7 @@ export interface LogEntries {
 }
 
 export interface LogRows extends LogEntries {
-  /** undefined: not kept. */
+  /** Undefined if it was not stored. */
   loadMark(sequence: number): Promise<WalMark | undefined>;
   deleteEntriesBefore(sequence: number): Promise<void>;
 }

@@ -11,7 +11,7 @@ export interface Example {
   readonly document: unknown;
 }
 
-/** Larger answers are no examples. */
+/** Larger answers are left out. */
 const MAX_CHARACTERS = 6000;
 const SUCCESS = [200, 201, 202];
 

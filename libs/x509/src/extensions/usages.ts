@@ -68,7 +68,7 @@ export const parseExtendedKeyUsage = (value: Uint8Array): readonly string[] => {
 
 export interface BasicConstraints {
   readonly isCa: boolean;
-  /** Maximum number of intermediate certificates below this one; undefined: no limit. */
+  /** Maximum number of intermediate certificates below this one; undefined means no limit. */
   readonly pathLength?: number | undefined;
 }
 

@@ -91,7 +91,7 @@ const printReport = (cli: Cli, report: ImportReport, isDryRun: boolean): void =>
 /** A server address, with the CA that its certificate needs. */
 const toSource = (address: string, { sourceCaCert }: SourceOptions): string => {
   if (!URL.canParse(address))
-    throw new CliFailure(`"${address}" is no address: write https://HOST.`, EXIT.usage);
+    throw new CliFailure(`"${address}" is not an address: write https://HOST.`, EXIT.usage);
   if (sourceCaCert !== undefined) trustAlso(sourceCaCert);
   return address;
 };

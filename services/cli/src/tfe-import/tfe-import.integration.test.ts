@@ -399,7 +399,7 @@ test('answers as another product gives them: limits, relative addresses, lists t
     subject: 'recorded/web',
     text: expect.stringContaining('repository example/web'),
   });
-  // The store of states is another server, which the token is none of the business of.
+  // The store of states is another server, which must not see the token.
   expect(recorded.tokensAtStore).toEqual([undefined]);
   expect(recorded.refusals).toBe(2);
   const { data } = await api(target, 'GET', 'organizations/recorded/workspaces/web');

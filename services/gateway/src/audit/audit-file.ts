@@ -7,7 +7,7 @@ import { access, type FileHandle, open, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 
 export interface AuditFileRules {
-  /** Folders allowed for audit files; empty: any folder that is not reserved. */
+  /** Folders allowed for audit files; empty means any folder that is not reserved. */
   readonly folders: readonly string[];
   /**
    * Keelson's own folders and files. A folder of `folders` below one of these is allowed

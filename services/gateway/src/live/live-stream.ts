@@ -40,7 +40,7 @@ interface Answer {
   readonly body: Uint8Array;
 }
 
-/** The report of one round about one watched path. */
+/** Result of polling one path. */
 interface Report {
   readonly status: number;
   /** Absent if nothing has changed. */
@@ -55,7 +55,8 @@ const event = (name: string, data: object): Uint8Array =>
   Buffer.from(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
 
 /** Signed addresses have a new expiry in each answer, which does not count as a change. */
-const comparable = (text: string): string => text.replaceAll(/\/(?:uploads|downloads)\/[^"]*/g, '');
+const withoutSignedUrls = (text: string): string =>
+  text.replaceAll(/\/(?:uploads|downloads)\/[^"]*/g, '');
 
 /** A watched path with the last state that was sent. */
 interface Watched {
@@ -111,7 +112,7 @@ export const createLiveStream = ({ clock, serve, services, isDraining }: LivePar
   const readDocument = async (exchange: Exchange, watched: Watched): Promise<Report> => {
     const { watch, index: at } = watched;
     const stateOf = (status: number, body: Uint8Array): string =>
-      `${status} ${comparable(Buffer.from(body).toString())}`;
+      `${status} ${withoutSignedUrls(Buffer.from(body).toString())}`;
     const { status, body } = await ask(
       exchange,
       watch,

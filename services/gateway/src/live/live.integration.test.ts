@@ -300,7 +300,7 @@ describe('a service that tells the position of its store', () => {
     sequence += 1;
     expect((await next(events))?.data.text).toBe('{"data":"second"}');
     expect(questions).toBe(2);
-    // A seal, for example, is no commit.
+    // A seal, for example, commits nothing.
     now.value = 'third';
     expect((await next(events))?.data.text).toBe('{"data":"third"}');
     expect(questions).toBe(3);

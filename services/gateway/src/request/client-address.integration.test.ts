@@ -112,7 +112,7 @@ describe('the address of a client', () => {
     expect(gateway.lines.at(-1)).toContain('"remote_address":"203.0.113.77"');
   });
 
-  test('is refused as a setting where it is none', async () => {
+  test('is refused as a setting where it is malformed', async () => {
     await expect(startGateway({ KEELSON_TRUSTED_PROXIES: '10.0.0.0/8,lb.local' })).rejects.toThrow(
       'KEELSON_TRUSTED_PROXIES: invalid CIDR or IP address: "lb.local"',
     );

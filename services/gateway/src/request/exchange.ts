@@ -73,7 +73,7 @@ export class Exchange {
   head: RequestHead;
   /** Label of the metrics: "api_v2", "v1/pki". */
   group: string;
-  /** The caller's token, if the surface does not take it from the headers of /v1. */
+  /** Token of a surface that does not use the /v1 headers. */
   token: string | undefined;
   account: ExchangeAccount = {};
   /** JSON for the audit entry, describing a body that only the service can parse. */

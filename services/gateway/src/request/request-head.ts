@@ -65,7 +65,7 @@ export const emptyHead = (requestId: string, method: string): RequestHead => ({
 });
 
 export interface HeadRules {
-  /** Scheme and authority of links; undefined: taken from the request. */
+  /** Scheme and authority of links; undefined if they are taken from the request. */
   readonly publicUrl: string | undefined;
   readonly clientAddress: ClientAddress;
 }

@@ -7,7 +7,7 @@ import { createSecureServer, type Http2SecureServer } from 'node:http2';
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { CertificateSource } from '../tls/self-issued-certificate.ts';
-import { ADMITTED, type EntranceRules, guardEntrance } from './entrance.ts';
+import { ACCEPTED, type GuardRules, guardConnections } from './connection-guard.ts';
 import { adaptHttp2, HTTP2_LIMITS, limitSessions, type Sessions } from './http2-sessions.ts';
 import { type ListMethod, teachList } from './list-method.ts';
 import { malformedRequestAnswer } from './malformed-request.ts';
@@ -37,7 +37,7 @@ export interface ServerOptions {
   readonly maxConnections: number;
   /** Called for each connection beyond it. */
   readonly onRefused: () => void;
-  readonly entrance: Omit<EntranceRules, 'withinMs'>;
+  readonly guard: Omit<GuardRules, 'withinMs'>;
   /** Answers a request, whose method may be LIST. */
   readonly answer: RequestListener;
 }
@@ -81,7 +81,7 @@ export const createHttpServers = (options: ServerOptions): HttpServers => {
     requireHostHeader: false,
   };
 
-  const entrance = { ...options.entrance, withinMs: HEADERS_TIMEOUT_MS };
+  const guard = { ...options.guard, withinMs: HEADERS_TIMEOUT_MS };
   /** Open connections, which end when draining takes too long. */
   const connections = new Set<Socket>();
   /**
@@ -90,7 +90,7 @@ export const createHttpServers = (options: ServerOptions): HttpServers => {
    */
   const unused = new Set<Socket>();
 
-  const attend = (server: NetServer, event: typeof ADMITTED | 'secureConnection'): void => {
+  const attend = (server: NetServer, event: typeof ACCEPTED | 'secureConnection'): void => {
     server.maxConnections = options.maxConnections;
     server.on('drop', options.onRefused);
     server.on('connection', (socket: Socket) => {
@@ -121,8 +121,8 @@ export const createHttpServers = (options: ServerOptions): HttpServers => {
 
   const http = createHttpServer(limits);
   http.maxHeadersCount = MAX_HEADERS;
-  guardEntrance(http, false, entrance);
-  attend(http, ADMITTED);
+  guardConnections(http, false, guard);
+  attend(http, ACCEPTED);
   const servers: (Server | Http2SecureServer)[] = [http];
   let endRenewal = (): void => undefined;
   let https: Http2SecureServer | undefined;
@@ -141,7 +141,7 @@ export const createHttpServers = (options: ServerOptions): HttpServers => {
     });
     // Read by its HTTP/1.1 side.
     Object.assign(secure, { maxHeadersCount: MAX_HEADERS });
-    guardEntrance(secure, true, entrance);
+    guardConnections(secure, true, guard);
     sessions = limitSessions(secure, {
       firstRequestMs: HEADERS_TIMEOUT_MS,
       keepAliveMs: options.keepAliveMs,
@@ -167,7 +167,7 @@ export const createHttpServers = (options: ServerOptions): HttpServers => {
         for (const server of servers) (server as Server).closeIdleConnections();
         for (const connection of unused) connection.destroy();
         sessions?.endUnused();
-        // Connections that wait at the entrance have no request either.
+        // Connections that wait at the guard have no request either.
         for (const connection of connections) if (connection.bytesRead === 0) connection.destroy();
       }, 50);
       await Promise.all(servers.filter((server) => server.listening).map(closed));

@@ -78,7 +78,7 @@ export const limitSessions = (server: Http2SecureServer, limits: SessionLimits):
 
 /**
  * Whether this is an HTTP/2 request, which node:http2 presents with the properties of HTTP/1.1 that the
- * gateway uses. The stated version is no proof: a client may write HTTP/2.0 in an HTTP/1.1 request.
+ * gateway uses. The stated version proves nothing: a client may write HTTP/2.0 in an HTTP/1.1 request.
  */
 const isHttp2 = (request: IncomingMessage | Http2ServerRequest): request is Http2ServerRequest =>
   request instanceof Http2ServerRequest;

@@ -213,7 +213,7 @@ describe('a hostile or broken header', () => {
   });
 });
 
-test('a setting that is no address is refused by its name', async () => {
+test('a setting that is not an address is refused by its name', async () => {
   await expect(startGateway({ KEELSON_PROXY_PROTOCOL_FROM: 'lb.local' })).rejects.toThrow(
     'KEELSON_PROXY_PROTOCOL_FROM: invalid CIDR or IP address: "lb.local"',
   );

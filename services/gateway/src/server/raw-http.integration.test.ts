@@ -136,7 +136,7 @@ describe('a body for one of the gateway’s own routes', () => {
   test.for([
     ['of no media type', 'application/x\xd8/y', '[1]'],
     ['of broken JSON', 'application/json', '{"a":'],
-    ['of a charset that is none', 'application/json; charset=\xff', '\0\0'],
+    ['of an invalid charset', 'application/json; charset=\xff', '\0\0'],
   ])('%s is not read: the path accepts none, and the connection ends', async ([, type, body]) => {
     const head = `POST /healthz HTTP/1.1\r\nhost: h\r\ncontent-type: ${type}`;
     const bytes = `${head}\r\ncontent-length: ${body?.length}\r\n\r\n${body}`;

@@ -15,7 +15,7 @@ export interface ExpirySearch {
   /** Bounds of notAfter, both included. */
   readonly fromMs: number;
   readonly toMs: number;
-  /** Serial number of the last certificate of the page before; "": from the start. */
+  /** Serial number of the last certificate of the page before; "" for the first page. */
   readonly after: string;
   readonly limit: number;
 }

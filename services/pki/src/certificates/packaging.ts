@@ -109,9 +109,9 @@ export const base64 = (bytes: Uint8Array): string =>
 /** A certificate with its key and chain, returned as one file. */
 export interface Parcel {
   readonly certificateDer: Uint8Array;
-  /** The issuer first. */
+  /** CA certificates, starting with the issuer. */
   readonly chain: readonly Uint8Array[];
-  /** PKCS #8. undefined: the caller has the key. */
+  /** PKCS #8. Undefined if the caller has the key. */
   readonly privateKeyDer: Uint8Array | undefined;
 }
 

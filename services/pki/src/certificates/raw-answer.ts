@@ -40,7 +40,7 @@ export interface Freshness {
 
 /**
  * The `Last-Modified` for a change at this time: the end of its second, so that no change within that second
- * is hidden from a client that asks later. undefined: the time is unknown, or the second is not over.
+ * is hidden from a client that asks later. Undefined if the time is unknown, or the second is not over.
  */
 const lastModifiedMs = (modifiedAtMs: number | undefined, nowMs: number): number | undefined => {
   if (modifiedAtMs === undefined) return undefined;

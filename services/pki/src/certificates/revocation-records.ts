@@ -15,7 +15,7 @@ export const revocationShape = Type.Object({
   /** RFC 5280 §5.3.1; undefined where none was given. */
   reason: Type.Optional(Type.Enum([0, 1, 2, 3, 4, 5, 6, 8, 9, 10])),
   revokedBy: revokerShape,
-  /** Whoever reported a compromise of the key after the revocation; undefined: nobody. */
+  /** Whoever reported a compromise of the key after the revocation; undefined if nobody did. */
   compromiseReportedBy: Type.Optional(revokerShape),
 });
 export type Revocation = Shaped<typeof revocationShape>;

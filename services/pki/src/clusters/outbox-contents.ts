@@ -81,7 +81,7 @@ export const writeForAll = (
 };
 
 /** Copies all records to the replicated scope; on the primary cluster only. Each page is one commit. */
-export const carryOutbox = async (store: Store, mount: MountScope): Promise<void> => {
+export const applyOutbox = async (store: Store, mount: MountScope): Promise<void> => {
   let carried: number;
   do {
     carried = await store.transact(async (tx) => {

@@ -5,7 +5,7 @@ import { RequestStart, ResponseStart } from '@keelson/proto/edge/v1/edge';
 import { type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type OpenPki, openPki } from '../../test/open-pki.ts';
-import { carryOutbox } from './outbox-contents.ts';
+import { applyOutbox } from './outbox-contents.ts';
 import { acceptingOutboxes, forwardOutbox } from './outbox-forwarding.ts';
 
 let folders: readonly TemporaryDirectory[];
@@ -89,7 +89,7 @@ describe('an announcement that cannot be read', () => {
       );
       // Without a primary, as after a promotion, the others are written here.
       await put('03', revocation);
-      await carryOutbox(secondary.store, secondary.mount);
+      await applyOutbox(secondary.store, secondary.mount);
       expect([await isWritten(secondary, '01'), await isWritten(secondary, '03')]).toEqual([
         false,
         true,

@@ -48,20 +48,20 @@ const PART_BYTES = 512 * 1024;
 export type CrlKind = 'complete' | 'delta';
 
 /** A list among those of a mount. */
-export interface CrlPlace {
+export interface CrlLocation {
   readonly mount: MountScope;
   readonly scope: RevocationScope;
   readonly groupId: string;
   readonly kind: CrlKind;
 }
 
-const partsPrefix = ({ mount, scope, groupId, kind }: CrlPlace, number: number): string =>
+const partsPrefix = ({ mount, scope, groupId, kind }: CrlLocation, number: number): string =>
   `${bulkPrefix(scope === 'own' ? 'crlParts' : 'unifiedCrlParts', mount)}${groupId}/${kind}-${number}/`;
 
 /** Writes the bytes of a CRL, with a commit for each part; returns the number of parts. */
 export const writeCrlParts = async (
   store: Store,
-  place: CrlPlace,
+  place: CrlLocation,
   crl: { readonly number: number; readonly der: Uint8Array },
   fence: Fence,
 ): Promise<number> => {
@@ -79,7 +79,7 @@ export const writeCrlParts = async (
 /** Removes a list by its number, and what unfinished builds of this number left. */
 export const deleteCrlParts = async (
   store: Store,
-  place: CrlPlace,
+  place: CrlLocation,
   number: number,
 ): Promise<void> => {
   const prefix = partsPrefix(place, number);
@@ -91,7 +91,7 @@ export const deleteCrlParts = async (
 /** @throws Error when a part is missing: the list was replaced while it was read */
 export const readCrlParts = async (
   reads: Reads,
-  place: CrlPlace,
+  place: CrlLocation,
   { number, partCount }: StoredCrl,
 ): Promise<Uint8Array> => {
   const parts: Uint8Array[] = [];

@@ -124,7 +124,7 @@ describe('the configuration of EST', () => {
     ],
     ['an issuer that is not there', { authenticators: { cert: { issuers: 'x' } } }, /no issuer x$/],
     ['what has no effect here', { enable_sentinel_parsing: true }, /no Sentinel policies/],
-    ['an audit field that is none', { audit_fields: 'password' }, /no audit field/],
+    ['an unknown audit field', { audit_fields: 'password' }, /no audit field/],
   ] as const)('refuses %s', async ([, body, text]) => {
     const { status, json } = await config(body);
     expect(status).toBe(400);

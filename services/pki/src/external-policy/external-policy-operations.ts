@@ -49,7 +49,7 @@ export interface PolicyIssuing {
   readonly mount: PolicyMount;
   readonly namespacePath: string;
   readonly policyName: string;
-  /** From the path; undefined: the default, if there is one. */
+  /** From the path; undefined means the default, if there is one. */
   readonly issuerRef: string | undefined;
   /** The longest lifetime that a decision may assign; undefined if it is not limited. */
   readonly maxTtlSeconds: number | undefined;

@@ -126,7 +126,7 @@ export const toCaLimits = (values: FieldValues<typeof LIMIT_FIELDS>): CaLimits =
   policies: parsePolicyIdentifiers(values.policy_identifiers),
 });
 
-/** @returns undefined: no limit */
+/** @returns undefined if there is no limit */
 export const toPathLength = (values: FieldValues<typeof LIMIT_FIELDS>): number | undefined =>
   values.max_path_length < 0 ? undefined : values.max_path_length;
 

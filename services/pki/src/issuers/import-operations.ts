@@ -12,7 +12,7 @@ import {
 } from '@keelson/x509';
 import type { ListRebuilding } from '../crl-config/list-rebuilding.ts';
 import { refuseCompromisedKey } from '../keys/compromised-keys.ts';
-import { type Key } from '../keys/domain/key-ring.ts';
+import { type Key } from '../keys/domain/mount-keys.ts';
 import { storeKey, toKey } from '../keys/key-operations.ts';
 import { adoptDefaultKey } from '../keys/key-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';

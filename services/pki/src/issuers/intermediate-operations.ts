@@ -2,7 +2,7 @@
 
 import type { Store } from '@keelson/storage';
 import { createCsr } from '@keelson/x509';
-import { type Key } from '../keys/domain/key-ring.ts';
+import { type Key } from '../keys/domain/mount-keys.ts';
 import { chooseKey, type KeyChoice, storeKey } from '../keys/key-operations.ts';
 import { adoptDefaultKey, loadKeyRing } from '../keys/key-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';

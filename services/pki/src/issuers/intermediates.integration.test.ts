@@ -399,7 +399,7 @@ describe('self-issued certificates', () => {
     );
   });
 
-  /** @param extensions undefined: those that OpenSSL adds to a root by default */
+  /** @param extensions undefined means those that OpenSSL adds to a root by default */
   const openSslRoot = (extensions?: readonly string[], ...args: readonly string[]): string => {
     const content = ['[req]', 'distinguished_name=d', 'x509_extensions=v3', '[d]', '[v3]'];
     const config = [...content, ...(extensions ?? [])].join('\n');

@@ -162,7 +162,7 @@ const usesOf = async (
 
 type DeletingParts = Pick<IssuerParts, 'store' | 'clock' | 'rolesNaming'>;
 
-/** Deletes an issuer but keeps its key; returns warnings. An unknown issuer is no error. */
+/** Deletes an issuer but keeps its key; returns warnings. An unknown issuer is not an error. */
 export const deleteIssuer = (
   parts: DeletingParts,
   mount: MountScope,

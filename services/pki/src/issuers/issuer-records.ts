@@ -77,7 +77,7 @@ export const loadAuthority = async (reads: Reads, mount: MountScope): Promise<Au
 };
 
 /**
- * Id of an issuer of the mount that has this key; undefined: none has it.
+ * Id of an issuer of the mount that has this key; undefined if none has it.
  * @throws KeelsonError `barrier.damaged_value` where a damaged issuer may have it
  */
 export const issuerWithKey = async (

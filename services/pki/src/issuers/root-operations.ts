@@ -12,7 +12,7 @@ import {
 } from '../authority-urls/domain/authority-urls.ts';
 import { writeCertificate } from '../certificates/certificate-records.ts';
 import type { ListRebuilding } from '../crl-config/list-rebuilding.ts';
-import { type Key } from '../keys/domain/key-ring.ts';
+import { type Key } from '../keys/domain/mount-keys.ts';
 import { chooseKey, type KeyChoice, storeKey } from '../keys/key-operations.ts';
 import { adoptDefaultKey } from '../keys/key-records.ts';
 import { signLinted } from '../lints/lints.ts';
@@ -43,7 +43,7 @@ export interface GenerateRootRequest {
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
   readonly subject: CaSubject;
-  /** undefined: no limit. */
+  /** Undefined means no limit. */
   readonly pathLength: number | undefined;
 }
 

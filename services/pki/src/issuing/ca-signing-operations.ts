@@ -45,7 +45,7 @@ export interface IntermediateSignRequest extends LifetimeParameters {
   /** -1: as the issuer allows. */
   readonly maxPathLength: number;
   readonly notBeforeDurationSeconds: number;
-  /** undefined: computed from the key. */
+  /** Undefined if it is computed from the key. */
   readonly keyIdentifier: Uint8Array | undefined;
   readonly enforcesBehavior: boolean;
   readonly scheme: SchemeChoice;

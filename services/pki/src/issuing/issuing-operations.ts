@@ -37,7 +37,7 @@ export interface VerbatimSignRequest extends IssuingRequest {
   readonly csr: string;
   readonly scheme: SchemeChoice;
   readonly userIds: readonly string[];
-  /** undefined: the default. */
+  /** Undefined means the default. */
   readonly keyUsages: readonly KeyUsage[] | undefined;
   readonly extendedKeyUsages: readonly string[];
   /** The issuer's rule for certificates that outlive it applies; otherwise the lifetime is cut. */

@@ -63,7 +63,7 @@ export interface VerbatimOrder {
   readonly csr: string;
   readonly scheme: SchemeChoice;
   readonly userIds: readonly string[];
-  /** For CSRs that name none; undefined: the default of the key's type. */
+  /** For CSRs that name none; undefined means the default of the key's type. */
   readonly keyUsages: readonly KeyUsage[] | undefined;
   /** For CSRs that name none. */
   readonly extendedKeyUsages: readonly string[];

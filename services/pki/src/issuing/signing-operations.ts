@@ -51,7 +51,7 @@ export interface LifetimeParameters extends LifetimeManners {
 export interface IssuingRequest extends LifetimeParameters {
   /** Empty when the value is not given. */
   readonly roleName: string;
-  /** From the path; undefined: the role's. */
+  /** From the path; undefined means the role's. */
   readonly issuerRef: string | undefined;
   /** Base64, stored with the certificate; empty when there is none. */
   readonly metadata: string;

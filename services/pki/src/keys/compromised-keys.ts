@@ -55,7 +55,7 @@ export const fingerprintOf = (publicKeyDer: Uint8Array): string => {
   }
 };
 
-/** All bans of a key that were not lifted, the newest first. */
+/** All bans of a key that were not lifted, from the newest to the oldest. */
 const bansOf = async (
   reads: Reads,
   mount: MountScope,

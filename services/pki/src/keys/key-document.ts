@@ -1,5 +1,5 @@
 import type { JsonObject } from '@keelson/secrets-api';
-import type { Key } from './domain/key-ring.ts';
+import type { Key } from './domain/mount-keys.ts';
 
 export const keyDocument = ({ id, name, type }: Key): JsonObject => ({
   key_id: id,

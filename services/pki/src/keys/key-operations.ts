@@ -14,7 +14,7 @@ import {
 import type { MountScope } from '../mounts/mount-records.ts';
 import { checkFreeName, requireNewDefault } from '../mounts/reference-name.ts';
 import { refuseCompromisedKey } from './compromised-keys.ts';
-import type { Key, KeyRing } from './domain/key-ring.ts';
+import type { Key, MountKeys } from './domain/mount-keys.ts';
 import { adoptDefaultKey, keyRecords, loadKeyRing, writeDefaultKeyId } from './key-records.ts';
 
 /** A new key of a mount. */
@@ -28,7 +28,7 @@ export const toKey = (pair: KeyPair, name: string): Key => ({
 
 /** The choice of key and signature scheme for a new authority. */
 export interface KeyChoice {
-  /** Key of the mount; undefined: a new one. */
+  /** Key of the mount; undefined means a new one. */
   readonly keyRef: string | undefined;
   readonly keyName: string;
   readonly algorithm: KeyAlgorithm;
@@ -48,7 +48,7 @@ export interface ChosenKey {
 export const chooseKey = async (
   reads: Reads,
   mount: MountScope,
-  ring: KeyRing,
+  ring: MountKeys,
   choice: KeyChoice,
 ): Promise<ChosenKey> => {
   const existing = choice.keyRef === undefined ? undefined : ring.require(choice.keyRef);
@@ -65,7 +65,7 @@ export const chooseKey = async (
 };
 
 /** Stores a key under a name that is free. */
-export const storeKey = (tx: Transaction, mount: MountScope, ring: KeyRing, key: Key): void => {
+export const storeKey = (tx: Transaction, mount: MountScope, ring: MountKeys, key: Key): void => {
   checkFreeName('key', key.name, ring.all);
   keyRecords(mount).write(tx, key.id, key);
 };
@@ -102,7 +102,7 @@ export const renameKey = (
 
 export interface KeyUse {
   readonly store: Store;
-  /** Id of an issuer of the mount that has this key; undefined: none has it. */
+  /** Id of an issuer of the mount that has this key; undefined if none has it. */
   readonly issuerWithKey: (
     reads: Reads,
     mount: MountScope,
@@ -110,7 +110,7 @@ export interface KeyUse {
   ) => Promise<string | undefined>;
 }
 
-/** Deletes a key that no issuer uses; returns warnings. An unknown key is no error. */
+/** Deletes a key that no issuer uses; returns warnings. An unknown key is not an error. */
 export const deleteKey = (
   { store, issuerWithKey }: KeyUse,
   mount: MountScope,

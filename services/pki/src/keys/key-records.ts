@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { whenUsed } from '../mounts/damaged-settings.ts';
 import { type MountScope, sharedRecords, sharedSetting } from '../mounts/mount-records.ts';
 import { DamagedReferences } from './domain/damaged-references.ts';
-import { KeyRing, keyShape } from './domain/key-ring.ts';
+import { keyShape, MountKeys } from './domain/mount-keys.ts';
 
 /** By id. */
 export const keyRecords = sharedRecords('keys', { version: 1, shape: keyShape });
@@ -20,9 +20,9 @@ const loadDefaultKeyId = async (reads: Reads, mount: MountScope): Promise<string
 export const writeDefaultKeyId = (tx: Transaction, mount: MountScope, keyId: string): void =>
   defaultKeyRecord(mount).write(tx, { keyId });
 
-export const loadKeyRing = async (reads: Reads, mount: MountScope): Promise<KeyRing> => {
+export const loadKeyRing = async (reads: Reads, mount: MountScope): Promise<MountKeys> => {
   const { entries, damaged } = await keyRecords(mount).readableEntries(reads);
-  return new KeyRing(
+  return new MountKeys(
     entries.map(([, key]) => key),
     await whenUsed(loadDefaultKeyId(reads, mount)),
     new DamagedReferences(keyRecords(mount), damaged),

@@ -7,7 +7,7 @@ export interface LintSubject {
   readonly constraints: BasicConstraints | undefined;
   /** Alternative names; undefined when the certificate has no such extension. */
   readonly alternatives: readonly GeneralName[] | undefined;
-  /** Path length of the signing certificate; undefined: no limit, or it signs itself. */
+  /** Path length of the signing certificate; undefined if it has no limit, or signs itself. */
   readonly issuerPathLength: number | undefined;
 }
 

@@ -43,7 +43,7 @@ const LINTS: readonly Lint[] = [
 
 /**
  * Signs a certificate that passes every lint.
- * @param issuerPathLength of the signing certificate; undefined: no limit, or it signs itself
+ * @param issuerPathLength of the signing certificate; undefined if it has no limit, or signs itself
  * @throws KeelsonError `pki.lint_failed`
  */
 export const signLinted = async (

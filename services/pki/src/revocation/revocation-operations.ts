@@ -50,7 +50,7 @@ export interface RevokeRequest {
   readonly certificate: string;
   /** PEM, where the request proves possession; undefined on the privileged path. */
   readonly privateKey?: string;
-  /** undefined: the request gives none. */
+  /** Undefined if the request gives none. */
   readonly reason?: RevocationReason | undefined;
   readonly by: Revoker;
 }

@@ -2,7 +2,7 @@
 import type { Phase } from '@keelson/agent';
 
 export interface Task {
-  /** Absent: only ends processes that an interrupted executor left behind. */
+  /** If absent, only ends processes that an interrupted executor left behind. */
   readonly phase?: Phase;
   /** Folder of the executor, which its user owns. */
   readonly folder: string;
@@ -14,7 +14,7 @@ export interface Task {
   readonly tool: string;
   /** The environment of the tool, without the variables of the run. */
   readonly environment: Readonly<Record<string, string>>;
-  /** PEM file; null: the authorities of the system. */
+  /** PEM file; null means the authorities of the system. */
   readonly caFile: string | null;
   readonly timeLimitSeconds: number;
   readonly outputLimitBytes: number;

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Options for starting a process; empty: the user of the runner. */
+/** Options for starting a process; empty means the user of the runner. */
 export interface Owner {
   readonly uid?: number;
   readonly gid?: number;
@@ -25,7 +25,7 @@ const deriveFirstId = (folder: string): number => {
 
 /**
  * The owner of the n-th slot.
- * @param firstUserId as set; 0: the runner's user, undefined: an id that follows from the folder
+ * @param firstUserId as set; 0 means the runner's user, undefined an id that follows from the folder
  */
 export const toOwner = (index: number, firstUserId: number | undefined, folder: string): Owner => {
   if (process.getuid?.() !== 0 || firstUserId === 0) return {};

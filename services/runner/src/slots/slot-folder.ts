@@ -64,7 +64,7 @@ export const prepareSlot = async (
 export const noteOccupation = (root: string, occupation: Occupation): Promise<void> =>
   writeFile(occupationFile(root), JSON.stringify(occupation), { mode: 0o600 });
 
-/** undefined: the folder is empty, or the runner was stopped before it had a phase. */
+/** Undefined if the folder is empty, or the runner was stopped before it had a phase. */
 export const findOccupation = async (root: string): Promise<Occupation | undefined> => {
   const text = await readFile(occupationFile(root), 'utf8').catch(() => undefined);
   return text === undefined ? undefined : (JSON.parse(text) as Occupation);

@@ -24,7 +24,7 @@ export interface ToolPlaces {
   /** The value of the environment variable PATH. */
   readonly path: string;
   readonly folder: string | undefined;
-  /** The only tool to offer; undefined: both. */
+  /** The only tool to offer; undefined means both. */
   readonly only: ToolName | undefined;
   /** Whether another release is used where the requested one is absent. */
   readonly acceptsOther: boolean;
@@ -41,7 +41,7 @@ const VERSION_WITHIN_MS = 60_000;
 /** Versions of programs by path, size and time of change, because running a program takes a moment. */
 const known = new Map<string, Promise<string | undefined>>();
 
-/** @param owner user that runs the program to query its version, because the runner itself must not execute it */
+/** @param owner OS user that runs `version`: the runner must not execute the tool as itself */
 const askVersion = async (file: string, owner: Owner): Promise<string | undefined> => {
   const { stdout } = await run(file, ['version', '-json'], {
     env: { PATH: '/usr/bin:/bin', HOME: '/nonexistent', CHECKPOINT_DISABLE: '1' },

@@ -4,7 +4,7 @@ import type { Store } from '@keelson/storage';
 import type { AuditDevices } from '../audit/audit-records.ts';
 import type { LeaseTtls } from '../mounts/domain/lease-ttl.ts';
 import type { MountRecord } from '../mounts/domain/mount.ts';
-import type { PolicyBook } from '../policies/policy-book.ts';
+import type { PolicyIndex } from '../policies/policy-index.ts';
 import type { Seal } from '../seal/seal.ts';
 import type { TokenContext } from '../tokens/token-context.ts';
 import type { DecisionStates } from './decision-state.ts';
@@ -14,7 +14,7 @@ export interface AccessContext {
   readonly store: Store;
   readonly seal: Seal;
   readonly tokens: TokenContext;
-  readonly policies: () => Promise<PolicyBook>;
+  readonly policies: () => Promise<PolicyIndex>;
   readonly decisionState: DecisionStates;
   readonly auditDevices: () => Promise<AuditDevices>;
   readonly systemTtls: LeaseTtls;

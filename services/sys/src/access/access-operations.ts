@@ -118,8 +118,8 @@ const judge = async (
     );
     if (!exists) operation = 'create';
   }
-  const book = await context.policies();
-  const decision = decide(book.aclFor(token.namespace.id, token.policies), {
+  const index = await context.policies();
+  const decision = decide(index.aclFor(token.namespace.id, token.policies), {
     path: policyPath(token, target),
     operation,
     isRootProtected: target.isRootProtected,
@@ -164,8 +164,8 @@ const recognize = async (
 ): Promise<Caller> => {
   const isRoot = token.policies.includes(ROOT_POLICY);
   if (isRoot || !CEREMONY_PATHS.has(target.path.decoded)) return toCaller(token, isRoot);
-  const book = await context.policies();
-  const acl = book.aclFor(token.namespace.id, token.policies);
+  const index = await context.policies();
+  const acl = index.aclFor(token.namespace.id, token.policies);
   const capabilities = acl.capabilitiesOn(policyPath(token, target));
   return toCaller(token, (capabilities & CAPABILITY_BITS.sudo) !== 0);
 };

@@ -7,14 +7,14 @@ import {
   toCapabilityNames,
 } from '../policies/domain/capabilities.ts';
 import { ROOT_POLICY } from '../policies/domain/default-policy.ts';
-import type { PolicyBook } from '../policies/policy-book.ts';
+import type { PolicyIndex } from '../policies/policy-index.ts';
 import type { TokenEntry } from '../tokens/domain/token-entry.ts';
 
 type Subject = Pick<TokenEntry, 'namespace' | 'policies'>;
 
 /** Sorted capabilities of a token on a path of `namespace`; `deny` when it has none. */
 export const capabilitiesOf = (
-  book: PolicyBook,
+  index: PolicyIndex,
   token: Subject,
   namespace: Namespace,
   path: string,
@@ -22,7 +22,7 @@ export const capabilitiesOf = (
   if (!contains(token.namespace, namespace)) return ['deny'];
   if (token.policies.includes(ROOT_POLICY)) return ['root'];
   const below = namespace.path.slice(token.namespace.path.length);
-  const acl = book.aclFor(token.namespace.id, token.policies);
+  const acl = index.aclFor(token.namespace.id, token.policies);
   const granted = acl.capabilitiesOn(below + path.replace(/^\/+/, ''));
   return toCapabilityNames((granted & CAPABILITY_BITS.deny) === 0 ? granted : CAPABILITY_BITS.deny);
 };

@@ -2,7 +2,7 @@
 import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { field, mirrored, type OperationContext, secretsRoutes } from '@keelson/secrets-api';
-import type { PolicyBook } from '../policies/policy-book.ts';
+import type { PolicyIndex } from '../policies/policy-index.ts';
 import type { TokenEntry } from '../tokens/domain/token-entry.ts';
 import type { TokenContext } from '../tokens/token-context.ts';
 import { findToken, findTokenByAccessor } from '../tokens/token-operations.ts';
@@ -23,7 +23,7 @@ const refuse = (text: string): never => {
 
 export const capabilityRoutes = (
   tokens: TokenContext,
-  policies: () => Promise<PolicyBook>,
+  policies: () => Promise<PolicyIndex>,
 ): Route[] => {
   const answer = async (
     token: Pick<TokenEntry, 'namespace' | 'policies'>,
@@ -31,9 +31,9 @@ export const capabilityRoutes = (
   ) => {
     const paths = fields.paths.length > 0 ? fields.paths : fields.path;
     if (paths.length === 0) refuse('paths must be supplied');
-    const book = await policies();
+    const index = await policies();
     const byPath = Object.fromEntries(
-      paths.map((path) => [path, capabilitiesOf(book, token, namespace, path)]),
+      paths.map((path) => [path, capabilitiesOf(index, token, namespace, path)]),
     );
     const [only] = paths;
     return mirrored(

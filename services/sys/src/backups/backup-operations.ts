@@ -11,8 +11,8 @@ import type { Snapshots } from '../snapshots/snapshot-operations.ts';
 import { type BackupOutcomes, type BackupSuccess, backupOutcomes } from './backup-records.ts';
 import {
   type BackupPolicy,
-  type KeptBackup,
   nextBackupMs,
+  type RetainedBackup,
   removableBackups,
 } from './domain/backup-schedule.ts';
 
@@ -86,7 +86,7 @@ const removeOld = async (
   { clock }: BackupContext,
   { storage, prefix, policy }: ScheduledBackups,
 ): Promise<void> => {
-  const kept: KeptBackup[] = [];
+  const kept: RetainedBackup[] = [];
   for await (const { key } of listAll(storage, prefix)) {
     // No other object is ever removed.
     const takenAtMs = backupTimeOf(key.slice(prefix.length));

@@ -4,12 +4,12 @@ import type { MountRecord } from '../mounts/domain/mount.ts';
 import type { MountIndex } from '../mounts/domain/mount-index.ts';
 import { contains, type NamespaceTable } from '../namespaces/domain/namespace-table.ts';
 import type { Acl } from '../policies/domain/acl.ts';
-import type { PolicyBook } from '../policies/policy-book.ts';
+import type { PolicyIndex } from '../policies/policy-index.ts';
 
 export interface InternalUiContext {
   readonly mounts: () => Promise<MountIndex>;
   readonly namespaces: () => Promise<NamespaceTable>;
-  readonly policies: () => Promise<PolicyBook>;
+  readonly policies: () => Promise<PolicyIndex>;
 }
 
 export interface VisibleMount {

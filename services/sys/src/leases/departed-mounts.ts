@@ -5,7 +5,7 @@
 import type { Store, TransactOptions } from '@keelson/storage';
 import type { MountRecord } from '../mounts/domain/mount.ts';
 import type { MountIndex } from '../mounts/domain/mount-index.ts';
-import { listLeasedMounts, type MountPlace, orderEndingOfMount } from './lease-records.ts';
+import { listLeasedMounts, type MountLocation, orderEndingOfMount } from './lease-records.ts';
 
 export interface DepartedMountParts {
   readonly store: Store;
@@ -15,7 +15,7 @@ export interface DepartedMountParts {
   readonly onEnd: () => void;
 }
 
-const isAt = (mount: MountRecord, { namespaceId, path }: MountPlace): boolean =>
+const isAt = (mount: MountRecord, { namespaceId, path }: MountLocation): boolean =>
   mount.namespaceId === namespaceId && mount.path === path;
 
 /** @returns one check, which costs nothing while the mounts are unchanged since the previous check */

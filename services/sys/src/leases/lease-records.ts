@@ -51,7 +51,7 @@ const givenUp = collection('lease-irrevocable', {
 });
 
 export const mountPlaceShape = Type.Object({ namespaceId: Type.String(), path: Type.String() });
-export type MountPlace = Shaped<typeof mountPlaceShape>;
+export type MountLocation = Shaped<typeof mountPlaceShape>;
 
 export const leaseGroupShape = Type.Union([
   Type.Object({ kind: Type.Literal('irrevocable'), namespaceId: Type.String() }),
@@ -110,7 +110,7 @@ export const findLease = async (
 export const recordLeasedMount = async (
   tx: Transaction,
   uuid: string,
-  { namespaceId, path }: MountPlace,
+  { namespaceId, path }: MountLocation,
 ): Promise<void> => {
   const known = await leasedMounts.find(tx, uuid);
   if (known?.path === path && known.namespaceId === namespaceId) return;
@@ -121,13 +121,13 @@ export const recordLeasedMount = async (
 /** Last known places, by uuid of the mount. */
 export const listLeasedMounts = (
   reads: Reads,
-): Promise<readonly (readonly [string, MountPlace])[]> => leasedMounts.entries(reads);
+): Promise<readonly (readonly [string, MountLocation])[]> => leasedMounts.entries(reads);
 
 /** Schedules the end of the leases of a mount that has left this place, and removes the place. */
 export const orderEndingOfMount = async (
   tx: Transaction,
   uuid: string,
-  place: MountPlace,
+  place: MountLocation,
 ): Promise<void> => {
   const known = await leasedMounts.find(tx, uuid);
   if (known?.path !== place.path || known.namespaceId !== place.namespaceId) return;

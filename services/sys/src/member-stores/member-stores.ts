@@ -17,7 +17,7 @@ const memberStores = collection('core/member-stores', {
 
 export interface JoiningMember {
   readonly service: string;
-  /** "": the service has no store. */
+  /** Empty if the service has no store. */
   readonly storeId: string;
 }
 

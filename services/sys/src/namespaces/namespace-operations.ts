@@ -21,7 +21,7 @@ type Metadata = Readonly<Record<string, string>>;
 export interface NamespaceContext {
   readonly store: Store;
   readonly namespaces: () => Promise<NamespaceTable>;
-  /** Path of a secrets mount of the namespace that starts with `path`; undefined: the path is free. */
+  /** Path of a secrets mount of the namespace that starts with `path`; undefined if the path is free. */
   readonly findMountBelow: (
     tx: Transaction,
     namespaceId: string,

@@ -12,12 +12,12 @@ import {
   requirePolicyText,
   requireWritableName,
 } from './domain/policy-draft.ts';
-import type { PolicyBook } from './policy-book.ts';
+import type { PolicyIndex } from './policy-index.ts';
 import { policyKey, policyRecords } from './policy-records.ts';
 
 export interface PolicyContext {
   readonly store: Store;
-  readonly policies: () => Promise<PolicyBook>;
+  readonly policies: () => Promise<PolicyIndex>;
 }
 
 /** A policy; `name` is in lower case. */
@@ -55,8 +55,11 @@ export const listPolicies = async (
   const written = await store.list(policyRecords.path(`${namespaceId}/`));
   const sorted = [...new Set([...written, DEFAULT_POLICY])].sort();
   const names = [...sorted, ...(namespaceId === 'root' ? [ROOT_POLICY] : [])];
-  const book = await policies();
-  return { names, damaged: names.filter((name) => book.damaged.has(policyKey(namespaceId, name))) };
+  const index = await policies();
+  return {
+    names,
+    damaged: names.filter((name) => index.damaged.has(policyKey(namespaceId, name))),
+  };
 };
 
 /** The given names that belong to no existing policy. */

@@ -53,11 +53,11 @@ export interface ActivationParts {
 
 export interface ActivationRequest extends TrustedRoots {
   readonly token: string;
-  /** "": the address in the token. */
+  /** Empty means the address in the token. */
   readonly primaryApiAddress: string;
 }
 
-export interface TakenBundle {
+export interface ConsumedActivation {
   readonly bundle: ActivationBundle;
   readonly keys: LinkKeyPair;
   /** PEM; verify the certificates of the primary's NATS server. */
@@ -85,7 +85,7 @@ export const takeBundle = async (
   { store, seal, clock, version }: ActivationParts,
   kind: ReplicationKind,
   { token, primaryApiAddress, ...roots }: ActivationRequest,
-): Promise<TakenBundle> => {
+): Promise<ConsumedActivation> => {
   if (token === '') refuse('missing token');
   requireNoCredentials('primary_api_addr', [primaryApiAddress]);
   const requireUsableHere = (bundle: ActivationBundle): ActivationBundle => {
@@ -114,7 +114,7 @@ export const takeBundle = async (
 };
 
 export const toSecondaryRole = (
-  { bundle, keys, trustedRoots }: TakenBundle,
+  { bundle, keys, trustedRoots }: ConsumedActivation,
   activation: string,
   previousRootKey: Uint8Array,
 ): SecondaryRoleRecord => ({

@@ -92,7 +92,7 @@ const filesIn = async (folder: string): Promise<readonly string[]> => {
   return paths.filter((_, at) => areFiles[at]);
 };
 
-/** One PEM certificate each; undefined: the system's roots. @throws KeelsonError `request.invalid` */
+/** One PEM certificate each; undefined means the system's roots. @throws KeelsonError `request.invalid` */
 export const loadRoots = async ({
   caFile,
   caPath,
@@ -180,7 +180,7 @@ const failureOf = (error: unknown): string => {
 
 /**
  * Fetches the bundle of a wrapping token, which the request uses up.
- * @param ca PEM roots in addition to those of the system; undefined: none
+ * @param ca PEM roots in addition to those of the system; undefined if there are none
  * @throws KeelsonError `replication.unwrap_refused`, `replication.unwrap_failed`, `request.invalid`
  */
 export const unwrapBundle = async (

@@ -6,7 +6,7 @@ import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replicat
 import type { ReplicationKind } from '@keelson/replication';
 import type { RpcService } from '@keelson/rpc';
 import type { JsonObject } from '@keelson/secrets-api';
-import type { PolicyBook } from '../policies/policy-book.ts';
+import type { PolicyIndex } from '../policies/policy-index.ts';
 import type { ReplicationModes } from '../seal/health-routes.ts';
 import type { TokenCeremonyContext } from '../seal/token-ceremony-operations.ts';
 import type { TokenContext } from '../tokens/token-context.ts';
@@ -33,7 +33,7 @@ export interface ReplicationParts extends ActivationParts {
   readonly state: ReplicationState;
   readonly transport: ReplicationTransport;
   readonly tokens: TokenContext;
-  readonly policies: () => Promise<PolicyBook>;
+  readonly policies: () => Promise<PolicyIndex>;
   /** Mounts and namespaces, for paths filters. */
   readonly catalog: Catalog;
   readonly localClusterId: () => Promise<string>;

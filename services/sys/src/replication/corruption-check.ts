@@ -9,7 +9,7 @@ const LOOK_EVERY_MS = 10 * 60_000;
 const HOUR_MS = 3_600_000;
 
 export interface CorruptionCheckParts {
-  /** 0: never. */
+  /** 0 means never. */
   readonly everyHours: number;
   readonly clock: Clock;
   /** The store of sys, without the gate of replication. */

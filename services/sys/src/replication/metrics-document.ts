@@ -14,7 +14,7 @@ interface Measure {
   readonly name: string;
   readonly type: 'counter' | 'gauge';
   readonly help: string;
-  /** undefined: unknown, or not measured on this side. */
+  /** Undefined if unknown, or not measured on this side. */
   readonly value: (row: Row) => number | undefined;
 }
 

@@ -9,7 +9,7 @@ import { createNetworks } from '@keelson/edge/networks';
 import { KeelsonError } from '@keelson/errors';
 import type { Store, Transaction } from '@keelson/storage';
 import { CAPABILITY_BITS } from '../policies/domain/capabilities.ts';
-import type { PolicyBook } from '../policies/policy-book.ts';
+import type { PolicyIndex } from '../policies/policy-index.ts';
 import type { Seal } from '../seal/seal.ts';
 import type { TokenEntry } from '../tokens/domain/token-entry.ts';
 import { isBatchToken, RANDOM_LENGTH, SERVICE_PREFIX } from '../tokens/domain/token-text.ts';
@@ -22,7 +22,7 @@ export interface OperationTokenParts {
   readonly store: Store;
   readonly seal: Seal;
   readonly tokens: TokenContext;
-  readonly policies: () => Promise<PolicyBook>;
+  readonly policies: () => Promise<PolicyIndex>;
 }
 
 const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();

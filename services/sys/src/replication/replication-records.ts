@@ -39,7 +39,7 @@ export const primaryRoleRecordShape = Type.Object({
   role: Type.Literal('primary'),
   clusterId: Type.String(),
   generation: Type.String(),
-  /** As given when replication was enabled; "": the configured address. */
+  /** As given when replication was enabled; "" means the configured address. */
   primaryClusterAddress: Type.String(),
   /** Promotion of the cluster that leads the set now; this cluster writes nothing until it steps back. */
   supersededBy: Type.Optional(Type.Number()),
@@ -56,7 +56,7 @@ export const secondaryRoleRecordShape = Type.Object({
   primaryClusterAddress: Type.String(),
   /** Absent when there is no primary, as after a demotion. */
   link: Type.Optional(linkRecordShape),
-  /** Id for which each service empties its store once; "": never. */
+  /** Id for which each service empties its store once; "" means never. */
   activation: Type.String(),
   /** Base64; lets services empty stores that still hold data from before the activation. */
   previousRootKey: Type.String(),

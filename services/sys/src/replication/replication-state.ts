@@ -46,7 +46,7 @@ export interface ReplicationState {
   rolesFor(service: string): Promise<ReplicationRole[]>;
   /** From now on, a change of the roles also waits for the services. */
   waitFor(services: WaitForServices): void;
-  /** Writes a role and applies it; also waits for all services unless called inside `switching`. */
+  /** Writes and applies a role. Waits for all services, except inside `switching`. */
   change(kind: ReplicationKind, role: RoleRecord | undefined): Promise<void>;
   /**
    * Records that another cluster was promoted to primary of the set, and stops acting as a primary of either

@@ -11,7 +11,7 @@ type MemberRpc = RpcService<typeof ReplicationMemberDefinition>;
 
 export interface ServiceReport {
   readonly service: string;
-  /** undefined: the service did not answer. */
+  /** Undefined if the service did not answer. */
   readonly report: ReplicationReport | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface ServiceMembers {
   refreshFilters(): Promise<void>;
   /**
    * Waits until no service acts on former roles.
-   * @param generations generations of the roles of this cluster; "": it has no role of this kind
+   * @param generations generations of the roles of this cluster; "" if it has no role of this kind
    * @returns the services that did not apply them in time
    */
   applyRoles(generations: Readonly<Record<ReplicationKind, string>>): Promise<readonly string[]>;

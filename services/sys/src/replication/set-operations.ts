@@ -35,7 +35,7 @@ export interface SetContext {
 export interface SecondaryTokenRequest {
   readonly id: string;
   readonly ttlSeconds: number;
-  /** As shown by generate-public-key; "": the token can be unwrapped at this cluster. */
+  /** As shown by generate-public-key; "" if the token can be unwrapped at this cluster. */
   readonly secondaryPublicKey: string;
   /** API address at which the token can be unwrapped. */
   readonly apiAddress: string;

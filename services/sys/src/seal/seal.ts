@@ -99,7 +99,7 @@ export class Seal {
   readonly #keyFile: string | undefined;
   readonly #logger: Logger;
   #rootKey: Uint8Array | undefined;
-  /** Id of the restored copy from which the records came when the seal was opened; undefined: none. */
+  /** Id of the restored copy from which the records came when the seal was opened; undefined if they came from none. */
   #restorationId: string | undefined;
   #given: Uint8Array[] = [];
   #nonce = '';

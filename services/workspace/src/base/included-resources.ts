@@ -5,7 +5,7 @@ import { unlessDamaged } from '@keelson/storage';
 type Loaded = Resource | readonly Resource[] | undefined;
 
 /**
- * Collects included resources. Those that need a damaged record are left out, so that the document is answered
+ * Collects included resources. Resources that need a damaged record are left out, so that the document is answered
  * without them; the store reports the record.
  */
 export class IncludedResources {

@@ -4,7 +4,7 @@ import type { ResourceSchema } from '@keelson/jsonapi';
 import type { PeriodicWork } from '@keelson/locks';
 import { AGENT_REPOSITORY_WORK } from './agent-work/agent-work-document.ts';
 import { agentWorkRoutes } from './agent-work/agent-work-routes.ts';
-import { lookAfterAgentWork } from './agent-work/agent-work-upkeep.ts';
+import { expireAgentWork } from './agent-work/agent-work-upkeep.ts';
 import { authorizationRoutes } from './authorization/authorization-routes.ts';
 import { followPublicAddress } from './hooks/address-change-operations.ts';
 import { REPOSITORY_DELIVERY } from './hooks/delivery-document.ts';
@@ -49,7 +49,7 @@ export const vcsUpkeep = (
     'agent work': {
       everyMs: 10_000,
       round: async (options) => {
-        if (!isSealed()) await lookAfterAgentWork(context, options);
+        if (!isSealed()) await expireAgentWork(context, options);
         return false;
       },
     },

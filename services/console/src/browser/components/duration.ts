@@ -9,7 +9,7 @@ export const DURATION = WHOLE.source;
 /** For the `title` of an input. */
 export const DURATION_WORDS = 'a number of seconds, or numbers with s, m, h or d';
 
-/** Seconds of a duration; undefined if the text is none. */
+/** Seconds of a duration; undefined if the text is not a duration. */
 export const durationSeconds = (text: string): number | undefined => {
   if (!WHOLE.test(text)) return undefined;
   if (/^\d+$/.test(text)) return Number(text);

@@ -7,7 +7,7 @@ export type MessageState = (typeof MESSAGE_STATES)[number];
 const TYPES = ['banner', 'modal'] as const;
 
 export interface MessageSearch {
-  /** Absent: messages shown after login. */
+  /** Absent means messages shown after login. */
   readonly shown?: 'before';
   readonly state?: MessageState;
   readonly type?: (typeof TYPES)[number];

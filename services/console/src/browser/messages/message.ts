@@ -78,7 +78,7 @@ export type Draft = {
   readonly authenticated: string;
   /** Values of `datetime-local` inputs, to the minute. */
   readonly start: string;
-  /** Empty: never ends. */
+  /** Empty if it never ends. */
   readonly end: string;
   readonly linkTitle: string;
   readonly linkHref: string;

@@ -64,8 +64,8 @@ const SecondaryToken = ({ kind }: { kind: Kind }) => {
         commands={commandsFor(path, { id: '…', ttl: '30m' })}
       >
         <p>
-          The cluster that uses the token is wiped, and gets everything that this one replicates,
-          secrets included, unless a paths filter keeps something back.
+          The cluster that uses this token is erased. It then receives everything this cluster
+          replicates, including secrets, except paths excluded by a filter.
         </p>
         <div className="pair">
           <label>

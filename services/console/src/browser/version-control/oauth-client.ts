@@ -4,7 +4,7 @@ import type { Resource, ResourceId } from '../api/workspaces-api.ts';
 
 export type OAuthClient = ResourceAttributes['oauth-clients'];
 
-/** The id of a client's token; undefined: nobody has authorized the client at its provider yet. */
+/** The id of a client's token; undefined if nobody has authorized the client at its provider yet. */
 export const tokenIdOf = ({ relationships }: Resource<OAuthClient>): string | undefined => {
   const [token] = (relationships?.['oauth-tokens']?.data ?? []) as readonly ResourceId[];
   return token?.id;

@@ -7,7 +7,7 @@ import { refusalDocument } from '../problems/problem-document.ts';
 export interface AcmeAnswer {
   /** 200 when absent. */
   readonly status?: number;
-  /** A document, or the bytes of `contentType`; absent: no content. */
+  /** A document, or the bytes of `contentType`; absent means no content. */
   readonly body?: Readonly<Record<string, unknown>> | Uint8Array;
   readonly contentType?: string;
   readonly location?: string;

@@ -5,14 +5,14 @@ import { type Authorization, authorizationStatus, type Challenge } from '../orde
 import { storedProblem } from '../problems/problem-document.ts';
 
 /** Position of an authorization: its order, and its index there. */
-export interface AuthorizationPlace {
+export interface AuthorizationRef {
   readonly orderId: string;
   readonly index: number;
 }
 
 export const challengeDocument = (
   urls: DirectoryUrls,
-  { orderId, index }: AuthorizationPlace,
+  { orderId, index }: AuthorizationRef,
   { type, status, token, validatedAtMs, error }: Challenge,
 ): JsonObject => ({
   type,
@@ -32,7 +32,7 @@ const shownChallenges = ({ status, challenges }: Authorization): readonly Challe
 
 export const authorizationDocument = (
   urls: DirectoryUrls,
-  place: AuthorizationPlace,
+  place: AuthorizationRef,
   authorization: Authorization,
   nowMs: number,
 ): JsonObject => ({

@@ -10,7 +10,7 @@ import type { Authorization, Challenge, Order } from '../orders/domain/order.ts'
 import { type OrderParts, requireOrder } from '../orders/order-operations.ts';
 import { malformed } from '../problems/problem.ts';
 import {
-  type AuthorizationPlace,
+  type AuthorizationRef,
   authorizationDocument,
   challengeDocument,
 } from './authorization-document.ts';
@@ -28,7 +28,7 @@ export interface AuthorizationParts extends OrderParts {
 const POLL_AFTER_SECONDS = 1;
 
 interface FoundAuthorization {
-  readonly place: AuthorizationPlace;
+  readonly place: AuthorizationRef;
   readonly order: Order;
   readonly authorization: Authorization;
 }

@@ -107,7 +107,7 @@ export const resolveUrls = (
   };
 };
 
-/** The reason why certificates of an issuer cannot have these URLs; undefined: they can. */
+/** The reason why certificates of an issuer cannot have these URLs; undefined if they can. */
 export const templateObstacle = (
   urls: AuthorityUrls,
   cluster: ClusterAddress,

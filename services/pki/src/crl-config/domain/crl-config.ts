@@ -10,7 +10,7 @@ export const crlConfigShape = Type.Object({
   disable: Type.Boolean(),
   ocspDisable: Type.Boolean(),
   ocspExpiry: Type.String(),
-  /** 0: answers do not say when the next one comes. */
+  /** 0 if answers do not say when the next one comes. */
   ocspExpirySeconds: Type.Number(),
   autoRebuild: Type.Boolean(),
   autoRebuildGracePeriod: Type.String(),

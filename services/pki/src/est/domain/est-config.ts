@@ -11,7 +11,7 @@ export type PathPolicy =
 
 export const certificateAuthenticatorShape = Type.Object({
   /**
-   * Ids or names of the issuers whose certificates are accepted; empty: all issuers with a key in this
+   * Ids or names of the issuers whose certificates are accepted; empty means all issuers with a key in this
    * mount.
    */
   issuers: Type.Array(Type.String()),
@@ -37,7 +37,7 @@ export const estConfigShape = Type.Object({
   enabled: Type.Boolean(),
   /** Answers /.well-known/est without a label. */
   defaultMount: Type.Boolean(),
-  /** "": none. */
+  /** Empty if there is none. */
   defaultPathPolicy: Type.String(),
   labelToPathPolicy: Type.Record(Type.String(), Type.String()),
   certificate: Type.Optional(certificateAuthenticatorShape),
@@ -45,7 +45,7 @@ export const estConfigShape = Type.Object({
   acceptsBasic: Type.Boolean(),
   enableSentinelParsing: Type.Boolean(),
   auditFields: Type.Array(auditFieldShape),
-  /** 0: never set. */
+  /** 0 if it was never set. */
   updatedAtMs: Type.Number(),
 });
 export type EstConfig = Shaped<typeof estConfigShape>;

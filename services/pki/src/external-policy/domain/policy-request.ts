@@ -27,9 +27,9 @@ export interface PolicyQuestion {
   readonly csrDer: Uint8Array;
   /** The request body as the client sent it. */
   readonly userValues: JsonValues;
-  /** undefined: nothing about the requester is sent. */
+  /** Undefined if nothing about the requester is sent. */
   readonly identity: JsonValues | undefined;
-  /** undefined: not an ACME order. */
+  /** Undefined unless it is an ACME order. */
   readonly acme: JsonValues | undefined;
 }
 

@@ -23,7 +23,7 @@ export const policyServiceShape = Type.Object({
   /** Expression that selects the data about the requester that is sent; empty when there is none. */
   entityExpression: Type.String(),
   groupExpression: Type.String(),
-  /** 0: never set. */
+  /** 0 if it was never set. */
   updatedAtMs: Type.Number(),
 });
 export type PolicyService = Shaped<typeof policyServiceShape>;
@@ -129,7 +129,7 @@ export const withoutPrivateKey = (clientBundle: string): string =>
 export interface PolicyTrust {
   /** PEM. */
   readonly anchors: readonly string[];
-  /** undefined: by name, below the anchors; otherwise exactly one of these (DER). */
+  /** Undefined means by name, below the anchors; otherwise exactly one of these (DER). */
   readonly leaves: readonly Uint8Array[] | undefined;
   readonly client: { readonly certificates: string; readonly key: string } | undefined;
 }

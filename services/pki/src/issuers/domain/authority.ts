@@ -12,7 +12,7 @@ import {
 } from '../../authority-urls/domain/authority-urls.ts';
 import type { CrlConfig } from '../../crl-config/domain/crl-config.ts';
 import { type DamagedReferences, NO_DAMAGE } from '../../keys/domain/damaged-references.ts';
-import type { KeyRing } from '../../keys/domain/key-ring.ts';
+import type { MountKeys } from '../../keys/domain/mount-keys.ts';
 import { buildChain, type ChainGraph, pathsAbove } from './chain.ts';
 import { chainRulesOf } from './chain-check.ts';
 import type { Issuer } from './issuer.ts';
@@ -29,15 +29,15 @@ export interface MountSettings {
   readonly urls: AuthorityUrls;
   readonly cluster: ClusterAddress;
   readonly crl: CrlConfig;
-  /** undefined: never. */
+  /** Undefined means never. */
   readonly issuersChangedAtMs: number | undefined;
 }
 
 export interface AuthorityRecords {
-  /** Those that can be decrypted. */
+  /** The keys that can be decrypted. */
   readonly issuers: readonly Issuer[];
   readonly damagedIssuers?: DamagedReferences;
-  readonly keys: KeyRing;
+  readonly keys: MountKeys;
   readonly settings: MountSettings;
 }
 
@@ -65,7 +65,7 @@ const MAX_PATHS = 32;
 
 export class Authority {
   readonly settings: MountSettings;
-  readonly keys: KeyRing;
+  readonly keys: MountKeys;
   readonly damagedIssuers: DamagedReferences;
   readonly #byId: ReadonlyMap<string, IssuerInUse>;
   readonly #chains = new Map<IssuerInUse, readonly IssuerInUse[]>();

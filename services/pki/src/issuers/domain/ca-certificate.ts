@@ -33,7 +33,7 @@ import { issuerExtensions, withoutIssuerExtensions } from './issuer-extensions.t
 export interface CaLimits {
   readonly permitted: NameSubtrees;
   readonly excluded: NameSubtrees;
-  /** Object identifiers; none: any usage. */
+  /** Object identifiers; an empty list allows any usage. */
   readonly extendedKeyUsages: readonly string[];
   readonly policies: readonly CertificatePolicy[];
 }
@@ -47,7 +47,7 @@ export interface CaSubject extends CaLimits {
 
 interface CommonRequest {
   readonly subject: CaSubject;
-  /** undefined: no limit. */
+  /** Undefined means no limit. */
   readonly pathLength: number | undefined;
   readonly serialNumber: Uint8Array;
   readonly notBeforeMs: number;
@@ -63,7 +63,7 @@ export interface IntermediateRequest extends CommonRequest {
   readonly csr: CsrFields;
   /** Subject and alternative names are the CSR's, not those of `subject`; its limits always hold. */
   readonly useCsrValues: boolean;
-  /** undefined: computed from the key. */
+  /** Undefined if it is computed from the key. */
   readonly keyIdentifier: Uint8Array | undefined;
   readonly issuerName: Uint8Array;
   readonly issuerKeyIdentifier: Uint8Array;

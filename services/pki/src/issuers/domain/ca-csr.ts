@@ -15,11 +15,11 @@ import { type CaLimits, limitExtensions } from './ca-certificate.ts';
 export interface CaCsrRequest {
   readonly attributes: SubjectAttributes;
   readonly alternatives: AlternativeNames;
-  /** None: the signer decides. */
+  /** Empty if the signer decides. */
   readonly keyUsages: readonly KeyUsage[];
   /** Some signers expect basic constraints in the CSR of a CA; a path length is part of them. */
   readonly addBasicConstraints: boolean;
-  /** undefined: no limit. */
+  /** Undefined means no limit. */
   readonly pathLength: number | undefined;
   readonly limits: CaLimits;
   readonly publicKeyDer: Uint8Array;

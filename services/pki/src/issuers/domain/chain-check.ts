@@ -18,7 +18,7 @@ import type { IssuerInUse } from './issuer-in-use.ts';
 
 /** Rules of one path to a root for every certificate below it. */
 interface PathRules {
-  /** A finding that does not depend on the certificate; undefined: none. */
+  /** A finding that does not depend on the certificate; undefined if there is none. */
   readonly finding: string | undefined;
   readonly constraints: readonly ParsedNameConstraints[];
 }

@@ -11,9 +11,9 @@ export interface ChainNode {
 }
 
 export interface ChainGraph<T extends ChainNode> {
-  /** Those whose name and key signed it, itself left out, in a stable order. */
+  /** The issuers whose name and key verify this certificate, in a stable order; never the certificate itself. */
   parentsOf(node: T): readonly T[];
-  /** Those that were issued again in its place, itself left out, in a stable order. */
+  /** The certificates that were issued again in its place, in a stable order; never the certificate itself. */
   reissuesOf(node: T): readonly T[];
 }
 

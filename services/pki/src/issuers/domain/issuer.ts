@@ -37,7 +37,7 @@ export const issuerShape = Type.Object({
   certificate: Type.String(),
   leafNotAfterBehavior: leafNotAfterBehaviorShape,
   usages: Type.Array(issuerUsageShape),
-  /** undefined: the usual scheme of the key. */
+  /** Undefined means the usual scheme of the key. */
   revocationScheme: Type.Optional(
     Type.Enum([
       'rsa-sha256',
@@ -52,16 +52,16 @@ export const issuerShape = Type.Object({
       'ed25519',
     ]),
   ),
-  /** Ids of issuers, this one first; empty: the chain is found. */
+  /** Ids of issuers, this one first; empty if the chain is to be found. */
   manualChain: Type.Array(Type.String()),
-  /** undefined: those of the mount. */
+  /** Undefined means those of the mount. */
   urls: Type.Optional(authorityUrlsShape),
   disabledChecks: Type.Optional(Type.Array(chainCheckShape)),
   revokedAtMs: Type.Optional(Type.Number()),
   /** RFC 5280 §5.3.1; undefined where none was given. */
   revocationReason: Type.Optional(Type.Enum([0, 1, 2, 3, 4, 5, 6, 8, 9, 10])),
   revokedBy: Type.Optional(revokerShape),
-  /** Whoever reported a compromise of the key after the revocation; undefined: nobody. */
+  /** Whoever reported a compromise of the key after the revocation; undefined if nobody did. */
   compromiseReportedBy: Type.Optional(revokerShape),
   /** A self-signed certificate that was made here, not imported. */
   isGeneratedRoot: Type.Optional(Type.Literal(true)),

@@ -12,7 +12,7 @@ export interface SigningIssuer {
   /** Name, DER. */
   readonly name: Uint8Array;
   readonly keyIdentifier: Uint8Array;
-  /** undefined: no limit. */
+  /** Undefined means no limit. */
   readonly pathLength: number | undefined;
   readonly notAfterMs: number;
   readonly leafNotAfterBehavior: LeafNotAfterBehavior;

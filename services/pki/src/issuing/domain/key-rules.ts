@@ -20,9 +20,9 @@ export const checkCsrKey = (role: Role, key: KeyAlgorithm): void => {
 
 /** A key as a request describes it. */
 export interface KeyRequest {
-  /** "": not requested. */
+  /** Empty if not requested. */
   readonly type: string;
-  /** 0: not requested. */
+  /** 0 if not requested. */
   readonly bits: number;
 }
 

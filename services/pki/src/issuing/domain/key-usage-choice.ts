@@ -23,7 +23,7 @@ const CONSISTENT: ReadonlyMap<string, readonly KeyUsage[]> = new Map([
 ]);
 
 /**
- * @param asked as given, also against these RFCs; undefined: the default
+ * @param asked as given, also against these RFCs; undefined means the default
  * @param publicKeyDer SubjectPublicKeyInfo
  * @param extendedUsages of the same certificate; the default is consistent with one of them
  */

@@ -7,7 +7,7 @@ const refuse = (text: string): never => {
 /**
  * How many authorities may follow below a new one (RFC 5280 §4.2.1.9).
  * @param requested -1: as many as the issuer allows
- * @param issuerPathLength undefined: no limit
+ * @param issuerPathLength undefined means no limit
  * @returns undefined for no limit
  * @throws KeelsonError `request.invalid`
  */

@@ -29,7 +29,7 @@ import { chooseKeyUsages } from './key-usage-choice.ts';
 
 export interface VerbatimRequest {
   readonly csr: CsrFields;
-  /** For CSRs without the extension; undefined: the default of the key's type. */
+  /** For CSRs without the extension; undefined means the default of the key's type. */
   readonly defaultKeyUsages: readonly KeyUsage[] | undefined;
   /** For CSRs without the extension. */
   readonly defaultExtendedKeyUsages: readonly string[];

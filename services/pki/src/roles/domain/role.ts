@@ -14,9 +14,9 @@ import { NOT_AFTER_BOUNDS, NOT_BEFORE_BOUNDS } from '../../validity/domain/lifet
 
 export const roleShape = Type.Object({
   issuerRef: Type.String(),
-  /** 0: the mount's default. */
+  /** 0 means the mount's default. */
   ttlSeconds: Type.Number(),
-  /** 0: the mount's maximum. */
+  /** 0 means the mount's maximum. */
   maxTtlSeconds: Type.Number(),
   allowLocalhost: Type.Boolean(),
   allowedDomains: Type.Array(Type.String()),
@@ -45,7 +45,7 @@ export const roleShape = Type.Object({
   keyBits: Type.Number(),
   signatureBits: Type.Number(),
   usePss: Type.Boolean(),
-  /** undefined: the default, which depends on the key. */
+  /** Undefined means the default, which depends on the key. */
   keyUsage: Type.Optional(Type.Array(Type.String())),
   extKeyUsage: Type.Array(Type.String()),
   extKeyUsageOids: Type.Array(Type.String()),
@@ -69,9 +69,9 @@ export const roleShape = Type.Object({
   notBeforeDurationSeconds: Type.Number(),
   /** RFC 3339, or "" when lifetimes decide. */
   notAfter: Type.String(),
-  /** Whether a request may give its certificate a start; "": as the dialect has it. */
+  /** Whether a request may give its certificate a start; "" leaves it to the dialect. */
   notBeforeBound: Type.String(),
-  /** Whether a request may give its certificate an end, or the latest one; "": as the dialect has it. */
+  /** Whether a request may give its certificate an end, or the latest one; "" leaves it to the dialect. */
   notAfterBound: Type.String(),
 });
 export type Role = Shaped<typeof roleShape>;

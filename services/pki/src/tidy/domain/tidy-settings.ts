@@ -27,7 +27,7 @@ export const tidySettingsShape = Type.Object({
   issuerSafetyBufferSeconds: Type.Number(),
   acmeAccountSafetyBufferSeconds: Type.Number(),
   revocationQueueSafetyBufferSeconds: Type.Number(),
-  /** undefined: as `safetyBufferSeconds`. */
+  /** Undefined means `safetyBufferSeconds`. */
   revokedSafetyBufferSeconds: Type.Optional(Type.Number()),
   /** As written. */
   pauseDuration: Type.String(),

@@ -30,11 +30,11 @@ export interface LifetimeManners {
 /** The requested lifetime, the time of the request, and the limits of the mount. */
 export interface RequestedLifetime extends LifetimeManners {
   readonly nowMs: number;
-  /** 0: not requested. */
+  /** 0 if not requested. */
   readonly ttlSeconds: number;
   /** Absolute start; undefined if the request has no `not_before`. */
   readonly notBeforeMs?: number | undefined;
-  /** Absolute end; undefined: not requested. */
+  /** Absolute end; undefined if not requested. */
   readonly notAfterMs: number | undefined;
   readonly mountDefaultTtlSeconds: number;
   readonly mountMaxTtlSeconds: number;
@@ -211,9 +211,9 @@ export const privilegedBehavior = (
 
 /** The values of a role that lifetimes depend on. */
 export interface LifetimeRules {
-  /** 0: the mount's default. */
+  /** 0 means the mount's default. */
   readonly ttlSeconds: number;
-  /** 0: the mount's maximum. */
+  /** 0 means the mount's maximum. */
   readonly maxTtlSeconds: number;
   readonly notBeforeDurationSeconds: number;
   /** RFC 3339, or "" when lifetimes decide. */

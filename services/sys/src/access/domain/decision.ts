@@ -9,9 +9,9 @@ export interface DecisionRequest {
   readonly path: string;
   readonly operation: Operation;
   readonly isRootProtected: boolean;
-  /** 0: the response is not wrapped. */
+  /** 0 if the response is not wrapped. */
   readonly wrapTtlSeconds: number;
-  /** undefined: not read yet. */
+  /** Undefined if not read yet. */
   readonly parameters: Readonly<Record<string, unknown>> | undefined;
 }
 

@@ -4,11 +4,11 @@ export interface BackupPolicy {
   readonly everyMs: number;
   /** Number of backups to keep, counted from the newest. */
   readonly keep: number;
-  /** Backups older than this are removed, except the newest one; undefined: no age limit. */
+  /** Backups older than this are removed, except the newest one; undefined means no age limit. */
   readonly keepMs: number | undefined;
 }
 
-/** The last success and the last failure; undefined: none yet. */
+/** The last success and the last failure; undefined if there was none yet. */
 export interface BackupTimes {
   readonly succeededAtMs: number | undefined;
   readonly failedAtMs: number | undefined;
@@ -27,20 +27,20 @@ export const nextBackupMs = (
   return hasFailedSince ? Math.max(due, failedAtMs + Math.min(everyMs, RETRY_MS)) : due;
 };
 
-export interface KeptBackup {
+export interface RetainedBackup {
   readonly key: string;
   readonly takenAtMs: number;
 }
 
 /** The backups that the policy no longer keeps, oldest first. */
 export const removableBackups = (
-  backups: readonly KeptBackup[],
+  backups: readonly RetainedBackup[],
   { keep, keepMs }: Pick<BackupPolicy, 'keep' | 'keepMs'>,
   nowMs: number,
-): readonly KeptBackup[] => {
+): readonly RetainedBackup[] => {
   const oldestFirst = backups.toSorted((a, b) => a.takenAtMs - b.takenAtMs);
   const newest = oldestFirst.at(-1);
-  const isOld = ({ takenAtMs }: KeptBackup): boolean =>
+  const isOld = ({ takenAtMs }: RetainedBackup): boolean =>
     keepMs !== undefined && takenAtMs < nowMs - keepMs;
   return oldestFirst.filter(
     (backup, index) => backup !== newest && (index < oldestFirst.length - keep || isOld(backup)),

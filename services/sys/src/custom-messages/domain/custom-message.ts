@@ -29,7 +29,7 @@ export const messageContentShape = Type.Object({
   /** Base64, as given. */
   message: Type.String(),
   startTime: momentShape,
-  /** null: the message never ends. */
+  /** Null if the message never ends. */
   endTime: nullable(momentShape),
   link: nullable(messageLinkShape),
   options: nullable(Type.Record(Type.String(), Type.Unknown())),

@@ -16,7 +16,7 @@ export const leaseRecordShape = Type.Object({
   expiresAtMs: Type.Number(),
   /** Renewals never extend beyond this. */
   latestExpiryMs: Type.Number(),
-  /** undefined: never renewed. */
+  /** Undefined if it was never renewed. */
   lastRenewalMs: Type.Optional(Type.Number()),
   renewable: Type.Boolean(),
   engineDataBase64: Type.String(),

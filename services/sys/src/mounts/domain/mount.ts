@@ -10,7 +10,7 @@ export const mountConfigShape = Type.Object({
   /** In seconds; 0 means the system's value. */
   defaultLeaseTtlSeconds: Type.Number(),
   maxLeaseTtlSeconds: Type.Number(),
-  /** "": not set, which means hidden. */
+  /** Empty if not set, which means hidden. */
   listingVisibility: Type.Enum(['', 'hidden', 'unauth']),
   auditNonHmacRequestKeys: Type.Array(Type.String()),
   auditNonHmacResponseKeys: Type.Array(Type.String()),

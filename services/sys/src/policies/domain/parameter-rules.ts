@@ -8,7 +8,7 @@ export type ParameterLists = ReadonlyMap<string, readonly unknown[]>;
 
 export interface ParameterRules {
   readonly required: ReadonlySet<string>;
-  /** undefined: the rule has no such list, so every parameter is allowed. */
+  /** Undefined if the rule has no such list, so every parameter is allowed. */
   readonly allowed: ParameterLists | undefined;
   readonly denied: ParameterLists | undefined;
 }

@@ -7,7 +7,7 @@ export interface PolicyRule {
   readonly pattern: PathPattern;
   readonly capabilities: CapabilitySet;
   readonly parameters: ParameterRules;
-  /** 0: no limit. A limit also refuses requests whose response is not wrapped. */
+  /** 0 means no limit. A limit also refuses requests whose response is not wrapped. */
   readonly minWrappingTtlSeconds: number;
   readonly maxWrappingTtlSeconds: number;
   /** Names of the policies the rule comes from, for the audit entry. */

@@ -2,7 +2,7 @@
 
 export interface ServicePosition {
   readonly service: string;
-  /** undefined: the service follows no primary. */
+  /** Undefined if the service follows no primary. */
   readonly following:
     | {
         readonly state: string;
@@ -14,7 +14,7 @@ export interface ServicePosition {
         readonly inStream: number;
         /** Whether the primary stepped back and its complete log has been applied here. */
         readonly isWhole: boolean;
-        /** When the primary last reported its position, also to an earlier process; undefined: never. */
+        /** When the primary last reported its position, also to an earlier process; undefined means never. */
         readonly lastReportAtMs: number | undefined;
       }
     | undefined;
@@ -33,7 +33,7 @@ export interface KeptPaths {
 type PromotionObstacle = 'catching_up' | 'unheard';
 
 export interface PromotionPlan {
-  /** Why `force` is needed; undefined: every entry the primary reported is here, and its report is recent. */
+  /** Why `force` is needed; undefined if every entry the primary reported is here, and its report is recent. */
   readonly obstacle: PromotionObstacle | undefined;
   /** Nothing can be lost: the primary stepped back and its whole log is here, or this cluster was that primary. */
   readonly isSafe: boolean;
@@ -50,7 +50,7 @@ export interface PromotionPlan {
   readonly arrivingEntries: number;
   /**
    * Time since the primary reported its position to the service that heard from it least recently. Its
-   * commits since then are unknown here. undefined: it never reported, or there is no primary to hear from.
+   * commits since then are unknown here. Undefined if it never reported, or there is no primary to hear from.
    */
   readonly unheardMs: number | undefined;
   /** Withheld by a paths filter, and therefore missing from this cluster after the promotion. */

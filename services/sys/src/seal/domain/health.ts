@@ -11,7 +11,7 @@ export interface HealthState {
   readonly isStandby: boolean;
 }
 
-/** Query parameters that override status codes; undefined: not given. */
+/** Query parameters that override status codes; undefined if not given. */
 export interface HealthOverrides {
   readonly uninitcode?: number | undefined;
   readonly sealedcode?: number | undefined;

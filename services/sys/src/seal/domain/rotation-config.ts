@@ -7,7 +7,7 @@ import { Type } from 'typebox';
 export const rotationConfigShape = Type.Object({
   enabled: Type.Boolean(),
   maxOperations: Type.Number(),
-  /** 0: no rotation by time. */
+  /** 0 means no rotation by time. */
   intervalSeconds: Type.Number(),
 });
 export type RotationConfig = Shaped<typeof rotationConfigShape>;

@@ -7,9 +7,9 @@ import { decideLifetime, type TokenTtls } from './token-lifetime.ts';
 import { checkRolePolicies, restrictsPolicies, type TokenRole } from './token-role.ts';
 
 export interface CreationRequest {
-  /** "": the service generates one. */
+  /** Empty if the service generates one. */
   readonly id: string;
-  /** undefined: the policies of the role or of the parent. */
+  /** Undefined means the policies of the role or of the parent. */
   readonly policies: readonly string[] | undefined;
   readonly meta: Readonly<Record<string, string>>;
   readonly noParent: boolean;

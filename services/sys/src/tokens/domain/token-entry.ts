@@ -25,18 +25,18 @@ export const tokenEntryShape = Type.Object({
   /** Path of the request that created the token. */
   path: Type.String(),
   role: Type.String(),
-  /** undefined: the token is an orphan. Otherwise it ends with its parent. */
+  /** Undefined if the token is an orphan. Otherwise it ends with its parent. */
   parent: Type.Optional(Type.Object({ hash: Type.String(), namespaceId: Type.String() })),
   createdAtMs: Type.Number(),
   creationTtlSeconds: Type.Number(),
-  /** undefined: the token never expires. */
+  /** Undefined if the token never expires. */
   expiresAtMs: Type.Optional(Type.Number()),
   explicitMaxTtlSeconds: Type.Number(),
   periodSeconds: Type.Number(),
   renewable: Type.Boolean(),
-  /** undefined: never renewed. */
+  /** Undefined if it was never renewed. */
   lastRenewalMs: Type.Optional(Type.Number()),
-  /** Remaining requests. 0: no limit, SPENT: none left. */
+  /** Remaining requests. 0 means no limit, and SPENT that none are left. */
   usesLeft: Type.Number(),
   boundCidrs: Type.Array(Type.String()),
 });

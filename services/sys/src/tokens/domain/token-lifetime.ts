@@ -9,9 +9,9 @@ export interface TokenTtls {
 }
 
 export interface LifetimeRequest extends TokenTtls {
-  /** 0: the default. */
+  /** 0 means the default. */
   readonly ttlSeconds: number;
-  /** 0: no explicit maximum. */
+  /** 0 means no explicit maximum. */
   readonly explicitMaxTtlSeconds: number;
   readonly periodSeconds: number;
 }

@@ -17,7 +17,7 @@ export const runDataPolicies = collection('run-data-policies', {
   shape: Type.Object({}),
 });
 
-/** @param placeId workspace or organization; undefined: the site */
+/** @param placeId workspace or organization; undefined for the site */
 export const noteRunDataPolicy = (
   tx: Transaction,
   placeId: string | undefined,
@@ -29,7 +29,7 @@ export const noteRunDataPolicy = (
   else if (limitsOf(before?.rule, 'runData') !== undefined) runDataPolicies.delete(tx, place);
 };
 
-/** The policy that organizations without one inherit; null: everything is kept. */
+/** The policy that organizations without one inherit; null if everything is kept. */
 export const findSitePolicy = async (reads: Reads): Promise<RetentionPolicy | null> =>
   (await sitePolicies.find(reads, KEY)) ?? null;
 

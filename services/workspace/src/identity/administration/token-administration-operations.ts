@@ -14,10 +14,10 @@ import { requireSiteAdmin } from './user-administration-operations.ts';
 export const TOKEN_SORTS = ['created-at', 'expired-at', 'last-used-at'] as const;
 
 export interface TokenQuery {
-  /** undefined: every type. */
+  /** Undefined means every type. */
   readonly ownerType: TokenOwnerType | undefined;
   readonly ownerId: string | undefined;
-  /** undefined: expired and valid tokens. */
+  /** Undefined means expired and valid tokens. */
   readonly hasExpired: boolean | undefined;
   readonly sort: { readonly by: (typeof TOKEN_SORTS)[number]; readonly isDescending: boolean };
 }

@@ -51,7 +51,7 @@ const withOrganizations = async (reads: Reads, user: User): Promise<ManagedUser>
 export interface UserFilter {
   /** Part of the name or mail address, ignoring case. */
   readonly search: string;
-  /** undefined: both. */
+  /** Undefined means both. */
   readonly isAdmin: boolean | undefined;
   readonly isSuspended: boolean | undefined;
 }

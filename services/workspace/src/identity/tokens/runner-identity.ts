@@ -23,7 +23,7 @@ const PRINCIPAL: Principal = {
 };
 
 export interface RunnerIdentityParts {
-  /** undefined: the installation has no built-in runner. */
+  /** Undefined if the installation has no built-in runner. */
   readonly token: string | undefined;
   /** Whether this cluster writes; false on a secondary, whose runs are the primary's to execute. */
   readonly mayRun: () => boolean;

@@ -17,7 +17,7 @@ export type TeamTokenSort = (typeof TEAM_TOKEN_SORTS)[number];
 export interface TeamTokenQuery {
   /** Part of the team's name, ignoring case. */
   readonly teamNameContains: string;
-  /** undefined: expired and valid tokens. */
+  /** Undefined means expired and valid tokens. */
   readonly hasExpired: boolean | undefined;
   readonly sort: { readonly by: TeamTokenSort; readonly isDescending: boolean };
 }
@@ -26,7 +26,7 @@ interface TeamToken {
   readonly token: ApiToken;
   readonly team: Team;
   readonly createdBy: string;
-  /** null: never. */
+  /** Null means never. */
   readonly lastUsedAtMs: number | null;
 }
 

@@ -46,7 +46,7 @@ export const listWaitingOrganizations = async ({
 
 /**
  * Runs that wait for an agent, oldest first, for as long as the caller iterates.
- * @param organizationId whose; undefined: those of all organizations
+ * @param organizationId whose; undefined means those of all organizations
  */
 export const findWaiting = async function* (
   { store }: RunsContext,

@@ -86,7 +86,7 @@ export const registerAgent = (
     return agent;
   });
 
-/** Status that an agent reports with a ping; undefined: it continues its work. */
+/** Status that an agent reports with a ping; undefined if it continues its work. */
 export type Presence = 'idle' | 'exited' | undefined;
 
 /**

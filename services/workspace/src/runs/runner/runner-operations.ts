@@ -15,7 +15,7 @@ import type { GivenAgent } from '../agents/agent-operations.ts';
 import { isForRunner } from '../executors/run-executor-operations.ts';
 import type { Agent } from '../model/domain/agent.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
-import { inTurn, noteTurn } from './runner-turn-records.ts';
+import { inTurn, recordTurn } from './runner-turn-records.ts';
 
 /**
  * Claims a phase that waits for the built-in runner; undefined if none waits. Organizations take turns,
@@ -45,7 +45,7 @@ export const claimForRunner = async (
       };
       const mayTake = (workspace: Workspace) => isForRunner(tx, workspace);
       const taken = await takePhase(tx, agent, runId, { nowMs, mayTake });
-      if (taken !== undefined) await noteTurn(tx, taken.run.organizationId, nowMs);
+      if (taken !== undefined) await recordTurn(tx, taken.run.organizationId, nowMs);
       return taken;
     });
   for (const organizationId of await inTurn(store, await listWaitingOrganizations(context))) {

@@ -22,7 +22,7 @@ export const inTurn = async (
   return organizationIds.toSorted((a, b) => (turns.get(a) ?? 0) - (turns.get(b) ?? 0));
 };
 
-export const noteTurn = async (
+export const recordTurn = async (
   tx: Transaction,
   organizationId: string,
   nowMs: number,

@@ -17,10 +17,10 @@ export type RunListTables = RunTables & WorkspaceTables;
 export type RunSelection = SelectQueryBuilder<RunListTables, 'run', object>;
 
 export interface RunFilter {
-  /** Empty: any status. */
+  /** Empty means any status. */
   readonly statuses: readonly string[];
   readonly sources: readonly string[];
-  /** Empty: all operations except `UNLISTED_OPERATIONS`. */
+  /** Empty means all operations except `UNLISTED_OPERATIONS`. */
   readonly operations: readonly string[];
   readonly agentPoolNames: readonly string[];
   readonly workspaceNames: readonly string[];
@@ -39,7 +39,7 @@ export interface ResolvedFilter extends RunFilter {
   /** Workspaces with pending runs that no agent has claimed, and that wait for one of these pools. */
   readonly waitingWorkspaceIds: readonly string[];
   readonly workspaceIds: readonly string[];
-  /** Id of the user given by `username`, "" when there is none; undefined: no filter. */
+  /** Id of the user given by `username`, "" when there is none; undefined means no filter. */
   readonly userId: string | undefined;
   readonly textUserId: string | undefined;
   /** Runs whose messages contain the text, if there are few. */

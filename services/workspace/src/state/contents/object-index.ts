@@ -2,7 +2,7 @@
 import { listAll, type ObjectStorage, type StoredObject } from '@keelson/objects';
 import { readableOnly, type Store } from '@keelson/storage';
 import { CONTENT_OBJECTS, contentKey, parseContentKey } from './object-bodies.ts';
-import { looseContents, stateContents } from './state-content-records.ts';
+import { stateContents, unreferencedContents } from './state-content-records.ts';
 
 /** An object that the index names. */
 export interface ExpectedObject {
@@ -64,6 +64,6 @@ export const isKnown = async (store: Store, key: string): Promise<boolean> => {
   // Something else may lie in the same bucket.
   if (parsed === undefined) return true;
   // As stored, because a damaged record may still be repaired.
-  const records = [stateContents, looseContents].map((one) => one.path(parsed.contentId));
+  const records = [stateContents, unreferencedContents].map((one) => one.path(parsed.contentId));
   return (await store.stored.read(records)).length > 0;
 };

@@ -1,6 +1,6 @@
 /**
  * The mark of the records to which the objects below a prefix belong. A cluster removes nothing where another
- * one has left its mark, such as an empty cluster into which a snapshot is yet to be restored.
+ * one has left its mark, such as an empty cluster that is waiting for a snapshot.
  */
 
 import { randomUUID } from 'node:crypto';

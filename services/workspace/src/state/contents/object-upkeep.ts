@@ -57,7 +57,7 @@ export const createObjectUpkeep = (parts: ObjectUpkeepParts): ObjectUpkeep => {
   const { store, storage, clock, logger, keepMs } = parts;
   /** Digests of objects that the index names and the storage lacks, by key. */
   let missing = new Map<string, string>();
-  /** End of the log up to which objects were looked for; undefined: everything must be compared. */
+  /** End of the log up to which objects were looked for; undefined if everything must be compared. */
   let position: number | undefined;
   const gauge = new Gauge({
     name: 'keelson_objects_missing',

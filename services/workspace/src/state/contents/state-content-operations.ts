@@ -15,7 +15,7 @@ import {
   storedBodyShape,
   storedContentShape,
 } from './domain/stored-content.ts';
-import { looseContents, stateContents } from './state-content-records.ts';
+import { stateContents, unreferencedContents } from './state-content-records.ts';
 
 export interface ContentContext extends ServiceContext {
   readonly contentPlaces: ContentPlaces;
@@ -68,7 +68,7 @@ export const storeContent = async (
   const { place } = bodies;
   const removableFromMs = clock.nowMs() + SIGNED_URL_LIFETIME_SECONDS * 1000;
   // Before the first byte, so that the bytes of an interrupted upload are found.
-  await store.transact((tx) => looseContents.write(tx, [id], { place, removableFromMs }));
+  await store.transact((tx) => unreferencedContents.write(tx, [id], { place, removableFromMs }));
   const hash = createHash('md5');
   const digests: string[] = [];
   let sizeBytes = 0;
@@ -92,11 +92,11 @@ export const adoptContent = async (
   tx: Transaction,
   { id, sizeBytes, body }: LooseContent,
 ): Promise<StoredContent> => {
-  const loose = await looseContents.find(tx, id);
+  const loose = await unreferencedContents.find(tx, id);
   if (loose?.removableFromMs === undefined || loose.removableFromMs <= clock.nowMs()) {
     throw new KeelsonError('request.deadline_exceeded');
   }
-  looseContents.delete(tx, id);
+  unreferencedContents.delete(tx, id);
   stateContents.write(tx, [id], { ...body, references: 1 });
   return { id, sizeBytes };
 };
@@ -124,7 +124,7 @@ export const releaseContent = async (
     return;
   }
   stateContents.delete(tx, content.id);
-  looseContents.write(tx, [content.id], { place: found.place });
+  unreferencedContents.write(tx, [content.id], { place: found.place });
 };
 
 /**
@@ -179,19 +179,19 @@ export const removeLooseContents = async (
   { store, clock, contentPlaces }: ContentContext,
   options: TransactOptions,
 ): Promise<boolean> => {
-  for (const id of await looseContents.keys(store, [])) {
-    const loose = await looseContents.find(store, id);
+  for (const id of await unreferencedContents.keys(store, [])) {
+    const loose = await unreferencedContents.find(store, id);
     if (loose === undefined) continue;
     const bodies = contentPlaces.find(loose.place);
     if (bodies === undefined) continue;
-    // Those who release a content do not know how long it is kept.
+    // Callers that release a content do not know how long it is stored.
     const removableFromMs = loose.removableFromMs ?? clock.nowMs() + bodies.keepMs;
     if (removableFromMs <= clock.nowMs()) {
       if (await bodies.remove(id, options)) return true;
-      await store.transact((tx) => looseContents.delete(tx, id), options);
+      await store.transact((tx) => unreferencedContents.delete(tx, id), options);
     } else if (loose.removableFromMs === undefined)
       await store.transact(
-        (tx) => looseContents.write(tx, [id], { place: loose.place, removableFromMs }),
+        (tx) => unreferencedContents.write(tx, [id], { place: loose.place, removableFromMs }),
         options,
       );
   }

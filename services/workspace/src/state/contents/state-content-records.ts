@@ -15,7 +15,7 @@ export const stateContents = collection('state-contents', {
  * Contents that no version refers to: uploads in progress or interrupted, and released contents. Keyed by
  * `sc-…`.
  */
-export const looseContents = collection('loose-state-contents', {
+export const unreferencedContents = collection('loose-state-contents', {
   scope: 'shared',
   version: 1,
   shape: Type.Object({

@@ -81,7 +81,7 @@ const listAged = async function* (
 export interface DueVersion<Version> {
   readonly version: Version;
   readonly action: BackingDataAction;
-  /** Number of the newest versions that are kept; null: none are kept for being new. */
+  /** Number of the newest versions that are kept; null if none are kept for being new. */
   readonly keepLatest: number | null;
 }
 
@@ -89,7 +89,7 @@ export interface AgedVersions<Version> {
   readonly table: VersionTable;
   /** Status of versions whose bytes are not withheld. */
   readonly kept: string;
-  /** The action that the effective policy requires for a version; undefined: none. */
+  /** The action that the effective policy requires for a version; undefined if it requires none. */
   readonly findDue: (
     reads: Reads,
     id: string,

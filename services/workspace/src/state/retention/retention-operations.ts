@@ -36,7 +36,7 @@ export interface TargetedPolicy {
 interface Place {
   readonly own: RetentionPolicy | null;
   readonly target: TargetedPolicy['target'];
-  /** Id of the workspace or organization; undefined: the site. */
+  /** Id of the workspace or organization; undefined for the site. */
   readonly id: string | undefined;
   store(tx: Transaction, policy: RetentionPolicy | null): void;
   findInherited(): Promise<TargetedPolicy | undefined>;

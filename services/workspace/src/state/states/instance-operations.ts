@@ -3,7 +3,7 @@ import { decideModifiers, digestAddress, type InstanceDigest } from './domain/in
 import { stateInstances } from './state-version-records.ts';
 
 /** Compares the instances of a version with those of the version it replaces. */
-export const noteInstances = async (
+export const recordInstances = async (
   tx: Transaction,
   beforeId: string | null,
   found: readonly InstanceDigest[],
@@ -23,7 +23,7 @@ export const restoreInstances = async (
 ): Promise<void> => {
   const target = (await stateInstances.find(tx, targetId))?.instances ?? [];
   const found = target.map(([place, content]) => ({ place, content }));
-  await noteInstances(tx, beforeId, found, id);
+  await recordInstances(tx, beforeId, found, id);
 };
 
 /** Finds the version that last changed an instance, by the instance's address; undefined when unknown. */

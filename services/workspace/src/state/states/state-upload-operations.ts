@@ -13,10 +13,10 @@ import {
 import { type StateVersion, withFinalized } from '../model/domain/state-version.ts';
 import type { StateContext } from '../seams/state-context.ts';
 import { type StateAccess } from '../seams/state-contributions.ts';
-import { noteInstances } from './instance-operations.ts';
+import { recordInstances } from './instance-operations.ts';
 import { createStateSummaryReader, type ReadSummary } from './state-summary-reader.ts';
 import {
-  announceIn,
+  announceInTransaction,
   type GivenState,
   requireSuccession,
   requireWritable,
@@ -83,7 +83,7 @@ const finalizeState = async (
   };
   await requireSuccession(tx, workspace, finalized);
   const { outputs, resources } = summary;
-  await noteInstances(tx, workspace.state.newestId, summary.instances, id);
+  await recordInstances(tx, workspace.state.newestId, summary.instances, id);
   for (const step of context.stateSteps) await step.onStateStored?.(tx, finalized);
   stateVersionRecords.write(tx, [id], finalized);
   stateSummaries.write(tx, [id], { outputs, resources });
@@ -187,7 +187,10 @@ export const createState = async (
   const ofFile = { serial: serial ?? given.serial, lineage: lineage ?? given.lineage };
   const json = jsonState && (await storeContent(context, pieceOf(jsonState), () => undefined));
   return store.transact(async (tx) => {
-    const access = await announceIn(context, tx, principal, workspaceId, { ...given, ...ofFile });
+    const access = await announceInTransaction(context, tx, principal, workspaceId, {
+      ...given,
+      ...ofFile,
+    });
     const version = await finalizeState(context, tx, access.version, received);
     return {
       ...access,

@@ -166,7 +166,7 @@ export const requireSuccession = async (
  * Creates a pending version within a transaction.
  * @throws KeelsonError as `requireWritable`, `requireSuccession`
  */
-export const announceIn = async (
+export const announceInTransaction = async (
   { clock }: ServiceContext,
   tx: Transaction,
   principal: Principal,
@@ -223,7 +223,7 @@ export const announceState = (
   workspaceId: string,
   given: GivenState,
 ): Promise<StateAccess> =>
-  context.store.transact((tx) => announceIn(context, tx, principal, workspaceId, given));
+  context.store.transact((tx) => announceInTransaction(context, tx, principal, workspaceId, given));
 
 /**
  * Makes an older state current again, byte for byte. The new version has the older serial, so that the next

@@ -73,7 +73,7 @@ const lookAfter = async (
 };
 
 /** Looks after the work of all pools. */
-export const lookAfterAgentWork = async (
+export const expireAgentWork = async (
   context: VcsContext,
   options: RoundOptions,
 ): Promise<void> => {

@@ -10,7 +10,7 @@ import {
   followedBranch,
 } from '../triggers/domain/triggers.ts';
 
-/** The reference whose commit an event is about; undefined: the branch that a new workspace follows. */
+/** The reference whose commit an event is about; undefined means the branch that a new workspace follows. */
 const refOf = (event: RepositoryEvent): string | undefined => {
   switch (event.kind) {
     case 'connection':
@@ -72,7 +72,7 @@ export interface Choice {
 
 /**
  * Decides which workspaces get a commit.
- * @param found undefined: nothing was fetched, because `toCommitRequest` has found none that is concerned
+ * @param found undefined if nothing was fetched, because `toCommitRequest` has found none that is concerned
  */
 export const chooseWorkspaces = (
   workspaces: readonly Workspace[],

@@ -14,7 +14,7 @@ export const workClaimShape = Type.Object({
   sinceMs: Type.Number(),
   /** Time at which the work is given to another agent. */
   untilMs: Type.Number(),
-  /** The commit that the agent has found; null: none yet. */
+  /** The commit that the agent has found; null if there is none yet. */
   found: nullable(
     Type.Object({
       /** Empty in a repository without commits. */
@@ -23,7 +23,7 @@ export const workClaimShape = Type.Object({
       commit: nullable(
         Type.Object({ sha: Type.String(), author: Type.String(), message: Type.String() }),
       ),
-      /** Paths that differ from the commit to compare with; null: unknown. */
+      /** Paths that differ from the commit to compare with; null if unknown. */
       changedFiles: nullable(Type.Array(Type.String())),
     }),
   ),

@@ -31,7 +31,7 @@ export const toSignatureBase = (
 
 /**
  * The header that authorizes one request.
- * @param token undefined: the request asks for one
+ * @param token undefined if the request asks for one
  * @param parameters further ones of the protocol, such as `oauth_verifier`
  */
 export const toAuthorization = (

@@ -19,7 +19,7 @@ const findTokenId = async (
   return workspace?.settings.vcsRepo?.oauthTokenId ?? undefined;
 };
 
-/** The pool whose agents reach the provider; null: the control plane does, or the connection is gone. */
+/** The pool whose agents reach the provider; null if the control plane does, or the connection is gone. */
 export const findAgentPoolOf = async (
   reads: Reads,
   work: RepositoryWork,

@@ -27,7 +27,7 @@ const requireUsable = async (reads: Reads, user: PoolUser, poolId: string): Prom
 };
 
 /**
- * Records that `user` now names another pool; null is none.
+ * Records that `user` now names another pool; null means no pool.
  * @throws KeelsonError `jsonapi.invalid_attribute` for a pool of another organization, or one that the user
  * may not use
  */

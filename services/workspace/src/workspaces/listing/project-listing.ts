@@ -7,9 +7,9 @@ import { filledUp, likePart, ofKey, type Tables, withValue } from './workspace-s
 
 export interface ProjectQuery {
   readonly organizationId: string;
-  /** Ids to which the result is limited; undefined: all of the organization. */
+  /** Ids to which the result is limited; undefined means all of the organization. */
   readonly among?: readonly string[] | undefined;
-  /** Names, ignoring case; undefined: any. */
+  /** Names, ignoring case; undefined means any. */
   readonly names?: readonly string[] | undefined;
   /** Part of the name, ignoring case. */
   readonly search?: string | undefined;

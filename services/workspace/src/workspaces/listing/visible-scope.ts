@@ -9,7 +9,7 @@ import { teamProjectGrants, teamWorkspaceGrants } from '../access/grant-records.
 import { workspaceRecords } from '../model/workspace-records.ts';
 import type { WorkspaceQuery } from './workspace-listing.ts';
 
-/** The projects and workspaces granted to the caller's teams; undefined: the caller may see everything. */
+/** The projects and workspaces granted to the caller's teams; undefined if the caller may see everything. */
 export const loadVisible = async (
   reads: Reads,
   caller: CallerAccess,

@@ -13,7 +13,7 @@ export const SORT_FIELDS = ['name', 'current-run.created-at', 'latest-change-at'
 
 export interface WorkspaceQuery {
   readonly organizationId: string;
-  /** Limits the list to the projects and workspaces that the caller may see; undefined: no limit. */
+  /** Limits the list to the projects and workspaces that the caller may see; undefined means no limit. */
   readonly visible?:
     | { readonly projectIds: readonly string[]; readonly workspaceIds: readonly string[] }
     | undefined;

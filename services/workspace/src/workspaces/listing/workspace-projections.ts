@@ -17,7 +17,7 @@ type WorkspaceRow = {
   readonly current_run_status: string | null;
   /** `NO_RUN_AT` when there is no run. */
   readonly current_run_created_at: number;
-  /** The opposite number, and `NO_RUN_AT` when there is no run: the newest first, none last. */
+  /** The opposite number, and `NO_RUN_AT` when there is no run: the newest run sorts first, and workspaces without a run last. */
   readonly current_run_newest_first: number;
   /** From the workspace's own settings, if not acted on yet; otherwise null. */
   readonly auto_destroy_at: number | null;
@@ -38,7 +38,7 @@ type WorkspaceTagRow = {
   readonly tag_key_lower: string;
   /** 1 in the first row of a workspace with this key, ignoring case; otherwise 0. */
   readonly is_first_of_key: number;
-  /** null: a flat tag. */
+  /** Null for a flat tag. */
   readonly tag_value: string | null;
   /** null for bindings with a value. */
   readonly tag_id: string | null;

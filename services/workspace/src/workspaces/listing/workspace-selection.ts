@@ -14,7 +14,7 @@ export type Selection = SelectQueryBuilder<WorkspaceTables, 'workspace', object>
 type Rows = ExpressionBuilder<WorkspaceTables, 'workspace'>;
 
 export interface TagAlternative extends TagFilter {
-  /** Projects that pass the binding on to their workspaces. */
+  /** Projects whose workspaces inherit the binding. */
   readonly projectIds: readonly string[];
   /** Upper bound of the number of workspaces that carry it themselves. */
   readonly own: number;
@@ -32,7 +32,7 @@ export interface TagCondition {
 export interface ResolvedQuery extends Omit<WorkspaceQuery, 'page' | 'excludeTags'> {
   readonly patterns: readonly NamePattern[];
   readonly excluded: readonly TagAlternative[];
-  /** The rarest first. */
+  /** Tag conditions, most selective first. */
   readonly conditions: readonly TagCondition[];
 }
 
@@ -203,7 +203,7 @@ export const onlyVisible = (
     ]),
   );
 
-/** @param start undefined: the index in list order */
+/** @param start undefined means the index in list order */
 export const selectMatching = (
   tables: Tables,
   query: ResolvedQuery,

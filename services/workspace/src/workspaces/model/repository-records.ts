@@ -90,7 +90,7 @@ export const providerConnectionShape = Type.Object({
   ...Type.Pick(oauthClientShape, ['serviceProvider', 'httpUrl', 'apiUrl', 'agentPoolId'])
     .properties,
   token: Type.String(),
-  /** null: the token is sent as it is. */
+  /** Null if the token is sent as it is. */
   signing: nullable(requestSigningShape),
 });
 export type ProviderConnection = Shaped<typeof providerConnectionShape>;

@@ -165,7 +165,7 @@ const mail = async (
   }
 };
 
-/** Sends one notification. @param event undefined: a verification */
+/** Sends one notification. @param event undefined for a verification */
 export const send = (
   context: WorkspacesContext,
   configuration: NotificationConfiguration,

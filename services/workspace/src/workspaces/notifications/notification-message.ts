@@ -15,7 +15,7 @@ const runUrl = (context: Context, event: NotificationEvent): string | null =>
     `/app/${event.organizationName}/${event.workspaceName}/runs/${event.run.id}`,
   );
 
-/** The payload of version 1, with nulls where there is no run. @param event undefined: a verification */
+/** The payload of version 1, with nulls where there is no run. @param event undefined for a verification */
 export const toGenericPayload = (
   context: Context,
   configuration: Configuration,

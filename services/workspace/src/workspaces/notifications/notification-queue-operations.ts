@@ -50,11 +50,11 @@ const enqueue = async (
   notificationQueues.write(tx, [id], { ...queue, next: queue.next + 1 });
 };
 
-/** An event without the names of where it happened. */
-type Happening = Pick<NotificationEvent, 'trigger' | 'message' | 'atMs' | 'run'>;
+/** The event without organization and workspace names. */
+type RunEventFacts = Pick<NotificationEvent, 'trigger' | 'message' | 'atMs' | 'run'>;
 
 const toEvent = (
-  happening: Happening,
+  happening: RunEventFacts,
   workspace: Workspace,
   organization: Organization,
 ): NotificationEvent => ({
@@ -69,7 +69,7 @@ export const queueNotificationFor = async (
   tx: Transaction,
   configuration: NotificationConfiguration,
   workspace: Workspace,
-  happening: Happening,
+  happening: RunEventFacts,
 ): Promise<void> => {
   const organization = await organizationRecords.find(tx, workspace.organizationId);
   if (organization === undefined) return;
@@ -85,7 +85,7 @@ export const queueNotification = async (
   tx: Transaction,
   workspace: Workspace,
   trigger: NotificationTrigger,
-  describe: () => Promise<Omit<Happening, 'trigger'>>,
+  describe: () => Promise<Omit<RunEventFacts, 'trigger'>>,
 ): Promise<void> => {
   const wanted = async (ownerId: string) =>
     (await loadNotifications(tx, ownerId)).filter(

@@ -63,7 +63,7 @@ const UPDATE = resourceBody(
   relationships,
 );
 
-/** An empty address or token is none, as clients send them. */
+/** Clients send an empty address or token for an absent one. */
 const orNone = (text: string | null | undefined) => (text === '' ? null : text);
 
 const toGiven = ({ data }: Static<typeof UPDATE>): GivenNotification => ({

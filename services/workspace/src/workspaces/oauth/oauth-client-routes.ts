@@ -60,7 +60,7 @@ const changeable = {
 };
 const PROJECT = Type.Object({ type: Type.Literal('projects'), id: Type.String({ maxLength: 64 }) });
 const PROJECTS = resourceListBody(PROJECT);
-/** The pool whose agents reach the provider; null: the control plane does. */
+/** The pool whose agents reach the provider; null if the control plane does. */
 const AGENT_POOL = Type.Optional(
   Type.Object({
     data: nullable(

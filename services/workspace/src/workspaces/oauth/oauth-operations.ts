@@ -35,7 +35,7 @@ export type GivenOAuthClient = Pick<
   | 'projectIds'
   | 'agentPoolId'
 > & {
-  /** null: the client is authorized at its provider later, with its key pair. */
+  /** Null if the client is authorized at its provider later, with its key pair. */
   readonly oauthTokenString: string | null;
 };
 
@@ -85,7 +85,7 @@ const requireProjects = async (
 };
 
 /**
- * Records that a client now names another pool; null is none.
+ * Records that a client now names another pool; null means no pool.
  * @throws KeelsonError `jsonapi.invalid_attribute` unless the organization has the pool
  */
 const changePool = async (

@@ -191,7 +191,7 @@ export interface ProjectPage {
   readonly visibleCount: number;
 }
 
-/** Projects that the caller may see; undefined: all of the organization. */
+/** Projects that the caller may see; undefined means all of the organization. */
 const loadVisibleIds = async (
   reads: Reads,
   { caller }: OrganizationAccessResult,
@@ -203,7 +203,7 @@ const loadVisibleIds = async (
   return [...new Set(granted.flat())];
 };
 
-/** Projects in a list limited to those on which the caller has permissions; undefined: all. */
+/** Projects in a list limited to those on which the caller has permissions; undefined means all. */
 const loadPermittedIds = async (
   reads: Reads,
   { caller, organization }: OrganizationAccessResult,

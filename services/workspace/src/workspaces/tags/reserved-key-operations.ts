@@ -35,7 +35,7 @@ const requireReservedKey = async (
 };
 
 /**
- * Name of a project that binds the key and contains a workspace that binds it too; undefined: there is none.
+ * Name of a project that binds the key and contains a workspace that binds it too; undefined if there is none.
  */
 const findOverriding = async (
   context: WorkspacesContext,

@@ -7,7 +7,7 @@ import { loadVariables } from '../variables/variable-operations.ts';
 import { decideEffectiveVariables, type EffectiveVariable } from './domain/precedence.ts';
 import { loadSetsAppliedTo, loadSetVariables } from './variable-set-records.ts';
 
-/** The strongest first, with the variables that each overrides. */
+/** Variables by descending priority, with the variables that each overrides. */
 export const loadEffectiveVariables = async (
   reads: Reads,
   workspace: Workspace,

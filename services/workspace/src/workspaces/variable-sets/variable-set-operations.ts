@@ -99,7 +99,7 @@ const toSetVariables = (
 ): readonly SetVariable[] =>
   given.map((variable) => ({ ...newVariableContent(variable, nowMs), variableSetId }));
 
-/** @param ownerProjectId undefined: the organization owns it */
+/** @param ownerProjectId undefined if the organization owns it */
 export const createVariableSet = (
   { store, clock, variableSetsLimit }: WorkspacesContext,
   principal: Principal,

@@ -103,7 +103,7 @@ const toGiven = ({ data }: Static<typeof UPDATE>): GivenVariableSet => {
   };
 };
 
-/** The project that will own the set; undefined: the organization. */
+/** The project that will own the set; undefined means the organization. */
 const toOwnerProjectId = (
   { data }: Static<typeof CREATE>,
   organizationName: string,

@@ -181,7 +181,7 @@ describe('a new workspace', () => {
         ] as const,
     ),
     [
-      'a date that is none',
+      'a malformed date',
       { name: 'x', 'auto-destroy-at': 'tomorrow' },
       '/data/attributes/auto-destroy-at',
     ],

@@ -18,9 +18,9 @@ export type RetainedKind = Shaped<typeof retainedKindShape>;
  * the newest.
  */
 export const retentionLimitsShape = Type.Object({
-  /** Age in days after which data is deleted; null: data of any age. */
+  /** Age in days after which data is deleted; null means data of any age. */
   days: nullable(Type.Number()),
-  /** Number of the newest items of a workspace that are kept; null: none are kept for being new. */
+  /** Number of the newest items of a workspace that are kept; null if none are kept for being new. */
   keepLatest: nullable(Type.Number()),
 });
 export type RetentionLimits = Shaped<typeof retentionLimitsShape>;

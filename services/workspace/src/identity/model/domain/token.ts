@@ -26,7 +26,7 @@ export const apiTokenShape = Type.Object({
   /** `user-…` of the creator; null for the first token of a site. */
   createdById: nullable(Type.String()),
   createdAtMs: Type.Number(),
-  /** null: the token does not expire. */
+  /** Null if the token does not expire. */
   expiresAtMs: nullable(Type.Number()),
 });
 export type ApiToken = Shaped<typeof apiTokenShape>;
@@ -39,7 +39,7 @@ export const TOKEN_OWNER_TYPES = ['users', 'teams', 'organizations', 'agent-pool
 
 export type TokenOwnerType = (typeof TOKEN_OWNER_TYPES)[number];
 
-/** undefined: a token that nobody manages, and that ends by itself. */
+/** Undefined for a token that nobody manages, and that ends by itself. */
 export const OWNER_TYPES: Readonly<Record<TokenOwnerKind, TokenOwnerType | undefined>> = {
   user: 'users',
   team: 'teams',

@@ -9,7 +9,7 @@ import { Type } from 'typebox';
 export const agentShape = Type.Object({
   /** `agent-…`. */
   id: Type.String(),
-  /** null: the phase is the built-in runner's. */
+  /** Null if the phase is the built-in runner's. */
   poolId: nullable(Type.String()),
   /** Organization of the pool, or of the run that the built-in runner executes. */
   organizationId: Type.String(),

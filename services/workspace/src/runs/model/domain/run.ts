@@ -86,9 +86,9 @@ export const runShape = Type.Object({
   planned: nullable(Type.Object({ ...changeCountsShape.properties, hasChanges: Type.Boolean() })),
   applied: nullable(changeCountsShape),
   cancelRequestedAtMs: nullable(Type.Number()),
-  /** The pool whose agent executes it, or executed it last; null with an agent: the built-in runner. */
+  /** Pool of the agent that runs or last ran it. Null while `agentId` is set means the built-in runner. */
   agentPoolId: nullable(Type.String()),
-  /** `agent-…` that executes it, or executed it last. */
+  /** `agent-…` that runs or last ran it. */
   agentId: nullable(Type.String()),
   /** Ids (`sv-…`) of the states that its apply wrote, oldest first. */
   stateVersionIds: Type.Array(Type.String()),

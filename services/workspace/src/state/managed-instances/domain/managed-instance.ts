@@ -14,7 +14,7 @@ export interface ManagedInstance {
   /** Source address of the provider, without a host that is the default: `hashicorp/null`. */
   readonly provider: string;
   readonly resourceType: string;
-  /** null: the resource has a single instance. */
+  /** Null if the resource has a single instance. */
   readonly key: InstanceKey | null;
 }
 

@@ -28,7 +28,7 @@ export const oauthClientShape = Type.Object({
   serviceProvider: serviceProviderShape,
   httpUrl: Type.String(),
   apiUrl: Type.String(),
-  /** The pool whose agents reach the provider; null: the control plane does. */
+  /** The pool whose agents reach the provider; null if the control plane does. */
   agentPoolId: nullable(Type.String()),
   /** Identifies the client to the provider. */
   key: nullable(Type.String()),
@@ -36,7 +36,7 @@ export const oauthClientShape = Type.Object({
   secret: nullable(Type.String()),
   rsaPublicKey: nullable(Type.String()),
   privateKey: nullable(Type.String()),
-  /** null: nobody has authorized the client at its provider yet. */
+  /** Null if nobody has authorized the client at its provider yet. */
   tokenId: nullable(Type.String()),
   /** When true, every workspace of the organization may use it; otherwise only those of its projects. */
   organizationScoped: Type.Boolean(),
@@ -72,7 +72,7 @@ export type RequestSigning = Shaped<typeof requestSigningShape>;
 export const acceptsKeyPair = (serviceProvider: ServiceProvider): boolean =>
   serviceProvider === 'bitbucket_server' || serviceProvider === 'bitbucket_data_center';
 
-/** null: the provider is sent the token as it is. */
+/** Null if the provider is sent the token as it is. */
 export const signingOf = ({
   serviceProvider,
   key,
@@ -88,7 +88,7 @@ export const signingOf = ({
 
 /**
  * The page of the console on which a client is authorized at its provider, and to which the provider sends people
- * back; null: the token of the client was part of a request.
+ * back; null if the token of the client was part of a request.
  */
 export const connectPath = (
   client: OAuthClient,

@@ -16,13 +16,13 @@ export const repositoryHookShape = Type.Object({
   publicUrl: nullable(Type.String()),
   /** The webhook's id at the provider; null until it is registered. */
   providerId: nullable(Type.String()),
-  /** The webhook's id at the provider under an earlier address, removed after the registration; null: none. */
+  /** The webhook's id at the provider under an earlier address, removed after the registration; null if there is none. */
   formerProviderId: nullable(Type.String()),
   /** Value at the latest fetch of the repository; null before the first. */
   defaultBranch: nullable(Type.String()),
-  /** Why the webhook is not registered; null: it is, or registration has not been tried yet. */
+  /** Why the webhook is not registered; null if it is, or registration has not been tried yet. */
   hookProblem: nullable(Type.String()),
-  /** Why the latest fetch of the repository failed; null: it did not. */
+  /** Why the latest fetch of the repository failed; null if it did not. */
   fetchProblem: nullable(Type.String()),
 });
 export type RepositoryHook = Shaped<typeof repositoryHookShape>;

@@ -11,7 +11,7 @@ export const tagBindingShape = Type.Object({
   /** `tb-…`. */
   id: Type.String(),
   key: Type.String(),
-  /** null: a flat tag. */
+  /** Null for a flat tag. */
   value: nullable(Type.String()),
   createdAtMs: Type.Number(),
 });

@@ -5,7 +5,7 @@ import { runStatusShape } from '../../../base/run-status.ts';
 /** Outcome of a finished run. */
 export const runOutcomeShape = Type.Object({
   hasFailed: Type.Boolean(),
-  /** null: the run did not finish this phase. */
+  /** Null if the run did not finish this phase. */
   planMs: nullable(Type.Number()),
   applyMs: nullable(Type.Number()),
 });

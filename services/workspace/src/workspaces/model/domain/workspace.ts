@@ -66,7 +66,7 @@ export const workspaceShape = Type.Object({
   lock: nullable(lockShape),
   /**
    * The run (`run-…`) that lost the lock by force while an agent worked on it. Until its phase ends, the run
-   * may still write states and no other run starts. null: there is none.
+   * may still write states and no other run starts. Null if there is none.
    */
   unlockedRunId: nullable(Type.String()),
   /** Own bindings in order of creation; those without a value are the flat tags. */

@@ -9,7 +9,7 @@ export interface LoadedSet {
 }
 
 interface Reaching {
-  /** Id of the variable of the same key and category that overrides this one; null: this one is used. */
+  /** Id of the variable of the same key and category that overrides this one; null if this one is used. */
   readonly overwriterId: string | null;
   /** The variables that this one overrides. */
   readonly overwrittenIds: readonly string[];

@@ -10,7 +10,7 @@ export const variableSetShape = Type.Object({
   /** `varset-…`. */
   id: Type.String(),
   organizationId: Type.String(),
-  /** `prj-…` that owns it; null: the organization does. */
+  /** `prj-…` that owns it; null if the organization does. */
   ownerProjectId: nullable(Type.String()),
   name: Type.String(),
   description: Type.String(),
@@ -41,7 +41,7 @@ export type VariableSetScope = 'global' | 'project' | 'workspace';
 export const MAX_ASSIGNED = 5000;
 
 /**
- * The scope through which a set reaches a workspace; undefined: it does not. When several scopes match, a
+ * The scope through which a set reaches a workspace; undefined if it does not. When several scopes match, a
  * priority set uses the broadest and any other set the narrowest, because that is the one that overrides
  * most.
  */

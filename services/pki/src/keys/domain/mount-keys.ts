@@ -18,8 +18,8 @@ export const keyShape = Type.Object({
 });
 export type Key = Shaped<typeof keyShape>;
 
-export class KeyRing {
-  /** Those that can be decrypted. */
+export class MountKeys {
+  /** The keys that can be decrypted. */
   readonly all: readonly Key[];
   readonly damaged: DamagedReferences;
   readonly #defaultId: () => string;

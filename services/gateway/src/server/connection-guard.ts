@@ -1,5 +1,5 @@
 /**
- * The steps of a connection before its parser: the proxy header, the connection limit of its client and, on the
+ * Checks that a connection passes before its bytes reach the HTTP parser: the proxy header, the connection limit of its client and, on the
  * TLS port, a check that it speaks TLS.
  */
 import type { Server, Socket } from 'node:net';
@@ -11,12 +11,12 @@ import { malformedRequestAnswer, PLAIN_HTTP } from './malformed-request.ts';
 import { readProxyHeader } from './proxy-protocol.ts';
 
 /** The event that hands a connection to the parser of its server. */
-export const ADMITTED = 'admitted';
+export const ACCEPTED = 'admitted';
 
 /** The first byte of a TLS connection: a record of the handshake (RFC 8446 §5.1). */
 const TLS_HANDSHAKE = 0x16;
 
-export interface EntranceRules {
+export interface GuardRules {
   /** Addresses and networks whose connections begin with a PROXY protocol header. */
   readonly proxyProtocolFrom: readonly string[];
   readonly limitConnections: LimitConnections;
@@ -46,13 +46,13 @@ const answerPlainHttp = (socket: Socket, first: Buffer): void => {
 };
 
 /**
- * Makes every connection pass the entrance before the server's own listener receives it, as the event
- * `ADMITTED`.
+ * Makes every connection pass the guard before the server's own listener receives it, as the event
+ * `ACCEPTED`.
  */
-export const guardEntrance = (
+export const guardConnections = (
   server: Server,
   isTls: boolean,
-  { proxyProtocolFrom, limitConnections, withinMs, onRefused }: EntranceRules,
+  { proxyProtocolFrom, limitConnections, withinMs, onRefused }: GuardRules,
 ): void => {
   const proxies = createNetworks(proxyProtocolFrom);
   /** Client addresses of TLS connections, by the two addresses of the connection. */
@@ -91,7 +91,7 @@ export const guardEntrance = (
 
   const admit = (socket: Socket): void => {
     limitConnections(socket);
-    if (!socket.destroyed) server.emit(ADMITTED, socket);
+    if (!socket.destroyed) server.emit(ACCEPTED, socket);
   };
 
   const receive = async (socket: Socket): Promise<void> => {
@@ -107,7 +107,7 @@ export const guardEntrance = (
     socket.off('error', onError);
   };
 
-  for (const own of server.listeners('connection')) server.on(ADMITTED, own as () => void);
+  for (const own of server.listeners('connection')) server.on(ACCEPTED, own as () => void);
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
     // Without a proxy header to read, connections on the plain port do not wait here.

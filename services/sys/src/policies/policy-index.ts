@@ -1,6 +1,6 @@
 /**
- * All policies of all namespaces, parsed, with the merged rules of the policy sets that tokens carry. A
- * book is immutable: after a policy changes, the next request gets a new one.
+ * All policies of all namespaces, parsed, with the merged rules of the policy sets that tokens carry. An
+ * index is immutable: after a policy changes, the next request gets a new one.
  */
 import { parseDurationSeconds } from '@keelson/secrets-api';
 import { deriveView, type Store } from '@keelson/storage';
@@ -36,7 +36,7 @@ const rulesOf = (record: PolicyRecord): readonly WrittenRule[] => {
   return rules;
 };
 
-export class PolicyBook {
+export class PolicyIndex {
   readonly #records: ReadonlyMap<string, PolicyRecord>;
   /** Policies whose records cannot be decrypted. */
   readonly damaged: ReadonlySet<string>;
@@ -79,9 +79,9 @@ export class PolicyBook {
  * The policies as of each call.
  * @param onDamage called with the damaged policies, as `<namespace id>/<name>`, at every rebuild
  */
-export const policyBookView = (store: Store, onDamage: OnDamage): (() => Promise<PolicyBook>) =>
+export const policyIndexView = (store: Store, onDamage: OnDamage): (() => Promise<PolicyIndex>) =>
   deriveView(store, [policyRecords.prefix], async (reads) => {
     const { entries, damaged } = await policyRecords.readableEntries(reads);
     onDamage(damaged);
-    return new PolicyBook(new Map(entries), damaged);
+    return new PolicyIndex(new Map(entries), damaged);
   });
