@@ -2,7 +2,7 @@
  * Query strings with brackets: `filter[tagged][0][key]=env`. Malformed and unknown names are
  * ignored, because clients also send private ones; unknown filters, searches and sorts are refused
  * (`requireKnown`). So are, before anything is read, values that no resource has (U+0000, which PostgreSQL
- * cannot compare), a second value for a parameter that is not a list, and a `page` that is none: with another
+ * cannot compare), a second value for a parameter that is not a list, and a malformed `page`: with another
  * one, the list would contain more than was asked for.
  */
 import { JSON_API_LIMITS } from '@keelson/edge';
@@ -83,7 +83,7 @@ interface ValueSchema {
   readonly maxItems?: number;
 }
 
-/** Why one value is none that a parameter has; undefined where it is. */
+/** Why a parameter cannot have this value; undefined where it can. */
 const faultOf = (schema: ValueSchema, value: string): string | undefined => {
   const allowed = schema.type === 'boolean' ? ['true', 'false'] : schema.enum;
   if (allowed !== undefined && !allowed.includes(value))
@@ -93,7 +93,7 @@ const faultOf = (schema: ValueSchema, value: string): string | undefined => {
   return undefined;
 };
 
-/** Why values, each of which may be a list, are none that a parameter has; undefined where they are. */
+/** Why a parameter cannot have these values, each of which may be a list; undefined where it can. */
 const refusalOf = (parameter: QueryParameter, given: readonly string[]): string | undefined => {
   const schema = (parameter.schema ?? {}) as ValueSchema;
   const values = isList(parameter) ? partsOf(given) : given.filter((value) => value !== '');
@@ -108,7 +108,7 @@ const PAGE_NAMES: readonly string[] = ['number', 'size'].map((name) => toKey(['p
 
 const isPositiveInteger = (text: string): boolean => /^\d+$/.test(text) && Number(text) > 0;
 
-/** @throws KeelsonError unless this is a page that a list can have; a value that is empty is none */
+/** @throws KeelsonError unless this is a page that a list can have; an empty value counts as absent */
 const requirePage = (key: string, name: string, values: readonly string[]): void => {
   const given = values.filter((value) => value !== '');
   if (given.length === 0) return;
@@ -160,7 +160,7 @@ const readValues = (
  * A reader of the query strings of one endpoint, which has these parameters.
  * @returns reads a query string; @throws KeelsonError `request.invalid` when there are too many parameters,
  *   `jsonapi.invalid_parameter` for U+0000, for several values of a parameter that is not a list, for more values
- *   than a list may have, and for a value, alone or in a list, that is none of those a parameter has;
+ *   than a list may have, and for a value, alone or in a list, that a parameter cannot have;
  *   `jsonapi.unknown_parameter` for a `page` without or with another name
  */
 export const queryReader = (schema: QuerySchema = {}) => {
