@@ -21,7 +21,7 @@ import type { Delivery } from '../providers/provider.ts';
 import { loadRepository } from '../providers/remote-repository-operations.ts';
 import type { VcsContext } from '../seams/vcs-context.ts';
 import {
-  deliveryDigests,
+  hasDelivery,
   listDeliveries,
   noteDelivery,
   type StoredDelivery,
@@ -148,7 +148,7 @@ export const receiveDelivery = async (
   ];
   await store.transact(async (tx) => {
     for (const digest of digests) {
-      if ((await deliveryDigests.find(tx, hookId, digest)) !== undefined)
+      if (await hasDelivery(tx, hookId, digest))
         throw new KeelsonError('workspace.delivery_replayed');
     }
     const receivedAtMs = clock.nowMs();

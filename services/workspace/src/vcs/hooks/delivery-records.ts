@@ -36,23 +36,16 @@ export const repositoryDeliveries = collection('repository-deliveries', {
   scope: 'shared',
   version: 1,
   shape: storedDeliveryShape,
+  owner: { kind: 'repository-hook', by: '*' },
+  index: ['digests'],
 });
 
-/** `whk-…`, digest of the delivery's id or of its body. */
-export const deliveryDigests = collection('delivery-digests', {
-  scope: 'shared',
-  version: 1,
-  shape: Type.Object({}),
-});
+/** Whether the webhook has received a delivery whose id or body has the digest. */
+export const hasDelivery = async (reads: Reads, hookId: string, digest: string): Promise<boolean> =>
+  (await repositoryDeliveries.by.digests.keys(reads, digest)).includes(`${hookId}/`);
 
 /** Deliveries of one webhook that are kept. */
 export const KEPT_DELIVERIES = 200;
-
-const removeDelivery = async (tx: Transaction, hookId: string, key: string): Promise<void> => {
-  const delivery = await repositoryDeliveries.find(tx, hookId, key);
-  for (const digest of delivery?.digests ?? []) deliveryDigests.delete(tx, hookId, digest);
-  repositoryDeliveries.delete(tx, hookId, key);
-};
 
 /** Writes a delivery, and deletes the oldest ones above the limit. */
 export const storeDelivery = async (
@@ -62,10 +55,9 @@ export const storeDelivery = async (
 ): Promise<string> => {
   const kept = await repositoryDeliveries.keys(tx, [hookId]);
   for (const old of kept.slice(0, Math.max(0, kept.length + 1 - KEPT_DELIVERIES)))
-    await removeDelivery(tx, hookId, old);
+    await repositoryDeliveries.delete(tx, hookId, old);
   const key = `${String(delivery.receivedAtMs).padStart(13, '0')}-${delivery.id}`;
-  for (const digest of delivery.digests) deliveryDigests.write(tx, [hookId, digest], {});
-  repositoryDeliveries.write(tx, [hookId, key], delivery);
+  await repositoryDeliveries.write(tx, [hookId, key], delivery);
   return key;
 };
 
@@ -78,7 +70,7 @@ export const noteDelivery = async (
 ): Promise<void> => {
   const delivery = await repositoryDeliveries.find(tx, hookId, key ?? '');
   if (delivery === undefined || key === null) return;
-  repositoryDeliveries.write(tx, [hookId, key], { ...delivery, ...change });
+  await repositoryDeliveries.write(tx, [hookId, key], { ...delivery, ...change });
 };
 
 /** Newest first. */
@@ -89,9 +81,4 @@ export const listDeliveries = async (
   const keys = await repositoryDeliveries.keys(reads, [hookId]);
   const found = await Promise.all(keys.map((key) => repositoryDeliveries.find(reads, hookId, key)));
   return found.filter((delivery) => delivery !== undefined).toReversed();
-};
-
-export const removeDeliveriesOf = async (tx: Transaction, hookId: string): Promise<void> => {
-  for (const key of await repositoryDeliveries.keys(tx, [hookId]))
-    await removeDelivery(tx, hookId, key);
 };

@@ -1,7 +1,7 @@
 /** Webhooks at providers: registered for the first workspace of a repository, removed after the last. */
 import { randomBytes } from 'node:crypto';
 import { newResourceId } from '@keelson/jsonapi';
-import type { Transaction } from '@keelson/storage';
+import { deleteOwned, type Transaction } from '@keelson/storage';
 import type { OAuthClient } from '../../workspaces/model/domain/oauth-client.ts';
 import { type RepositoryHook, webhookUrl } from '../../workspaces/model/domain/repository-hook.ts';
 import type { VcsRepository, Workspace } from '../../workspaces/model/domain/workspace.ts';
@@ -20,7 +20,6 @@ import type { ProviderErrand } from '../providers/provider-errand.ts';
 import { PROVIDERS } from '../providers/providers.ts';
 import { loadRepository } from '../providers/remote-repository-operations.ts';
 import type { VcsContext } from '../seams/vcs-context.ts';
-import { removeDeliveriesOf } from './delivery-records.ts';
 
 /** Context of the registration of webhooks. */
 export type WebhookContext = Pick<VcsContext, 'clock' | 'publicUrl'>;
@@ -74,10 +73,7 @@ const queueRemoval = async (
 const removeHook = async (tx: Transaction, hook: RepositoryHook, nowMs: number): Promise<void> => {
   await queueRemoval(tx, hook, hook.providerId, nowMs);
   await queueRemoval(tx, hook, hook.formerProviderId, nowMs);
-  for (const id of await repositoryWorkspaces.keys(tx, [hook.id])) {
-    repositoryWorkspaces.delete(tx, hook.id, id);
-  }
-  await removeDeliveriesOf(tx, hook.id);
+  await deleteOwned(tx, { kind: 'repository-hook', id: hook.id });
   deleteRepositoryHook(tx, hook);
 };
 

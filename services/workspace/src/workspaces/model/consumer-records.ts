@@ -8,4 +8,5 @@ export const consumerLists = collection('remote-state-consumers', {
   scope: 'shared',
   version: 1,
   shape: Type.Object({ workspaceIds: Type.Array(Type.String()) }),
+  owner: { kind: 'workspace', by: '*' },
 });

@@ -34,6 +34,7 @@ export const repositoryWorkspaces = collection('repository-workspaces', {
   scope: 'shared',
   version: 1,
   shape: Type.Object({}),
+  owner: { kind: 'repository-hook', by: '*' },
 });
 
 const digestOf = (identifier: string): string =>

@@ -117,7 +117,7 @@ export const createVariable = (
     refuseTooMany(workspace.variableIds.length + 1);
     const variable = toVariable(workspaceId, given, clock.nowMs());
     await checkAmongOthers(tx, workspace, variable, undefined);
-    variableRecords.write(tx, [variable.id], variable);
+    await variableRecords.write(tx, [variable.id], variable);
     const variableIds = [...workspace.variableIds, variable.id];
     workspaceRecords.write(tx, [workspaceId], { ...workspace, variableIds });
     return variable;
@@ -138,7 +138,7 @@ export const updateVariable = (
     );
     const next: Variable = { ...variable, ...given, versionId: newResourceId('vv') };
     await checkAmongOthers(tx, workspace, next, variable);
-    variableRecords.write(tx, [variable.id], next);
+    await variableRecords.write(tx, [variable.id], next);
     return next;
   });
 
@@ -154,7 +154,7 @@ export const deleteVariable = (
       address,
       'canUpdateVariable',
     );
-    variableRecords.delete(tx, variable.id);
+    await variableRecords.delete(tx, variable.id);
     const variableIds = workspace.variableIds.filter((id) => id !== variable.id);
     workspaceRecords.write(tx, [workspace.id], { ...workspace, variableIds });
   });
@@ -220,7 +220,7 @@ export const changeVariables = (
     refuseInvalid(violations);
     refuseTooMany(variables.size);
     for (const [id, variable] of variables) {
-      if (variable !== before.get(id)) variableRecords.write(tx, [id], variable);
+      if (variable !== before.get(id)) await variableRecords.write(tx, [id], variable);
     }
     workspaceRecords.write(tx, [workspaceId], { ...workspace, variableIds: [...variables.keys()] });
   });

@@ -6,4 +6,6 @@ export const variableRecords = collection('variables', {
   scope: 'shared',
   version: 1,
   shape: variableShape,
+  owner: { kind: 'workspace', by: 'workspaceId' },
+  index: ['workspaceId'],
 });

@@ -24,7 +24,6 @@ import {
 import { changePoolUse, removePoolUser } from '../access/pool-use-operations.ts';
 import { changeWorkspace } from '../access/workspace-change-operations.ts';
 import { assessedWorkspaces, noteAssessed } from '../model/assessed-workspace-records.ts';
-import { consumerLists } from '../model/consumer-records.ts';
 import {
   checkBindingCount,
   checkBindings,
@@ -54,7 +53,6 @@ import { projectWorkspaces, workspaceNames, workspaceRecords } from '../model/wo
 import { requireConnection } from '../oauth/connection-operations.ts';
 import type { RemovalContext, WorkspacesContext } from '../seams/workspaces-context.ts';
 import { announceBindings } from '../tags/binding-override-operations.ts';
-import { variableRecords } from '../variables/variable-records.ts';
 import { moveTo, toPoolUser, withMove } from './workspace-move-operations.ts';
 
 /** A decoded create or update request. */
@@ -319,11 +317,9 @@ const removeWorkspace = async (
   workspaceRecords.delete(tx, workspace.id);
   workspaceNames.delete(tx, workspace.organizationId, workspace.name);
   projectWorkspaces.delete(tx, workspace.projectId, workspace.id);
-  consumerLists.delete(tx, workspace.id);
   if (workspace.settings.assessmentsEnabled) assessedWorkspaces.delete(tx, workspace.id);
   noteRunDataPolicy(tx, workspace.id, workspace.retentionPolicy, null);
   await removePoolUser(tx, toPoolUser(workspace), workspace.ownExecution?.agentPoolId);
-  for (const id of workspace.variableIds) variableRecords.delete(tx, id);
   for (const step of workspaceSteps) await step.onWorkspaceRemoved?.(tx, workspace);
   await deleteOwned(tx, { kind: 'workspace', id: workspace.id });
 };
