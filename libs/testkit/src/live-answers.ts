@@ -4,7 +4,7 @@ import type { JsonObject } from './planned-run.ts';
 export interface LiveSite {
   /** "http://127.0.0.1:PORT" */
   readonly origin: string;
-  /** Those that carry a token. */
+  /** Headers that carry the token of the caller. */
   readonly headers: Readonly<Record<string, string>>;
 }
 

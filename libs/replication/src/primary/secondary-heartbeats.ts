@@ -62,7 +62,7 @@ export class SecondaryHeartbeats {
   }
 
   /**
-   * Those whose newest heartbeat cannot be read are missing until their next one.
+   * Secondaries whose newest heartbeat cannot be read are missing until their next one.
    * @param isAdmitted whether a secondary is still admitted; all others are forgotten
    */
   async all(isAdmitted: (id: string) => Promise<boolean>): Promise<readonly SecondaryFacts[]> {
