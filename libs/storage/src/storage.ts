@@ -10,6 +10,7 @@ export {
   takeOverKeyring,
 } from './barrier/open-barrier.ts';
 export { termOf } from './barrier/record-cipher.ts';
+export { type BytesRecords, bytesRecords } from './collections/bytes-records.ts';
 export type { RecordFormat } from './collections/codec.ts';
 export {
   collection,
@@ -21,7 +22,12 @@ export {
   singleRecords,
 } from './collections/collection.ts';
 export type { IndexedCollection } from './collections/indexed-collection.ts';
-export { deleteOwned, type OwnerRef } from './collections/owned-records.ts';
+export {
+  deleteOwned,
+  listOwners,
+  type OwnerRef,
+  removeOwned,
+} from './collections/owned-records.ts';
 export type {
   RecordCollection,
   SealedRecord,

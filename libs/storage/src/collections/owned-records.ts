@@ -1,6 +1,6 @@
 /** Deletion of everything that a deleted owner owned, according to the declarations. */
 import { unlessDamaged } from '../records/readable-records.ts';
-import type { Reads, Transaction } from '../store.ts';
+import type { Reads, RecordScope, Store, Transaction } from '../store.ts';
 import { pathsBelow } from './paths-below.ts';
 import { type Declaration, declarationsOwnedBy, FIRST_SEGMENT } from './table.ts';
 
@@ -9,6 +9,14 @@ export interface OwnerRef {
   readonly kind: string;
   readonly id: string;
 }
+
+export interface DeletionOptions {
+  /** Maximum number of records. */
+  readonly limit?: number;
+  readonly scopes?: readonly RecordScope[];
+}
+
+const SCOPES: readonly RecordScope[] = ['shared', 'local', 'node'];
 
 const isStored = async (reads: Reads, path: string): Promise<boolean> =>
   (await unlessDamaged(reads.read(path).then((record) => record !== undefined))) ?? true;
@@ -32,19 +40,21 @@ const pathsOwned = async (
   reads: Reads,
   declaration: Declaration,
   { kind, id }: OwnerRef,
-  limit: number,
+  { limit, scopes }: Required<DeletionOptions>,
 ): Promise<readonly string[]> => {
   const found = await Promise.all(
     declaration.owners
       .filter((owner) => owner.kind === kind)
       .flatMap(({ by }) =>
-        declaration.scopes.map(async (scope) => {
-          const place = `${scope}/${declaration.name}`;
-          if (by === FIRST_SEGMENT) return pathsNaming(reads, place, declaration, id, limit);
-          const index = `${place}~${by}/${id}/`;
-          const rows = await pathsBelow(reads, index, limit);
-          return rows.map((row) => `${place}/${row.slice(index.length)}`);
-        }),
+        declaration.scopes
+          .filter((scope) => scopes.includes(scope))
+          .map(async (scope) => {
+            const place = `${scope}/${declaration.name}`;
+            if (by === FIRST_SEGMENT) return pathsNaming(reads, place, declaration, id, limit);
+            const index = `${place}~${by}/${id}/`;
+            const rows = await pathsBelow(reads, index, limit);
+            return rows.map((row) => `${place}/${row.slice(index.length)}`);
+          }),
       ),
   );
   return [...new Set(found.flat())];
@@ -61,19 +71,65 @@ const lastSegment = (path: string): string => path.slice(path.lastIndexOf('/') +
 export const deleteOwned = async (
   tx: Transaction,
   owner: OwnerRef,
-  limit = Number.POSITIVE_INFINITY,
+  { limit = Number.POSITIVE_INFINITY, scopes = SCOPES }: DeletionOptions = {},
 ): Promise<number> => {
   let deleted = 0;
   for (const declaration of declarationsOwnedBy(owner.kind)) {
     if (deleted >= limit) break;
-    for (const path of await pathsOwned(tx, declaration, owner, limit - deleted)) {
+    for (const path of await pathsOwned(tx, declaration, owner, {
+      limit: limit - deleted,
+      scopes,
+    })) {
       const { kind } = declaration;
       if (kind !== undefined)
-        deleted += await deleteOwned(tx, { kind, id: lastSegment(path) }, limit - deleted);
+        deleted += await deleteOwned(
+          tx,
+          { kind, id: lastSegment(path) },
+          { limit: limit - deleted, scopes },
+        );
       if (deleted >= limit) break;
       await declaration.deleteAt(tx, path);
       deleted += 1;
     }
   }
   return deleted;
+};
+
+const REMOVAL_BATCH = 500;
+
+/** Deletes what an owner owns in transactions of bounded size; can be repeated after an interruption. */
+export const removeOwned = async (
+  store: Store,
+  owner: OwnerRef,
+  scopes: readonly RecordScope[] = SCOPES,
+): Promise<void> => {
+  const batch = { limit: REMOVAL_BATCH, scopes };
+  while ((await store.transact((tx) => deleteOwned(tx, owner, batch))) === REMOVAL_BATCH);
+};
+
+/** Prefixes after which the ids of owners of this kind follow as the next segment. */
+const ownerPrefixes = (kind: string, scopes: readonly RecordScope[]): ReadonlySet<string> =>
+  new Set(
+    declarationsOwnedBy(kind).flatMap(({ name, owners, scopes: stored }) =>
+      owners
+        .filter((owner) => owner.kind === kind)
+        .flatMap(({ by }) => {
+          const place = by === FIRST_SEGMENT ? `${name}/` : `${name}~${by}/`;
+          const [before = ''] = place.split('*', 1);
+          return stored
+            .filter((scope) => scopes.includes(scope))
+            .map((scope) => `${scope}/${before}`);
+        }),
+    ),
+  );
+
+/** Ids of the owners of a kind that own records in these scopes, whether or not they exist themselves. */
+export const listOwners = async (
+  reads: Reads,
+  kind: string,
+  scopes: readonly RecordScope[] = SCOPES,
+): Promise<ReadonlySet<string>> => {
+  const prefixes = [...ownerPrefixes(kind, scopes)];
+  const names = await Promise.all(prefixes.map((prefix) => reads.list(prefix)));
+  return new Set(names.flat().map((name) => name.replace(/\/$/, '')));
 };

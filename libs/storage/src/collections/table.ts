@@ -13,6 +13,8 @@ export interface Owner<By extends string = string> {
   readonly kind: string;
   /** The index whose value is the owner's id, or "*" (`FIRST_SEGMENT`). */
   readonly by: By;
+  /** The owner's id is the whole key, so that an owner has one record at most. Only for "*". */
+  readonly isKey?: true;
 }
 
 /** Facts about a kind of records that hold without reading any. */

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { collection, collections } from '../collections/collection.ts';
-import { deleteOwned } from '../collections/owned-records.ts';
+import { deleteOwned, listOwners, removeOwned } from '../collections/owned-records.ts';
 import { nullable } from '../shapes/shape.ts';
 import { damage, entriesAfter, put, type StoreContext } from './store-context.ts';
 
@@ -221,7 +221,7 @@ export const registerOwnerIndexContract = (context: StoreContext): void => {
         for (let count = limit; count === limit; batches.push(count)) {
           await context.reopen();
           count = await context.store.transact((tx) =>
-            deleteOwned(tx, { kind: 'library', id: 'l1' }, limit),
+            deleteOwned(tx, { kind: 'library', id: 'l1' }, { limit }),
           );
         }
         expect(batches).toEqual([...Array(Math.floor(18 / limit)).fill(limit), 18 % limit]);
@@ -235,6 +235,27 @@ export const registerOwnerIndexContract = (context: StoreContext): void => {
       await damage(context.store, labels.path('s2'));
       await context.store.transact((tx) => deleteOwned(tx, { kind: 'library', id: 'l1' }));
       expect((await paths()).filter(isOf('l1'))).toEqual([]);
+    });
+
+    test('is deleted in some scopes only, where the others belong to another cluster', async () => {
+      await fill();
+      await removeOwned(context.store, { kind: 'library', id: 'l1' }, ['local']);
+      expect((await paths()).filter((path) => /libraries/.test(path))).toEqual([
+        'shared/libraries/l1/plans/floor',
+        'shared/libraries/l2/plans/floor',
+        'local/libraries/l2/plans/floor',
+      ]);
+    });
+
+    test('tells who owns something, also after the owner is gone', async () => {
+      expect(await listOwners(context.store, 'shelf')).toEqual(new Set());
+      await fill();
+      await context.store.transact((tx) => shelves.delete(tx, 's1'));
+      expect(await listOwners(context.store, 'shelf')).toEqual(new Set(['s1', 's2', 's3']));
+      expect(await listOwners(context.store, 'library')).toEqual(new Set(['l1', 'l2']));
+      expect(await listOwners(context.store, 'library', ['node'])).toEqual(new Set());
+      await removeOwned(context.store, { kind: 'library', id: 'l2' });
+      expect(await listOwners(context.store, 'library')).toEqual(new Set(['l1']));
     });
 
     test('is another than that of an owner whose id begins alike', async () => {
