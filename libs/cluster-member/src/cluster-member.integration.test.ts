@@ -41,7 +41,6 @@ test('a member opens its store, follows the key term, and drops the key on seal,
     {
       service: 'pki',
       logger,
-      areas: [],
     },
   );
   const seen: string[] = [];
@@ -103,7 +102,6 @@ test('roles are applied when the member acts on all of them, and not while it ac
     {
       service: 'pki',
       logger: createLogger({ name: 'test', level: 'silent' }),
-      areas: [],
     },
   );
   const kept: ReplicationRole = { ...orphan('kept'), kind: 'dr' };
@@ -145,7 +143,6 @@ test('a cluster demoted in one set writes no canary for the other', async () => 
     {
       service: 'pki',
       logger: createLogger({ name: 'test', level: 'silent' }),
-      areas: [],
     },
   );
   const disasterPrimary: ReplicationRole = { ...orphan('dr'), kind: 'dr', role: 'primary' };
@@ -188,7 +185,6 @@ test('a role is applied when every running replica acts on it', {
       {
         service: 'pki',
         logger: createLogger({ name: 'test', level: 'silent' }),
-        areas: [],
       },
     ).member;
   const leases = new InProcessLeaseStore();
@@ -241,7 +237,6 @@ test('a member that opened with the former key continues with the primary’s ke
     {
       service: 'pki',
       logger,
-      areas: [],
     },
   );
   const role: ReplicationRole = {

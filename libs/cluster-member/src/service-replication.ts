@@ -7,7 +7,7 @@ import type {
   ReplicationMemberDefinition,
   ReplicationSetsDefinition,
 } from '@keelson/proto/sys/v1/replication';
-import { guardWrites, type RecordArea, recordGroups, WriteGate } from '@keelson/replication';
+import { declaredAreas, guardWrites, recordGroups, WriteGate } from '@keelson/replication';
 import type { RpcService } from '@keelson/rpc';
 import type { Barrier, Store } from '@keelson/storage';
 import { NO_TRANSPORT } from './nats-transport.ts';
@@ -46,12 +46,12 @@ export const composeServiceReplication = (
     readonly logger: Logger;
     /** Finds an object that records refer to; absent without object storage. */
     readonly findObject?: ((key: string) => Promise<Uint8Array | undefined>) | undefined;
-    /** Locations of the records that a paths filter can withhold; all others go to every secondary. */
-    readonly areas: readonly RecordArea[];
+    /** Filter group of all records of a service whose data belongs to a single mount. */
+    readonly wholeGroup?: string;
   },
 ): ServiceReplication => {
   const { store, barrier, leases, clock, replication } = parts;
-  const { service, logger, areas } = own;
+  const { service, logger, wholeGroup } = own;
   const gate = new WriteGate();
   const member = new ReplicationMember({
     service,
@@ -66,8 +66,10 @@ export const composeServiceReplication = (
       if (replication === undefined) throw new KeelsonError('replication.not_ready');
       return remoteMembership(replication.sets, kind, service);
     },
-    wholeGroup: areas.find((area) => 'group' in area)?.group,
-    groups: recordGroups(areas),
+    wholeGroup,
+    groups: recordGroups(
+      wholeGroup === undefined ? declaredAreas() : [{ below: 'shared/', group: wholeGroup }],
+    ),
     ...(own.findObject && { findObject: own.findObject }),
   });
   member.onSuperseded(async (kind, promotion) => {

@@ -60,7 +60,7 @@ export const allowedImports: AllowedImports = {
   'services/runner/src': ['executor owners', 'tools', 'slots'],
 
   'services/sys/src': [
-    'damage metadata tools',
+    'damage metadata owners tools',
     'audit member-stores policies',
     'namespaces tokens',
     'cubbyhole custom-messages mounts nodes seal',

@@ -47,6 +47,7 @@ export type {
 export type { AdmittedSecondary, StoredFilter } from './membership/membership-records.ts';
 export { type FilterCatalog, StoredMembership } from './membership/stored-membership.ts';
 export { findCanary, runCanary, writeCanary } from './primary/canary.ts';
+export { declaredAreas } from './primary/declared-areas.ts';
 export { FilterViews } from './primary/filter-views.ts';
 export { FilteredPublishers } from './primary/filtered-publishers.ts';
 export type { LogPosition } from './primary/former-logs.ts';

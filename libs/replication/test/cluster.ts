@@ -35,7 +35,7 @@ import {
 import { parseSealedQuestion } from '../src/wire/questions.ts';
 
 export const SERVICE = 'pki';
-export const GROUPS = recordGroups([{ below: 'shared/mounts/', named: 'mount', segment: 0 }]);
+export const GROUPS = recordGroups([{ below: 'shared/mounts/', named: 'mount', segment: 'first' }]);
 
 /** Each mount is at the path of its uuid. */
 const catalogOf = (store: Store): FilterCatalog => ({

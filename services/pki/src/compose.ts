@@ -68,7 +68,7 @@ import { createCompromisedKeys } from './keys/compromised-keys.ts';
 import { keyRoutes } from './keys/key-routes.ts';
 import { createPkiCounters, type PkiCounters } from './metrics/counters.ts';
 import { MountCleaning } from './mounts/mount-cleaning.ts';
-import { type MountScope, REPLICATED_AREAS } from './mounts/mount-records.ts';
+import type { MountScope } from './mounts/mount-records.ts';
 import { createOcspResponder, type OcspResponder } from './ocsp/ocsp-operations.ts';
 import { ocspRoutes } from './ocsp/ocsp-routes.ts';
 import type { RevocationParts } from './revocation/revocation-operations.ts';
@@ -255,7 +255,6 @@ export const composePki = (parts: PkiParts): PkiService => {
   } = composeServiceReplication(parts, {
     service: 'pki',
     logger,
-    areas: REPLICATED_AREAS,
   });
   const stopping = new AbortController();
   const authorities = createAuthorities(store);

@@ -201,7 +201,8 @@ export const openPki = async (
       mount,
     }),
     registered,
-    announce: (state: ClusterState) => states.emit('state', state),
+    /** @param applied called once the service has followed the state */
+    announce: (state: ClusterState, applied?: () => void) => states.emit('state', state, applied),
     /** Starts the service as a member of a cluster in this state. */
     join: async (state: ClusterState): Promise<void> => {
       await service.start();

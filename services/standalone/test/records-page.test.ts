@@ -16,7 +16,7 @@ test('docs/records.md lists every declared kind of record', async () => {
     '',
     recordsMarkdown(declared),
     '',
-    'Other records have formats of their own: certificates (`local/certs/…`, DER), parts of CRLs (`local/crl-parts/…`, `shared/unified-crl-parts/…`, DER), parts of states (`shared/state-chunks/…`), the keyring, fences, and positions in the logs of other clusters (`node/applied/…`). Those below `node/replication/sealed/` are encrypted with a key that is derived from the root key.',
+    'Certificates (`local/certs/…`), parts of CRLs, outboxes and fences of mounts are bytes: DER, a record of another kind, or the holder of a lease. Records that are not listed have formats of their own: parts of states (`shared/state-chunks/…`), the keyring, other fences, and positions in the logs of other clusters (`node/applied/…`). Those below `node/replication/sealed/` are encrypted with a key that is derived from the root key.',
     '',
   ].join('\n');
   await expect(page).toMatchFileSnapshot('../../../docs/records.md');

@@ -6,26 +6,16 @@ import type { Route } from '@keelson/edge';
 import { type PeriodicWork, Wakeup } from '@keelson/locks';
 import { auditRoutes } from './audit/audit-routes.ts';
 import type { OtherServices, SysCore } from './compose-core.ts';
-import { namespaceCubbyholePrefix } from './cubbyhole/cubbyhole-records.ts';
 import { cubbyholeRoutes } from './cubbyhole/cubbyhole-routes.ts';
-import { namespaceMessagePrefix } from './custom-messages/custom-message-records.ts';
 import { customMessageRoutes } from './custom-messages/custom-message-routes.ts';
 import { internalUiRoutes } from './internal-ui/internal-ui-routes.ts';
 import { createDepartedMountCheck } from './leases/departed-mounts.ts';
 import type { LeaseContext } from './leases/lease-context.ts';
-import {
-  listLeaseNamespaces,
-  namespaceLeasePrefixes,
-  orderEnding,
-} from './leases/lease-records.ts';
+import { orderEnding } from './leases/lease-records.ts';
 import { endLeasesOfNamespace, revokeDueLeases } from './leases/lease-revocation-operations.ts';
 import { leaseRoutes } from './leases/lease-routes.ts';
 import type { MountContext } from './mounts/mount-operations.ts';
-import {
-  findMountBelow,
-  listLocalMountNamespaces,
-  namespaceMountPrefixes,
-} from './mounts/mount-records.ts';
+import { findMountBelow } from './mounts/mount-records.ts';
 import { mountRoutes } from './mounts/mount-routes.ts';
 import { createDepartedNamespaces } from './namespaces/departed-namespaces.ts';
 import {
@@ -33,7 +23,6 @@ import {
   resumeNamespaceRemovals,
 } from './namespaces/namespace-operations.ts';
 import { namespaceRoutes } from './namespaces/namespace-routes.ts';
-import { namespacePolicyPrefix } from './policies/policy-records.ts';
 import { recordFormerMount, recordFormerNamespace } from './replication/filters/filter-catalog.ts';
 import {
   type FilterContext,
@@ -41,7 +30,7 @@ import {
   moveInFilters,
   refreshFilters,
 } from './replication/filters/filter-operations.ts';
-import { listTokenNamespaces, namespaceTokenPrefixes } from './tokens/token-records.ts';
+import { removeTokensOf } from './tokens/token-records.ts';
 import { toolRoutes } from './tools/tool-routes.ts';
 import { wrappingRoutes } from './wrapping/wrapping-routes.ts';
 
@@ -80,21 +69,7 @@ export const composeAdministration = (
     findMountBelow,
     endLeases: (id) => endLeasesOfNamespace(leases, id),
     onRemoval: recordFormerNamespace,
-    contentPrefixes: (id) => [
-      ...namespaceMountPrefixes(id),
-      ...namespaceLeasePrefixes(id),
-      namespaceCubbyholePrefix(id),
-      namespaceMessagePrefix(id),
-      ...namespaceTokenPrefixes(id),
-      namespacePolicyPrefix(id),
-    ],
-    withOwnContent: async () => [
-      ...new Set([
-        ...(await listTokenNamespaces(store)),
-        ...(await listLeaseNamespaces(store)),
-        ...(await listLocalMountNamespaces(store)),
-      ]),
-    ],
+    removeTokens: (id) => removeTokensOf(store, id),
   };
   const removeDepartedNamespaces = createDepartedNamespaces(namespaceContext);
   const endLeasesOfDeparted = createDepartedMountCheck({

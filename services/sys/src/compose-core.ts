@@ -20,7 +20,7 @@ import type {
   ReplicationMemberDefinition,
   ReplicationSetsDefinition,
 } from '@keelson/proto/sys/v1/replication';
-import { guardWrites, recordGroups, WriteGate } from '@keelson/replication';
+import { declaredAreas, guardWrites, recordGroups, WriteGate } from '@keelson/replication';
 import type { RpcService } from '@keelson/rpc';
 import { VERSION } from '@keelson/runtime';
 import type { Barrier, Store } from '@keelson/storage';
@@ -42,7 +42,6 @@ import { policyIndexView } from './policies/policy-index.ts';
 import { resumeActivation } from './replication/activation-operations.ts';
 import { createCatalog } from './replication/filters/filter-catalog.ts';
 import { describeFilter } from './replication/filters/filter-operations.ts';
-import { SYS_AREAS } from './replication/filters/filtered-areas.ts';
 import { createMemberships } from './replication/memberships.ts';
 import { createReplicationState } from './replication/replication-state.ts';
 import { createCluster } from './rpc/cluster-rpc.ts';
@@ -140,7 +139,7 @@ export const composeCore = (parts: SysParts) => {
     transport,
     gate,
     membershipOf: (kind) => memberships.ofPrimary(kind, 'sys'),
-    groups: recordGroups(SYS_AREAS),
+    groups: recordGroups(declaredAreas()),
     describeFilter: (secondaryId) => describeFilter({ memberships, catalog }, secondaryId),
     localClusterId,
   });

@@ -125,9 +125,7 @@ describe('a removed namespace', () => {
     await settle();
     await settle();
     expect(revokedIds()).toEqual([leased]);
-    expect((await recordsBelow('local/', id)).map(({ path }) => path)).toEqual(
-      (await recordsBelow('local/token-expiry/', id)).map(({ path }) => path),
-    );
+    expect((await recordsBelow('local/', id)).map(({ path }) => path)).toEqual([]);
     await harness.store.applyRecords(LOG, [...copies, ...(copy === undefined ? [] : [copy])]);
     expect(
       (await harness.call('GET', 'team/auth/token/lookup-self', { token })).status,

@@ -118,7 +118,7 @@ const contentTypeOf = (method: string, { contentType }: SysRequest): string =>
   contentType ?? (method === 'PATCH' ? 'application/merge-patch+json' : 'application/json');
 
 /** Announces the engine type "sample" as its service does. */
-const joinSample = async ({ cluster }: SysService): Promise<void> => {
+export const joinSample = async ({ cluster }: SysService): Promise<void> => {
   const states = cluster.join({
     service: 'sample',
     instanceId: 'one',

@@ -272,7 +272,7 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
   } = composeServiceReplication(parts, {
     service: 'workspace',
     logger,
-    areas: [{ below: 'shared/', group: WORKSPACE_GROUP }],
+    wholeGroup: WORKSPACE_GROUP,
     findObject: storage && ((key) => storage.get(key)),
   });
   const contents = composeContents({ ...parts, store, storage, logger, member });

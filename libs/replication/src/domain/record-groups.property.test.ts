@@ -10,10 +10,10 @@ import {
 } from './record-groups.ts';
 
 const groups = recordGroups([
-  { below: 'shared/core/mounts/', named: 'mount', segment: 1 },
-  { below: 'shared/core/namespaces/', named: 'namespace', segment: 0, isLast: true },
-  { below: 'shared/policies/', named: 'namespace', segment: 0 },
-  { below: 'shared/mounts/', named: 'mount', segment: 0 },
+  { below: 'shared/core/mounts/', named: 'mount', segment: 'last' },
+  { below: 'shared/core/namespaces/', named: 'namespace', segment: 'first', isLast: true },
+  { below: 'shared/policies/', named: 'namespace', segment: 'first' },
+  { below: 'shared/mounts/', named: 'mount', segment: 'first' },
 ]);
 
 describe('record groups', () => {

@@ -8,8 +8,8 @@ export type RecordArea =
   | {
       readonly below: string;
       readonly named: 'mount' | 'namespace';
-      /** Index of the segment after `below` that names the group, from 0. */
-      readonly segment: 0 | 1;
+      /** The segment after `below` that names the group. */
+      readonly segment: 'first' | 'last';
       /** A record has that name itself, and nothing is below it. */
       readonly isLast?: boolean;
     }
@@ -55,7 +55,8 @@ export const recordGroups = (areas: readonly RecordArea[]): RecordGroups => ({
     const area = areas.find(({ below }) => path.startsWith(below));
     if (area === undefined) return undefined;
     if ('group' in area) return area.group;
-    const name = path.slice(area.below.length).split('/', 2)[area.segment] ?? '';
+    const names = path.slice(area.below.length).split('/');
+    const name = names.at(area.segment === 'first' ? 0 : -1) ?? '';
     return area.named === 'mount' ? mountGroup(name) : namespaceGroup(name);
   },
   prefixesOf: (group) =>
@@ -63,7 +64,7 @@ export const recordGroups = (areas: readonly RecordArea[]): RecordGroups => ({
       if ('group' in area) return area.group === group ? [area.below] : [];
       const name = parseGroup(group);
       if (name?.type !== area.named) return [];
-      const isOwnPrefix = area.segment === 0 && area.isLast !== true;
+      const isOwnPrefix = area.segment === 'first' && area.isLast !== true;
       return [isOwnPrefix ? `${area.below}${name.id}/` : area.below];
     }),
 });

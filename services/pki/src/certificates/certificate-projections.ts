@@ -2,7 +2,7 @@
 
 import { defineProjection, type Projection } from '@keelson/storage';
 import { readNotAfter } from '@keelson/x509';
-import { BULK } from '../mounts/mount-records.ts';
+import { certificates } from './certificate-records.ts';
 import { clusterRevocations, revocations } from './revocation-records.ts';
 
 type CertificateRow = {
@@ -32,7 +32,7 @@ export interface CertificateTables {
   readonly pki_cluster_revocation: ClusterRevocationRow;
 }
 
-/** Keys below the prefixes of `BULK`: `<mount uuid>/<serial>`. */
+/** Keys are `<mount uuid>/<serial>`. */
 const splitKey = (key: string): readonly [string, string] => {
   const slash = key.indexOf('/');
   return [key.slice(0, slash), key.slice(slash + 1)];
@@ -61,7 +61,7 @@ export const PKI_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'pki_certificate',
     version: 1,
-    source: { prefix: BULK.certificates, codec: { version: 1, decode: (_, der) => der } },
+    source: { prefix: certificates.prefix, codec: { version: 1, decode: (_, der) => der } },
     columns: { mount_uuid: 'text', serial: 'text', not_after: 'integer' },
     indexes: [['mount_uuid', 'not_after', 'serial']],
     rows: (der: Uint8Array, key): CertificateRow[] => {

@@ -2,10 +2,12 @@
 
 import { type Reads, type Transaction } from '@keelson/storage';
 import { Type } from 'typebox';
-import { bulkPrefix, localRecords, type MountScope } from '../mounts/mount-records.ts';
+import { localRecords, type MountScope, mountBytes } from '../mounts/mount-records.ts';
 
 /** Certificates are stored as their DER and nothing else: one lean record for each. */
-export const certificatesPrefix = (mount: MountScope): string => bulkPrefix('certificates', mount);
+export const certificates = mountBytes('certs', 'local');
+
+export const certificatesPrefix = certificates.prefixOf;
 
 export const findCertificate = async (
   reads: Reads,

@@ -3,7 +3,7 @@
 import { collection, type RecordCollection } from '@keelson/storage';
 import type { Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
-import { localRecords, type MountScope, sharedRecords } from '../mounts/mount-records.ts';
+import { localRecords, type MountScope, OF_MOUNT, sharedRecords } from '../mounts/mount-records.ts';
 import { revokerShape } from './domain/revoker.ts';
 
 export const revocationShape = Type.Object({
@@ -25,6 +25,7 @@ export const revocations = collection('revoked', {
   scope: 'local',
   version: 1,
   keys: 'paths',
+  owner: OF_MOUNT,
   shape: revocationShape,
 });
 
@@ -36,6 +37,7 @@ export const clusterRevocations = collection('cluster-revocations', {
   scope: 'shared',
   version: 1,
   keys: 'paths',
+  owner: OF_MOUNT,
   shape: revocationShape,
 });
 

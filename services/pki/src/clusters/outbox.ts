@@ -3,11 +3,12 @@
  * together with the change it announces, at its path in that scope, and stays until it has been copied there.
  */
 import type { RecordCollection, Transaction } from '@keelson/storage';
-import { bulkPrefix, type MountScope } from '../mounts/mount-records.ts';
+import { type MountScope, mountBytes } from '../mounts/mount-records.ts';
 
 export const SHARED = 'shared/';
 
-export const outboxPrefix = (mount: MountScope): string => bulkPrefix('outbox', mount);
+/** Records of other kinds, encoded as at their later places. */
+export const { prefixOf: outboxPrefix } = mountBytes('outbox', 'local');
 
 /** Puts a record for all clusters into the outbox. Those of a local mount are in its one cluster. */
 export const putForAll = <T>(

@@ -8,9 +8,9 @@ import type { Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
 import type { RevocationScope } from '../certificates/revocation-records.ts';
 import {
-  bulkPrefix,
   localRecords,
   type MountScope,
+  mountBytes,
   sharedRecords,
 } from '../mounts/mount-records.ts';
 
@@ -42,6 +42,9 @@ export const crlRecords = (
   scope: RevocationScope = 'own',
 ): RecordCollection<CrlRecord> => (scope === 'own' ? ownLists : unifiedLists)(mount);
 
+const ownParts = mountBytes('crl-parts', 'local');
+const unifiedParts = mountBytes('unified-crl-parts', 'shared');
+
 /** Written in a few milliseconds. */
 const PART_BYTES = 512 * 1024;
 
@@ -56,7 +59,7 @@ export interface CrlLocation {
 }
 
 const partsPrefix = ({ mount, scope, groupId, kind }: CrlLocation, number: number): string =>
-  `${bulkPrefix(scope === 'own' ? 'crlParts' : 'unifiedCrlParts', mount)}${groupId}/${kind}-${number}/`;
+  `${(scope === 'own' ? ownParts : unifiedParts).prefixOf(mount)}${groupId}/${kind}-${number}/`;
 
 /** Writes the bytes of a CRL, with a commit for each part; returns the number of parts. */
 export const writeCrlParts = async (

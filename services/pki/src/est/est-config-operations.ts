@@ -3,10 +3,11 @@ import { deriveView, type Store } from '@keelson/storage';
 import type { Authority } from '../issuers/domain/authority.ts';
 import { loadAuthority } from '../issuers/issuer-records.ts';
 import { settingsBefore } from '../mounts/damaged-settings.ts';
-import { EST_PREFIXES, type MountScope } from '../mounts/mount-records.ts';
+import { type MountScope } from '../mounts/mount-records.ts';
 import { requireRole } from '../roles/role-operations.ts';
 import { checkEstConfig, type EstConfig, NO_EST, pathPoliciesOf } from './domain/est-config.ts';
 import {
+  EST_PREFIXES,
   type EstConfigs,
   loadEstConfig,
   loadEstConfigs,
@@ -63,4 +64,4 @@ export const updateEstConfig = (
 
 /** Settings of all mounts, as of each call. */
 export const followEstConfigs = (store: Store): (() => Promise<EstConfigs>) =>
-  deriveView(store, Object.values(EST_PREFIXES), loadEstConfigs);
+  deriveView(store, EST_PREFIXES, loadEstConfigs);

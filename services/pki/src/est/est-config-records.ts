@@ -1,17 +1,18 @@
 /** EST settings of all mounts, below one prefix: labels are searched over all of them. */
 import { collections, type Reads, type RecordCollection, type Transaction } from '@keelson/storage';
-import type { MountScope } from '../mounts/mount-records.ts';
+import { type MountScope, OF_MOUNT } from '../mounts/mount-records.ts';
 import { type EstConfig, estConfigShape, NO_EST } from './domain/est-config.ts';
 
-const PLACES = collections('est', {
+const places = collections('est', {
   scopes: ['shared', 'local'],
   version: 1,
   keys: 'paths',
+  owner: OF_MOUNT,
   shape: estConfigShape,
 });
 
 const recordsOf = ({ local }: MountScope): RecordCollection<EstConfig> =>
-  PLACES.at(local ? 'local' : 'shared');
+  places.at(local ? 'local' : 'shared');
 
 const keyOf = ({ uuid }: MountScope): string => `${uuid}/config`;
 
@@ -20,6 +21,11 @@ export const loadEstConfig = async (reads: Reads, mount: MountScope): Promise<Es
 
 export const writeEstConfig = (tx: Transaction, mount: MountScope, config: EstConfig): void =>
   recordsOf(mount).write(tx, keyOf(mount), config);
+
+/** Prefixes of the settings of all mounts. */
+export const EST_PREFIXES: readonly string[] = places.declaration.scopes.map(
+  (scope) => places.at(scope).prefix,
+);
 
 /** The settings of all mounts, by the uuid of the mount. */
 export interface EstConfigs {
@@ -33,8 +39,8 @@ const mountOf = (key: string): string => key.replace(/\/config$/, '');
 export const loadEstConfigs = async (reads: Reads): Promise<EstConfigs> => {
   const readable = new Map<string, EstConfig>();
   const damaged = new Map<string, string>();
-  for (const scope of PLACES.declaration.scopes) {
-    const records = PLACES.at(scope);
+  for (const scope of places.declaration.scopes) {
+    const records = places.at(scope);
     const found = await records.readableEntries(reads);
     for (const [key, config] of found.entries) readable.set(mountOf(key), config);
     for (const key of found.damaged) damaged.set(mountOf(key), records.path(key));

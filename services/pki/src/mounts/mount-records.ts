@@ -4,6 +4,7 @@
  */
 
 import {
+  bytesRecords,
   collections,
   type Placed,
   type RecordFormat,
@@ -32,33 +33,8 @@ export const sharedSettingsPrefix = (mount: MountScope): string => `${sharedPref
 /** Settings of a mount that each cluster has for itself, one record each. */
 export const localSettingsPrefix = (mount: MountScope): string => `${localPrefix(mount)}config/`;
 
-/**
- * Kinds of records with millions of entries, or megabytes of data, have their own prefixes, so that a
- * projection reads only records of its kind.
- */
-export const BULK = {
-  certificates: 'local/certs/',
-  revocations: 'local/revoked/',
-  crlParts: 'local/crl-parts/',
-  outbox: 'local/outbox/',
-  clusterRevocations: 'shared/cluster-revocations/',
-  unifiedCrlParts: 'shared/unified-crl-parts/',
-  acme: 'local/acme/',
-} as const;
-
-export const bulkPrefix = (kind: keyof typeof BULK, { uuid }: MountScope): string =>
-  `${BULK[kind]}${uuid}/`;
-
-/** EST settings; those of all mounts are searched together. */
-export const EST_PREFIXES = { shared: 'shared/est/', local: 'local/est/' } as const;
-
-/** Areas of records that a paths filter of replication can withhold from a secondary, by mount. */
-export const REPLICATED_AREAS = [
-  'shared/mounts/',
-  EST_PREFIXES.shared,
-  BULK.clusterRevocations,
-  BULK.unifiedCrlParts,
-].map((below) => ({ below, named: 'mount', segment: 0 }) as const);
+/** The mount that a record belongs to: "*" in its path, or the first segment of its key. */
+export const OF_MOUNT = { kind: 'mount', by: '*' } as const;
 
 /** The records of a mount, in one of the scopes. */
 const ofMount = <Records>(
@@ -72,33 +48,63 @@ const here = (): RecordScope => 'local';
 /** Records that are the same in all clusters; those of a local mount stay in its cluster. */
 export const sharedRecords = <Shape extends TSchema>(name: string, format: RecordFormat<Shape>) =>
   ofMount(
-    collections(`mounts/*/${name}`, { scopes: ['shared', 'local'], keys: 'paths', ...format }),
+    collections(`mounts/*/${name}`, {
+      scopes: ['shared', 'local'],
+      keys: 'paths',
+      owner: OF_MOUNT,
+      ...format,
+    }),
     everywhere,
   );
 
 /** Records that every cluster has for itself. */
 export const localRecords = <Shape extends TSchema>(name: string, format: RecordFormat<Shape>) =>
-  ofMount(collections(`mounts/*/${name}`, { scopes: ['local'], keys: 'paths', ...format }), here);
+  ofMount(
+    collections(`mounts/*/${name}`, {
+      scopes: ['local'],
+      keys: 'paths',
+      owner: OF_MOUNT,
+      ...format,
+    }),
+    here,
+  );
 
 /** A setting that all clusters share. */
 export const sharedSetting = <Shape extends TSchema>(name: string, format: RecordFormat<Shape>) =>
   ofMount(
-    singleRecords(`mounts/*/config/${name}`, { scopes: ['shared', 'local'], ...format }),
+    singleRecords(`mounts/*/config/${name}`, {
+      scopes: ['shared', 'local'],
+      owner: OF_MOUNT,
+      ...format,
+    }),
     everywhere,
   );
 
 /** A setting that every cluster has for itself. */
 export const localSetting = <Shape extends TSchema>(name: string, format: RecordFormat<Shape>) =>
-  ofMount(singleRecords(`mounts/*/config/${name}`, { scopes: ['local'], ...format }), here);
+  ofMount(
+    singleRecords(`mounts/*/config/${name}`, { scopes: ['local'], owner: OF_MOUNT, ...format }),
+    here,
+  );
 
 /** State of ACME clients of one kind. */
 export const acmeRecords = <Shape extends TSchema>(name: string, format: RecordFormat<Shape>) =>
-  ofMount(collections(`acme/*/${name}`, { scopes: ['local'], keys: 'paths', ...format }), here);
+  ofMount(
+    collections(`acme/*/${name}`, { scopes: ['local'], keys: 'paths', owner: OF_MOUNT, ...format }),
+    here,
+  );
 
-/** Prefixes of the records of all mounts. */
-export const ALL_MOUNTS_PREFIXES: readonly string[] = [
-  'shared/mounts/',
-  'local/mounts/',
-  ...Object.values(EST_PREFIXES),
-  ...Object.values(BULK),
-];
+/**
+ * Kinds of records with millions of entries, or megabytes of data, have their own prefixes, so that a
+ * projection reads only records of its kind.
+ */
+export const mountBytes = (name: string, scope: RecordScope) => {
+  const { prefix } = bytesRecords(name, { scope, owner: OF_MOUNT });
+  return { prefix, prefixOf: ({ uuid }: MountScope): string => `${prefix}${uuid}/` };
+};
+
+/** Names of the leases of one kind of work, one for each mount; the fences of these leases go with the mount. */
+export const mountLeases = (work: string): ((mount: MountScope) => string) => {
+  bytesRecords(`fences/pki/${work}`, { scope: 'node', owner: { ...OF_MOUNT, isKey: true } });
+  return ({ uuid }) => `pki/${work}/${uuid}`;
+};

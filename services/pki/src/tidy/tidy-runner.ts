@@ -7,7 +7,7 @@ import { pause } from '@keelson/clock';
 import type { HeldLease, LeaseStore } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
 import { type Transaction, takeFence } from '@keelson/storage';
-import type { MountScope } from '../mounts/mount-records.ts';
+import { type MountScope, mountLeases } from '../mounts/mount-records.ts';
 import type { TidySettings } from './domain/tidy-settings.ts';
 import { type TidyParts, tidyMount } from './tidy-operations.ts';
 import {
@@ -39,6 +39,8 @@ export interface TidyRunner {
 const LEASE_TTL_MS = 30_000;
 
 class Cancelled extends Error {}
+
+const leaseOf = mountLeases('tidy');
 
 const isUnderWay = (status: TidyStatus | undefined): status is TidyStatus =>
   status?.state === 'Running' || status?.state === 'Cancelling';
@@ -112,7 +114,6 @@ const run = async (
 export const createTidyRunner = (parts: TidyRunnerParts): TidyRunner => {
   const { store, leases, clock } = parts;
   const running = new Map<string, Promise<void>>();
-  const leaseName = (mount: MountScope): string => `pki/tidy/${mount.uuid}`;
   const find = (mount: MountScope) => tidyStatusRecords(mount).find(store, TIDY_STATUS);
 
   const runToEnd = async (
@@ -146,7 +147,7 @@ export const createTidyRunner = (parts: TidyRunnerParts): TidyRunner => {
   /** Marks a run as ended if its process has ended. */
   const settleAbandoned = async (mount: MountScope): Promise<void> => {
     if (running.has(mount.uuid) || !isUnderWay(await find(mount))) return;
-    const lease = await leases.tryAcquire(leaseName(mount), { ttlMs: LEASE_TTL_MS });
+    const lease = await leases.tryAcquire(leaseOf(mount), { ttlMs: LEASE_TTL_MS });
     if (lease === undefined) return;
     const finishedAtMs = clock.nowMs();
     await changeStatus(parts, mount, (status) =>
@@ -159,7 +160,7 @@ export const createTidyRunner = (parts: TidyRunnerParts): TidyRunner => {
 
   return {
     start: async (mount, settings, kind) => {
-      const lease = await leases.tryAcquire(leaseName(mount), { ttlMs: LEASE_TTL_MS });
+      const lease = await leases.tryAcquire(leaseOf(mount), { ttlMs: LEASE_TTL_MS });
       if (lease === undefined) return false;
       const startedAtMs = clock.nowMs();
       try {

@@ -48,11 +48,9 @@ export const followCluster = (follower: ClusterFollower, signal: AbortSignal): P
       follower.onMounts(mounts);
       // Already now, because the clean-up of a large mount takes long.
       follower.onFollowed();
-      const isOurs = (prefix: string): boolean =>
-        replication.gate.closed === 'none' || prefix.startsWith('local/');
       const removed = await cleaning.reconcile(
         [...mounts.map(({ uuid }) => uuid), ...unreadable],
-        isOurs,
+        replication.gate.closed === 'none' ? undefined : ['local', 'node'],
       );
       if (removed.length > 0)
         logger.info({ mounts: removed }, 'removed the records of unmounted engines');

@@ -12,14 +12,12 @@ import { STORE_SERVICES } from '../../src/first-start.ts';
 
 /** Records that are not declared, with the reason. */
 const OWN_FORMATS: readonly (readonly [path: RegExp, reason: string])[] = [
-  [/^(shared|local)\/certs\//, 'DER'],
-  [/^(shared|local)\/(unified-)?crl-parts\//, 'DER'],
   [/^shared\/state-chunks\//, 'bytes of a state'],
   [
     /^node\/core\/keyring$/,
     'a format with a version of its own, without strings that could not be wiped',
   ],
-  [/^node\/fences\//, 'the number of a lease'],
+  [/^node\/fences\/(?!pki\/(crl|tidy)\/)/, 'the holder of a lease'],
 ];
 
 export interface DecodedFolder {

@@ -1,5 +1,6 @@
 /** The private storage of each token, removed with the token. */
 import { collection, type Reads, type Transaction } from '@keelson/storage';
+import { OF_NAMESPACE } from '../owners/record-owners.ts';
 import type { TokenRef } from '../tokens/token-records.ts';
 import { MAX_SECRETS, secretShape } from './domain/cubbyhole.ts';
 
@@ -9,11 +10,8 @@ const cubbyholes = collection('cubbyhole', {
   version: 1,
   keys: 'paths',
   shape: secretShape,
+  owner: OF_NAMESPACE,
 });
-
-/** Prefix of everything that the tokens of one namespace keep. */
-export const namespaceCubbyholePrefix = (namespaceId: string): string =>
-  cubbyholes.path(`${namespaceId}/`);
 
 /** Keys: the path a client chose. */
 export const cubbyholeOf = ({ namespaceId, hash }: TokenRef) => cubbyholes.below(namespaceId, hash);

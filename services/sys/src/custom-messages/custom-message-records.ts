@@ -1,4 +1,5 @@
 import { collection, type Reads, type Transaction } from '@keelson/storage';
+import { OF_NAMESPACE } from '../owners/record-owners.ts';
 import { type CustomMessage, customMessageShape } from './domain/custom-message.ts';
 
 /**
@@ -11,14 +12,8 @@ const messages = collection('custom-messages', {
   version: 1,
   keys: 'paths',
   shape: customMessageShape,
+  owner: OF_NAMESPACE,
 });
-
-/** Prefix of the messages of all namespaces. */
-export const MESSAGE_PREFIX = messages.prefix;
-
-/** Prefix of the messages of one namespace. */
-export const namespaceMessagePrefix = (namespaceId: string): string =>
-  messages.path(`${namespaceId}/`);
 
 /** An id becomes part of a path, so anything but a UUID counts as unknown. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -31,7 +26,7 @@ export const findMessage = async (
   UUID.test(id) ? messages.find(reads, `${namespaceId}/${id}`) : undefined;
 
 export const countMessages = async (reads: Reads, namespaceId: string): Promise<number> =>
-  (await reads.list(namespaceMessagePrefix(namespaceId))).length;
+  (await messages.keys(reads, [namespaceId])).length;
 
 /** Sorted by id. */
 export const listMessages = async (

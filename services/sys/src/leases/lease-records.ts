@@ -14,6 +14,7 @@ import {
 } from '@keelson/storage';
 import type { Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
+import { OF_NAMESPACE } from '../owners/record-owners.ts';
 import { type LeaseRecord, leaseRecordShape } from './domain/lease.ts';
 
 const tokenShape = leaseRecordShape.properties.token;
@@ -26,6 +27,7 @@ const leases = collection('leases', {
   version: 1,
   keys: 'paths',
   shape: leaseRecordShape,
+  owner: OF_NAMESPACE,
 });
 /** Keys: "<due, epoch ms, 15 digits>/<namespace id>/<lease id>". */
 const dues = collection('lease-due', {
@@ -40,6 +42,7 @@ const byToken = collection('lease-by-token', {
   version: 1,
   keys: 'paths',
   shape: markShape,
+  owner: OF_NAMESPACE,
 });
 
 /** Leases whose revocation was abandoned. Keys: like those of `leases`. */
@@ -48,6 +51,7 @@ const givenUp = collection('lease-irrevocable', {
   version: 1,
   keys: 'paths',
   shape: markShape,
+  owner: OF_NAMESPACE,
 });
 
 export const mountPlaceShape = Type.Object({ namespaceId: Type.String(), path: Type.String() });
@@ -80,13 +84,6 @@ const endings = collection('lease-endings', {
   keys: 'paths',
   shape: leaseGroupShape,
 });
-
-/** Prefixes of the lease records of one namespace, deleted together with it. */
-export const namespaceLeasePrefixes = (namespaceId: string): readonly string[] => [
-  leases.path(`${namespaceId}/`),
-  givenUp.path(`${namespaceId}/`),
-  byToken.path(`${namespaceId}/`),
-];
 
 const keyOf = ({ namespaceId, id }: { readonly namespaceId: string; readonly id: string }) =>
   `${namespaceId}/${id}`;
@@ -134,10 +131,6 @@ export const orderEndingOfMount = async (
   orderEnding(tx, { kind: 'mount', mountUuid: uuid, ...place });
   leasedMounts.delete(tx, uuid);
 };
-
-/** Namespaces that have leases. */
-export const listLeaseNamespaces = async (reads: Reads): Promise<readonly string[]> =>
-  (await leases.keys(reads)).map((name) => name.replace(/\/$/, ''));
 
 /** Numbers of leases in all namespaces, and of those whose revocation was abandoned; at most `limit`. */
 export const countLeases = async (

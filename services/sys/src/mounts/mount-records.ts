@@ -6,6 +6,7 @@ import { Type } from 'typebox';
 import type { OnDamage } from '../damage/damage-register.ts';
 import { ROOT_NAMESPACE_ID } from '../namespaces/domain/namespace.ts';
 import { namespaceRecords } from '../namespaces/namespace-records.ts';
+import { OF_NAMESPACE } from '../owners/record-owners.ts';
 import {
   BUILT_IN_MOUNTS,
   type BuiltInMount,
@@ -21,15 +22,17 @@ const replicatedMounts = collection('core/mounts', {
   version: 1,
   keys: 'paths',
   shape: mountRecordShape,
+  kind: 'mount',
+  owner: OF_NAMESPACE,
 });
 const localMounts = collection('core/mounts', {
   scope: 'local',
   version: 1,
   keys: 'paths',
   shape: mountRecordShape,
+  kind: 'mount',
+  owner: OF_NAMESPACE,
 });
-
-export const MOUNT_PREFIX = replicatedMounts.prefix;
 
 const builtInTuningShape = Type.Pick(mountRecordShape, ['description', 'config', 'options']);
 type BuiltInTuning = Shaped<typeof builtInTuningShape>;
@@ -40,9 +43,8 @@ const builtInTunings = collection('core/built-in-mounts', {
   version: 1,
   keys: 'paths',
   shape: builtInTuningShape,
+  owner: OF_NAMESPACE,
 });
-
-export const BUILT_IN_MOUNT_PREFIX = builtInTunings.prefix;
 
 /** Prefixes of the mounts of all namespaces. */
 export const MOUNT_PREFIXES: readonly string[] = [
@@ -50,10 +52,6 @@ export const MOUNT_PREFIXES: readonly string[] = [
   localMounts,
   builtInTunings,
 ].map(({ prefix }) => prefix);
-
-/** Prefixes of the mounts of one namespace, deleted together with it. */
-export const namespaceMountPrefixes = (namespaceId: string): readonly string[] =>
-  MOUNT_PREFIXES.map((prefix) => `${prefix}${namespaceId}/`);
 
 /** Derived from namespace and type, so that every replica computes the same uuid without a record. */
 const builtInUuid = (namespaceId: string, type: string): string => {
@@ -167,13 +165,11 @@ export const findMountBelow = async (
   const index = await loadMountIndex(reads);
   const [damaged] = index.unplacedIn(namespaceId);
   if (damaged !== undefined)
-    throw new KeelsonError('barrier.damaged_value', { path: MOUNT_PREFIX + keyOf(damaged) });
+    throw new KeelsonError('barrier.damaged_value', {
+      path: replicatedMounts.path(keyOf(damaged)),
+    });
   return index.of(namespaceId, 'secret').find((mount) => mount.path.startsWith(path))?.path;
 };
-
-/** Namespaces in which this cluster has local mounts. */
-export const listLocalMountNamespaces = async (reads: Reads): Promise<readonly string[]> =>
-  (await localMounts.keys(reads)).map((name) => name.replace(/\/$/, ''));
 
 export const writeMount = (tx: Transaction, mount: MountRecord): void => {
   if (isBuiltIn(mount)) {

@@ -1,9 +1,10 @@
+import { listOwners, removeOwned } from '@keelson/storage';
+import { OF_NAMESPACE } from '../owners/record-owners.ts';
 import type { NamespaceTable } from './domain/namespace-table.ts';
 import type { NamespaceContext } from './namespace-operations.ts';
-import { removeBelow } from './namespace-records.ts';
 
-/** True for records that belong to this cluster alone, also on a secondary. */
-const isLocal = (prefix: string): boolean => prefix.startsWith('local/');
+/** Scopes of the records that belong to this cluster alone, also on a secondary. */
+const OWN_SCOPES = ['local', 'node'] as const;
 
 /**
  * Removes the records local to this cluster of namespaces that disappeared because a paths filter
@@ -14,21 +15,20 @@ export const createDepartedNamespaces = ({
   store,
   namespaces,
   endLeases,
-  contentPrefixes,
-  withOwnContent,
+  removeTokens,
 }: NamespaceContext): (() => Promise<void>) => {
   let seen: NamespaceTable | undefined;
   return async () => {
     const table = await namespaces();
     if (table === seen) return;
     let isOver = true;
-    for (const id of await withOwnContent()) {
+    for (const id of await listOwners(store, OF_NAMESPACE.kind, OWN_SCOPES)) {
       if (table.findById(id) !== undefined || table.damaged.has(id)) continue;
       const isEnded = await endLeases(id);
       isOver &&= isEnded;
       if (!isEnded) continue;
-      for (const prefix of contentPrefixes(id))
-        if (isLocal(prefix)) await removeBelow(store, prefix);
+      await removeTokens(id);
+      await removeOwned(store, { kind: OF_NAMESPACE.kind, id }, OWN_SCOPES);
     }
     if (isOver) seen = table;
   };

@@ -1,7 +1,8 @@
 import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
-import type { Store, Transaction } from '@keelson/storage';
+import { removeOwned, type Store, type Transaction } from '@keelson/storage';
 import { requireMetadata } from '../metadata/domain/metadata.ts';
+import { OF_NAMESPACE } from '../owners/record-owners.ts';
 import {
   type NamespaceRecord,
   parentPathOf,
@@ -9,12 +10,7 @@ import {
   toSegments,
 } from './domain/namespace.ts';
 import type { NamespaceTable } from './domain/namespace-table.ts';
-import {
-  loadNamespaceTable,
-  namespaceLockRecords,
-  namespaceRecords,
-  removeBelow,
-} from './namespace-records.ts';
+import { loadNamespaceTable, namespaceLockRecords, namespaceRecords } from './namespace-records.ts';
 
 type Metadata = Readonly<Record<string, string>>;
 
@@ -31,10 +27,8 @@ export interface NamespaceContext {
   readonly endLeases: (namespaceId: string) => Promise<boolean>;
   /** Called in a transaction before the records of the namespace are removed. */
   readonly onRemoval: (tx: Transaction, namespaceId: string) => Promise<void>;
-  /** Prefixes of all records of a namespace. */
-  readonly contentPrefixes: (namespaceId: string) => readonly string[];
-  /** Ids of the namespaces for which this cluster keeps local records. */
-  readonly withOwnContent: () => Promise<readonly string[]>;
+  /** Removes the tokens of a namespace, with what other namespaces store about them. */
+  readonly removeTokens: (namespaceId: string) => Promise<void>;
 }
 
 const ID_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
@@ -93,16 +87,14 @@ const createNamespace = async (
 
 /** Idempotent. The namespace remains, unreachable, until the engines have revoked its secrets. */
 const continueRemoval = async (
-  { endLeases, store, onRemoval, contentPrefixes }: NamespaceContext,
+  { endLeases, store, onRemoval, removeTokens }: NamespaceContext,
   id: string,
 ): Promise<void> => {
   if (!(await endLeases(id))) return;
   await store.transact((tx) => onRemoval(tx, id));
-  for (const prefix of contentPrefixes(id)) await removeBelow(store, prefix);
-  await store.transact((tx) => {
-    namespaceLockRecords.delete(tx, id);
-    namespaceRecords.delete(tx, id);
-  });
+  await removeTokens(id);
+  await removeOwned(store, { kind: OF_NAMESPACE.kind, id });
+  await store.transact((tx) => namespaceRecords.delete(tx, id));
 };
 
 export const listChildNamespaces = async (

@@ -1,6 +1,7 @@
 import { collection, deriveView, type Reads, type Store } from '@keelson/storage';
 import { Type } from 'typebox';
 import type { OnDamage } from '../damage/damage-register.ts';
+import { OF_NAMESPACE } from '../owners/record-owners.ts';
 import { namespaceRecordShape } from './domain/namespace.ts';
 import { NamespaceTable } from './domain/namespace-table.ts';
 
@@ -10,6 +11,7 @@ export const namespaceRecords = collection('core/namespaces', {
   version: 1,
   keys: 'paths',
   shape: namespaceRecordShape,
+  kind: OF_NAMESPACE.kind,
 });
 
 const namespaceLockShape = Type.Object({
@@ -23,6 +25,7 @@ export const namespaceLockRecords = collection('core/namespace-locks', {
   version: 1,
   keys: 'paths',
   shape: namespaceLockShape,
+  owner: { ...OF_NAMESPACE, isKey: true },
 });
 
 export const loadNamespaceTable = async (reads: Reads): Promise<NamespaceTable> => {
@@ -48,16 +51,3 @@ export const followNamespaces = (
     onDamage([...table.damaged]);
     return table;
   });
-
-const REMOVAL_BATCH = 500;
-
-/** Deletes everything below `prefix` in transactions of bounded size. Idempotent. */
-export const removeBelow = async (store: Store, prefix: string): Promise<void> => {
-  for (;;) {
-    const found = await store.scan(prefix, { limit: REMOVAL_BATCH });
-    if (found.length === 0) return;
-    await store.transact((tx) => {
-      for (const { path } of found) tx.delete(path);
-    });
-  }
-};

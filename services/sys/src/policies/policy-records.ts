@@ -3,6 +3,7 @@
 import { collection } from '@keelson/storage';
 import type { Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
+import { OF_NAMESPACE } from '../owners/record-owners.ts';
 
 export const policyRecordShape = Type.Object({ text: Type.String() });
 export type PolicyRecord = Shaped<typeof policyRecordShape>;
@@ -13,9 +14,7 @@ export const policyRecords = collection('policies', {
   version: 1,
   keys: 'paths',
   shape: policyRecordShape,
+  owner: OF_NAMESPACE,
 });
 
 export const policyKey = (namespaceId: string, name: string): string => `${namespaceId}/${name}`;
-
-export const namespacePolicyPrefix = (namespaceId: string): string =>
-  policyRecords.path(`${namespaceId}/`);

@@ -12,8 +12,10 @@ import {
   type Store,
   singleRecord,
   type Transaction,
+  unlessDamaged,
 } from '@keelson/storage';
 import { Type } from 'typebox';
+import { OF_NAMESPACE } from '../owners/record-owners.ts';
 import { type TokenEntry, tokenEntryShape } from './domain/token-entry.ts';
 import { tokenRoleShape } from './domain/token-role.ts';
 import { namespaceIdOf } from './domain/token-text.ts';
@@ -24,6 +26,7 @@ export const tokens = collection('tokens', {
   version: 1,
   keys: 'paths',
   shape: tokenEntryShape,
+  owner: OF_NAMESPACE,
 });
 
 /** Keys are `<namespace id>/<hash of the accessor>`. */
@@ -32,6 +35,7 @@ const accessors = collection('token-accessors', {
   version: 1,
   keys: 'paths',
   shape: Type.Object({ hash: Type.String(), accessor: Type.String() }),
+  owner: OF_NAMESPACE,
 });
 
 /** Accessors of all tokens of a namespace. */
@@ -46,6 +50,7 @@ const children = collection('token-children', {
   version: 1,
   keys: 'paths',
   shape: Type.Object({}),
+  owner: OF_NAMESPACE,
 });
 
 /** Keys are `<epoch seconds, 12 digits>/<namespace id>/<hash>`, in order of expiry. */
@@ -62,6 +67,7 @@ export const roles = collection('token-roles', {
   version: 1,
   keys: 'paths',
   shape: tokenRoleShape,
+  owner: OF_NAMESPACE,
 });
 
 const salts = singleRecord('core/token-salt', {
@@ -69,14 +75,6 @@ const salts = singleRecord('core/token-salt', {
   version: 1,
   shape: Type.Object({ keyBase64: Type.String() }),
 });
-
-/** Prefixes of the records that belong to one namespace, deleted together with it. */
-export const namespaceTokenPrefixes = (namespaceId: string): readonly string[] =>
-  [tokens, accessors, children, roles].map(({ prefix }) => `${prefix}${namespaceId}/`);
-
-/** Namespaces that have tokens. */
-export const listTokenNamespaces = async (reads: Reads): Promise<readonly string[]> =>
-  (await tokens.keys(reads)).map((name) => name.replace(/\/$/, ''));
 
 /** Number of stored tokens in all namespaces; at most `limit`. */
 export const countTokens = (store: Store, limit: number): Promise<number> =>
@@ -195,4 +193,26 @@ export const listExpired = async (
     const [seconds = '', namespaceId = '', hash = ''] = key.split('/');
     return Number(seconds) <= latest ? [{ key, ref: { namespaceId, hash } }] : [];
   });
+};
+
+const REMOVAL_BATCH = 200;
+
+/**
+ * Removes the tokens of a namespace with their entries among the children of other namespaces' tokens and among the
+ * expiries, which do not begin with the namespace. What remains, such as damaged tokens, goes with the namespace.
+ */
+export const removeTokensOf = async (store: Store, namespaceId: string): Promise<void> => {
+  let after: string | undefined;
+  for (;;) {
+    const page = { limit: REMOVAL_BATCH, ...(after !== undefined && { after }) };
+    const names = await tokens.keys(store, [namespaceId], page);
+    await store.transact(async (tx) => {
+      for (const name of names) {
+        const token = await unlessDamaged(findStoredToken(tx, { namespaceId, hash: name }));
+        if (token !== undefined) await removeToken(tx, token);
+      }
+    });
+    after = names.at(-1);
+    if (names.length < REMOVAL_BATCH) return;
+  }
 };

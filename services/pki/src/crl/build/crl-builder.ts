@@ -9,7 +9,7 @@ import { pendingRecords } from '../../certificates/revocation-records.ts';
 import { type AnnouncingParts, announceRevocations } from '../../clusters/announcing-operations.ts';
 import type { ListRebuilding } from '../../crl-config/list-rebuilding.ts';
 import type { Authorities } from '../../issuers/issuer-records.ts';
-import type { MountScope } from '../../mounts/mount-records.ts';
+import { type MountScope, mountLeases } from '../../mounts/mount-records.ts';
 import { crlGroups } from '../domain/crl-group.ts';
 import { buildComplete, buildDelta, type CrlBuild } from './crl-build.ts';
 
@@ -61,6 +61,8 @@ const buildAllDeltas = async (build: CrlBuild): Promise<readonly string[]> => {
   return warnings;
 };
 
+const leaseOf = mountLeases('crl');
+
 /** The lease of the mount; undefined if it cannot be acquired within `LEASE_WAIT_MS`. */
 const acquireSoon = async (
   { leases, clock, stopping }: CrlBuilderParts,
@@ -70,7 +72,7 @@ const acquireSoon = async (
   const cancel = clock.after(LEASE_WAIT_MS, () => late.abort());
   try {
     return await leases.acquire(
-      `pki/crl/${mount.uuid}`,
+      leaseOf(mount),
       { ttlMs: LEASE_TTL_MS },
       AbortSignal.any([stopping, late.signal]),
     );

@@ -1,0 +1,137 @@
+/** Nothing remains of a namespace that was removed, on the primary and on a secondary. */
+import { declaredRecords } from '@keelson/storage';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { ceremonyToken, joinSet } from '../../test/cluster-steps.ts';
+import { inProcessTransport } from '../../test/in-process-transport.ts';
+import {
+  type Document,
+  joinSample,
+  openSysHarness,
+  type SysHarness,
+} from '../../test/sys-harness.ts';
+import { OF_NAMESPACE } from '../owners/record-owners.ts';
+
+let primary: SysHarness;
+let secondary: SysHarness;
+let secondaryRoot: string;
+beforeEach(async () => {
+  const transport = inProcessTransport();
+  primary = await openSysHarness({ transport });
+  const { key } = await primary.initialize();
+  secondary = await openSysHarness({ transport });
+  const { rootToken: root } = await secondary.initialize();
+  await joinSet('performance', primary, { cluster: secondary, root });
+  for (const { sys } of [primary, secondary]) await joinSample(sys);
+  secondaryRoot = await ceremonyToken(secondary, 'sys/generate-root', key);
+}, 60_000);
+afterEach(async () => {
+  await secondary.close();
+  await primary.close();
+});
+
+const pathsNaming = async ({ store }: SysHarness, id: string): Promise<readonly string[]> => {
+  const found: string[] = [];
+  for (const scope of ['shared/', 'local/', 'node/'])
+    for (const { path } of await store.scan(scope, { onDamaged: (path) => found.push(path) }))
+      found.push(path);
+  return found.filter((path) => path.split(/[/.]/).includes(id)).toSorted();
+};
+
+/** Waits until the record is there, or is gone, as the log of the store tells. */
+const until = async ({ store }: SysHarness, path: string, isThere: boolean): Promise<void> => {
+  const position = await store.wal.headSequence();
+  const isOver = async () => ((await store.read(path)) !== undefined) === isThere;
+  if (await isOver()) return;
+  for await (const _ of store.wal.follow(position, new AbortController().signal))
+    if (await isOver()) return;
+};
+
+const must = async (
+  asked: Promise<{ readonly status: number; readonly body: Document }>,
+): Promise<Document> => {
+  const { status, body } = await asked;
+  expect([200, 204]).toContain(status);
+  return body;
+};
+
+/** Tokens with children and secrets, and a lease, which each cluster has for itself. */
+const useLocally = async (cluster: SysHarness, root: string, id: string): Promise<void> => {
+  const inTeam = { namespace: 'team' };
+  const create = { ...inTeam, token: root, body: { policies: ['root'], ttl: '1h' } };
+  const { auth } = await must(cluster.call('POST', 'auth/token/create', create));
+  const token = auth.client_token;
+  await must(cluster.call('POST', 'auth/token/create', { ...create, token }));
+  await must(cluster.call('POST', 'cubbyhole/a/b', { ...inTeam, token, body: { a: 1 } }));
+  await must(
+    cluster.call('POST', 'sys/mounts/own', {
+      ...inTeam,
+      token: root,
+      body: { type: 'sample', local: true },
+    }),
+  );
+  const { data } = await must(cluster.call('GET', 'sys/mounts/own', { ...inTeam, token: root }));
+  const { audit } = await cluster.resolve('GET', 'auth/token/lookup-self', { ...inTeam, token });
+  await cluster.sys.ledger.register({
+    mountUuid: data.uuid,
+    requestPath: '/issue/web',
+    tokenHash: audit?.caller?.tokenHash ?? '',
+    namespace: { id, path: 'team/' },
+    ttlSeconds: 600,
+    maxTtlSeconds: 3600,
+    renewable: true,
+    engineData: Buffer.from('serial'),
+    tokenType: 'service',
+  });
+};
+
+const useShared = async (): Promise<void> => {
+  const ask = (method: string, path: string, body: object) =>
+    must(primary.asRoot(method, path, { namespace: 'team', body }));
+  await ask('POST', 'sys/policies/acl/reader', { policy: 'path "a" { capabilities = ["read"] }' });
+  await ask('POST', 'auth/token/roles/web', {});
+  await ask('POST', 'sys/mounts/ca', { type: 'sample' });
+  await ask('POST', 'sys/mounts/cubbyhole/tune', { description: 'mine' });
+  await ask('POST', 'sys/config/ui/custom-messages', { title: 'x', message: '', start_time: 0 });
+  await must(primary.asRoot('POST', 'sys/namespaces/api-lock/lock/team'));
+};
+
+test('a namespace takes everything with it, also what a secondary has of its own', async () => {
+  const id = await primary.createNamespace('team');
+  const record = `shared/core/namespaces/${id}`;
+  await until(secondary, record, true);
+  await useLocally(primary, await primary.createToken(['root']), id);
+  await useLocally(secondary, secondaryRoot, id);
+  await useShared();
+  const owned = declaredRecords().filter(
+    ({ owners, indexOf }) => owners.some(({ kind }) => kind === OF_NAMESPACE.kind) && !indexOf,
+  );
+  const before = await pathsNaming(primary, id);
+  const unused = owned.flatMap(({ name, scopes }) =>
+    before.some((path) => scopes.some((scope) => path.startsWith(`${scope}/${name}/`))) ? [] : name,
+  );
+  // Written when an engine refuses to revoke for days.
+  expect(unused).toEqual(['lease-irrevocable']);
+  expect((await pathsNaming(secondary, id)).length).toBeGreaterThan(10);
+
+  await must(primary.asRoot('DELETE', 'sys/namespaces/team'));
+  await until(secondary, record, false);
+  for (const work of ['departures', 'lease-expiry', 'departures']) await secondary.settle(work);
+  // Later deletions below the namespace are still replicated or withheld by the path it had.
+  expect(await pathsNaming(primary, id)).toEqual([`local/core/former-namespaces/${id}`]);
+  expect(await pathsNaming(secondary, id)).toEqual([]);
+}, 60_000);
+
+// A lease that cannot be read keeps its namespace, because its engine could not revoke the secret.
+test('no declared kind of record outlives its namespace, also where it cannot be read', async () => {
+  const id = await primary.createNamespace('team');
+  await primary.store.transact((tx) => {
+    for (const { name, scopes, owners } of declaredRecords().filter((one) => one.name !== 'leases'))
+      for (const { isKey } of owners.filter(({ kind }) => kind === OF_NAMESPACE.kind))
+        for (const scope of scopes)
+          tx.write(`${scope}/${name}/${id}${isKey === true ? '' : '/key'}`, Buffer.from('{}'));
+    return Promise.resolve();
+  });
+  expect((await pathsNaming(primary, id)).length).toBeGreaterThan(11);
+  await must(primary.asRoot('DELETE', 'sys/namespaces/team'));
+  expect(await pathsNaming(primary, id)).toEqual([`local/core/former-namespaces/${id}`]);
+}, 60_000);
