@@ -175,8 +175,21 @@ describe('damaged input', () => {
     );
   });
 
+  test.for([
+    ['of a newer format', '2', 'the stream has format 2, this version of Keelson reads format 1'],
+    ['of an older format', '0', 'the stream has format 0, this version of Keelson reads format 1'],
+    ['of a foreign sender', undefined, 'no header format'],
+    ['with a damaged format', '1x', 'no header format'],
+  ])('%s is refused by name before it is decrypted', ([, format, reason]) => {
+    const [message] = toMessages(Buffer.from('batch'));
+    const { format: _, ...others } = message?.headers ?? {};
+    const headers = { ...others, ...(format !== undefined && { format }) };
+    const damaged = message && { ...message, headers, payload: Buffer.alloc(0) };
+    expect(() => damaged && new PartAssembler().add(damaged)).toThrow(reason);
+  });
+
   test('in headers is refused', () => {
-    const name = fc.constantFrom('log', 'epoch', 'first', 'last', 'part', 'parts');
+    const name = fc.constantFrom('format', 'log', 'epoch', 'first', 'last', 'part', 'parts');
     fc.assert(
       fc.property(fc.dictionary(name, fc.oneof(fc.string(), fc.nat().map(String))), (headers) => {
         expect(survives(() => parsePartHead(headers))).toBe(true);

@@ -1,8 +1,9 @@
 /**
  * A batch of log entries as stream messages: encrypted with an epoch key, and split into parts if it
- * does not fit one message. Plaintext headers hold what a reader needs before it has the key; all but the
- * part number are bound to the ciphertext.
+ * does not fit one message. Plaintext headers hold what a reader needs before it has the key; all but the format
+ * and the part number are bound to the ciphertext.
  *
+ *   format  of message and batch
  *   log     id of the log           epoch   number of the key, 0: of one secondary
  *   first   sequence of the first   last    of the last entry (first - 1: none)
  *   part    from 1                  parts   how many there are
@@ -11,6 +12,9 @@ import type { StreamMessage } from '@keelson/bus';
 import { KeelsonError } from '@keelson/errors';
 import { openMessage, sealMessage } from '../cipher/sealed-message.ts';
 import type { EpochKey } from '../membership/membership.ts';
+
+/** Format of messages and of the batches in them. Those of another format are refused before they are decrypted. */
+export const STREAM_FORMAT = 1;
 
 export interface BatchHead {
   readonly logId: string;
@@ -45,6 +49,7 @@ export const toParts = (
   const partCount = Math.ceil(sealed.length / MAX_PART_BYTES);
   return Array.from({ length: partCount }, (_, index) => ({
     headers: {
+      format: String(STREAM_FORMAT),
       log: head.logId,
       epoch: String(head.epoch),
       first: String(head.first),
@@ -69,6 +74,11 @@ export const parsePartHead = (headers: StreamMessage['headers']): PartHead => {
       throw new KeelsonError('replication.malformed', { reason: `no header ${name}` });
     return value;
   };
+  const format = count('format');
+  if (format !== STREAM_FORMAT)
+    throw new KeelsonError('replication.malformed', {
+      reason: `the stream has format ${format}, this version of Keelson reads format ${STREAM_FORMAT}`,
+    });
   const head = {
     logId: headers['log'] ?? '',
     epoch: count('epoch'),

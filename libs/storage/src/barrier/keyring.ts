@@ -21,7 +21,7 @@ export interface TermKey {
 /** Terms ascending, at least one. */
 export type Keyring = readonly TermKey[];
 
-const FORMAT = 1;
+export const KEYRING_FORMAT = 1;
 const ENTRY_BYTES = 4 + 8 + 8 + KEY_BYTES;
 const ROOT_TERM = 0;
 
@@ -62,7 +62,7 @@ export const wipeKeyring = (keyring: Keyring): void => {
 
 export const wrapKeyring = (keyring: Keyring, rootKey: Uint8Array): Uint8Array => {
   const bytes = Buffer.allocUnsafeSlow(1 + keyring.length * ENTRY_BYTES);
-  bytes[0] = FORMAT;
+  bytes[0] = KEYRING_FORMAT;
   keyring.forEach(({ term, installedAtMs, encryptions, key }, index) => {
     const at = 1 + index * ENTRY_BYTES;
     bytes.writeUInt32BE(term, at);
@@ -80,8 +80,13 @@ export const unwrapKeyring = (wrapped: Uint8Array, rootKey: Uint8Array): Keyring
   const bytes =
     termOf(wrapped) === ROOT_TERM ? openValue(rootKey, KEYRING_PATH, wrapped) : undefined;
   if (bytes === undefined) throw new KeelsonError('barrier.wrong_root_key');
-  if (bytes[0] !== FORMAT || bytes.length === 1 || (bytes.length - 1) % ENTRY_BYTES !== 0)
-    throw new KeelsonError('storage.corrupt', { reason: 'unknown keyring format' });
+  const [format] = bytes;
+  if (format !== undefined && format !== KEYRING_FORMAT)
+    throw new KeelsonError('storage.corrupt', {
+      reason: `the keyring has format ${format}, this version of Keelson reads format ${KEYRING_FORMAT}`,
+    });
+  if (bytes.length <= 1 || (bytes.length - 1) % ENTRY_BYTES !== 0)
+    throw new KeelsonError('storage.corrupt', { reason: 'the keyring is incomplete' });
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   const keyring: TermKey[] = [];
   for (let at = 1; at < view.length; at += ENTRY_BYTES)

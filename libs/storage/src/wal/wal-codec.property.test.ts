@@ -25,6 +25,14 @@ test('decoded operations equal the encoded ones', () => {
   );
 });
 
+test.for([0, 2, 255])('operations of format %i are refused by it', (format) => {
+  const encoded = Uint8Array.from(encodeOperations([{ path: 'shared/a', stored: undefined }]));
+  encoded[0] = format;
+  expect(() => decodeOperations(encoded)).toThrow(
+    `a log entry has format ${format}, this version of Keelson reads format 1`,
+  );
+});
+
 test('bytes that are not operations are refused as damage, whatever they are', () => {
   const damage = expect.objectContaining({ code: 'storage.corrupt' });
   fc.assert(

@@ -10,7 +10,7 @@ import { KeelsonError } from '@keelson/errors';
 import { DIGEST_BYTES } from '../records/record-digest.ts';
 import type { WalOperation } from '../store.ts';
 
-const FORMAT = 1;
+export const LOG_FORMAT = 1;
 const MAX_VARINT_BYTES = 5;
 
 /** The operations of one entry, in their order. */
@@ -19,7 +19,7 @@ export const encodeOperations = (operations: readonly WalOperation[]): Uint8Arra
   for (const { path, stored } of operations)
     bound += 2 * MAX_VARINT_BYTES + path.length * 3 + (stored?.length ?? 0) + 1 + DIGEST_BYTES;
   const buffer = Buffer.allocUnsafe(bound);
-  buffer[0] = FORMAT;
+  buffer[0] = LOG_FORMAT;
   let at = 1;
   const varint = (value: number): void => {
     for (; value > 0x7f; value >>>= 7) buffer[at++] = (value & 0x7f) | 0x80;
@@ -44,7 +44,12 @@ const corrupt = (): KeelsonError =>
 /** @throws KeelsonError `storage.corrupt` */
 export const decodeOperations = (bytes: Uint8Array): WalOperation[] => {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (buffer[0] !== FORMAT) throw corrupt();
+  const [format] = buffer;
+  if (format === undefined) throw corrupt();
+  if (format !== LOG_FORMAT)
+    throw new KeelsonError('storage.corrupt', {
+      reason: `a log entry has format ${format}, this version of Keelson reads format ${LOG_FORMAT}`,
+    });
   let at = 1;
   const varint = (): number => {
     let value = 0;

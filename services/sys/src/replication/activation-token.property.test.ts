@@ -13,6 +13,7 @@ import {
 import type { ActivationBundle } from './domain/activation-bundle.ts';
 
 const bundle = fc.record({
+  format: fc.constant(1),
   kind: fc.constantFrom('performance', 'dr'),
   version: fc.string(),
   clusterId: fc.uuid(),
@@ -39,6 +40,14 @@ test('a sealed bundle opens only for the holder of the key', () => {
       expect(() => openBundle(token, other)).toThrow('was not made for the public key');
     }),
     { numRuns: 20 },
+  );
+});
+
+test.for([0, 2, 10])('a sealed bundle of format %i is refused by it', (format) => {
+  const token = `krs${format}.anything`;
+  expect(isSealedBundle(token)).toBe(true);
+  expect(() => openBundle(token, own)).toThrow(
+    `the secondary activation token has format ${format}, this version of Keelson reads format 1`,
   );
 });
 

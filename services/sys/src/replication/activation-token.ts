@@ -11,12 +11,18 @@ import {
   openMessage,
   sealMessage,
 } from '@keelson/replication';
-import { type ActivationBundle, toActivationBundle } from './domain/activation-bundle.ts';
+import {
+  type ActivationBundle,
+  BUNDLE_FORMAT,
+  requireBundleFormat,
+  toActivationBundle,
+} from './domain/activation-bundle.ts';
 
 // An `import` would evaluate the module's getters, which load undici: 5 MB and 30 ms.
 const { request: httpRequest } = process.getBuiltinModule('node:http');
 
-const SEALED_PREFIX = 'krs1.';
+const SEALED_PREFIX = `krs${BUNDLE_FORMAT}.`;
+const ANY_SEALED = /^krs(\d{1,9})\./;
 const PURPOSE = 'keelson secondary activation';
 const UNWRAP_WITHIN_MS = 30_000;
 const MAX_ANSWER_BYTES = 1024 * 1024;
@@ -46,18 +52,22 @@ export const sealBundle = (bundle: ActivationBundle, publicKey: string): string 
   return `${SEALED_PREFIX}${own.publicKey}.${sealed.toString('base64url')}`;
 };
 
-export const isSealedBundle = (token: string): boolean => token.startsWith(SEALED_PREFIX);
+export const isSealedBundle = (token: string): boolean => ANY_SEALED.test(token);
 
 /** @throws KeelsonError `request.invalid` */
 export const openBundle = (token: string, own: LinkKeyPair): ActivationBundle => {
-  const [peerPublicKey = '', sealed = ''] = token.slice(SEALED_PREFIX.length).split('.');
+  const [, format] = ANY_SEALED.exec(token) ?? [];
+  requireBundleFormat(Number(format));
+  const [, peerPublicKey = '', sealed = ''] = token.split('.');
+  let held: unknown;
   try {
     const key = deriveLinkKey({ own, peerPublicKey, clusterId: PURPOSE, secondaryId: '' });
     const opened = openMessage(key, PURPOSE, Buffer.from(sealed, 'base64url'));
-    return toActivationBundle(JSON.parse(opened.toString()));
+    held = JSON.parse(opened.toString());
   } catch (cause) {
     return refuse('the token was not made for the public key of this cluster', cause);
   }
+  return toActivationBundle(held);
 };
 
 /** The `addr` claim of a wrapping JWT, "" when there is none. The primary verifies the signature. */

@@ -230,7 +230,7 @@ const answering = async (status: number, body: string) => {
       }),
   };
 };
-const BUNDLE = { kind: 'dr', version: '0.1.0', expiresAtMs: 9e15, clusterId: 'a' };
+const BUNDLE = { format: 1, kind: 'dr', version: '0.1.0', expiresAtMs: 9e15, clusterId: 'a' };
 const NEWER = {
   ...BUNDLE,
   version: '99.0.0',
@@ -251,6 +251,7 @@ test('a token that another server answers changes nothing, and the error gives t
     [200, JSON.stringify({ data: { word: 'wrapped' } }), 400, noToken],
     [200, JSON.stringify({ data: BUNDLE }), 400, noToken],
     [200, JSON.stringify({ data: NEWER }), 400, 'upgrade the secondary first'],
+    [200, JSON.stringify({ data: { ...NEWER, format: 2 } }), 400, 'has format 2, this version'],
     [400, '{"errors":[]}', 400, 'status code is 400, message is "400 Bad Request"'],
     [503, '{"errors":[]}', 503, '/v1/sys/wrapping/unwrap": 503 Service Unavailable'],
   ] as const) {

@@ -13,7 +13,7 @@ import { findByAccessor, refOf } from '../tokens/token-records.ts';
 import { revokeTree } from '../tokens/token-revocation-operations.ts';
 import { wrapResponse } from '../wrapping/wrapping-operations.ts';
 import { parseShownKey, sealBundle } from './activation-token.ts';
-import type { ActivationBundle } from './domain/activation-bundle.ts';
+import { type ActivationBundle, BUNDLE_FORMAT } from './domain/activation-bundle.ts';
 import type { Memberships } from './memberships.ts';
 import { activationTokens, isSuperseded, type PrimaryRoleRecord } from './replication-records.ts';
 import { newGeneration, type ReplicationState } from './replication-state.ts';
@@ -126,6 +126,7 @@ export const issueSecondaryToken = async (
   await membership.admit(id, publicKey);
   const { keys } = await membership.identity();
   const bundle: ActivationBundle = {
+    format: BUNDLE_FORMAT,
     kind,
     version: context.version,
     clusterId: role.clusterId,

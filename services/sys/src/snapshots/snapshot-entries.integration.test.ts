@@ -31,6 +31,13 @@ const withCopy = (name: string, before?: string): Buffer => {
   return gzipSync(Buffer.concat([tar.subarray(0, to), copy, tar.subarray(to)]));
 };
 
+/** The archive whose manifest says something else of the same length. */
+const withManifest = (before: string, after: string): Buffer => {
+  const tar = gunzipSync(snapshot);
+  tar.write(after, tar.indexOf(before));
+  return gzipSync(tar);
+};
+
 const restore = (body: Buffer) => harness.asRoot('POST', PATH, { body });
 
 test.for([
@@ -38,6 +45,21 @@ test.for([
   ['a second list of digests', () => withCopy(SUMS, SEALED_SUMS), `it has ${SUMS} twice`],
   ['a second manifest', () => withCopy('meta.json', SUMS), 'it has meta.json twice'],
   ['a page twice', () => withCopy(PAGE, SUMS), `it has ${PAGE} twice`],
+  [
+    'a newer format',
+    () => withManifest('"format": 1', '"format": 2'),
+    'the snapshot has format 2 and was made by Keelson',
+  ],
+  [
+    'an older format',
+    () => withManifest('"format": 1', '"format": 0'),
+    'this version reads format 1',
+  ],
+  [
+    'a foreign manifest',
+    () => withManifest('"format": 1', '"frames": 1'),
+    'it does not begin with a meta.json of Keelson',
+  ],
   ['a page after its end', () => withCopy(PAGE), `${PAGE} follows ${SEALED_SUMS}`],
 ] as const)('an archive with %s is refused', async ([, make, text]) => {
   const policy = { policy: 'path "kept" { capabilities = ["read"] }' };

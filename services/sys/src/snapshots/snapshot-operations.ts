@@ -24,7 +24,7 @@ import { type PendingRestoration, pendingRestorations } from './snapshot-records
 import { judgeUnreadable } from './unreadable-records.ts';
 
 /** Version of the archive format; archives of another version are refused. */
-const FORMAT = 1;
+export const SNAPSHOT_FORMAT = 1;
 /** Associated data of the encrypted digests; no record has this path. */
 const SUMS_PATH = 'local/core/snapshot-sums';
 /** Commits of sys wait at most this long for the other services to begin their copies. */
@@ -145,7 +145,7 @@ const toMeta = async (
 ): Promise<SnapshotMeta> => {
   const cluster = await clusterRecords.find(store);
   return {
-    format: FORMAT,
+    format: SNAPSHOT_FORMAT,
     version,
     cluster_id: cluster?.id ?? '',
     cluster_name: cluster?.name ?? '',
@@ -193,10 +193,10 @@ const parseMeta = ({ name, content }: ArchiveEntry): SnapshotMeta => {
   }
   const { format, version = '', positions } = meta;
   if (typeof format !== 'number' || typeof positions !== 'object') throw foreign();
-  if (format !== FORMAT)
+  if (format !== SNAPSHOT_FORMAT)
     throw new KeelsonError('sys.snapshot_unknown_format', {
       found: format,
-      known: FORMAT,
+      known: SNAPSHOT_FORMAT,
       version: String(version),
     });
   return meta as SnapshotMeta;

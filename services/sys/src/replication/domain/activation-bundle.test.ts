@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type ActivationBundle, requireUsable, toActivationBundle } from './activation-bundle.ts';
 
 const bundle: ActivationBundle = {
+  format: 1,
   kind: 'dr',
   version: '1.2.0',
   clusterId: 'set',
@@ -19,6 +20,8 @@ test.for([
   [],
   {},
   { ...bundle, version: 5 },
+  { ...bundle, format: undefined },
+  { ...bundle, format: '1' },
   { ...bundle, expiresAtMs: '1000' },
   { ...bundle, seal: undefined },
   { ...bundle, seal: { shares: 5, threshold: 3 } },
@@ -27,6 +30,12 @@ test.for([
   { ...bundle, secondaryKeys: { publicKey: 'a' } },
 ])('%j is not a bundle of a primary', (held) => {
   expect(() => toActivationBundle(held)).toThrow('the token is not a secondary activation token');
+});
+
+test.for([0, 2])('a bundle of format %i is refused by it, whatever else is in it', (format) => {
+  expect(() => toActivationBundle({ format, anything: 'else' })).toThrow(
+    `the secondary activation token has format ${format}, this version of Keelson reads format 1`,
+  );
 });
 
 describe('a bundle', () => {

@@ -10,7 +10,11 @@ import { Clean } from 'typebox/value';
 const KINDS = ['performance', 'dr'] as const;
 export type Kind = (typeof KINDS)[number];
 
+/** Format of the bundle. One of another format is refused by its number, whatever else is in it. */
+export const BUNDLE_FORMAT = 1;
+
 export const activationBundleShape = Type.Object({
+  format: Type.Literal(BUNDLE_FORMAT),
   kind: Type.Enum(KINDS),
   /** Software version of the primary. */
   version: Type.String(),
@@ -34,12 +38,25 @@ export type ActivationBundle = Shaped<typeof activationBundleShape>;
 
 const check = new ShapeCheck(activationBundleShape);
 
+const formatOf = (held: unknown): unknown =>
+  typeof held === 'object' && held !== null && 'format' in held ? held.format : undefined;
+
+/** @throws KeelsonError `request.invalid` */
+export const requireBundleFormat = (format: number): void => {
+  if (format !== BUNDLE_FORMAT)
+    throw new KeelsonError('request.invalid', {
+      text: `the secondary activation token has format ${format}, this version of Keelson reads format ${BUNDLE_FORMAT}`,
+    });
+};
+
 /**
  * Validates the content of a token as the bundle of a primary, because anyone can wrap anything. Fields that only a
  * newer primary knows are left out, so that its version is what is refused.
  * @throws KeelsonError `request.invalid`
  */
 export const toActivationBundle = (held: unknown): ActivationBundle => {
+  const format = formatOf(held);
+  if (Number.isInteger(format)) requireBundleFormat(Number(format));
   const known = Clean(activationBundleShape, structuredClone(held));
   if (check.findFault(known) !== undefined)
     throw new KeelsonError('request.invalid', {
