@@ -158,7 +158,11 @@ describe('a rolling upgrade of two replicas while clients write', { timeout: WIT
   const roll = async (release: Release): Promise<void> => {
     startAs(release);
     for (const at of [0, 1]) {
-      await Promise.all(SERVICES.map((service) => primary.processes[service][at]?.restart()));
+      await Promise.all(
+        SERVICES.map(async (service) => {
+          await primary.processes[service][at]?.restart();
+        }),
+      );
       await writesMore();
     }
   };

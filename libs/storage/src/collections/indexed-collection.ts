@@ -17,17 +17,16 @@ export const indexedRecords = <T, const Index extends IndexOf<T>>(
   indexes: readonly Index[],
 ): IndexedCollection<T, IndexName<Index>> => {
   const rows = new IndexRows(records, indexes);
-  const { write, delete: remove, below: _, ...others } = records;
   return {
-    ...others,
+    ...records,
     write: async (tx, key, value) => {
       const name = typeof key === 'string' ? key : key.join('/');
       await rows.replace(tx, name, rows.of(name, value));
-      write(tx, key, value);
+      records.write(tx, key, value);
     },
     delete: async (tx, ...key) => {
       await rows.replace(tx, key.join('/'));
-      remove(tx, ...key);
+      records.delete(tx, ...key);
     },
     by: Object.fromEntries(
       indexes.map((index) => {

@@ -11,7 +11,13 @@ type Versions = Readonly<Record<string, number>>;
 const parse = (text: string): Versions => (text === '' ? {} : JSON.parse(text));
 
 const toText = (versions: ReadonlyMap<string, number>): string =>
-  JSON.stringify(Object.fromEntries([...versions].filter(([, version]) => version > 1).sort()));
+  JSON.stringify(
+    Object.fromEntries(
+      [...versions]
+        .filter(([, version]) => version > 1)
+        .toSorted(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b))),
+    ),
+  );
 
 /** The kinds that a process knows, with their newest versions. */
 const newest = (declared: readonly RecordKind[]): Map<string, number> => {

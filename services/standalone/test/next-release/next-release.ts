@@ -4,7 +4,7 @@
  * declarations of some records.
  */
 import { existsSync } from 'node:fs';
-import { registerHooks } from 'node:module';
+import { type LoadFnOutput, registerHooks } from 'node:module';
 
 const KINDS = new URL('next-kinds.ts', import.meta.url).href;
 
@@ -33,6 +33,9 @@ const edit = (source: string, { file, from, to }: Edit): string => {
   return source.replace(from, to);
 };
 
+const sourceOf = ({ source = '' }: LoadFnOutput): string =>
+  typeof source === 'string' ? source : Buffer.from(source as Uint8Array).toString();
+
 const file = process.env['NEXT_RELEASE'];
 if (file !== undefined && existsSync(file))
   registerHooks({
@@ -40,6 +43,6 @@ if (file !== undefined && existsSync(file))
       const loaded = load(url, context);
       const edits = EDITS.filter((one) => url.endsWith(one.file));
       if (edits.length === 0) return loaded;
-      return { ...loaded, source: edits.reduce(edit, String(loaded.source)) };
+      return { ...loaded, source: edits.reduce(edit, sourceOf(loaded)) };
     },
   });

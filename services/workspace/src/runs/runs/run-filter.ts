@@ -67,10 +67,9 @@ const toPeriod = (timeframe: string | undefined, nowMs: number) => {
 
 const findIds = async (
   names: readonly string[],
-  find: (name: string) => Promise<{ readonly id: string } | undefined>,
+  find: (name: string) => Promise<readonly string[]>,
 ): Promise<readonly string[]> => {
-  const found = await Promise.all(names.map(find));
-  const ids = found.flatMap((record) => (record === undefined ? [] : [record.id]));
+  const ids = (await Promise.all(names.map(find))).flat();
   return names.length > 0 && ids.length === 0 ? [NOBODY] : ids;
 };
 
@@ -99,10 +98,9 @@ const findWaitingWorkspaceIds = async (
 };
 
 const findPools = async (store: Store, organizationId: string, names: readonly string[]) => {
-  const found = await Promise.all(
-    names.map((name) => agentPoolRecords.by.name.keys(store, [organizationId, name])),
+  const agentPoolIds = await findIds(names, (name) =>
+    agentPoolRecords.by.name.keys(store, [organizationId, name]),
   );
-  const agentPoolIds = found.flat();
   return {
     agentPoolIds,
     waitingWorkspaceIds: await findWaitingWorkspaceIds(store, organizationId, agentPoolIds),
@@ -116,9 +114,10 @@ export const resolveFilter = async (
 ): Promise<ResolvedFilter> => ({
   ...filter,
   ...(await findPools(store, organizationId, filter.agentPoolNames)),
-  workspaceIds: await findIds(filter.workspaceNames, (name) =>
-    workspaceNames.find(store, organizationId, name),
-  ),
+  workspaceIds: await findIds(filter.workspaceNames, async (name) => {
+    const named = await workspaceNames.find(store, organizationId, name);
+    return named === undefined ? [] : [named.id];
+  }),
   userId: await findUserId(store, filter.username),
   textUserId: await findUserId(store, filter.text),
   textRunIds:
