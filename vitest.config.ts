@@ -18,10 +18,21 @@ interface Part {
 /** The layers whose files share the processes in which they run. */
 const SHARED_WORKERS: readonly string[] = ['unit', 'property', 'contract', 'integration'];
 
-const project = ({ name, include, exclude, seconds, isLast }: Part) => ({
+/** Use all cores; by default one is left idle. */
+const CORES = availableParallelism();
+
+const orderOf = (isShared: boolean, isLast: boolean): number => {
+  if (isLast) return 2;
+  return isShared ? 1 : 0;
+};
+
+const project = ({ name, include, exclude, seconds, isLast = false }: Part) => ({
   test: {
     name,
-    sequence: { groupOrder: isLast === true ? 1 : 0 },
+    sequence: { groupOrder: orderOf(SHARED_WORKERS.includes(name), isLast) },
+    // Services in a test wait for leases, intervals and other processes half of the time. Browsers and the programs of
+    // conformance tests fill the cores by themselves.
+    maxWorkers: SHARED_WORKERS.includes(name) ? CORES * 2 : CORES,
     include: [...include],
     exclude: ['**/node_modules/**', ...exclude],
     testTimeout: seconds * 1000,
@@ -81,8 +92,6 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // The gateway serves the built console.
     globalSetup: ['services/console/test/built-console.ts'],
-    // Use all cores; by default one is left idle.
-    maxWorkers: availableParallelism(),
     projects,
   },
 });

@@ -14,7 +14,10 @@ export const transportOptions: ChannelOptions = {
   'grpc.keepalive_timeout_ms': 5_000,
 };
 
-/** Reconnects after 100 ms, with delays increasing to 5 s; never uses an HTTP proxy. */
+/**
+ * Reconnects after 100 ms, with delays increasing to 1 s: in a rolling update, a replica that was replaced is used
+ * before the next one stops. Never uses an HTTP proxy.
+ */
 export const clientChannelOptions = (
   service: string,
   tls: TlsIdentity | TrustedAuthority | undefined,
@@ -23,7 +26,7 @@ export const clientChannelOptions = (
   'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
   'grpc.keepalive_permit_without_calls': 1,
   'grpc.initial_reconnect_backoff_ms': 100,
-  'grpc.max_reconnect_backoff_ms': 5_000,
+  'grpc.max_reconnect_backoff_ms': 1_000,
   'grpc.dns_min_time_between_resolutions_ms': 1_000,
   'grpc.enable_http_proxy': 0,
   'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
