@@ -13,15 +13,15 @@ import { writeAnswer } from './write-answer.ts';
 
 export type ServeExchange = (exchange: Exchange) => Promise<EdgeResponse>;
 
-const tracer = trace.getTracer('keelson');
-
 /** The span of a request; continues the client's trace. Without tracing it records nothing. */
 const startSpan = ({ head, request }: Exchange): Span =>
-  tracer.startSpan(
-    `HTTP ${head.method}`,
-    { kind: SpanKind.SERVER, attributes: { 'http.request.method': head.method } },
-    propagation.extract(context.active(), request.headers),
-  );
+  trace
+    .getTracer('keelson')
+    .startSpan(
+      `HTTP ${head.method}`,
+      { kind: SpanKind.SERVER, attributes: { 'http.request.method': head.method } },
+      propagation.extract(context.active(), request.headers),
+    );
 
 const serveInSpan = async (
   span: Span,
