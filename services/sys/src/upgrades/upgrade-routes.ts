@@ -3,10 +3,23 @@ import type { Route } from '@keelson/edge';
 import { field, secretsRoutes } from '@keelson/secrets-api';
 import type { ServiceMembers } from '../replication/service-members.ts';
 
-export const upgradeRoutes = (members: ServiceMembers): Route[] =>
-  secretsRoutes({
-    path: '/sys/upgrade',
-    tag: 'health',
+const PLACE = { path: '/sys/upgrade', tag: 'health' } as const;
+
+export const upgradeRoutes = (members: ServiceMembers): Route[] => [
+  ...secretsRoutes({
+    ...PLACE,
+    fields: {},
+    operations: {
+      read: {
+        summary: 'Kinds of records that are still written in the version before',
+        handle: async () => ({
+          data: { pending: Object.fromEntries(await members.pendingUpgrades()) },
+        }),
+      },
+    },
+  }),
+  ...secretsRoutes({
+    ...PLACE,
     fields: {
       after: field.string({
         description:
@@ -15,12 +28,6 @@ export const upgradeRoutes = (members: ServiceMembers): Route[] =>
       }),
     },
     operations: {
-      read: {
-        summary: 'Kinds of records that are still written in the version before',
-        handle: async () => ({
-          data: { pending: Object.fromEntries(await members.pendingUpgrades()) },
-        }),
-      },
       update: {
         summary:
           'Write new versions of records from now on, and rewrite the older ones of some records',
@@ -29,4 +36,5 @@ export const upgradeRoutes = (members: ServiceMembers): Route[] =>
         }),
       },
     },
-  });
+  }),
+];
