@@ -16,7 +16,12 @@ const halfShape = Type.Object({
 });
 
 /** Each id has two of them, left and right, written and deleted by one transaction. */
-export const halves = collection('halves', { scope: 'shared', version: 1, shape: halfShape });
+export const halves = collection('halves', {
+  scope: 'shared',
+  version: 1,
+  keys: 'paths',
+  shape: halfShape,
+});
 
 interface Tables {
   readonly half_word: { id: string; word: string };
