@@ -1,14 +1,18 @@
 /**
- * The next release (`next-release/`) is rolled out on two replicas of each service with PostgreSQL while clients write,
- * with a standalone DR secondary on SQLite.
+ * A release and the next one (`next-release/`): rolled out, rolled back, rolled out again and finished, on two
+ * replicas of each service with PostgreSQL while clients write, with a standalone DR secondary on SQLite, and on the
+ * golden stores.
  */
-import { rmSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import {
   findBroken,
   type NatsServer,
   type PostgresServer,
   type RedisServer,
+  startKeelson,
   startNats,
   startPostgres,
   startRedis,
@@ -26,9 +30,12 @@ import {
   untilStreaming,
 } from '@keelson/testkit/replication-cluster';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { goldenCalls, writeToEachArea } from './golden/golden-contents.ts';
+import { DATA, goldenNames, loadAnswers, unpackGolden } from './golden/golden-stores.ts';
 
 const WITHIN_MS = 600_000;
 const PRELOAD = new URL('next-release/next-release.ts', import.meta.url).href;
+const CLI = join(import.meta.dirname, '../../cli/src/main.ts');
 const POLICY = 'path "pki/*" {\n  capabilities = ["read"]\n}';
 const SERVICES = ['sys', 'pki', 'workspace'] as const;
 
@@ -55,6 +62,14 @@ afterAll(async () => {
   else process.env['NODE_OPTIONS'] = former;
   await folder[Symbol.asyncDispose]();
 });
+
+const finishUpgrade = async (http: string, token: string): Promise<string> => {
+  const env = { ...process.env, KEELSON_ADDR: http, KEELSON_TOKEN: token };
+  const ended = await promisify(execFile)(process.execPath, [CLI, 'doctor', '--upgrade'], {
+    env,
+  });
+  return ended.stdout;
+};
 
 describe('a rolling upgrade of two replicas while clients write', { timeout: WITHIN_MS }, () => {
   let postgres: PostgresServer;
@@ -131,11 +146,15 @@ describe('a rolling upgrade of two replicas while clients write', { timeout: WIT
     }
   };
 
+  /** Keys are used once. */
+  let rounds = 0;
+
   const startClients = () => {
     let isStopped = false;
+    const round = rounds++;
     const clients = ['a', 'b'].map(async (name) => {
       for (let turn = 0; !isStopped; turn += 1) {
-        const key = `${name}-${turn}`;
+        const key = `${name}${round}-${turn}`;
         await ledger.attempt(key, () => write(key, turn));
         await seen('list', primary.api('GET', 'organizations?page[size]=1'));
       }
@@ -221,8 +240,18 @@ describe('a rolling upgrade of two replicas while clients write', { timeout: WIT
     expect(JSON.stringify(body.data)).not.toMatch(/"corrupted_tables":\["/);
   };
 
+  let project = '';
+  const projectOf = async () => (await primary.api('GET', `projects/${project}`)).body.data;
+
   test('loses nothing, refuses nobody and leaves no wrong row', async () => {
     await writesMore();
+    const attributes = { name: 'described', description: 'by this release' };
+    const made = await primary.api(
+      'POST',
+      'organizations/a0-2/projects',
+      document('projects', attributes),
+    );
+    project = made.body.data.id;
     startAs('next');
     await spare.restart();
     await untilStreaming('dr', spare);
@@ -233,5 +262,77 @@ describe('a rolling upgrade of two replicas while clients write', { timeout: WIT
       workspace: expect.arrayContaining(['shared/organizations', 'shared/projects']),
     });
     await expectNothingLost();
+  });
+
+  test('is rolled back, and the release before finds every record as it knows it', async () => {
+    const renamed = document('projects', { name: 'renamed by the next' });
+    expect((await primary.api('PATCH', `projects/${project}`, renamed)).status).toBe(200);
+    await roll('this');
+    await spare.restart();
+    await untilStreaming('dr', spare);
+    expect((await projectOf()).attributes).toMatchObject({
+      name: 'renamed by the next',
+      description: 'by this release',
+    });
+    await expectNothingLost();
+  });
+
+  test('is finished by hand, after which the release before is refused', async () => {
+    startAs('next');
+    await spare.restart();
+    await roll('next');
+    const out = await finishUpgrade(primary.urls[0] ?? '', primary.token);
+    for (const service of SERVICES)
+      expect(out).toMatch(new RegExp(`${service} +\\d+ records +[1-9]\\d* rewritten`));
+    const { body } = await primary.v1('GET', 'sys/upgrade');
+    expect(body.data.pending).toEqual({ sys: [], pki: [], workspace: [] });
+    await writesMore();
+    await expectNothingLost();
+    // All are rewritten already.
+    const again = await finishUpgrade(primary.urls[0] ?? '', primary.token);
+    expect(again.match(/ 0 rewritten/g)).toHaveLength(3);
+    startAs('this');
+    await expect(primary.processes.workspace[0]?.restart()).rejects.toThrow('another version');
+    await expectNothingLost();
+  });
+});
+
+describe.each(goldenNames())('the golden store %s', { timeout: WITHIN_MS }, (name) => {
+  test('is read and written by the next release, taken back, and upgraded', async () => {
+    const place = join(folder.path, name);
+    mkdirSync(place);
+    unpackGolden(name, place);
+    const answers = loadAnswers(place);
+    const dataFolder = join(place, DATA);
+    const facts = JSON.parse(readFileSync(join(dataFolder, 'first-run.json'), 'utf8'));
+    const expectSame = async (calls: ReturnType<typeof goldenCalls>): Promise<void> => {
+      for (const { of, method, path, answer } of answers)
+        expect([path, await calls[of](method, path)]).toMatchObject([path, answer]);
+    };
+    const as = async (
+      release: Release,
+      use: (calls: ReturnType<typeof goldenCalls>, http: string) => Promise<void>,
+    ): Promise<void> => {
+      startAs(release);
+      const keelson = await startKeelson({ dataFolder, env: { KEELSON_RATE_LIMIT: 'off' } });
+      const { root_token: rootToken, api_token: apiToken } = facts;
+      try {
+        await use(goldenCalls(keelson.http, { rootToken, apiToken }), keelson.http);
+      } finally {
+        await keelson.stop();
+      }
+    };
+    await as('next', expectSame);
+    await as('this', expectSame);
+    await as('next', async (calls, http) => {
+      await finishUpgrade(http, facts.root_token);
+      await expectSame(calls);
+      expect(await writeToEachArea(calls)).toEqual([]);
+    });
+    startAs('this');
+    await expect(startKeelson({ dataFolder })).rejects.toThrow('another version of Keelson');
+    await as('next', async (calls) => {
+      expect(await calls.v1('GET', 'sys/health')).not.toHaveProperty('damaged_records');
+    });
   });
 });
