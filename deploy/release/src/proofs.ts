@@ -137,6 +137,18 @@ export const RELEASE_PROOFS: readonly ReleaseProof[] = [
     inputs: ['package-lock.json', 'libs/testkit/src', 'services/console'],
   },
   {
+    name: 'upgrades',
+    tests: ['services/standalone/test/rolling-upgrade.integration.test.ts'],
+    inputs: [
+      ...PROCESSES,
+      'libs/testkit/src',
+      'services/standalone/test/golden',
+      'services/standalone/test/next-release',
+      'services/sys/src/upgrades',
+      ...sourcesOf('services/gateway', 'libs/cluster-member'),
+    ],
+  },
+  {
     name: 'benches',
     tests: ['bench/src/bench.test.ts', 'bench/src/chaos/chaos.test.ts'],
     inputs: [
