@@ -20,6 +20,24 @@ const mount = async (path: string, namespace = ''): Promise<string> => {
   await harness.asRoot('POST', at, { namespace, body: { type: 'sample' } });
   return (await harness.asRoot('GET', at, { namespace })).body.data.uuid;
 };
+/** @returns the id of a lease of this mount */
+const registerLease = async (mountUuid: string): Promise<string> => {
+  const { audit } = await harness.resolve('GET', 'auth/token/lookup-self', {
+    token: await harness.createToken(['default']),
+  });
+  const { leaseId } = await harness.sys.ledger.register({
+    mountUuid,
+    requestPath: '/issue/web',
+    tokenHash: audit?.caller?.tokenHash ?? '',
+    namespace: { id: 'root', path: '' },
+    ttlSeconds: 600,
+    maxTtlSeconds: 3600,
+    renewable: true,
+    engineData: Buffer.from('serial'),
+    tokenType: 'service',
+  });
+  return leaseId;
+};
 const read = (path: string, namespace = '') => harness.asRoot('GET', path, { namespace });
 const health = async () => (await harness.call('GET', 'sys/health')).body.damaged_records;
 const receivedByEngines = async () => {
@@ -74,20 +92,7 @@ describe('a mount', () => {
 
   test('does not end its leases', async () => {
     const uuid = await mount('lost');
-    const { audit } = await harness.resolve('GET', 'auth/token/lookup-self', {
-      token: await harness.createToken(['default']),
-    });
-    await harness.sys.ledger.register({
-      mountUuid: uuid,
-      requestPath: '/issue/web',
-      tokenHash: audit?.caller?.tokenHash ?? '',
-      namespace: { id: 'root', path: '' },
-      ttlSeconds: 600,
-      maxTtlSeconds: 3600,
-      renewable: true,
-      engineData: Buffer.from('serial'),
-      tokenType: 'service',
-    });
+    await registerLease(uuid);
     await damage(`shared/core/mounts/root/${uuid}`);
     await harness.settle('departures');
     await harness.settle('lease-expiry');
@@ -128,6 +133,56 @@ describe('a namespace', () => {
     await harness.store.applyRecords('damage', [{ path: `shared/core/namespaces/${id}`, stored }]);
     for (const namespace of ['lost', 'lost/child'])
       expect((await read('pki/thing', namespace)).body).toEqual({ service: 'sample' });
+  });
+});
+
+describe('a lease', () => {
+  const revoked = () => harness.engine.revoked.map(({ leaseId }) => leaseId).toSorted();
+  /** Leases of a mount, the first of which is damaged. */
+  const furnish = async (mountUuid: string, namespaceId: string): Promise<readonly string[]> => {
+    const ids = (await Promise.all([1, 2, 3].map(() => registerLease(mountUuid)))).toSorted();
+    await damage(`local/leases/${namespaceId}/${ids[0]}`);
+    return ids;
+  };
+
+  test('is not revoked when it is due, and all others are', async () => {
+    const [lost = '', ...others] = await furnish(await mount('pki'), 'root');
+    harness.clock.advance(600_000);
+    await harness.settle('lease-expiry');
+    expect(revoked()).toEqual(others);
+    expect((await read('sys/leases/count')).body.data.lease_count).toBe(0);
+    const asked = await harness.asRoot('POST', 'sys/leases/lookup', { body: { lease_id: lost } });
+    expect([asked.status, asked.body.errors[0]]).toEqual([500, expect.stringContaining(lost)]);
+  });
+
+  test.for([
+    ['DELETE', 'sys/mounts/pki'],
+    ['POST', 'sys/leases/revoke-prefix/pki'],
+  ])('does not stop the others from being revoked: %s %s', async ([method = '', path = '']) => {
+    const [, ...others] = await furnish(await mount('pki'), 'root');
+    expect((await harness.asRoot(method, path)).status).toBe(204);
+    await harness.settle('lease-expiry');
+    expect(revoked()).toEqual(others);
+  });
+
+  test('is named by a revocation that waits, and removed by force', async () => {
+    const [lost = '', ...others] = await furnish(await mount('pki'), 'root');
+    const body = { sync: true };
+    const refused = await harness.asRoot('POST', 'sys/leases/revoke-prefix/pki', { body });
+    expect([refused.status, refused.body.errors[0]]).toEqual([500, expect.stringContaining(lost)]);
+    expect(revoked()).toEqual(others);
+    expect((await harness.asRoot('POST', 'sys/leases/revoke-force/pki')).status).toBe(204);
+    expect((await harness.asRoot('POST', 'sys/leases/revoke-prefix/pki', { body })).status).toBe(
+      204,
+    );
+  });
+
+  test('goes with its namespace, whose other leases are revoked', async () => {
+    const id = await harness.createNamespace('team');
+    const [, ...others] = await furnish(await mount('pki', 'team'), id);
+    expect((await harness.asRoot('DELETE', 'sys/namespaces/team')).status).toBe(200);
+    expect(revoked()).toEqual(others);
+    expect((await harness.asRoot('POST', 'sys/namespaces/team')).status).toBe(200);
   });
 });
 

@@ -44,12 +44,13 @@ export const renewLease = (
     return renewed;
   });
 
+/** The leases of a namespace that can be read. */
 export async function* allLeases(
   context: LeaseContext,
   namespaceId: string,
 ): AsyncIterable<LeaseRecord> {
   for await (const page of leasePages(context.store, { kind: 'prefix', namespaceId, prefix: '' }))
-    yield* page;
+    yield* page.leases;
 }
 
 /** Leases whose revocation was abandoned; the cost grows only with their number. */
@@ -58,7 +59,7 @@ export async function* irrevocableLeases(
   namespaceId: string,
 ): AsyncIterable<LeaseRecord> {
   for await (const page of leasePages(context.store, { kind: 'irrevocable', namespaceId }))
-    yield* page;
+    yield* page.leases;
 }
 
 const absent = (): never => {

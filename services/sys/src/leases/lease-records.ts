@@ -5,12 +5,15 @@
  */
 
 import { randomUUID } from 'node:crypto';
+import { hasCode } from '@keelson/errors';
 import {
   collection,
   countRecords,
   type Reads,
+  type RecordCollection,
   type Store,
   type Transaction,
+  unlessDamaged,
 } from '@keelson/storage';
 import type { Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
@@ -164,6 +167,30 @@ export const deleteLease = (tx: Transaction, lease: LeaseRecord): void => {
   leases.delete(tx, keyOf(lease));
 };
 
+/**
+ * Whether the record of a lease is damaged for every process, so that its engine cannot revoke the secret.
+ * @throws KeelsonError the error of the read where another process may be able to read it
+ */
+export const isDamagedLease = async (
+  reads: Reads,
+  namespaceId: string,
+  id: string,
+): Promise<boolean> => {
+  try {
+    await findLease(reads, namespaceId, id);
+    return false;
+  } catch (error) {
+    if (hasCode(error, 'barrier.damaged_value', 'storage.damaged_record')) return true;
+    throw error;
+  }
+};
+
+/** Entries of indexes that name the lease remain; they are skipped, and removed when they are due. */
+export const deleteDamagedLease = (tx: Transaction, namespaceId: string, id: string): void => {
+  givenUp.delete(tx, keyOf({ namespaceId, id }));
+  leases.delete(tx, keyOf({ namespaceId, id }));
+};
+
 /** Names directly below a prefix of lease ids. */
 export const listLeaseNames = (
   reads: Reads,
@@ -179,9 +206,28 @@ export interface DueLease {
   readonly id: string;
 }
 
+interface PageOptions {
+  readonly limit: number;
+  readonly after?: string;
+}
+
+/** Keys of marks in their order, at least `limit` if there are as many. The key of a mark is all that it says. */
+const markedKeys = async (
+  marks: Pick<RecordCollection<unknown>, 'readableEntries'>,
+  reads: Reads,
+  options: PageOptions,
+): Promise<readonly string[]> => {
+  const { entries, damaged } = await marks.readableEntries(reads, options);
+  return [...entries.map(([key]) => key), ...damaged].toSorted();
+};
+
 /** The leases that fall due next, soonest first. */
-export const listNextDue = async (reads: Reads, limit: number): Promise<readonly DueLease[]> =>
-  (await dues.entries(reads, { limit })).map(([key]) => {
+export const listNextDue = async (
+  reads: Reads,
+  { limit, after }: { readonly limit: number; readonly after: string | undefined },
+): Promise<readonly DueLease[]> => {
+  const options = { limit, ...(after !== undefined && { after }) };
+  return (await markedKeys(dues, reads, options)).map((key) => {
     const [due = '', namespaceId = ''] = key.split('/', 2);
     return {
       dueAtMs: Number(due),
@@ -190,6 +236,7 @@ export const listNextDue = async (reads: Reads, limit: number): Promise<readonly
       id: key.slice(due.length + namespaceId.length + 2),
     };
   });
+};
 
 /** Removes the index entry of a lease that was deleted together with its namespace. */
 export const forgetDue = (tx: Transaction, key: string): void => dues.delete(tx, key);
@@ -208,63 +255,73 @@ export const endLeasesOfToken = async (tx: Transaction, token: Token): Promise<v
     });
 };
 
-export const listEndings = (
+/** The first group to end, with its key. One that cannot be read does not stop the others. */
+export const findEnding = async (
   reads: Reads,
-  limit: number,
-): Promise<readonly (readonly [string, LeaseGroup])[]> => endings.entries(reads, { limit });
+): Promise<readonly [string, LeaseGroup] | undefined> =>
+  (await endings.readableEntries(reads, { limit: 1 })).entries[0];
 
 export const finishEnding = (tx: Transaction, key: string): void => endings.delete(tx, key);
 
 export interface LeasePage {
   readonly leases: readonly LeaseRecord[];
+  /** Ids of leases that cannot be read; known where the group is a prefix of ids. */
+  readonly damagedIds: readonly string[];
   /** Start of the next page; undefined after the last. */
   readonly next: string | undefined;
 }
 
-/** One page of the leases of a group. Entries whose lease is gone are skipped. */
-const pageOfGroup = async (
+const isLease = (found: LeaseRecord | undefined): found is LeaseRecord => found !== undefined;
+
+const nextAfter = (keys: readonly string[], { limit }: PageOptions): string | undefined =>
+  keys.length < limit ? undefined : keys.at(-1);
+
+const pageOfPlace = async (
   reads: Reads,
-  group: LeaseGroup,
-  { limit, after }: { readonly limit: number; readonly after?: string | undefined },
+  group: Extract<LeaseGroup, { readonly kind: 'prefix' | 'mount' }>,
+  options: PageOptions,
 ): Promise<LeasePage> => {
-  const options = after === undefined ? { limit } : { limit, after };
-  const toPage = (
-    keys: readonly string[],
-    found: readonly (LeaseRecord | undefined)[],
-  ): LeasePage => ({
-    leases: found.filter((lease) => lease !== undefined),
-    next: keys.length < limit ? undefined : keys.at(-1),
-  });
-  if (group.kind === 'prefix' || group.kind === 'mount') {
-    const prefix = group.kind === 'mount' ? group.path : group.prefix;
-    const below = `${group.namespaceId}/${prefix}`.replace(/\/$/, '');
-    const entries = await leases.below(below).entries(reads, options);
-    const isOf = ({ mountUuid }: LeaseRecord): boolean =>
-      group.kind === 'prefix' || mountUuid === group.mountUuid;
-    return toPage(
-      entries.map(([key]) => key),
-      entries.map(([, lease]) => (isOf(lease) ? lease : undefined)),
-    );
-  }
+  const prefix = group.kind === 'mount' ? group.path : group.prefix;
+  const below = `${group.namespaceId}/${prefix}`.replace(/\/$/, '');
+  const { entries, damaged } = await leases.below(below).readableEntries(reads, options);
+  const found = entries.map(([, lease]) => lease);
+  const next = nextAfter(
+    entries.map(([key]) => key),
+    options,
+  );
+  return group.kind === 'mount'
+    ? { leases: found.filter((one) => one.mountUuid === group.mountUuid), damagedIds: [], next }
+    : { leases: found, damagedIds: damaged.map((key) => prefix + key), next };
+};
+
+const pageOfMarks = async (
+  reads: Reads,
+  group: Extract<LeaseGroup, { readonly kind: 'token' | 'irrevocable' }>,
+  options: PageOptions,
+): Promise<LeasePage> => {
   const [marks, below] =
     group.kind === 'token'
       ? [byToken.below(group.token.namespaceId, group.token.hash), '']
       : [givenUp.below(group.namespaceId), `${group.namespaceId}/`];
-  const keys = (await marks.entries(reads, options)).map(([key]) => key);
-  return toPage(keys, await Promise.all(keys.map((key) => leases.find(reads, below + key))));
+  const keys = await markedKeys(marks, reads, options);
+  const found = await Promise.all(
+    keys.map((key) => unlessDamaged(leases.find(reads, below + key))),
+  );
+  return { leases: found.filter(isLease), damagedIds: [], next: nextAfter(keys, options) };
 };
 
 const PAGE_SIZE = 200;
 
-/** All leases of a group, page by page. */
-export async function* leasePages(
-  reads: Reads,
-  group: LeaseGroup,
-): AsyncGenerator<readonly LeaseRecord[]> {
+/** All leases of a group that can be read, page by page. Entries whose lease is gone are skipped. */
+export async function* leasePages(reads: Reads, group: LeaseGroup): AsyncGenerator<LeasePage> {
   let after: string | undefined;
   do {
-    const page = await pageOfGroup(reads, group, { limit: PAGE_SIZE, after });
-    yield page.leases;
+    const options = { limit: PAGE_SIZE, ...(after !== undefined && { after }) };
+    const page =
+      group.kind === 'prefix' || group.kind === 'mount'
+        ? await pageOfPlace(reads, group, options)
+        : await pageOfMarks(reads, group, options);
+    yield page;
     after = page.next;
   } while (after !== undefined);
 }

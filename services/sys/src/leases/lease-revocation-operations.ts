@@ -1,19 +1,22 @@
 /** Revokes leases immediately, as a group, or when they are due. */
 import { KeelsonError } from '@keelson/errors';
 import type { Mount } from '@keelson/proto/edge/v1/edge';
-import type { TransactOptions } from '@keelson/storage';
+import { type TransactOptions, unlessDamaged } from '@keelson/storage';
 import pLimit from 'p-limit';
 import { afterFailedRevocation, endedLease, type LeaseRecord } from './domain/lease.ts';
 import { withSlash } from './domain/lease-prefix.ts';
 import type { LeaseContext } from './lease-context.ts';
 import {
+  deleteDamagedLease,
   deleteLease,
+  findEnding,
   findLease,
   finishEnding,
   forgetDue,
+  isDamagedLease,
   type LeaseGroup,
+  type LeasePage,
   leasePages,
-  listEndings,
   listNextDue,
   orderEnding,
   writeLease,
@@ -93,12 +96,18 @@ const revokeAll = async (
   await limit.map(group, attempt);
 };
 
-const forget = ({ store }: LeaseContext, group: readonly LeaseRecord[]): Promise<void> =>
+const forget = (
+  { store }: LeaseContext,
+  namespaceId: string,
+  { leases, damagedIds }: Pick<LeasePage, 'leases' | 'damagedIds'>,
+): Promise<void> =>
   store.transact(async (tx) => {
-    for (const { namespaceId, id } of group) {
+    for (const { id } of leases) {
       const left = await findLease(tx, namespaceId, id);
       if (left !== undefined) deleteLease(tx, left);
     }
+    for (const id of damagedIds)
+      if (await isDamagedLease(tx, namespaceId, id)) deleteDamagedLease(tx, namespaceId, id);
   });
 
 const endGroup = async (
@@ -106,10 +115,10 @@ const endGroup = async (
   group: LeaseGroup,
   options: TransactOptions,
 ): Promise<void> => {
-  for await (const page of leasePages(context.store, group))
+  for await (const { leases } of leasePages(context.store, group))
     await context.store.transact(async (tx) => {
       const nowMs = context.clock.nowMs();
-      for (const { namespaceId, id } of page) {
+      for (const { namespaceId, id } of leases) {
         const lease = await findLease(tx, namespaceId, id);
         if (lease !== undefined && lease.expiresAtMs > nowMs)
           writeLease(tx, endedLease(lease, nowMs), lease);
@@ -136,6 +145,7 @@ export const revokeLease = async (
   else context.onEnd();
 };
 
+/** @throws KeelsonError with the path of a lease that cannot be read, after all others were revoked, if `sync` */
 export const revokeLeasesBelow = async (
   context: LeaseContext,
   namespaceId: string,
@@ -148,11 +158,15 @@ export const revokeLeasesBelow = async (
     context.onEnd();
     return;
   }
-  for await (const page of leasePages(context.store, group))
-    for (const lease of page) await revokeOne(context, lease, {});
+  const unread: string[] = [];
+  for await (const { leases, damagedIds } of leasePages(context.store, group)) {
+    for (const lease of leases) await revokeOne(context, lease, {});
+    unread.push(...damagedIds);
+  }
+  for (const id of unread) await findLease(context.store, namespaceId, id);
 };
 
-/** Removes the leases even when the engine refuses to revoke the secrets. */
+/** Removes the leases even when the engine refuses to revoke the secrets, and those that cannot be read. */
 export const forgetLeasesBelow = async (
   context: LeaseContext,
   namespaceId: string,
@@ -163,13 +177,14 @@ export const forgetLeasesBelow = async (
     namespaceId,
     prefix: withSlash(prefix),
   })) {
-    await revokeAll(context, page, {});
-    await forget(context, page);
+    await revokeAll(context, page.leases, {});
+    await forget(context, namespaceId, page);
   }
 };
 
 /**
- * Ends all leases of a namespace that is being removed.
+ * Ends all leases of a namespace that is being removed. Those that are damaged are given up, as no engine can
+ * revoke their secrets; the store has logged their paths.
  * @returns false while some revocations must be retried, which `revokeDueLeases` does
  */
 export const endLeasesOfNamespace = async (
@@ -179,17 +194,43 @@ export const endLeasesOfNamespace = async (
   const all: LeaseGroup = { kind: 'prefix', namespaceId, prefix: '' };
   await endGroup(context, all, {});
   const nowMs = context.clock.nowMs();
-  for await (const page of leasePages(context.store, all)) {
-    const due = page.filter(({ dueAtMs }) => dueAtMs !== undefined && dueAtMs <= nowMs);
+  for await (const { leases } of leasePages(context.store, all)) {
+    const due = leases.filter(({ dueAtMs }) => dueAtMs !== undefined && dueAtMs <= nowMs);
     await revokeAll(context, due, {});
   }
   let isOver = true;
   for await (const page of leasePages(context.store, all)) {
-    const givenUp = page.filter(({ irrevocable }) => irrevocable !== undefined);
-    isOver &&= givenUp.length === page.length;
-    if (isOver) await forget(context, givenUp);
+    isOver &&= page.leases.every(({ irrevocable }) => irrevocable !== undefined);
+    if (isOver) await forget(context, namespaceId, page);
   }
   return isOver;
+};
+
+interface DuePortion {
+  readonly leases: readonly LeaseRecord[];
+  /** Keys of entries whose lease is gone. */
+  readonly gone: readonly string[];
+}
+
+/** The next portion of due leases. Those that cannot be read remain due, and do not count. */
+const findDue = async ({ store, clock }: LeaseContext): Promise<DuePortion> => {
+  const nowMs = clock.nowMs();
+  const leases: LeaseRecord[] = [];
+  const gone: string[] = [];
+  const examine = async (namespaceId: string, id: string, key: string): Promise<void> => {
+    const lease = await findLease(store, namespaceId, id);
+    if (lease === undefined) gone.push(key);
+    else leases.push(lease);
+  };
+  for (let after: string | undefined; ; ) {
+    const listed = await listNextDue(store, { limit: PORTION, after });
+    const due = listed.filter(({ dueAtMs }) => dueAtMs <= nowMs);
+    await Promise.all(
+      due.map(({ namespaceId, id, key }) => unlessDamaged(examine(namespaceId, id, key))),
+    );
+    if (due.length < PORTION || leases.length + gone.length > 0) return { leases, gone };
+    after = due.at(-1)?.key;
+  }
 };
 
 /** Handles one portion of the due leases; true when more may be due. */
@@ -197,31 +238,18 @@ export const revokeDueLeases = async (
   context: LeaseContext,
   options: TransactOptions,
 ): Promise<boolean> => {
-  const [ending] = await listEndings(context.store, 1);
+  const ending = await findEnding(context.store);
   if (ending !== undefined) {
     const [key, group] = ending;
     await endGroup(context, group, options);
     await context.store.transact((tx) => finishEnding(tx, key), options);
     return true;
   }
-  const nowMs = context.clock.nowMs();
-  const due = (await listNextDue(context.store, PORTION)).filter(({ dueAtMs }) => dueAtMs <= nowMs);
-  if (due.length === 0) return false;
-  const found = await Promise.all(
-    due.map(async ({ namespaceId, id, key }) => ({
-      key,
-      lease: await findLease(context.store, namespaceId, id),
-    })),
-  );
-  const gone = found.filter(({ lease }) => lease === undefined);
+  const { leases, gone } = await findDue(context);
   if (gone.length > 0)
     await context.store.transact((tx) => {
-      for (const { key } of gone) forgetDue(tx, key);
+      for (const key of gone) forgetDue(tx, key);
     }, options);
-  await revokeAll(
-    context,
-    found.flatMap(({ lease }) => lease ?? []),
-    options,
-  );
-  return true;
+  await revokeAll(context, leases, options);
+  return leases.length + gone.length > 0;
 };
