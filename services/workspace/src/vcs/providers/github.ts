@@ -97,6 +97,8 @@ const toPullRequest = (payload: unknown): readonly DeliveredEvent[] => {
   if (!PLANNED_ACTIONS.has(action)) return [];
   // Anyone may own a fork, and a plan would run its code with the workspace's secrets.
   if (pull.head.repo?.full_name !== pull.base.repo?.full_name) return [];
+  // Gitea and Forgejo name no branch for the AGit flow, in which whoever may read the repository offers commits.
+  if (pull.head.ref.startsWith('refs/')) return [];
   return [
     {
       kind: 'pull-request',

@@ -372,6 +372,18 @@ describe('a pull request', () => {
   test.for(PULL_REQUESTS)('of a fork at %s is not reported', ([name, event, payload]) =>
     expect(provide(name).toEvents(event, payload('mallory/infra'))).toEqual([]),
   );
+  // Whoever may read the repository pushes it to refs/for/main, without a right to write.
+  test.for(['gitea', 'forgejo'] as const)('of the AGit flow at %s is not reported', (name) => {
+    const repo = { full_name: 'acme/infra' };
+    const pull_request = {
+      title: 'T',
+      merge_base: A,
+      head: { ref: 'refs/pull/5/head', sha: B, repo },
+      base: { ref: 'main', sha: A, repo },
+    };
+    const payload = { action: 'opened', number: 5, pull_request };
+    expect(provide(name).toEvents('pull_request', payload)).toEqual([]);
+  });
 });
 
 test.for([
