@@ -65,6 +65,39 @@ const NOTHING_TO_INCLUDE: readonly string[] = [
   '/runs/{run_id}/policy-checks',
 ];
 
+const RUN_INCLUDES = [
+  'plan,apply,created_by,cost_estimate,configuration_version',
+  'configuration_version.ingress_attributes,workspace,task_stages,tf_policy_evaluations',
+].join();
+const WORKSPACE_INCLUDES = [
+  'organization,current_configuration_version,current_configuration_version.ingress_attributes',
+  'current_run,current_run.plan,current_run.configuration_version',
+  'current_run.configuration_version.ingress_attributes,effective_tag_bindings,locked_by,readme',
+  'outputs,current-state-version,project',
+].join();
+/** Everything that the public client go-tfe (1.109) can ask to include. */
+const INCLUDES_OF_CLIENTS: Readonly<Record<string, string>> = {
+  '/admin/users': 'organizations',
+  '/organizations/{organization_name}': 'default-project',
+  '/organizations/{organization_name}/agent-pools': 'workspaces,hyok-configurations',
+  '/organizations/{organization_name}/oauth-clients': 'oauth_tokens,projects',
+  '/organizations/{organization_name}/organization-memberships': 'user,teams',
+  '/organizations/{organization_name}/projects': 'effective_tag_bindings',
+  '/organizations/{organization_name}/teams': 'users,organization-memberships',
+  '/organizations/{organization_name}/varsets': 'workspaces,projects,stacks,vars',
+  '/organizations/{organization_name}/workspaces': WORKSPACE_INCLUDES,
+  '/workspaces/{workspace_id}': WORKSPACE_INCLUDES,
+  '/workspaces/{workspace_id}/configuration-versions': 'ingress_attributes,run',
+  '/configuration-versions/{configuration_version_id}': 'ingress_attributes,run',
+  '/workspaces/{workspace_id}/run-triggers': 'workspace,sourceable',
+  '/workspaces/{workspace_id}/runs': RUN_INCLUDES,
+  '/runs/{run_id}': RUN_INCLUDES,
+  '/runs/{run_id}/policy-checks': 'run,run.workspace',
+  '/runs/{run_id}/run-events': 'comment,actor',
+  '/runs/{run_id}/task-stages': 'task_results,policy_evaluations',
+  '/state-versions': 'created_by,run,run.created_by,run.configuration_version,outputs',
+};
+
 let furnished: Furnished;
 let operations: readonly Operation[];
 
@@ -178,6 +211,15 @@ test('a parameter sent alone changes what is read', async () => {
   });
   expect(findings).toEqual([]);
 }, 120_000);
+
+test.for(Object.entries(INCLUDES_OF_CLIENTS))(
+  'what clients ask to include is accepted: %s %s',
+  async ([path, names]) => {
+    const query = [REQUIRED[path] ?? '', `include=${names}`].join('&');
+    const { alone } = await ask('GET', path, fill(query));
+    expect([alone.status, alone.errors]).toEqual([200, []]);
+  },
+);
 
 test('a value other than the fixed ones is 400, with those that are allowed', async () => {
   const fixed = operations.map((operation) => ({

@@ -56,7 +56,7 @@ export const checkOrganization = ({
   const violations: Violation[] = [];
   if (name !== undefined && !isOrganizationName(name)) {
     violations.push(
-      attributeViolation('name', 'Name must be 3 to 40 letters, numbers, hyphens or underscores'),
+      attributeViolation('name', 'Name must be 3 to 90 letters, numbers, hyphens or underscores'),
     );
   }
   if (settings.email !== undefined && !isEmail(settings.email)) {

@@ -54,6 +54,7 @@ import {
   toSource,
 } from './run-request.ts';
 
+// Names of features that are not offered, such as policies, include nothing: public clients ask for them with each run.
 const INCLUDES: Includes = {
   plan: ['plans'],
   apply: ['applies'],
@@ -64,6 +65,7 @@ const INCLUDES: Includes = {
   run_events: ['run-events'],
   workspace: ['workspaces'],
   task_stages: [],
+  tf_policy_evaluations: [],
 };
 
 // The documented body is plain JSON, not JSON:API.

@@ -44,7 +44,9 @@ const CREATE = resourceBody(
   Type.Object({ 'auto-queue-runs': flag, speculative: flag, provisional: flag }),
 );
 
-const INCLUDES: Includes = { ingress_attributes: ['ingress-attributes'] };
+const INGRESS = 'ingress_attributes';
+// Public clients may ask for "run", for which their document of a configuration version has no relationship.
+const INCLUDES: Includes = { [INGRESS]: ['ingress-attributes'], run: [] };
 
 const COLLECTION = '/workspaces/:workspace_id/configuration-versions';
 const ONE = '/configuration-versions/:configuration_version_id';
@@ -69,7 +71,7 @@ export const configurationReadEndpoints = <
       const id = await findId(principal, params);
       const { version } = await requireConfigurationVersion(context.store, principal, id);
       const data = toConfigurationVersionResource(version, null);
-      const included = include.size === 0 ? [] : toIngressResources([version]);
+      const included = include.has(INGRESS) ? toIngressResources([version]) : [];
       return { document: included.length === 0 ? { data } : { data, included } };
     },
   }),
@@ -141,7 +143,7 @@ export const configurationVersionRoutes = (context: StateContext): Route[] => {
           page,
         );
         const data = versions.map((version) => toConfigurationVersionResource(version, null));
-        const included = include.size === 0 ? [] : toIngressResources(versions);
+        const included = include.has(INGRESS) ? toIngressResources(versions) : [];
         return { document: toPaginatedDocument(head, { data, page, totalCount, included }) };
       },
     }),

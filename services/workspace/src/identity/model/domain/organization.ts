@@ -49,8 +49,8 @@ export const DEFAULT_ORGANIZATION_SETTINGS: Omit<OrganizationSettings, 'email'> 
   userTokensEnabled: true,
 };
 
-/** Letters, digits, `-` and `_`, 3 to 40. */
-export const isOrganizationName = (name: string): boolean => /^[A-Za-z0-9_-]{3,40}$/.test(name);
+/** Letters, digits, `-` and `_`, 3 to 90. No document has a limit, and public clients use names of 49 characters. */
+export const isOrganizationName = (name: string): boolean => /^[A-Za-z0-9_-]{3,90}$/.test(name);
 
 /** RFC 5321 §4.1.2 without quoted texts, with letters of any script (RFC 6531). */
 const LOCAL_PART =
