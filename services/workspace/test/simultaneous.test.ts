@@ -1,4 +1,5 @@
 /** When two requests exclude each other and arrive at the same moment, one is done and one is refused. */
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { countDone, type SimultaneousPair } from './simultaneous.ts';
 import { type Harness, startHarnessOf } from './workspace-harness.ts';
@@ -217,4 +218,18 @@ test.for(PAIRS)('%s', async ([what, prepare]) => {
   const prefix = `${String.fromCharCode(97 + PAIRS.findIndex(([name]) => name === what))}`;
   const done = await countDone(async (round) => prepare(`${prefix}${round}xx`));
   expect(done).toEqual([1]);
+});
+
+test('renames of one workspace to and fro are all done, as it takes no name from itself', async () => {
+  const id = await makeWorkspace('to');
+  const rename = (name: string) =>
+    send('PATCH', `/workspaces/${id}`, document('workspaces', { name }))();
+  const sent: ReturnType<typeof rename>[] = [];
+  for (let at = 0; at < 200; at += 1) {
+    sent.push(rename(at % 2 === 0 ? 'fro' : 'to'));
+    // Some arrive while the commits of others are under way.
+    for (let turn = 0; turn < at % 4; turn += 1) await setImmediate();
+  }
+  const replies = await Promise.all(sent);
+  expect(replies.filter(({ status }) => status !== 200)).toEqual([]);
 });

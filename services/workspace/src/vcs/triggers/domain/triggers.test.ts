@@ -13,6 +13,14 @@ describe('a pattern', () => {
     ['a.tf', 'abtf', false],
     ['a+(b).tf', 'a+(b).tf', true],
     ['**/x/**/*.tf', 'x/main.tf', true],
+    // Brackets have no meaning of their own, closed or not.
+    ['[', '[', true],
+    ['[', 'a', false],
+    ['modules[1]/*.tf', 'modules[1]/main.tf', true],
+    ['modules[1]/*.tf', 'modules1/main.tf', false],
+    ['a[', 'a[', true],
+    ['{a,b}.tf', '{a,b}.tf', true],
+    ['{a,b}.tf', 'a.tf', false],
   ] as const)('"%s" matches "%s": %s', ([pattern, path, matches]) =>
     expect(matchesPatterns([path], [pattern])).toBe(matches),
   );
