@@ -450,6 +450,16 @@ test('doctor names a damaged store, a readable key and a missing file, and chang
   expect((await keelson(['doctor', join(folder.path, 'nowhere')])).code).toBe(2);
 });
 
+test('a root with the lifetime that it gets by default is good on its first day', async () => {
+  for (const given of [
+    ['mount', 'enable', 'pki', '--path', 'month'],
+    ['write', 'month/root/generate/internal', 'common_name=Month', 'key_type=ec'],
+  ])
+    expect((await asRoot(given)).code).toBe(0);
+  const { code, out } = await asRoot(['pki', 'health', '--mount', 'month']);
+  expect([code, out]).toEqual([0, expect.stringMatching(/ 3[01] +good$/m)]);
+});
+
 test('completion offers commands and their arguments in bash', async () => {
   const file = join(folder.path, 'keelson.bash');
   const script = await keelson(['completion', 'bash']);
