@@ -142,6 +142,22 @@ describe('Gitea', { timeout: SLOW_MS }, () => {
     await countRuns(branchId, 3);
   });
 
+  // Whoever may read a repository can offer commits in this way.
+  test('a pull request without a branch starts nothing', async () => {
+    await gitea.push('offered', { 'main.tf': configuration('first') });
+    const id = await connect('offered');
+    await countRuns(id, 1);
+    await gitea.git('offered', 'commit', '--quiet', '--allow-empty', '--message=Offer');
+    const offer = ['HEAD:refs/for/main', '--push-option=topic=offer'];
+    await gitea.git('offered', 'push', '--quiet', 'origin', ...offer);
+    const deliveries = `/workspaces/${id}/repository-deliveries`;
+    const isOffer = ({ attributes }: Answer['data']) => attributes['event'] === 'pull_request';
+    await installation.until(deliveries, ({ list }) => list.some(isOffer));
+    const { list } = await installation.call('GET', deliveries);
+    expect(list.find(isOffer)?.attributes['outcome']).toBe('ignored');
+    expect(await runsOf(id)).toHaveLength(1);
+  });
+
   test('a submodule is fetched', async () => {
     const inner = await gitea.push('inner', { 'variables.tf': 'output "inner" { value = 1 }' });
     await gitea.push('outer', {
