@@ -4,10 +4,13 @@
  * | what                               | expected                                                              |
  * | ---------------------------------- | --------------------------------------------------------------------- |
  * | `dpkg --install`                   | user `keelson`, the command, files as packed, settings for root only  |
+ * | the `Maintainer` field             | the address of whoever makes the release                              |
+ * | completion in bash                 | commands and their arguments, from the installed command              |
  * | `systemd-analyze verify`           | no word                                                               |
  * | `systemd-analyze security`         | an exposure of at most 2.0 of 10                                      |
  * | `ExecStart` with the unit's values | ready, as the user `keelson`                                          |
  * | the unit under a running systemd   | ready when started, reloads, starts again after a kill, stops         |
+ * | audit files in `/var/log/keelson`  | are written, and what logrotate calls after a rotation succeeds       |
  * | `dpkg --remove`, then `--purge`    | settings stay, then are gone; data stays                              |
  */
 import { execFile } from 'node:child_process';
@@ -84,11 +87,32 @@ export const registerDebianPackageCases = (file: () => string): void => {
       dpkg --verify keelson
       getent passwd keelson | cut -d: -f6,7
       keelson --version
-      stat -c '%a %U' /etc/keelson/keelson.env /usr/share/man/man1/keelson.1
+      stat -c '%a %U' /etc/keelson/keelson.env /usr/share/man/man1/keelson.1 /etc/logrotate.d/keelson
+      dpkg-query --show --showformat='\${Maintainer}\n' keelson
     `);
-      expect(printed).toBe(
-        `/var/lib/keelson:/usr/sbin/nologin\n${rootManifest().version}\n640 root\n644 root\n`,
-      );
+      expect(printed.trim().split('\n')).toEqual([
+        '/var/lib/keelson:/usr/sbin/nologin',
+        rootManifest().version,
+        '640 root',
+        '644 root',
+        '644 root',
+        'The Keelson authors <release@keelson.example>',
+      ]);
+    });
+
+    test('completes commands in bash, and has the completions of zsh and fish', async () => {
+      // The words of a line that is being typed, as the package bash-completion passes them on.
+      const printed = await shell(`
+      head -n 1 /usr/share/zsh/vendor-completions/_keelson
+      grep -c '^complete ' /usr/share/fish/vendor_completions.d/keelson.fish
+      bash --norc -c '
+        _get_comp_words_by_ref() { words=("\${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur=\${words[cword]}; }
+        compopt() { :; }
+        . /usr/share/bash-completion/completions/keelson
+        COMP_WORDS=("$0" "$@"); COMP_CWORD=$#; __keelson_complete; echo "\${COMPREPLY[@]}"
+      ' keelson replication pro
+    `);
+      expect(printed).toMatch(/^#compdef keelson\n[1-9]\d*\npromote\n$/);
     });
 
     test('has a unit that systemd accepts and that is exposed little', async () => {
@@ -143,6 +167,12 @@ export const registerDebianPackageCases = (file: () => string): void => {
       answer
       ps -o user= -p "$(systemctl show keelson -p MainPID --value)"
       stat -c '%a %U' /var/lib/keelson/first-run.json
+      root=$(sed -n 's/.*"root_token": "\\(.*\\)",/\\1/p' /var/lib/keelson/first-run.json)
+      curl -s -o /dev/null -w '%{http_code}\\n' -X PUT -H "X-Service-Token: $root" \\
+        -d '{"type":"file","options":{"file_path":"/var/log/keelson/audit.log"}}' http://127.0.0.1:${port}/v1/sys/audit/file
+      stat -c '%a %U' /var/log/keelson /var/log/keelson/audit.log
+      mv /var/log/keelson/audit.log /var/log/keelson/audit.log.1
+      sed -n '/postrotate/,/endscript/{//!p}' /etc/logrotate.d/keelson | sh -eu
       systemctl reload keelson
       answer
       kill -9 "$(systemctl show keelson -p MainPID --value)"
@@ -159,7 +189,9 @@ export const registerDebianPackageCases = (file: () => string): void => {
       journalctl -u keelson -o cat | grep -c 'Keelson is up'
       `,
       );
-      expect(printed).toBe('200\nkeelson\n600 keelson\n200\n200\n1\ninactive\n2\n');
+      expect(printed).toBe(
+        '200\nkeelson\n600 keelson\n204\n750 keelson\n600 keelson\n200\n200\n1\ninactive\n2\n',
+      );
     });
 
     test('leaves the settings when removed, and the data when purged', async () => {

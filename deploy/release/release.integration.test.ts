@@ -19,11 +19,13 @@ import { type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { registerDebianPackageCases } from './debian-package-cases.ts';
 import { registerNpmPackageCases } from './npm-package-cases.ts';
+import { maintainerFrom } from './src/debian-package.ts';
 import { release } from './src/release.ts';
 import { manifestOf, REPOSITORY, rootManifest } from './src/repository.ts';
 
 const run = promisify(execFile);
 const TIME = 1_700_000_000;
+const MAINTAINER = maintainerFrom({ DEBEMAIL: 'release@keelson.example' });
 const { version } = rootManifest();
 
 interface Bill {
@@ -46,7 +48,7 @@ describe('a release', () => {
     folder = await temporaryDirectory();
     for (const name of ['first', 'second']) {
       await mkdir(join(folder.path, name));
-      made.push(await release(join(folder.path, name), TIME));
+      made.push(await release(join(folder.path, name), TIME, MAINTAINER));
     }
   }, 600_000);
   afterAll(() => folder[Symbol.asyncDispose]());

@@ -19,9 +19,14 @@ const digestsOf = async (folder: string): Promise<readonly string[]> =>
 /**
  * @param folder an empty one
  * @param time seconds since 1970, of every file
+ * @param maintainer of the Debian package
  * @returns a line of SHA256SUMS for every file
  */
-export const release = async (folder: string, time: number): Promise<readonly string[]> => {
+export const release = async (
+  folder: string,
+  time: number,
+  maintainer: string,
+): Promise<readonly string[]> => {
   const work = await mkdtemp(join(tmpdir(), 'keelson-release-'));
   try {
     const staged = join(work, 'package');
@@ -29,7 +34,7 @@ export const release = async (folder: string, time: number): Promise<readonly st
     await packPackage(staged, folder);
     await packChart(folder, time);
     await writeBill(staged, join(work, 'bill'), folder, time);
-    await packDebian(staged, join(work, 'debian'), folder, time);
+    await packDebian(staged, join(work, 'debian'), folder, time, maintainer);
     const digests = await digestsOf(folder);
     await writeFile(join(folder, 'SHA256SUMS'), `${digests.join('\n')}\n`);
     return digests;
