@@ -1,3 +1,5 @@
+import { propertySettings } from '@keelson/testkit';
+
 /** A trial with faults or bad input: a promise, and a bounded run that tries to break it. */
 export interface ChaosContext {
   /** Number of the trial's units. */
@@ -31,3 +33,13 @@ export interface Chaos {
   readonly isApart?: true;
   run(context: ChaosContext): Promise<ChaosReport>;
 }
+
+/** Count and seed of a run, which the settings of property tests change for a trial of inputs. */
+export const extentOf = (
+  { counts, unit }: Chaos,
+  form: keyof Chaos['counts'],
+  seed: number,
+): Pick<ChaosContext, 'count' | 'seed'> => {
+  const settings = unit === 'inputs' ? propertySettings({ numRuns: counts[form], seed }) : {};
+  return { count: settings.numRuns ?? counts[form], seed: settings.seed ?? seed };
+};

@@ -1,9 +1,10 @@
 /**
  * `npm run chaos` lists the trials; `npm run chaos -- <name>… [--short] [--count N] [--minutes M] [--seed N]`
- * runs some. Minutes are the duration of a trial that counts seconds, and the time limit of any other.
+ * runs some. Minutes are the duration of a trial that counts seconds, and the time limit of any other. Without
+ * `--count` and `--seed`, KEELSON_PROPERTY_FACTOR and KEELSON_PROPERTY_SEED apply to trials of inputs.
  */
 import { parseArgs } from 'node:util';
-import type { Chaos } from './chaos.ts';
+import { type Chaos, extentOf } from './chaos.ts';
 import { TRIALS } from './trials.ts';
 
 const PATIENCE_MS = 1000;
@@ -22,15 +23,11 @@ const { values, positionals } = parseArgs({
 const seconds =
   values.minutes === undefined ? undefined : Number(values.minutes) * SECONDS_PER_MINUTE;
 
-const countOf = ({ counts, unit }: Chaos): number => {
-  if (values.count !== undefined) return Number(values.count);
-  if (unit === 'seconds' && seconds !== undefined) return seconds;
-  return counts[values.short ? 'short' : 'full'];
-};
-
 const run = async (trial: Chaos): Promise<boolean> => {
-  const count = countOf(trial);
-  const seed = Number(values.seed ?? Date.now() % 2 ** 32);
+  const usual = extentOf(trial, values.short ? 'short' : 'full', Date.now() % 2 ** 31);
+  const duration = trial.unit === 'seconds' ? seconds : undefined;
+  const count = Number(values.count ?? duration ?? usual.count);
+  const seed = Number(values.seed ?? usual.seed);
   console.log(`\n${trial.name}: ${trial.promise}\n${count} ${trial.unit}, seed ${seed}`);
   const startedAt = performance.now();
   const elapsed = (): number => (performance.now() - startedAt) / MILLISECONDS_PER_SECOND;

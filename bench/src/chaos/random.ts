@@ -1,4 +1,4 @@
-/** Random choices from a seed: the same seed gives the same choices (mulberry32). */
+/** Random choices of faults from a seed: the same seed gives the same choices (mulberry32). */
 export class Random {
   #state: number;
 
@@ -17,19 +17,10 @@ export class Random {
 
   /** An integer from 0 to `limit` - 1. */
   below(limit: number): number {
-    return limit <= 0 ? 0 : this.#next() % limit;
+    return this.#next() % limit;
   }
 
   pick<T>(values: readonly T[]): T {
     return values[this.below(values.length)] as T;
-  }
-
-  /** True once in `times`. */
-  once(times: number): boolean {
-    return this.below(times) === 0;
-  }
-
-  bytes(length: number): Uint8Array {
-    return Uint8Array.from({ length }, () => this.below(256));
   }
 }

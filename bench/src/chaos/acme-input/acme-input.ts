@@ -3,13 +3,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type InProcessAuthority, openAuthority } from '../../in-process-authority.ts';
-import { timeAnswer } from '../answer-time.ts';
 import type { Chaos, ChaosContext, ChaosReport } from '../chaos.ts';
-import { Random } from '../random.ts';
+import { tryInputs } from '../inputs.ts';
+import { RESIDENT_MEMORY } from '../memory.ts';
 import { AcmeSession, CLUSTER_PATH, makeCsr, newKey, openProofServer } from './acme-session.ts';
 import { type AcmeSamples, badAcmeRequest } from './bad-requests.ts';
 
-const MAX_RESIDENT_GROWTH = 1.5;
 /** Number of requests after which the accepted orders are removed. */
 const CLEAN_EVERY = 5000;
 
@@ -28,45 +27,25 @@ const prepare = async (session: AcmeSession): Promise<AcmeSamples> => {
   return { csr: await makeCsr(), certificate: ca, ...(await session.readyOrder()) };
 };
 
-const run = async (
-  session: AcmeSession,
-  { count, seed, patienceMs, isOver, say }: ChaosContext,
-): Promise<ChaosReport> => {
-  const random = new Random(seed);
-  const broken: string[] = [];
-  const statuses = new Map<number, number>();
-  let slowestMilliseconds = 0;
-  let residentHalfway = 0;
+const run = async (session: AcmeSession, context: ChaosContext): Promise<ChaosReport> => {
   await session.begin();
-  let samples = await prepare(session);
-  for (let sent = 0; sent < count && !isOver(); sent++) {
-    if (sent > 0 && sent % CLEAN_EVERY === 0) {
+  return tryInputs(context, {
+    begin: async () => {
       await removeOrders(session.authority);
-      samples = await prepare(session);
-    }
-    if (sent === Math.floor(count / 2)) residentHalfway = process.memoryUsage().rss;
-    if (sent > 0 && sent % 50_000 === 0) say(`${sent} sent, ${broken.length} broken`);
-    const { method, path, body, contentType } = badAcmeRequest(session, samples, random);
-    const { answer, milliseconds, workMilliseconds } = await timeAnswer(() =>
-      session.send(method, path, body, contentType),
-    );
-    slowestMilliseconds = Math.max(slowestMilliseconds, milliseconds);
-    statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
-    const request = `${method} ${path} ${Buffer.from(body).toString()}`;
-    if (answer.status >= 500 || answer.status < 200)
-      broken.push(`${answer.status} ${Buffer.from(answer.body).toString()} for ${request}`);
-    if (workMilliseconds > patienceMs) broken.push(`${milliseconds.toFixed(0)} ms for ${request}`);
-  }
-  const growth = process.memoryUsage().rss / residentHalfway;
-  if (growth > MAX_RESIDENT_GROWTH) broken.push(`resident memory grew ${growth.toFixed(2)} times`);
-  return {
-    broken,
-    figures: {
-      ...Object.fromEntries([...statuses].map(([status, times]) => [`answered ${status}`, times])),
-      'slowest answer, ms': slowestMilliseconds.toFixed(1),
-      'resident memory, second half, times': growth.toFixed(2),
+      return badAcmeRequest(session, await prepare(session));
     },
-  };
+    block: CLEAN_EVERY,
+    send: async ({ method, path, body, contentType }) => {
+      const { status, body: answer } = await session.send(method, path, body, contentType);
+      const isBroken = status >= 500 || status < 200;
+      return {
+        kind: `answered ${status}`,
+        broken: isBroken ? `${status} ${Buffer.from(answer).toString()}` : undefined,
+      };
+    },
+    show: ({ method, path, body }) => `${method} ${path} ${Buffer.from(body).toString()}`,
+    memory: RESIDENT_MEMORY,
+  });
 };
 
 export const acmeInput: Chaos = {

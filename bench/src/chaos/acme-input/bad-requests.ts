@@ -1,6 +1,17 @@
 /** ACME requests with an error in the bytes, the JWS, its header or its payload. */
-import { damageDer, wrongValue } from '../pki-input/damage.ts';
-import type { Random } from '../random.ts';
+import fc from 'fast-check';
+import {
+  type Damage,
+  damaged,
+  documentDamage,
+  once,
+  oneIn,
+  textDamage,
+  usually,
+  weighted,
+  wrongValue,
+} from '../malformed.ts';
+import { derDamage } from '../pki-input/damage.ts';
 import {
   type AcmeSession,
   CLUSTER_PATH,
@@ -28,138 +39,134 @@ export interface BadAcmeRequest {
 const stranger = newKey();
 const toText = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url');
 
-const damageText = (text: string, random: Random): string => {
-  const at = random.below(text.length + 1);
-  const put = Buffer.from(random.bytes(random.below(6))).toString('latin1');
-  return text.slice(0, at) + put + text.slice(at + random.below(4));
-};
+/** Members with one that is wrong, missing or too many. */
+const damagedMembers = (members: Members): fc.Arbitrary<Members> =>
+  documentDamage.map((damage) => damage(members) as Members);
 
-/** Makes one member wrong, removes it, or adds others. */
-const damageMembers = (members: Members, random: Random): Members => {
-  const name = random.pick([...Object.keys(members), 'nonsense', '__proto__', 'constructor']);
-  switch (random.below(4)) {
-    case 0:
-      return Object.fromEntries(Object.entries(members).filter(([other]) => other !== name));
-    case 1:
-      return { ...members, [name]: { [name]: wrongValue(random) } };
-    case 2: {
-      const value = members[name];
-      if (typeof value === 'string') return { ...members, [name]: damageText(value, random) };
-      return { ...members, [name]: [members[name], wrongValue(random)] };
-    }
-    default:
-      return { ...members, [name]: wrongValue(random) };
-  }
-};
+const WRONG_IDENTIFIER = oneIn(
+  3,
+  wrongValue,
+  fc.record({
+    type: fc.oneof(fc.constantFrom('dns', 'ip', 'email', ''), wrongValue),
+    value: fc.oneof(
+      fc.constantFrom('localhost', '*.a.example', '127.0.0.1', '::ffff:1.2.3.4', 'xn--'),
+      damaged(fc.constant('www.example.com'), textDamage),
+      wrongValue,
+    ),
+  }),
+);
+const NOT_AFTER = damaged(fc.constant('2030-01-01T00:00:00Z'), textDamage, 2);
 
-const wrongIdentifier = (random: Random): unknown =>
-  random.once(3)
-    ? wrongValue(random)
-    : {
-        type: random.pick(['dns', 'ip', 'email', '', wrongValue(random)]),
-        value: random.pick([
-          'localhost',
-          '*.a.example',
-          '127.0.0.1',
-          '::ffff:1.2.3.4',
-          'xn--',
-          damageText('www.example.com', random),
-          wrongValue(random),
-        ]),
-      };
+type Target = readonly [resource: string, payload: Members | undefined];
 
-/** Valid payloads by resource. */
-const payloads = (
+/** Resources, with payloads that they take. */
+const targets = (
   session: AcmeSession,
   { csr, certificate, order, authorization }: AcmeSamples,
-  random: Random,
-): readonly (readonly [string, Members | undefined])[] => {
+): fc.Arbitrary<Target> => {
   const challenge = authorization.replace('/authorization/', '/challenge/');
-  const inner = (path: string, payload: Members, key = session.key): Members =>
-    signText(
-      key,
-      JSON.stringify(
-        damageMembers({ alg: 'ES256', jwk: key.jwk, url: `${CLUSTER_PATH}/${path}` }, random),
-      ),
-      JSON.stringify(damageMembers(payload, random)),
-    );
-  return [
+  const inner = (path: string, payload: Members, key = session.key): fc.Arbitrary<Members> =>
+    fc
+      .tuple(
+        damagedMembers({ alg: 'ES256', jwk: key.jwk, url: `${CLUSTER_PATH}/${path}` }),
+        damagedMembers(payload),
+      )
+      .map(([header, said]) => signText(key, JSON.stringify(header), JSON.stringify(said)));
+  const damagedDer = (bytes: Uint8Array): fc.Arbitrary<string> =>
+    derDamage.map((damage) => toText(damage(bytes)));
+  const valid = fc.constantFrom<Target[]>(
     ['acme/new-account', { contact: ['mailto:a@example.org'], onlyReturnExisting: true }],
-    [
-      'acme/new-account',
-      { onlyReturnExisting: true, externalAccountBinding: inner('acme/new-account', stranger.jwk) },
-    ],
-    [
-      'acme/new-order',
-      {
-        identifiers: [wrongIdentifier(random), wrongIdentifier(random)],
-        notAfter: random.pick(['2030-01-01T00:00:00Z', damageText('2030-01-01T00:00:00Z', random)]),
-      },
-    ],
     ['acme/new-order', { identifiers: [{ type: 'dns', value: 'localhost' }], replaces: 'AA.AA' }],
-    [
-      'acme/key-change',
-      inner('acme/key-change', { account: session.account, oldKey: session.key.jwk }),
-    ],
-    ['acme/revoke-cert', { certificate: toText(damageDer(certificate, random)), reason: 0 }],
-    [`${order}/finalize`, { csr: toText(damageDer(csr, random)) }],
     [session.account.slice(CLUSTER_PATH.length + 1), { contact: [] }],
     [authorization, { status: 'valid' }],
-    [`${challenge}/${random.pick(['http-01', 'dns-01', 'tls-alpn-01'])}`, {}],
+    [`${challenge}/http-01`, {}],
+    [`${challenge}/dns-01`, {}],
+    [`${challenge}/tls-alpn-01`, {}],
     [order, undefined],
     [`${order}/cert`, undefined],
     ['acme/orders', undefined],
     ['acme/new-authz', {}],
-  ];
+  );
+  const damagedInside = fc.oneof<fc.Arbitrary<Target>[]>(
+    inner('acme/new-account', stranger.jwk).map((externalAccountBinding) => [
+      'acme/new-account',
+      { onlyReturnExisting: true, externalAccountBinding },
+    ]),
+    fc
+      .record({ identifiers: fc.tuple(WRONG_IDENTIFIER, WRONG_IDENTIFIER), notAfter: NOT_AFTER })
+      .map((payload) => ['acme/new-order', payload]),
+    inner('acme/key-change', { account: session.account, oldKey: session.key.jwk }).map(
+      (payload) => ['acme/key-change', payload],
+    ),
+    damagedDer(certificate).map((der) => ['acme/revoke-cert', { certificate: der, reason: 0 }]),
+    damagedDer(csr).map((der) => [`${order}/finalize`, { csr: der }]),
+  );
+  return weighted([2, valid], [1, damagedInside]);
 };
 
-const damagePath = (path: string, random: Random): string => {
-  switch (random.below(12)) {
-    case 0:
-      return `${random.pick(['issuer/x/', 'roles/y/', 'external-policy/'])}${path}`;
-    case 1:
-      return `${path}?${damageText('after=0&cursor=1', random).replaceAll(/[#?]/g, '')}`;
-    case 2:
-      return path.replace(/[^/]+$/, encodeURIComponent(damageText('abc', random)));
-    default:
-      return path;
-  }
-};
+const PATH_DAMAGE = fc.oneof<fc.Arbitrary<Damage<string>>[]>(
+  fc
+    .constantFrom('issuer/x/', 'roles/y/', 'external-policy/')
+    .map((before) => (path) => `${before}${path}`),
+  textDamage.map(
+    (damage) => (path) => `${path}?${damage('after=0&cursor=1').replaceAll(/[#?]/g, '')}`,
+  ),
+  textDamage.map((damage) => (path) => path.replace(/[^/]+$/, encodeURIComponent(damage('abc')))),
+);
 
-/** The request, and whether it may be accepted, because some damage changes nothing. */
+const idPart = fc.uint8Array({ minLength: 20, maxLength: 20 }).map(toText);
+const RENEWAL_ID = damaged(
+  fc.tuple(idPart, idPart).map((parts) => parts.join('.')),
+  textDamage,
+);
+
+/** The part of a POST that is damaged, in its members or its text. */
+const PLACES = 'header,header text,payload,payload text,jws,jws text,nothing'.split(',');
+
+/** Signed when it is generated, because each response brings the nonce of the next request. */
 export const badAcmeRequest = (
   session: AcmeSession,
   samples: AcmeSamples,
-  random: Random,
-): BadAcmeRequest => {
-  const [resource, payload] = random.pick(payloads(session, samples, random));
-  const path = damagePath(resource, random);
-  if (random.once(25)) {
-    const id = damageText(`${toText(random.bytes(20))}.${toText(random.bytes(20))}`, random);
-    const target = random.once(2) ? path : `acme/renewal-info/${encodeURIComponent(id)}`;
-    return { method: 'GET', path: target, body: new Uint8Array(0), contentType: '' };
-  }
-  const good = session.header(path);
-  const isKeyed = resource === 'acme/new-account' || random.once(10);
-  const header = isKeyed
-    ? { alg: good['alg'], nonce: good['nonce'], url: good['url'], jwk: session.key.jwk }
-    : good;
-  const said = payload === undefined ? '' : JSON.stringify(payload);
-  const kind = random.below(6);
-  const headerText = JSON.stringify(kind === 0 ? damageMembers(header, random) : header);
-  let payloadText = said;
-  if (kind === 1) payloadText = damageText(said, random);
-  if (kind === 2) payloadText = JSON.stringify(damageMembers(payload ?? {}, random));
-  const jws = signText(
-    session.key,
-    kind === 3 ? damageText(headerText, random) : headerText,
-    payloadText,
-  );
-  const text = JSON.stringify(kind === 4 ? damageMembers(jws, random) : jws);
-  return {
-    method: 'POST',
-    path,
-    body: Buffer.from(kind === 5 && random.once(2) ? damageText(text, random) : text),
-    contentType: random.once(40) ? random.pick(['', 'application/json', 'text/plain;;']) : JOSE,
-  };
+): fc.Arbitrary<BadAcmeRequest> => {
+  const target = fc
+    .tuple(
+      targets(session, samples),
+      oneIn(
+        4,
+        PATH_DAMAGE,
+        fc.constant((path: string) => path),
+      ),
+    )
+    .map(([[resource, payload], damage]) => ({ resource, payload, path: damage(resource) }));
+  const reading = oneIn(
+    2,
+    target.map(({ path }) => path),
+    RENEWAL_ID.map((id) => `acme/renewal-info/${encodeURIComponent(id)}`),
+  ).map((path) => ({ method: 'GET', path, body: Buffer.of(), contentType: '' }));
+  const posting = fc
+    .record({
+      target,
+      isKeyed: once(10),
+      place: fc.constantFrom(...PLACES),
+      damageMembers: documentDamage,
+      damageText: textDamage,
+      contentType: usually(JOSE, 40, ['', 'application/json', 'text/plain;;']),
+    })
+    .map(({ target: { resource, payload, path }, place, contentType, ...given }) => {
+      const write = (members: Members | undefined, name: 'header' | 'payload' | 'jws'): string => {
+        const changed = place === name ? given.damageMembers(members ?? {}) : members;
+        const text = changed === undefined ? '' : JSON.stringify(changed);
+        return place === `${name} text` ? given.damageText(text) : text;
+      };
+      const { kid, ...header } = session.header(path);
+      const signer =
+        given.isKeyed || resource === 'acme/new-account' ? { jwk: session.key.jwk } : { kid };
+      const jws = signText(
+        session.key,
+        write({ ...header, ...signer }, 'header'),
+        write(payload, 'payload'),
+      );
+      return { method: 'POST', path, body: Buffer.from(write(jws, 'jws')), contentType };
+    });
+  return oneIn(25, reading, posting);
 };

@@ -1,12 +1,21 @@
-/** Damages DER, PEM and JSON values, at random positions and by structure. */
-import type { Random } from '../random.ts';
+/** Damages DER and PEM, at random positions and by structure. */
+import fc from 'fast-check';
+import {
+  byteDamage,
+  choice,
+  type Damage,
+  damaged,
+  oneIn,
+  pickAt,
+  splice,
+  textDamage,
+} from '../malformed.ts';
 
-/** An element of DER: the positions of its header and content, and whether it is constructed. */
+/** An element of DER: the positions of its header and content. */
 interface Element {
   readonly start: number;
   readonly content: number;
   readonly end: number;
-  readonly isConstructed: boolean;
 }
 
 /** The elements of well-formed DER, at every depth. */
@@ -22,15 +31,12 @@ const elementsOf = (der: Uint8Array, from = 0, to = der.byteLength): Element[] =
     const end = content + length;
     if (lengthBytes > 4 || end > to) break;
     const isConstructed = ((der[at] as number) & 0x20) !== 0;
-    found.push({ start: at, content, end, isConstructed });
+    found.push({ start: at, content, end });
     if (isConstructed) found.push(...elementsOf(der, content, end));
     at = end;
   }
   return found;
 };
-
-const splice = (bytes: Uint8Array, from: number, to: number, put: Uint8Array): Uint8Array =>
-  Buffer.concat([bytes.subarray(0, from), put, bytes.subarray(to)]);
 
 /** DER with this content, with its length in the usual encoding. */
 const wrapped = (tag: number, content: Uint8Array): Uint8Array => {
@@ -40,60 +46,49 @@ const wrapped = (tag: number, content: Uint8Array): Uint8Array => {
   return Buffer.concat([Buffer.from(header), content]);
 };
 
-type Damage = (der: Uint8Array, random: Random) => Uint8Array;
-
 const TAGS = [0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x0c, 0x13, 0x17, 0x18, 0x30, 0x31, 0xa0, 0xa3];
 
-const BY_STRUCTURE: readonly Damage[] = [
-  // Duplicates, removes or replaces an element.
-  (der, random) => {
-    const { start, end } = random.pick(elementsOf(der));
-    return splice(der, end, end, der.subarray(start, end));
-  },
-  (der, random) => {
-    const { start, end } = random.pick(elementsOf(der));
-    return splice(der, start, end, new Uint8Array(0));
-  },
-  (der, random) => {
-    const elements = elementsOf(der);
-    const one = random.pick(elements);
-    const other = random.pick(elements);
-    return splice(der, one.start, one.end, der.subarray(other.start, other.end));
-  },
-  // Another type, another length, an indefinite length, much content, deep nesting.
-  (der, random) => {
-    const damaged = Uint8Array.from(der);
-    damaged[random.pick(elementsOf(der)).start] = random.pick(TAGS);
-    return damaged;
-  },
-  (der, random) => {
-    const damaged = Uint8Array.from(der);
-    damaged[random.pick(elementsOf(der)).start + 1] = random.pick([0, 1, 0x7f, 0x80, 0x84, 0xff]);
-    return damaged;
-  },
-  (der, random) => {
-    const { content, end } = random.pick(elementsOf(der));
-    return splice(der, content, end, random.bytes(random.pick([0, 1, 20, 300])));
-  },
-  (der, random) => {
-    const { start, end } = random.pick(elementsOf(der));
-    let nested = der.subarray(start, end);
-    for (let depth = random.below(200); depth > 0; depth--) nested = wrapped(0x30, nested);
-    return splice(der, start, end, nested);
-  },
-];
+/** A change of one element. */
+const elementDamage = <T>(
+  put: fc.Arbitrary<T>,
+  change: (der: Uint8Array, element: Element, put: T) => Uint8Array,
+): fc.Arbitrary<Damage<Uint8Array>> =>
+  fc.tuple(choice, put).map(
+    ([at, given]) =>
+      (der: Uint8Array) =>
+        change(der, pickAt(elementsOf(der), at), given),
+  );
 
-const BLIND: readonly Damage[] = [
-  (der, random) => {
-    const damaged = Uint8Array.from(der);
-    for (let changes = 1 + random.below(4); changes > 0; changes--)
-      damaged[random.below(damaged.byteLength)] = random.below(256);
-    return damaged;
-  },
-  (der, random) => der.subarray(0, random.below(der.byteLength)),
-  (der, random) => Buffer.concat([der, random.bytes(1 + random.below(8))]),
-  (_, random) => random.bytes(random.below(200)),
-];
+const BY_STRUCTURE = fc.oneof(
+  // Removes an element or repeats it, or replaces it with another one.
+  elementDamage(fc.constantFrom(0, 2), (der, { start, end }, times) =>
+    splice(
+      der,
+      start,
+      end,
+      Buffer.concat(Array.from({ length: times }, () => der.subarray(start, end))),
+    ),
+  ),
+  elementDamage(choice, (der, { start, end }, at) => {
+    const other = pickAt(elementsOf(der), at);
+    return splice(der, start, end, der.subarray(other.start, other.end));
+  }),
+  // Another type, another length, an indefinite length, much content, deep nesting.
+  elementDamage(fc.constantFrom(...TAGS), (der, { start }, tag) =>
+    splice(der, start, start + 1, Buffer.of(tag)),
+  ),
+  elementDamage(fc.constantFrom(0, 1, 0x7f, 0x80, 0x84, 0xff), (der, { start }, length) =>
+    splice(der, start + 1, start + 2, Buffer.of(length)),
+  ),
+  elementDamage(fc.uint8Array({ maxLength: 300, size: 'max' }), (der, { content, end }, put) =>
+    splice(der, content, end, put),
+  ),
+  elementDamage(fc.nat(199), (der, { start, end }, depth) => {
+    let nested = der.subarray(start, end);
+    for (let left = depth; left > 0; left--) nested = wrapped(0x30, nested);
+    return splice(der, start, end, nested);
+  }),
+);
 
 /** After an insertion most outer lengths are wrong; half of the time they are corrected. */
 const repaired = (der: Uint8Array, original: Uint8Array): Uint8Array => {
@@ -101,10 +96,13 @@ const repaired = (der: Uint8Array, original: Uint8Array): Uint8Array => {
   return outer === undefined ? der : wrapped(original[0] as number, der.subarray(outer.content));
 };
 
-export const damageDer = (der: Uint8Array, random: Random): Uint8Array => {
-  const damaged = random.pick(random.once(3) ? BLIND : BY_STRUCTURE)(der, random);
-  return random.once(2) ? repaired(damaged, der) : damaged;
-};
+export const derDamage: fc.Arbitrary<Damage<Uint8Array>> = fc
+  .tuple(oneIn(3, byteDamage, BY_STRUCTURE), fc.boolean())
+  .map(
+    ([damage, isRepaired]) =>
+      (der: Uint8Array) =>
+        isRepaired ? repaired(damage(der), der) : damage(der),
+  );
 
 const LABELS = ['CERTIFICATE', 'X509 CRL', 'PRIVATE KEY', 'EC PARAMETERS', 'NOTHING', ''];
 
@@ -114,52 +112,14 @@ export const toPem = (label: string, der: Uint8Array): string =>
     .replaceAll(/.{1,64}/g, '$&\n')}-----END ${label}-----\n`;
 
 /** PEM around damaged DER, or damaged itself. */
-export const damagePem = (label: string, der: Uint8Array, random: Random): string => {
-  const pem = toPem(label, damageDer(der, random));
-  switch (random.below(8)) {
-    case 0:
-      return pem.replaceAll(label, random.pick(LABELS));
-    case 1:
-      return pem.slice(0, random.below(pem.length));
-    case 2:
-      return pem.repeat(1 + random.below(20));
-    case 3: {
-      const at = random.below(pem.length);
-      const put = Buffer.from(random.bytes(1 + random.below(8))).toString('latin1');
-      return pem.slice(0, at) + put + pem.slice(at);
-    }
-    case 4:
-      return pem.replaceAll('\n', random.pick(['', '\r\n', '\n\n', ' ', '\t']));
-    default:
-      return pem;
-  }
+export const damagedPem = (label: string, der: Uint8Array): fc.Arbitrary<string> => {
+  const pemDamage = fc.oneof<fc.Arbitrary<Damage<string>>[]>(
+    fc.constantFrom(...LABELS).map((other) => (pem) => pem.replaceAll(label, other)),
+    fc.constantFrom('', '\r\n', '\n\n', ' ', '\t').map((end) => (pem) => pem.replaceAll('\n', end)),
+    fc.integer({ min: 1, max: 20 }).map((times) => (pem) => pem.repeat(times)),
+    choice.map((at) => (pem) => pem.slice(0, at % pem.length)),
+    textDamage,
+  );
+  const pem = derDamage.map((damage) => toPem(label, damage(der)));
+  return damaged(pem, pemDamage, 2);
 };
-
-const WRONG: readonly unknown[] = [
-  null,
-  true,
-  -1,
-  2 ** 53,
-  1e308,
-  '',
-  '\0',
-  '*',
-  'x'.repeat(3000),
-  '🂡'.repeat(40),
-  '-1h',
-  '1e9h',
-  '0000-00-00T00:00:00Z',
-  '9999-12-31T23:59:59Z',
-  '1.2.3;UTF8:x',
-  '1.2;;',
-  '::1',
-  '0.0.0.0/0',
-  'http://[',
-  [],
-  ['a', 'b'],
-  [[1]],
-  { a: 1 },
-];
-
-/** A JSON value of a wrong type for the parameter. */
-export const wrongValue = (random: Random): unknown => random.pick(WRONG);

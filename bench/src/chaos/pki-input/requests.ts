@@ -9,8 +9,9 @@ import {
   subjectAltName,
   toDistinguishedName,
 } from '@keelson/x509';
-import type { Random } from '../random.ts';
-import { damageDer, damagePem, toPem, wrongValue } from './damage.ts';
+import fc from 'fast-check';
+import { oneIn, wrongValue } from '../malformed.ts';
+import { damagedPem, derDamage, toPem } from './damage.ts';
 
 export interface BadRequest {
   readonly method: string;
@@ -93,20 +94,16 @@ const lengthOf = (length: number): readonly number[] => {
 };
 
 /**
- * A request with a damaged inner part and a valid signature, without which a server does not parse the inner
+ * Requests with a damaged inner part and a valid signature, without which a server does not parse the inner
  * part.
  */
-const signedAgain = ({ csrContent, key }: Samples, random: Random): Uint8Array => {
-  const damaged = damageDer(csrContent, random);
-  const bits = Buffer.concat([Buffer.from([0x03, 65, 0]), sign(null, damaged, key)]);
-  const body = Buffer.concat([damaged, ALGORITHM, bits]);
-  return Buffer.concat([Buffer.from([0x30, ...lengthOf(body.byteLength)]), body]);
-};
-
-const csrText = (samples: Samples, random: Random): string =>
-  random.once(2)
-    ? toPem('CERTIFICATE REQUEST', signedAgain(samples, random))
-    : damagePem('CERTIFICATE REQUEST', samples.csr, random);
+const signedAgain = ({ csrContent, key }: Samples): fc.Arbitrary<Uint8Array> =>
+  derDamage.map((damage) => {
+    const content = damage(csrContent);
+    const bits = Buffer.concat([Buffer.from([0x03, 65, 0]), sign(null, content, key)]);
+    const body = Buffer.concat([content, ALGORITHM, bits]);
+    return Buffer.concat([Buffer.from([0x30, ...lengthOf(body.byteLength)]), body]);
+  });
 
 const NAMES = {
   common_name: 'a.example',
@@ -134,74 +131,76 @@ const NAMES = {
   use_csr_values: false,
 };
 
-/** Some of the parameters, with one or two wrong values. */
-const parameters = (random: Random): Record<string, unknown> => {
-  const body: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(NAMES)) if (random.once(3)) body[name] = value;
-  for (let wrong = random.below(3); wrong > 0; wrong--)
-    body[random.pick(Object.keys(NAMES))] = wrongValue(random);
-  return body;
+/** Some of the parameters, up to two of them with wrong values. */
+const PARAMETERS: fc.Arbitrary<object> = fc
+  .tuple(
+    fc.subarray(Object.entries(NAMES)),
+    fc.dictionary(fc.constantFrom(...Object.keys(NAMES)), wrongValue, { maxKeys: 2 }),
+  )
+  .map(([given, wrong]) => ({ ...Object.fromEntries(given), ...wrong }));
+
+/** To one of the paths, which name what the trial has set up. */
+const post = (paths: readonly string[], body: fc.Arbitrary<unknown>): fc.Arbitrary<BadRequest> =>
+  fc.record({ method: fc.constant('POST'), path: fc.constantFrom(...paths), body });
+
+export const badRequest = (samples: Samples): fc.Arbitrary<BadRequest> => {
+  const csr = oneIn(
+    2,
+    signedAgain(samples).map((der) => toPem('CERTIFICATE REQUEST', der)),
+    damagedPem('CERTIFICATE REQUEST', samples.csr),
+  );
+  const withCsr = fc.tuple(PARAMETERS, csr).map(([given, text]) => ({ ...given, csr: text }));
+  const certificate = damagedPem('CERTIFICATE', samples.certificate);
+  const privateKey = damagedPem('PRIVATE KEY', samples.privateKey);
+  const ocspRequest = derDamage.map((damage) => damage(samples.ocspRequest));
+  return fc.oneof(
+    post(['sign/unstored', 'issuer/default/sign/unstored'], withCsr),
+    post(['sign-verbatim/unstored', 'issuer/default/sign-verbatim/unstored'], withCsr),
+    post(['root/sign-intermediate', 'issuer/default/sign-intermediate'], withCsr),
+    post(
+      ['root/sign-self-issued', 'revoke', 'issuer/default/sign-self-issued'],
+      fc.record({ certificate }),
+    ),
+    post(
+      ['config/ca', 'issuers/import/bundle', 'issuers/import/cert'],
+      fc.record({
+        pem_bundle: fc
+          .tuple(certificate, oneIn(2, privateKey, fc.constant('')))
+          .map((parts) => parts.join('')),
+      }),
+    ),
+    post(['keys/import'], fc.record({ pem_bundle: privateKey })),
+    post(['revoke-with-key'], fc.record({ certificate, private_key: privateKey })),
+    post(
+      ['revoke'],
+      fc.record({ serial_number: fc.string({ unit: 'binary', maxLength: 20, size: 'max' }) }),
+    ),
+    post(
+      ['issuer/default/resign-crls'],
+      fc.record({
+        crls: fc.tuple(damagedPem('X509 CRL', samples.crl)),
+        crl_number: oneIn(4, wrongValue, fc.constant(1)),
+      }),
+    ),
+    post(
+      ['issuer/default/sign-revocation-list'],
+      fc.record({
+        crl_number: fc.constant(1),
+        revoked_certs: oneIn(
+          2,
+          wrongValue,
+          fc.tuple(fc.record({ serial_number: wrongValue, revocation_time: wrongValue })),
+        ),
+        extensions: fc.tuple(fc.record({ id: wrongValue, value: wrongValue })),
+      }),
+    ),
+    post(['ocsp'], ocspRequest),
+    ocspRequest.map((der) => ({
+      method: 'GET',
+      path: `ocsp/${encodeURIComponent(Buffer.from(der).toString('base64'))}`,
+      body: undefined,
+    })),
+    post(['issue/unstored'], PARAMETERS),
+    post(['roles/other'], PARAMETERS),
+  );
 };
-
-const base64 = (bytes: Uint8Array): string =>
-  encodeURIComponent(Buffer.from(bytes).toString('base64'));
-
-type Kind = (samples: Samples, random: Random) => BadRequest;
-
-const post = (path: string, body: unknown): BadRequest => ({ method: 'POST', path, body });
-
-const withCsr =
-  (...paths: readonly string[]): Kind =>
-  (samples, random) =>
-    post(random.pick(paths), { ...parameters(random), csr: csrText(samples, random) });
-
-/** Kinds of requests; what they name is set up by the trial. */
-const KINDS: readonly Kind[] = [
-  withCsr('sign/unstored', 'issuer/default/sign/unstored'),
-  withCsr('sign-verbatim/unstored', 'issuer/default/sign-verbatim/unstored'),
-  withCsr('root/sign-intermediate', 'issuer/default/sign-intermediate'),
-  ({ certificate }, random) =>
-    post(random.pick(['root/sign-self-issued', 'revoke', 'issuer/default/sign-self-issued']), {
-      certificate: damagePem('CERTIFICATE', certificate, random),
-    }),
-  ({ certificate, privateKey }, random) =>
-    post(random.pick(['config/ca', 'issuers/import/bundle', 'issuers/import/cert']), {
-      pem_bundle:
-        damagePem('CERTIFICATE', certificate, random) +
-        (random.once(2) ? damagePem('PRIVATE KEY', privateKey, random) : ''),
-    }),
-  ({ privateKey }, random) =>
-    post('keys/import', { pem_bundle: damagePem('PRIVATE KEY', privateKey, random) }),
-  ({ certificate, privateKey }, random) =>
-    post('revoke-with-key', {
-      certificate: damagePem('CERTIFICATE', certificate, random),
-      private_key: damagePem('PRIVATE KEY', privateKey, random),
-    }),
-  (_, random) =>
-    post('revoke', { serial_number: Buffer.from(random.bytes(20)).toString('latin1') }),
-  ({ crl }, random) =>
-    post('issuer/default/resign-crls', {
-      crls: [damagePem('X509 CRL', crl, random)],
-      crl_number: random.once(4) ? wrongValue(random) : 1,
-    }),
-  (_, random) =>
-    post('issuer/default/sign-revocation-list', {
-      crl_number: 1,
-      revoked_certs: random.once(2)
-        ? wrongValue(random)
-        : [{ serial_number: wrongValue(random), revocation_time: wrongValue(random) }],
-      extensions: [{ id: wrongValue(random), value: wrongValue(random) }],
-    }),
-  ({ ocspRequest }, random) => post('ocsp', damageDer(ocspRequest, random)),
-  ({ ocspRequest }, random) => ({
-    method: 'GET',
-    path: `ocsp/${base64(damageDer(ocspRequest, random))}`,
-    body: undefined,
-  }),
-  (_, random) => post('issue/unstored', parameters(random)),
-  (_, random) => post('roles/other', parameters(random)),
-];
-
-/** The next request of a run. */
-export const badRequest = (samples: Samples, random: Random): BadRequest =>
-  random.pick(KINDS)(samples, random);

@@ -5,7 +5,8 @@
 import { messageOf } from '@keelson/proto/message';
 import { PageQuestion, Question, SealedQuestion } from '@keelson/proto/replication/v1/replication';
 import { sealMessage } from '@keelson/replication';
-import type { Random } from '../random.ts';
+import fc from 'fast-check';
+import { byteDamage, damaged, oneIn } from '../malformed.ts';
 import type { LinkedStores } from './linked-stores.ts';
 
 type Ask = NonNullable<Question['ask']>;
@@ -24,95 +25,77 @@ const NUMBERS = [0n, 1n, 8191n, 2n ** 31n, 2n ** 53n, 2n ** 64n - 1n];
 const SMALL = [0, 1, 255, 256, 65_535, 2 ** 31, 2 ** 32 - 1];
 const TREES = ['replicated', 'local', '', '__proto__', 'node'];
 
-const many = <T>(random: Random, make: () => T): T[] =>
-  Array.from({ length: random.pick([0, 1, 3, 40]) }, make);
+const path = fc.constantFrom(...PATHS);
+const number = fc.constantFrom(...NUMBERS);
+const small = fc.constantFrom(...SMALL);
+const tree = fc.constantFrom(...TREES);
+const bytes = fc
+  .constantFrom(0, 1, 30, 8192)
+  .chain((length) => fc.uint8Array({ minLength: length, maxLength: length }))
+  .map((given) => Buffer.from(given));
+const many = <T>(one: fc.Arbitrary<T>): fc.Arbitrary<T[]> =>
+  oneIn(4, fc.array(one, { minLength: 40, maxLength: 40 }), fc.array(one, { maxLength: 3 }));
 
-const anAsk = (random: Random): Ask => {
-  const path = (): string => random.pick(PATHS);
-  const number = (): bigint => random.pick(NUMBERS);
-  const small = (): number => random.pick(SMALL);
-  const bytes = (): Buffer => Buffer.from(random.bytes(random.pick([0, 1, 30, 8192])));
-  const tree = random.pick(TREES);
-  const asks: readonly (() => Ask)[] = [
-    () => ({ $case: 'position', value: {} }),
-    () => ({ $case: 'digests', value: { tree, pages: many(random, small) } }),
-    () => ({
-      $case: 'page',
-      value: messageOf(PageQuestion, {
-        tree,
-        after: path(),
-        wanted: bytes(),
-        withRecords: random.once(2),
-      }),
-    }),
-    () => ({ $case: 'subpages', value: { tree, subpages: many(random, small) } }),
-    () => ({ $case: 'records', value: { paths: many(random, path) } }),
-    () => ({ $case: 'recordPart', value: { path: path(), offset: number() } }),
-    () => ({ $case: 'keyring', value: {} }),
-    () => ({ $case: 'epoch', value: { epoch: number() } }),
-    () => ({ $case: 'filter', value: {} }),
-    () => ({
-      $case: 'heartbeat',
-      value: {
-        sentAtMs: number(),
-        lastRemoteWal: number(),
-        canaryAgeMs: random.once(2) ? number() : undefined,
-        apiAddress: path(),
-        clusterAddress: path(),
-        localClusterId: path(),
-        clockSkewMs: random.pick([0n, -(2n ** 63n), 2n ** 63n - 1n]),
-        roundTripMs: number(),
-        bytesReceived: number(),
-        resyncRecords: number(),
-        resyncBytes: number(),
-      },
-    }),
-    () => ({
-      $case: 'forward',
-      value: { request: bytes(), totalBytes: number(), transfer: path() },
-    }),
-    () => ({ $case: 'forwardRest', value: { transfer: path(), offset: number() } }),
-  ];
-  return random.pick(asks)();
-};
+const ask = <K extends Ask['$case']>(
+  kind: K,
+  value: fc.Arbitrary<Extract<Ask, { $case: K }>['value']>,
+): fc.Arbitrary<Ask> => value.map((given) => ({ $case: kind, value: given }) as Ask);
 
-export const damageBytes = (bytes: Uint8Array, random: Random): Uint8Array => {
-  const at = random.below(bytes.length + 1);
-  switch (random.below(4)) {
-    case 0: {
-      const damaged = Uint8Array.from(bytes);
-      for (let changes = 1 + random.below(4); changes > 0 && bytes.length > 0; changes -= 1)
-        damaged[random.below(damaged.length)] = random.below(256);
-      return damaged;
-    }
-    case 1:
-      return bytes.subarray(0, at);
-    case 2:
-      return Buffer.concat([
-        bytes.subarray(0, at),
-        random.bytes(1 + random.below(9)),
-        bytes.subarray(at),
-      ]);
-    default:
-      return random.bytes(random.below(200));
-  }
-};
+const ASK = fc.oneof(
+  ask('position', fc.constant({})),
+  ask('digests', fc.record({ tree, pages: many(small) })),
+  ask(
+    'page',
+    fc
+      .record({ tree, after: path, wanted: bytes, withRecords: fc.boolean() })
+      .map((given) => messageOf(PageQuestion, given)),
+  ),
+  ask('subpages', fc.record({ tree, subpages: many(small) })),
+  ask('records', fc.record({ paths: many(path) })),
+  ask('recordPart', fc.record({ path, offset: number })),
+  ask('keyring', fc.constant({})),
+  ask('epoch', fc.record({ epoch: number })),
+  ask('filter', fc.constant({})),
+  ask(
+    'heartbeat',
+    fc.record({
+      sentAtMs: number,
+      lastRemoteWal: number,
+      canaryAgeMs: fc.option(number, { nil: undefined }),
+      apiAddress: path,
+      clusterAddress: path,
+      localClusterId: path,
+      clockSkewMs: fc.constantFrom(0n, -(2n ** 63n), 2n ** 63n - 1n),
+      roundTripMs: number,
+      bytesReceived: number,
+      resyncRecords: number,
+      resyncBytes: number,
+    }),
+  ),
+  ask('forward', fc.record({ request: bytes, totalBytes: number, transfer: path })),
+  ask('forwardRest', fc.record({ transfer: path, offset: number })),
+);
 
-/** The next message to the primary. */
-export const badQuestion = (
-  { subject, secondaryId, linkKey }: LinkedStores,
-  random: Random,
-): Uint8Array => {
-  if (random.once(20)) return random.bytes(random.below(300));
-  const asked = Question.encode({
-    ask: anAsk(random),
-    promotion: BigInt(random.below(2)),
-  }).finish();
-  const question = random.once(2) ? damageBytes(asked, random) : asked;
-  const sealed = sealMessage(linkKey, `question ${subject} ${secondaryId}`, question);
-  const travelling = SealedQuestion.encode({
-    secondaryId: random.once(20) ? random.pick(PATHS) : secondaryId,
-    sealed,
-  }).finish();
-  return random.once(10) ? damageBytes(travelling, random) : travelling;
+/** Messages to the primary. */
+export const badQuestion = ({
+  subject,
+  secondaryId,
+  linkKey,
+}: LinkedStores): fc.Arbitrary<Uint8Array> => {
+  const question = damaged(
+    fc
+      .record({ ask: ASK, promotion: fc.constantFrom(0n, 1n) })
+      .map((given): Uint8Array => Question.encode(given).finish()),
+    byteDamage,
+    2,
+  );
+  const sealed = fc.tuple(question, oneIn(20, path, fc.constant(secondaryId))).map(
+    ([asked, sender]): Uint8Array =>
+      SealedQuestion.encode({
+        secondaryId: sender,
+        sealed: sealMessage(linkKey, `question ${subject} ${secondaryId}`, asked),
+      }).finish(),
+  );
+  const nonsense = fc.uint8Array({ maxLength: 300, size: 'max' });
+  return oneIn(20, nonsense, damaged(sealed, byteDamage, 10));
 };

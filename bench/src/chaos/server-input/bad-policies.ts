@@ -1,139 +1,79 @@
 /** Invalid policy texts, and requests that accepted policies decide. */
-import type { Random } from '../random.ts';
+import fc from 'fast-check';
+import { damaged, textDamageWith, usually, weighted } from '../malformed.ts';
 
-const CAPABILITIES = [
-  'create',
-  'read',
-  'update',
-  'patch',
-  'delete',
-  'list',
-  'sudo',
-  'deny',
-  'subscribe',
-  'root',
-  '',
-  'READ',
-];
+const CAPABILITIES = 'create read update patch delete list sudo deny subscribe root READ '.split(
+  ' ',
+);
 const PATHS = [
-  'sys/*',
-  'pki/issue/+',
-  'pki/+/+/*',
-  '+/+',
-  '*',
-  '',
-  '/',
-  '//',
-  'a*b',
-  '+*',
-  '../sys',
+  ...'sys/* pki/issue/+ pki/+/+/* +/+ * / // a*b +* ../sys 🂡/* \0 {{ }} {{{{a}}}} '.split(' '),
   'identity/{{identity.entity.id}}/*',
   '{{identity.groups.ids.x.name}}',
-  '{{',
-  '}}',
-  '{{{{a}}}}',
   'x'.repeat(3000),
   '+/'.repeat(300),
-  '\0',
-  '🂡/*',
 ];
 const VALUES = [
-  '[]',
-  '["*"]',
+  ...'[] ["*"] {} "x" -1 1e999 true null <<EOT\nx\nEOT [['.split(' '),
   '["a", 1, true, null]',
-  '{}',
-  '"x"',
-  '-1',
-  '1e999',
-  'true',
-  'null',
-  '<<EOT\nx\nEOT',
-  '[[',
   '{ a = { b = [1] } }',
 ];
 const FRAGMENTS = [
-  'path',
-  '"',
-  '{',
-  '}',
-  '[',
-  ']',
-  '=',
-  ':',
-  ',',
-  '\n',
-  '#',
-  '//',
-  '/*',
-  '*/',
-  '<<E\n',
-  'E\n',
-  '\\u0000',
-  '\\x',
-  '${',
-  '}}',
-  '\0',
-  '\ufeff',
-  'capabilities',
-  '0x',
-  '-',
+  ...'path " { } [ ] = : , \n # // /* */ <<E\n E\n \\u0000 \\x ${ }} \0 \ufeff'.split(' '),
+  ...'capabilities 0x -'.split(' '),
 ];
-const PARAMETERS = [
-  'allowed_parameters',
-  'denied_parameters',
-  'required_parameters',
-  'min_wrapping_ttl',
-  'max_wrapping_ttl',
-  'control_group',
-  'mfa_methods',
-  'policy',
-  'expiration',
-  'nonsense',
-  '__proto__',
-];
+const PARAMETERS = `allowed_parameters denied_parameters required_parameters min_wrapping_ttl
+  max_wrapping_ttl control_group mfa_methods policy expiration nonsense __proto__`.split(/\s+/);
 
-const quoted = (text: string): string => JSON.stringify(text);
+const some = <T>(one: fc.Arbitrary<T>): fc.Arbitrary<T[]> => fc.array(one, { maxLength: 3 });
+const capabilities = some(fc.constantFrom(...CAPABILITIES));
+const fragments = some(fc.constantFrom(...FRAGMENTS));
+const value = fc.constantFrom(...VALUES);
 
-const some = <T>(random: Random, make: () => T): T[] =>
-  Array.from({ length: random.below(4) }, make);
-
-const rule = (random: Random): string => {
-  const capabilities = some(random, () => quoted(random.pick(CAPABILITIES))).join(', ');
-  const rest = some(random, () => `  ${random.pick(PARAMETERS)} = ${random.pick(VALUES)}`).join(
-    '\n',
+const rule = fc
+  .tuple(
+    fc.constantFrom(...PATHS),
+    capabilities,
+    some(fc.tuple(fc.constantFrom(...PARAMETERS), value)),
+  )
+  .map(([path, allowed, others]) =>
+    [
+      `path ${JSON.stringify(path)} {`,
+      `  capabilities = [${allowed.map((one) => JSON.stringify(one)).join(', ')}]`,
+      ...others.map(([name, given]) => `  ${name} = ${given}`),
+      '}',
+    ].join('\n'),
   );
-  return `path ${quoted(random.pick(PATHS))} {\n  capabilities = [${capabilities}]\n${rest}\n}`;
-};
 
-const asJson = (random: Random): string => {
-  const rules = some(random, () => [
-    random.pick([...PATHS, '__proto__', 'constructor']),
-    random.once(5)
-      ? random.pick(VALUES)
-      : { capabilities: some(random, () => random.pick(CAPABILITIES)) },
-  ]);
-  return JSON.stringify({ [random.once(8) ? 'paths' : 'path']: Object.fromEntries(rules) });
-};
+const asJson = fc
+  .tuple(
+    usually('path', 8, ['paths']),
+    some(
+      fc.tuple(
+        fc.constantFrom(...PATHS, '__proto__', 'constructor'),
+        weighted<unknown>([1, value], [4, fc.record({ capabilities })]),
+      ),
+    ),
+  )
+  .map(([name, rules]) => JSON.stringify({ [name]: Object.fromEntries(rules) }));
 
-const damage = (text: string, random: Random): string => {
-  const at = random.below(text.length + 1);
-  const put = some(random, () => random.pick(FRAGMENTS)).join('');
-  return text.slice(0, at) + put + text.slice(at + random.below(6));
-};
+const nested = fc
+  .tuple(fc.constantFrom('{ a = ', '[', '(', '"${'), fc.constantFrom(10, 1000, 20_000))
+  .map(([opening, depth]) => `path "a" ${opening.repeat(depth)}`);
 
-const nested = (random: Random): string =>
-  random.pick(['{ a = ', '[', '(', '"${']).repeat(random.pick([10, 1000, 20_000]));
+const text = weighted([1, asJson], [3, some(rule).map((rules) => rules.join('\n'))]);
 
-export const policyText = (random: Random): string => {
-  if (random.once(40)) return `path "a" ${nested(random)}`;
-  if (random.once(20))
-    return some(random, () => random.pick(FRAGMENTS))
-      .join(' ')
-      .repeat(random.below(50));
-  const text = random.once(4) ? asJson(random) : some(random, () => rule(random)).join('\n');
-  return random.once(2) ? damage(text, random) : text;
-};
+export const policyText: fc.Arbitrary<string> = weighted(
+  [1, nested],
+  [2, fc.tuple(fragments, fc.nat(49)).map(([parts, times]) => parts.join(' ').repeat(times))],
+  [37, damaged(text, textDamageWith(fragments.map((parts) => parts.join(''))), 2)],
+);
 
 /** A path to request, as a policy might match it. */
-export const requestedPath = (random: Random): string =>
-  random.pick([...PATHS, 'sys/mounts', 'pki/issue/web', 'pki/a/b/c', 'a/b', 'identity/x/y']);
+export const requestedPath: fc.Arbitrary<string> = fc.constantFrom(
+  ...PATHS,
+  'sys/mounts',
+  'pki/issue/web',
+  'pki/a/b/c',
+  'a/b',
+  'identity/x/y',
+);

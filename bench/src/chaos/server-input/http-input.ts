@@ -1,8 +1,9 @@
 /** R4 for HTTP: bytes that are not a valid request, sent to the port of a standalone cluster. */
 import { connect } from 'node:net';
 import type { Chaos } from '../chaos.ts';
-import { rawRequest } from './raw-requests.ts';
-import { type Outcome, tryServer } from './tried-server.ts';
+import type { Outcome } from '../inputs.ts';
+import { rawRequests } from './raw-requests.ts';
+import { tryServer } from './tried-server.ts';
 
 const STATUS = /(?:^|\r\n)HTTP\/1\.[01] (\d{3})/g;
 /** Unknown method and unsupported HTTP version: the only 5xx answers that bad input may cause. */
@@ -10,7 +11,7 @@ const NO_FAULTS = ['501', '505'];
 const KEPT_CHARACTERS = 200_000;
 
 /** Sends the bytes, closes its side, and waits until the server has closed the connection. */
-const exchange = (port: number, bytes: Buffer): Promise<string> =>
+const exchange = (port: number, bytes: Uint8Array): Promise<string> =>
   new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
     let received = '';
@@ -40,13 +41,9 @@ export const httpInput: Chaos = {
   counts: { full: 1_000_000, short: 1000 },
   run: (context) =>
     tryServer(context, {
-      next: (cluster, random) => {
-        const bytes = rawRequest(cluster.token, random);
-        const port = Number(new URL(cluster.process().http).port);
-        return {
-          shown: JSON.stringify(bytes.toString('latin1')).slice(0, 1500),
-          send: async () => judge(await exchange(port, bytes)),
-        };
-      },
+      prepare: async ({ token }) => rawRequests(token),
+      send: async (cluster, bytes) =>
+        judge(await exchange(Number(new URL(cluster.process().http).port), bytes)),
+      show: (bytes) => JSON.stringify(Buffer.from(bytes).toString('latin1')).slice(0, 1500),
     }),
 };

@@ -1,22 +1,17 @@
 /** R4 for policies: invalid texts are refused, and accepted ones decide any path without an error. */
-import type { Answer, Cluster } from '@keelson/testkit/replication-cluster';
+import type { Cluster } from '@keelson/testkit/replication-cluster';
+import fc from 'fast-check';
 import type { Chaos } from '../chaos.ts';
-import type { Random } from '../random.ts';
+import type { Outcome } from '../inputs.ts';
+import { weighted } from '../malformed.ts';
 import { policyText, requestedPath } from './bad-policies.ts';
-import { type Input, type Outcome, tryServer } from './tried-server.ts';
+import { tryServer } from './tried-server.ts';
 
 /** Few names, overwritten repeatedly, so that the cluster stays small. */
 const NAMES = 8;
-/** Every n-th input is a policy text; the others check the capabilities of a token. */
-const TEXT_IN = 2;
 const FIRST_SERVER_ERROR = 500;
 
 const nameOf = (index: number): string => `tried-${index}`;
-
-const judge = ({ status, body }: Answer, what: string): Outcome => ({
-  kind: `${what} ${status}`,
-  ...(status >= FIRST_SERVER_ERROR && { broken: `${status} ${JSON.stringify(body)}` }),
-});
 
 /** A token with all of the policies. */
 const makeToken = async (cluster: Cluster): Promise<string> => {
@@ -27,34 +22,41 @@ const makeToken = async (cluster: Cluster): Promise<string> => {
   return body.auth.client_token as string;
 };
 
-const sending = () => {
-  let token = '';
+interface Request {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: object;
+  /** The administrator's, unless given. */
+  readonly token?: string;
+}
+
+const requestsOf = (token: string): fc.Arbitrary<Request> =>
+  weighted<Request>(
+    [
+      2,
+      fc.tuple(fc.nat(NAMES - 1), policyText).map(([index, policy]) => ({
+        method: 'POST',
+        path: `sys/policies/acl/${nameOf(index)}`,
+        body: { policy },
+      })),
+    ],
+    [
+      1,
+      fc.tuple(requestedPath, requestedPath).map((paths) => ({
+        method: 'POST',
+        path: 'sys/capabilities',
+        body: { token, paths },
+      })),
+    ],
+    [1, fc.constant({ method: 'LIST', path: 'sys/policies/acl', token })],
+  );
+
+const send = async (cluster: Cluster, { method, path, body, token }: Request): Promise<Outcome> => {
+  const answer = await cluster.v1(method, path, body, token);
+  const isBroken = answer.status >= FIRST_SERVER_ERROR;
   return {
-    prepare: async (cluster: Cluster): Promise<void> => {
-      token = await makeToken(cluster);
-    },
-    next: (cluster: Cluster, random: Random): Input => {
-      if (random.once(TEXT_IN)) {
-        const policy = policyText(random);
-        const path = `sys/policies/acl/${nameOf(random.below(NAMES))}`;
-        return {
-          shown: JSON.stringify(policy).slice(0, 1500),
-          send: async () => judge(await cluster.v1('POST', path, { policy }), 'text'),
-        };
-      }
-      const paths = [requestedPath(random), requestedPath(random)];
-      const isCapabilities = random.once(2);
-      return {
-        shown: JSON.stringify(paths),
-        send: async () =>
-          judge(
-            isCapabilities
-              ? await cluster.v1('POST', 'sys/capabilities', { token, paths })
-              : await cluster.v1('LIST', 'sys/policies/acl', undefined, token),
-            'asked',
-          ),
-      };
-    },
+    kind: `${method} ${path.replace(/-\d$/, '')} ${answer.status}`,
+    broken: isBroken ? `${answer.status} ${JSON.stringify(answer.body)}` : undefined,
   };
 };
 
@@ -65,5 +67,11 @@ export const policyInput: Chaos = {
     '1 s, memory flat',
   unit: 'inputs',
   counts: { full: 1_000_000, short: 400 },
-  run: (context) => tryServer(context, sending()),
+  run: (context) =>
+    tryServer(context, {
+      prepare: async (cluster) => requestsOf(await makeToken(cluster)),
+      send,
+      show: ({ method, path, body }) =>
+        `${method} ${path} ${JSON.stringify({ ...body, token: undefined })}`.slice(0, 1500),
+    }),
 };

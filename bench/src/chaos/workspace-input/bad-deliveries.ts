@@ -1,8 +1,17 @@
 /** Deliveries of webhooks, forged, damaged or sent twice, in the forms of all providers. */
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import type { Random } from '../random.ts';
-import { damageBytes, damageText, damageValue, nested } from './damaged-documents.ts';
+import fc from 'fast-check';
+import {
+  byteDamage,
+  documentDamage,
+  nestedText,
+  once,
+  oneIn,
+  textDamage,
+  usually,
+  weighted,
+} from '../malformed.ts';
 
 /** How one provider signs and names what it sends. */
 export interface ProviderForm {
@@ -109,12 +118,11 @@ export interface BadDelivery {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
+  /** Whether it is sent a second time if it is accepted. */
+  readonly isRepeated: boolean;
 }
 
 const OVERSIZED_BYTES = 5 * 1024 * 1024 + 1;
-/** Each leads to work of git: more of them would wait longer than the trial takes. */
-const ANOTHER_BRANCH_IN = 5000;
-const OVERSIZED_IN = 1000;
 
 const CONTENT_TYPES = [
   'application/json',
@@ -126,129 +134,117 @@ const CONTENT_TYPES = [
   'x',
 ];
 
-const toBytes = (document: unknown): Uint8Array => Buffer.from(JSON.stringify(document) ?? '');
+const fromText = (text: string): Uint8Array => Buffer.from(text);
+const toBytes = (document: unknown): Uint8Array => fromText(JSON.stringify(document) ?? '');
 
-/** A body that is no event of the provider, or might just be one. */
-const damage = (payload: object, random: Random): Uint8Array => {
+/** Bodies that are no event of the provider, or might just be one. */
+const damagedBody = (payload: object): fc.Arbitrary<Uint8Array> => {
   const text = JSON.stringify(payload);
-  switch (random.below(10)) {
-    case 0:
-      return Buffer.from(text.slice(0, random.below(text.length)));
-    case 1:
-      return damageBytes(Buffer.from(text), random);
-    case 2:
-      return Buffer.from(damageText(text, random));
-    case 3:
-      return Buffer.from(nested(random));
-    case 4:
-      return random.pick([
-        Buffer.from(`payload=${encodeURIComponent(text)}`),
-        Buffer.from(text, 'utf16le'),
-        Buffer.from(`\uFEFF${text}`),
-        gzipSync(text),
-        Buffer.from(''),
-        Buffer.from('null'),
-        Buffer.from('[]'),
-        Buffer.from('"push"'),
-        Buffer.from('1e999'),
-      ]);
-    default:
-      return toBytes(damageValue(payload, random));
-  }
+  const form = `payload=${encodeURIComponent(text)}`;
+  const others = fc.constantFrom(form, `\uFEFF${text}`, '', 'null', '[]', '"push"', '1e999');
+  return weighted<Uint8Array>(
+    [5, documentDamage.map((damage) => toBytes(damage(payload)))],
+    [2, byteDamage.map((damage) => damage(Buffer.from(text)))],
+    [
+      3,
+      fc
+        .oneof(
+          textDamage.map((damage) => damage(text)),
+          nestedText,
+          others,
+        )
+        .map(fromText),
+    ],
+    [1, fc.constantFrom(Buffer.from(text, 'utf16le'), gzipSync(text))],
+  );
 };
+
+type Sign = (body: Uint8Array) => Readonly<Record<string, string>>;
 
 /** Headers by which somebody without the secret might pass. */
-const forge = (
-  hook: KnownHook,
-  others: readonly KnownHook[],
-  body: Uint8Array,
-  random: Random,
-): Readonly<Record<string, string>> => {
+const forgedSign = (hook: KnownHook, hooks: readonly KnownHook[]): fc.Arbitrary<Sign> => {
   const { form, secret } = hook;
-  const right = form.sign(body, secret);
-  const [[name, value] = ['', '']] = Object.entries(right);
-  const wrong = others.filter((one) => one !== hook);
-  switch (random.below(8)) {
-    case 0:
-      return {};
-    case 1:
-      return form.sign(body, random.pick(wrong).secret);
-    case 2:
-      return form.sign(body, '');
-    case 3:
-      return { [name]: value.slice(0, -1) };
-    case 4:
-      return { [name]: `${value}0` };
-    case 5:
-      return { [name]: random.pick(['', 'sha256=', 'sha1=', 'undefined', '0', 'x'.repeat(8000)]) };
-    case 6:
-      // Two headers of one name are one value for the service.
-      return { [name]: `${value}, ${value}` };
-    default:
-      // Right for another body; GitLab signs no body.
-      return form.serviceProvider.startsWith('gitlab')
-        ? { [name]: secret.toUpperCase().concat('!') }
-        : form.sign(Buffer.concat([body, Buffer.from(' ')]), secret);
-  }
+  const changed =
+    (change: (value: string) => string): Sign =>
+    (body) =>
+      Object.fromEntries(
+        Object.entries(form.sign(body, secret)).map(([name, value]) => [name, change(value)]),
+      );
+  const others = hooks.filter((one) => one !== hook);
+  const wrong = fc.constantFrom<Sign[]>(
+    () => ({}),
+    (body) => form.sign(body, ''),
+    changed((value) => value.slice(0, -1)),
+    changed((value) => `${value}0`),
+    // Two headers of one name are one value for the service.
+    changed((value) => `${value}, ${value}`),
+    // Right for another body; GitLab signs no body.
+    form.serviceProvider.startsWith('gitlab')
+      ? changed((value) => value.toUpperCase().concat('!'))
+      : (body) => form.sign(Buffer.concat([body, Buffer.from(' ')]), secret),
+  );
+  const values = fc.constantFrom('', 'sha256=', 'sha1=', 'undefined', '0', 'x'.repeat(8000));
+  return weighted<Sign>(
+    [6, wrong],
+    [1, fc.constantFrom(...others).map((other) => (body) => form.sign(body, other.secret))],
+    [1, values.map((value) => changed(() => value))],
+  );
 };
 
-/** Uses a header of the protocol, an id that nobody has used, and the given event. */
-const address = (
-  { form, path }: KnownHook,
-  signature: Readonly<Record<string, string>>,
-  event: string,
-  random: Random,
-): Pick<BadDelivery, 'path' | 'headers'> => ({
-  path,
-  headers: {
-    'content-type': random.once(8) ? random.pick(CONTENT_TYPES) : 'application/json',
-    [form.eventHeader]: event,
-    [form.deliveryHeader]: Buffer.from(random.bytes(12)).toString('hex'),
-    ...signature,
-  },
-});
-
-export const badDelivery = (hooks: readonly KnownHook[], random: Random): BadDelivery => {
-  const hook = random.pick(hooks);
-  const { form, waitingSha } = hook;
+const deliveriesOf = (hook: KnownHook, hooks: readonly KnownHook[]): fc.Arbitrary<BadDelivery> => {
+  const { form, secret, waitingSha } = hook;
+  const right = fc.constant<Sign>((body) => form.sign(body, secret));
+  const push = fc.constant(form.pushEvent);
+  const made = (
+    kind: BadDelivery['kind'],
+    body: fc.Arbitrary<Uint8Array>,
+    { event = push, sign = right, path = fc.constant(hook.path) } = {},
+  ): fc.Arbitrary<BadDelivery> =>
+    fc
+      .record({
+        body,
+        event,
+        sign,
+        path,
+        contentType: usually('application/json', 8, CONTENT_TYPES),
+        isRepeated: once(4),
+      })
+      .map((given) => ({
+        kind,
+        path: given.path,
+        body: given.body,
+        isRepeated: given.isRepeated,
+        headers: {
+          'content-type': given.contentType,
+          [form.eventHeader]: given.event,
+          // Used by no other delivery, also while a failure is shrunk.
+          [form.deliveryHeader]: randomUUID(),
+          ...given.sign(given.body),
+        },
+      }));
   const payload = form.push('main', waitingSha);
-  const signed = (kind: BadDelivery['kind'], body: Uint8Array, event: string): BadDelivery => ({
-    ...address(hook, form.sign(body, hook.secret), event, random),
-    kind,
-    body,
-  });
-  if (random.once(OVERSIZED_IN))
-    return signed('oversized', Buffer.alloc(OVERSIZED_BYTES, ' '), form.pushEvent);
-  if (random.once(ANOTHER_BRANCH_IN)) {
-    const unknown = form.push(`topic-${random.below(2 ** 32)}`, waitingSha);
-    return signed('another branch', toBytes(unknown), form.pushEvent);
-  }
+  const genuine = fc.constant(toBytes(payload));
   // Damaged deliveries must not become a push to the branch of the workspace, which would be one.
   const elsewhere = form.push('', NO_COMMIT);
-  switch (random.below(8)) {
-    case 0:
-    case 1:
-      return signed('damaged', damage(elsewhere, random), form.pushEvent);
-    case 2:
-      return signed(
-        'other event',
-        toBytes({ ...elsewhere, zen: random.below(2 ** 32) }),
-        random.pick(form.otherEvents),
-      );
-    case 3: {
-      const body = toBytes(payload);
-      const path = `/webhooks/repositories/${random.pick(['whk-none', '', '%00', '..%2f', 'x'.repeat(900), '__proto__'])}`;
-      return {
-        ...address(hook, form.sign(body, hook.secret), form.pushEvent, random),
-        kind: 'unknown',
-        path,
-        body,
-      };
-    }
-    default: {
-      const body = random.once(4) ? damage(payload, random) : toBytes(payload);
-      const signature = forge(hook, hooks, body, random);
-      return { ...address(hook, signature, form.pushEvent, random), kind: 'forged', body };
-    }
-  }
+  const another = fc.nat().map(() => toBytes({ ...elsewhere, zen: randomUUID() }));
+  const topic = fc.nat().map(() => toBytes(form.push(`topic-${randomUUID()}`, waitingSha)));
+  const oversized = fc.constant(Buffer.alloc(OVERSIZED_BYTES, ' '));
+  const path = fc
+    .constantFrom('whk-none', '', '%00', '..%2f', 'x'.repeat(900), '__proto__')
+    .map((id) => `/webhooks/repositories/${id}`);
+  return weighted(
+    [
+      2500,
+      made('forged', oneIn(4, damagedBody(payload), genuine), { sign: forgedSign(hook, hooks) }),
+    ],
+    [1250, made('damaged', damagedBody(elsewhere))],
+    [625, made('other event', another, { event: fc.constantFrom(...form.otherEvents) })],
+    [625, made('unknown', genuine, { path })],
+    [5, made('oversized', oversized)],
+    // Leads to work of git: more of them would wait longer than the trial takes.
+    [1, made('another branch', topic)],
+  );
 };
+
+export const badDeliveries = (hooks: readonly KnownHook[]): fc.Arbitrary<BadDelivery> =>
+  fc.oneof(...hooks.map((hook) => deliveriesOf(hook, hooks)));

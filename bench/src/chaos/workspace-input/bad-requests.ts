@@ -1,7 +1,16 @@
 /** Requests of every route with something wrong in them: in the path, the query, the body or the caller. */
 import { gzipSync } from 'node:zlib';
-import type { Random } from '../random.ts';
-import { damageBytes, damageText, damageValue, nested } from './damaged-documents.ts';
+import fc from 'fast-check';
+import {
+  byteDamage,
+  damaged,
+  documentDamage,
+  nestedText,
+  oneIn,
+  textDamage,
+  usually,
+  weighted,
+} from '../malformed.ts';
 import { type KnownResources, STATE } from './known-resources.ts';
 import { type Schema, valueFor } from './schema-values.ts';
 
@@ -21,25 +30,30 @@ export interface BadRequest {
 }
 
 const JSON_API = 'application/vnd.api+json';
-const ARCHIVE = gzipSync('files');
+const CONTENT = fc.constantFrom<Uint8Array[]>(Buffer.from(STATE), gzipSync('files'));
 
-const bodyFor = (schema: Schema, known: KnownResources, random: Random): Uint8Array => {
-  const document = valueFor(schema, '', known, random);
-  switch (random.below(10)) {
-    case 0:
-    case 1:
-    case 2:
-      // Left valid: other requests name the resources that it creates.
-      return Buffer.from(JSON.stringify(document));
-    case 3:
-      return Buffer.from(damageText(JSON.stringify(document), random));
-    case 4:
-      return random.once(4)
-        ? Buffer.from(nested(random))
-        : damageBytes(Buffer.from(JSON.stringify(document)), random);
-    default:
-      return Buffer.from(JSON.stringify(damageValue(document, random) ?? null));
-  }
+const NO_BODY = fc.constant<Uint8Array>(Buffer.of());
+
+const fromText = (text: string): Uint8Array => Buffer.from(text);
+const toBytes = (document: unknown): Uint8Array => fromText(JSON.stringify(document) ?? '');
+
+const bodyFor = (schema: Schema, known: KnownResources): fc.Arbitrary<Uint8Array> => {
+  const document = valueFor(schema, '', known);
+  const bytes = document.map(toBytes);
+  return weighted(
+    // Left valid: other requests name the resources that it creates.
+    [12, bytes],
+    [
+      4,
+      damaged(
+        document.map((value) => JSON.stringify(value)),
+        textDamage,
+      ).map(fromText),
+    ],
+    [1, nestedText.map(fromText)],
+    [3, damaged(bytes, byteDamage)],
+    [20, damaged(document, documentDamage).map(toBytes)],
+  );
 };
 
 const STATUSES = 'pending,planning,planned,applied,errored,finalized,discarded';
@@ -87,91 +101,85 @@ const PARAMETERS: readonly (readonly [string, readonly string[]])[] = [
   ['offset', ['0', '99', '-1']],
 ];
 
-const queryFor = (known: KnownResources, random: Random): string => {
-  if (random.once(30)) {
-    return Array.from({ length: random.pick([256, 257, 3000]) }, (_, at) => `a[${at}]=b`).join('&');
-  }
-  const ids = ['organization', 'workspace', 'project', 'team'].map(
-    (kind): readonly [string, readonly string[]] => [
-      `filter[${kind}][id]`,
-      [known.idOf(`${kind}s`, random)],
-    ],
-  );
-  const names: readonly (readonly [string, readonly string[]])[] = [
-    ['filter[organization][name]', [known.organization]],
-    ['filter[workspace][name]', [known.workspaceName(random)]],
+/** One of the values, by the name of the parameter. */
+const given = (name: string, values: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+  values.map((value) => `${name}=${encodeURIComponent(value)}`);
+
+const queryFor = (known: KnownResources): fc.Arbitrary<string> => {
+  const many = fc
+    .constantFrom(256, 257, 3000)
+    .map((length) => Array.from({ length }, (_, at) => `a[${at}]=b`).join('&'));
+  const names = [
+    given('filter[organization][name]', fc.constant(known.organization)),
+    given('filter[workspace][name]', known.workspaceName()),
   ];
-  const all = [...PARAMETERS, ...ids, ...names];
-  const given = [...(random.once(4) ? names : [])];
-  for (let left = random.below(4); left > 0; left--) given.push(random.pick(all));
-  const text = given
-    .map(([name, values]) => `${name}=${encodeURIComponent(random.pick(values))}`)
-    .join('&');
-  return random.once(4) ? damageText(text, random).replaceAll(/[#?]/g, '') : text;
+  const ids = ['organization', 'workspace', 'project', 'team'].map((kind) =>
+    given(`filter[${kind}][id]`, known.idOf(`${kind}s`)),
+  );
+  const others = PARAMETERS.map(([name, values]) => given(name, fc.constantFrom(...values)));
+  const parameters = fc
+    .tuple(
+      oneIn(4, fc.tuple(...names), fc.constant([])),
+      fc.array(fc.oneof(...others, ...ids, ...names), { maxLength: 3 }),
+    )
+    .map((lists) => lists.flat().join('&'));
+  const damage = textDamage.map((change) => (text: string) => change(text).replaceAll(/[#?]/g, ''));
+  return oneIn(30, many, damaged(parameters, damage, 4));
 };
 
-const pathFor = (template: string, known: KnownResources, random: Random): string =>
-  template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    const given = known.parameter(name, random);
-    switch (random.below(40)) {
-      case 0:
-        return encodeURIComponent(damageText(given, random));
-      case 1:
-        return random.pick([
-          '%00',
-          '%2F',
-          '..',
-          '%2e%2e%2f',
-          '%',
-          '%ff',
-          'x'.repeat(1100),
-          '~',
-          ':a',
-        ]);
-      default:
-        return encodeURIComponent(given);
-    }
-  });
+const WRONG_SEGMENT = fc.constantFrom(
+  ...'%00 %2F .. %2e%2e%2f % %ff ~ :a'.split(' '),
+  'x'.repeat(1100),
+);
+
+const segmentFor = (name: string, known: KnownResources): fc.Arbitrary<string> => {
+  const value = known.parameter(name);
+  return oneIn(
+    20,
+    fc.oneof(damaged(value, textDamage).map(encodeURIComponent), WRONG_SEGMENT),
+    value.map(encodeURIComponent),
+  );
+};
+
+const pathFor = (template: string, known: KnownResources): fc.Arbitrary<string> =>
+  fc
+    .tuple(
+      ...template
+        .split(/\{(\w+)\}/)
+        .map((part, index) => (index % 2 === 0 ? fc.constant(part) : segmentFor(part, known))),
+    )
+    .map((parts) => parts.join(''));
 
 /** Uploads and downloads at the addresses that the service has signed, and signatures that are wrong. */
-const signedRequest = (address: string, random: Random): BadRequest => {
-  const [path = '', query = ''] = (random.once(6) ? damageText(address, random) : address)
-    .replaceAll('#', '')
-    .split('?');
-  const content = random.pick([Buffer.from(STATE), ARCHIVE]);
-  return {
-    method: path.includes('/uploads/') ? 'PUT' : 'GET',
-    path,
-    query,
-    body: random.once(3) ? content : damageBytes(content, random),
-    contentType: 'application/octet-stream',
-  };
-};
+const signedRequest = (known: KnownResources): fc.Arbitrary<BadRequest> =>
+  fc
+    .record({
+      address: damaged(known.address(), textDamage, 6),
+      body: oneIn(3, CONTENT, damaged(CONTENT, byteDamage)),
+    })
+    .map(({ address, body }) => {
+      const [path = '', query = ''] = address.replaceAll('#', '').split('?');
+      const method = path.includes('/uploads/') ? 'PUT' : 'GET';
+      return { method, path, query, body, contentType: 'application/octet-stream' };
+    });
 
-/** Picks deletions less often: each one leaves fewer resources to send requests for. */
-const pickRoute = (routes: readonly ApiRoute[], random: Random): ApiRoute => {
-  const route = random.pick(routes);
-  const removes = route.method === 'DELETE' || route.path.endsWith('safe-delete');
-  return removes && !random.once(4) ? random.pick(routes) : route;
-};
-
-/** A request of one of the routes; some of them are right, so that there is something to ask for. */
+/** Requests of the routes; some of them are right, so that there is something to ask for. */
 export const badRequest = (
   routes: readonly ApiRoute[],
   known: KnownResources,
-  random: Random,
-): BadRequest => {
-  const address = random.once(12) ? known.address(random) : undefined;
-  if (address !== undefined) return signedRequest(address, random);
-  const { method, path, body } = pickRoute(routes, random);
-  const damagedMethod = random.once(80) ? random.pick(['PUT', 'HEAD', 'LIST', 'BREW']) : method;
-  return {
-    method: damagedMethod,
-    path: pathFor(path, known, random),
-    query: method === 'GET' || random.once(8) ? queryFor(known, random) : '',
-    body: body === undefined || random.once(40) ? Buffer.alloc(0) : bodyFor(body, known, random),
-    contentType: random.once(60)
-      ? random.pick(['', 'application/json', ';;', 'text/plain'])
-      : JSON_API,
-  };
+): fc.Arbitrary<BadRequest> => {
+  const query = queryFor(known);
+  const requests = routes.map(({ method, path, body }) => {
+    // Each deletion leaves fewer resources to send requests for.
+    const weight = method === 'DELETE' || path.endsWith('safe-delete') ? 1 : 4;
+    const request = fc.record({
+      method: usually(method, 80, ['PUT', 'HEAD', 'LIST', 'BREW']),
+      path: pathFor(path, known),
+      query: method === 'GET' ? query : oneIn(8, query, fc.constant('')),
+      body: body === undefined ? NO_BODY : oneIn(40, NO_BODY, bodyFor(body, known)),
+      contentType: usually(JSON_API, 60, ['', 'application/json', ';;', 'text/plain']),
+    });
+    return [weight, request] as const;
+  });
+  return oneIn(12, signedRequest(known), weighted(...requests));
 };

@@ -1,5 +1,6 @@
 /** Ids by type, signed addresses and agents' tokens from the service's answers so far. */
-import type { Random } from '../random.ts';
+import fc from 'fast-check';
+import { choice, oneIn, pickAt } from '../malformed.ts';
 
 /** Number of remembered ids of each kind; the oldest are dropped. */
 const KEPT = 60;
@@ -25,11 +26,9 @@ export const STATE = JSON.stringify({
 const TYPE_OF_PARAMETER: Readonly<Record<string, string>> = {
   variable_id: 'vars',
   token_id: 'authentication-tokens',
-  grant_id: 'team-workspaces',
   membership_id: 'organization-memberships',
   reserved_key_id: 'reserved-tag-keys',
   output_id: 'state-version-outputs',
-  phase_id: 'plans',
   ssh_key_id: 'ssh-keys',
   oauth_client_id: 'oauth-clients',
   oauth_token_id: 'oauth-tokens',
@@ -46,6 +45,7 @@ interface Identified {
 const isObject = (value: unknown): value is Identified =>
   typeof value === 'object' && value !== null;
 
+/** Its generators pick from what is known when an input is generated; prepare at least one of each first. */
 export class KnownResources {
   readonly #ids = new Map<string, string[]>();
   readonly #addresses: string[] = [];
@@ -94,49 +94,55 @@ export class KnownResources {
     }
   }
 
-  idOf(type: string, random: Random): string {
-    const ids = this.#ids.get(type);
-    if (ids === undefined || random.once(20)) return this.anyId(random);
-    // The newest is the least likely to have changed.
-    return (random.once(2) ? ids.at(-1) : random.pick(ids)) ?? '';
+  idOf(type: string): fc.Arbitrary<string> {
+    const known = fc.tuple(choice, fc.boolean()).map(([at, isNewest]) => {
+      const ids = this.#ids.get(type) ?? this.#idsAt(at);
+      // The newest is the least likely to have changed.
+      return isNewest ? (ids.at(-1) ?? '') : pickAt(ids, at);
+    });
+    return oneIn(20, this.anyId(), known);
   }
 
-  anyId(random: Random): string {
-    const lists = [...this.#ids.values()];
-    return lists.length === 0 ? '' : random.pick(random.pick(lists));
+  #idsAt(at: number): readonly string[] {
+    return pickAt([...this.#ids.values()], at);
+  }
+
+  anyId(): fc.Arbitrary<string> {
+    return fc.tuple(choice, choice).map(([list, at]) => pickAt(this.#idsAt(list), at));
   }
 
   /** Path and query of a signed address. */
-  address(random: Random): string | undefined {
-    const address = this.#addresses.length === 0 ? undefined : random.pick(this.#addresses);
-    return address?.slice(address.indexOf('/api/v2/') + '/api/v2'.length);
+  address(): fc.Arbitrary<string> {
+    return choice.map((at) => {
+      const address = pickAt(this.#addresses, at);
+      return address.slice(address.indexOf('/api/v2/') + '/api/v2'.length);
+    });
   }
 
-  workspaceName(random: Random): string {
-    return this.#workspaceNames.length === 0 ? 'absent' : random.pick(this.#workspaceNames);
+  workspaceName(): fc.Arbitrary<string> {
+    return choice.map((at) => pickAt(this.#workspaceNames, at));
   }
 
-  /** A value for a path parameter. */
-  parameter(name: string, random: Random): string {
+  /** Values for a path parameter. */
+  parameter(name: string): fc.Arbitrary<string> {
     switch (name) {
       case 'organization_name':
-        return random.once(20) ? this.idOf('organizations', random) : this.organization;
+        return oneIn(20, this.idOf('organizations'), fc.constant(this.organization));
       case 'workspace_name':
-        return this.workspaceName(random);
+        return this.workspaceName();
       case 'kind':
-        return random.pick(['plan-file', 'json-output', 'json-output-redacted', 'errored-state']);
+        return fc.constantFrom('plan-file', 'json-output', 'json-output-redacted', 'errored-state');
       case 'expires':
-        return random.pick(['1', '9999999999', 'x']);
+        return fc.constantFrom('1', '9999999999', 'x');
       case 'signature':
-        return 'A'.repeat(43);
+        return fc.constant('A'.repeat(43));
       case 'phase_id':
-        return this.idOf(random.pick(['plans', 'applies']), random);
+        return fc.oneof(this.idOf('plans'), this.idOf('applies'));
       case 'grant_id':
-        return this.idOf(random.pick(['team-workspaces', 'team-projects']), random);
+        return fc.oneof(this.idOf('team-workspaces'), this.idOf('team-projects'));
       default:
         return this.idOf(
           TYPE_OF_PARAMETER[name] ?? `${name.replace(/_id$/, '').replaceAll('_', '-')}s`,
-          random,
         );
     }
   }

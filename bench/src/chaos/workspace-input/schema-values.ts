@@ -1,5 +1,6 @@
 /** Values that the schema of a request body allows, so that errors are only those made on purpose. */
-import type { Random } from '../random.ts';
+import fc from 'fast-check';
+import { choice, oneIn, weighted } from '../malformed.ts';
 import { type KnownResources, STATE } from './known-resources.ts';
 
 export interface Schema {
@@ -41,17 +42,10 @@ const TEXTS: Readonly<Record<string, readonly string[]>> = {
   lineage: ['0b0c6c4a-0000-4000-8000-000000000001'],
 };
 
-const textFor = (name: string, known: KnownResources, random: Random): string => {
-  if (name === 'id' || name.endsWith('-id')) return known.anyId(random);
-  if (name === 'name') return `made-${random.below(2 ** 32).toString(36)}`;
-  const texts = TEXTS[name];
-  return texts === undefined ? random.pick(['a', 'text', '1']) : random.pick(texts);
-};
-
-/** Schemas with null in them give it now and then. */
-const pickVariant = (variants: readonly Schema[], random: Random): Schema => {
-  const filled = variants.filter(({ type }) => type !== 'null');
-  return random.once(12) || filled.length === 0 ? random.pick(variants) : random.pick(filled);
+const textFor = (name: string, known: KnownResources): fc.Arbitrary<string> => {
+  if (name === 'id' || name.endsWith('-id')) return known.anyId();
+  if (name === 'name') return choice.map((number) => `made-${number.toString(36)}`);
+  return fc.constantFrom(...(TEXTS[name] ?? ['a', 'text', '1']));
 };
 
 /** An id next to a type is an id of that type. */
@@ -61,46 +55,47 @@ const typeOf = (properties: Readonly<Record<string, Schema>>): string | undefine
   return typeof given === 'string' ? given : undefined;
 };
 
+const ABSENT = fc.constant(undefined);
+
 /** @param name of the attribute that the value is for */
 export const valueFor = (
   schema: Schema,
   name: string,
   known: KnownResources,
-  random: Random,
-): unknown => {
-  if (schema.const !== undefined) return schema.const;
+): fc.Arbitrary<unknown> => {
+  if (schema.const !== undefined) return fc.constant(schema.const);
   if (schema.anyOf !== undefined)
-    return valueFor(pickVariant(schema.anyOf, random), name, known, random);
+    return weighted(
+      ...schema.anyOf.map(
+        (one) => [one.type === 'null' ? 1 : 11, valueFor(one, name, known)] as const,
+      ),
+    );
   const { type: kind = 'string' } = schema;
   switch (kind) {
     case 'object': {
       const { properties = {}, required = [] } = schema;
       const type = typeOf(properties);
-      const entries = Object.entries(properties)
+      const members = Object.entries(properties).map(([one, inner]) => {
+        const value =
+          one === 'id' && type !== undefined ? known.idOf(type) : valueFor(inner, one, known);
         // Few at once, so that most documents are not refused for mutually exclusive attributes.
-        .filter(([one]) => required.includes(one) || one === 'relationships' || random.once(4))
-        .map(([one, inner]): [string, unknown] => [
-          one,
-          one === 'id' && type !== undefined
-            ? known.idOf(type, random)
-            : valueFor(inner, one, known, random),
-        ]);
-      return Object.fromEntries(entries);
+        const isNeeded = required.includes(one) || one === 'relationships';
+        return [one, isNeeded ? value : oneIn(4, value, ABSENT)] as const;
+      });
+      return fc.record(Object.fromEntries(members));
     }
-    case 'array': {
-      const { items = {} } = schema;
-      return Array.from({ length: random.below(4) }, () => valueFor(items, name, known, random));
-    }
+    case 'array':
+      return fc.array(valueFor(schema.items ?? {}, name, known), { maxLength: 3 });
     case 'integer':
     case 'number': {
       const { minimum = 0, maximum = 1000 } = schema;
-      return minimum + random.below(Math.min(maximum - minimum + 1, 100));
+      return fc.nat(Math.min(maximum - minimum, 99)).map((above) => minimum + above);
     }
     case 'boolean':
-      return random.once(2);
+      return fc.boolean();
     case 'null':
-      return null;
+      return fc.constant(null);
     case 'string':
-      return textFor(name, known, random);
+      return textFor(name, known);
   }
 };

@@ -2,11 +2,11 @@
 import { type RepositoryServer, startRepositoryServer } from '@keelson/testkit';
 import { type Cluster, until } from '@keelson/testkit/replication-cluster';
 import type { Chaos, ChaosContext, ChaosReport } from '../chaos.ts';
-import type { Random } from '../random.ts';
-import { type Input, type Outcome, tryServer } from '../server-input/tried-server.ts';
+import type { Outcome } from '../inputs.ts';
+import { tryServer } from '../server-input/tried-server.ts';
 import {
   type BadDelivery,
-  badDelivery,
+  badDeliveries,
   type KnownHook,
   PROVIDER_FORMS,
   type ProviderForm,
@@ -23,18 +23,16 @@ const ALLOWED: Readonly<Record<BadDelivery['kind'], readonly number[]>> = {
   oversized: [413, 503],
 };
 
-const send = async (cluster: Cluster, { path, headers, body }: BadDelivery) => {
+type Delivery = Pick<BadDelivery, 'path' | 'headers' | 'body'>;
+
+const send = async (cluster: Cluster, { path, headers, body }: Delivery) => {
   const url = `${cluster.process().http}/api/v2${path}`;
   const response = await fetch(url, { method: 'POST', headers, body: Buffer.from(body) });
   return { status: response.status, text: await response.text() };
 };
 
-const judge = async (
-  cluster: Cluster,
-  delivery: BadDelivery,
-  isRepeated: boolean,
-): Promise<Outcome> => {
-  const { kind } = delivery;
+const judge = async (cluster: Cluster, delivery: BadDelivery): Promise<Outcome> => {
+  const { kind, isRepeated } = delivery;
   const { status, text } = await send(cluster, delivery);
   if (!ALLOWED[kind].includes(status))
     return { kind: `${kind} ${status}`, broken: `${status} ${text}` };
@@ -42,7 +40,7 @@ const judge = async (
   const again = await send(cluster, delivery);
   return {
     kind: `${kind} 202, repeated ${again.status}`,
-    ...(again.status !== 409 && { broken: `${again.status} for a repeated delivery` }),
+    broken: again.status === 409 ? undefined : `${again.status} for a repeated delivery`,
   };
 };
 
@@ -135,7 +133,7 @@ const conclude = async (
       [form.deliveryHeader]: 'genuine',
       ...form.sign(body, secret),
     };
-    const { status } = await send(cluster, { kind: 'another branch', path, headers, body });
+    const { status } = await send(cluster, { path, headers, body });
     if (status !== 202) broken.push(`${form.serviceProvider}: ${status} for a genuine delivery`);
     else
       await until(
@@ -158,16 +156,11 @@ const run = async (context: ChaosContext): Promise<ChaosReport> => {
     },
     prepare: async (cluster) => {
       for (const form of PROVIDER_FORMS) hooks.push(await connect(cluster, server, form));
+      return badDeliveries(hooks);
     },
-    next: (cluster: Cluster, random: Random): Input => {
-      const delivery = badDelivery(hooks, random);
-      const isRepeated = random.once(4);
-      const { kind, path, headers, body } = delivery;
-      return {
-        shown: `${kind} ${path} ${JSON.stringify(headers)} ${Buffer.from(body.subarray(0, 1000)).toString()}`,
-        send: () => judge(cluster, delivery, isRepeated),
-      };
-    },
+    send: judge,
+    show: ({ kind, path, headers, body }) =>
+      `${kind} ${path} ${JSON.stringify(headers)} ${Buffer.from(body.subarray(0, 1000)).toString()}`,
     conclude: (cluster) => conclude(cluster, hooks),
   });
 };

@@ -4,17 +4,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
+import fc from 'fast-check';
 import { type InProcessWorkspaces, startWorkspaces } from '../../workspace/workspace-service.ts';
-import { timeAnswer } from '../answer-time.ts';
 import type { Chaos, ChaosContext, ChaosReport } from '../chaos.ts';
-import { Random } from '../random.ts';
-import { type ApiRoute, badRequest } from './bad-requests.ts';
+import { tryInputs } from '../inputs.ts';
+import { oneIn } from '../malformed.ts';
+import { RESIDENT_MEMORY } from '../memory.ts';
+import { type ApiRoute, type BadRequest, badRequest } from './bad-requests.ts';
 import { KnownResources, STATE } from './known-resources.ts';
 import { PRIVATE_KEY, type Schema } from './schema-values.ts';
 
-const MAX_RESIDENT_GROWTH = 1.5;
-/** Size in bytes of the caches of the database and its records, which fill as both grow. */
-const STORE_CACHES_BYTES = 128 * 1024 * 1024;
 /** After this many requests most concern another organization, so that lists stop growing. */
 const ANEW_EVERY = 1000;
 
@@ -143,58 +142,52 @@ const prepare = async (
 const isExpected = (status: number, path: string): boolean =>
   status < 500 || (status === 503 && path.endsWith('/actions/unlock'));
 
-const run = async (
-  service: InProcessWorkspaces,
-  { count, seed, patienceMs, isOver, say }: ChaosContext,
-): Promise<ChaosReport> => {
-  const random = new Random(seed);
+/** A request, and the caller who sends it. */
+interface Input extends BadRequest {
+  readonly caller: keyof Callers | 'nobody';
+}
+
+const inputsOf = (routes: readonly ApiRoute[], known: KnownResources): fc.Arbitrary<Input> => {
+  const ofAnyone = badRequest(routes, known);
+  const ofAgents = badRequest(
+    routes.filter(({ path }) => path.startsWith('/agent')),
+    known,
+  );
+  const by = (
+    callers: readonly (keyof Callers)[],
+    request: fc.Arbitrary<BadRequest>,
+  ): fc.Arbitrary<Input> =>
+    fc
+      .tuple(request, oneIn(200, fc.constant('nobody'), fc.constantFrom(...callers)))
+      .map(([given, caller]) => ({ ...given, caller }));
+  return oneIn(3, by(['agent', 'run'], oneIn(3, ofAnyone, ofAgents)), by(['admin'], ofAnyone));
+};
+
+const run = async (service: InProcessWorkspaces, context: ChaosContext): Promise<ChaosReport> => {
   const routes = await loadRoutes(service);
-  const ofAgents = routes.filter(({ path }) => path.startsWith('/agent'));
   let known = new KnownResources();
+  let organizations = 0;
   const callers: Callers = { admin: service.admin, agent: undefined, run: undefined };
-  const broken: string[] = [];
-  const statuses = new Map<number, number>();
-  let slowestMilliseconds = 0;
-  let residentHalfway = 0;
-  for (let sent = 0; sent < count && !isOver(); sent++) {
-    if (sent % ANEW_EVERY === 0) {
+  const { broken, figures } = await tryInputs<Input>(context, {
+    begin: async () => {
       known = new KnownResources();
-      await prepare(service, known, callers, sent);
-    }
-    if (sent === Math.floor(count / 2)) residentHalfway = process.memoryUsage().rss;
-    if (sent > 0 && sent % 50_000 === 0) say(`${sent} sent, ${broken.length} broken`);
-    const caller = random.pick(['admin', 'admin', 'admin', 'admin', 'agent', 'run'] as const);
-    const asked = caller === 'admin' || random.once(3) ? routes : ofAgents;
-    const request = badRequest(asked, known, random);
-    const principal = random.once(200) ? undefined : callers[caller];
-    const { answer, milliseconds, workMilliseconds } = await timeAnswer(() =>
-      service.send({ ...request, principal }),
-    );
-    const { status, text } = answer;
-    slowestMilliseconds = Math.max(slowestMilliseconds, milliseconds);
-    statuses.set(status, (statuses.get(status) ?? 0) + 1);
-    if (status === 200 || status === 201) known.learn(text);
-    if (status === 204 && request.method !== 'GET') known.forget(request.path);
-    const shown = (): string =>
-      `${request.method} ${request.path}?${request.query} ${Buffer.from(request.body).toString()}`;
-    if (status < 200 || !isExpected(status, request.path))
-      broken.push(`${status} ${text} for ${shown()}`);
-    if (workMilliseconds > patienceMs) broken.push(`${milliseconds.toFixed(0)} ms for ${shown()}`);
-  }
-  const resident = process.memoryUsage().rss;
-  const growth = resident / residentHalfway;
-  const isGrown = resident - residentHalfway > STORE_CACHES_BYTES && growth > MAX_RESIDENT_GROWTH;
-  if (residentHalfway > 0 && isGrown)
-    broken.push(`resident memory grew ${growth.toFixed(2)} times`);
-  return {
-    broken,
-    figures: {
-      routes: routes.length,
-      ...Object.fromEntries([...statuses].map(([status, times]) => [`answered ${status}`, times])),
-      'slowest answer, ms': slowestMilliseconds.toFixed(1),
-      'resident memory, second half, times': growth.toFixed(2),
+      await prepare(service, known, callers, ++organizations);
+      return inputsOf(routes, known);
     },
-  };
+    block: ANEW_EVERY,
+    send: async ({ caller, ...request }) => {
+      const principal = caller === 'nobody' ? undefined : callers[caller];
+      const { status, text } = await service.send({ ...request, principal });
+      if (status === 200 || status === 201) known.learn(text);
+      if (status === 204 && request.method !== 'GET') known.forget(request.path);
+      const isBroken = status < 200 || !isExpected(status, request.path);
+      return { kind: `answered ${status}`, broken: isBroken ? `${status} ${text}` : undefined };
+    },
+    show: ({ caller, method, path, query, body }) =>
+      `${method} ${path}?${query} ${Buffer.from(body).toString()} of ${caller}`,
+    memory: RESIDENT_MEMORY,
+  });
+  return { broken, figures: { routes: routes.length, ...figures } };
 };
 
 export const workspaceInput: Chaos = {
