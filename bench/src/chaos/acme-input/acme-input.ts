@@ -1,7 +1,5 @@
 /** R4 for ACME: bad JWS and bodies through the whole service. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { temporaryDirectory } from '@keelson/testkit';
 import { type InProcessAuthority, openAuthority } from '../../in-process-authority.ts';
 import type { Chaos, ChaosContext, ChaosReport } from '../chaos.ts';
 import { tryInputs } from '../inputs.ts';
@@ -54,10 +52,10 @@ export const acmeInput: Chaos = {
   unit: 'inputs',
   counts: { full: 1_000_000, short: 1500 },
   run: async (context) => {
-    const folder = await mkdtemp(join(tmpdir(), 'keelson-chaos-'));
+    await using folder = await temporaryDirectory();
     const key = newKey();
     const proof = await openProofServer(key);
-    const authority = await openAuthority(folder, {
+    const authority = await openAuthority(folder.path, {
       KEELSON_ACME_HTTP_PORT: String(proof.port),
     });
     try {
@@ -72,7 +70,6 @@ export const acmeInput: Chaos = {
     } finally {
       await authority.close();
       proof.close();
-      await rm(folder, { recursive: true });
     }
   },
 };

@@ -1,7 +1,5 @@
 /** R4 for the certificate authority: damaged DER, CSRs, PEM and parameters through its whole service. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { temporaryDirectory } from '@keelson/testkit';
 import {
   type AuthorityAnswer,
   type InProcessAuthority,
@@ -59,14 +57,13 @@ export const pkiInput: Chaos = {
   unit: 'inputs',
   counts: { full: 1_000_000, short: 1500 },
   run: async (context) => {
-    const folder = await mkdtemp(join(tmpdir(), 'keelson-chaos-'));
-    const authority = await openAuthority(folder);
+    await using folder = await temporaryDirectory();
+    const authority = await openAuthority(folder.path);
     try {
       await setUp(authority);
       return await run(authority, context);
     } finally {
       await authority.close();
-      await rm(folder, { recursive: true });
     }
   },
 };

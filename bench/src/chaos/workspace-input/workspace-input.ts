@@ -1,9 +1,7 @@
 /** R4 for the workspace API: bad bodies, queries and paths to every route that the service describes. */
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
+import { temporaryDirectory } from '@keelson/testkit';
 import fc from 'fast-check';
 import { type InProcessWorkspaces, startWorkspaces } from '../../workspace/workspace-service.ts';
 import type { Chaos, ChaosContext, ChaosReport } from '../chaos.ts';
@@ -197,13 +195,12 @@ export const workspaceInput: Chaos = {
   unit: 'inputs',
   counts: { full: 1_000_000, short: 2500 },
   run: async (context) => {
-    const folder = await mkdtemp(join(tmpdir(), 'keelson-chaos-'));
-    const service = await startWorkspaces(folder);
+    await using folder = await temporaryDirectory();
+    const service = await startWorkspaces(folder.path);
     try {
       return await run(service, context);
     } finally {
       await service.stop();
-      await rm(folder, { recursive: true });
     }
   },
 };
