@@ -187,4 +187,4 @@ test('lists are shown without the records that are damaged', async () => {
     await harness.store.applyRecords('repair', kept);
   }
   expect(failures).toEqual([]);
-});
+}, 120_000);
