@@ -88,7 +88,11 @@ export interface SysRpc {
   readonly replicationSets: RpcService<typeof ReplicationSetsDefinition>;
 }
 
-const createSeal = ({ config, barrier, logger }: SysParts, store: Store): Seal =>
+/**
+ * Its store is not guarded by the replication gate: a replica takes its turn only when it is unsealed, and the roles
+ * that a restored copy brought are those of another turn.
+ */
+const createSeal = ({ config, store, barrier, logger }: SysParts): Seal =>
   new Seal({ store, barrier, keyFile: config.unsealKeyFile, logger });
 
 /** Lifetimes of tokens as the mount auth/token/ of the namespace is tuned. */
@@ -122,7 +126,7 @@ export const composeCore = (parts: SysParts) => {
   const logger = parts.logger.child({ service: 'sys' });
   const gate = new WriteGate();
   const store = guardWrites(parts.store, gate);
-  const seal = createSeal(parts, store);
+  const seal = createSeal(parts);
   const damage = new DamageRegister(logger);
   const views = followRecords(store, damage);
   const catalog = createCatalog({ ...views, store: parts.store });
