@@ -100,7 +100,7 @@ export class EdgePool {
         return await send(connection, this.#timeLeft(endsAtMs));
       } catch (error) {
         if (hasCode(error, 'storage.superseded') && attempt.canResend) {
-          // Nothing was committed, so another replica can do all of it.
+          // The refused transaction changed nothing. A request that had already committed another one is repeated whole.
           connection.avoidedUntilMs = this.#clock.nowMs() + AVOID_MS;
           refused.add(connection);
           continue;
