@@ -39,7 +39,7 @@ const TELEPHONE = { width: 360, height: 740 };
 /** Rules of axe whose result depends on colors. */
 const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
 
-/** Those with `rules` differ from another one in colors only. */
+/** How each page is shown to axe. A variant that differs from another one only in colors is checked by its `rules` alone. */
 const VARIANTS = [
   { name: 'desktop-light', viewport: DESKTOP, colorScheme: 'light' },
   { name: 'desktop-dark', viewport: DESKTOP, colorScheme: 'dark', rules: COLOR_RULES },

@@ -36,7 +36,7 @@ export const epochKeys = collections('replication/*/epochs', {
 
 const logShape = Type.Object({ logId: Type.String() });
 export type LogRecord = Shaped<typeof logShape>;
-/** By service: those whose log was renewed alone. */
+/** The logs that services renewed alone, by service. */
 export const logs = collections('replication/*/logs', {
   scopes: ['local'],
   version: 1,
