@@ -41,6 +41,9 @@ pivot_root . mnt
 exec env -i container=other PATH=/usr/sbin:/usr/bin:/sbin:/bin sh -euc 'umount -l /mnt; exec /lib/systemd/systemd --unit=check.service'
 `;
 
+/** A name that the root folder of no machine has, which may have one by the name of what it checks out. */
+const CHECK = 'keelson-systemd-check';
+
 const CHECK_UNIT = `[Unit]
 After=basic.target systemd-journald.service
 Wants=systemd-journald.service
@@ -48,8 +51,8 @@ SuccessAction=exit-force
 FailureAction=exit-force
 [Service]
 Type=oneshot
-ExecStart=/bin/sh -eu /check
-StandardOutput=file:/check.out
+ExecStart=/bin/sh -eu /${CHECK}
+StandardOutput=file:/${CHECK}.out
 StandardError=inherit
 `;
 
@@ -83,8 +86,8 @@ export const runUnderSystemd = async (layer: string, script: string): Promise<st
   const changed = join(layer, 'changed');
   await mkdir(join(changed, 'etc/systemd/system'), { recursive: true });
   await writeFile(join(changed, 'etc/systemd/system/check.service'), CHECK_UNIT);
-  await writeFile(join(changed, 'check'), script);
-  await rm(join(changed, 'check.out'), { force: true });
+  await writeFile(join(changed, CHECK), script);
+  await rm(join(changed, `${CHECK}.out`), { force: true });
   const group = `keelson-test-${process.pid}`;
   const boot = ['sh', '-euc', BOOT, 'sh', layer];
   const machine = promisify(execFile)('sh', ['-euc', IN_GROUP, 'sh', group, ...boot], {
@@ -93,7 +96,7 @@ export const runUnderSystemd = async (layer: string, script: string): Promise<st
   });
   const ended = await machine.catch((error: Error) => error);
   await removeGroup(group);
-  return readFile(join(changed, 'check.out'), 'utf8').catch((cause: unknown) => {
+  return readFile(join(changed, `${CHECK}.out`), 'utf8').catch((cause: unknown) => {
     throw new Error(`systemd did not start: ${JSON.stringify(ended)}`, { cause });
   });
 };

@@ -358,6 +358,16 @@ test('a state is written to a new file that only its owner can read', async () =
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
+test('a root with the lifetime that it gets by default is good on its first day', async () => {
+  for (const given of [
+    ['mount', 'enable', 'pki', '--path', 'month'],
+    ['write', 'month/root/generate/internal', 'common_name=Month', 'key_type=ec'],
+  ])
+    expect(await asRoot(given)).toMatchObject({ code: 0 });
+  const { code, out } = await asRoot(['pki', 'health', '--mount', 'month']);
+  expect([code, out]).toEqual([0, expect.stringMatching(/ 3[01] +good$/m)]);
+});
+
 test('a secondary joins, is promoted, and the former primary is demoted before', async () => {
   const spare = await startKeelson({
     dataFolder: join(folder.path, 'spare'),
@@ -448,16 +458,6 @@ test('doctor names a damaged store, a readable key and a missing file, and chang
   expect(lineOf('unseal.key')).toMatch(/^fault .*chmod 600/);
   expect(lineOf('sys.sqlite')).toMatch(/^good/);
   expect((await keelson(['doctor', join(folder.path, 'nowhere')])).code).toBe(2);
-});
-
-test('a root with the lifetime that it gets by default is good on its first day', async () => {
-  for (const given of [
-    ['mount', 'enable', 'pki', '--path', 'month'],
-    ['write', 'month/root/generate/internal', 'common_name=Month', 'key_type=ec'],
-  ])
-    expect((await asRoot(given)).code).toBe(0);
-  const { code, out } = await asRoot(['pki', 'health', '--mount', 'month']);
-  expect([code, out]).toEqual([0, expect.stringMatching(/ 3[01] +good$/m)]);
 });
 
 test('completion offers commands and their arguments in bash', async () => {
