@@ -1,5 +1,5 @@
 /** An object storage that reports in log, metrics and status whether it can be used. */
-import { type Clock, pause, systemClock } from '@keelson/clock';
+import { type Clock, pause } from '@keelson/clock';
 import { hasCode, KeelsonError } from '@keelson/errors';
 import type { Logger } from '@keelson/logging';
 import { Counter, Gauge, type MetricsRegistry } from '@keelson/metrics';
@@ -27,15 +27,15 @@ export interface WatchedStorage extends ObjectStorage {
 export interface WatchParts {
   readonly logger: Logger;
   readonly registry: MetricsRegistry;
-  /** Clock of the intervals; the system's if absent. */
-  readonly clock?: Clock;
+  /** Clock of the intervals. */
+  readonly clock: Clock;
 }
 
 /** @param purpose label of the metrics and of the log, such as "contents" */
 export const watchStorage = (
   storage: ObjectStorage,
   purpose: string,
-  { logger, registry, clock = systemClock }: WatchParts,
+  { logger, registry, clock }: WatchParts,
 ): WatchedStorage => {
   const labels = { purpose };
   const metric = <M extends Gauge | Counter>(

@@ -39,7 +39,7 @@ const composeBackups = (
   logger,
   snapshots,
   clock,
-  scheduled: openScheduledBackups(config, { logger, registry }),
+  scheduled: openScheduledBackups(config, { logger, registry, clock }),
 });
 
 export const composeContext = (core: SysCore, others: OtherServices) => {

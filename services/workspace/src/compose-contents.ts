@@ -22,7 +22,7 @@ const COPY_EVERY_MS = 1000;
 /** The object storage that the settings name; undefined without. @throws ConfigError */
 export const openContentStorage = (
   config: WorkspaceConfig,
-  parts: { readonly logger: Logger; readonly registry: MetricsRegistry },
+  parts: { readonly logger: Logger; readonly registry: MetricsRegistry; readonly clock: Clock },
 ): WatchedStorage | undefined => {
   const storage = openConfiguredStorage(config);
   return storage && watchStorage(storage, 'contents', parts);

@@ -264,7 +264,7 @@ const createContext = (
 export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
   const { config, barrier, leases, clock, cluster } = parts;
   const logger = parts.logger.child({ service: 'workspace' });
-  const storage = openContentStorage(config, { logger, registry: parts.registry });
+  const storage = openContentStorage(config, { logger, registry: parts.registry, clock });
   const {
     store,
     member,

@@ -1,4 +1,5 @@
 /** Opens the configured backup schedule and destination. */
+import type { Clock } from '@keelson/clock';
 import { ConfigError } from '@keelson/config';
 import type { Logger } from '@keelson/logging';
 import type { MetricsRegistry } from '@keelson/metrics';
@@ -12,7 +13,7 @@ const DAY_MS = 86_400_000;
 /** @throws ConfigError when a setting is missing or would have no effect */
 export const openScheduledBackups = (
   config: SysConfig,
-  parts: { readonly logger: Logger; readonly registry: MetricsRegistry },
+  parts: { readonly logger: Logger; readonly registry: MetricsRegistry; readonly clock: Clock },
 ): ScheduledBackups | undefined => {
   const { backupEverySeconds, backupFolder, backupKeep, backupKeepDays } = config;
   if (backupEverySeconds === undefined) {
