@@ -97,9 +97,7 @@ const work = async (
   try {
     await perform(context, key, queued, options);
   } catch (error) {
-    await postpone(context, key, toFailure(context, error), options).catch((later: unknown) =>
-      context.logger.error({ err: later }, 'work at a repository could not be postponed'),
-    );
+    await postpone(context, key, toFailure(context, error), options);
   }
 };
 
@@ -111,7 +109,7 @@ const inTurn = (organizationIds: readonly string[], turns: Set<string>): readonl
 
 /**
  * @returns a round that starts due work and waits until the first piece ends; false if there is
- * none
+ * none. It fails with the store: after the loss of the fence, this replica must acquire the lease again.
  */
 export const createRepositoryWorker = (
   context: VcsContext,
@@ -120,10 +118,10 @@ export const createRepositoryWorker = (
   /** By organization. */
   const underWay = new Map<string, Promise<void>>();
   const start = (organizationId: string, done: Promise<void>): void => {
-    underWay.set(
-      organizationId,
-      done.finally(() => underWay.delete(organizationId)),
-    );
+    const ended = done.finally(() => underWay.delete(organizationId));
+    // Work whose outcome was not recorded is still due. A round that waits for it fails.
+    ended.catch(() => undefined);
+    underWay.set(organizationId, ended);
   };
   const startDue = async (options: RoundOptions): Promise<void> => {
     const { store, clock } = context;
@@ -140,8 +138,12 @@ export const createRepositoryWorker = (
     await startDue(options);
     if (underWay.size === 0) return false;
     const waiting = new AbortController();
-    await Promise.race([...underWay.values(), pause(context.clock, LOOK_AGAIN_MS, waiting.signal)]);
-    waiting.abort();
+    const later = pause(context.clock, LOOK_AGAIN_MS, waiting.signal);
+    try {
+      await Promise.race([...underWay.values(), later]);
+    } finally {
+      waiting.abort();
+    }
     return true;
   };
 };

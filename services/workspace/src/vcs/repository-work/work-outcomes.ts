@@ -1,7 +1,7 @@
 /** Requests that work at providers consists of, and the consequences of failures, for whoever does the work. */
 
 import { RepositoryFailure } from '@keelson/repositories';
-import type { Transaction } from '@keelson/storage';
+import { type Transaction, unlessDamaged } from '@keelson/storage';
 import { pauseAfter, REPOSITORY_RETRIES } from '../../base/retries.ts';
 import {
   findRepositoryHookById,
@@ -52,7 +52,7 @@ export const noteFailure = async (
 };
 
 /**
- * Records a failed attempt on the workspaces.
+ * Records a failed attempt on the workspaces; those that cannot be read do not show it.
  * @returns when the work is due again, with the number of its attempts; undefined if it is given up
  */
 export const afterFailure = async (
@@ -63,7 +63,7 @@ export const afterFailure = async (
 ): Promise<{ readonly attempts: number; readonly dueAtMs: number } | undefined> => {
   const attempts = before + 1;
   const pauseMs = isFinal ? undefined : pauseAfter(REPOSITORY_RETRIES, attempts);
-  await noteFailure(context, tx, work, message, pauseMs === undefined);
+  await unlessDamaged(noteFailure(context, tx, work, message, pauseMs === undefined));
   return pauseMs === undefined ? undefined : { attempts, dueAtMs: context.clock.nowMs() + pauseMs };
 };
 
