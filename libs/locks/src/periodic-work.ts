@@ -1,4 +1,5 @@
 /** Periodic work that one replica at a time does, under a lease whose fence each commit carries. */
+import { setImmediate } from 'node:timers/promises';
 import { type Clock, pause } from '@keelson/clock';
 import type { LeaseStore } from './leases.ts';
 
@@ -57,7 +58,9 @@ export const runPeriodically = async (
   const runRounds = async (options: RoundOptions, stop: AbortSignal): Promise<void> => {
     while (!stop.aborted) {
       const hasMore = await round(options);
-      if (!hasMore) await wakeup.pause(clock, everyMs, stop);
+      // Requests have their turn between two rounds, because a store in this process may never wait.
+      if (hasMore) await setImmediate();
+      else await wakeup.pause(clock, everyMs, stop);
     }
   };
   if (inEveryReplica) return runRounds({}, signal);

@@ -58,42 +58,46 @@ const revokeAtEngine = async (
   });
 };
 
-/** Lets the engine revoke one secret; a failure is recorded and thrown. */
-const revokeOne = async (
+/**
+ * Lets the engine revoke one secret. The lease is deleted then, or due again.
+ * @returns why the engine did not; undefined if it did
+ * @throws KeelsonError of the store
+ */
+const attemptRevocation = async (
   context: LeaseContext,
   lease: LeaseRecord,
   options: TransactOptions,
-): Promise<void> => {
-  try {
-    await revokeAtEngine(context, lease);
-  } catch (error) {
-    await context.store.transact(async (tx) => {
-      const current = await findLease(tx, lease.namespaceId, lease.id);
-      if (current === undefined) return;
-      const reason = KeelsonError.from(error).message;
-      writeLease(tx, afterFailedRevocation(current, reason, context.clock.nowMs()), current);
-    }, options);
-    throw error;
-  }
+): Promise<KeelsonError | undefined> => {
+  const failure = await revokeAtEngine(context, lease).then(
+    () => undefined,
+    (error: unknown) => KeelsonError.from(error),
+  );
   await context.store.transact(async (tx) => {
     const current = await findLease(tx, lease.namespaceId, lease.id);
-    if (current !== undefined) deleteLease(tx, current);
+    if (current === undefined) return;
+    if (failure === undefined) deleteLease(tx, current);
+    else {
+      const nowMs = context.clock.nowMs();
+      writeLease(tx, afterFailedRevocation(current, failure.message, nowMs), current);
+    }
   }, options);
+  return failure;
 };
 
-/** Revokes the leases; failed revocations are recorded and retried later. */
+/** @throws KeelsonError of the engine */
+const revokeOne = async (context: LeaseContext, lease: LeaseRecord): Promise<void> => {
+  const failure = await attemptRevocation(context, lease, {});
+  if (failure !== undefined) throw failure;
+};
+
+/** Revokes the leases; those whose engine fails are retried later. A failure of the store ends the round. */
 const revokeAll = async (
   context: LeaseContext,
   group: readonly LeaseRecord[],
   options: TransactOptions,
 ): Promise<void> => {
   const limit = pLimit(PARALLEL_REVOCATIONS);
-  const attempt = (lease: LeaseRecord): Promise<void> =>
-    revokeOne(context, lease, options).catch((error: unknown) => {
-      // Losing the worker's own lease ends the whole round; a failing engine ends this attempt only.
-      if (KeelsonError.from(error).code === 'storage.fenced') throw error;
-    });
-  await limit.map(group, attempt);
+  await limit.map(group, (lease) => unlessDamaged(attemptRevocation(context, lease, options)));
 };
 
 const forget = (
@@ -141,7 +145,7 @@ export const revokeLease = async (
     return result;
   });
   if (ended === undefined) return;
-  if (sync) await revokeOne(context, ended, {});
+  if (sync) await revokeOne(context, ended);
   else context.onEnd();
 };
 
@@ -160,7 +164,7 @@ export const revokeLeasesBelow = async (
   }
   const unread: string[] = [];
   for await (const { leases, damagedIds } of leasePages(context.store, group)) {
-    for (const lease of leases) await revokeOne(context, lease, {});
+    for (const lease of leases) await revokeOne(context, lease);
     unread.push(...damagedIds);
   }
   for (const id of unread) await findLease(context.store, namespaceId, id);

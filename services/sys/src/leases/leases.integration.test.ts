@@ -270,4 +270,16 @@ describe('revoking', () => {
     expect((await harness.asRoot('POST', 'sys/leases/revoke-force/pki')).status).toBe(204);
     expect((await harness.asRoot('GET', 'sys/leases/count')).body.data.lease_count).toBe(0);
   });
+
+  test('ends its round when the store refuses the outcome, so that it waits before the next', async () => {
+    await register();
+    harness.clock.advance(600_000);
+    harness.engine.revokeLease = async () => {
+      await harness.asRoot('PUT', 'sys/seal');
+      return {};
+    };
+    await expect(harness.sys.periodicWork['lease-expiry']?.round({})).rejects.toMatchObject({
+      code: 'storage.sealed',
+    });
+  });
 });
