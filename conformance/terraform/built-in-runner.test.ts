@@ -36,7 +36,7 @@ import {
 import { cloudBlock, configuration, type Installation, install } from './terraform-cli.ts';
 
 const SLOW_MS = 240_000;
-const RUNNER = { KEELSON_RUNNER: 'true', KEELSON_RUNNER_POLL_MILLISECONDS: '100' };
+const RUNNER = { KEELSON_RUNNER: 'true' };
 
 /** Runs a command while it applies, and nothing else. */
 const commanding = (command: string): string => `
@@ -94,7 +94,6 @@ describe('the built-in runner', { timeout: SLOW_MS }, () => {
         ...RUNNER,
         KEELSON_RUNNER_FOLDER: folder,
         KEELSON_RUNNER_TOOLS_FOLDER: tools,
-        KEELSON_RUNNER_OUTPUT_LIMIT_BYTES: '100000',
       };
     });
   }, SLOW_MS);
@@ -189,11 +188,11 @@ describe('the built-in runner', { timeout: SLOW_MS }, () => {
   });
 
   test('interrupts what prints too much, and names the limit', async () => {
-    const loud = await prepare('loud', commanding('yes a line of text that is long enough'));
+    const loud = await prepare('loud', commanding('yes "$(seq -s , 4000)"'));
     const printed = await apply(loud);
     expect(printed.status).toBe('errored');
     expect(await logOf(installation, printed.runId, 'apply')).toContain(
-      'interrupted after 100000 bytes of output, the limit of the built-in runner (KEELSON_RUNNER_OUTPUT_LIMIT_BYTES)',
+      'interrupted after 33554432 bytes of output, the limit of the built-in runner',
     );
   });
 

@@ -72,7 +72,6 @@ describe.for(['runner', 'agent'] as const)(
           ? {}
           : {
               KEELSON_RUNNER: 'true',
-              KEELSON_RUNNER_POLL_MILLISECONDS: '100',
               KEELSON_RUNNER_FOLDER: await place('runner'),
             },
       );

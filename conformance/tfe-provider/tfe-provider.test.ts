@@ -95,7 +95,6 @@ beforeAll(async () => {
   mail = await startMailServer();
   installation = await install({
     KEELSON_RUNNER: 'true',
-    KEELSON_RUNNER_POLL_MILLISECONDS: '100',
     KEELSON_WORKSPACE_SMTP_URL: mail.url,
     KEELSON_WORKSPACE_MAIL_FROM: 'keelson@everything.example',
   });

@@ -15,13 +15,14 @@ import { createAuditRecorder } from './audit/audit-recorder.ts';
 import { withRecentRequests } from './audit/recent-requests.ts';
 import { withRestoredDevices } from './audit/restored-devices.ts';
 import { type GatewayConfig, requireConsistent } from './config.ts';
-import { createBodyBudget } from './limits/body-budget.ts';
+import { ANONYMOUS_PART, createBodyBudget } from './limits/body-budget.ts';
 import { limitConnections } from './limits/client-connections.ts';
 import {
   type ConnectionLimit,
   createConnectionLimit,
   openFilesLimit,
 } from './limits/connection-limit.ts';
+import { GATEWAY_LIMITS, type GatewayLimits } from './limits/gateway-limits.ts';
 import { returnMemoryAfterBursts } from './limits/memory-return.ts';
 import { createPlaces, type Places } from './limits/places.ts';
 import { createRateLimit } from './limits/rate-limit.ts';
@@ -77,6 +78,8 @@ export interface GatewayParts {
   readonly sharedCount?: SharedCount | undefined;
   /** Time in which load balancers may find out that this gateway stops, before it refuses them; 0 if absent. */
   readonly drainMs?: number;
+  /** Instead of those of `GATEWAY_LIMITS`. */
+  readonly limits?: Partial<GatewayLimits>;
   /** Metrics of the process, which `/metrics` shows. */
   readonly registry: MetricsRegistry;
 }
@@ -107,15 +110,21 @@ const withOwnParts = (
   return withServiceHealth(withVendorDocument(sys, services), services, clock);
 };
 
-const toBodyLimits = (config: GatewayConfig): BodyLimits => ({
-  bodyBytes: config.requestBodyLimitBytes,
-  anonymousBodyBytes: Math.min(config.anonymousBodyLimitBytes, config.requestBodyLimitBytes),
-  webhookBodyBytes: config.webhookBodyLimitBytes,
-  budget: createBodyBudget({
-    totalBytes: config.bodiesLimitBytes,
-    clientBytes: config.clientBodiesLimitBytes,
-  }),
-});
+/** The bodies in memory may at least be one of each kind, of the largest size that the settings allow. */
+const toBodyLimits = (config: GatewayConfig, limits: GatewayLimits): BodyLimits => {
+  const { requestBodyLimitBytes: bodyBytes, webhookBodyLimitBytes: webhookBodyBytes } = config;
+  const anonymousBodyBytes = Math.min(limits.anonymousBodyBytes, bodyBytes);
+  const anonymousBytes = Math.max(anonymousBodyBytes, webhookBodyBytes) / ANONYMOUS_PART;
+  return {
+    bodyBytes,
+    anonymousBodyBytes,
+    webhookBodyBytes,
+    budget: createBodyBudget({
+      totalBytes: Math.max(limits.bodiesBytes, bodyBytes, anonymousBytes),
+      clientBytes: Math.max(limits.clientBodiesBytes, bodyBytes, webhookBodyBytes),
+    }),
+  };
+};
 
 /** Files of the process, which no audit device may write to. */
 const ownFilesOf = ({ config, ownFiles = [] }: GatewayParts): readonly string[] =>
@@ -124,6 +133,7 @@ const ownFilesOf = ({ config, ownFiles = [] }: GatewayParts): readonly string[] 
 /** The servers on both ports, which hand requests to `answer`. */
 const openServers = (
   { config, tls }: GatewayParts,
+  { transferMs }: GatewayLimits,
   logger: Logger,
   limit: ConnectionLimit,
   answer: RequestListener,
@@ -134,8 +144,7 @@ const openServers = (
     httpsPort: config.httpsPort,
     certificate: tls,
     requestsClientCertificates: config.requestClientCertificates,
-    requestTimeLimitMs:
-      Math.max(config.requestTimeLimitSeconds, config.transferTimeLimitSeconds) * 1000,
+    requestTimeLimitMs: Math.max(config.requestTimeLimitSeconds * 1000, transferMs),
     keepAliveMs: config.keepAliveSeconds * 1000,
     maxConnections: limit.ofEachPort,
     onRefused: () => limit.refused(),
@@ -156,6 +165,7 @@ const placesOfRequests = (
 export const composeGateway = (parts: GatewayParts): Gateway => {
   const { config, clock, services, access, identity, tls, drainMs = 0 } = parts;
   requireConsistent(config);
+  const limits = { ...GATEWAY_LIMITS, ...parts.limits };
   const logger = parts.logger.child({ service: 'gateway' });
   const certificateFaults =
     tls === undefined ? () => [] : watchCertificateExpiry(tls, clock, parts.registry);
@@ -176,7 +186,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
       ...(await auditLog.faults(generation)),
     ],
   });
-  const bodies = toBodyLimits(config);
+  const bodies = toBodyLimits(config, limits);
   const metrics = createMetrics(
     parts.registry,
     () => readiness.state(),
@@ -195,7 +205,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
   });
   const audit = createAuditRecorder(auditLog);
   const timeoutMs = config.requestTimeLimitSeconds * 1000;
-  const transferTimeLimitMs = config.transferTimeLimitSeconds * 1000;
+  const { transferMs: transferTimeLimitMs } = limits;
   let isDraining = false;
   const serveV1 = createServeV1({
     access,
@@ -238,8 +248,8 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
       services: Object.values(services),
       isDraining: () => isDraining,
       places: createPlaces('request.live_streams', {
-        total: config.liveStreams,
-        client: config.clientLiveStreams,
+        total: limits.liveStreams,
+        client: limits.clientLiveStreams,
       }),
     },
     enrolment: parts.enrolment,
@@ -249,7 +259,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     needsRestart: parts.needsRestart ?? (() => undefined),
   });
 
-  const servers = openServers(parts, logger, connectionLimit, (request, response) =>
+  const servers = openServers(parts, limits, logger, connectionLimit, (request, response) =>
     app.routing(request, response),
   );
 

@@ -9,7 +9,6 @@ import {
   sentinelSettings,
 } from '@keelson/runtime';
 import { Type } from 'typebox';
-import { ANONYMOUS_PART } from './limits/body-budget.ts';
 
 const Port = (description: string, fallback: number) =>
   Type.Integer({ description, minimum: 0, maximum: 65_535, default: fallback });
@@ -65,13 +64,6 @@ const limitSettings = Type.Object(
       minimum: 1024,
       default: SECRETS_LIMITS.bodyBytes,
     }),
-    anonymousBodyLimitBytes: Type.Integer({
-      description:
-        'Largest request body of a caller without a token: ACME, OCSP, EST, unsealing, key ceremonies.',
-      minimum: 1024,
-      // The largest message that ACME and EST need.
-      default: 256 * 1024,
-    }),
     webhookBodyLimitBytes: Type.Integer({
       description:
         'Largest delivery of a repository webhook. Providers send up to 25 MB after very large pushes.',
@@ -79,29 +71,10 @@ const limitSettings = Type.Object(
       maximum: 25 * 1024 * 1024,
       default: 5 * 1024 * 1024,
     }),
-    bodiesLimitBytes: Type.Integer({
-      description:
-        'Total size of all request bodies in memory, a quarter of it for callers without a token; beyond it the answer is 503. Uploads to signed addresses do not count.',
-      minimum: 4 * 1024,
-      default: 64 * 1024 * 1024,
-    }),
-    clientBodiesLimitBytes: Type.Integer({
-      description:
-        'Total size of the request bodies of one client address in memory; beyond it the answer is 503.',
-      minimum: 1024,
-      default: 32 * 1024 * 1024,
-    }),
     uploadLimitBytes: Type.Integer({
       description: 'Largest upload to a signed address (states); streamed to the service.',
       minimum: 1024,
       default: 1_073_741_824,
-    }),
-    transferTimeLimitSeconds: Type.Integer({
-      description:
-        'Time limit for the upload or download of a state, configuration or plan at a signed address.',
-      minimum: 1,
-      maximum: 86_400,
-      default: 3600,
     }),
     requestTimeLimitSeconds: Type.Integer({
       description: 'Time limit for answering a request.',
@@ -136,17 +109,6 @@ const limitSettings = Type.Object(
       description: 'The same for one client address (one /64 of IPv6).',
       minimum: 4,
       default: 1024,
-    }),
-    liveStreams: Type.Integer({
-      description:
-        'Live streams (/live) at a time, each one page of the console; beyond it the answer is 503 and pages ask by themselves.',
-      minimum: 1,
-      default: 512,
-    }),
-    clientLiveStreams: Type.Integer({
-      description: 'The same for one client address (one /64 of IPv6).',
-      minimum: 1,
-      default: 32,
     }),
   },
   { title: 'Limits of clients' },
@@ -196,23 +158,9 @@ export const gatewayConfig = composeConfig(
 );
 export type GatewayConfig = Config<typeof gatewayConfig>;
 
-/** @throws ConfigError when a permitted body could never be received, or a proxy is not an address */
+/** @throws ConfigError when half of a certificate is missing, or a proxy is not an address */
 export const requireConsistent = (config: GatewayConfig): void => {
-  const { requestBodyLimitBytes, anonymousBodyLimitBytes, webhookBodyLimitBytes } = config;
-  const { bodiesLimitBytes, clientBodiesLimitBytes } = config;
   const problems: string[] = [];
-  const require = (name: string, given: number, leastBytes: number, why: string): void => {
-    if (given < leastBytes) problems.push(`${name} must be at least ${leastBytes}, ${why}.`);
-  };
-  require('KEELSON_CLIENT_BODIES_LIMIT_BYTES', clientBodiesLimitBytes, Math.max(
-    requestBodyLimitBytes,
-    webhookBodyLimitBytes,
-  ), 'one body of KEELSON_REQUEST_BODY_LIMIT_BYTES or KEELSON_WEBHOOK_BODY_LIMIT_BYTES');
-  require('KEELSON_BODIES_LIMIT_BYTES', bodiesLimitBytes, Math.max(
-    requestBodyLimitBytes,
-    anonymousBodyLimitBytes / ANONYMOUS_PART,
-    webhookBodyLimitBytes / ANONYMOUS_PART,
-  ), 'one body of KEELSON_REQUEST_BODY_LIMIT_BYTES, and four of KEELSON_ANONYMOUS_BODY_LIMIT_BYTES or KEELSON_WEBHOOK_BODY_LIMIT_BYTES');
   if ((config.tlsCertificateFile === undefined) !== (config.tlsKeyFile === undefined))
     problems.push('KEELSON_TLS_CERTIFICATE_FILE and KEELSON_TLS_KEY_FILE go together.');
   for (const [name, ranges] of [

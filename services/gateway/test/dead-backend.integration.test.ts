@@ -71,7 +71,7 @@ test('on every surface, if it is sys, which decides about each request', async (
     service: 'sys',
     address: await deadAddress(),
   });
-  const withoutSys = await startGateway({}, undefined, {}, 0, access);
+  const withoutSys = await startGateway({}, undefined, {}, { access });
   const gone = { status: 503, retryAfter: '1' };
   const text = 'the sys service cannot be reached';
   expect(await ask('/v1/pki/echo', { 'x-service-token': TOKEN }, withoutSys)).toEqual({

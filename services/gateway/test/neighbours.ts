@@ -217,9 +217,8 @@ export const startGateway = async (
   tls?: Parameters<typeof composeGateway>[0]['tls'],
   /** Override the services of the same name here. */
   others: Partial<Parameters<typeof composeGateway>[0]['services']> = {},
-  drainMs = 0,
-  /** Decides about requests instead of the rules here. */
-  access?: Parameters<typeof composeGateway>[0]['access'],
+  /** `access` decides about requests instead of the rules here. */
+  parts: Partial<Pick<Parameters<typeof composeGateway>[0], 'access' | 'drainMs' | 'limits'>> = {},
 ) => {
   const lines: string[] = [];
   const state: SystemState = {
@@ -249,10 +248,10 @@ export const startGateway = async (
       pki: edge('pki', '/v1/{mount}'),
       ...others,
     },
-    access: access ?? stubService<RpcService<typeof AccessDefinition>>(accessOf(state)),
+    access: stubService<RpcService<typeof AccessDefinition>>(accessOf(state)),
     identity,
     tls,
-    drainMs,
+    ...parts,
   });
   const { addresses } = await gateway.start();
   const [http = '', https = ''] = addresses;

@@ -29,6 +29,7 @@ import {
 } from '@keelson/secrets-api';
 import type { Barrier, Store } from '@keelson/storage';
 import { type AcmeService, createAcmeService } from './acme/acme-service.ts';
+import type { OpenOrderLimits } from './acme/orders/open-orders.ts';
 import { authorityUrlRoutes } from './authority-urls/authority-url-routes.ts';
 import { certificateListRoutes } from './certificates/certificate-list-routes.ts';
 import { certificateRoutes } from './certificates/certificate-routes.ts';
@@ -100,6 +101,8 @@ export interface PkiParts {
   readonly ledger: RpcService<typeof LeasesDefinition>;
   /** Other processes serve the same mounts from the same store. */
   readonly hasReplicas?: true;
+  /** Limits of ACME accounts, instead of the defaults. */
+  readonly openOrderLimits?: OpenOrderLimits | undefined;
   readonly replication?: ReplicationParts | undefined;
   /** Metrics of the process. */
   readonly registry: MetricsRegistry;
@@ -300,6 +303,7 @@ export const composePki = (parts: PkiParts): PkiService => {
   const acme = createAcmeService({
     ...shared,
     config: parts.config,
+    openOrderLimits: parts.openOrderLimits,
     policy: createAcmeIssuance(policy),
     hasReplicas: parts.hasReplicas === true,
     stopping: stopping.signal,

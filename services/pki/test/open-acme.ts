@@ -17,7 +17,7 @@ import { openPki } from './open-pki.ts';
 export const openAcme = async (
   environment: Readonly<Record<string, string>> = {},
   config: object = {},
-  options: { readonly hasReplicas?: true } = {},
+  options: Parameters<typeof openPki>[2] = {},
 ) => {
   const folder = await temporaryDirectory();
   /** Key authorizations by token. */

@@ -13,7 +13,7 @@ import { type Caller, Dialect, type Mount } from '@keelson/proto/edge/v1/edge';
 import type { ClusterState, RegisterLeaseRequest } from '@keelson/proto/sys/v1/cluster';
 import { createBarrier, openBarrierFor, openSqliteStore } from '@keelson/storage';
 import { answerCheck } from '@keelson/testkit/described-answers';
-import { composePki, PKI_PROJECTIONS, type PkiService } from '../src/compose.ts';
+import { composePki, PKI_PROJECTIONS, type PkiParts, type PkiService } from '../src/compose.ts';
 import { pkiConfigSchema } from '../src/config.ts';
 
 /** Throws if an answer is not as the OpenAPI document describes it. */
@@ -76,7 +76,7 @@ const toBytes = (body: unknown): Buffer => {
 export const openPki = async (
   folder: string,
   environment: Readonly<Record<string, string>> = {},
-  { hasReplicas }: { readonly hasReplicas?: true } = {},
+  { hasReplicas, openOrderLimits }: Pick<PkiParts, 'hasReplicas' | 'openOrderLimits'> = {},
 ) => {
   const clock = new ManualClock(startOfTest);
   const barrier = createBarrier();
@@ -93,6 +93,7 @@ export const openPki = async (
     composePki({
       registry: createRegistry('test'),
       ...(hasReplicas && { hasReplicas }),
+      openOrderLimits,
       config: parseConfig(pkiConfigSchema, settings),
       store,
       barrier,

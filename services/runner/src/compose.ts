@@ -43,6 +43,12 @@ export interface Runner {
 }
 
 const DEFAULT_FOLDER = 'keelson-runner';
+/** Time between two questions for work, over all slots. */
+const POLL_MS = 2000;
+/** The same in the process of the control plane, which only looks into its store. */
+const NEAR_POLL_MS = 200;
+/** Output of a plan or an apply, as much as a log may have. */
+const OUTPUT_LIMIT_BYTES = 32 * 1024 * 1024;
 
 const chooseConcurrency = (given: number | undefined, hasOwnUsers: boolean): number => {
   if (hasOwnUsers) return given ?? 2;
@@ -96,15 +102,17 @@ export const prepareRunner = async ({
     },
     environment,
     cliConfigFile: config.runnerCliConfigFile && resolve(config.runnerCliConfigFile),
-    // Interval over all slots together.
-    pollMs: config.runnerPollMilliseconds * concurrency,
   };
   const limits = {
     timeLimitSeconds: config.runnerTimeLimitSeconds,
-    outputLimitBytes: config.runnerOutputLimitBytes,
+    outputLimitBytes: OUTPUT_LIMIT_BYTES,
   };
   return {
-    start: ({ address, host, token, caFile, mayHaveWork = () => Promise.resolve(true) }) => {
+    start: ({ address, host, token, caFile, mayHaveWork }) => {
+      const work = {
+        pollMs: (mayHaveWork === undefined ? POLL_MS : NEAR_POLL_MS) * concurrency,
+        mayHaveWork: mayHaveWork ?? (() => Promise.resolve(true)),
+      };
       const stopping = new AbortController();
       const slots = Array.from({ length: concurrency }, (_, index) => {
         const name = `runner-${index + 1}`;
@@ -116,7 +124,7 @@ export const prepareRunner = async ({
           task: { address, host, ...limits },
           logger: logger.child({ slot: name }),
         };
-        return serveSlot({ ...common, ...own, caFile, mayHaveWork }, stopping.signal);
+        return serveSlot({ ...common, ...own, ...work, caFile }, stopping.signal);
       });
       logger.info({ folder, concurrency, firstUserId: uid ?? null }, 'waiting for runs');
       return {

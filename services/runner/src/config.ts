@@ -64,19 +64,6 @@ export const runnerSettings = Type.Object(
       maximum: 86_400,
       description: 'Time after which a plan or an apply is interrupted, and the run errored.',
     }),
-    runnerOutputLimitBytes: Type.Integer({
-      default: 32 * 1024 * 1024,
-      minimum: 1024,
-      maximum: 32 * 1024 * 1024,
-      description:
-        'Output of a plan or an apply after which it is interrupted, and the run errored.',
-    }),
-    runnerPollMilliseconds: Type.Integer({
-      default: 2000,
-      minimum: 50,
-      maximum: 60_000,
-      description: 'Time between two questions of the built-in runner for work.',
-    }),
   },
   { title: 'Built-in runner' },
 );

@@ -26,7 +26,6 @@ beforeAll(async () => {
     startCluster(nats.url, {
       KEELSON_RUNNER: 'true',
       KEELSON_RUNNER_TOKEN: TOKEN,
-      KEELSON_RUNNER_POLL_MILLISECONDS: '100',
       KEELSON_RUNNER_TOOL: 'tofu',
     }),
   ]);

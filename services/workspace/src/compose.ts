@@ -44,6 +44,7 @@ import { adoptBootstrapToken, ensureAdminToken } from './identity/tokens/first-t
 import { createIdentity } from './identity/tokens/identity-rpc.ts';
 import { withRunner } from './identity/tokens/runner-identity.ts';
 import { IDENTITY_TOKEN_OWNERS } from './identity/tokens/token-owners.ts';
+import { WORKSPACE_LIMITS, type WorkspaceLimits } from './limits.ts';
 import { isRunWaiting } from './runs/agent-runs/agent-run-operations.ts';
 import { createRunOrder } from './runs/runs/run-order.ts';
 import { RUN_TOKEN_OWNER } from './runs/runs/run-token-owner.ts';
@@ -109,6 +110,8 @@ export interface WorkspaceParts {
   readonly logger: Logger;
   readonly cluster: RpcService<typeof ClusterDefinition>;
   readonly replication?: ReplicationParts | undefined;
+  /** Instead of those of `WORKSPACE_LIMITS`. */
+  readonly limits?: Partial<WorkspaceLimits> | undefined;
   /** Metrics of the process. */
   readonly registry: MetricsRegistry;
 }
@@ -207,6 +210,7 @@ const createContext = (
   config: WorkspaceConfig,
   logger: Logger,
   contentPlaces: ContentPlaces,
+  limits: WorkspaceLimits,
 ): VcsContext => {
   const mail = toMailerOptions(config);
   const hasRunner = config.runnerToken !== undefined;
@@ -227,9 +231,9 @@ const createContext = (
     runtimeVersions: sortReleases(config.workspaceRuntimeVersions),
     nextRunOrder,
     globalRemoteState: config.workspaceGlobalRemoteState,
-    variableSetsLimit: config.workspaceVariableSetsLimit,
-    invitationsLimit: config.workspaceInvitationsLimit,
-    notificationsLimit: config.workspaceNotificationsLimit,
+    variableSetsLimit: limits.variableSets,
+    invitationsLimit: limits.invitations,
+    notificationsLimit: limits.notifications,
     mailer: mail && createMailer({ ...mail, timeoutMs: OUTBOUND_TIMEOUT_MS }),
     outbound: createOutbound({
       policy: toOutboundPolicy(config),
@@ -256,7 +260,7 @@ const createContext = (
       limitBytes: config.workspaceFetchLimitBytes,
     },
     publicUrl,
-    repositoryWorkLimit: config.workspaceRepositoryWorkLimit,
+    repositoryWorkLimit: limits.repositoryWork,
     logger,
   };
 };
@@ -276,7 +280,10 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
     findObject: storage && ((key) => storage.get(key)),
   });
   const contents = composeContents({ ...parts, store, storage, logger, member });
-  const context = createContext(store, clock, config, logger, contents.places);
+  const context = createContext(store, clock, config, logger, contents.places, {
+    ...WORKSPACE_LIMITS,
+    ...parts.limits,
+  });
   registerWorkspaceMetrics(parts.registry, { store, clock });
   const edge: CachingService = cacheResponses(
     createEdgeService({

@@ -37,24 +37,6 @@ const workspaceSettings = Type.Object(
       description:
         'Time from a change of the state, or the last health assessment, to the next assessment.',
     }),
-    workspaceVariableSetsLimit: Type.Integer({
-      default: 1000,
-      minimum: 0,
-      maximum: 10_000,
-      description: 'Variable sets of one organization, those of its projects included.',
-    }),
-    workspaceNotificationsLimit: Type.Integer({
-      default: 20,
-      minimum: 0,
-      maximum: 100,
-      description: 'Notification configurations of one workspace, project or team.',
-    }),
-    workspaceInvitationsLimit: Type.Integer({
-      default: 100,
-      minimum: 0,
-      maximum: 10_000,
-      description: 'Open invitations of one organization.',
-    }),
     workspaceSmtpUrl: Type.Optional(
       Type.String({
         pattern: '^smtps?://',
@@ -94,13 +76,6 @@ const workspaceSettings = Type.Object(
       default: 256 * 1024 * 1024,
       minimum: 1024 * 1024,
       description: 'Bytes that fetching a commit from a repository may transfer.',
-    }),
-    workspaceRepositoryWorkLimit: Type.Integer({
-      default: 2000,
-      minimum: 1,
-      maximum: 100_000,
-      description:
-        'Pieces of work of one organization that may wait for its repository providers; further webhook deliveries are refused with 429. Events of one branch or pull request that wait are one piece.',
     }),
     workspaceBootstrapToken: Type.Optional(
       Type.String({

@@ -19,7 +19,7 @@ let forms: readonly RequestForm[];
 let serial = 0;
 
 beforeAll(async () => {
-  runs = await startRunHarness({ config: { workspaceNotificationsLimit: 200 } });
+  runs = await startRunHarness({ limits: { notifications: 200 } });
   ({ harness } = runs);
   forms = toRequestForms((await harness.service.edge.describe()).pathsJson);
 });

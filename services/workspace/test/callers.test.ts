@@ -72,7 +72,8 @@ const storeState = async (workspaceId: string): Promise<string> => {
 beforeAll(async () => {
   const runnerToken = 'token-of-the-built-in-runner-for-the-table';
   harness = await startHarness({
-    config: { workspaceNotificationsLimit: 100, workspaceInvitationsLimit: 10_000, runnerToken },
+    config: { runnerToken },
+    limits: { notifications: 100, invitations: 10_000 },
   });
   tokens.set('runner', runnerToken);
   // Owner of acme is another user than the site administrator of the table.

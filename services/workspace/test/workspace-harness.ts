@@ -15,6 +15,7 @@ import { temporaryDirectory } from '@keelson/testkit';
 import { answerCheck } from '@keelson/testkit/described-answers';
 import { composeWorkspace, WORKSPACE_PROJECTIONS, type WorkspaceService } from '../src/compose.ts';
 import { type WorkspaceConfig, workspaceConfigSchema } from '../src/config.ts';
+import type { WorkspaceLimits } from '../src/limits.ts';
 
 /** Where others reach the service. */
 export const PUBLIC_URL = 'https://keelson.example';
@@ -92,6 +93,8 @@ export interface HarnessOptions {
   readonly globalRemoteState?: boolean;
   /** Settings other than the defaults. */
   readonly config?: Partial<WorkspaceConfig>;
+  /** Limits other than the defaults. */
+  readonly limits?: Partial<WorkspaceLimits>;
   /** Another holder has all leases if absent: rounds run in `runUpkeep` and at no other time. */
   readonly leases?: LeaseStore;
   /** The administrator's token as another replica made it. */
@@ -140,6 +143,7 @@ export const startHarness = async (options: HarnessOptions = {}): Promise<Harnes
       workspaceGlobalRemoteState: options.globalRemoteState ?? false,
       ...options.config,
     },
+    limits: options.limits,
     store,
     barrier,
     clock,

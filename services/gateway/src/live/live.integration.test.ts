@@ -12,6 +12,7 @@ import { createSecretsErrorRenderer } from '@keelson/secrets-api';
 import { temporaryDirectory } from '@keelson/testkit';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { API_TOKEN, startGateway, TOKEN } from '../../test/neighbours.ts';
+import type { GatewayLimits } from '../limits/gateway-limits.ts';
 
 /** The present answers of the services. */
 const now = { status: 200, value: 'first', log: 'one\n' };
@@ -64,19 +65,24 @@ const service = (
     ),
   });
 
-const start = (environment: Record<string, string> = {}) =>
-  startGateway(environment, undefined, {
-    sys: service('sys', '/v1', [route('/value', document)]),
-    workspace: service('workspace', '/api/v2', [
-      route('/value', document),
-      route('/downloads/log', ({ head }) => {
-        const asked = new URLSearchParams(head.query);
-        const offset = Number(asked.get('offset'));
-        const bytes = Buffer.from(now.log).subarray(offset, offset + Number(asked.get('limit')));
-        return Promise.resolve(edgeResponse(200, {}, bytes));
-      }),
-    ]),
-  });
+const start = (limits: Partial<GatewayLimits> = {}) =>
+  startGateway(
+    {},
+    undefined,
+    {
+      sys: service('sys', '/v1', [route('/value', document)]),
+      workspace: service('workspace', '/api/v2', [
+        route('/value', document),
+        route('/downloads/log', ({ head }) => {
+          const asked = new URLSearchParams(head.query);
+          const offset = Number(asked.get('offset'));
+          const bytes = Buffer.from(now.log).subarray(offset, offset + Number(asked.get('limit')));
+          return Promise.resolve(edgeResponse(200, {}, bytes));
+        }),
+      ]),
+    },
+    { limits },
+  );
 
 let gateway: Awaited<ReturnType<typeof start>>;
 beforeAll(async () => {
@@ -218,7 +224,7 @@ test.for([
 });
 
 test('an address has a bounded number of streams, and gets a place back when one ends', async () => {
-  const bounded = await start({ KEELSON_CLIENT_LIVE_STREAMS: '1' });
+  const bounded = await start({ clientLiveStreams: 1 });
   onTestFinished(() => bounded.stop());
   now.status = 200;
   const first = await opened(['/v1/sys/value'], SECRETS, bounded);
@@ -237,7 +243,7 @@ test('an address has a bounded number of streams, and gets a place back when one
 });
 
 test('all clients together have a bounded number of streams', async () => {
-  const bounded = await start({ KEELSON_LIVE_STREAMS: '1' });
+  const bounded = await start({ liveStreams: 1 });
   onTestFinished(() => bounded.stop());
   await opened(['/v1/sys/value'], SECRETS, bounded);
   const { answer } = await opened(['/v1/sys/value'], SECRETS, bounded);

@@ -14,7 +14,7 @@ const DRAIN_MS = 2500;
 const CLIENTS = 8;
 
 const started = async () => {
-  const gateway = await startGateway({}, undefined, {}, DRAIN_MS);
+  const gateway = await startGateway({}, undefined, {}, { drainMs: DRAIN_MS });
   return Object.assign(gateway, { [Symbol.asyncDispose]: gateway.stop });
 };
 

@@ -430,8 +430,10 @@ describe('limits of HTTP/2', () => {
 
   test('an answer that its client does not read is given up', async () => {
     const short = await startGateway(
-      { KEELSON_REQUEST_TIME_LIMIT_SECONDS: '1', KEELSON_TRANSFER_TIME_LIMIT_SECONDS: '1' },
+      { KEELSON_REQUEST_TIME_LIMIT_SECONDS: '1' },
       certificate,
+      {},
+      { limits: { transferMs: 1000 } },
     );
     const session = open(short);
     const stream = session.request({ ':path': '/v1/pki/big', 'x-service-token': TOKEN });

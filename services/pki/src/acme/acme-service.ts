@@ -22,7 +22,7 @@ import { accountManagementRoutes } from './management/account-management-routes.
 import { createInProcessNonces } from './nonces/in-process-nonces.ts';
 import { createStoredNonces } from './nonces/stored-nonces.ts';
 import type { IssuancePolicy } from './orders/domain/issuance-policy.ts';
-import { OpenOrders } from './orders/open-orders.ts';
+import { OPEN_ORDER_LIMITS, type OpenOrderLimits, OpenOrders } from './orders/open-orders.ts';
 import { orderResources } from './orders/order-routes.ts';
 import { renewalResources } from './renewal/renewal-routes.ts';
 import { revocationResources } from './revocation/acme-revocation-routes.ts';
@@ -38,6 +38,7 @@ export interface AcmeParts extends IssuingParts, RevocationParts {
   readonly policy: IssuancePolicy;
   /** Whether other processes serve the same mounts from the same store. */
   readonly hasReplicas: boolean;
+  readonly openOrderLimits: OpenOrderLimits | undefined;
   /** Aborted when the service stops. */
   readonly stopping: AbortSignal;
   /** Returns the current mounts; none while sealed. */
@@ -82,10 +83,7 @@ export const createAcmeService = (parts: AcmeParts): AcmeService => {
     openOrders: new OpenOrders({
       store,
       clock,
-      limits: {
-        orders: config.acmeOpenOrders,
-        pendingAuthorizations: config.acmePendingAuthorizations,
-      },
+      limits: parts.openOrderLimits ?? OPEN_ORDER_LIMITS,
     }),
     newId: randomUUID,
     firstAttempts: new FirstAttempts({ store, clock, attempts: validation }),

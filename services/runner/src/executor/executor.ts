@@ -56,7 +56,7 @@ const execute = async (): Promise<void> => {
     caBundleFile: task.caFile === null ? undefined : trustAuthority(task.caFile, folder),
     outputLimits: {
       logBytes: outputLimitBytes,
-      lastWords: `The ${phase.attributes.phase} was interrupted after ${outputLimitBytes} bytes of output, the limit of the built-in runner (KEELSON_RUNNER_OUTPUT_LIMIT_BYTES).`,
+      lastWords: `The ${phase.attributes.phase} was interrupted after ${outputLimitBytes} bytes of output, the limit of the built-in runner.`,
     },
   };
   await performPhase(parts, phase, join(phases, phase.runId), interruption);

@@ -39,17 +39,6 @@ export const acmeSettingsSchema = Type.Object(
         'Whether ACME accounts that agreed to other terms of service, or to none, must agree before they can order.',
       default: false,
     }),
-    acmeOpenOrders: Type.Integer({
-      description:
-        'Open orders (pending or ready) allowed per ACME account, counted by each replica.',
-      default: 1000,
-      minimum: 1,
-    }),
-    acmePendingAuthorizations: Type.Integer({
-      description: 'Pending authorizations allowed per ACME account, counted by each replica.',
-      default: 5000,
-      minimum: 1,
-    }),
     acmeDnsAccount01: Type.Boolean({
       description:
         'Also offer dns-account-01, as defined by draft-ietf-acme-dns-account-label; not an RFC.',

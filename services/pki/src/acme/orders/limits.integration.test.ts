@@ -8,12 +8,14 @@ const DAY_SECONDS = 24 * 3600;
 let acme: OpenAcme;
 let client: AcmeClient;
 beforeAll(async () => {
-  acme = await openAcme({
-    KEELSON_ACME_OPEN_ORDERS: '3',
-    KEELSON_ACME_PENDING_AUTHORIZATIONS: '6',
-    KEELSON_ACME_TLS_ALPN_ADDRESSES: 'true',
-    KEELSON_ACME_DNS_ACCOUNT_01: 'true',
-  });
+  acme = await openAcme(
+    {
+      KEELSON_ACME_TLS_ALPN_ADDRESSES: 'true',
+      KEELSON_ACME_DNS_ACCOUNT_01: 'true',
+    },
+    {},
+    { openOrderLimits: { orders: 3, pendingAuthorizations: 6 } },
+  );
 }, 60_000);
 afterAll(() => acme.close());
 beforeEach(async () => {

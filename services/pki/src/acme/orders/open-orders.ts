@@ -14,10 +14,14 @@ import { authorizationStatus, ORDER_LIFETIME_MS, type Order, orderStatus } from 
 import { firstOrderIdOf } from './domain/order-id.ts';
 import { ordersOf } from './order-records.ts';
 
+/** Limits of one account, counted by each replica. */
 export interface OpenOrderLimits {
+  /** Pending or ready. */
   readonly orders: number;
   readonly pendingAuthorizations: number;
 }
+
+export const OPEN_ORDER_LIMITS: OpenOrderLimits = { orders: 1000, pendingAuthorizations: 5000 };
 
 export interface OpenOrderParts {
   readonly store: Store;

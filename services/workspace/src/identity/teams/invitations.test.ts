@@ -27,8 +27,8 @@ beforeAll(async () => {
     config: {
       workspaceSmtpUrl: mail.url,
       workspaceMailFrom: 'keelson@keelson.example',
-      workspaceInvitationsLimit: 3,
     },
+    limits: { invitations: 3 },
   });
   for (const name of ['acme', 'globex']) {
     await harness.create('/organizations', 'organizations', { name, email: 'a@b.example' });

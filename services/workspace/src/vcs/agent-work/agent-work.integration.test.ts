@@ -21,7 +21,7 @@ const SHA = 'a'.repeat(40);
 const LIMIT = 10;
 
 const repositories = await startRepositoryHarness({
-  config: { workspaceRepositoryWorkLimit: LIMIT },
+  limits: { repositoryWork: LIMIT },
 });
 const { harness, runs, server, newIdentifier, createClient, createWorkspace } = repositories;
 const { repositoryOf, versionsOf, runsOf, deliver, pushed, logOf, reset } = repositories;

@@ -8,7 +8,7 @@ import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 const LIMIT = 20;
 
 const repositories = await startRepositoryHarness({
-  config: { workspaceRepositoryWorkLimit: LIMIT },
+  limits: { repositoryWork: LIMIT },
 });
 const { harness, server, createClient, connect, repositoryOf, deliver, pushed, logOf, reset } =
   repositories;

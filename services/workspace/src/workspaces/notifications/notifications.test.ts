@@ -55,10 +55,10 @@ beforeAll(async () => {
   runs = await startRunHarness({
     config: {
       workspaceOutboundRanges: ['127.0.0.1'],
-      workspaceNotificationsLimit: 3,
       workspaceSmtpUrl: mail.url,
       workspaceMailFrom: 'keelson@keelson.example',
     },
+    limits: { notifications: 3 },
   });
   ({ harness } = runs);
 });
