@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { bareEnvironment } from '@keelson/testkit';
 import { PROVIDER_ENVIRONMENT } from './provider-mirror.ts';
 import type { Installation } from './terraform-cli.ts';
 
@@ -51,8 +52,7 @@ export const startAgent = async (
   const child = spawn(process.execPath, [MAIN], {
     env: {
       ...PROVIDER_ENVIRONMENT,
-      PATH: process.env['PATH'],
-      HOME: folder,
+      ...bareEnvironment(folder),
       TF_CLI_CONFIG_FILE: providersFile,
       KEELSON_AGENT_ADDRESS: address,
       KEELSON_AGENT_TOKEN: token,

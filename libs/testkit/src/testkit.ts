@@ -4,6 +4,7 @@ export {
   AcmeSession,
   type AcmeSessionOptions,
 } from './acme-session.ts';
+export { bareEnvironment } from './bare-environment.ts';
 export { type DnsOptions, type DnsRecordType, type DnsServer, startDns } from './dns.ts';
 export { documentedCommands } from './documented-commands.ts';
 export { type FaultProxy, startFaultProxy } from './fault-proxy.ts';

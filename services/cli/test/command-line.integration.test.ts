@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import {
+  bareEnvironment,
   type KeelsonProcess,
   type NatsServer,
   startKeelson,
@@ -48,8 +49,7 @@ const run = async (
   const child = spawn(file, given, {
     cwd: folder.path,
     env: {
-      PATH: process.env['PATH'],
-      HOME: folder.path,
+      ...bareEnvironment(folder.path),
       KEELSON_ADDR: server.http,
       KEELSON_CONFIG_DIR: config,
       ...env,

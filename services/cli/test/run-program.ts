@@ -14,7 +14,7 @@ export interface Ended {
 export const runProgram = async (
   program: string,
   given: readonly string[],
-  options: { readonly cwd?: string; readonly env: Readonly<Record<string, string>> },
+  options: { readonly cwd?: string; readonly env: Readonly<NodeJS.ProcessEnv> },
 ): Promise<Ended> => {
   const child = spawn(program, given, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   const [out, err, [code]] = await Promise.all([

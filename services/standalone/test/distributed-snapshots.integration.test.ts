@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import {
+  bareEnvironment,
   type KeelsonProcess,
   type PostgresServer,
   type RedisServer,
@@ -105,7 +106,7 @@ const keelson = async (
   env: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly code: number; readonly out: string }> => {
   const ended = await promisify(execFile)(process.execPath, [COMMAND, ...given], {
-    env: { PATH: process.env['PATH'], HOME: folder.path, ...env },
+    env: { ...bareEnvironment(folder.path), ...env },
   }).catch((failed: { code: number; stdout: string; stderr: string }) => failed);
   return { code: 'code' in ended ? ended.code : 0, out: ended.stdout + ended.stderr };
 };

@@ -4,7 +4,13 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { findBinary, findFreePort, type KeelsonProcess, ServerProcess } from '@keelson/testkit';
+import {
+  bareEnvironment,
+  findBinary,
+  findFreePort,
+  type KeelsonProcess,
+  ServerProcess,
+} from '@keelson/testkit';
 
 const CLI = join(import.meta.dirname, '../../cli/src/main.ts');
 const MONITORING = join(import.meta.dirname, '../../../deploy/monitoring');
@@ -15,14 +21,14 @@ export interface Ended {
   readonly err: string;
 }
 
-/** Runs the command `keelson`. @param env in addition to PATH */
+/** Runs the command `keelson`. @param env in addition to a bare environment */
 export const keelson = async (
   given: readonly string[],
   env: Readonly<Record<string, string>>,
   input = '',
 ): Promise<Ended> => {
   const child = spawn(process.execPath, [CLI, ...given], {
-    env: { PATH: process.env['PATH'], HOME: '/nonexistent', ...env },
+    env: { ...bareEnvironment('/nonexistent'), ...env },
   });
   child.stdin.on('error', () => undefined).end(input);
   const [out, err, [code]] = await Promise.all([

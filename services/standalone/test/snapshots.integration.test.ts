@@ -10,6 +10,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import {
+  bareEnvironment,
   type KeelsonProcess,
   type S3Server,
   startKeelson,
@@ -132,7 +133,7 @@ const keelson = async (
   env: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly code: number; readonly out: string }> => {
   const ended = await promisify(execFile)(process.execPath, [COMMAND, ...given], {
-    env: { PATH: process.env['PATH'], HOME: folder.path, ...env },
+    env: { ...bareEnvironment(folder.path), ...env },
   }).catch((failed: { code: number; stdout: string; stderr: string }) => failed);
   return { code: 'code' in ended ? ended.code : 0, out: ended.stdout + ended.stderr };
 };

@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  bareEnvironment,
   type KeelsonProcess,
   startKeelson,
   type TemporaryDirectory,
@@ -38,7 +39,7 @@ const run = (
   runProgram(program, given, {
     cwd: folder.path,
     env: {
-      HOME: folder.path,
+      ...bareEnvironment(folder.path),
       PATH: `${join(folder.path, 'bin')}:${process.env['PATH']}`,
       KEELSON_ADDR: target.http,
       KEELSON_TOKEN: target.rootToken,

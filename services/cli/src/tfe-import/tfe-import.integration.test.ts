@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  bareEnvironment,
   type KeelsonProcess,
   startKeelson,
   type TemporaryDirectory,
@@ -36,7 +37,7 @@ const runHere = (
 ): Promise<Ended> =>
   runProgram(program, given, {
     env: {
-      HOME: folder.path,
+      ...bareEnvironment(folder.path),
       KEELSON_ADDR: target.http,
       KEELSON_API_TOKEN: target.apiToken,
       TFE_TOKEN: source.apiToken,
