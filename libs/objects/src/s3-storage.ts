@@ -1,51 +1,45 @@
 /** Objects in a bucket of S3-compatible storage. */
+import { createHash } from 'node:crypto';
 import { pause, systemClock } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
-import type { S3mini, S3ServiceError, UploadPart } from 's3mini';
-import type { Agent } from 'undici';
 import { requireKey } from './object-key.ts';
-import type { ObjectStorage, StoredObject } from './object-storage.ts';
+import type { ListObjectsOptions, ObjectStorage, StoredObject } from './object-storage.ts';
+import { bucketUrl, connectS3, type S3Client, type S3Options, S3Refusal } from './s3-client.ts';
+import { elementsOf, escapeXml, textOf } from './s3-xml.ts';
 
-export interface S3StorageOptions {
-  /** Such as https://s3.eu-central-1.amazonaws.com or http://127.0.0.1:9000. */
-  readonly endpoint: string;
-  readonly region: string;
-  readonly bucket: string;
+export interface S3StorageOptions extends S3Options {
   /** Prefix of all keys; empty, or ends with a slash. */
   readonly prefix: string;
-  /** Whether the bucket is part of the path of an address; otherwise it is part of the host name. */
-  readonly pathStyle: boolean;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  /** Limits the connection, the time to the head of an answer, and each pause in a body. */
-  readonly timeoutMs: number;
 }
 
 /** Parts of an object of unknown size. S3 accepts 5 MiB and more, and 10,000 parts: 160 GB. */
 const PART_BYTES = 16 * 1024 * 1024;
 const ATTEMPTS = 3;
 const FIRST_PAUSE_MS = 100;
-const BINARY = 'application/octet-stream';
+const BINARY = { 'content-type': 'application/octet-stream' };
+const XML = { 'content-type': 'application/xml' };
 const NEVER = new AbortController().signal;
-
-const bucketUrl = ({ endpoint, bucket, pathStyle }: S3StorageOptions): string => {
-  const url = new URL(endpoint);
-  if (!pathStyle) url.hostname = `${bucket}.${url.hostname}`;
-  return `${url.href.replace(/\/$/, '')}${pathStyle ? `/${bucket}` : ''}`;
-};
-
-const isServiceError = (error: unknown): error is S3ServiceError =>
-  error instanceof Error && 'serviceCode' in error;
 
 /** Refusals that a repetition of the request would not change. */
 const isFinal = (error: unknown): boolean =>
-  isServiceError(error) && error.status < 500 && error.status !== 429;
+  error instanceof S3Refusal && error.status < 500 && error.status >= 300 && error.status !== 429;
 
 const reasonOf = (error: unknown): string => {
-  if (isServiceError(error)) return `it answers ${error.status} ${error.serviceCode ?? ''}`.trim();
+  if (error instanceof S3Refusal) return `it answers ${error.message}`;
   for (let at = error; at instanceof Error; at = at.cause)
     if ('code' in at && typeof at.code === 'string') return at.code;
   return error instanceof Error ? error.message : String(error);
+};
+
+/** An answer of undefined for a key without an object; a bucket that does not exist is a fault. */
+const unlessAbsent = async <T>(asked: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof S3Refusal && error.status === 404 && error.code !== 'NoSuchBucket')
+      return undefined;
+    throw error;
+  }
 };
 
 /** Parts of equal size; only the last one may be smaller. */
@@ -66,37 +60,35 @@ async function* inParts(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   yield Buffer.concat(held);
 }
 
-interface Connection {
-  readonly client: S3mini;
-  readonly agent: Agent;
-}
+async function* noBytes(): AsyncGenerator<Uint8Array> {}
 
-/** Loads the client only where a storage is used: it takes 10 MB of memory. */
-const connect = async (options: S3StorageOptions): Promise<Connection> => {
-  const { region, accessKeyId, secretAccessKey, timeoutMs } = options;
-  const [{ S3mini }, { Agent, fetch }] = await Promise.all([import('s3mini'), import('undici')]);
-  const agent = new Agent({
-    connect: { timeout: timeoutMs },
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-  });
-  const dispatched = (input: string, init: object) =>
-    fetch(input, { ...init, redirect: 'error', dispatcher: agent });
-  const client = new S3mini({
-    endpoint: bucketUrl(options),
-    region,
-    accessKeyId,
-    secretAccessKey,
-    fetch: dispatched as unknown as typeof globalThis.fetch,
-  });
-  return { client, agent };
+/** @returns the id of a new upload in parts */
+const beginUpload = async (client: S3Client, key: string): Promise<string> => {
+  const query = { uploads: '' };
+  const { document } = await client.request({ method: 'POST', key, query, headers: BINARY });
+  const id = textOf(document, 'UploadId');
+  if (id === undefined) throw new Error('an answer without UploadId');
+  return id;
+};
+
+const completionOf = (etags: readonly string[]): Buffer => {
+  const parts = etags.map(
+    (etag, index) =>
+      `<Part><PartNumber>${index + 1}</PartNumber><ETag>${escapeXml(etag)}</ETag></Part>`,
+  );
+  return Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`);
+};
+
+const deletionOf = (keys: readonly string[]): Buffer => {
+  const objects = keys.map((key) => `<Object><Key>${escapeXml(key)}</Key></Object>`);
+  return Buffer.from(`<Delete><Quiet>true</Quiet>${objects.join('')}</Delete>`);
 };
 
 class S3Storage implements ObjectStorage {
   readonly place: string;
   readonly #options: S3StorageOptions;
   readonly #prefix: string;
-  #connection: Promise<Connection> | undefined;
+  #client: Promise<S3Client> | undefined;
 
   constructor(options: S3StorageOptions) {
     this.place = `${bucketUrl(options)}/${options.prefix}`;
@@ -105,9 +97,9 @@ class S3Storage implements ObjectStorage {
   }
 
   /** All requests may be repeated: they write or remove the same object again. */
-  async #attempt<T>(request: (client: S3mini) => Promise<T>): Promise<T> {
-    this.#connection ??= connect(this.#options);
-    const { client } = await this.#connection;
+  async #attempt<T>(request: (client: S3Client) => Promise<T>): Promise<T> {
+    this.#client ??= connectS3(this.#options);
+    const client = await this.#client;
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await request(client);
@@ -123,27 +115,36 @@ class S3Storage implements ObjectStorage {
     return this.#prefix + requireKey(key);
   }
 
-  async put(key: string, bytes: Uint8Array): Promise<void> {
+  async put(key: string, body: Uint8Array): Promise<void> {
     const name = this.#key(key);
-    await this.#attempt((client) => client.putObject(name, bytes, BINARY));
+    await this.#attempt((client) =>
+      client.request({ method: 'PUT', key: name, headers: BINARY, body }),
+    );
   }
 
   async putStream(key: string, chunks: AsyncIterable<Uint8Array>): Promise<number> {
     const name = this.#key(key);
-    const upload = await this.#attempt((client) => client.getMultipartUploadId(name, BINARY));
+    const uploadId = await this.#attempt((client) => beginUpload(client, name));
+    const upload = { key: name, query: { uploadId } };
     try {
-      const parts: UploadPart[] = [];
+      const etags: string[] = [];
       let sizeBytes = 0;
-      for await (const part of inParts(chunks)) {
-        const number = parts.length + 1;
-        parts.push(await this.#attempt((client) => client.uploadPart(name, upload, part, number)));
-        sizeBytes += part.byteLength;
+      for await (const body of inParts(chunks)) {
+        const query = { uploadId, partNumber: String(etags.length + 1) };
+        const { etag } = await this.#attempt((client) =>
+          client.request({ method: 'PUT', key: name, query, body }),
+        );
+        etags.push(etag);
+        sizeBytes += body.byteLength;
       }
-      await this.#attempt((client) => client.completeMultipartUpload(name, upload, parts));
+      const body = completionOf(etags);
+      await this.#attempt((client) =>
+        client.request({ method: 'POST', ...upload, headers: XML, body }),
+      );
       return sizeBytes;
     } catch (error) {
       // Otherwise its parts occupy space until a rule of the bucket removes unfinished uploads.
-      await this.#attempt((client) => client.abortMultipartUpload(name, upload)).catch(
+      await this.#attempt((client) => client.request({ method: 'DELETE', ...upload })).catch(
         () => undefined,
       );
       throw error;
@@ -152,54 +153,51 @@ class S3Storage implements ObjectStorage {
 
   async get(key: string): Promise<Uint8Array | undefined> {
     const name = this.#key(key);
-    const found = await this.#attempt((client) => client.getObjectArrayBuffer(name));
-    return found === null ? undefined : new Uint8Array(found);
+    return this.#attempt(async (client) => {
+      const answer = await unlessAbsent(client.open({ method: 'GET', key: name }));
+      return answer && new Uint8Array(await answer.arrayBuffer());
+    });
   }
 
   async getStream(key: string): Promise<AsyncIterable<Uint8Array> | undefined> {
     const name = this.#key(key);
-    const response = await this.#attempt((client) => client.getObjectResponse(name));
-    return (response?.body as AsyncIterable<Uint8Array> | null | undefined) ?? undefined;
+    const answer = await this.#attempt((client) =>
+      unlessAbsent(client.open({ method: 'GET', key: name })),
+    );
+    return answer && ((answer.body as AsyncIterable<Uint8Array> | null) ?? noBytes());
   }
 
   async list(
     prefix: string,
-    { after, limit }: { readonly after?: string; readonly limit: number },
+    { after, limit }: ListObjectsOptions,
   ): Promise<readonly StoredObject[]> {
-    const options = after === undefined ? {} : { 'start-after': this.#prefix + after };
-    const page = await this.#attempt(async (client) => {
-      const found = await client.listObjectsPaged(
-        '/',
-        this.#prefix + prefix,
-        limit,
-        undefined,
-        options,
-      );
-      if (!found) {
-        const { S3ServiceError } = await import('s3mini');
-        throw new S3ServiceError('there is no such bucket', 404, 'NoSuchBucket');
-      }
-      return found;
-    });
-    return (page.objects ?? []).map(({ Key, Size, LastModified }) => ({
-      key: Key.slice(this.#prefix.length),
-      sizeBytes: Number(Size),
-      modifiedAtMs: new Date(LastModified).getTime(),
+    const query = {
+      'list-type': '2',
+      prefix: this.#prefix + prefix,
+      'max-keys': String(limit),
+      ...(after !== undefined && { 'start-after': this.#prefix + after }),
+    };
+    const { document } = await this.#attempt((client) => client.request({ method: 'GET', query }));
+    return elementsOf(document, 'Contents').map((object) => ({
+      key: (textOf(object, 'Key') ?? '').slice(this.#prefix.length),
+      sizeBytes: Number(textOf(object, 'Size')),
+      modifiedAtMs: new Date(textOf(object, 'LastModified') ?? '').getTime(),
     }));
   }
 
   async delete(keys: readonly string[]): Promise<void> {
     if (keys.length === 0) return;
-    const names = keys.map((key) => this.#key(key));
-    await this.#attempt(async (client) => {
-      const deleted = await client.deleteObjects(names);
-      if (deleted.includes(false)) throw new Error('some objects were not deleted');
-    });
+    const body = deletionOf(keys.map((key) => this.#key(key)));
+    const headers = { ...XML, 'content-md5': createHash('md5').update(body).digest('base64') };
+    // The answer lists the objects that were not deleted as errors.
+    await this.#attempt((client) =>
+      client.request({ method: 'POST', query: { delete: '' }, headers, body }),
+    );
   }
 
   async close(): Promise<void> {
-    const connection = await this.#connection;
-    await connection?.agent.destroy();
+    const client = await this.#client;
+    await client?.close();
   }
 }
 
