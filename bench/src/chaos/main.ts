@@ -1,7 +1,7 @@
 /**
  * `npm run chaos` lists the trials; `npm run chaos -- <name>… [--short] [--count N] [--minutes M] [--seed N]`
  * runs some. Minutes are the duration of a trial that counts seconds, and the time limit of any other. Without
- * `--count` and `--seed`, KEELSON_PROPERTY_FACTOR and KEELSON_PROPERTY_SEED apply to trials of inputs.
+ * `--count` and `--seed`, PROPERTY_FACTOR and PROPERTY_SEED apply to trials of inputs.
  */
 import { parseArgs } from 'node:util';
 import { type Chaos, extentOf } from './chaos.ts';
