@@ -37,6 +37,9 @@ const JSON_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-
 /** Shared by all responses. */
 const JSON_HEADER_LIST = edgeResponse(200, JSON_HEADERS).head.headers;
 
+/** Has the type of other answers, because the vendor's server sends it and clients compare it. */
+const EMPTY_RESPONSE = edgeResponse(204, JSON_HEADERS);
+
 const jsonResponse = (status: number, document: unknown): EdgeResponse => ({
   head: { status, headers: JSON_HEADER_LIST },
   body: Buffer.from(JSON.stringify(document)),
@@ -118,7 +121,7 @@ export const renderAnswer = (
   warnings: readonly string[],
 ): EdgeResponse => {
   if (answer === undefined)
-    return warnings.length === 0 ? edgeResponse(204) : renderAnswer({}, request, warnings);
+    return warnings.length === 0 ? EMPTY_RESPONSE : renderAnswer({}, request, warnings);
   if (ANSWERED in answer) return answer[ANSWERED];
   const allWarnings = answer.warnings === undefined ? warnings : [...answer.warnings, ...warnings];
   const envelope = {

@@ -129,6 +129,12 @@ describe('answers', () => {
     ]);
   });
 
+  test('an empty answer names the type that others have: the Java driver requires it', async () => {
+    const { head } = await send(things, { method: 'DELETE' });
+    expect(head.status).toBe(204);
+    expect(head.headers).toContainEqual({ name: 'content-type', value: 'application/json' });
+  });
+
   test('a list without keys is 404', async () => {
     expect(await answer(things, { method: 'LIST' })).toEqual([404, { errors: [] }]);
     expect(await answer(things, { method: 'LIST', query: 'list=true&tags=a' })).toEqual([

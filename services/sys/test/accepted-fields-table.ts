@@ -172,6 +172,7 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       plugin_name: elsewhere(MOUNTS, 'plugin_name'),
       description: DESCRIPTION,
       ...inFields('config', CONFIG),
+      'config.description': elsewhere(MOUNTS, 'takes the description from config'),
       options: warned({ version: '2' }),
       local: shown(true, proof('src/mounts/local-mounts.integration.test.ts', 'local: true')),
       seal_wrap: refused(true),

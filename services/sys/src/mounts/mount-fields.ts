@@ -79,6 +79,11 @@ const MOUNT_CONFIG_FIELDS = {
 } as const;
 
 const DESCRIPTION = { description: 'For people: returned only.', maxLength: 4096 } as const;
+/** Clients that have one type for enabling and tuning send it here. */
+const DESCRIPTION_IN_CONFIG = field.string({
+  description: 'Another place for the description of the mount.',
+  maxLength: DESCRIPTION.maxLength,
+});
 const OPTIONS = {
   description: 'Options of the engine; recorded with a warning, since no engine has any.',
   maxLength: 16_384,
@@ -88,7 +93,10 @@ export const ENABLE_FIELDS = {
   path: field.string({ description: 'Path of the mount.', required: true }),
   type: field.string({ description: 'Engine type.', default: '', maxLength: 128 }),
   description: field.string({ ...DESCRIPTION, default: '' }),
-  config: field.objectOf({ description: 'Tuning from the start.', members: MOUNT_CONFIG_FIELDS }),
+  config: field.objectOf({
+    description: 'Tuning from the start.',
+    members: { ...MOUNT_CONFIG_FIELDS, description: DESCRIPTION_IN_CONFIG },
+  }),
   options: field.stringMap({ ...OPTIONS, default: {} }),
   local: field.bool({ description: 'Not replicated to performance secondaries.', default: false }),
   seal_wrap: unsupportedFlag('seal_wrap'),

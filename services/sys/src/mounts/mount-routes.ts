@@ -99,6 +99,9 @@ const tableRoutes = (
             if (older !== '' && older !== type)
               refuse('plugin_name is the older name of type; only one of them may be given');
             if (type === '') refuse('backend type must be specified as a string');
+            const description = fields.description || (fields.config.description ?? '');
+            if ((fields.config.description || description) !== description)
+              refuse('description and config.description differ; one of them is enough');
             const path = toMountPath(fields.path);
             const config = toMountConfig(fields.config);
             const keptBack = fields.local ? await context.keptBackPaths() : [];
@@ -108,7 +111,7 @@ const tableRoutes = (
               { namespaceId: namespace.id, table, path },
               {
                 type,
-                description: fields.description,
+                description,
                 local: fields.local,
                 options: fields.options,
                 config,

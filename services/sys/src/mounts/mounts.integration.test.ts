@@ -99,6 +99,22 @@ describe('enabling', () => {
     );
   });
 
+  test('takes the description from config, too, as the Java driver sends it', async () => {
+    const described = (path: string, body: object) =>
+      harness.asRoot('POST', `sys/mounts/${path}`, { body: { type: 'sample', ...body } });
+    const config = { description: 'of the team' };
+    expect((await described('inside', { config })).status).toBe(204);
+    expect((await described('twice', { description: 'of the team', config })).status).toBe(204);
+    const { data } = (await harness.asRoot('GET', 'sys/mounts')).body;
+    expect([data['inside/'].description, data['twice/'].description]).toEqual([
+      'of the team',
+      'of the team',
+    ]);
+    expect(await described('torn', { description: 'of another', config })).toEqual(
+      refusal('description and config.description differ; one of them is enough'),
+    );
+  });
+
   test('warns of settings that it does not know, also inside of config', async () => {
     const { status, body } = await enable('pki', {
       seal_wraps: true,
