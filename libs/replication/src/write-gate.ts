@@ -100,6 +100,7 @@ export const guardWrites = (store: Store, gate: WriteGate): Store => {
           hasWritten = true;
           tx.writeAs(path, encoder, value);
         },
+        writableVersion: (kind) => tx.writableVersion(kind),
         delete: (path) => {
           gate.requireOpen(path);
           hasWritten = true;

@@ -97,6 +97,8 @@ export interface Transaction extends Reads {
   write(path: string, value: Uint8Array): void;
   /** Like `write`, in the form that the encoder gives the value. */
   writeAs<T>(path: string, encoder: RecordEncoder<T>, value: T): void;
+  /** The version of a kind that `writeAs` writes at most; the transaction runs again if it is raised meanwhile. */
+  writableVersion(kind: string): number;
   delete(path: string): void;
 }
 

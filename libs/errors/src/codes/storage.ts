@@ -14,6 +14,12 @@ export const STORAGE_ERRORS = {
     retry: true,
     message: 'the lease {lease} passed to another holder',
   },
+  'storage.not_unique': {
+    grpc: 'ALREADY_EXISTS',
+    http: 409,
+    retry: false,
+    message: 'another record of {kind} has this {name} already',
+  },
   'storage.superseded': {
     grpc: 'ABORTED',
     http: 503,

@@ -6,7 +6,7 @@ import type { TSchema } from 'typebox';
 import type { Shaped } from '../shapes/shape.ts';
 import type { RecordScope } from '../store.ts';
 import { type RecordFormat, recordCodec } from './codec.ts';
-import { type IndexName, type IndexOf, registerIndexes } from './index-rows.ts';
+import { factsOf, type IndexName, type IndexOf, registerIndexes } from './index-declaration.ts';
 import { type IndexedCollection, indexedRecords } from './indexed-collection.ts';
 import {
   type KeySegments,
@@ -46,7 +46,7 @@ export interface IndexedOptions<Shape extends TSchema, Index extends IndexOf<Sha
     Ownership<typeof FIRST_SEGMENT | IndexName<Index>> {
   readonly scope: RecordScope;
   readonly keys?: KeySegments;
-  /** Fields by which records are found; see `index-rows.ts`. */
+  /** Fields by which records are found; see `index-declaration.ts`. */
   readonly index: readonly Index[];
 }
 
@@ -80,7 +80,7 @@ export interface Placed<Records> extends Declared {
 export function collection<Shape extends TSchema, const Index extends IndexOf<Shaped<Shape>>>(
   name: string,
   options: IndexedOptions<Shape, Index>,
-): IndexedCollection<Shaped<Shape>, IndexName<Index>> & Declared;
+): IndexedCollection<Shaped<Shape>, Index> & Declared;
 export function collection<Shape extends TSchema>(
   name: string,
   options: CollectionOptions<Shape>,
@@ -98,11 +98,17 @@ export function collection<Shape extends TSchema, Index extends IndexOf<Shaped<S
   const records = recordsBelow(`${scope}/${name}/`, codec, keys);
   const facts = { name, scopes: [scope], isSingle: false, codec, ...format };
   if (index === undefined) return { ...records, declaration: registerOwned(facts) };
-  const indexed = indexedRecords(records, index);
-  registerIndexes(name, [scope], index);
+  const indexes = index.map((one) => factsOf(name, one));
+  for (const { since } of indexes)
+    if (since > format.version) throw new Error(`an index of ${name} is newer than its version`);
+  const { indexed, rows } = indexedRecords<Shaped<Shape>, Index>(records, indexes);
+  registerIndexes(name, [scope], indexes);
+  const keyOf = (path: string): string => path.slice(records.prefix.length);
   const declaration = registerOwned({
     ...facts,
-    deleteAt: (tx, path) => indexed.delete(tx, path.slice(records.prefix.length)),
+    indexes: rows,
+    deleteAt: (tx, path) => indexed.delete(tx, keyOf(path)),
+    writeAt: (tx, path, value) => indexed.write(tx, keyOf(path), value as Shaped<Shape>),
   });
   return { ...indexed, declaration };
 }

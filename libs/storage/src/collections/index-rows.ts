@@ -1,35 +1,27 @@
 /**
  * Indexes of collections. A row of an index is a record below `<scope>/<name>~<index>/`, whose path continues with
- * a value and the key of the indexed record. It is written and deleted in the transaction that writes and deletes
- * that record, and replicated, copied and restored like any other record. An index is therefore valid at every
- * commit of every store that has all records of its collection.
+ * a value and, unless the index is unique, the key of the indexed record. It is written and deleted in the
+ * transaction that writes and deletes that record, and replicated, copied and restored like any other record. An
+ * index is therefore valid at every commit of every store that has all records of its collection.
+ *
+ * An index that is added later has rows of exactly the records that are stored in its version or a newer one. A
+ * mark says that no older ones are left. It is a record too, so that it arrives where the rows arrive.
  */
-import { Type } from 'typebox';
+import { KeelsonError } from '@keelson/errors';
+import { listNames } from '../records/listing.ts';
 import { unlessDamaged } from '../records/readable-records.ts';
-import type { ListOptions, Reads, RecordScope, Transaction } from '../store.ts';
-import { recordCodec } from './codec.ts';
+import { comparePaths } from '../records/record-path.ts';
+import type { ListOptions, Reads, Store, Transaction } from '../store.ts';
+import { versionOf } from './codec.ts';
+import {
+  type IndexFacts,
+  type IndexValue,
+  markOf,
+  rowCodec,
+  uniqueRowCodec,
+} from './index-declaration.ts';
 import { pathsBelow } from './paths-below.ts';
 import { isName, type RecordCollection, type RecordKey } from './record-collection.ts';
-import { register } from './table.ts';
-
-/** A value of an index, of one or more segments. */
-export type IndexValue = string | RecordKey;
-
-/** An index whose values are computed from a record, which may have any number of them. */
-export interface DerivedIndex<T, Name extends string = string> {
-  readonly name: Name;
-  readonly values: (record: T) => readonly IndexValue[];
-}
-
-/**
- * The name of a field, or a derived index. A field contains text, or a list of texts; a record in which it is null
- * or absent is not in the index. Upgrades of the collection do not change the values.
- */
-export type IndexOf<T> = (keyof T & string) | DerivedIndex<T>;
-
-export type IndexName<Index> = Index extends { readonly name: infer Name extends string }
-  ? Name
-  : Extract<Index, string>;
 
 /** The records with a value, in order of their keys. */
 export interface RecordIndex<T> {
@@ -39,102 +31,275 @@ export interface RecordIndex<T> {
   records(reads: Reads, value: IndexValue): Promise<readonly T[]>;
 }
 
-const rowShape = Type.Object({});
-const rowCodec = recordCodec('index', { version: 1, shape: rowShape });
+/** The only record with a value. */
+export interface UniqueIndex<T> {
+  /** @throws KeelsonError the same as `RecordCollection.find` */
+  find(reads: Reads, value: IndexValue): Promise<T | undefined>;
+  findKey(reads: Reads, value: IndexValue): Promise<string | undefined>;
+  /** The values directly below these segments, as `RecordCollection.keys` returns names. */
+  values(reads: Reads, below?: RecordKey, options?: ListOptions): Promise<readonly string[]>;
+}
 
-const valuesOf = <T>(index: IndexOf<T>, record: T): readonly IndexValue[] => {
-  if (typeof index === 'object') return index.values(record);
-  const found: unknown = record[index];
-  return found === null || found === undefined ? [] : ([found].flat() as string[]);
-};
-
-const nameOf = (index: IndexOf<never>): string => (typeof index === 'object' ? index.name : index);
+/** Records of one page of a walk over a collection. */
+const PAGE = 200;
 
 const segmentsOf = (value: IndexValue): RecordKey => (typeof value === 'string' ? [value] : value);
 
-/** Declares the rows of the indexes as records of their own kinds. */
-export const registerIndexes = (
-  name: string,
-  scopes: readonly RecordScope[],
-  indexes: readonly IndexOf<never>[],
-): void => {
-  for (const index of indexes)
-    register({
-      name: `${name}~${nameOf(index)}`,
-      scopes,
-      isSingle: false,
-      version: 1,
-      shape: rowShape,
-      codec: rowCodec,
-      owners: [],
-      indexOf: name,
-      deleteAt: (tx, path) => tx.delete(path),
-    });
-};
+const isReachable = (value: IndexValue): boolean => segmentsOf(value).every(isName);
+
+/** A row, and the key of its record. */
+type Row<T> = readonly [path: string, key: string, index: IndexFacts<T>];
 
 /** The rows of all indexes of a collection at one place. */
 export class IndexRows<T> {
   readonly #records: RecordCollection<T>;
-  readonly #indexes: readonly IndexOf<T>[];
-  /** Path of the collection without the final slash. */
-  readonly #path: string;
+  readonly #indexes: readonly IndexFacts<T>[];
+  /** Ends with a slash. */
+  readonly #scope: string;
 
-  constructor(records: RecordCollection<T>, indexes: readonly IndexOf<T>[]) {
+  constructor(records: RecordCollection<T>, indexes: readonly IndexFacts<T>[]) {
     this.#records = records;
     this.#indexes = indexes;
-    this.#path = records.prefix.slice(0, -1);
+    this.#scope = records.prefix.slice(0, records.prefix.indexOf('/') + 1);
   }
 
-  prefixOf(index: string, value: IndexValue): string {
-    return `${this.#path}~${index}/${segmentsOf(value).join('/')}/`;
-  }
-
-  /** Paths of the rows of a record. */
-  of(key: string, record: T): ReadonlySet<string> {
-    return new Set(
-      this.#indexes.flatMap((index) =>
-        valuesOf(index, record).map((value) => this.prefixOf(nameOf(index), value) + key),
-      ),
-    );
-  }
-
-  /** Replaces the rows of a stored record. @param after absent if the record is deleted */
-  async replace(tx: Transaction, key: string, after: ReadonlySet<string> = new Set()) {
+  /**
+   * Replaces the rows of a stored record, before it is written or deleted.
+   * @param record undefined if the record is deleted
+   * @throws KeelsonError `storage.not_unique`
+   */
+  async replace(tx: Transaction, key: string, record: T | undefined): Promise<void> {
     const before = await this.#stored(tx, key);
-    for (const row of before.difference(after)) tx.delete(row);
-    for (const row of after.difference(before)) tx.writeAs(row, rowCodec, {});
+    const version = tx.writableVersion(this.#records.codec.kind);
+    const after = record === undefined ? [] : this.#rowsOf(key, record, version);
+    const kept = new Set(after.map(([path]) => path));
+    for (const path of before ?? []) if (!kept.has(path)) tx.delete(path);
+    if (record !== undefined) await this.#requireUnique(tx, key, record, before);
+    for (const [path, , { isUnique }] of after) {
+      if (before?.has(path)) continue;
+      if (isUnique) tx.writeAs(path, uniqueRowCodec, { id: key });
+      else tx.writeAs(path, rowCodec, {});
+    }
+    if (before === undefined && record !== undefined) await this.#beginComplete(tx, version);
   }
 
-  /** Paths of the rows in the store. All rows are searched for those of a record that cannot be read. */
-  async #stored(tx: Transaction, key: string): Promise<ReadonlySet<string>> {
+  /** Rows in the indexes of a version. */
+  #rowsOf(key: string, record: T, version: number): readonly Row<T>[] {
+    return this.#indexes
+      .filter(({ since }) => since <= version)
+      .flatMap((index) => this.#rowsIn(index, key, record));
+  }
+
+  #rowsIn(index: IndexFacts<T>, key: string, record: T): readonly Row<T>[] {
+    return index
+      .values(record)
+      .map((value) => [this.#pathOf(index, value) + (index.isUnique ? '' : `/${key}`), key, index]);
+  }
+
+  /** Path of a value, without a final slash. */
+  #pathOf({ place }: IndexFacts<T>, value: IndexValue): string {
+    return `${this.#scope}${place}/${segmentsOf(value).join('/')}`;
+  }
+
+  /**
+   * Paths of the rows in the store; undefined if there is no record. All rows are searched for those of a record
+   * that cannot be read.
+   */
+  async #stored(tx: Transaction, key: string): Promise<ReadonlySet<string> | undefined> {
     const path = this.#records.path(key);
     const found = await unlessDamaged(
-      tx.readAs(path, this.#records.codec).then((record) => ({ record })),
+      Promise.all([tx.read(path), tx.readAs(path, this.#records.codec)]),
     );
-    if (found !== undefined)
-      return found.record === undefined ? new Set() : this.of(key, found.record);
-    const rows = await Promise.all(
-      this.#indexes.map((index) => pathsBelow(tx, `${this.#path}~${nameOf(index)}/`)),
+    if (found === undefined) {
+      const rows = await Promise.all(this.#indexes.map((index) => this.#search(tx, index, key)));
+      return new Set(rows.flat());
+    }
+    const [stored, record] = found;
+    if (stored === undefined || record === undefined) return undefined;
+    const { version } = versionOf(stored.value);
+    return new Set(this.#rowsOf(key, record, version).map(([row]) => row));
+  }
+
+  async #search(
+    reads: Reads,
+    { place, isUnique }: IndexFacts<T>,
+    key: string,
+  ): Promise<readonly string[]> {
+    const prefix = `${this.#scope}${place}/`;
+    if (!isUnique)
+      return (await pathsBelow(reads, prefix)).filter((row) => row.endsWith(`/${key}`));
+    const rows = await reads.scanAs(prefix, uniqueRowCodec, { onDamaged: () => undefined });
+    return rows.filter(([, { id }]) => id === key).map(([row]) => row);
+  }
+
+  async #requireUnique(
+    tx: Transaction,
+    key: string,
+    record: T,
+    before: ReadonlySet<string> | undefined,
+  ): Promise<void> {
+    for (const index of this.#indexes.filter(({ isUnique }) => isUnique))
+      for (const value of index.values(record)) {
+        if (before?.has(this.#pathOf(index, value))) continue;
+        const owner = await this.#findKey(tx, index, value);
+        if (owner === undefined || owner === key) continue;
+        const { name } = index;
+        throw new KeelsonError('storage.not_unique', { kind: this.#records.codec.kind, name });
+      }
+  }
+
+  async #isComplete(reads: Reads, index: IndexFacts<T>): Promise<boolean> {
+    if (index.since === 1) return true;
+    return (await reads.readAs(this.#scope + markOf(index), rowCodec)) !== undefined;
+  }
+
+  #mark(tx: Transaction, index: IndexFacts<T>): void {
+    tx.writeAs(this.#scope + markOf(index), rowCodec, {});
+  }
+
+  /** Marks later indexes when the first record of a collection is written. */
+  async #beginComplete(tx: Transaction, version: number): Promise<void> {
+    for (const index of this.#indexes) {
+      if (index.since > version || (await this.#isComplete(tx, index))) continue;
+      const [other] = await tx.list(this.#records.prefix, { limit: 1 });
+      if (other === undefined) this.#mark(tx, index);
+    }
+  }
+
+  /**
+   * Marks later indexes as complete if all records are stored in their versions. Nobody writes older versions once
+   * the newer ones are writable.
+   */
+  async finish(store: Store): Promise<void> {
+    const unmarked: IndexFacts<T>[] = [];
+    for (const index of this.#indexes)
+      if (!(await this.#isComplete(store, index))) unmarked.push(index);
+    if (unmarked.length === 0) return;
+    const { kind } = this.#records.codec;
+    const writable = await store.transact((tx) => tx.writableVersion(kind));
+    const oldest = Math.min(writable, await this.#oldestVersion(store));
+    await store.transact((tx) => {
+      for (const index of unmarked) if (index.since <= oldest) this.#mark(tx, index);
+    });
+  }
+
+  /** 0 if a record cannot be read, because an older version of it may be restored. */
+  async #oldestVersion(store: Store): Promise<number> {
+    let oldest = Number.POSITIVE_INFINITY;
+    const onDamaged = (): void => {
+      oldest = 0;
+    };
+    for (let after: string | undefined; ; ) {
+      const options = { limit: PAGE, onDamaged, ...(after !== undefined && { after }) };
+      const page = await store.scan(this.#records.prefix, options);
+      for (const { value } of page) oldest = Math.min(oldest, versionOf(value).version);
+      if (page.length === 0) return oldest;
+      after = page.at(-1)?.path;
+    }
+  }
+
+  /** The rows that all records should have, in order; without those of records that cannot be read. */
+  async #computed(reads: Reads, index: IndexFacts<T>): Promise<readonly Row<T>[]> {
+    const { entries } = await this.#records.readableEntries(reads);
+    return entries
+      .flatMap(([key, record]) => this.#rowsIn(index, key, record))
+      .sort(([a], [b]) => comparePaths(a, b));
+  }
+
+  async #list(
+    reads: Reads,
+    index: IndexFacts<T>,
+    prefix: string,
+    options?: ListOptions,
+  ): Promise<readonly string[]> {
+    if (await this.#isComplete(reads, index)) return reads.list(prefix, options);
+    const rows = await this.#computed(reads, index);
+    return listNames(
+      async ({ from, to }, limit) =>
+        rows
+          .map(([path]) => path)
+          .filter((path) => comparePaths(path, from) >= 0 && comparePaths(path, to) < 0)
+          .slice(0, limit),
+      prefix,
+      options,
     );
-    return new Set(rows.flat().filter((row) => row.endsWith(`/${key}`)));
+  }
+
+  async #findKey(
+    reads: Reads,
+    index: IndexFacts<T>,
+    value: IndexValue,
+  ): Promise<string | undefined> {
+    const wanted = this.#pathOf(index, value);
+    if (await this.#isComplete(reads, index))
+      return (await reads.readAs(wanted, uniqueRowCodec))?.id;
+    return (await this.#computed(reads, index)).find(([path]) => path === wanted)?.[1];
+  }
+
+  /** The first segments of the values of an index, as `Reads.list` returns names. */
+  firstValues(reads: Reads, name: string): Promise<readonly string[]> {
+    const index = this.#require(name);
+    return this.#list(reads, index, `${this.#scope}${index.place}/`);
+  }
+
+  /** Keys of at most `limit` records with a value. */
+  async allKeys(
+    reads: Reads,
+    name: string,
+    value: IndexValue,
+    limit = Number.POSITIVE_INFINITY,
+  ): Promise<readonly string[]> {
+    const index = this.#require(name);
+    const prefix = `${this.#pathOf(index, value)}/`;
+    const rows = (await this.#isComplete(reads, index))
+      ? await pathsBelow(reads, prefix, limit)
+      : (await this.#computed(reads, index))
+          .map(([path]) => path)
+          .filter((path) => path.startsWith(prefix))
+          .slice(0, limit);
+    return rows.map((row) => row.slice(prefix.length));
+  }
+
+  #require(name: string): IndexFacts<T> {
+    const index = this.#indexes.find((one) => one.name === name);
+    if (index === undefined) throw new Error(`${this.#records.prefix} has no index ${name}`);
+    return index;
   }
 
   index(name: string): RecordIndex<T> {
-    const isReachable = (value: IndexValue) => segmentsOf(value).every(isName);
+    const index = this.#require(name);
     return {
       keys: async (reads, value, options) =>
-        isReachable(value) ? reads.list(this.prefixOf(name, value), options) : [],
+        isReachable(value)
+          ? this.#list(reads, index, `${this.#pathOf(index, value)}/`, options)
+          : [],
       records: async (reads, value) => {
         if (!isReachable(value)) return [];
-        const prefix = this.prefixOf(name, value);
-        const rows = await pathsBelow(reads, prefix);
+        const keys = await this.allKeys(reads, name, value);
         const found = await Promise.all(
-          rows.map((row) =>
-            reads.readAs(this.#records.path(row.slice(prefix.length)), this.#records.codec),
-          ),
+          keys.map((key) => reads.readAs(this.#records.path(key), this.#records.codec)),
         );
         return found.filter((record) => record !== undefined);
       },
+    };
+  }
+
+  unique(name: string): UniqueIndex<T> {
+    const index = this.#require(name);
+    const findKey = async (reads: Reads, value: IndexValue): Promise<string | undefined> =>
+      isReachable(value) ? this.#findKey(reads, index, value) : undefined;
+    return {
+      findKey,
+      find: async (reads, value) => {
+        const key = await findKey(reads, value);
+        return key === undefined
+          ? undefined
+          : reads.readAs(this.#records.path(key), this.#records.codec);
+      },
+      values: async (reads, below = [], options) =>
+        isReachable(below)
+          ? this.#list(reads, index, `${[this.#scope + index.place, ...below].join('/')}/`, options)
+          : [],
     };
   }
 }

@@ -51,9 +51,8 @@ const pathsOwned = async (
           .map(async (scope) => {
             const place = `${scope}/${declaration.name}`;
             if (by === FIRST_SEGMENT) return pathsNaming(reads, place, declaration, id, limit);
-            const index = `${place}~${by}/${id}/`;
-            const rows = await pathsBelow(reads, index, limit);
-            return rows.map((row) => `${place}/${row.slice(index.length)}`);
+            const keys = await declaration.indexes?.allKeys(reads, by, id, limit);
+            return (keys ?? []).map((key) => `${place}/${key}`);
           }),
       ),
   );
@@ -110,18 +109,33 @@ export const removeOwned = async (
 /** Prefixes after which the ids of owners of this kind follow as the next segment. */
 const ownerPrefixes = (kind: string, scopes: readonly RecordScope[]): ReadonlySet<string> =>
   new Set(
-    declarationsOwnedBy(kind).flatMap(({ name, owners, scopes: stored }) =>
-      owners
-        .filter((owner) => owner.kind === kind)
-        .flatMap(({ by }) => {
-          const place = by === FIRST_SEGMENT ? `${name}/` : `${name}~${by}/`;
-          const [before = ''] = place.split('*', 1);
-          return stored
-            .filter((scope) => scopes.includes(scope))
-            .map((scope) => `${scope}/${before}`);
-        }),
-    ),
+    declarationsOwnedBy(kind)
+      .filter(({ owners }) => owners.some((one) => one.kind === kind && one.by === FIRST_SEGMENT))
+      .flatMap(({ name, scopes: stored }) => {
+        const [before = ''] = `${name}/`.split('*', 1);
+        return stored
+          .filter((scope) => scopes.includes(scope))
+          .map((scope) => `${scope}/${before}`);
+      }),
   );
+
+/** Owners of this kind that an index names. */
+const indexedOwners = async (
+  reads: Reads,
+  kind: string,
+  scopes: readonly RecordScope[],
+): Promise<readonly string[]> => {
+  const names = await Promise.all(
+    declarationsOwnedBy(kind)
+      .filter((declaration) => declaration.scopes.some((scope) => scopes.includes(scope)))
+      .flatMap(({ owners, indexes }) =>
+        owners
+          .filter((owner) => owner.kind === kind && owner.by !== FIRST_SEGMENT)
+          .map(async ({ by }) => (await indexes?.firstValues(reads, by)) ?? []),
+      ),
+  );
+  return names.flat();
+};
 
 /** Ids of the owners of a kind that own records in these scopes, whether or not they exist themselves. */
 export const listOwners = async (
@@ -130,6 +144,9 @@ export const listOwners = async (
   scopes: readonly RecordScope[] = SCOPES,
 ): Promise<ReadonlySet<string>> => {
   const prefixes = [...ownerPrefixes(kind, scopes)];
-  const names = await Promise.all(prefixes.map((prefix) => reads.list(prefix)));
+  const names = await Promise.all([
+    ...prefixes.map((prefix) => reads.list(prefix)),
+    indexedOwners(reads, kind, scopes),
+  ]);
   return new Set(names.flat().map((name) => name.replace(/\/$/, '')));
 };

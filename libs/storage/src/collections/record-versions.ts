@@ -38,6 +38,11 @@ export class RecordVersions {
     this.#own = newest(declared);
   }
 
+  /** The text of the head. */
+  get text(): string {
+    return this.#text;
+  }
+
   /** The versions of this process, as the head of a new store holds them. */
   get own(): string {
     return toText(this.#own);

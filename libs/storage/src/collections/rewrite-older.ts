@@ -2,7 +2,7 @@
 import { isDamage } from '@keelson/errors';
 import type { RecordScope, Store, TreeType } from '../store.ts';
 import { versionOf } from './codec.ts';
-import { findDeclaration } from './table.ts';
+import { declaredRecords, findDeclaration } from './table.ts';
 
 export interface RewrittenBatch {
   /** The path to continue after; undefined when there are no more records. */
@@ -37,16 +37,19 @@ const pathsAfter = async (
 
 const rewrite = (store: Store, paths: readonly string[]): Promise<number> => {
   const concerned = paths.flatMap((path) => {
-    const codec = findDeclaration(path)?.codec;
-    return codec === undefined || codec.version === 1 ? [] : [{ path, codec }];
+    const declaration = findDeclaration(path);
+    return declaration === undefined || declaration.version === 1 ? [] : [{ path, declaration }];
   });
   return store.transact(async (tx) => {
     let rewritten = 0;
-    for (const { path, codec } of concerned)
+    for (const { path, declaration } of concerned)
       try {
+        const { codec, writeAt } = declaration;
         const record = await tx.read(path);
         if (record === undefined || versionOf(record.value).version >= codec.version) continue;
-        tx.writeAs(path, codec, codec.decode(path, record.value));
+        const value = codec.decode(path, record.value);
+        if (writeAt === undefined) tx.writeAs(path, codec, value);
+        else await writeAt(tx, path, value);
         rewritten += 1;
       } catch (error) {
         // It is reported where it is read, and the others are rewritten.
@@ -56,8 +59,13 @@ const rewrite = (store: Store, paths: readonly string[]): Promise<number> => {
   });
 };
 
+const finishIndexes = async (store: Store, scopes: readonly RecordScope[]): Promise<void> => {
+  for (const { indexes, scopes: stored } of declaredRecords())
+    if (stored.every((scope) => scopes.includes(scope))) await indexes?.finish(store);
+};
+
 /**
- * Rewrites the older ones among the next records.
+ * Rewrites the older ones among the next records. After the last one, indexes that were added later are used.
  * @param scopes scopes that may be written
  * @param after '' for the first batch
  */
@@ -76,5 +84,6 @@ export const rewriteOlder = async (
         rewritten: await rewrite(store, paths),
       };
   }
+  await finishIndexes(store, scopes);
   return { after: undefined, examined: 0, rewritten: 0 };
 };

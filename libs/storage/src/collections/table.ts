@@ -1,7 +1,7 @@
 /** All kinds of records that the modules of this process declare. */
 import type { TSchema } from 'typebox';
 import { shapeDigest } from '../shapes/shape.ts';
-import type { RecordScope, Transaction } from '../store.ts';
+import type { Reads, RecordScope, Store, Transaction } from '../store.ts';
 import type { RecordCodec, RecordKind } from './codec.ts';
 
 /** In place of a field: the segment for which "*" stands in the name, or else the first segment of the key. */
@@ -15,6 +15,16 @@ export interface Owner<By extends string = string> {
   readonly by: By;
   /** The owner's id is the whole key, so that an owner has one record at most. Only for "*". */
   readonly isKey?: true;
+}
+
+/** The indexes of a kind of records, by their names. */
+export interface DeclaredIndexes {
+  /** Keys of at most `limit` records with a value. */
+  allKeys(reads: Reads, name: string, value: string, limit?: number): Promise<readonly string[]>;
+  /** The first segments of the values, as `Reads.list` returns names. */
+  firstValues(reads: Reads, name: string): Promise<readonly string[]>;
+  /** Ends the time in which an index that was added later lacks rows, if no record of an older version is left. */
+  finish(store: Store): Promise<void>;
 }
 
 /** Facts about a kind of records that hold without reading any. */
@@ -35,6 +45,9 @@ export interface Declaration {
   readonly kind?: string | undefined;
   /** The name of the collection, if the records are the rows of its index. */
   readonly indexOf?: string;
+  readonly indexes?: DeclaredIndexes;
+  /** Writes a record and its rows in indexes, if there are any. */
+  readonly writeAt?: (tx: Transaction, path: string, value: unknown) => Promise<void>;
   /** Deletes the record at a path and its rows in indexes. */
   readonly deleteAt: (tx: Transaction, path: string) => void | Promise<void>;
 }

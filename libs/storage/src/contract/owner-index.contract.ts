@@ -4,7 +4,7 @@ import { describe, expect, expectTypeOf, test } from 'vitest';
 import { collection, collections } from '../collections/collection.ts';
 import { deleteOwned, listOwners, removeOwned } from '../collections/owned-records.ts';
 import { nullable } from '../shapes/shape.ts';
-import { damage, entriesAfter, put, type StoreContext } from './store-context.ts';
+import { damage, entriesAfter, put, refusal, type StoreContext, text } from './store-context.ts';
 
 const shelves = collection('shelves', {
   scope: 'shared',
@@ -34,6 +34,22 @@ const books = collection('books', {
     'readerId',
     'topics',
     { name: 'title', values: ({ shelfId, title }) => [[shelfId, title]] },
+  ],
+});
+
+/** The rows of "name" are where an earlier release wrote them. */
+const members = collection('members', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({ name: Type.String(), card: Type.String() }),
+  index: [
+    {
+      name: 'name',
+      unique: true,
+      rows: 'member-names',
+      values: ({ name }) => [[name.slice(0, 1).toLowerCase(), name.toLowerCase()]],
+    },
+    { name: 'card', unique: true, values: ({ card }) => [card] },
   ],
 });
 
@@ -170,6 +186,75 @@ export const registerOwnerIndexContract = (context: StoreContext): void => {
         context.store.transact((tx) => books.write(tx, 'b1', { ...tale, title: 5 as never })),
       ).rejects.toThrow('another shape');
       expect(await paths()).toEqual([]);
+    });
+  });
+
+  describe('a unique index of a collection', () => {
+    const member = (name: string, card = name) => ({ name, card });
+    const join = (key: string, value: ReturnType<typeof member>) =>
+      context.store.transact((tx) => members.write(tx, key, value));
+    const rowsAt = async (prefix: string) =>
+      (await context.store.scan(prefix)).map(({ path, value }) => [path, text(value)]);
+
+    test('finds the only record with a value, at a place of its own', async () => {
+      await join('m1', member('Ann', 'c1'));
+      expect(await rowsAt('shared/member-names/')).toEqual([
+        ['shared/member-names/a/ann', '{"id":"m1"}'],
+      ]);
+      expect(await members.by.name.find(context.store, ['a', 'ann'])).toEqual(member('Ann', 'c1'));
+      expect(await members.by.card.findKey(context.store, 'c1')).toBe('m1');
+      expect(await members.by.name.values(context.store)).toEqual(['a/']);
+      expect(await members.by.name.values(context.store, ['a'])).toEqual(['ann']);
+      for (const value of ['', '..', 'a/ann', 'a\u0000']) {
+        expect(await members.by.name.find(context.store, value)).toBeUndefined();
+        expect(await members.by.name.values(context.store, [value])).toEqual([]);
+      }
+      const found = await members.by.name.find(context.store, ['a', 'bob']);
+      expectTypeOf(found?.card).toEqualTypeOf<string | undefined>();
+    });
+
+    test('refuses a second record with a value, and nothing is written', async () => {
+      await join('m1', member('Ann', 'c1'));
+      await expect(join('m2', member('ANN', 'c2'))).rejects.toThrow(refusal('storage.not_unique'));
+      await expect(
+        context.store.transact(async (tx) => {
+          await members.write(tx, 'm3', member('Cleo', 'c3'));
+          await members.write(tx, 'm4', member('Dan', 'c3'));
+        }),
+      ).rejects.toThrow(refusal('storage.not_unique'));
+      expect(await members.keys(context.store)).toEqual(['m1']);
+    });
+
+    test('has two records of one value never, also if both are written at once', async () => {
+      const outcomes = await Promise.allSettled(
+        ['m1', 'm2', 'm3'].map((key) => join(key, member('Ann', key))),
+      );
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      expect(await members.keys(context.store)).toHaveLength(1);
+    });
+
+    test('gives a value back that its record no longer has, in the same transaction too', async () => {
+      await join('m1', member('Ann', 'c1'));
+      await join('m1', member('Amy', 'c1'));
+      await join('m2', member('Ann', 'c2'));
+      await context.store.transact(async (tx) => {
+        await members.delete(tx, 'm1');
+        await members.write(tx, 'm3', member('Amy', 'c1'));
+      });
+      expect(await rowsAt('shared/members~card/')).toEqual([
+        ['shared/members~card/c1', '{"id":"m3"}'],
+        ['shared/members~card/c2', '{"id":"m2"}'],
+      ]);
+    });
+
+    test('loses the rows of a record that cannot be read', async () => {
+      await join('m1', member('Ann', 'c1'));
+      await join('m2', member('Bob', 'c2'));
+      await damage(context.store, members.path('m1'));
+      await context.store.transact((tx) => members.delete(tx, 'm1'));
+      expect(await rowsAt('shared/member-names/')).toEqual([
+        ['shared/member-names/b/bob', '{"id":"m2"}'],
+      ]);
     });
   });
 

@@ -1,6 +1,7 @@
 /** Guarantees of every backend of the store; each backend has a `….contract.test.ts` that registers it. */
 import { registerCollectionContract } from './collection.contract.ts';
 import { registerCopiesContract } from './copies.contract.ts';
+import { registerLaterIndexContract } from './later-index.contract.ts';
 import { registerListingContract } from './listing.contract.ts';
 import { registerMerkleContract } from './merkle.contract.ts';
 import { registerOwnerIndexContract } from './owner-index.contract.ts';
@@ -27,4 +28,5 @@ export const registerStoreContract = (createPlace: () => Promise<StorePlace>): v
   registerMerkleContract(context);
   registerCopiesContract(context);
   registerUpgradeContract(createPlace);
+  registerLaterIndexContract(createPlace);
 };

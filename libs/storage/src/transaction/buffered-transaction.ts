@@ -41,6 +41,8 @@ export class BufferedTransaction implements Transaction {
   readonly #found = new Map<string, ParsedRecord | undefined>();
   readonly #writes = new Map<string, Uint8Array | undefined>();
   readonly #stored = new Map<string, WalOperation>();
+  /** The versions that were writable at the first write; undefined before it. */
+  #writtenAs: string | undefined;
   #bytes = 0;
   #isOpen = true;
 
@@ -73,8 +75,9 @@ export class BufferedTransaction implements Transaction {
     this.#stored.set(operation.path, operation);
   }
 
-  /** Whether everything that was read is unchanged at the reader's position. */
+  /** Whether everything that was read is unchanged at the reader's position, and so are the writable versions. */
   isCurrent(): boolean {
+    if (this.#writtenAs !== undefined && this.#writtenAs !== this.#versions.text) return false;
     for (const [key, position] of this.#readAt)
       if (this.#reader.changes.hasChangedSince(key, position)) return false;
     return true;
@@ -164,9 +167,14 @@ export class BufferedTransaction implements Transaction {
   }
 
   writeAs<T>(path: string, encoder: RecordEncoder<T>, value: T): void {
-    const writable = this.#versions.writable(encoder.kind);
+    const writable = this.writableVersion(encoder.kind);
     const replaced = this.#found.get(path);
     this.write(path, encoder.encode(path, value, { writable, replaced }));
+  }
+
+  writableVersion(kind: string): number {
+    this.#writtenAs ??= this.#versions.text;
+    return this.#versions.writable(kind);
   }
 
   delete(path: string): void {
