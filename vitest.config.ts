@@ -33,6 +33,7 @@ const project = ({ name, include, exclude, seconds, isLast = false }: Part) => (
     // Services in a test wait for leases, intervals and other processes half of the time. Browsers and the programs of
     // conformance tests fill the cores by themselves.
     maxWorkers: SHARED_WORKERS.includes(name) ? CORES * 2 : CORES,
+    setupFiles: [join(import.meta.dirname, 'libs/testkit/src/failed-test-logs.ts')],
     include: [...include],
     exclude: ['**/node_modules/**', ...exclude],
     testTimeout: seconds * 1000,

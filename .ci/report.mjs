@@ -14,7 +14,24 @@ const namesOf = (task) => (task.type === 'module' ? [] : [...namesOf(task.parent
 const fullNameOf = (test) => namesOf(test).join(' ');
 const fileOf = (module) => relative(process.cwd(), module.moduleId);
 const titleOf = (test) => `${fileOf(test.module)}: ${fullNameOf(test)}`;
-const textOf = ({ stack, message }) => stack ?? message;
+
+/** Places in the repository on the stack of an error, beginning with the innermost. */
+const placesOf = ({ stack = '' }) =>
+  stack
+    .split('\n')
+    .filter((line) => /^ +at .*:\d+:\d+\)?$/.test(line) && !/node_modules|node:/.test(line))
+    .map((line) => line.replaceAll('file://', '').replaceAll(`${process.cwd()}/`, ''));
+
+/** The whole error: its message, the difference from what was expected, places in the repository, and its causes. */
+const textOf = (error) => {
+  const { name, message, diff, cause } = error;
+  return [
+    name === undefined ? message : `${name}: ${message}`,
+    ...(diff === undefined ? [] : [diff]),
+    ...placesOf(error),
+    ...(cause?.message === undefined ? [] : [`Caused by ${textOf(cause)}`]),
+  ].join('\n');
+};
 
 /** The text of an error that no test has met, if it comes from the code of a file, or is the end of its worker. */
 const strayTextOf = (error, { moduleId }) => {
@@ -33,6 +50,7 @@ const assertionOf = (test) => ({
   fullName: fullNameOf(test),
   status: statusOf(test),
   failureMessages: (test.result().errors ?? []).map(textOf),
+  childLogs: test.meta().childLogs ?? [],
 });
 
 /** The errors of the file, and of preparations for a group of its tests. */
@@ -87,6 +105,7 @@ export default class Report {
         project: module.project.name,
         status: hasFailed ? 'failed' : 'passed',
         message: errors[0] ?? '',
+        childLogs: module.meta().childLogs ?? [],
         ...this.#times.get(module.id),
         assertionResults: [...module.children.allTests()].map(assertionOf),
       };

@@ -6,7 +6,8 @@
  *                          skipped   a test that was left out, with the reason or NO REASON
  *                          unstable  a test that failed and passed when it was repeated
  *                          failed    a test that failed and did not pass when it was repeated, or a file as a whole
- *                        The latter two are followed by the first line of the error.
+ *                        The latter two are followed by the first error with its causes and places, and the last
+ *                        lines that the servers of the test have logged.
  *   times RUN            the seconds of tests by folder and layer, and of the twenty files that took longest
  *   counts RUN [REPEAT]  tests that passed, failed and were left out for a known reason
  *   passed RUN [REPEAT]  the vitest projects of which every file has passed, one per line
@@ -33,6 +34,10 @@ const REASONS = [
       /^(the field|a text that is returned) (private-key|service-provider|http-url|api-url) of OAuth clients/,
   },
 ];
+
+/** Of what is printed about a test that failed. */
+const MAX_ERROR_LINES = 100;
+const MAX_LINE_LENGTH = 500;
 
 const reasonOf = (test) =>
   REASONS.find(({ applies, names }) => applies && names.test(test.fullName))?.reason;
@@ -78,10 +83,18 @@ if (wanted === 'times') {
 }
 
 if (wanted === 'lists') {
-  const list = (heading, text, error) => {
+  const list = (heading, text, error, childLogs = []) => {
     console.log(`${heading.padEnd(9)} ${text}`);
-    const [line] = stripVTControlCharacters(error).split('\n');
-    if (line !== '') console.log(`          ${line}`);
+    const print = (lines, indent) => {
+      for (const line of lines)
+        console.log(`${' '.repeat(indent)}${line.slice(0, MAX_LINE_LENGTH)}`);
+    };
+    if (error !== '')
+      print(stripVTControlCharacters(error).split('\n').slice(0, MAX_ERROR_LINES), 10);
+    for (const { child, lines } of childLogs) {
+      print([`the log of ${child}`], 10);
+      print(lines, 12);
+    }
   };
   for (const { file, test, reason = 'NO REASON' } of skipped)
     list('skipped', `${nameOf(file)}: ${test.fullName} (${reason})`, '');
@@ -90,21 +103,30 @@ if (wanted === 'lists') {
   const failed = [];
   for (const file of failedFiles) {
     const again = repeatOf(file);
-    if (hasFailedAsWhole(file)) {
+    // A preparation may have failed beside tests.
+    if (hasFailedAsWhole(file) || file.message !== '') {
       const group = again?.status === 'passed' ? unstable : failed;
-      group.push([`${nameOf(file)}, as a whole`, file.message]);
+      group.push([`${nameOf(file)}, as a whole`, file.message, file.childLogs]);
     }
     for (const test of testsOf(file, 'failed')) {
       const hasPassedAgain = again?.assertionResults.some(
         ({ fullName, status }) => fullName === test.fullName && status === 'passed',
       );
       const group = hasPassedAgain ? unstable : failed;
-      group.push([`${nameOf(file)}: ${test.fullName}`, test.failureMessages[0] ?? '']);
+      group.push([
+        `${nameOf(file)}: ${test.fullName}`,
+        test.failureMessages[0] ?? '',
+        test.childLogs,
+      ]);
     }
     // Tests that failed only in the repetition.
     for (const test of again === undefined ? [] : testsOf(again, 'failed'))
       if (!testsOf(file, 'failed').some(({ fullName }) => fullName === test.fullName))
-        failed.push([`${nameOf(file)}: ${test.fullName}`, test.failureMessages[0] ?? '']);
+        failed.push([
+          `${nameOf(file)}: ${test.fullName}`,
+          test.failureMessages[0] ?? '',
+          test.childLogs,
+        ]);
   }
   for (const error of strayErrors) failed.push(['an error outside of all tests', error]);
   for (const entry of unstable) list('unstable', ...entry);

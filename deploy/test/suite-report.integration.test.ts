@@ -32,15 +32,41 @@ test('a test, a preparation, a file, an error that nobody awaits and a worker th
     expect.stringContaining('          Worker exited unexpectedly with signal SIGKILL'),
     `failed    ${CASES}/stray.case.ts, as a whole`,
     '          Error: nobody awaits this',
+    `              at ${CASES}/stray.case.ts:4:23`,
     `failed    ${CASES}/tests.case.ts: a group fails`,
     '          Error: a reason',
+    '          in two lines',
+    `              at ${CASES}/tests.case.ts:7:11`,
+    '          Caused by Error: a cause',
+    `              at ${CASES}/tests.case.ts:7:56`,
     `failed    ${CASES}/unloadable.case.ts, as a whole`,
     '          Error: not loaded',
+    `              at ${CASES}/unloadable.case.ts:4:7`,
     `failed    ${CASES}/unprepared.case.ts, as a whole`,
     '          Error: no database',
+    `              at ${CASES}/unprepared.case.ts:5:11`,
   ]);
   expect(printedVerdict('counts', report)).toEqual(['2 5 0']);
   expect(printedVerdict('passed', report)).toEqual([]);
+});
+
+test('the last lines of its servers follow a test or a preparation that failed', async () => {
+  const { report, ended } = await startRun('server');
+  await ended;
+  const lastLines = (server: string): readonly string[] => [
+    expect.stringMatching(new RegExp(`^          the log of sh .* ${server}$`)),
+    ...Array.from({ length: 20 }, (_, index) => `            ${server} ${index + 11}`),
+  ];
+  expect(printedVerdict('lists', report)).toEqual([
+    `failed    ${CASES}/server.case.ts, as a whole`,
+    '          Error: not prepared',
+    `              at ${CASES}/server.case.ts:22:11`,
+    ...lastLines('preparing'),
+    `failed    ${CASES}/server.case.ts: fails after its server has ended`,
+    '          Error: after the server',
+    `              at ${CASES}/server.case.ts:17:9`,
+    ...lastLines('failing'),
+  ]);
 });
 
 test('the test that runs is known while it runs, and so are those that have failed', async () => {

@@ -1,6 +1,7 @@
 /** Child processes that end with this process, so that a test run leaves nothing running. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import { recordLog } from './child-logs.ts';
 import { findBinary } from './find-binary.ts';
 
 export interface EndingChildOptions {
@@ -9,6 +10,8 @@ export interface EndingChildOptions {
   /** User and group of the child if this process is root. */
   readonly uid?: number;
   readonly gid?: number;
+  /** File to which the child writes its log, if it does not print it. */
+  readonly logFile?: string;
 }
 
 /** A child whose output is read and that has no input. */
@@ -26,7 +29,7 @@ process.once('exit', () => {
 export const spawnEndingWithUs = async (
   file: string,
   args: readonly string[],
-  options: EndingChildOptions = {},
+  { logFile, ...options }: EndingChildOptions = {},
 ): Promise<EndingChild> => {
   const [program, ...given] =
     process.platform === 'linux'
@@ -41,6 +44,7 @@ export const spawnEndingWithUs = async (
       : ([file, ...args] as const);
   const child = spawn(program, given, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);
+  recordLog(child, [file, ...args].join(' '), logFile);
   child.once('close', () => running.delete(child));
   return child;
 };

@@ -69,6 +69,7 @@ export const startKeelson = async (options: KeelsonOptions): Promise<KeelsonProc
   const [program, ...given] = withDisk(options, options.command ?? [process.execPath, MAIN]);
   const child = await spawnEndingWithUs(program, given, {
     ...(options.folder === undefined ? {} : { cwd: options.folder }),
+    logFile: join(options.dataFolder, 'keelson.log'),
     env: {
       ...process.env,
       KEELSON_HTTP_PORT: '0',
