@@ -100,6 +100,11 @@ export interface Transaction extends Reads {
   /** The version of a kind that `writeAs` writes at most; the transaction runs again if it is raised meanwhile. */
   writableVersion(kind: string): number;
   delete(path: string): void;
+  /**
+   * Whether records of this kind are written in its version. False while processes that know only an older one may
+   * read them: what has left the kind for another one is then still stored in it.
+   */
+  writesNewest(kind: { readonly kind: string; readonly version: number }): boolean;
 }
 
 /** Ties a commit to a lease: the store refuses it once another holder has called `takeFence`. */

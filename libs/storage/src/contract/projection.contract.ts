@@ -117,6 +117,88 @@ export const registerProjectionContract = (context: StoreContext): void => {
       expect((await all()).length).toBe(451);
     });
 
+    const bookings = collection('bookings', {
+      scope: 'shared',
+      version: 1,
+      keys: 'paths',
+      shape: Type.Object({ seats: Type.Number() }),
+    });
+    const book = (key: string, seats: number): Promise<void> =>
+      context.store.transact((tx) => bookings.write(tx, key, { seats }));
+    /** One row for each room, with the seats that are left. */
+    const freeSeats = (version: number): Projection => ({
+      ...roomTags(version),
+      parts: { booking: bookings },
+      tallies: ({ seats }) => [seats === 0 ? 'full' : 'free'],
+      rows: (room, _, { booking }) => {
+        const { name, seats } = room as Room;
+        const booked = (booking as { readonly seats: number } | undefined)?.seats ?? 0;
+        return [{ name, tag: '', seats: seats - booked }];
+      },
+    });
+    const left = async () => Object.fromEntries((await all()).map((row) => [row.name, row.seats]));
+
+    test('follow a record and its part, whichever is written, in one group or in several', async () => {
+      await context.reopen(freeSeats(1), { ...roomTags(1), table: 'other_tag' });
+      await book('1', 1);
+      expect(await left()).toEqual({});
+      await write('1', { name: 'one', seats: 4, tags: ['a'] });
+      expect(await left()).toEqual({ one: 3 });
+      await Promise.all([
+        write('1', { name: 'one', seats: 6, tags: ['b'] }),
+        book('1', 6),
+        write('2', { name: 'two', seats: 2, tags: [] }),
+        book('2', 1),
+        context.store.transact((tx) => {
+          bookings.write(tx, '3', { seats: 2 });
+          rooms.write(tx, '3', { name: 'three', seats: 5, tags: [] });
+        }),
+      ]);
+      expect(await left()).toEqual({ one: 0, two: 1, three: 3 });
+      expect(await context.store.tallies('room_tag', ['full', 'free'])).toEqual([1, 2]);
+      const others = await context.store.select((tables: Kysely<{ other_tag: { tag: string } }>) =>
+        tables.selectFrom('other_tag').select('tag'),
+      );
+      expect(others).toEqual([{ tag: 'b' }]);
+      await context.store.transact((tx) => bookings.delete(tx, '1'));
+      await context.store.transact((tx) => rooms.delete(tx, '3'));
+      expect(await left()).toEqual({ one: 6, two: 1 });
+      expect(await context.store.findDamagedProjections()).toEqual([]);
+    });
+
+    test('are built from records and their parts, and from those of another store', async () => {
+      for (let key = 100; key < 350; key += 1) {
+        await write(String(key), { name: `n${key}`, seats: 4, tags: [] });
+        if (key % 2 === 0) await book(String(key), 4);
+      }
+      await book('999', 4);
+      await context.reopen(freeSeats(1));
+      expect(await context.store.tallies('room_tag', ['full', 'free'])).toEqual([125, 125]);
+      expect(await context.store.findDamagedProjections()).toEqual([]);
+      const path = bookings.path('101');
+      const stored = context.store.encrypt(path, Buffer.from('{"seats":4}'));
+      await context.store.applyRecords('primary', [{ path, stored }]);
+      expect(await context.store.tallies('room_tag', ['full', 'free'])).toEqual([126, 124]);
+      expect(await context.store.findDamagedProjections()).toEqual([]);
+    });
+
+    test('have the rows of a record whose part is damaged, also when either is written', async () => {
+      await context.reopen(freeSeats(1));
+      await write('1', { name: 'one', seats: 4, tags: [] });
+      await book('1', 1);
+      await damage(context.store, bookings.path('1'));
+      await write('1', { name: 'one', seats: 5, tags: [] });
+      expect(await left()).toEqual({ one: 5 });
+      await book('1', 2);
+      expect(await left()).toEqual({ one: 3 });
+      await damage(context.store, rooms.path('1'));
+      await book('1', 3);
+      expect(await left()).toEqual({ one: 3 });
+      await write('1', { name: 'one', seats: 6, tags: [] });
+      expect(await left()).toEqual({ one: 3 });
+      expect(await context.store.tallies('room_tag', ['full', 'free'])).toEqual([0, 1]);
+    });
+
     test('reflect only the last of several commits to one record', async () => {
       await context.reopen(roomTags(1));
       await Promise.all(

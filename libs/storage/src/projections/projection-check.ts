@@ -2,7 +2,13 @@
 import type { Kysely } from 'kysely';
 import { rangeBelow } from '../records/record-path.ts';
 import type { StoredRecord } from '../store.ts';
-import { decideProjectedChange, type Projection, projectedRows, sumTallies } from './projection.ts';
+import {
+  decideProjectedChange,
+  type Parts,
+  type Projection,
+  projectedRows,
+  sumTallies,
+} from './projection.ts';
 import type { ProjectionTables } from './projection-tables.ts';
 
 interface CheckedTables {
@@ -36,13 +42,17 @@ export class ProjectionCheck {
     this.#columns = ['record_path', 'position', ...Object.keys(projection.columns).sort()];
   }
 
-  /** @param page records that follow those of the call before, without a gap */
-  async compare(page: readonly StoredRecord[]): Promise<void> {
+  /**
+   * @param page records that follow those of the call before, without a gap
+   * @param partsOf see `Projection.parts`
+   */
+  async compare(page: readonly StoredRecord[], partsOf: (path: string) => Parts): Promise<void> {
     const last = page.at(-1)?.path;
     if (last === undefined || this.#isDamaged) return;
     const changes = page.flatMap(({ path, value }) => {
       const { source } = this.#projection;
-      const rows = projectedRows(this.#projection, path, source.codec.decode(path, value));
+      const decoded = source.codec.decode(path, value);
+      const rows = projectedRows(this.#projection, path, decoded, partsOf(path));
       return decideProjectedChange(this.#projection, path, [], rows) ?? [];
     });
     for (const [key, count] of sumTallies(changes))

@@ -1,7 +1,7 @@
 /**
- * A projection is one SQL table whose rows follow from single records by a pure function. It answers
- * what a path lookup cannot (sorting, filtering, expiry) and contains only derived data, so it can be
- * dropped and rebuilt. Its columns are not encrypted, so no secret belongs in them.
+ * A projection is one SQL table whose rows follow from single records, and from those with the same key in other
+ * collections, by a pure function. It answers what a path lookup cannot (sorting, filtering, expiry) and contains
+ * only derived data, so it can be dropped and rebuilt. Its columns are not encrypted, so no secret belongs in them.
  */
 import type { RecordCodec } from '../collections/codec.ts';
 import type { RecordCollection } from '../collections/record-collection.ts';
@@ -25,14 +25,26 @@ export interface TextSearch<Column extends string = string> {
   readonly scope: Column;
 }
 
-export interface Projection<T = unknown, Row extends ProjectionRow = ProjectionRow> {
+/** Records from which rows follow. */
+export type RowSource<T> = Pick<RecordCollection<T>, 'prefix'> & {
+  readonly codec: Pick<RecordCodec<T>, 'version' | 'decode'>;
+};
+
+/** Values by the name of their collection in `Projection.parts`. */
+export type Parts = Readonly<Record<string, unknown>>;
+
+export interface Projection<
+  T = unknown,
+  Row extends ProjectionRow = ProjectionRow,
+  P extends Parts = Parts,
+> {
   /** Lower snake case; no two projections of a store share it. */
   readonly table: string;
   /** Must be raised with every change of the properties below; the table is then rebuilt. */
   readonly version: number;
-  readonly source: Pick<RecordCollection<T>, 'prefix'> & {
-    readonly codec: Pick<RecordCodec<T>, 'version' | 'decode'>;
-  };
+  readonly source: RowSource<T>;
+  /** Collections whose record with the same key contributes to the rows of a record of `source`. */
+  readonly parts?: { readonly [Name in keyof P]: RowSource<P[Name]> };
   readonly columns: Readonly<Record<keyof Row & string, ColumnType>>;
   /** Text sorts by its bytes in every database. */
   readonly indexes: readonly (readonly (keyof Row & string)[] | PartialIndex<keyof Row & string>)[];
@@ -41,14 +53,21 @@ export interface Projection<T = unknown, Row extends ProjectionRow = ProjectionR
   tallies?(row: Row): readonly string[];
   /** Rows that a rebuild writes for a record that cannot be decrypted; none by default. */
   rowsOfDamaged?(key: string): readonly Row[];
-  /** Computes the rows of one record from its key and value alone. */
-  rows(value: T, key: string): readonly Row[];
+  /**
+   * Computes the rows of one record from its key, its value and its parts alone.
+   * @param parts without those that do not exist or cannot be read
+   */
+  rows(value: T, key: string, parts: Partial<P>): readonly Row[];
 }
 
 /** Checks the types of a projection against each other. */
-export const defineProjection = <T, Row extends ProjectionRow>(
-  projection: Projection<T, Row>,
-): Projection<T, Row> => projection;
+export const defineProjection = <
+  T,
+  Row extends ProjectionRow,
+  P extends Parts = Readonly<Record<never, never>>,
+>(
+  projection: Projection<T, Row, P>,
+): Projection<T, Row, P> => projection;
 
 /** Changes of a group of commits to one table. */
 export interface ProjectedChange {
@@ -150,16 +169,19 @@ export const sumTallies = (changes: readonly ProjectedChange[]): ReadonlyMap<str
 };
 
 /**
- * Rows depend on the projection and on what its records decode to. Either version may only rise, and so their
+ * Rows depend on the projection and on what its records decode to. Each version may only rise, and so their
  * sum rises with every change.
  */
-export const rowVersionOf = ({ version, source }: Projection): number =>
-  version + source.codec.version - 1;
+export const rowVersionOf = ({ version, source, parts = {} }: Projection): number =>
+  [source, ...Object.values(parts)].reduce((sum, { codec }) => sum + codec.version - 1, version);
 
 /** @param value as the codec of the source decodes it; undefined if there is no record */
 export const projectedRows = (
   projection: Projection,
   path: string,
   value: unknown,
+  parts: Parts,
 ): readonly ProjectionRow[] =>
-  value === undefined ? [] : projection.rows(value, path.slice(projection.source.prefix.length));
+  value === undefined
+    ? []
+    : projection.rows(value, path.slice(projection.source.prefix.length), parts);

@@ -4,16 +4,19 @@
  */
 import { isDamage } from '@keelson/errors';
 import type { Kysely } from 'kysely';
-import { rangeBelow } from '../records/record-path.ts';
+import { unlessDamaged } from '../records/readable-records.ts';
+import { firstAfter, rangeBelow } from '../records/record-path.ts';
 import type { StoredRecord } from '../store.ts';
 import { layoutDigest, partsOf } from './layout.ts';
 import {
   type ColumnValue,
   decideProjectedChange,
+  type Parts,
   type ProjectedChange,
   type Projection,
   type ProjectionRow,
   projectedRows,
+  type RowSource,
 } from './projection.ts';
 import { ProjectionCheck } from './projection-check.ts';
 import type { ProjectedRecords, ProjectionTables } from './projection-tables.ts';
@@ -57,7 +60,11 @@ export class Projector {
   }
 
   isConcernedBy(path: string): boolean {
-    return this.#projections.some(({ source }) => path.startsWith(source.prefix));
+    return this.#projections.some(
+      ({ source, parts = {} }) =>
+        path.startsWith(source.prefix) ||
+        Object.values(parts).some(({ prefix }) => path.startsWith(prefix)),
+    );
   }
 
   /** @throws KeelsonError `storage.superseded` when tables are those of a newer version */
@@ -101,7 +108,8 @@ export class Projector {
   async #isDamaged(projection: Projection): Promise<boolean> {
     const check = new ProjectionCheck(this.#tables, projection);
     try {
-      for await (const page of this.#pagesOf(projection)) await check.compare(page);
+      for await (const page of this.#pagesOf(projection))
+        await check.compare(page, await this.#partsOfPage(projection, page));
     } catch (error) {
       if (isDamage(error)) return true;
       throw error;
@@ -110,19 +118,30 @@ export class Projector {
   }
 
   /**
-   * The rows of one record in all tables.
-   * @param value undefined if the record does not exist
+   * The rows that follow from one record, in all tables.
+   * @param path of a record that has changed
+   * @param read values after the change
+   * @returns by the path of the record that has the rows: the changed one, or one of which it is a part and which
+   *   can be read
    * @throws Error of a projection that cannot read the value
    */
-  rowsOf(path: string, value: Uint8Array | undefined): RecordRows {
-    const decoded = decodingOnce(path, value);
-    const concerned = this.#projections.filter(({ source }) => path.startsWith(source.prefix));
-    return new Map(
-      concerned.map((projection) => [
-        projection,
-        projectedRows(projection, path, decoded(projection.source.codec)),
-      ]),
-    );
+  async rowsOf(path: string, read: ReadValue): Promise<ReadonlyMap<string, RecordRows>> {
+    const readable: ReadPart = (source, part) => unlessDamaged(readPart(read)(source, part));
+    const changed = new Map<string, RecordRows>();
+    const own = this.#projectionsOf(path);
+    if (own.length > 0) changed.set(path, await rowsOfRecord(own, path, read, readable));
+    for (const projection of this.#projections)
+      for (const { prefix } of Object.values(projection.parts ?? NO_PARTS)) {
+        if (!path.startsWith(prefix)) continue;
+        const whole = projection.source.prefix + path.slice(prefix.length);
+        const rows = await unlessDamaged(rowsOfRecord([projection], whole, read, readable));
+        if (rows !== undefined) changed.set(whole, withRows(changed.get(whole), rows));
+      }
+    return changed;
+  }
+
+  #projectionsOf(path: string): readonly Projection[] {
+    return this.#projections.filter(({ source }) => path.startsWith(source.prefix));
   }
 
   /**
@@ -147,19 +166,20 @@ export class Projector {
   }
 
   /**
-   * The rows of a record before a change: computed from its value, or read from the table if the record cannot
-   * be decrypted or a projection cannot read it.
+   * The rows of a record before a change: computed from its value, or read from the table if the record or a part
+   * cannot be decrypted or a projection cannot read it.
    */
   async #rowsBefore(path: string): Promise<RowsBefore> {
-    let old: StoredRecord | undefined;
+    const { position } = this.#records;
+    const read: ReadValue = async (one) => (await this.#records.read(one, position))?.value;
     try {
-      old = await this.#records.read(path, this.#records.position);
+      await read(path);
     } catch (error) {
       if (!isDamage(error)) throw error;
       return (projection) => this.#storedRows(projection, path);
     }
     try {
-      const rows = this.rowsOf(path, old?.value);
+      const rows = await rowsOfRecord(this.#projectionsOf(path), path, read, readPart(read));
       return (projection) => rows.get(projection) ?? [];
     } catch {
       // The record is being replaced, so nobody needs to know.
@@ -189,10 +209,12 @@ export class Projector {
       decideProjectedChange(projection, path, [], rows) ?? [];
     const damaged = new Set<string>();
     const pages = this.#pagesOf(projection, (path) => damaged.add(path));
-    for await (const page of pages)
+    for await (const page of pages) {
+      const partsOf = await this.#partsOfPage(projection, page);
       yield page.flatMap(({ path, value }) => {
         try {
-          return added(path, projectedRows(projection, path, codec.decode(path, value)));
+          const decoded = codec.decode(path, value);
+          return added(path, projectedRows(projection, path, decoded, partsOf(path)));
         } catch (error) {
           // One record must not keep the table from being built for all others.
           this.#records.reportUnprojected(path, error);
@@ -200,9 +222,35 @@ export class Projector {
           return [];
         }
       });
+    }
     yield [...damaged].flatMap((path) =>
       added(path, projection.rowsOfDamaged?.(path.slice(prefix.length)) ?? []),
     );
+  }
+
+  /** The readable parts of the records of a page. */
+  async #partsOfPage(
+    { source, parts = NO_PARTS }: Projection,
+    page: readonly StoredRecord[],
+  ): Promise<(path: string) => Parts> {
+    const keyOf = (path: string) => path.slice(source.prefix.length);
+    const found = new Map<string, Record<string, unknown>>();
+    const [first, last] = [page[0], page.at(-1)];
+    if (first === undefined || last === undefined) return () => NO_PARTS;
+    for (const [name, { prefix, codec }] of Object.entries(parts)) {
+      const range = {
+        from: prefix + keyOf(first.path),
+        to: firstAfter(prefix + keyOf(last.path)),
+      };
+      const onDamaged = () => undefined;
+      const records = await this.#records.scan(range, Number.POSITIVE_INFINITY, { onDamaged });
+      for (const { path, value } of records) {
+        const decoded = await unlessDamaged(decode(codec, path, value));
+        const key = path.slice(prefix.length);
+        if (decoded !== undefined) found.set(key, { ...found.get(key), [name]: decoded });
+      }
+    }
+    return (path) => found.get(keyOf(path)) ?? NO_PARTS;
   }
 
   async *#pagesOf(
@@ -221,6 +269,49 @@ export class Projector {
 
 /** Rows of one record, by projection. */
 export type RecordRows = ReadonlyMap<Projection, readonly ProjectionRow[]>;
+
+/** The value of a record; undefined if there is none. */
+export type ReadValue = (path: string) => Promise<Uint8Array | undefined>;
+
+type ReadPart = (source: RowSource<unknown>, path: string) => Promise<unknown>;
+
+const NO_PARTS: Readonly<Record<string, never>> = {};
+
+/** The rows of a record after those of an earlier change, of the same record or a part of it. */
+export const withRows = (earlier: RecordRows | undefined, later: RecordRows): RecordRows =>
+  earlier === undefined ? later : new Map([...earlier, ...later]);
+
+const decode = async (
+  codec: RowSource<unknown>['codec'],
+  path: string,
+  value: Uint8Array | undefined,
+): Promise<unknown> => value && codec.decode(path, value);
+
+const readPart =
+  (read: ReadValue): ReadPart =>
+  async ({ codec }, path) =>
+    decode(codec, path, await read(path));
+
+const rowsOfRecord = async (
+  projections: readonly Projection[],
+  path: string,
+  read: ReadValue,
+  part: ReadPart,
+): Promise<RecordRows> => {
+  const decoded = decodingOnce(path, await read(path));
+  const rows = new Map<Projection, readonly ProjectionRow[]>();
+  for (const projection of projections) {
+    const { source, parts = NO_PARTS } = projection;
+    const key = path.slice(source.prefix.length);
+    const found: Record<string, unknown> = {};
+    for (const [name, one] of Object.entries(parts)) {
+      const value = await part(one, one.prefix + key);
+      if (value !== undefined) found[name] = value;
+    }
+    rows.set(projection, projectedRows(projection, path, decoded(source.codec), found));
+  }
+  return rows;
+};
 
 type RowsBefore = (
   projection: Projection,

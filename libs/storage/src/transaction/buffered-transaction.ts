@@ -4,6 +4,7 @@
  * nothing it read, and nothing below a prefix it listed, has changed since.
  */
 import { KeelsonError } from '@keelson/errors';
+import type { RecordKind } from '../collections/codec.ts';
 import type { RecordVersions } from '../collections/record-versions.ts';
 import type { RecordReader } from '../reading/record-reader.ts';
 import { listNames } from '../records/listing.ts';
@@ -179,6 +180,10 @@ export class BufferedTransaction implements Transaction {
 
   delete(path: string): void {
     this.#put(path, undefined);
+  }
+
+  writesNewest({ kind, version }: RecordKind): boolean {
+    return this.#versions.writable(kind) >= version;
   }
 
   #put(path: string, value: Uint8Array | undefined): void {

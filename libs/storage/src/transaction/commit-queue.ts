@@ -8,7 +8,7 @@ import type { Clock } from '@keelson/clock';
 import { hasCode, isDamage } from '@keelson/errors';
 import { callInSpan } from '@keelson/logging/spans';
 import type { Backend, Batch } from '../backend.ts';
-import type { Projector, RecordRows } from '../projections/projector.ts';
+import { type Projector, type RecordRows, withRows } from '../projections/projector.ts';
 import type { RecordReader } from '../reading/record-reader.ts';
 import { digestRecord, treeTypeOf } from '../records/record-digest.ts';
 import { prefixesOf } from '../records/record-path.ts';
@@ -39,9 +39,17 @@ interface Waiting extends CommitRequest {
 interface Accepted {
   readonly waiting: Waiting;
   readonly entry: WalEntry;
-  /** Rows of the records that it writes; without those that nothing can be computed from. */
-  readonly rows: ReadonlyMap<string, RecordRows | undefined>;
+  readonly rows: RowsAfter;
 }
+
+/**
+ * Rows of the records that a transaction writes, or of which it writes parts; undefined for one that nothing can be
+ * computed from.
+ */
+type RowsAfter = ReadonlyMap<string, RecordRows | undefined>;
+
+/** Decrypted values of the written records that tables follow from. */
+type WrittenValues = Map<string, Uint8Array | undefined>;
 
 export interface CommitQueueOptions {
   readonly backend: Backend;
@@ -145,12 +153,15 @@ export class CommitQueue {
     const committedAtMs = this.#options.clock.nowMs();
     const accepted: Accepted[] = [];
     const changed = new Set<string>();
+    const written: WrittenValues = new Map();
     for (const waiting of group) {
       const { transaction, operations, gaps } = waiting;
       if (gaps !== this.#options.reader.gaps) continue;
       if (!transaction.isCurrent() || transaction.hasReadAny(changed)) continue;
-      const rows = await this.#rowsAfter(waiting).catch(waiting.fail);
+      const own: WrittenValues = new Map();
+      const rows = await this.#rowsAfter(waiting, own, written).catch(waiting.fail);
       if (rows === undefined) continue;
+      for (const [path, value] of own) written.set(path, value);
       const sequence = head + accepted.length + 1;
       for (const { path } of operations) {
         changed.add(path);
@@ -165,36 +176,42 @@ export class CommitQueue {
    * The rows of each record that a transaction writes, in the tables that it concerns. The value of a record
    * from another store may be damaged, or of a version that a projection cannot read; the tables then keep the
    * rows of its former version, and the record is reported.
+   * @param own receives the values of the transaction
+   * @param earlier values of the transactions before it in the group
    */
-  async #rowsAfter({ operations, values }: Waiting): Promise<Accepted['rows']> {
-    const { projector } = this.#options;
+  async #rowsAfter(
+    { operations, values }: Waiting,
+    own: WrittenValues,
+    earlier: WrittenValues,
+  ): Promise<RowsAfter> {
+    const { projector, reader } = this.#options;
     const rows = new Map<string, RecordRows | undefined>();
     for (const { path, stored } of operations) {
       if (!projector.isConcernedBy(path)) continue;
-      if (values.has(path)) rows.set(path, projector.rowsOf(path, values.get(path)));
-      else rows.set(path, await this.#rowsOfApplied(path, stored));
+      if (values.has(path)) own.set(path, values.get(path));
+      else
+        try {
+          own.set(path, stored && (await reader.decryptValue(path, stored)));
+        } catch (error) {
+          if (!isDamage(error)) throw error;
+          rows.set(path, undefined);
+        }
     }
+    const read = async (path: string): Promise<Uint8Array | undefined> => {
+      if (own.has(path)) return own.get(path);
+      if (earlier.has(path)) return earlier.get(path);
+      return (await reader.read(path, reader.position))?.value;
+    };
+    for (const path of own.keys())
+      try {
+        for (const [whole, after] of await projector.rowsOf(path, read))
+          rows.set(whole, withRows(rows.get(whole), after));
+      } catch (error) {
+        if (values.has(path)) throw error;
+        reader.reportUnprojected(path, error);
+        rows.set(path, undefined);
+      }
     return rows;
-  }
-
-  async #rowsOfApplied(
-    path: string,
-    stored: Uint8Array | undefined,
-  ): Promise<RecordRows | undefined> {
-    const { reader, projector } = this.#options;
-    let value: Uint8Array | undefined;
-    try {
-      value = stored && (await reader.decryptValue(path, stored));
-    } catch (error) {
-      if (!isDamage(error)) throw error;
-      return undefined;
-    }
-    try {
-      return projector.rowsOf(path, value);
-    } catch (error) {
-      reader.reportUnprojected(path, error);
-      return undefined;
-    }
   }
 
   async #toBatch(
@@ -222,7 +239,7 @@ export class CommitQueue {
       }
       for (const [path, ofRecord] of rows)
         if (ofRecord === undefined) after.delete(path);
-        else after.set(path, ofRecord);
+        else after.set(path, withRows(after.get(path), ofRecord));
       entries.push({ ...entry, operations });
     }
     const projected = await projector.changesOf(after, created);
