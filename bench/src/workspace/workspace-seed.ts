@@ -78,11 +78,31 @@ const usingDatabase = <T>(file: string, work: (database: DatabaseSync) => T): T 
 export const seededIds = ({ from, to }: Pick<Seed, 'from' | 'to'>): readonly string[] =>
   Array.from({ length: to - from }, (_, at) => idOf('ws', from + at));
 
+/** The value of a record, and the mark of its version in front of it. */
+const parse = (value: Uint8Array): { readonly mark: Buffer; readonly stored: Stored } => {
+  const bytes = Buffer.from(value);
+  const start = bytes.indexOf('{');
+  return {
+    mark: bytes.subarray(0, start),
+    stored: JSON.parse(bytes.subarray(start).toString()) as Stored,
+  };
+};
+
+/** The summary of a workspace without states. */
+const NO_STATE = {
+  currentId: null,
+  newestId: null,
+  pendingId: null,
+  newestNumber: 0,
+  resourceCount: 0,
+  outputCount: 0,
+};
+
 export const seedWorkspaces = async (store: Store, seed: Seed): Promise<void> => {
   const { likeId, from, to, project } = seed;
   const template = await store.read(`shared/workspaces/${likeId}`);
   if (template === undefined) throw new Error(`${likeId} is not there`);
-  const like = JSON.parse(Buffer.from(template.value).toString()) as Stored;
+  const { mark, stored: like } = parse(template.value);
   const write = (start: number): Promise<void> =>
     store.transact((tx) => {
       for (let at = start; at < Math.min(start + PER_TRANSACTION, to); at += 1) {
@@ -103,7 +123,7 @@ export const seedWorkspaces = async (store: Store, seed: Seed): Promise<void> =>
           projectId,
           // Every third has run.
           runs: at % 3 === 0 ? { ...like.runs, current } : like.runs,
-          latestChangeAtMs: changedAtMs,
+          state: { ...NO_STATE, latestChangeAtMs: changedAtMs },
           tagBindings: tagsOf(at).map(([key, value], index) => ({
             id: idOf(`tb${index}`, at),
             key,
@@ -111,7 +131,7 @@ export const seedWorkspaces = async (store: Store, seed: Seed): Promise<void> =>
             createdAtMs: changedAtMs,
           })),
         };
-        tx.write(`shared/workspaces/${id}`, json(workspace));
+        tx.write(`shared/workspaces/${id}`, Buffer.concat([mark, json(workspace)]));
         tx.write(`shared/workspace-names/${like.organizationId}/${name}`, json({ id }));
         tx.write(`shared/project-workspaces/${projectId}/${id}`, json({}));
       }
@@ -129,7 +149,8 @@ export const seedRuns = async (store: Store, workspaceIds: readonly string[]): P
     await store.transact(async (tx) => {
       for (const workspaceId of workspaceIds.slice(start, start + PER_TRANSACTION)) {
         const record = await tx.read(`shared/workspaces/${workspaceId}`);
-        const workspace = JSON.parse(Buffer.from(record?.value ?? '{}').toString()) as Stored & {
+        if (record === undefined) continue;
+        const workspace = parse(record.value).stored as Stored & {
           readonly runs: { readonly current: { readonly id: string; createdAtMs: number } | null };
         };
         const { current } = workspace.runs;

@@ -113,8 +113,14 @@ beforeAll(async () => {
       'workspace-names',
       ...ofWorkspace,
     ],
-    [`${W}/current-state-version-outputs`, 'state-versions', 'state-summaries', ...ofWorkspace],
-    [`${W}/resources`, 'state-summaries', 'state-instances', ...ofWorkspace],
+    [
+      `${W}/current-state-version-outputs`,
+      'state-versions',
+      'state-summaries',
+      'workspace-states',
+      ...ofWorkspace,
+    ],
+    [`${W}/resources`, 'state-summaries', 'state-instances', 'workspace-states', ...ofWorkspace],
     [`${W}/configuration-versions?include=ingress_attributes`, ...ofWorkspace],
     [
       `${W}/run-triggers?filter[run-trigger][type]=inbound&include=workspace,sourceable`,

@@ -90,7 +90,7 @@ test('other runs are executed, and the workspace can be deleted', async () => {
     await harness.call('DELETE', `/workspaces/${id}`);
   }
   expect(failures).toEqual([]);
-});
+}, 120_000);
 
 /** The records of the run and of its workspace; without them it is unknown which run ends. */
 const NEEDED_TO_END: readonly string[] = [...NEEDED, 'runs'];

@@ -103,8 +103,8 @@ export const toAgentRunResource = (
   runtimeVersion: string | null,
   sign: SignUrl,
 ): ResourceOf<typeof AGENT_RUN> => {
-  const { run, workspace, organizationName, token, sshKey } = claimed;
-  const { settings, state } = workspace;
+  const { run, workspace, stateId, organizationName, token, sshKey } = claimed;
+  const { settings } = workspace;
   const phase = toPhase(run);
   const planId = toPhaseId(run.id, 'plan');
   const upload = (kind: RunFileKind) =>
@@ -135,8 +135,7 @@ export const toAgentRunResource = (
         'GET',
         `/downloads/configuration-versions/${run.configurationVersionId}`,
       ),
-      'state-download-url':
-        state.currentId === null ? null : sign('GET', downloadPath(state.currentId, 'state')),
+      'state-download-url': stateId === null ? null : sign('GET', downloadPath(stateId, 'state')),
       ...(phase === 'plan'
         ? {
             'plan-file-upload-url': upload('plan-file'),

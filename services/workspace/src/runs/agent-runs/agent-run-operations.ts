@@ -9,6 +9,7 @@ import { issueToken } from '../../identity/tokens/token-operations.ts';
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
 import { sshKeyRecords } from '../../workspaces/model/ssh-key-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
+import { findWorkspaceState } from '../../workspaces/model/workspace-state-records.ts';
 import type { EffectiveVariable } from '../../workspaces/variable-sets/domain/precedence.ts';
 import { loadEffectiveVariables } from '../../workspaces/variable-sets/effective-variable-operations.ts';
 import { requireOwnAgent } from '../agents/agent-operations.ts';
@@ -78,6 +79,8 @@ export interface AgentRun {
   readonly run: Run;
   readonly workspace: Workspace;
   readonly organizationName: string;
+  /** The current state version of the workspace. */
+  readonly stateId: string | null;
   /** All variables that reach the workspace, including overridden ones. */
   readonly variables: readonly EffectiveVariable[];
 }
@@ -97,7 +100,8 @@ const loadAgentRun = async (reads: Reads, run: Run): Promise<AgentRun> => {
   const organization = await organizationRecords.find(reads, run.organizationId);
   if (workspace === undefined || organization === undefined) throw notFound('run');
   const variables = await loadEffectiveVariables(reads, workspace);
-  return { run, workspace, organizationName: organization.name, variables };
+  const { currentId: stateId } = await findWorkspaceState(reads, workspace);
+  return { run, workspace, organizationName: organization.name, stateId, variables };
 };
 
 /** Maximum duration of a phase. Its token expires then even if the phase has not ended. */

@@ -19,6 +19,7 @@ import { isAtLeast, resolveRuntimeVersion } from '../../workspaces/model/domain/
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
 import { FIRST_ASSESSING_RELEASE } from '../../workspaces/model/domain/workspace-assessments.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
+import { findWorkspaceState } from '../../workspaces/model/workspace-state-records.ts';
 import { findMissingExecutorOf } from '../executors/run-executor-operations.ts';
 import { findObstacle, hasResult, isDue, toAssessmentRunId } from '../model/domain/assessment.ts';
 import { ASSESSMENT_SOURCE, isAssessment, type Run } from '../model/domain/run.ts';
@@ -67,20 +68,22 @@ const listAssessed = async function* (context: RunsContext): AsyncGenerator<stri
   }
 };
 
-const toFacts = ({ assessments, runs, lock, state }: Workspace) => ({
-  assessments,
-  currentRunStatus: runs.current?.status,
-  isLocked: lock !== null || state.pendingId !== null,
-  resourceCount: state.resourceCount,
-});
-
-const isWorkspaceDue = (
-  { clock, assessmentIntervalMs: intervalMs }: RunsContext,
-  workspace: Workspace,
-): boolean => {
-  const { latestChangeAtMs } = workspace;
-  return isDue({ ...toFacts(workspace), latestChangeAtMs, intervalMs }, clock.nowMs());
+const loadFacts = async (reads: Reads, workspace: Workspace) => {
+  const { pendingId, resourceCount, latestChangeAtMs } = await findWorkspaceState(reads, workspace);
+  return {
+    assessments: workspace.assessments,
+    currentRunStatus: workspace.runs.current?.status,
+    isLocked: workspace.lock !== null || pendingId !== null,
+    resourceCount,
+    latestChangeAtMs,
+  };
 };
+
+const isWorkspaceDue = async (
+  { clock, assessmentIntervalMs: intervalMs }: RunsContext,
+  reads: Reads,
+  workspace: Workspace,
+): Promise<boolean> => isDue({ ...(await loadFacts(reads, workspace)), intervalMs }, clock.nowMs());
 
 /** Queues an assessment, or says why none is possible. */
 const tryAssess = async (
@@ -121,7 +124,7 @@ const assessOne = (
 ): Promise<void> =>
   context.store.transact(async (tx) => {
     const workspace = await workspaceRecords.find(tx, workspaceId);
-    if (workspace !== undefined && isWorkspaceDue(context, workspace))
+    if (workspace !== undefined && (await isWorkspaceDue(context, tx, workspace)))
       await tryAssess(context, tx, workspace);
   }, options);
 
@@ -144,7 +147,7 @@ export const assessNow = (
     const isEnabled =
       workspace.settings.assessmentsEnabled || organization.settings.assessmentsEnforced;
     const obstacle = isEnabled
-      ? (findObstacle(toFacts(workspace)) ?? (await tryAssess(context, tx, workspace)))
+      ? (findObstacle(await loadFacts(tx, workspace)) ?? (await tryAssess(context, tx, workspace)))
       : 'assessments-enabled is false';
     if (obstacle !== undefined)
       throw new KeelsonError('workspace.not_assessable', { text: obstacle });
@@ -156,9 +159,10 @@ export const queueDueAssessments = async (
   options: TransactOptions,
 ): Promise<void> => {
   for await (const workspaceId of listAssessed(context)) {
-    const workspace = await workspaceRecords.find(readableOnly(context.store), workspaceId);
+    const reads = readableOnly(context.store);
+    const workspace = await workspaceRecords.find(reads, workspaceId);
     // Most are not due. Only those that seem due are decided in a transaction.
-    if (workspace !== undefined && isWorkspaceDue(context, workspace))
+    if (workspace !== undefined && (await isWorkspaceDue(context, reads, workspace)))
       await unlessDamaged(assessOne(context, workspaceId, options));
   }
 };

@@ -9,6 +9,7 @@ import { decideAutoDestroy } from '../../workspaces/model/domain/auto-destroy.ts
 import { type AutoDestroyStatus } from '../../workspaces/model/domain/workspace.ts';
 import { projectRecords } from '../../workspaces/model/project-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
+import { findWorkspaceState } from '../../workspaces/model/workspace-state-records.ts';
 import { findMissingExecutorOf } from '../executors/run-executor-operations.ts';
 import { AUTO_DESTROY_SOURCE } from '../model/domain/run.ts';
 import { queueInternalRun } from '../runs/run-creation.ts';
@@ -62,7 +63,8 @@ const destroyOne = (
       workspace && (await organizationRecords.find(tx, workspace.organizationId));
     if (workspace === undefined || project === undefined || organization === undefined) return;
     const nowMs = context.clock.nowMs();
-    const { atMs } = decideAutoDestroy(workspace, project);
+    const { latestChangeAtMs, resourceCount } = await findWorkspaceState(tx, workspace);
+    const { atMs } = decideAutoDestroy({ ...workspace, latestChangeAtMs }, project);
     if (atMs === null || atMs > nowMs || workspace.autoDestroyed?.atMs === atMs) return;
     const { mode } = decideEffectiveExecution(
       workspace.ownExecution,
@@ -76,7 +78,7 @@ const destroyOne = (
       ...workspace,
       autoDestroyed: { atMs, status },
     });
-    if (workspace.state.resourceCount === 0) {
+    if (resourceCount === 0) {
       workspaceRecords.write(tx, [workspaceId], decide('nothing-to-destroy'));
     } else if (version === undefined || mode === 'local' || !workspace.settings.allowDestroyPlan) {
       workspaceRecords.write(tx, [workspaceId], decide('errored'));

@@ -9,6 +9,7 @@ import { decideAutoDestroy } from '../../workspaces/model/domain/auto-destroy.ts
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
 import { projectRecords } from '../../workspaces/model/project-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
+import { findWorkspaceState } from '../../workspaces/model/workspace-state-records.ts';
 import { AUTO_DESTROY_SOURCE, RUN_TRIGGER_SOURCE, type Run } from '../model/domain/run.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
 
@@ -50,7 +51,9 @@ const ofRepository: Rule = {
 const ofAutoDestroy: Rule = {
   isAllowed: async ({ clock }, reads, workspace) => {
     const project = await projectRecords.find(reads, workspace.projectId);
-    const dueAtMs = project === undefined ? null : decideAutoDestroy(workspace, project).atMs;
+    if (project === undefined) return false;
+    const { latestChangeAtMs } = await findWorkspaceState(reads, workspace);
+    const { atMs: dueAtMs } = decideAutoDestroy({ ...workspace, latestChangeAtMs }, project);
     return workspace.settings.allowDestroyPlan && dueAtMs !== null && dueAtMs <= clock.nowMs();
   },
   otherwise: 'the workspace is not to be destroyed automatically any more',

@@ -30,11 +30,11 @@ const KEY_OR_WORD = /"(?:[^"\\]|\\.)*"|(?<=^|[.\]])module\./g;
 const withoutWord = (address: string): string =>
   address.replaceAll(KEY_OR_WORD, (found) => (found.startsWith('"') ? found : ''));
 
-/** @param modifiedById the version that last changed it, if known */
+/** @param modifiedById the version that last changed it */
 export const toManagedInstanceResource = (
-  { id, state }: Workspace,
+  { id }: Workspace,
   instance: ManagedInstance,
-  modifiedById: string | undefined,
+  modifiedById: string | null,
 ): ResourceOf<typeof MANAGED_INSTANCE> => ({
   id: derivedId('wr', id, instance.address),
   type: 'resources',
@@ -44,8 +44,7 @@ export const toManagedInstanceResource = (
     module: withoutWord(instance.module),
     provider: instance.provider,
     'provider-type': instance.resourceType,
-    // The current version is shown when no comparison has been recorded.
-    'modified-by-state-version-id': modifiedById ?? state.currentId,
+    'modified-by-state-version-id': modifiedById,
     'name-index': instance.key === null ? null : String(instance.key),
   },
 });

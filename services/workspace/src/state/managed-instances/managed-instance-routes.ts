@@ -9,6 +9,7 @@ import {
 } from '@keelson/jsonapi';
 import type { ServiceContext } from '../../base/service-context.ts';
 import { requireWorkspace } from '../../workspaces/access/access-operations.ts';
+import { findWorkspaceState } from '../../workspaces/model/workspace-state-records.ts';
 import { loadModifiers } from '../states/instance-operations.ts';
 import { stateSummaries } from '../states/state-version-records.ts';
 import { listManagedInstances } from './domain/managed-instance.ts';
@@ -30,13 +31,14 @@ export const managedInstanceRoutes = (context: ServiceContext): Route[] =>
           address,
           'canReadStateVersions',
         );
-        const currentId = workspace.state.currentId ?? '';
-        const summary = await stateSummaries.find(store, currentId);
-        const modifierOf = await loadModifiers(store, currentId);
+        const { currentId } = await findWorkspaceState(store, workspace);
+        const summary = await stateSummaries.find(store, currentId ?? '');
+        const modifierOf = await loadModifiers(store, currentId ?? '');
         const all = listManagedInstances(summary?.resources ?? []);
         const page = parsePage(query);
         const data = itemsOn(page, all).map((instance) =>
-          toManagedInstanceResource(workspace, instance, modifierOf(instance.address)),
+          // The current version is shown when no comparison has been recorded.
+          toManagedInstanceResource(workspace, instance, modifierOf(instance.address) ?? currentId),
         );
         return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };
       },

@@ -12,6 +12,7 @@ import type { Kysely } from 'kysely';
 import { limitsOf } from '../../base/retention/domain/retention-policy.ts';
 import type { ServiceContext } from '../../base/service-context.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
+import { findWorkspaceState } from '../../workspaces/model/workspace-state-records.ts';
 import { releaseContent } from '../contents/state-content-operations.ts';
 import type { StateStatus, StateVersion } from '../model/domain/state-version.ts';
 import { applyToAged, type DueVersion } from '../retention/aged-versions.ts';
@@ -64,7 +65,7 @@ export const changeBackingData = (
 ): Promise<void> =>
   store.transact(async (tx) => {
     const { version, workspace } = await requireStateVersion(tx, principal, id, 'canUpdate');
-    const { currentId, newestId } = workspace.state;
+    const { currentId, newestId } = await findWorkspaceState(tx, workspace);
     const isInForce = id === currentId || id === newestId;
     const isAllowed = !isInForce && (await applyAction(tx, version, action, clock.nowMs()));
     if (!isAllowed) throw new KeelsonError('request.invalid', { text: 'transition not allowed' });
@@ -78,7 +79,7 @@ const decideAction = async (
 ): Promise<DueVersion<StateVersion> | undefined> => {
   const workspace = await workspaceRecords.find(reads, version.workspaceId);
   if (workspace === undefined) return undefined;
-  const { currentId, newestId } = workspace.state;
+  const { currentId, newestId } = await findWorkspaceState(reads, workspace);
   if (version.id === currentId || version.id === newestId) return undefined;
   const limits = limitsOf(await loadRuleInForce(reads, workspace), 'stateVersions');
   if (limits === undefined) return undefined;

@@ -6,6 +6,10 @@ import { notFound } from '../../base/not-found.ts';
 import { requireAnnouncer } from '../../workspaces/access/upload-access-operations.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import {
+  findWorkspaceState,
+  writeWorkspaceState,
+} from '../../workspaces/model/workspace-state-records.ts';
+import {
   adoptContent,
   type LooseContent,
   storeContent,
@@ -69,7 +73,8 @@ const finalizeState = async (
   const { id } = version;
   const workspace = await workspaceRecords.find(tx, version.workspaceId);
   if (workspace === undefined) throw notFound('workspace');
-  if (version.status !== 'pending' || workspace.state.pendingId !== id) throw noLongerExpected();
+  const state = await findWorkspaceState(tx, workspace);
+  if (version.status !== 'pending' || state.pendingId !== id) throw noLongerExpected();
   const finalized: StateVersion = {
     ...version,
     status: 'finalized',
@@ -81,17 +86,13 @@ const finalizeState = async (
     managedCount: summary.managedCount,
     outputCount: summary.outputs.length,
   };
-  await requireSuccession(tx, workspace, finalized);
+  await requireSuccession(tx, state, finalized);
   const { outputs, resources } = summary;
-  await recordInstances(tx, workspace.state.newestId, summary.instances, id);
+  await recordInstances(tx, state.newestId, summary.instances, id);
   for (const step of context.stateSteps) await step.onStateStored?.(tx, finalized);
   stateVersionRecords.write(tx, [id], finalized);
   stateSummaries.write(tx, [id], { outputs, resources });
-  workspaceRecords.write(tx, [workspace.id], {
-    ...workspace,
-    state: withFinalized(workspace.state, finalized),
-    latestChangeAtMs: version.isIntermediate ? workspace.latestChangeAtMs : version.createdAtMs,
-  });
+  writeWorkspaceState(tx, workspace, withFinalized(state, finalized));
   return finalized;
 };
 

@@ -3,7 +3,7 @@
 import { KeelsonError } from '@keelson/errors';
 import { newResourceId } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
+import { type Reads, readableOnly, type Transaction, unlessDamaged } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import type { ServiceContext } from '../../base/service-context.ts';
 import {
@@ -13,14 +13,19 @@ import {
 import type { WorkspacePermission } from '../../workspaces/access/domain/workspace-permissions.ts';
 import { KIND_NAMES, toHolder } from '../../workspaces/locking/lock-holder.ts';
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
-import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
+import type { WorkspaceState } from '../../workspaces/model/domain/workspace-state.ts';
+import {
+  findWorkspaceState,
+  storeWorkspaceState,
+  writeWorkspaceState,
+} from '../../workspaces/model/workspace-state-records.ts';
 import { shareContent } from '../contents/state-content-operations.ts';
 import {
   type AnnouncedState,
   decideSuccession,
   decideWriter,
   type StateVersion,
-  withFinalized,
+  withCurrent,
 } from '../model/domain/state-version.ts';
 import type { StateAccess } from '../seams/state-contributions.ts';
 import { restoreInstances } from './instance-operations.ts';
@@ -48,7 +53,7 @@ export const requireCurrentState = async (
   permission: WorkspacePermission,
 ): Promise<StateAccess> => {
   const access = await requireWorkspace(reads, principal, { workspaceId }, permission);
-  const { currentId } = access.workspace.state;
+  const { currentId } = await findWorkspaceState(reads, access.workspace);
   const version = currentId === null ? undefined : await stateVersionRecords.find(reads, currentId);
   if (version === undefined) throw notFound('current state version');
   return { ...access, version };
@@ -70,23 +75,27 @@ const requireWriter = ({ lock, unlockedRunId }: Workspace, principal: Principal)
 };
 
 /** Discards a version that will never get its bytes. */
-const discardPending = async (tx: Transaction, { state }: Workspace): Promise<void> => {
-  const pending =
-    state.pendingId && (await stateVersionRecords.find(readableOnly(tx), state.pendingId));
+const discardPending = async (
+  tx: Transaction,
+  { pendingId }: Pick<WorkspaceState, 'pendingId'>,
+): Promise<void> => {
+  const pending = pendingId && (await stateVersionRecords.find(readableOnly(tx), pendingId));
   if (!pending || pending.status !== 'pending') return;
   stateVersionRecords.write(tx, [pending.id], { ...pending, status: 'discarded' });
 };
 
 /**
  * The workspace after its lock was removed by force: versions created under that lock will never get their
- * bytes.
+ * bytes. Locks are released whether or not the summary of the states can be read.
  */
 export const withoutPendingState = async (
   tx: Transaction,
   workspace: Workspace,
 ): Promise<Workspace> => {
-  await discardPending(tx, workspace);
-  return { ...workspace, state: { ...workspace.state, pendingId: null } };
+  const state = await unlessDamaged(findWorkspaceState(tx, workspace));
+  if (state === undefined || state.pendingId === null) return workspace;
+  await discardPending(tx, state);
+  return storeWorkspaceState(tx, workspace, { ...state, pendingId: null });
 };
 
 /** The workspace without the pending versions of this run, which will not be uploaded any more. */
@@ -95,25 +104,27 @@ export const withoutPendingStateOf = async (
   workspace: Workspace,
   runId: string,
 ): Promise<Workspace> => {
-  const { pendingId } = workspace.state;
-  const pending =
-    pendingId === null ? undefined : await stateVersionRecords.find(readableOnly(tx), pendingId);
+  const reads = readableOnly(tx);
+  const state = await unlessDamaged(findWorkspaceState(tx, workspace));
+  const pending = await stateVersionRecords.find(reads, state?.pendingId ?? '');
   return pending?.createdBy.id === runId ? withoutPendingState(tx, workspace) : workspace;
 };
 
 /** The workspace after its lock is released: the newest intermediate state becomes current. */
-export const withPromotedState = async (reads: Reads, workspace: Workspace): Promise<Workspace> => {
-  const { newestId, currentId } = workspace.state;
+export const withPromotedState = async (
+  tx: Transaction,
+  workspace: Workspace,
+): Promise<Workspace> => {
+  const state = await unlessDamaged(findWorkspaceState(tx, workspace));
+  if (state === undefined) return workspace;
+  const { newestId, currentId } = state;
   const newest =
     newestId === null || newestId === currentId
       ? undefined
-      : await stateVersionRecords.find(readableOnly(reads), newestId);
-  if (newest === undefined) return workspace;
-  return {
-    ...workspace,
-    state: withFinalized(workspace.state, { ...newest, isIntermediate: false }),
-    latestChangeAtMs: newest.createdAtMs,
-  };
+      : await stateVersionRecords.find(readableOnly(tx), newestId);
+  return newest === undefined
+    ? workspace
+    : storeWorkspaceState(tx, workspace, withCurrent(state, newest));
 };
 
 export interface GivenState extends AnnouncedState {
@@ -143,14 +154,14 @@ export const requireWritable = async (
 /** @throws KeelsonError `workspace.state_…_conflict` when the state may not follow the newest one */
 export const requireSuccession = async (
   reads: Reads,
-  { state }: Workspace,
+  { newestId }: Pick<WorkspaceState, 'newestId'>,
   next: AnnouncedState,
 ): Promise<void> => {
   // A forced state follows any other, also one that cannot be read.
   const newest =
-    state.newestId === null || next.isForced
+    newestId === null || next.isForced
       ? undefined
-      : await stateVersionRecords.find(reads, state.newestId);
+      : await stateVersionRecords.find(reads, newestId);
   switch (decideSuccession(newest, next)) {
     case 'lineage_differs':
       throw new KeelsonError('workspace.state_lineage_conflict');
@@ -175,13 +186,14 @@ export const announceInTransaction = async (
 ): Promise<StateAccess> => {
   const access = await requireWritable(tx, principal, workspaceId);
   const { workspace } = access;
-  await requireSuccession(tx, workspace, given);
-  await discardPending(tx, workspace);
+  const state = await findWorkspaceState(tx, workspace);
+  await requireSuccession(tx, state, given);
+  await discardPending(tx, state);
   const { serial, md5, lineage, isForced, isIntermediate, runId } = given;
   const { kind, id } = toHolder(principal);
   const version: StateVersion = {
     id: newResourceId('sv'),
-    number: workspace.state.newestNumber + 1,
+    number: state.newestNumber + 1,
     workspaceId,
     organizationId: workspace.organizationId,
     serial,
@@ -204,12 +216,8 @@ export const announceInTransaction = async (
     createdAtMs: clock.nowMs(),
   };
   stateVersionRecords.write(tx, [version.id], version);
-  const state = {
-    ...workspace.state,
-    pendingId: version.id,
-    newestNumber: version.number,
-  };
-  workspaceRecords.write(tx, [workspaceId], { ...workspace, state });
+  const announced = { ...state, pendingId: version.id, newestNumber: version.number };
+  writeWorkspaceState(tx, workspace, announced);
   return { ...access, version };
 };
 
@@ -246,12 +254,13 @@ export const rollBackState = (
         text: 'Only a state version whose state is kept can be rolled back to.',
       });
     }
-    await discardPending(tx, workspace);
+    const state = await findWorkspaceState(tx, workspace);
+    await discardPending(tx, state);
     const { kind, id } = toHolder(principal);
     const version: StateVersion = {
       ...target,
       id: newResourceId('sv'),
-      number: workspace.state.newestNumber + 1,
+      number: state.newestNumber + 1,
       isIntermediate: false,
       state: await shareContent(tx, target.state),
       jsonState: await shareContent(tx, target.jsonState),
@@ -264,15 +273,11 @@ export const rollBackState = (
     stateVersionRecords.write(tx, [version.id], version);
     const summary = await stateSummaries.find(tx, target.id);
     if (summary !== undefined) stateSummaries.write(tx, [version.id], summary);
-    await restoreInstances(tx, workspace.state.newestId, target.id, version.id);
-    workspaceRecords.write(tx, [workspaceId], {
-      ...workspace,
-      state: {
-        ...withFinalized(workspace.state, version),
-        pendingId: null,
-        newestNumber: version.number,
-      },
-      latestChangeAtMs: version.createdAtMs,
+    await restoreInstances(tx, state.newestId, target.id, version.id);
+    writeWorkspaceState(tx, workspace, {
+      ...withCurrent(state, version),
+      pendingId: null,
+      newestNumber: version.number,
     });
     return { ...access, version };
   });

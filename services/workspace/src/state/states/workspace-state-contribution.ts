@@ -11,6 +11,7 @@ import type { Reads } from '@keelson/storage';
 import { Type } from 'typebox';
 import { loadUrlSigner, type SignUrl } from '../../base/signed-urls/signed-url-operations.ts';
 import type { WorkspaceAccessResult } from '../../workspaces/access/access-operations.ts';
+import { findWorkspaceState } from '../../workspaces/model/workspace-state-records.ts';
 import { workspaceContribution } from '../../workspaces/seams/workspace-contributions.ts';
 import { toOutputIds } from './domain/output-id.ts';
 import { toWorkspaceOutputResource } from './state-version-document.ts';
@@ -22,7 +23,7 @@ const loadOutputs = async (
   { workspace, permissions }: WorkspaceAccessResult,
 ): Promise<readonly Resource[]> => {
   if (!permissions.canReadStateOutputs) return [];
-  const { currentId } = workspace.state;
+  const { currentId } = await findWorkspaceState(reads, workspace);
   const summary = currentId === null ? undefined : await stateSummaries.find(reads, currentId);
   return (summary?.outputs ?? []).map((output, index) =>
     toWorkspaceOutputResource(currentId ?? '', index, output),
@@ -35,7 +36,8 @@ const loadCurrentState = async (
   sign: SignUrl,
 ): Promise<readonly Resource[]> => {
   if (!permissions.canReadStateVersions) return [];
-  const version = await stateVersionRecords.find(reads, workspace.state.currentId ?? '');
+  const { currentId } = await findWorkspaceState(reads, workspace);
+  const version = await stateVersionRecords.find(reads, currentId ?? '');
   return version === undefined
     ? []
     : [await loadStateVersionResource(reads, { version, permissions }, sign)];
@@ -51,18 +53,16 @@ export const WORKSPACE_STATE_CONTRIBUTION = workspaceContribution({
       outputs: relatedMany('workspace-outputs'),
     },
   },
-  attributes: ({ workspace }) => ({ 'resource-count': workspace.state.resourceCount }),
-  relationships: ({ workspace, permissions }) => ({
+  attributes: ({ state }) => ({ 'resource-count': state.resourceCount }),
+  relationships: ({ workspace, state, permissions }) => ({
     'current-state-version': toOne(
       'state-versions',
-      permissions.canReadStateVersions ? workspace.state.currentId : null,
+      permissions.canReadStateVersions ? state.currentId : null,
       `${API_PREFIX}/workspaces/${workspace.id}/current-state-version`,
     ),
     outputs: toMany(
       'workspace-outputs',
-      permissions.canReadStateOutputs
-        ? toOutputIds(workspace.state.currentId, workspace.state.outputCount)
-        : [],
+      permissions.canReadStateOutputs ? toOutputIds(state.currentId, state.outputCount) : [],
     ),
   }),
   includes: {

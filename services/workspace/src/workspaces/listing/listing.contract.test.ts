@@ -9,9 +9,10 @@ import type { RunStatus } from '../../base/run-status.ts';
 import { WORKSPACE_PROJECTIONS } from '../../compose.ts';
 import { DEFAULT_WORKSPACE_SETTINGS, type Workspace } from '../model/domain/workspace.ts';
 import { NO_RUNS } from '../model/domain/workspace-runs.ts';
-import { NO_STATE } from '../model/domain/workspace-state.ts';
+import { initialState } from '../model/domain/workspace-state.ts';
 import { projectRecords } from '../model/project-records.ts';
 import { workspaceNames, workspaceRecords } from '../model/workspace-records.ts';
+import { storeWorkspaceState, workspaceStates } from '../model/workspace-state-records.ts';
 import { findProjects } from './project-listing.ts';
 import { createWorkspaceListing } from './projected-workspace-listing.ts';
 import type { WorkspaceQuery } from './workspace-listing.ts';
@@ -232,19 +233,21 @@ const UNLISTED = {
   currentConfigurationVersionId: null,
   autoDestroyed: null,
   retentionPolicy: null,
-  state: NO_STATE,
 };
 
 const toBindings = (tags: Listed['tags']): Workspace['tagBindings'] =>
   tags.map((tag) => ({ ...tag, id: 'tb-1', createdAtMs: 1 }));
 
-const toRecord = ({ run, tags, ...listed }: Listed): Workspace => ({
-  ...UNLISTED,
-  ...listed,
-  updatedAtMs: listed.createdAtMs,
-  tagBindings: toBindings(tags),
-  runs: { ...NO_RUNS, current: run && { id: 'run-1', configurationVersionId: 'cv-1', ...run } },
-});
+const toRecord = (workspace: Listed): Workspace => {
+  const { run, tags, latestChangeAtMs: _, ...listed } = workspace;
+  return {
+    ...UNLISTED,
+    ...listed,
+    updatedAtMs: listed.createdAtMs,
+    tagBindings: toBindings(tags),
+    runs: { ...NO_RUNS, current: run && { id: 'run-1', configurationVersionId: 'cv-1', ...run } },
+  };
+};
 
 interface Place {
   readonly store: Store;
@@ -290,9 +293,12 @@ const registerListingContract = (open: () => Promise<Place>): void => {
       if (previous) workspaceNames.delete(tx, previous.organizationId, previous.name);
       if (next === undefined) {
         workspaceRecords.delete(tx, id);
+        workspaceStates.delete(tx, id);
         return;
       }
-      workspaceRecords.write(tx, [id], toRecord(next));
+      const workspace = toRecord(next);
+      const state = initialState(next.latestChangeAtMs);
+      workspaceRecords.write(tx, [id], storeWorkspaceState(tx, workspace, state));
       workspaceNames.write(tx, [next.organizationId, next.name], { id });
     });
     if (next) known.set(id, next);

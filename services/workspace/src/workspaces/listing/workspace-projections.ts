@@ -2,8 +2,10 @@
 import { defineProjection, type Projection } from '@keelson/storage';
 import { ownAutoDestroyAtMs } from '../model/domain/auto-destroy.ts';
 import { parseActivityDurationMs } from '../model/domain/workspace-settings.ts';
+import { stateOf } from '../model/domain/workspace-state.ts';
 import { projectRecords } from '../model/project-records.ts';
 import { workspaceRecords } from '../model/workspace-records.ts';
+import { workspaceStates } from '../model/workspace-state-records.ts';
 import { toTagId } from './domain/tag-id.ts';
 
 type WorkspaceRow = {
@@ -106,8 +108,9 @@ export const tagKey = (
 export const LISTING_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'workspace',
-    version: 4,
+    version: 5,
     source: workspaceRecords,
+    parts: { state: workspaceStates },
     columns: {
       id: 'text',
       organization_id: 'text',
@@ -149,11 +152,11 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
         ...(is_locked === 1 ? [LOCKED_KEY] : []),
       ];
     },
-    rows: (workspace): WorkspaceRow[] => {
-      const { id, organizationId, projectId, name, createdAtMs, latestChangeAtMs, lock, runs } =
-        workspace;
+    rows: (workspace, _, { state }): WorkspaceRow[] => {
+      const { id, organizationId, projectId, name, settings, createdAtMs, lock, runs } = workspace;
       const lower = name.toLowerCase();
-      const ownAtMs = ownAutoDestroyAtMs(workspace);
+      const { latestChangeAtMs } = stateOf(workspace, state);
+      const ownAtMs = ownAutoDestroyAtMs({ settings, latestChangeAtMs });
       const handledAtMs = workspace.autoDestroyed?.atMs ?? 0;
       return [
         {
@@ -167,9 +170,7 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
           current_run_created_at: runs.current?.createdAtMs ?? NO_RUN_AT,
           current_run_newest_first: -(runs.current?.createdAtMs ?? -NO_RUN_AT),
           auto_destroy_at: ownAtMs === null || ownAtMs === handledAtMs ? null : ownAtMs,
-          inherits_auto_destroy: Number(
-            ownAtMs === null && workspace.settings.inheritsProjectAutoDestroy,
-          ),
+          inherits_auto_destroy: Number(ownAtMs === null && settings.inheritsProjectAutoDestroy),
           auto_destroy_handled_at: handledAtMs,
           is_locked: Number(lock !== null),
         },

@@ -8,6 +8,7 @@ import { requireWorkspace, type WorkspaceAccessResult } from '../access/access-o
 import { changeWorkspace } from '../access/workspace-change-operations.ts';
 import { decideLock, decideUnlock, type Lock, type LockHolder } from '../model/domain/lock.ts';
 import type { Workspace } from '../model/domain/workspace.ts';
+import { findWorkspaceState } from '../model/workspace-state-records.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
 import { KIND_NAMES, toHolder } from './lock-holder.ts';
 
@@ -93,7 +94,8 @@ export const unlockWorkspace = (
             id: decision.by.holder.id,
           });
         case 'unlocked':
-          if (workspace.state.pendingId !== null) throw new KeelsonError('workspace.state_pending');
+          if ((await findWorkspaceState(tx, workspace)).pendingId !== null)
+            throw new KeelsonError('workspace.state_pending');
           return withUnlockSteps(context, tx, { ...workspace, lock: null });
       }
     },

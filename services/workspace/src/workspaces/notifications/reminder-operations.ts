@@ -3,6 +3,7 @@ import { type TransactOptions, unlessDamaged } from '@keelson/storage';
 import { decideAutoDestroy } from '../model/domain/auto-destroy.ts';
 import { projectRecords } from '../model/project-records.ts';
 import { workspaceRecords } from '../model/workspace-records.ts';
+import { findWorkspaceState } from '../model/workspace-state-records.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
 import { REMINDER_TRIGGER } from './domain/notification.ts';
 import { queueNotificationFor } from './notification-queue-operations.ts';
@@ -31,7 +32,8 @@ const remind = (
       return;
     }
     const nowMs = clock.nowMs();
-    const { atMs } = decideAutoDestroy(workspace, project);
+    const { latestChangeAtMs } = await findWorkspaceState(tx, workspace);
+    const { atMs } = decideAutoDestroy({ ...workspace, latestChangeAtMs }, project);
     if (atMs === null || atMs === reminder.remindedOfMs) return;
     if (atMs <= nowMs || atMs > nowMs + REMIND_MS) return;
     await queueNotificationFor(tx, configuration, workspace, {

@@ -10,6 +10,7 @@ import type { TProperties } from 'typebox';
 import type { ServiceContext } from '../../base/service-context.ts';
 import type { SignedFor } from '../../base/signed-urls/signed-url-operations.ts';
 import type { WorkspaceAccessResult } from '../access/access-operations.ts';
+import type { ShownWorkspace } from '../access/shown-workspace.ts';
 
 /** Input of the loaders of included resources. */
 export interface IncludeRequest {
@@ -36,8 +37,8 @@ export interface WorkspaceContribution<
 > {
   /** Declares what `attributes` and `relationships` add. */
   readonly schema?: { readonly attributes?: A; readonly relationships?: R };
-  attributes?(access: WorkspaceAccessResult): AttributesOf<A>;
-  relationships?(access: WorkspaceAccessResult): RelationshipsOf<R>;
+  attributes?(shown: ShownWorkspace): AttributesOf<A>;
+  relationships?(shown: ShownWorkspace): RelationshipsOf<R>;
   /** By name in `include`; several contributions may add to the same name. */
   readonly includes?: Readonly<Record<string, WorkspaceInclude>>;
 }

@@ -9,8 +9,10 @@ import {
   resourceListBody,
   toPaginatedDocument,
 } from '@keelson/jsonapi';
+import { readableOnly } from '@keelson/storage';
 import { Type } from 'typebox';
 import { findSitePolicyFor } from '../../base/retention/retention-records.ts';
+import { loadShown } from '../access/shown-workspace.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
 import { toWorkspaceResource } from '../workspaces/workspace-document.ts';
 import {
@@ -66,8 +68,10 @@ export const consumerRoutes = (context: WorkspacesContext): Route[] => {
           page,
         );
         const sitePolicy = await findSitePolicyFor(context.store, workspaces);
-        const data = workspaces.map((access) =>
-          toWorkspaceResource(context.workspaceContributions, access, sitePolicy),
+        const reads = readableOnly(context.store);
+        const shown = await Promise.all(workspaces.map((access) => loadShown(reads, access)));
+        const data = shown.map((workspace) =>
+          toWorkspaceResource(context.workspaceContributions, workspace, sitePolicy),
         );
         return { document: toPaginatedDocument(head, { data, page, totalCount }) };
       },

@@ -1,7 +1,9 @@
 import type { Resource } from '@keelson/jsonapi';
+import { readableOnly } from '@keelson/storage';
 import { findSitePolicyFor } from '../../base/retention/retention-records.ts';
 import type { OrganizationAccessResult } from '../../identity/access/organization-access-operations.ts';
 import { loadWorkspaceAccess, type WorkspaceAccessResult } from '../access/access-operations.ts';
+import { loadShown } from '../access/shown-workspace.ts';
 import { workspaceRecords } from '../model/workspace-records.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
 import { toWorkspaceResource } from './workspace-document.ts';
@@ -12,7 +14,11 @@ export const toRelatedWorkspace = async (
   access: WorkspaceAccessResult,
 ): Promise<Resource | undefined> =>
   access.permissions.canReadSettings
-    ? toWorkspaceResource(workspaceContributions, access, await findSitePolicyFor(store, [access]))
+    ? toWorkspaceResource(
+        workspaceContributions,
+        await loadShown(readableOnly(store), access),
+        await findSitePolicyFor(store, [access]),
+      )
     : undefined;
 
 /** A workspace that another resource of its organization names; undefined where it is gone, too. */

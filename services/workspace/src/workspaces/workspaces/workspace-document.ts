@@ -22,7 +22,7 @@ import {
 import type { RetentionPolicy } from '../../base/retention/domain/retention-policy.ts';
 import { RETENTION_RELATIONSHIP, toRetention } from '../../base/retention/retention-document.ts';
 import { toKebabKeys } from '../../base/validation/attribute-names.ts';
-import type { WorkspaceAccessResult } from '../access/access-operations.ts';
+import type { ShownWorkspace } from '../access/shown-workspace.ts';
 import { decideAutoDestroy } from '../model/domain/auto-destroy.ts';
 import type { Lock } from '../model/domain/lock.ts';
 import { clientName, type OAuthClient, repositoryUrl } from '../model/domain/oauth-client.ts';
@@ -181,10 +181,11 @@ const toLockedBy = (lock: Lock | null) =>
  */
 export const toWorkspaceResource = (
   contributions: readonly WorkspaceContribution[],
-  access: WorkspaceAccessResult,
+  access: ShownWorkspace,
   sitePolicy: RetentionPolicy | null,
 ): ResourceOf<typeof WORKSPACE> => {
-  const { workspace, project, organization, permissions, oauthClient, repositoryHook } = access;
+  const { workspace, state, project, organization, permissions, oauthClient, repositoryHook } =
+    access;
   const { vcsRepo, autoDestroyAtMs: _, runtimeVersion, ...settings } = workspace.settings;
   const execution = decideEffectiveExecution(
     workspace.ownExecution,
@@ -193,7 +194,8 @@ export const toWorkspaceResource = (
   );
   const hasOwnExecution = workspace.ownExecution !== null;
   const self = `${API_PREFIX}/workspaces/${workspace.id}`;
-  const autoDestroy = decideAutoDestroy(workspace, project);
+  const { latestChangeAtMs } = state;
+  const autoDestroy = decideAutoDestroy({ ...workspace, latestChangeAtMs }, project);
   const { autoDestroyed } = workspace;
   return {
     id: workspace.id,
@@ -211,7 +213,7 @@ export const toWorkspaceResource = (
       'inherits-project-auto-destroy': autoDestroy.inheritsFromProject,
       'created-at': toTimestamp(workspace.createdAtMs),
       'updated-at': toTimestamp(workspace.updatedAtMs),
-      'latest-change-at': toTimestamp(workspace.latestChangeAtMs),
+      'latest-change-at': toTimestamp(latestChangeAtMs),
       environment: 'default',
       'execution-mode': execution.mode,
       operations: execution.mode !== 'local',

@@ -47,9 +47,9 @@ import {
   decideSettings,
   type GivenSettings,
 } from '../model/domain/workspace-settings.ts';
-import { NO_STATE } from '../model/domain/workspace-state.ts';
 import { projectRecords } from '../model/project-records.ts';
 import { projectWorkspaces, workspaceNames, workspaceRecords } from '../model/workspace-records.ts';
+import { findWorkspaceState } from '../model/workspace-state-records.ts';
 import { requireConnection } from '../oauth/connection-operations.ts';
 import type { RemovalContext, WorkspacesContext } from '../seams/workspaces-context.ts';
 import { announceBindings } from '../tags/binding-override-operations.ts';
@@ -191,8 +191,6 @@ export const createWorkspace = (
       retentionPolicy: null,
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
-      state: NO_STATE,
-      latestChangeAtMs: nowMs,
     };
     await requireFreeName(tx, workspace);
     await requireAssessable(context, tx, workspace, given.settings);
@@ -333,7 +331,7 @@ export const safeDeleteWorkspace = (
   context.store.transact(async (tx) => {
     const { workspace } = await requireWorkspace(tx, principal, address, 'canDestroy');
     if (workspace.lock !== null) throw new KeelsonError('workspace.delete_locked');
-    const { pendingId, resourceCount } = workspace.state;
+    const { pendingId, resourceCount } = await findWorkspaceState(tx, workspace);
     if (pendingId !== null || workspace.unlockedRunId !== null)
       throw new KeelsonError('workspace.delete_processing');
     if (resourceCount > 0) {

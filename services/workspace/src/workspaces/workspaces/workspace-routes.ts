@@ -15,7 +15,7 @@ import {
   toPaginatedDocument,
   withWarnings,
 } from '@keelson/jsonapi';
-import { type RecordedReads, recordReads } from '@keelson/storage';
+import { type RecordedReads, readableOnly, recordReads } from '@keelson/storage';
 import { Type } from 'typebox';
 import {
   decideEffectiveExecution,
@@ -28,6 +28,7 @@ import {
   type WorkspaceAccessResult,
   type WorkspaceAddress,
 } from '../access/access-operations.ts';
+import { loadShown } from '../access/shown-workspace.ts';
 import { parseWorkspaceQuery, WORKSPACE_FILTERS } from '../listing/workspace-list-request.ts';
 import { toWorkspaceIncludes } from '../seams/workspace-contributions.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
@@ -99,9 +100,11 @@ export const answerWorkspace = async (
   recorded?: RecordedReads,
 ): Promise<DocumentAnswer<Resource<'workspaces'>>> => {
   const include = parseInclude(query, toWorkspaceIncludes(context.workspaceContributions));
-  const sitePolicy = await findSitePolicyFor(recorded?.reads ?? context.store, [access]);
+  const reads = recorded?.reads ?? context.store;
+  const sitePolicy = await findSitePolicyFor(reads, [access]);
+  const shown = await loadShown(reads, access);
   const data = withIncludedLinkage(
-    toWorkspaceResource(context.workspaceContributions, access, sitePolicy),
+    toWorkspaceResource(context.workspaceContributions, shown, sitePolicy),
     include,
     access,
   );
@@ -204,7 +207,11 @@ export const workspaceRoutes = (context: WorkspacesContext): Route[] => {
           parseWorkspaceQuery(query),
           page,
         );
-        const { workspaces, totalCount } = found;
+        const { totalCount } = found;
+        const reads = readableOnly(context.store);
+        const workspaces = await Promise.all(
+          found.workspaces.map((access) => loadShown(reads, access)),
+        );
         const sitePolicy = await findSitePolicyFor(context.store, workspaces);
         return {
           document: toPaginatedDocument(head, {

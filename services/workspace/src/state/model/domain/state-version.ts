@@ -109,6 +109,7 @@ export const withCurrent = (state: WorkspaceState, version: StateVersion): Works
   newestId: version.id,
   resourceCount: version.managedCount,
   outputCount: version.outputCount,
+  latestChangeAtMs: version.createdAtMs,
 });
 
 /** The workspace's summary after `version` got its content. */

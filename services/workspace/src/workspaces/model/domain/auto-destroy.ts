@@ -5,8 +5,9 @@
 import type { Project } from './project.ts';
 import type { Workspace } from './workspace.ts';
 import { parseActivityDurationMs } from './workspace-settings.ts';
+import type { WorkspaceState } from './workspace-state.ts';
 
-type Facts = Pick<Workspace, 'settings' | 'latestChangeAtMs'>;
+type Facts = Pick<Workspace, 'settings'> & Pick<WorkspaceState, 'latestChangeAtMs'>;
 
 /** From the workspace's own settings; null if they set none. */
 export const ownAutoDestroyAtMs = ({ settings, latestChangeAtMs }: Facts): number | null => {

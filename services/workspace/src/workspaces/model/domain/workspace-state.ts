@@ -12,14 +12,27 @@ export const workspaceStateShape = Type.Object({
   newestNumber: Type.Number(),
   resourceCount: Type.Number(),
   outputCount: Type.Number(),
+  /** Creation time of the newest state version that was current, or of the workspace. */
+  latestChangeAtMs: Type.Number(),
 });
 export type WorkspaceState = Shaped<typeof workspaceStateShape>;
 
-export const NO_STATE: WorkspaceState = {
+/** The summary before the first version. @param createdAtMs of the workspace */
+export const initialState = (createdAtMs: number): WorkspaceState => ({
   currentId: null,
   newestId: null,
   pendingId: null,
   newestNumber: 0,
   resourceCount: 0,
   outputCount: 0,
-};
+  latestChangeAtMs: createdAtMs,
+});
+
+/** @param stored the summary in a record of its own, if there is one */
+export const stateOf = (
+  {
+    state,
+    createdAtMs,
+  }: { readonly state?: WorkspaceState | undefined; readonly createdAtMs: number },
+  stored: WorkspaceState | undefined,
+): WorkspaceState => state ?? stored ?? initialState(createdAtMs);

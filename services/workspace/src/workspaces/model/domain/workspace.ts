@@ -87,9 +87,8 @@ export const workspaceShape = Type.Object({
   retentionPolicy: nullable(retentionPolicyShape),
   createdAtMs: Type.Number(),
   updatedAtMs: Type.Number(),
-  state: workspaceStateShape,
-  /** Creation time of the newest state version, or of the workspace. */
-  latestChangeAtMs: Type.Number(),
+  /** Absent once it is in a record of its own. */
+  state: Type.Optional(workspaceStateShape),
 });
 export type Workspace = Shaped<typeof workspaceShape>;
 

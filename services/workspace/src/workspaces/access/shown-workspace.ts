@@ -1,0 +1,18 @@
+import type { Reads } from '@keelson/storage';
+import type { WorkspaceState } from '../model/domain/workspace-state.ts';
+import { findWorkspaceState } from '../model/workspace-state-records.ts';
+import type { WorkspaceAccessResult } from './access-operations.ts';
+
+/** A workspace with what its documents show and decisions about its settings do not need. */
+export interface ShownWorkspace extends WorkspaceAccessResult {
+  readonly state: WorkspaceState;
+}
+
+/** @throws KeelsonError the same as `RecordCollection.find` */
+export const loadShown = async (
+  reads: Pick<Reads, 'readAs'>,
+  access: WorkspaceAccessResult,
+): Promise<ShownWorkspace> => ({
+  ...access,
+  state: await findWorkspaceState(reads, access.workspace),
+});

@@ -1,0 +1,43 @@
+import { collection, type Reads, type Transaction } from '@keelson/storage';
+import type { Workspace } from './domain/workspace.ts';
+import { stateOf, type WorkspaceState, workspaceStateShape } from './domain/workspace-state.ts';
+import { workspaceRecords } from './workspace-records.ts';
+
+/** Summaries of states, keyed by `ws-…`. An upload writes them, and not the workspace with its settings. */
+export const workspaceStates = collection('workspace-states', {
+  scope: 'shared',
+  version: 1,
+  shape: workspaceStateShape,
+  owner: { kind: 'workspace', by: '*', isKey: true },
+});
+
+/** @throws KeelsonError the same as `RecordCollection.find` */
+export const findWorkspaceState = async (
+  reads: Pick<Reads, 'readAs'>,
+  workspace: Workspace,
+): Promise<WorkspaceState> => stateOf(workspace, await workspaceStates.find(reads, workspace.id));
+
+/**
+ * Stores the summary, within the workspace for as long as processes may run that look for it there.
+ * @returns the workspace, which the caller writes unless it is the same
+ */
+export const storeWorkspaceState = (
+  tx: Transaction,
+  workspace: Workspace,
+  state: WorkspaceState,
+): Workspace => {
+  if (!tx.writesNewest(workspaceRecords.codec)) return { ...workspace, state };
+  workspaceStates.write(tx, [workspace.id], state);
+  const { state: former, ...divided } = workspace;
+  return former === undefined ? workspace : divided;
+};
+
+/** Stores the summary, and the workspace if that changes by it. */
+export const writeWorkspaceState = (
+  tx: Transaction,
+  workspace: Workspace,
+  state: WorkspaceState,
+): void => {
+  const next = storeWorkspaceState(tx, workspace, state);
+  if (next !== workspace) workspaceRecords.write(tx, [workspace.id], next);
+};
