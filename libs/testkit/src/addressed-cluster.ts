@@ -90,7 +90,7 @@ export const until = async <T>(
 
 /** Generates a root token with the shares that are valid on that cluster. */
 export const generateRoot = async (
-  cluster: AddressedCluster,
+  cluster: Pick<AddressedCluster, 'v1'>,
   shares: readonly string[],
 ): Promise<string> => ceremony(cluster, 'sys/generate-root', shares);
 
@@ -101,7 +101,7 @@ export const generateOperationToken = async (
   ceremony(cluster, 'sys/replication/dr/secondary/generate-operation-token', shares);
 
 const ceremony = async (
-  cluster: AddressedCluster,
+  cluster: Pick<AddressedCluster, 'v1'>,
   path: string,
   shares: readonly string[],
 ): Promise<string> => {
@@ -128,8 +128,8 @@ const answered = ({ status, body }: Answer): Answer['body'] => {
  */
 export const attach = async (
   kind: Kind,
-  primary: AddressedCluster,
-  secondary: AddressedCluster,
+  primary: Pick<AddressedCluster, 'v1'>,
+  secondary: Pick<AddressedCluster, 'v1' | 'status'>,
   id: string,
   primaryApiAddress?: string,
 ): Promise<void> => {
@@ -169,7 +169,7 @@ export const follow = async (
   await untilStreaming(kind, former);
 };
 
-export const untilStreaming = (kind: Kind, secondary: AddressedCluster) =>
+export const untilStreaming = (kind: Kind, secondary: Pick<AddressedCluster, 'status'>) =>
   until(
     () => secondary.status(kind),
     (status) =>

@@ -19,14 +19,15 @@ export interface RunSite {
 
 const TAR_BLOCK = 512;
 
-/** A configuration archive with one empty file. */
-const emptyConfiguration = (): Uint8Array => {
+/** A configuration archive with one file. */
+export const configurationWith = (name: string, text: string): Uint8Array => {
+  const content = Buffer.from(text);
   const header = Buffer.alloc(TAR_BLOCK);
-  header.write('main.tf', 0);
+  header.write(name, 0);
   header.write('0000644\0', 100);
   header.write('0000000\0', 108);
   header.write('0000000\0', 116);
-  header.write('00000000000\0', 124);
+  header.write(`${content.length.toString(8).padStart(11, '0')}\0`, 124);
   header.write('00000000000\0', 136);
   header.write('        ', 148);
   header.write('0', 156);
@@ -34,7 +35,8 @@ const emptyConfiguration = (): Uint8Array => {
   header.write('00', 263);
   const sum = header.reduce((total, byte) => total + byte, 0);
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
-  return gzipSync(Buffer.concat([header, Buffer.alloc(2 * TAR_BLOCK)]));
+  const padding = Buffer.alloc((TAR_BLOCK - (content.length % TAR_BLOCK)) % TAR_BLOCK);
+  return gzipSync(Buffer.concat([header, content, padding, Buffer.alloc(2 * TAR_BLOCK)]));
 };
 
 const create = (type: string, attributes: object, relationships: object = {}): object => ({
@@ -67,19 +69,20 @@ export interface PlannedRun {
 }
 
 /**
- * Creates the organization "acme", a pool with one agent, a workspace, and a run whose plan has
+ * Creates the organization if it is absent, a pool with one agent, a workspace, and a run whose plan has
  * finished.
  */
 export const addPlannedRun = async (
   { workspaces, origin }: RunSite,
   name: string,
+  organization = 'acme',
 ): Promise<PlannedRun> => {
-  const O = 'organizations/acme';
+  const O = `organizations/${organization}`;
   await workspaces('GET', O).catch(() =>
     workspaces(
       'POST',
       'organizations',
-      create('organizations', { name: 'acme', email: 'a@b.example' }),
+      create('organizations', { name: organization, email: 'a@b.example' }),
     ),
   );
   const pool = await workspaces('POST', `${O}/agent-pools`, create('agent-pools', { name }));
@@ -102,7 +105,10 @@ export const addPlannedRun = async (
     create('configuration-versions', { 'auto-queue-runs': false }),
   );
   const { pathname, search } = new URL(announced.data.attributes['upload-url']);
-  await fetch(`${origin()}${pathname}${search}`, { method: 'PUT', body: emptyConfiguration() });
+  await fetch(`${origin()}${pathname}${search}`, {
+    method: 'PUT',
+    body: configurationWith('main.tf', ''),
+  });
   const run = await workspaces(
     'POST',
     'runs',

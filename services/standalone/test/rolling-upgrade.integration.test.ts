@@ -30,7 +30,8 @@ import {
   untilStreaming,
 } from '@keelson/testkit/replication-cluster';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { goldenCalls, writeToEachArea } from './golden/golden-contents.ts';
+import { goldenCalls } from './golden/golden-calls.ts';
+import { writeToEachArea } from './golden/golden-contents.ts';
 import { DATA, goldenNames, loadAnswers, unpackGolden } from './golden/golden-stores.ts';
 
 const WITHIN_MS = 600_000;

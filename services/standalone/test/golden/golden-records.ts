@@ -1,7 +1,12 @@
 /** Decodes every record of a data folder, of which no process has the stores open, with the declarations of today. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { createBarrier, examineSqliteStore, findDeclaration } from '@keelson/storage';
+import {
+  createBarrier,
+  type Declaration,
+  examineSqliteStore,
+  findDeclaration,
+} from '@keelson/storage';
 // Loads every module of every service, and with it every declaration.
 import '../../src/compose.ts';
 import { deriveServiceKey } from '../../../sys/src/seal/root-key-wrap.ts';
@@ -17,11 +22,14 @@ const OWN_FORMATS: readonly (readonly [path: RegExp, reason: string])[] = [
     /^node\/core\/keyring$/,
     'a format with a version of its own, without strings that could not be wiped',
   ],
+  [/^node\/applied\//, 'a position in the log of another cluster'],
   [/^node\/fences\/(?!pki\/(crl|tidy)\/)/, 'the holder of a lease'],
 ];
 
 export interface DecodedFolder {
   readonly decoded: number;
+  /** Places of the kinds of which there are records, as in the table of declared kinds. */
+  readonly kinds: ReadonlySet<string>;
   /** Paths of records that are damaged, with the fault, and of those without a declaration. */
   readonly faults: readonly string[];
 }
@@ -50,9 +58,14 @@ const rowsOf = (file: string): readonly Row[] => {
   }
 };
 
+/** The place of the kind of a record: "*" is one segment, "…" one or more. */
+const kindOf = (path: string, { name, isSingle }: Declaration): string =>
+  `${path.slice(0, path.indexOf('/'))}/${name}${isSingle ? '' : '/…'}`;
+
 export const decodeFolder = async (folder: string): Promise<DecodedFolder> => {
   const rootKey = await rootKeyOf(folder);
   const faults: string[] = [];
+  const kinds = new Set<string>();
   let decoded = 0;
   for (const service of STORE_SERVICES) {
     const rows = rowsOf(join(folder, `${service}.sqlite`));
@@ -66,6 +79,7 @@ export const decodeFolder = async (folder: string): Promise<DecodedFolder> => {
       try {
         const value = path.startsWith('node/') ? stored : barrier.decrypt(path, stored);
         if (declaration?.isSealed !== true) declaration?.codec.decode(path, value);
+        if (declaration !== undefined) kinds.add(kindOf(path, declaration));
         decoded += declaration === undefined ? 0 : 1;
         if (declaration === undefined && !isOwn) faults.push(`${path}: no declaration`);
         if (declaration !== undefined && isOwn) faults.push(`${path}: declared after all`);
@@ -75,5 +89,5 @@ export const decodeFolder = async (folder: string): Promise<DecodedFolder> => {
     }
     barrier.seal();
   }
-  return { decoded, faults };
+  return { decoded, kinds, faults };
 };

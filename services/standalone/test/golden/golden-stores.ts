@@ -1,18 +1,23 @@
 /**
- * The golden stores: for each release, a data folder that it wrote, a snapshot of it, the answers to requests that
- * read it, and the table of the kinds of records. `npm run golden` makes that of the current version.
+ * The golden stores: for each release, a data folder that it wrote, a snapshot of it, what it published to a
+ * secondary with the data folder of that, the answers to requests that read it, and the table of the kinds of
+ * records. `npm run golden` makes that of the current version.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { declaredRecords, recordFacts } from '@keelson/storage';
-import type { GoldenRead } from './golden-contents.ts';
+import type { GoldenRead } from './golden-calls.ts';
 
 export const GOLDEN_FOLDER = join(import.meta.dirname, '../testdata/golden');
 const ARCHIVE = '.tar.gz';
 
 /** Contents of an archive. */
 export const DATA = 'data';
+/** Data folder of a secondary that has applied nothing of `STREAM` but its beginning. */
+export const SECONDARY = 'secondary';
+/** The messages of the primary. */
+export const STREAM = 'stream.jsonl';
 export const SNAPSHOT = 'golden.snapshot';
 export const ANSWERS = 'answers.json';
 

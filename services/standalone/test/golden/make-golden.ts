@@ -10,11 +10,13 @@ import {
   type KeelsonProcess,
   shiftedClock,
   startKeelson,
+  startNats,
   temporaryDirectory,
 } from '@keelson/testkit';
 // Loads every module of every service, and with it every declaration.
 import '../../src/compose.ts';
-import { type GoldenRead, goldenCalls, makeContents } from './golden-contents.ts';
+import { answersOf, type GoldenRead, goldenCalls } from './golden-calls.ts';
+import { makeContents } from './golden-contents.ts';
 import {
   ANSWERS,
   archiveOf,
@@ -24,8 +26,11 @@ import {
   type GoldenAnswer,
   goldenNames,
   recordsFileOf,
+  SECONDARY,
   SNAPSHOT,
+  STREAM,
 } from './golden-stores.ts';
+import { recordStreams, relayTo } from './golden-stream.ts';
 
 const CHANGELOG = join(import.meta.dirname, '../../../../CHANGELOG.md');
 
@@ -37,7 +42,10 @@ const requireUnreleased = (): void => {
     throw new Error(`${VERSION} is released: its golden store stays as it is`);
 };
 
-/** The parts of two answers that are equal; undefined if nothing is. */
+/** Each cluster records uses of tokens for itself, whenever they are used. */
+const OF_ONE_CLUSTER: readonly string[] = ['last-used-at'];
+
+/** The parts of two answers that are equal in all clusters; undefined if nothing is. */
 const commonPart = (one: unknown, other: unknown): unknown => {
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null)
     return one === other ? one : undefined;
@@ -47,6 +55,7 @@ const commonPart = (one: unknown, other: unknown): unknown => {
     return parts.includes(undefined) ? undefined : parts;
   }
   const found = Object.entries(one)
+    .filter(([name]) => !OF_ONE_CLUSTER.includes(name))
     .map(([name, value]) => [name, commonPart(value, Reflect.get(other, name))] as const)
     .filter(([, value]) => value !== undefined);
   return Object.fromEntries(found);
@@ -67,17 +76,40 @@ const takeSnapshot = async ({ http, rootToken }: KeelsonProcess): Promise<Uint8A
 
 requireUnreleased();
 await using folder = await temporaryDirectory();
-const options = { dataFolder: join(folder.path, DATA), env: { KEELSON_RATE_LIMIT: 'off' } };
-const first = await startKeelson(options);
-const reads = await makeContents(goldenCalls(first.http, first), first);
+await using nats = await startNats({ jetstream: true });
+await using _ = await relayTo(nats.port);
+const env = { KEELSON_RATE_LIMIT: 'off' };
+/** Settings that some kinds of records need. No process that opens the store later has these settings. */
+const ONCE = {
+  KEELSON_NATS_URL: nats.url,
+  KEELSON_PUBLIC_URL: 'https://keelson.example',
+  KEELSON_WORKSPACE_BOOTSTRAP_TOKEN: 'golden-token-of-the-first-administrator',
+  KEELSON_BACKUP_EVERY_SECONDS: '2678400',
+  KEELSON_BACKUP_FOLDER: join(folder.path, 'backups'),
+  // No server takes mail there, so that mails wait.
+  KEELSON_WORKSPACE_SMTP_URL: 'smtp://127.0.0.1:9',
+  KEELSON_WORKSPACE_MAIL_FROM: 'keelson@example.com',
+  KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.0/8',
+};
+const dataFolder = join(folder.path, DATA);
+const first = await startKeelson({ dataFolder, env: { ...env, ...ONCE } });
+const reads = await makeContents(
+  goldenCalls(first.http, first),
+  first,
+  join(folder.path, SECONDARY),
+);
 const before = await readAll(first, reads);
 writeFileSync(join(folder.path, SNAPSHOT), await takeSnapshot(first));
+const { cluster_id: setId } = await answersOf(first.http, first).status('performance');
 await first.stop();
+writeFileSync(join(folder.path, STREAM), await recordStreams(nats.url, setId));
 // Parts that depend on addresses, ids of requests or the time of reading differ, and are left out.
-const dataFolder = join(folder.path, 'later');
-cpSync(options.dataFolder, dataFolder, { recursive: true });
-const env = { ...options.env, ...shiftedClock(LATER_MS) };
-const second = await startKeelson({ dataFolder, env });
+const later = join(folder.path, 'later');
+cpSync(dataFolder, later, { recursive: true });
+const second = await startKeelson({
+  dataFolder: later,
+  env: { ...env, ...shiftedClock(LATER_MS) },
+});
 const after = await readAll(second, reads);
 await second.stop();
 
@@ -91,6 +123,6 @@ for (const name of goldenNames().filter((one) => one.startsWith(`${VERSION}-`)))
 const name = `${VERSION}-${new Date().toISOString().slice(0, 10)}`;
 const form = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner'];
 const left = ['--exclude=keelson.log', '--exclude=*lock*'];
-const parts = ['-C', folder.path, DATA, SNAPSHOT, ANSWERS];
+const parts = ['-C', folder.path, DATA, SNAPSHOT, ANSWERS, SECONDARY, STREAM];
 execFileSync('tar', ['-I', 'gzip -9n', '-cf', archiveOf(name), ...form, ...left, ...parts]);
 writeFileSync(recordsFileOf(name), `${JSON.stringify(currentRecords(), undefined, 1)}\n`);

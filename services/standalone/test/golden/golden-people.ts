@@ -1,0 +1,65 @@
+/** An organization with teams, members and tokens. */
+import {
+  type GoldenCalls,
+  type GoldenRead,
+  ORGANIZATION,
+  reads,
+  resource,
+  several,
+} from './golden-calls.ts';
+
+export const makePeople = async ({ api }: GoldenCalls): Promise<readonly GoldenRead[]> => {
+  await api(
+    'POST',
+    'organizations',
+    resource('organizations', { name: 'acme', email: 'ops@example.com' }),
+  );
+  const team = await api(
+    'POST',
+    `${ORGANIZATION}/teams`,
+    resource('teams', { name: 'developers', 'organization-access': { 'manage-workspaces': true } }),
+  );
+  const member = await api(
+    'POST',
+    `${ORGANIZATION}/organization-memberships`,
+    resource(
+      'organization-memberships',
+      { email: 'guest@example.com' },
+      { teams: several('teams', team.data.id) },
+    ),
+  );
+  const own = await api('GET', 'account/details');
+  const user = `users/${own.data.id}`;
+  await api(
+    'POST',
+    `${user}/authentication-tokens`,
+    resource('authentication-tokens', { description: 'golden' }),
+  );
+  await api('POST', `${ORGANIZATION}/authentication-token`);
+  await api('POST', `teams/${team.data.id}/authentication-token`);
+  await api(
+    'POST',
+    `${ORGANIZATION}/reserved-tag-keys`,
+    resource('reserved-tag-keys', { key: 'cost-center' }),
+  );
+  await api(
+    'POST',
+    'admin/users',
+    resource('users', { username: 'second', email: 'second@example.com' }),
+  );
+  return reads('api', 'GET', [
+    'organizations',
+    ORGANIZATION,
+    `${ORGANIZATION}/teams`,
+    `teams/${team.data.id}`,
+    `${ORGANIZATION}/organization-memberships`,
+    `organization-memberships/${member.data.id}`,
+    'account/details',
+    user,
+    'admin/users',
+    `${user}/authentication-tokens`,
+    `${ORGANIZATION}/authentication-token`,
+    `teams/${team.data.id}/authentication-token`,
+    `${ORGANIZATION}/reserved-tag-keys`,
+  ]);
+};
