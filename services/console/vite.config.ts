@@ -41,8 +41,6 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // The renderer of /docs is a separate file, which the console does not load.
-    chunkSizeWarningLimit: 900,
     rolldownOptions: {
       input: ['index.html', 'docs.html'].map((page) =>
         join(import.meta.dirname, 'src', 'browser', page),

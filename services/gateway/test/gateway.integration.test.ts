@@ -286,7 +286,7 @@ describe('responses of the gateway itself', () => {
     ['/readyz', 'ready'],
     ['/metrics', 'keelson_http_requests_total'],
     ['/openapi/pki.json', '/{mount}/echo'],
-    ['/docs', '<rapi-doc'],
+    ['/docs', '<title>Keelson API</title>'],
     ['/app/settings/tokens?source=terraform-login', '<!doctype html>'],
     ['/app/acme/web/runs/run-CZcmD7eagjhyX0vN', '<!doctype html>'],
     ['/app/acme/workspaces/%3Cb%3E', '<!doctype html>'],

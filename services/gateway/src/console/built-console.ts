@@ -23,7 +23,7 @@ export interface Console {
   /** By path below `/ui/`; the page itself is `index.html`. Empty if the console was not built. */
   readonly files: ReadonlyMap<string, ConsoleFile>;
   /** Allow the pages to load only from their own origin, and forbid framing them. */
-  readonly contentSecurityPolicy: { readonly console: string; readonly reference: string };
+  readonly contentSecurityPolicy: string;
 }
 
 /** Files, not an import: the packages that build them are not those that a server runs with. */
@@ -36,23 +36,16 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 };
 
-const contentSecurityPolicy = (styles: string): string =>
-  [
-    "default-src 'none'",
-    "script-src 'self'",
-    `style-src ${styles}`,
-    "connect-src 'self'",
-    "img-src 'self' data:",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
-
-const CONTENT_SECURITY_POLICY = {
-  console: contentSecurityPolicy("'self'"),
-  // Its renderer sets styles of its elements.
-  reference: contentSecurityPolicy("'self' 'unsafe-inline'"),
-};
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
 
 const readEncoded = async (path: string): Promise<Map<ContentEncoding, Uint8Array>> => {
   const encoded = new Map<ContentEncoding, Uint8Array>();

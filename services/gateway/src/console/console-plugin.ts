@@ -74,13 +74,7 @@ export const consolePlugin: FastifyPluginCallback<ConsoleParts> = (app, { apis }
     const { files, contentSecurityPolicy } = await load();
     // Every navigation gets the same page; its script selects the view by the URL.
     const file = files.get(path) ?? (isNavigation(request) ? files.get(PAGE) : undefined);
-    if (file !== undefined)
-      return send(
-        request,
-        reply,
-        file,
-        contentSecurityPolicy[path === REFERENCE ? 'reference' : 'console'],
-      );
+    if (file !== undefined) return send(request, reply, file, contentSecurityPolicy);
     if (files.size === 0 && (path === PAGE || path === REFERENCE))
       return reply.code(503).type('text/plain; charset=utf-8').send(NOT_BUILT);
     reply.callNotFound();

@@ -44,47 +44,70 @@ test.for([
 ] as const)('%s shows its API with nothing from elsewhere', async ([path, name, text]) => {
   const { page, problems } = await openPage(browser, keelson.http + path);
   await page.getByText(text).first().waitFor();
-  expect(await page.locator('nav a[aria-current=page]').textContent()).toBe(name);
+  expect(
+    await page
+      .getByRole('navigation', { name: 'APIs' })
+      .locator('[aria-current=page]')
+      .textContent(),
+  ).toBe(name);
   expect(problems).toEqual([]);
   await page.context().close();
 });
 
-test('an operation is found by searching, and has a page of its own', async () => {
+test('an operation is found by searching, and has a view of its own', async () => {
   const { page, problems } = await openPage(browser, `${keelson.http}/docs/pki`);
-  await page.getByText('Issuers, keys, roles').first().waitFor();
-  const search = page.locator('#nav-bar-search');
-  await search.fill('revoke-with-key');
-  await search.press('Enter');
-  await page.locator('.nav-bar-path', { hasText: 'issue/' }).first().waitFor({ state: 'detached' });
-  await page.locator('.nav-bar-path', { hasText: 'revoke-with-key' }).click();
-  await page.getByText('/{mount}/revoke-with-key').last().waitFor();
-  expect(page.url()).toContain('revoke-with-key');
+  await page.getByLabel('Search operations').fill('possession revoke');
+  await page.getByText(/^1 of \d+ operations contain these words/).waitFor();
+  await page.getByRole('link', { name: /POST, PUT.*revoke-with-key/ }).click();
+  const title = 'Revoke a certificate by proof of possession of its key';
+  await page.getByRole('heading', { name: title }).waitFor();
+  expect(page.url()).toContain('#post-/-mount-/revoke-with-key');
+  expect(await page.evaluate<string>('document.activeElement.textContent')).toBe(title);
+  expect(await page.title()).toBe(`${title} · Keelson`);
+  await page.getByRole('row', { name: /^serial_number/ }).waitFor();
+  await page.getByRole('heading', { name: 'Status 200' }).waitFor();
   // The example of the answer.
-  await page.getByText('revocation_time_rfc3339').first().waitFor();
+  await page.locator('pre', { hasText: 'revocation_time_rfc3339' }).waitFor();
   expect(problems).toEqual([]);
   await page.context().close();
 });
 
-test('a capability has a page with its operations, each of which leads to its own', async () => {
+test('what an operation takes and answers is listed with types and limits', async () => {
+  const anchor = 'post-/organizations/-organization_name-/workspaces';
+  const { page, problems } = await openPage(browser, `${keelson.http}/docs/workspace#${anchor}`);
+  await page.getByRole('heading', { name: 'Create a workspace' }).waitFor();
+  const mode = page.getByRole('row', { name: /^data\.attributes\.execution-mode/ }).first();
+  expect(await mode.textContent()).toContain('"remote" or "local" or "agent" or null');
+  const path = page.getByRole('row', { name: /^organization_name required/ });
+  expect(await path.textContent()).toContain('string, in the path');
+  await page.getByRole('heading', { name: 'Status 201' }).waitFor();
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('a capability has a view with its operations, each of which leads to its own', async () => {
   const { page, problems } = await openPage(browser, `${keelson.http}/docs/pki`);
-  await page.locator('.nav-bar-tag', { hasText: /^\s*roles/i }).click();
+  const contents = page.getByRole('navigation', { name: 'Operations' });
+  await contents.getByRole('link', { name: 'roles', exact: true }).click();
   await page.waitForURL((url) => url.hash === '#tag--roles');
-  const listed = page.locator('.m-markdown li');
-  await listed.getByText('Create a role or replace it').waitFor();
-  await listed.getByRole('link', { name: 'PATCH /{mount}/roles/{name}' }).click();
+  const main = page.locator('main');
+  await main.getByRole('link', { name: 'PATCH /{mount}/roles/{name}' }).click();
   await page.getByRole('heading', { name: 'Change given parameters of a role' }).waitFor();
+  await page.goBack();
+  await main.getByRole('heading', { name: 'roles' }).waitFor();
   expect(problems).toEqual([]);
   await page.context().close();
 });
 
-test('on a telephone, it is one page with links to the other APIs', async () => {
+test('on a telephone, it is one column with links to the other APIs', async () => {
   const context = await browser.newContext({ viewport: { width: 360, height: 740 } });
   const page = await context.newPage();
   await page.goto(`${keelson.http}/docs/pki`);
-  await page.locator('.endpoint-head', { hasText: /PATCH\s*\/{mount}\/roles\/{name}/i }).click();
-  await page.getByText('Change given parameters of a role').last().waitFor();
+  await page.locator('main').getByRole('link', { name: 'roles', exact: true }).click();
+  await page.getByRole('link', { name: 'PATCH /{mount}/roles/{name}' }).last().click();
+  await page.getByRole('heading', { name: 'Change given parameters of a role' }).waitFor();
   const overhang = 'document.documentElement.scrollWidth - innerWidth';
-  expect(await page.evaluate<number>(overhang)).toBe(0);
+  expect(await page.evaluate<number>(overhang)).toBeLessThanOrEqual(0);
   await page.getByRole('link', { name: 'Administration' }).click();
   await page.getByText('Seal, tokens, policies').first().waitFor();
   await context.close();
