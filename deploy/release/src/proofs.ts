@@ -83,8 +83,9 @@ export const RELEASE_PROOFS: readonly ReleaseProof[] = [
   },
   {
     name: 'clients',
-    tests: ['conformance/openapi/clients.test.ts'],
+    tests: ['conformance/java/java.test.ts', 'conformance/openapi/clients.test.ts'],
     inputs: [
+      'conformance/java',
       'conformance/openapi',
       'libs/jsonapi/src',
       'libs/secrets-api/src',
