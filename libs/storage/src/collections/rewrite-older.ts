@@ -38,7 +38,8 @@ const pathsAfter = async (
 const rewrite = (store: Store, paths: readonly string[]): Promise<number> => {
   const concerned = paths.flatMap((path) => {
     const declaration = findDeclaration(path);
-    return declaration === undefined || declaration.version === 1 ? [] : [{ path, declaration }];
+    const version = declaration?.codec.version ?? 1;
+    return declaration === undefined || version === 1 ? [] : [{ path, declaration }];
   });
   return store.transact(async (tx) => {
     let rewritten = 0;

@@ -8,7 +8,6 @@ import { normalizedEmail } from '../model/domain/organization.ts';
 import {
   confirmationMails,
   emailConfirmations,
-  storeUser,
   type User,
   userRecords,
 } from '../model/user-records.ts';
@@ -85,7 +84,7 @@ export const updateAccount = (
     const obstacle = obstacleToMail(context);
     const next =
       email === undefined ? renamed : await withEmail(tx, renamed, email, obstacle === undefined);
-    storeUser(tx, next, user);
+    await userRecords.write(tx, next.id, next);
     const isWaiting = email !== undefined && next.unconfirmedEmail !== undefined;
     const advice = 'a site administrator confirms the address with PATCH /admin/users/:user_id';
     return {

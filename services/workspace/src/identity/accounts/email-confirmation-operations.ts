@@ -10,7 +10,6 @@ import {
   confirmationMails,
   emailConfirmations,
   findUserByEmail,
-  storeUser,
   type User,
   userRecords,
 } from '../model/user-records.ts';
@@ -59,7 +58,7 @@ export const confirmEmail = ({ store }: ServiceContext, principal: Principal): P
     if ((await findUserByEmail(tx, address)) !== undefined) refuseTakenEmail();
     await endConfirmation(tx, user);
     const { unconfirmedEmail: _, ...rest } = user;
-    storeUser(tx, { ...rest, email: address }, user);
+    await userRecords.write(tx, user.id, { ...rest, email: address });
   });
 
 /** Mails to addresses that users have given, by confirmation. */
@@ -90,6 +89,7 @@ export const CONFIRMATION_MAILS: LinkMails = {
   onSent: async (tx, id, nowMs) => {
     const found = await emailConfirmations.find(tx, id);
     const user = found && (await userRecords.find(tx, found.userId));
-    if (user !== undefined) storeUser(tx, { ...user, confirmationMailedAtMs: nowMs }, user);
+    if (user === undefined) return;
+    await userRecords.write(tx, user.id, { ...user, confirmationMailedAtMs: nowMs });
   },
 };

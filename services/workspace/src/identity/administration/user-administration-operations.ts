@@ -8,13 +8,7 @@ import { endConfirmation } from '../accounts/account-operations.ts';
 import { normalizedEmail } from '../model/domain/organization.ts';
 import { organizationRecords } from '../model/organization-records.ts';
 import { teamRecords, userOrganizations } from '../model/team-records.ts';
-import {
-  findUserByEmail,
-  removeUser,
-  storeUser,
-  type User,
-  userRecords,
-} from '../model/user-records.ts';
+import { findUserByEmail, type User, userRecords } from '../model/user-records.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
 import { endMembership, findMemberIds } from '../teams/membership-operations.ts';
 import {
@@ -157,7 +151,7 @@ export const changeUser = (
       ...rest,
       ...(!isStated && unconfirmedEmail !== undefined && { unconfirmedEmail }),
     };
-    storeUser(tx, next, user);
+    await userRecords.write(tx, userId, next);
     return withOrganizations(tx, next);
   });
 
@@ -180,7 +174,7 @@ export const suspendUser = (
       throw new KeelsonError('request.invalid', { text });
     }
     const next: User = { ...user, isSuspended };
-    storeUser(tx, next, user);
+    await userRecords.write(tx, userId, next);
     return withOrganizations(tx, next);
   });
 
@@ -222,5 +216,5 @@ export const eraseUser = (
     }
     await endConfirmation(tx, user);
     await deleteOwned(tx, { kind: 'user', id: userId });
-    removeUser(tx, user);
+    await userRecords.delete(tx, userId);
   });

@@ -1,5 +1,4 @@
 import { collection, type Reads } from '@keelson/storage';
-import { Type } from 'typebox';
 import { type Organization, organizationShape } from './domain/organization.ts';
 
 /** Keyed by `org-…`. */
@@ -7,19 +6,10 @@ export const organizationRecords = collection('organizations', {
   scope: 'shared',
   version: 1,
   shape: organizationShape,
+  index: [{ name: 'name', unique: true, rows: 'organization-names', values: ({ name }) => [name] }],
 });
 
-/** Name -> id. */
-export const organizationNames = collection('organization-names', {
-  scope: 'shared',
-  version: 1,
-  shape: Type.Object({ id: Type.String() }),
-});
-
-export const findOrganizationByName = async (
+export const findOrganizationByName = (
   reads: Reads,
   name: string,
-): Promise<Organization | undefined> => {
-  const found = await organizationNames.find(reads, name);
-  return found && organizationRecords.find(reads, found.id);
-};
+): Promise<Organization | undefined> => organizationRecords.by.name.find(reads, name);

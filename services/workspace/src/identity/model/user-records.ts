@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { collection, type Reads, type Transaction } from '@keelson/storage';
+import { collection, type Reads } from '@keelson/storage';
 import type { Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
 import { normalizedEmail } from './domain/organization.ts';
@@ -33,24 +33,29 @@ export const userShape = Type.Object({
 });
 export type User = Shaped<typeof userShape>;
 
-export const userRecords = collection('users', { scope: 'shared', version: 1, shape: userShape });
-
-/** Lower-case name -> id. */
-export const usernames = collection('usernames', {
-  scope: 'shared',
-  version: 1,
-  shape: Type.Object({ id: Type.String() }),
-});
-
 /** Keys are hashed because an email address may contain characters that a record key may not. */
 const toEmailKey = (email: string): string =>
   createHash('sha256').update(normalizedEmail(email)).digest('hex');
 
-/** Digest of the address in lower case -> id of the only user who has it. */
-const userEmails = collection('user-emails', {
+/** Keyed by `user-…`; found by the name in lower case, and by the digest of the address in lower case. */
+export const userRecords = collection('users', {
   scope: 'shared',
   version: 1,
-  shape: Type.Object({ id: Type.String() }),
+  shape: userShape,
+  index: [
+    {
+      name: 'username',
+      unique: true,
+      rows: 'usernames',
+      values: ({ username }) => [username.toLowerCase()],
+    },
+    {
+      name: 'email',
+      unique: true,
+      rows: 'user-emails',
+      values: ({ email }) => [toEmailKey(email)],
+    },
+  ],
 });
 
 /** Confirmation id -> the user whose `unconfirmedEmail` it confirms. */
@@ -67,26 +72,10 @@ export const confirmationMails = collection('confirmation-mails', {
   shape: waitingMailShape,
 });
 
-/** Stores a user and indexes it by name and email address. */
-export const storeUser = (tx: Transaction, user: User, before: User | undefined): void => {
-  if (before !== undefined) {
-    usernames.delete(tx, before.username.toLowerCase());
-    userEmails.delete(tx, toEmailKey(before.email));
-  }
-  userRecords.write(tx, [user.id], user);
-  usernames.write(tx, [user.username.toLowerCase()], { id: user.id });
-  userEmails.write(tx, [toEmailKey(user.email)], { id: user.id });
-};
-
-/** Removes an account. The caller removes everything that belongs to it. */
-export const removeUser = (tx: Transaction, user: User): void => {
-  userRecords.delete(tx, user.id);
-  usernames.delete(tx, user.username.toLowerCase());
-  userEmails.delete(tx, toEmailKey(user.email));
-};
-
 /** The user who has the address, in upper or lower case. */
-export const findUserByEmail = async (reads: Reads, email: string): Promise<User | undefined> => {
-  const found = await userEmails.find(reads, toEmailKey(email));
-  return found && userRecords.find(reads, found.id);
-};
+export const findUserByEmail = (reads: Reads, email: string): Promise<User | undefined> =>
+  userRecords.by.email.find(reads, toEmailKey(email));
+
+/** Id of the user who has the name, in upper or lower case. */
+export const findUserIdByName = (reads: Reads, name: string): Promise<string | undefined> =>
+  userRecords.by.username.findKey(reads, name.toLowerCase());

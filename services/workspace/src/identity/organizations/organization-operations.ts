@@ -26,11 +26,7 @@ import {
 } from '../model/domain/organization.ts';
 import { FULL_ORGANIZATION_ACCESS } from '../model/domain/organization-access.ts';
 import { OWNERS_TEAM_NAME } from '../model/domain/team.ts';
-import {
-  findOrganizationByName,
-  organizationNames,
-  organizationRecords,
-} from '../model/organization-records.ts';
+import { findOrganizationByName, organizationRecords } from '../model/organization-records.ts';
 import {
   loadTeams,
   membershipRecords,
@@ -96,8 +92,7 @@ export const createOrganization = (
       retentionPolicy: null,
       createdAtMs,
     };
-    organizationRecords.write(tx, [organization.id], organization);
-    organizationNames.write(tx, [organization.name], { id: organization.id });
+    await organizationRecords.write(tx, organization.id, organization);
     await teamRecords.write(tx, [organization.ownersTeamId], {
       id: organization.ownersTeamId,
       organizationId: organization.id,
@@ -136,12 +131,8 @@ export const updateOrganization = (
       defaultExecution:
         decideOwnExecution(given.execution, organization.defaultExecution) ?? INITIAL_EXECUTION,
     };
-    if (next.name !== organization.name) {
-      await requireFreeName(tx, next.name, next.id);
-      organizationNames.delete(tx, organization.name);
-      organizationNames.write(tx, [next.name], { id: next.id });
-    }
-    organizationRecords.write(tx, [next.id], next);
+    if (next.name !== organization.name) await requireFreeName(tx, next.name, next.id);
+    await organizationRecords.write(tx, next.id, next);
     for (const step of organizationSteps) {
       await step.onOrganizationUpdated?.(tx, organization, next);
     }
@@ -180,8 +171,7 @@ export const deleteOrganization = async (
     }
     noteRunDataPolicy(tx, id, organization.retentionPolicy, null);
     await deleteOwned(tx, { kind: 'organization', id });
-    organizationNames.delete(tx, organization.name);
-    organizationRecords.delete(tx, id);
+    await organizationRecords.delete(tx, id);
   });
 };
 

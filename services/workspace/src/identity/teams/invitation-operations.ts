@@ -18,7 +18,7 @@ import {
   membershipPlaces,
   membershipRecords,
 } from '../model/team-records.ts';
-import { findUserByEmail, storeUser, type User } from '../model/user-records.ts';
+import { findUserByEmail, type User, userRecords } from '../model/user-records.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
 import { addInvitedUser } from '../users/user-operations.ts';
 import { loadMembershipView, type MembershipView } from './membership-list-operations.ts';
@@ -53,7 +53,8 @@ const openInvitation = async (
   }
   const invitedById = principal.kind === 'user' ? principal.id : null;
   invitations.write(tx, [organizationId, user.id], { invitedById });
-  if (user.isInvited !== true) storeUser(tx, { ...user, hasInvitation: true }, user);
+  if (user.isInvited !== true)
+    await userRecords.write(tx, user.id, { ...user, hasInvitation: true });
 };
 
 /**

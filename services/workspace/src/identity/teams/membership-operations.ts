@@ -18,7 +18,7 @@ import {
   teamRecords,
   userOrganizations,
 } from '../model/team-records.ts';
-import { removeUser, usernames, userRecords } from '../model/user-records.ts';
+import { findUserIdByName, userRecords } from '../model/user-records.ts';
 import { deleteTokensOf } from '../tokens/token-operations.ts';
 
 /** Makes the user a member of the organization, without a team, unless it is a member already. */
@@ -67,7 +67,7 @@ export const endMembership = async (
   const others = await userOrganizations.keys(tx, [userId], { limit: 1 });
   if (user?.isInvited !== true || others.length > 0) return;
   await deleteTokensOf(tx, userId);
-  removeUser(tx, user);
+  await userRecords.delete(tx, userId);
 };
 
 /** A user who leaves the last team leaves the organization, if the organization is set that way. */
@@ -139,8 +139,8 @@ export const byUserName =
   async (reads, { organizationId }, { siteAdmin }) => {
     const found = await Promise.all(
       names.map(async (name) => {
-        const byName = await usernames.find(reads, name.toLowerCase());
-        const id = byName?.id ?? (await userRecords.find(reads, name))?.id;
+        const id =
+          (await findUserIdByName(reads, name)) ?? (await userRecords.find(reads, name))?.id;
         if (id === undefined || siteAdmin) return id;
         return (await membershipRecords.find(reads, organizationId, id)) && id;
       }),

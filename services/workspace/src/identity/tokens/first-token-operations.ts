@@ -5,7 +5,7 @@ import type { Clock } from '@keelson/clock';
 import { collection, type Store, type Transaction } from '@keelson/storage';
 import { Type } from 'typebox';
 import { hashToken, tokenRecords } from '../model/token-records.ts';
-import { usernames } from '../model/user-records.ts';
+import { findUserIdByName } from '../model/user-records.ts';
 import { addUser } from '../users/user-operations.ts';
 import { deleteTokensOf, issueToken, removeToken } from './token-operations.ts';
 
@@ -22,8 +22,8 @@ const firstTokens = collection('first-token', {
 const KEY = 'admin';
 
 const ensureAdmin = async (tx: Transaction, nowMs: number) => {
-  const found = await usernames.find(tx, ADMIN_USERNAME);
-  if (found !== undefined) return found.id;
+  const found = await findUserIdByName(tx, ADMIN_USERNAME);
+  if (found !== undefined) return found;
   const given = { username: ADMIN_USERNAME, email: ADMIN_EMAIL, isSiteAdmin: true };
   return (await addUser(tx, given, nowMs)).id;
 };

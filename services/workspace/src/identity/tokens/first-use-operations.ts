@@ -8,13 +8,13 @@ import {
   membershipRecords,
   userOrganizations,
 } from '../model/team-records.ts';
-import { storeUser, type User, userRecords } from '../model/user-records.ts';
+import { type User, userRecords } from '../model/user-records.ts';
 import { deleteTokensOf } from './token-operations.ts';
 
 /** Accepts every invitation of the address, and ends their links. */
 export const activateUser = async (tx: Transaction, user: User): Promise<void> => {
   const { isInvited: _, hasInvitation: __, ...active } = user;
-  storeUser(tx, active, user);
+  await userRecords.write(tx, user.id, active);
   for (const organizationId of await userOrganizations.keys(tx, [user.id])) {
     invitations.delete(tx, organizationId, user.id);
     const membership = await membershipRecords.find(tx, organizationId, user.id);

@@ -9,9 +9,8 @@ import { findOrganizationByName } from '../model/organization-records.ts';
 import { teamRecords } from '../model/team-records.ts';
 import {
   findUserByEmail,
-  storeUser,
+  findUserIdByName,
   type User,
-  usernames,
   userRecords,
 } from '../model/user-records.ts';
 
@@ -34,7 +33,7 @@ export const checkUser = ({ username, email }: Pick<GivenUser, 'username' | 'ema
 
 /** @throws KeelsonError `jsonapi.invalid_attribute` when another account has the name */
 export const requireFreeUsername = async (reads: Reads, key: string): Promise<void> => {
-  if ((await usernames.find(reads, key)) !== undefined) {
+  if ((await findUserIdByName(reads, key)) !== undefined) {
     refuseInvalid([attributeViolation('username', 'Username has already been taken')]);
   }
 };
@@ -61,7 +60,7 @@ export const addUser = async (tx: Transaction, given: GivenUser, nowMs: number):
   if (invited?.username.toLowerCase() !== key) await requireFreeUsername(tx, key);
   const created = invited ?? { id: newResourceId('user'), createdAtMs: nowMs };
   const user: User = { ...created, ...given };
-  storeUser(tx, user, invited);
+  await userRecords.write(tx, user.id, user);
   return user;
 };
 
@@ -77,7 +76,7 @@ export const addInvitedUser = async (
     .replaceAll(/[^A-Za-z0-9_-]/g, '-')
     .slice(0, 40)
     .padEnd(2, '-');
-  const isTaken = (await usernames.find(tx, name.toLowerCase())) !== undefined;
+  const isTaken = (await findUserIdByName(tx, name)) !== undefined;
   const user: User = {
     id,
     username: isTaken ? `${name}-${id.slice(-9)}` : name,
@@ -86,7 +85,7 @@ export const addInvitedUser = async (
     isInvited: true,
     createdAtMs: nowMs,
   };
-  storeUser(tx, user, undefined);
+  await userRecords.write(tx, user.id, user);
   return user;
 };
 

@@ -1,7 +1,7 @@
 /** Filters for lists of runs. */
 import type { Reads, Store } from '@keelson/storage';
 import type { Kysely, SelectQueryBuilder } from 'kysely';
-import { usernames } from '../../identity/model/user-records.ts';
+import { findUserIdByName } from '../../identity/model/user-records.ts';
 import type { WorkspaceTables } from '../../workspaces/listing/workspace-projections.ts';
 import { filledUp, likePart } from '../../workspaces/listing/workspace-selection.ts';
 import { agentPoolRecords } from '../../workspaces/model/agent-pool-records.ts';
@@ -48,9 +48,7 @@ export interface ResolvedFilter extends RunFilter {
 }
 
 const findUserId = async (reads: Reads, name: string | undefined): Promise<string | undefined> =>
-  name === undefined
-    ? undefined
-    : ((await usernames.find(reads, name.toLowerCase()))?.id ?? NOBODY);
+  name === undefined ? undefined : ((await findUserIdByName(reads, name)) ?? NOBODY);
 
 /** Largest number of messages that the trigram index returns. */
 const FEW_RUNS = 500;

@@ -38,7 +38,7 @@ interface Place {
   readonly target: TargetedPolicy['target'];
   /** Id of the workspace or organization; undefined for the site. */
   readonly id: string | undefined;
-  store(tx: Transaction, policy: RetentionPolicy | null): void;
+  store(tx: Transaction, policy: RetentionPolicy | null): void | Promise<void>;
   findInherited(): Promise<TargetedPolicy | undefined>;
 }
 
@@ -134,7 +134,7 @@ export const setRetentionPolicy = (
       ]);
     }
     const policy = decidePolicy(place.own, rule, () => newResourceId('drp'));
-    place.store(tx, policy);
+    await place.store(tx, policy);
     noteRunDataPolicy(tx, place.id, place.own, policy);
     return { policy, target: place.target };
   });
@@ -163,6 +163,6 @@ export const removeRetentionPolicy = (
   store.transact(async (tx) => {
     const place = await requirePlace(tx, principal, target, true);
     if (place.own === null) throw notFound('data retention policy');
-    place.store(tx, null);
+    await place.store(tx, null);
     noteRunDataPolicy(tx, place.id, place.own, null);
   });
