@@ -20,9 +20,12 @@ export const makeProviderMirror = async (folder: string): Promise<string> => {
   const place = join(folder, SOURCE, VERSION, platform);
   await mkdir(place, { recursive: true });
   const command = [process.execPath, '--disable-warning=ExperimentalWarning', PROVIDER];
+  // The tool starts the provider several times for a command, and an agent starts the tool without this variable.
+  const cache = process.env['NODE_COMPILE_CACHE'];
+  const compiled = cache === undefined ? '' : `export NODE_COMPILE_CACHE='${cache}'\n`;
   await writeFile(
     join(place, `terraform-provider-files_v${VERSION}`),
-    `#!/bin/sh\nexec ${command.map((part) => `'${part}'`).join(' ')}\n`,
+    `#!/bin/sh\n${compiled}exec ${command.map((part) => `'${part}'`).join(' ')}\n`,
     { mode: 0o755 },
   );
   const configFile = join(folder, 'providers.tfrc');
