@@ -29,15 +29,16 @@ test('the Java driver uses mounts, tokens, a certificate authority, wrapping and
   const project = join(folder.path, 'project');
   await cp(import.meta.dirname, project, { recursive: true });
   const facts = JSON.parse(await readFile(join(keelson.dataFolder, 'first-run.json'), 'utf8'));
+  const env = {
+    ...process.env,
+    SERVER_ADDRESS: keelson.http,
+    SERVER_TOKEN: keelson.rootToken,
+    SERVER_SHARES: facts.unseal_keys.join(','),
+  };
   const { stdout } = await promisify(execFile)(maven, ['-q', '-B', 'compile', 'exec:java'], {
     cwd: project,
-    env: {
-      ...process.env,
-      SERVER_ADDRESS: keelson.http,
-      SERVER_TOKEN: keelson.rootToken,
-      SERVER_SHARES: facts.unseal_keys.join(','),
-    },
-  });
-  // Maven resets the colours of a terminal also where there is none.
+    env,
+  }).catch((failed: { readonly stdout: string }) => failed);
+  // It has what failed. Maven resets the colours of a terminal also where there is none.
   expect(stripVTControlCharacters(stdout).trim()).toBe('done');
 });
