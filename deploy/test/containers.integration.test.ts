@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { documentedCommands, type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { parse } from 'yaml';
+import { isMap, parseAllDocuments } from 'yaml';
 import { buildImages, REPOSITORY, type TestImages } from './images.ts';
 import { runExample, runReadmeBlock } from './outside-projects.ts';
 
@@ -143,13 +143,12 @@ describe('the standalone image', () => {
   });
 
   test('runs as restricted as in a pod of deploy/kubernetes', async () => {
-    const manifest = join(REPOSITORY, 'deploy/kubernetes/standalone/stateful-set.yaml');
-    const { spec } = parse(await readFile(manifest, 'utf8')) as {
-      readonly spec: {
-        readonly template: { readonly spec: { readonly containers: readonly [PodContainer] } };
-      };
-    };
-    const [pod] = spec.template.spec.containers;
+    const manifests = join(REPOSITORY, 'deploy/kubernetes/standalone/keelson.yaml');
+    const pod = parseAllDocuments(await readFile(manifests, 'utf8'))
+      .find((manifest) => manifest.get('kind') === 'StatefulSet')
+      ?.getIn(['spec', 'template', 'spec', 'containers', 0]);
+    if (!isMap(pod)) throw new Error('no StatefulSet with a container');
+    const { env, args } = pod.toJSON() as PodContainer;
     const volume = `keelson-test-${randomBytes(6).toString('hex')}`;
     const mount = ['--volume', `${volume}:/data`];
     // As the kubelet gives a volume to a group: its root stays root's.
@@ -163,7 +162,7 @@ describe('the standalone image', () => {
       '--cap-drop=ALL',
       '--security-opt=no-new-privileges',
     ];
-    const settings = pod.env.map(({ name, value }) => `--env=${name}=${value}`);
+    const settings = env.map(({ name, value }) => `--env=${name}=${value}`);
     const options = [
       '--detach',
       '--publish=127.0.0.1::8200',
@@ -172,7 +171,7 @@ describe('the standalone image', () => {
       ...restrictions,
       ...settings,
     ];
-    const started = await run('docker', ['run', ...options, images.keelson, ...pod.args]);
+    const started = await run('docker', ['run', ...options, images.keelson, ...args]);
     const container = started.stdout.trim();
     try {
       const { stdout } = await run('docker', ['port', container, '8200']);

@@ -4,7 +4,7 @@
  * | what                                 | expected                                                             |
  * | ------------------------------------ | -------------------------------------------------------------------- |
  * | `helm lint --strict`                 | no warning                                                           |
- * | both modes with default values       | the objects of deploy/kubernetes, except for Helm's labels           |
+ * | both modes with default values       | printed for kubectl in deploy/kubernetes, without Helm's labels      |
  * | every value, changed                 | another text, in which every object matches its type in Kubernetes   |
  * | a value that the chart does not have | refused, and named                                                   |
  * | versions                             | that of the repository                                               |
@@ -12,8 +12,8 @@
  */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { findBinary, temporaryDirectory } from '@keelson/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -65,25 +65,51 @@ const OF_HELM = [
   'helm.sh/chart',
 ];
 
-const nameOf = (entry: unknown): string =>
-  typeof entry === 'object' && entry !== null && 'name' in entry ? String(entry.name) : '';
-
-/** Without what Helm adds; named entries of lists in the order of their names. */
-const normal = (value: unknown): unknown => {
-  if (Array.isArray(value))
-    return value.map(normal).toSorted((a, b) => nameOf(a).localeCompare(nameOf(b)));
+/** Without what Helm adds. */
+const withoutHelm = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withoutHelm);
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value)
     .filter(([key]) => !OF_HELM.includes(key) && key !== 'namespace')
-    .map(([key, entry]) => [key, normal(entry)] as const)
+    .map(([key, entry]) => [key, withoutHelm(entry)] as const)
     .filter(([key, entry]) => key !== 'labels' || Object.keys(entry as object).length > 0);
   return Object.fromEntries(entries);
 };
 
+const manifestsIn = (text: string): readonly Manifest[] =>
+  parseAllDocuments(text, { version: '1.1' }).map(
+    (document) => withoutHelm(document.toJS()) as Manifest,
+  );
+
+const PRINTED = `# Printed from the chart, which is the place for changes:
+#
+#   npx vitest run --project release-chart deploy/helm -t prints -u
+`;
+
+/** The manifests for kubectl, in the order of their kinds and names. */
+const printed = (text: string): string => {
+  const ordered = manifestsIn(text).toSorted((a, b) =>
+    `${a.kind} ${a.metadata.name}`.localeCompare(`${b.kind} ${b.metadata.name}`),
+  );
+  return [PRINTED, ...ordered.map((manifest) => stringify(manifest, { lineWidth: 0 }))].join(
+    '---\n',
+  );
+};
+
+const nameOf = (entry: unknown): string =>
+  typeof entry === 'object' && entry !== null && 'name' in entry ? String(entry.name) : '';
+
+/** Named entries of lists in the order of their names. */
+const normal = (value: unknown): unknown => {
+  if (Array.isArray(value))
+    return value.map(normal).toSorted((a, b) => nameOf(a).localeCompare(nameOf(b)));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, normal(entry)]));
+};
+
 const objectsIn = (text: string): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
-    parseAllDocuments(text, { version: '1.1' })
-      .map((document) => document.toJS() as Manifest)
+    manifestsIn(text)
       .filter(({ kind }) => kind !== 'Namespace')
       .map((manifest) => [`${manifest.kind} ${manifest.metadata.name}`, normal(manifest)]),
   );
@@ -139,12 +165,24 @@ describe('the chart', () => {
     expect(await render({}, archive)).toBe(await render({}));
   });
 
+  test.for(['standalone', 'distributed'])('prints deploy/kubernetes/%s', async (mode) => {
+    const text = await render({ mode, image: { tag: 'dev' } });
+    await expect(printed(text)).toMatchFileSnapshot(`../../kubernetes/${mode}/keelson.yaml`);
+  });
+
   test.for(['standalone', 'distributed'])(
-    'renders the objects of deploy/kubernetes/%s',
+    'renders what the component edge-tls makes of deploy/kubernetes/%s',
     async (mode) => {
-      const form = join(REPOSITORY, 'deploy/kubernetes', mode);
-      const { stdout } = await run(kubectl, ['kustomize', form]);
-      expect(objectsIn(await render({ mode, image: { tag: 'dev' } }))).toEqual(objectsIn(stdout));
+      await using folder = await temporaryDirectory();
+      const kubernetes = relative(folder.path, join(REPOSITORY, 'deploy/kubernetes'));
+      const kustomization = {
+        resources: [join(kubernetes, mode)],
+        components: [join(kubernetes, 'edge-tls')],
+      };
+      await writeFile(join(folder.path, 'kustomization.yaml'), stringify(kustomization));
+      const { stdout } = await run(kubectl, ['kustomize', folder.path]);
+      const values = { mode, image: { tag: 'dev' }, edgeTls: { secretName: 'keelson-edge-tls' } };
+      expect(objectsIn(await render(values))).toEqual(objectsIn(stdout));
     },
   );
 
