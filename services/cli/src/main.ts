@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The command line `keelson`. It calls the public API; only `start` and `doctor` access local data. */
 import tab from '@bomb.sh/tab/commander';
-import { VERSION } from '@keelson/runtime';
+import { VERSION } from '@keelson/runtime/version';
 import { Command, CommanderError } from 'commander';
 import { CliFailure, EXIT } from './client/failure.ts';
 import { endWithOutput } from './client/terminal.ts';

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { writeFileDurably } from '@keelson/runtime';
+import { writeFileDurably } from '@keelson/runtime/durable-files';
 import { CliFailure } from './failure.ts';
 
 /** "token" is for `/v1`, "api-token" for `/api/v2`. */

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { backupTimeOf, toBackupName } from '@keelson/objects/backup-names';
-import { syncFolder } from '@keelson/runtime';
+import { syncFolder } from '@keelson/runtime/durable-files';
 import type { Command } from 'commander';
 import { CliFailure, EXIT } from '../client/failure.ts';
 import type { Cli } from './cli.ts';

@@ -4,7 +4,7 @@
  */
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ExaminedStore, type FileLock, takeFileLock } from '@keelson/storage';
+import type { ExaminedStore, FileLock } from '@keelson/storage';
 import type { DatabaseFacts } from '@keelson/storage/postgres/examination';
 import type { Command } from 'commander';
 import { EXIT } from '../client/failure.ts';
@@ -54,9 +54,12 @@ const judgeExamined = (file: string, { sequence, ...store }: ExaminedStore): Fin
  * The lock that a server holds while it uses the folder; "used" if a server holds it, undefined if the folder has no
  * lock file.
  */
-const takeLock = (folder: string): FileLock | 'used' | undefined => {
+const takeLock = async (folder: string): Promise<FileLock | 'used' | undefined> => {
   const file = join(folder, 'lock.sqlite');
-  return existsSync(file) ? (takeFileLock(file) ?? 'used') : undefined;
+  if (!existsSync(file)) return undefined;
+  // Loaded on use, as the parts of the server below: the start of every other command would take twice as long.
+  const { takeFileLock } = await import('@keelson/storage');
+  return takeFileLock(file) ?? 'used';
 };
 
 const KEY_STATES = {
@@ -102,7 +105,7 @@ const checkParts = async (
   // Loaded on use, because it needs the parts of the server.
   const { closeExamined, examineFolder } = await import('@keelson/standalone-service/examination');
   const file = (name: string): string => join(folder, name);
-  const lock = takeLock(folder);
+  const lock = await takeLock(folder);
   const examined = await examineFolder({ file }, { keyFile, isInUse: lock === 'used' });
   try {
     // The first fault of a file, which is the one that a start would name.

@@ -1,5 +1,4 @@
 /** The snapshots that a server stored in the object storage, read with the settings of the server. */
-import { ConfigError, parseConfig } from '@keelson/config';
 import type { ObjectStorage } from '@keelson/objects';
 import { BACKUPS_PREFIX, backupTimeOf } from '@keelson/objects/backup-names';
 import { CliFailure } from '../client/failure.ts';
@@ -19,7 +18,8 @@ export interface StoredBackup {
 }
 
 const openStorage = async (environment: Environment): Promise<ObjectStorage> => {
-  // Loaded only here: most commands need no client of a storage.
+  // Loaded only here: most commands need neither settings of a server nor a client of a storage.
+  const { ConfigError, parseConfig } = await import('@keelson/config');
   const { objectStorageSettings, openConfiguredStorage } = await import('@keelson/objects');
   // The other variables are those of this command.
   const own = Object.entries(environment).filter(([name]) => name.startsWith(SETTINGS));
