@@ -72,6 +72,7 @@ export const startWorkspaces = async (folder: string): Promise<InProcessWorkspac
           clusterId: '',
           clusterName: '',
           unreadableMountUuids: [],
+          formerServiceKeys: [],
           mounts: [],
         };
         await new Promise((resolve) => options?.signal?.addEventListener('abort', resolve));

@@ -26,6 +26,7 @@ const state = (change: Partial<ClusterState>): ClusterState => ({
   clusterId: '',
   clusterName: '',
   unreadableMountUuids: [],
+  formerServiceKeys: [],
   mounts: [],
   replicationRoles: [],
   ...change,
@@ -263,5 +264,43 @@ test('a member that opened with the former key continues with the primary’s ke
   await expect(followCluster(member, new AbortController().signal)).rejects.toThrow('ended');
   const sealed = barrier.encrypt('shared/a', Buffer.from('value'));
   expect(Buffer.from(others.decrypt('shared/a', sealed)).toString()).toBe('value');
+  await store.close();
+});
+
+test.each([
+  ['while it is open', [state({ serviceKey: Buffer.alloc(32, 1) })]],
+  ['when it starts', []],
+])('a member moves its keyring to a key that has replaced others, %s', async (_when, before) => {
+  await using folder = await temporaryDirectory();
+  const barrier = createBarrier();
+  const store = await openSqliteStore({ file: `${folder.path}/store.db`, barrier });
+  const [first, second, third] = [1, 2, 3].map((byte) => Buffer.alloc(32, byte));
+  if (first === undefined || second === undefined || third === undefined) return;
+  const former = createBarrier();
+  await openBarrierFor(store, former, first);
+  const written = former.encrypt('shared/a', Buffer.from('value'));
+  const logger = createLogger({ name: 'test', level: 'silent' });
+  const { member: replication } = composeServiceReplication(
+    { store, barrier, leases: new InProcessLeaseStore(), clock: systemClock },
+    { service: 'pki', logger },
+  );
+  const member: ClusterMember = {
+    store,
+    barrier,
+    cluster: {
+      join: async function* () {
+        yield* before;
+        yield state({ serviceKey: third, formerServiceKeys: [first, second], keyringTerm: 2 });
+      },
+    } as ClusterMember['cluster'],
+    logger,
+    replication,
+    request: { service: 'pki', instanceId: 'one', version: '1', engines: [] },
+  };
+  await expect(followCluster(member, new AbortController().signal)).rejects.toThrow('ended');
+  expect(barrier.term).toBe(2);
+  expect(Buffer.from(barrier.decrypt('shared/a', written)).toString()).toBe('value');
+  await expect(openBarrierFor(store, createBarrier(), first)).rejects.toThrow('root key');
+  await openBarrierFor(store, createBarrier(), third);
   await store.close();
 });

@@ -63,11 +63,11 @@ const seal = async ({ store, barrier, logger, replication }: ClusterMember): Pro
 /** Before an activation, the store is sealed under the key that the cluster had at that time. */
 const openBarrier = async (
   { store, barrier }: ClusterMember,
-  serviceKey: Uint8Array,
-  previousServiceKey: Uint8Array | undefined,
+  { serviceKey, formerServiceKeys }: ClusterState,
+  previousServiceKey?: Uint8Array,
 ): Promise<void> => {
   try {
-    await openBarrierFor(store, barrier, serviceKey);
+    await openBarrierFor(store, barrier, serviceKey, formerServiceKeys);
   } catch (error) {
     if (previousServiceKey === undefined || !hasCode(error, 'barrier.wrong_root_key')) throw error;
     await openBarrierFor(store, barrier, previousServiceKey);
@@ -83,16 +83,16 @@ const applyState = async (member: ClusterMember, state: ClusterState): Promise<v
   }
   const wasSealed = barrier.isSealed;
   const pending = await replication.findPending(state.replicationRoles);
-  if (wasSealed) await openBarrier(member, state.serviceKey, pending?.previousServiceKey);
+  if (wasSealed) await openBarrier(member, state, pending?.previousServiceKey);
   if (pending !== undefined) {
     member.onSealed?.();
     await replication.activate(pending);
     logger.info({ kind: pending.kind }, 'the store was emptied to follow the primary');
   }
   if ((!wasSealed || pending !== undefined) && !replication.isOpenWith(state.serviceKey)) {
-    // Another replica may have adopted the keyring of a primary after this one opened the previous keyring.
+    // The root key was replaced, or another replica adopted the keyring of a primary after this one opened its own.
     member.onSealed?.();
-    await openBarrierFor(store, barrier, state.serviceKey);
+    await openBarrier(member, state);
   }
   await replication.follow(state.replicationRoles, state.serviceKey);
   if (wasSealed) {

@@ -4,6 +4,7 @@ export {
   countEncryptions,
   extendKeyring,
   loadWrappedKeyring,
+  moveKeyring,
   openBarrierFor,
   refreshBarrier,
   rotateBarrier,

@@ -217,6 +217,7 @@ describe('the settings of EST', () => {
       clusterName: 'cluster',
       mounts: [mounts.pki.mount, other],
       unreadableMountUuids: [],
+      formerServiceKeys: [],
       replicationRoles: [],
     });
   });

@@ -414,6 +414,7 @@ describe('mounts', () => {
       clusterId: 'c',
       clusterName: 'c',
       unreadableMountUuids: [],
+      formerServiceKeys: [],
       mounts: [pki.mount],
     };
     await pki.join(state);

@@ -32,6 +32,7 @@ const stateWith = (uuids: readonly string[]) => ({
   clusterId: 'c',
   clusterName: 'c',
   unreadableMountUuids: [],
+  formerServiceKeys: [],
   mounts: uuids.map((uuid) => ({ ...acme.pki.mount, uuid })),
 });
 

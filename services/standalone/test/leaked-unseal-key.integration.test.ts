@@ -6,6 +6,8 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { hasCode } from '@keelson/errors';
+import { createBarrier } from '@keelson/storage';
 import {
   type KeelsonProcess,
   startKeelson,
@@ -14,6 +16,8 @@ import {
 } from '@keelson/testkit';
 import { callsOf } from '@keelson/testkit/replication-cluster';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { STORE_SERVICES } from '../src/first-start.ts';
+import { barrierKeyOf, rootKeyOf, storedOf } from './golden/golden-records.ts';
 
 let base: TemporaryDirectory;
 let data: string;
@@ -28,11 +32,13 @@ afterEach(async () => {
   await base[Symbol.asyncDispose]();
 });
 
-const { v1 } = callsOf(
+const { v1, api: apiAs } = callsOf(
   () => keelson.http,
   () => keelson.rootToken,
   '',
 );
+const api = (method: string, path: string, body: unknown) =>
+  apiAs(method, path, body, keelson.apiToken);
 const keyFile = (folder = data): string => join(folder, 'unseal.key');
 const keyFiles = (): readonly string[] =>
   readdirSync(data).filter((name) => name.startsWith('unseal'));
@@ -56,6 +62,86 @@ const copyAs = (name: string): string => {
   cpSync(data, folder, { recursive: true });
   return folder;
 };
+
+/** The records of a later copy that can be read with the key file and everything in an earlier copy, by service. */
+const readsWith = async (copy: string, later: string) => {
+  const rootKey = await rootKeyOf(copy);
+  return STORE_SERVICES.map((service) => {
+    const key = barrierKeyOf(rootKey, service);
+    const barrier = createBarrier();
+    const { keyring, rows } = storedOf(later, service);
+    let isKeyringOpen = true;
+    try {
+      barrier.unseal(key, keyring);
+    } catch (error) {
+      if (!hasCode(error, 'barrier.wrong_root_key')) throw error;
+      isKeyringOpen = false;
+      barrier.unseal(key, storedOf(copy, service).keyring);
+    }
+    const known = new Map(storedOf(copy, service).rows.map(({ path, stored }) => [path, stored]));
+    const read = rows.filter(({ path, stored }) => {
+      if (path.startsWith('node/') || Buffer.compare(known.get(path) ?? stored, stored) === 0)
+        return false;
+      try {
+        return barrier.decrypt(path, stored).length > 0;
+      } catch (error) {
+        if (!hasCode(error, 'barrier.unknown_term')) throw error;
+        return false;
+      }
+    });
+    barrier.seal();
+    return { service, isKeyringOpen, read: read.map(({ path }) => path) };
+  });
+};
+
+test('whoever has a former key file and a copy of that time reads nothing that was written after the replacement', async () => {
+  const policy = 'path "sys/health" { capabilities = ["read"] }';
+  const writeEverywhere = async (path: string): Promise<void> => {
+    expect(
+      (await v1('POST', 'sys/policies/acl/changed', { policy: `${policy} # ${path}` })).status,
+    ).toBe(204);
+    expect(
+      (await v1('POST', `pki/roles/changed`, { max_ttl: '1h', allowed_domains: path })).status,
+    ).toBe(200);
+    expect(
+      (
+        await api('PATCH', 'account/update', {
+          data: { type: 'users', attributes: { username: path } },
+        })
+      ).status,
+    ).toBe(200);
+  };
+  expect((await v1('POST', 'sys/mounts/pki', { type: 'pki' })).status).toBe(204);
+  await writeEverywhere('before');
+  let former = '';
+  await restart('SIGINT', () => {
+    former = copyAs('former');
+  });
+  await writeEverywhere('between');
+  // Without a replacement, the thief reads on.
+  let between = '';
+  await restart('SIGINT', () => {
+    between = copyAs('between');
+  });
+  for (const { isKeyringOpen, read } of await readsWith(former, between))
+    expect([isKeyringOpen, read.length > 0]).toEqual([true, true]);
+
+  expect((await v1('POST', 'sys/rotate/unseal-key')).status).toBe(204);
+  await writeEverywhere('after');
+  let later = '';
+  await restart('SIGKILL', () => {
+    later = copyAs('later');
+  });
+  await writeEverywhere('once-more');
+  for (const thief of [former, between]) {
+    for (const { service, isKeyringOpen, read } of await readsWith(thief, later))
+      expect({
+        service,
+        isKeyringOpen,
+        written: read.filter((path) => /changed|users\//.test(path)),
+      }).toEqual({ service, isKeyringOpen: false, written: [] });
+  }
+});
 
 test('a former key file opens no copy made after its replacement, and every copy made before', async () => {
   await write('before');

@@ -43,6 +43,7 @@ import { resumeActivation } from './replication/activation-operations.ts';
 import { createCatalog } from './replication/filters/filter-catalog.ts';
 import { describeFilter } from './replication/filters/filter-operations.ts';
 import { createMemberships } from './replication/memberships.ts';
+import { rootKeyUse } from './replication/replication-records.ts';
 import { createReplicationState } from './replication/replication-state.ts';
 import { createCluster } from './rpc/cluster-rpc.ts';
 import type { RotationContext } from './seal/rotation-operations.ts';
@@ -93,7 +94,7 @@ export interface SysRpc {
  * that a restored copy brought are those of another turn.
  */
 const createSeal = ({ config, store, barrier, logger }: SysParts): Seal =>
-  new Seal({ store, barrier, keyFile: config.unsealKeyFile, logger });
+  new Seal({ store, barrier, keyFile: config.unsealKeyFile, logger, rootKeyUse });
 
 /** Lifetimes of tokens as the mount auth/token/ of the namespace is tuned. */
 const tokenTtlsOf = async (

@@ -160,6 +160,7 @@ export const startHarness = async (options: HarnessOptions = {}): Promise<Harnes
           clusterId: 'c',
           clusterName: 'c',
           unreadableMountUuids: [],
+          formerServiceKeys: [],
           mounts: [],
         };
         await new Promise((resolve) => call?.signal?.addEventListener('abort', resolve));

@@ -75,11 +75,37 @@ export const wrapKeyring = (keyring: Keyring, rootKey: Uint8Array): Uint8Array =
   return wrapped;
 };
 
+/**
+ * `wrapped`, wrapped with `rootKey`: as it is, or if one of `formerRootKeys` opens it, wrapped again.
+ * @throws KeelsonError `barrier.wrong_root_key` if neither does
+ */
+export const rewrapKeyring = (
+  wrapped: Uint8Array,
+  rootKey: Uint8Array,
+  formerRootKeys: readonly Uint8Array[],
+): Uint8Array => {
+  for (const key of [rootKey, ...formerRootKeys]) {
+    const keyring = openKeyring(wrapped, key);
+    if (keyring === undefined) continue;
+    const moved = key === rootKey ? wrapped : wrapKeyring(keyring, rootKey);
+    wipeKeyring(keyring);
+    return moved;
+  }
+  throw new KeelsonError('barrier.wrong_root_key');
+};
+
 /** @throws KeelsonError `barrier.wrong_root_key`, also for a damaged keyring: they look the same */
 export const unwrapKeyring = (wrapped: Uint8Array, rootKey: Uint8Array): Keyring => {
+  const keyring = openKeyring(wrapped, rootKey);
+  if (keyring === undefined) throw new KeelsonError('barrier.wrong_root_key');
+  return keyring;
+};
+
+/** undefined when the root key does not open it. */
+const openKeyring = (wrapped: Uint8Array, rootKey: Uint8Array): Keyring | undefined => {
   const bytes =
     termOf(wrapped) === ROOT_TERM ? openValue(rootKey, KEYRING_PATH, wrapped) : undefined;
-  if (bytes === undefined) throw new KeelsonError('barrier.wrong_root_key');
+  if (bytes === undefined) return undefined;
   const [format] = bytes;
   if (format !== undefined && format !== KEYRING_FORMAT)
     throw new KeelsonError('storage.corrupt', {

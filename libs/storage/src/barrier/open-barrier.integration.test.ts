@@ -70,6 +70,22 @@ test('refuses another root key and leaves the keyring unchanged', async () => {
   expect(await store.read(KEYRING_PATH)).toEqual(kept);
 });
 
+test('moves the keyring from a former root key, once, whichever replica is the first', async () => {
+  await openBarrierFor(store, barrier, ROOT_KEY);
+  await write('one');
+  const rootKey = new Uint8Array(32).fill(5);
+  const replicas = [createBarrier(), createBarrier()];
+  const former = [new Uint8Array(32).fill(6), ROOT_KEY];
+  await Promise.all(replicas.map((replica) => openBarrierFor(store, replica, rootKey, former)));
+  const sealed = replicas[0]?.encrypt(PATH, Buffer.from('two')) ?? new Uint8Array();
+  expect(Buffer.from(replicas[1]?.decrypt(PATH, sealed) ?? '').toString()).toBe('two');
+  await expect(openBarrierFor(store, createBarrier(), ROOT_KEY)).rejects.toMatchObject({
+    code: 'barrier.wrong_root_key',
+  });
+  await openBarrierFor(store, barrier, rootKey);
+  expect(await readText()).toBe('one');
+});
+
 test('a rotation is on disk before it is used, and older records stay readable', async () => {
   await openBarrierFor(store, barrier, ROOT_KEY);
   await write('one');

@@ -3,10 +3,10 @@
  * nor replicated. Every change is committed first and adopted afterwards, so all replicas that
  * share the store agree on the keys and none seals a value under a key that is not on disk.
  */
-import { KeelsonError } from '@keelson/errors';
+import { hasCode, KeelsonError } from '@keelson/errors';
 import type { Store, Transaction, TransactOptions } from '../store.ts';
 import { type Barrier, createBarrier } from './barrier.ts';
-import { KEYRING_PATH } from './keyring.ts';
+import { KEYRING_PATH, rewrapKeyring } from './keyring.ts';
 
 const requireKeyring = async (reads: Pick<Transaction, 'read'>): Promise<Uint8Array> => {
   const record = await reads.read(KEYRING_PATH);
@@ -17,12 +17,14 @@ const requireKeyring = async (reads: Pick<Transaction, 'read'>): Promise<Uint8Ar
 
 /**
  * Unseals `barrier` with the keyring in `store`, which the first call creates.
+ * @param formerRootKeys that `rootKey` has replaced: a keyring that one of them opens is moved to `rootKey`
  * @throws KeelsonError `barrier.wrong_root_key`
  */
 export const openBarrierFor = async (
   store: Store,
   barrier: Barrier,
   rootKey: Uint8Array,
+  formerRootKeys: readonly Uint8Array[] = [],
 ): Promise<void> => {
   // Created outside the transaction, whose body may run several times.
   const maker = createBarrier();
@@ -30,10 +32,32 @@ export const openBarrierFor = async (
   maker.seal();
   const wrapped = await store.transact(async (tx) => {
     const existing = await tx.read(KEYRING_PATH);
-    if (existing === undefined) tx.write(KEYRING_PATH, made);
-    return existing?.value ?? made;
+    const opened =
+      existing === undefined ? made : rewrapKeyring(existing.value, rootKey, formerRootKeys);
+    if (opened !== existing?.value) tx.write(KEYRING_PATH, opened);
+    return opened;
   });
   barrier.unseal(rootKey, wrapped);
+};
+
+/**
+ * Moves the keyring from the root key of `barrier` to another one, and adds a term. To be used for `unseal` once
+ * `tx` is committed.
+ * @returns the keyring, and its newest term
+ * @throws KeelsonError `barrier.wrong_root_key` if another replica has moved it
+ */
+export const moveKeyring = async (
+  tx: Transaction,
+  barrier: Barrier,
+  former: Uint8Array,
+  rootKey: Uint8Array,
+): Promise<{ readonly wrapped: Uint8Array; readonly term: number }> => {
+  const kept = await requireKeyring(tx);
+  barrier.adopt(kept);
+  const term = barrier.term + 1;
+  const wrapped = rewrapKeyring(barrier.grown(kept, term), rootKey, [former]);
+  tx.write(KEYRING_PATH, wrapped);
+  return { wrapped, term };
 };
 
 /** The stored keyring, wrapped with the root key. */
@@ -99,15 +123,20 @@ export const rotateBarrier = async (
 
 /**
  * Adds this process's encryptions to the count on disk, on which automatic rotation depends. Called
- * every few minutes and before sealing; a crash loses the count since the last call.
+ * every few minutes and before sealing; a crash, or another replica that replaces the root key, loses the count
+ * since the last call.
  */
 export const countEncryptions = async (store: Store, barrier: Barrier): Promise<void> => {
   const count = barrier.uncounted();
   if (count.size === 0) return;
-  const wrapped = await store.transact(async (tx) => {
-    const counted = barrier.counted(await requireKeyring(tx), count);
-    tx.write(KEYRING_PATH, counted);
-    return counted;
-  });
-  barrier.adopt(wrapped, count);
+  try {
+    const wrapped = await store.transact(async (tx) => {
+      const counted = barrier.counted(await requireKeyring(tx), count);
+      tx.write(KEYRING_PATH, counted);
+      return counted;
+    });
+    barrier.adopt(wrapped, count);
+  } catch (error) {
+    if (!hasCode(error, 'barrier.wrong_root_key')) throw error;
+  }
 };

@@ -30,6 +30,7 @@ const stateOf = (
   clusterName: clusterId,
   mounts: [mount],
   unreadableMountUuids: [],
+  formerServiceKeys: [],
   replicationRoles: [
     {
       kind: 'performance',

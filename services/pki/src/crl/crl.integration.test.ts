@@ -179,6 +179,7 @@ const startService = async (): Promise<void> => {
     clusterId: 'c',
     clusterName: 'c',
     unreadableMountUuids: [],
+    formerServiceKeys: [],
     mounts: [pki.mount],
   });
 };

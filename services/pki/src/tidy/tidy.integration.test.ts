@@ -227,6 +227,7 @@ describe('automatic tidying', () => {
       clusterId: 'c',
       clusterName: 'c',
       unreadableMountUuids: [],
+      formerServiceKeys: [],
       mounts: [pki.mount],
     });
     pki.clock.advance(4 * DAY_MS);

@@ -34,7 +34,8 @@ export interface DecodedFolder {
   readonly faults: readonly string[];
 }
 
-const rootKeyOf = async (folder: string): Promise<Uint8Array> => {
+/** The root key of a data folder whose key file opens the seal. */
+export const rootKeyOf = async (folder: string): Promise<Uint8Array> => {
   const sys = examineSqliteStore(join(folder, 'sys.sqlite'));
   const seal = await sealRecords.find(sys);
   sys.close();
@@ -62,17 +63,29 @@ const rowsOf = (file: string): readonly Row[] => {
 const kindOf = (path: string, { name, isSingle }: Declaration): string =>
   `${path.slice(0, path.indexOf('/'))}/${name}${isSingle ? '' : '/…'}`;
 
+/** The keyring of a service, wrapped, and its records as they are on the disk. */
+export const storedOf = (
+  folder: string,
+  service: string,
+): { readonly keyring: Uint8Array; readonly rows: readonly Row[] } => {
+  const rows = rowsOf(join(folder, `${service}.sqlite`));
+  const keyring = rows.find(({ path }) => path === 'node/core/keyring')?.stored;
+  return { keyring: keyring ?? new Uint8Array(), rows };
+};
+
+/** Root key of the barrier of a service. */
+export const barrierKeyOf = (rootKey: Uint8Array, service: string): Uint8Array =>
+  service === 'sys' ? rootKey : deriveServiceKey(rootKey, service);
+
 export const decodeFolder = async (folder: string): Promise<DecodedFolder> => {
   const rootKey = await rootKeyOf(folder);
   const faults: string[] = [];
   const kinds = new Set<string>();
   let decoded = 0;
   for (const service of STORE_SERVICES) {
-    const rows = rowsOf(join(folder, `${service}.sqlite`));
+    const { keyring, rows } = storedOf(folder, service);
     const barrier = createBarrier();
-    const keyring =
-      rows.find(({ path }) => path === 'node/core/keyring')?.stored ?? new Uint8Array();
-    barrier.unseal(service === 'sys' ? rootKey : deriveServiceKey(rootKey, service), keyring);
+    barrier.unseal(barrierKeyOf(rootKey, service), keyring);
     for (const { path, stored } of rows) {
       const declaration = findDeclaration(path);
       const isOwn = OWN_FORMATS.some(([own]) => own.test(path));

@@ -16,6 +16,7 @@ import {
   requireNoNewerPrimary,
 } from '@keelson/replication';
 import type { Barrier, Store, Transaction } from '@keelson/storage';
+import { keepFormerRootKeys } from '../seal/root-key-replacement.ts';
 import { wrapRootKey } from '../seal/root-key-wrap.ts';
 import type { Seal } from '../seal/seal.ts';
 import { type SealRecord, sealRecords } from '../seal/seal-records.ts';
@@ -182,8 +183,9 @@ const carryOut = async (
   // Stops replicas that have not noticed the change from committing data of the former cluster.
   await member.gate.takeTurn(store, `activation ${activation}`);
   await removeReplicated(store);
-  const alsoWrite = (tx: Transaction): void => {
+  const alsoWrite = async (tx: Transaction): Promise<void> => {
     sealRecords.write(tx, sealRecord);
+    await keepFormerRootKeys(tx, seal.requireRootKey(), taken.rootKey);
     writeRole(tx, taken.rootKey, kind, role);
     if (kind === 'performance') {
       // A DR secondary receives these records from the primary.

@@ -12,6 +12,7 @@ import {
 import {
   collection,
   type Reads,
+  type SealedRecord,
   sealedRecord,
   singleRecord,
   type Transaction,
@@ -19,6 +20,7 @@ import {
 import type { Shaped } from '@keelson/storage/shape';
 import { type TSchema, Type } from 'typebox';
 import { ceremonyFor } from '../seal/domain/ceremony.ts';
+import type { RootKeyUse } from '../seal/root-key-replacement.ts';
 import { deriveServiceKey } from '../seal/root-key-wrap.ts';
 import { tokenPurposeShape } from '../seal/seal-records.ts';
 import { activationBundleShape } from './domain/activation-bundle.ts';
@@ -124,6 +126,26 @@ export const operationToken = sealedByRootKey(
   'dr-operation-token',
   Type.Object({ hash: Type.String() }),
 );
+
+/** The root key belongs to all clusters of a replication set, and encrypts records of the node. */
+export const rootKeyUse: RootKeyUse = {
+  isShared: async (reads, rootKey) => {
+    const { performance, dr } = await findRoles(reads, rootKey);
+    return performance !== undefined || dr !== undefined;
+  },
+  move: async (tx, former, rootKey) => {
+    const move = async <T>(record: SealedRecord<T>): Promise<void> => {
+      const value = await record.find(tx, former);
+      if (value !== undefined) record.write(tx, rootKey, value);
+    };
+    await move(drRole);
+    await move(pendingActivation);
+    await move(pendingKeys.performance);
+    await move(pendingKeys.dr);
+    await move(operationTokenAttempt);
+    await move(operationToken);
+  },
+};
 
 /** Tokens made for secondaries, by secondary id. Revoking a secondary also revokes its token. */
 export const activationTokens = {

@@ -19,6 +19,7 @@ import { ROLE_PATHS } from '../replication/replication-records.ts';
 import { currentKeyringTerm, type RotationContext } from '../seal/rotation-operations.ts';
 import type { Seal } from '../seal/seal.ts';
 import { keyringTermRecords } from '../seal/seal-records.ts';
+import { pendingRestorations } from '../snapshots/snapshot-records.ts';
 
 export interface ClusterDependencies {
   readonly store: Store;
@@ -62,6 +63,15 @@ export const createCluster = (
 ): RpcService<typeof ClusterDefinition> => {
   const { store, seal, rotation } = dependencies;
 
+  /**
+   * None while a snapshot is being restored: its keyrings may be wrapped with former keys, which will be the present
+   * ones once its records of sys have replaced the others.
+   */
+  const formerServiceKeys = async (service: string): Promise<Buffer[]> =>
+    (await pendingRestorations.find(store)) === undefined
+      ? (await seal.formerServiceKeys(service)).map((key) => Buffer.from(key))
+      : [];
+
   const stateFor = async ({ service, engines }: JoinRequest): Promise<ClusterState> => {
     const replicationRoles = seal.isSealed ? [] : await dependencies.replicationRoles(service);
     const { initialized, sealed, cluster } = await seal.status();
@@ -77,6 +87,7 @@ export const createCluster = (
         mounts: [],
         replicationRoles: [],
         unreadableMountUuids: [],
+        formerServiceKeys: [],
       };
     }
     const types = new Set(engines.map(({ type }) => type));
@@ -95,6 +106,7 @@ export const createCluster = (
       mounts: findEngineMounts(mounts, namespaces, dependencies.systemTtls, types),
       replicationRoles,
       unreadableMountUuids: findUnreadableMounts(mounts, namespaces),
+      formerServiceKeys: await formerServiceKeys(service),
     };
   };
 

@@ -22,6 +22,7 @@ import {
   shareSealRecords,
 } from './seal-records.ts';
 import { checkPgpKeys, type HandedShares, handOut } from './sealed-shares.ts';
+import { publicShareKey, wrapForShares } from './share-wrap.ts';
 
 export interface InitializationRequest extends ShareCounts {
   readonly pgpKeys: readonly string[];
@@ -83,7 +84,7 @@ export const initializeCluster = async (
       initializationClaims.delete(tx);
       const ofShares = {
         ...counts,
-        wrappedForShares: wrapRootKey(shareKey, rootKey),
+        wrappedForShares: wrapForShares(publicShareKey(shareKey), rootKey),
         fingerprints: fingerprintsOf(shares),
       };
       shareSealRecords.write(tx, ofShares);
@@ -138,7 +139,7 @@ export const replaceFirstKeys = async (
     if (record === undefined) throw new KeelsonError('sys.not_initialized');
     const ofShares = {
       ...counts,
-      wrappedForShares: wrapRootKey(shareKey, rootKey),
+      wrappedForShares: wrapForShares(publicShareKey(shareKey), rootKey),
       fingerprints: fingerprintsOf(shares),
     };
     shareSealRecords.write(tx, ofShares);

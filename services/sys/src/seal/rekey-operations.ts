@@ -1,5 +1,6 @@
 /**
- * New key shares for the same root key. With verification, the new shares must be given back once before they
+ * New key shares. Those that open the seal also get a new root key, so that the former ones open no later copy with
+ * what an earlier one contains; recovery shares do not, because the key file opens the seal (`rotate/unseal-key`). With verification, the new shares must be given back once before they
  * replace the old ones, so that shares lost in transit lock nobody out.
  */
 import { randomUUID, timingSafeEqual } from 'node:crypto';
@@ -20,7 +21,7 @@ import { requireShareCounts, type ShareCounts } from './domain/share-counts.ts';
 import { fingerprintsOf, type ShareSet } from './domain/share-set.ts';
 import { parseShare } from './domain/share-text.ts';
 import { joinShares, splitKey } from './key-shares.ts';
-import { wrapRootKey } from './root-key-wrap.ts';
+import { KEY_BYTES } from './root-key-wrap.ts';
 import { newKey, type Seal } from './seal.ts';
 import {
   type RekeyPurpose,
@@ -31,6 +32,7 @@ import {
   shareSealRecords,
 } from './seal-records.ts';
 import { checkPgpKeys, type HandedShares, handOut } from './sealed-shares.ts';
+import { publicShareKey, wrapForShares } from './share-wrap.ts';
 
 export type RekeyAttempt = Ceremony<RekeyPurpose>;
 
@@ -87,20 +89,20 @@ const requireKind = async ({ seal, followsPrimary, kind }: RekeyContext): Promis
 const requireAttempt = async ({ kind }: RekeyContext, tx: Transaction): Promise<RekeyAttempt> =>
   (await rekeyCeremonies.find(tx, kind)) ?? refuse('no rekey configuration found');
 
-/** Makes `key` the key that is split into the shares of `set`. */
+/** Lets the shares of `set` take effect. @param publicKey public half of the key that they yield */
 const apply = async (
   { seal, kind }: RekeyContext,
   tx: Transaction,
   set: ShareSet,
-  key: Uint8Array,
+  publicKey: Uint8Array,
+  newRootKey: () => Promise<Uint8Array>,
 ): Promise<void> => {
   const record = await sealRecords.find(tx);
   if (record === undefined) throw new KeelsonError('sys.not_initialized');
   const { fingerprints: _, ...seals } = record;
-  const ofShares = shareSealOf({
-    ...set,
-    wrappedForShares: wrapRootKey(key, seal.requireRootKey()),
-  });
+  const isKept = kind === 'recovery' || (await seal.isRootKeyShared(tx));
+  const rootKey = isKept ? seal.requireRootKey() : await newRootKey();
+  const ofShares = shareSealOf({ ...set, wrappedForShares: wrapForShares(publicKey, rootKey) });
   shareSealRecords.write(tx, ofShares);
   sealRecords.write(tx, { ...seals, ...ofShares });
   rekeyCeremonies.delete(tx, kind);
@@ -192,7 +194,8 @@ export const giveRekeyShare = async (
   if (key === '') refuse("'key' must be specified in request body as JSON");
   const share = parseShare(key);
   const fresh = newKey();
-  const outcome = await context.store.transact(async (tx) => {
+  const publicKey = publicShareKey(fresh);
+  const outcome = await context.seal.replacingRootKey(async (tx, newRootKey) => {
     const before = await requireAttempt(context, tx);
     if (before.purpose.pending !== undefined) {
       refuse('rekey operation already finished; verification must be performed');
@@ -213,12 +216,12 @@ export const giveRekeyShare = async (
     const handed = await handOut(shares, purpose.pgpKeys);
     writeBackup(context, tx, attempt, handed);
     if (!purpose.verificationRequired) {
-      await apply(context, tx, { ...purpose, fingerprints }, fresh);
+      await apply(context, tx, { ...purpose, fingerprints }, publicKey, newRootKey);
       return { attempt, handed };
     }
     // The present shares stay valid until the new ones are verified.
     await context.seal.learnShares(tx, sharesOf(attempt));
-    const key = Buffer.from(fresh).toString('base64');
+    const key = Buffer.from(publicKey).toString('base64');
     const waiting = withVerification(context, { ...attempt, shares: [] }, { key, fingerprints });
     rekeyCeremonies.write(tx, context.kind, waiting);
     return { attempt: waiting, handed };
@@ -246,7 +249,7 @@ export const verifyRekey = async (
   await requireKind(context);
   if (key === '') refuse("'key' must be specified in request body as JSON");
   const share = parseShare(key);
-  const outcome = await context.store.transact(async (tx) => {
+  const outcome = await context.seal.replacingRootKey(async (tx, newRootKey) => {
     const attempt = await requireAttempt(context, tx);
     const { pending } = attempt.purpose;
     if (pending === undefined) return refuse('no rekey verification in progress');
@@ -264,11 +267,13 @@ export const verifyRekey = async (
     }
     const joined = await joinShares(sharesOf(given), given.required);
     const wanted = Uint8Array.from(Buffer.from(pending.key, 'base64'));
-    if (joined?.length !== wanted.length || !timingSafeEqual(joined, wanted)) {
+    const isWanted =
+      joined?.length === KEY_BYTES && timingSafeEqual(publicShareKey(joined), wanted);
+    if (!isWanted) {
       rekeyCeremonies.write(tx, context.kind, withGiven(withProvenShares(given, set).shares));
       return undefined;
     }
-    await apply(context, tx, set, wanted);
+    await apply(context, tx, set, wanted, newRootKey);
     return { attempt: withGiven(given.shares), complete: true };
   });
   return outcome ?? refuse('rekey verification failed; incorrect root key supplied');

@@ -1,5 +1,6 @@
 /** Rotation of the barrier key: state, manual rotation, automatic rotation. */
 import type { Clock } from '@keelson/clock';
+import { hasCode } from '@keelson/errors';
 import {
   type Barrier,
   countEncryptions,
@@ -63,9 +64,17 @@ export const rotateKeyWhenDue = async (context: RotationContext): Promise<void> 
     await rotateKey(context);
 };
 
-/** Newest term of the cluster, after adopting rotations made by other replicas. */
+/**
+ * Newest term of the cluster, after adopting rotations made by other replicas. Until this replica follows another that
+ * replaced the root key, it is the newest one under the former root key.
+ */
 export const currentKeyringTerm = async ({ store, barrier }: RotationContext): Promise<number> => {
   const announced = await keyringTermRecords.find(store);
-  if ((announced?.term ?? 0) > barrier.term) await refreshBarrier(store, barrier);
+  if ((announced?.term ?? 0) > barrier.term)
+    try {
+      await refreshBarrier(store, barrier);
+    } catch (error) {
+      if (!hasCode(error, 'barrier.wrong_root_key')) throw error;
+    }
   return barrier.term;
 };

@@ -11,11 +11,18 @@ import {
   type RotationContext,
   rotateKey,
 } from './rotation-operations.ts';
-import type { Seal } from './seal.ts';
+import type { KeptRootKey, Seal } from './seal.ts';
 
 const TAG = 'seal';
 const NOT_MOVED =
   'the new key opens the seal and the former one does not, but the server cannot move the file: move the file whose name ends with .next to the place of the former one';
+
+const KEPT: Readonly<Record<KeptRootKey, string>> = {
+  shared:
+    'the root key stays, because it is that of all clusters of the replication set: the former key file and a copy of the store made before read later copies, too',
+  'older shares':
+    'the root key stays, because the recovery shares were made by an earlier version, which cannot be given another: replace them with sys/rekey-recovery-key, and the key file once more',
+};
 
 const keyringRoutes = (path: string, context: RotationContext): Route[] => [
   ...secretsRoutes({
@@ -102,9 +109,15 @@ export const rotationRoutes = (context: RotationContext, seal: Seal): Route[] =>
     fields: {},
     operations: {
       update: {
-        summary: 'Replace the key file that opens the seal',
-        handle: async () =>
-          (await seal.replaceUnsealKey()) ? undefined : { data: null, warnings: [NOT_MOVED] },
+        summary: 'Replace the key file that opens the seal, and the root key',
+        handle: async () => {
+          const { isInstalled, keptRootKey } = await seal.replaceUnsealKey();
+          const warnings = [
+            ...(isInstalled ? [] : [NOT_MOVED]),
+            ...(keptRootKey === undefined ? [] : [KEPT[keptRootKey]]),
+          ];
+          return warnings.length === 0 ? undefined : { data: null, warnings };
+        },
       },
     },
   }),

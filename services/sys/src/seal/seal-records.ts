@@ -14,7 +14,7 @@ import { shareSetShape } from './domain/share-set.ts';
 /** The root key wrapped for the key shares of a cluster, which a static seal calls recovery shares. */
 export const shareSealShape = Type.Object({
   ...shareSetShape.properties,
-  /** The root key wrapped with the key that the shares yield; base64. */
+  /** The root key encrypted for the key that the shares yield; base64 (`share-wrap.ts`). */
   wrappedForShares: Type.String(),
 });
 export type ShareSeal = Shaped<typeof shareSealShape>;
@@ -59,6 +59,13 @@ export const sealRecords = singleRecord('core/seal', {
   scope: 'node',
   version: 1,
   shape: sealRecordShape,
+});
+
+/** Replaced root keys of this cluster, each wrapped with the present one; base64, the newest last. */
+export const formerRootKeys = singleRecord('core/former-root-keys', {
+  scope: 'node',
+  version: 1,
+  shape: Type.Object({ wrapped: Type.Array(Type.String()) }),
 });
 
 /** The process that is initializing the cluster; the last claim wins. */
@@ -116,7 +123,7 @@ export const rekeyPurposeShape = Type.Object({
     Type.Object({
       nonce: Type.String(),
       startedAtMs: Type.Number(),
-      /** Base64 of the new key that the new shares must yield. */
+      /** Base64 of the public half of the key that the new shares must yield. */
       key: Type.String(),
       shares: Type.Array(Type.String()),
       /** Fingerprints of the new shares. */

@@ -8,6 +8,7 @@ import { createBarrier, openSqliteStore } from '@keelson/storage';
 import { temporaryDirectory } from '@keelson/testkit';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openSysHarness, type SysHarness } from '../../test/sys-harness.ts';
+import { rootKeyUse } from '../replication/replication-records.ts';
 import { initializeCluster } from './initialization-operations.ts';
 import { Seal } from './seal.ts';
 
@@ -195,7 +196,7 @@ describe('the seal', () => {
     const barrier = createBarrier({ clock });
     const store = await openSqliteStore({ file: join(folder, 'own.sqlite'), barrier, clock });
     const keyFile = join(folder, 'own.key');
-    const seal = new Seal({ store, barrier, keyFile, logger });
+    const seal = new Seal({ store, barrier, keyFile, rootKeyUse, logger });
     await initializeCluster(
       { seal, store, barrier, clock, clusterName: 'test' },
       { shares: 1, threshold: 1, pgpKeys: [], rootTokenPgpKey: '' },

@@ -18,6 +18,7 @@ import {
 import { judgeShare, learnedFingerprints, type ShareSet } from './domain/share-set.ts';
 import { parseShare } from './domain/share-text.ts';
 import { joinShares } from './key-shares.ts';
+import { loadFormerRootKeys, type RootKeyUse, replaceRootKeyIn } from './root-key-replacement.ts';
 import { deriveServiceKey, KEY_BYTES, unwrapRootKey, wrapRootKey } from './root-key-wrap.ts';
 import {
   type ClusterIdentity,
@@ -25,7 +26,9 @@ import {
   type SealRecord,
   sealRecords,
   shareSealOf,
+  shareSealRecords,
 } from './seal-records.ts';
+import { publicKeyIn, unwrapForShares, wrapForShares } from './share-wrap.ts';
 import {
   installKey,
   loadNextKey,
@@ -51,8 +54,21 @@ export interface SealOptions {
   readonly barrier: Barrier;
   /** File with the key of a static seal; undefined when shares open the seal. */
   readonly keyFile: string | undefined;
+  readonly rootKeyUse: RootKeyUse;
   readonly logger: Logger;
 }
+
+/** Why a new key file or new shares open a seal whose root key stays. */
+export type KeptRootKey = 'shared' | 'older shares';
+
+export interface AdoptedKey {
+  /** Whether the key file now contains the key that opens the seal. */
+  readonly isInstalled: boolean;
+  /** Undefined if the root key was replaced, or there was no next key to adopt. */
+  readonly keptRootKey: KeptRootKey | undefined;
+}
+
+const NOTHING_TO_ADOPT: AdoptedKey = { isInstalled: true, keptRootKey: undefined };
 
 const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
@@ -84,7 +100,9 @@ export const unwrapWithKeyFile = async (
   keyFile: string,
   record: SealRecord,
 ): Promise<Uint8Array | undefined> => {
-  for (const load of [() => loadUnsealKey(keyFile, true), () => loadNextKey(keyFile)]) {
+  const loadPresent = (): Promise<Uint8Array> => loadUnsealKey(keyFile, true);
+  // A replica that has the same file may move the next key between the first two.
+  for (const load of [loadPresent, () => loadNextKey(keyFile), loadPresent]) {
     const key = await load();
     const rootKey = key && unwrapAny(key, record);
     key?.fill(0);
@@ -97,6 +115,7 @@ export class Seal {
   readonly #store: Store;
   readonly #barrier: Barrier;
   readonly #keyFile: string | undefined;
+  readonly #rootKeyUse: RootKeyUse;
   readonly #logger: Logger;
   #rootKey: Uint8Array | undefined;
   /** Id of the restored copy from which the records came when the seal was opened; undefined if they came from none. */
@@ -107,10 +126,11 @@ export class Seal {
   #adopting: Promise<unknown> = Promise.resolve();
   readonly #listeners = new Set<() => void>();
 
-  constructor({ store, barrier, keyFile, logger }: SealOptions) {
+  constructor({ store, barrier, keyFile, rootKeyUse, logger }: SealOptions) {
     this.#store = store;
     this.#barrier = barrier;
     this.#keyFile = keyFile;
+    this.#rootKeyUse = rootKeyUse;
     this.#logger = logger;
   }
 
@@ -176,6 +196,12 @@ export class Seal {
     return this.#rootKey && deriveServiceKey(this.#rootKey, service);
   }
 
+  /** Root keys of a service's own barrier before the present one, the newest last. */
+  async formerServiceKeys(service: string): Promise<readonly Uint8Array[]> {
+    const former = this.#rootKey && (await loadFormerRootKeys(this.#store, this.#rootKey));
+    return (former ?? []).map((rootKey) => deriveServiceKey(rootKey, service));
+  }
+
   /** The root key, to be wrapped with another key. @throws KeelsonError `sys.sealed` */
   requireRootKey(): Uint8Array {
     if (this.#rootKey === undefined) throw new KeelsonError('sys.sealed');
@@ -207,39 +233,80 @@ export class Seal {
   }
 
   /**
-   * Lets the next key alone open the seal, if there is one, and then moves it to the place of the former key.
-   * Whenever this is interrupted, one of the two keys opens the seal, and the next start completes it.
-   * @returns whether the key file now contains the key that opens the seal
+   * Lets the next key alone open the seal, if there is one, with a new root key, and then moves it to the place of
+   * the former key. Whenever this is interrupted, one of the two keys opens the seal, and the next start completes it.
    */
-  adoptNextKey(): Promise<boolean> {
+  adoptNextKey(): Promise<AdoptedKey> {
     const adopted = this.#adopting.then(() => this.#adoptNextKey());
     this.#adopting = adopted.catch(() => undefined);
     return adopted;
   }
 
-  async #adoptNextKey(): Promise<boolean> {
-    if (this.#keyFile === undefined) return true;
+  async #adoptNextKey(): Promise<AdoptedKey> {
+    if (this.#keyFile === undefined) return NOTHING_TO_ADOPT;
     const key = await loadNextKey(this.#keyFile);
-    if (key === undefined) return true;
-    const wrapped = wrapRootKey(key, this.requireRootKey());
-    await this.#store.transact(async (tx) => {
+    if (key === undefined) return NOTHING_TO_ADOPT;
+    const keptRootKey = await this.replacingRootKey(async (tx, newRootKey) => {
       const record = await sealRecords.find(tx);
-      if (record?.type !== 'static') return;
+      if (record?.type !== 'static') return undefined;
       const isOnlyOne = record.wrappedForKeyFiles.length === 1;
-      if (isOnlyOne && unwrapAny(key, record) !== undefined) return;
-      sealRecords.write(tx, { ...record, wrappedForKeyFiles: [wrapped] });
+      if (isOnlyOne && unwrapAny(key, record) !== undefined) return undefined;
+      const shareKey = publicKeyIn(record.wrappedForShares);
+      const isShared = await this.isRootKeyShared(tx);
+      if (isShared || shareKey === undefined) {
+        const wrappedForKeyFiles = [wrapRootKey(key, this.requireRootKey())];
+        sealRecords.write(tx, { ...record, wrappedForKeyFiles });
+        return isShared ? 'shared' : 'older shares';
+      }
+      const rootKey = await newRootKey();
+      const wrappedForShares = wrapForShares(shareKey, rootKey);
+      const wrappedForKeyFiles = [wrapRootKey(key, rootKey)];
+      shareSealRecords.write(tx, shareSealOf({ ...record, wrappedForShares }));
+      sealRecords.write(tx, { ...record, wrappedForShares, wrappedForKeyFiles });
+      return undefined;
     });
     const isInstalled = installKey(this.#keyFile, key, this.#logger);
     key.fill(0);
-    return isInstalled;
+    return { isInstalled, keptRootKey };
+  }
+
+  /** Whether other clusters have the root key, too. @throws KeelsonError `sys.sealed` */
+  isRootKeyShared(reads: Reads): Promise<boolean> {
+    return this.#rootKeyUse.isShared(reads, this.requireRootKey());
+  }
+
+  /**
+   * Runs a transaction that may replace the root key: with the one that `newRootKey` returns, which is in use once
+   * the transaction is committed, and which `work` encrypts for whatever is to open the seal.
+   * @throws KeelsonError `sys.sealed`
+   */
+  async replacingRootKey<T>(
+    work: (tx: Transaction, newRootKey: () => Promise<Uint8Array>) => Promise<T>,
+  ): Promise<T> {
+    const rootKey = newKey();
+    let wrappedKeyring: Uint8Array | undefined;
+    const result = await this.#store.transact(async (tx) => {
+      wrappedKeyring = undefined;
+      return work(tx, async () => {
+        const keys = { former: this.requireRootKey(), rootKey };
+        wrappedKeyring = await replaceRootKeyIn(tx, this.#barrier, this.#rootKeyUse, keys);
+        return rootKey;
+      });
+    });
+    if (wrappedKeyring !== undefined) {
+      this.#barrier.unseal(rootKey, wrappedKeyring);
+      this.replaceRootKey(rootKey);
+    }
+    rootKey.fill(0);
+    return result;
   }
 
   /**
    * Replaces the key of a static seal. The new one is that in the file for the next key, or made there.
-   * @returns as `adoptNextKey`
+   * The root key is replaced, too, so that the former key opens no later copy with what an earlier one contains.
    * @throws KeelsonError `request.invalid` for a seal of shares, or if no other key can be read or made
    */
-  async replaceUnsealKey(): Promise<boolean> {
+  async replaceUnsealKey(): Promise<AdoptedKey> {
     this.requireRootKey();
     if (this.#keyFile === undefined || (await this.record())?.type !== 'static')
       return refuse('no key file opens this seal: replace its key shares with sys/rekey');
@@ -280,7 +347,7 @@ export class Seal {
     const given = this.#given;
     this.#forgetShares();
     const key = await joinShares(given, record.threshold);
-    const rootKey = key && unwrapRootKey(key, record.wrappedForShares);
+    const rootKey = key && unwrapForShares(key, record.wrappedForShares);
     for (const one of given) one.fill(0);
     if (rootKey === undefined) return refuseShares(record);
     await this.#admitKeyFile(record, rootKey);
@@ -307,7 +374,7 @@ export class Seal {
     });
   }
 
-  /** Replaces the root key with that of the primary that this cluster follows from now on. */
+  /** Uses another root key, with which the barrier has been unsealed. */
   replaceRootKey(rootKey: Uint8Array): void {
     this.#rootKey?.fill(0);
     this.#rootKey = Uint8Array.from(rootKey);
@@ -315,7 +382,7 @@ export class Seal {
   }
 
   /**
-   * Follows another replica that made this cluster a secondary. The keys on disk then differ from those held
+   * Follows another replica that replaced the root key, or made this cluster a secondary. The keys on disk then differ from those held
    * here, which are wiped; a static seal is opened again with its key file. A seal that an operator closed
    * stays closed.
    */
@@ -368,7 +435,7 @@ export class Seal {
     if (record === undefined) return false;
     const key = await joinShares(shares, record.threshold);
     if (key === undefined) return false;
-    const rootKey = unwrapRootKey(key, record.wrappedForShares);
+    const rootKey = unwrapForShares(key, record.wrappedForShares);
     const isOurs = rootKey !== undefined && timingSafeEqual(rootKey, this.requireRootKey());
     rootKey?.fill(0);
     return isOurs;

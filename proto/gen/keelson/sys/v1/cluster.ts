@@ -53,6 +53,11 @@ export interface ClusterState {
   replicationRoles: ReplicationRole[];
   /** Mounts of any engine that exist and cannot be served, because a record of sys is damaged. */
   unreadableMountUuids: string[];
+  /**
+   * Keys that service_key has replaced, the newest last: the service moves a keyring that one of them opens to
+   * service_key.
+   */
+  formerServiceKeys: Buffer[];
 }
 
 export interface RegisterLeaseRequest {
@@ -247,6 +252,7 @@ function createBaseClusterState(): ClusterState {
     mounts: [],
     replicationRoles: [],
     unreadableMountUuids: [],
+    formerServiceKeys: [],
   };
 }
 
@@ -278,6 +284,9 @@ export const ClusterState: MessageFns<ClusterState> = {
     }
     for (const v of message.unreadableMountUuids) {
       writer.uint32(74).string(v!);
+    }
+    for (const v of message.formerServiceKeys) {
+      writer.uint32(82).bytes(v!);
     }
     return writer;
   },
@@ -365,6 +374,14 @@ export const ClusterState: MessageFns<ClusterState> = {
             }
 
             message.unreadableMountUuids.push(reader.string());
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.formerServiceKeys.push(Buffer.from(reader.bytes()));
             continue;
           }
         }

@@ -1,0 +1,94 @@
+/** The unseal key, and with it the root key, is replaced in a cluster of services that have stores and replicas of their own. */
+import { type PostgresServer, type RedisServer, startPostgres, startRedis } from '@keelson/testkit';
+import { type DistributedCluster, startDistributed } from '@keelson/testkit/distributed-cluster';
+import { until } from '@keelson/testkit/replication-cluster';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+let postgres: PostgresServer;
+let redis: RedisServer;
+let cluster: DistributedCluster;
+
+beforeAll(async () => {
+  [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
+  cluster = await startDistributed({
+    postgres,
+    redisUrl: redis.url,
+    name: 'rootkey',
+    replicas: { sys: 2, pki: 2, gateway: 2 },
+  });
+});
+afterAll(async () => {
+  await cluster?.stop();
+  await Promise.allSettled([postgres?.[Symbol.asyncDispose](), redis?.[Symbol.asyncDispose]()]);
+});
+
+const request = async (method: string, path: string, body?: unknown): Promise<readonly number[]> =>
+  Promise.all(
+    cluster.urls.map(async (url) => {
+      const isBytes = body instanceof Uint8Array;
+      const answer = await fetch(`${url}/v1/${path}`, {
+        method,
+        headers: { 'X-Vault-Token': cluster.token },
+        ...(body !== undefined && { body: isBytes ? body : JSON.stringify(body) }),
+      });
+      await answer.arrayBuffer();
+      return answer.status;
+    }),
+  );
+/** A service answers 503 while it follows. */
+const untilAnswered = (method: string, path: string, wanted: number, body?: unknown) =>
+  until(
+    () => request(method, path, body),
+    (statuses) => statuses.every((status) => status === wanted),
+  );
+const account = async (): Promise<number> => (await cluster.api('GET', 'account/details')).status;
+const rotate = async (): Promise<void> => {
+  expect((await cluster.v1('POST', 'sys/rotate/unseal-key')).status).toBe(204);
+};
+const useAll = async (name: string): Promise<void> => {
+  await untilAnswered('POST', `pki/roles/${name}`, 200, { allow_any_name: true });
+  await untilAnswered('POST', `sys/policies/acl/${name}`, 204, { policy: 'path "x" { }' });
+  await until(account, (status) => status === 200);
+};
+
+test('all replicas follow; a service that was away follows two replacements at its start; a snapshot made before still opens', async () => {
+  await until(
+    () => cluster.v1('POST', 'sys/mounts/pki', { type: 'pki' }),
+    ({ status }) => status === 204,
+  );
+  await useAll('first');
+  const snapshot = await fetch(`${cluster.urls[0]}/v1/sys/storage/raft/snapshot`, {
+    headers: { 'X-Vault-Token': cluster.token },
+  });
+  expect(snapshot.status).toBe(200);
+  const archive = new Uint8Array(await snapshot.arrayBuffer());
+
+  await rotate();
+  await useAll('second');
+
+  const { pki, workspace, sys } = cluster.processes;
+  await Promise.all([...pki, ...workspace].map((one) => one.kill()));
+  await rotate();
+  await rotate();
+  // Killed at once: what the transaction wrote is all that the next start has.
+  await Promise.all(sys.map((one) => one.kill()));
+  await Promise.all([...sys, ...pki, ...workspace].map((one) => one.start()));
+  await useAll('third');
+  for (const name of ['first', 'second', 'third'])
+    await untilAnswered('GET', `pki/roles/${name}`, 200);
+
+  const restored = await fetch(`${cluster.urls[0]}/v1/sys/storage/raft/snapshot`, {
+    method: 'POST',
+    headers: { 'X-Vault-Token': cluster.token },
+    body: archive,
+  });
+  expect([restored.status, await restored.text()]).toEqual([204, '']);
+  // The snapshot has the former key file and the shares, which did not change.
+  for (let given = 0; given < 2; given += 1)
+    await cluster.v1('PUT', 'sys/unseal', { key: cluster.shares[0] });
+  await useAll('fourth');
+  await untilAnswered('GET', 'pki/roles/third', 404);
+  await untilAnswered('GET', 'pki/roles/first', 200);
+  await rotate();
+  await useAll('fifth');
+}, 180_000);
