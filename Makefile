@@ -7,7 +7,9 @@ INSTALLED := node_modules/.package-lock.json
 INSTALLED_FOR_DEVELOPMENT := node_modules/.installed-for-development
 CONSOLE := services/console/dist/index.html
 MANIFESTS := package.json package-lock.json $(wildcard libs/*/package.json services/*/package.json)
-NPM_INSTALL := npm install --no-save --no-audit --no-fund --loglevel=error
+# npm ends late when it is interrupted, and says nothing: the shell does, while it waits.
+NPM_INSTALL := trap 'echo "Stopping when npm has ended what it began, which can take a minute."' INT; \
+	install() { npm install --no-save --no-audit --no-fund --loglevel=error "$$@" & wait $$! || wait $$!; }; install
 
 $(INSTALLED): $(MANIFESTS)
 	@echo 'Installing the npm packages that Keelson runs with.'
