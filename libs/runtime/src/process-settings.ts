@@ -30,6 +30,9 @@ const SysAddresses = Type.Array(Type.String(), {
   default: ['sys:9000'],
 });
 
+/** An address that others get, which therefore has no user or password. */
+const PUBLIC_ADDRESS = '^https?://[^/@]+$';
+
 /** The address that clients use, and the only one in mails, webhooks and notifications. */
 export const publicAddressSettings = Type.Object(
   {
@@ -37,7 +40,7 @@ export const publicAddressSettings = Type.Object(
       Type.String({
         description:
           'Scheme and authority that clients use. The same in the gateway, sys and the workspace service. Not set: an answer has links by the Host header of its request, and no address is made that others follow: no invitation mail, webhook, commit status or link in a notification.',
-        pattern: '^https?://[^/]+$',
+        pattern: PUBLIC_ADDRESS,
       }),
     ),
   },
@@ -97,7 +100,7 @@ export const servingSettings = Type.Object(
   { title: 'Connections inside the installation' },
 );
 
-/** An address shows up in the status of replication, so it has no user or password. */
+/** As `PUBLIC_ADDRESS`: the status of replication shows it. */
 const NATS_ADDRESS = '^(nats|tls|wss?)://[^@]+$';
 
 /** Settings of a process that takes part in replication between clusters. */
