@@ -19,6 +19,7 @@ import { isAtLeast, resolveRuntimeVersion } from '../../workspaces/model/domain/
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
 import { FIRST_ASSESSING_RELEASE } from '../../workspaces/model/domain/workspace-assessments.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
+import { findWorkspaceRuns } from '../../workspaces/model/workspace-runs-records.ts';
 import { findWorkspaceState } from '../../workspaces/model/workspace-state-records.ts';
 import { findMissingExecutorOf } from '../executors/run-executor-operations.ts';
 import { findObstacle, hasResult, isDue, toAssessmentRunId } from '../model/domain/assessment.ts';
@@ -70,9 +71,10 @@ const listAssessed = async function* (context: RunsContext): AsyncGenerator<stri
 
 const loadFacts = async (reads: Reads, workspace: Workspace) => {
   const { pendingId, resourceCount, latestChangeAtMs } = await findWorkspaceState(reads, workspace);
+  const { current } = await findWorkspaceRuns(reads, workspace);
   return {
     assessments: workspace.assessments,
-    currentRunStatus: workspace.runs.current?.status,
+    currentRunStatus: current?.status,
     isLocked: workspace.lock !== null || pendingId !== null,
     resourceCount,
     latestChangeAtMs,

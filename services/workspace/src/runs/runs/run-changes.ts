@@ -12,8 +12,13 @@ import {
 import { runGrants } from '../../workspaces/access/run-grant-records.ts';
 import { isHeldBy, type Lock } from '../../workspaces/model/domain/lock.ts';
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
+import { NO_RUNS } from '../../workspaces/model/domain/workspace-runs.ts';
 import { queueRepositoryWork } from '../../workspaces/model/repository-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
+import {
+  findWorkspaceRuns,
+  storeWorkspaceRuns,
+} from '../../workspaces/model/workspace-runs-records.ts';
 import { agentRecords } from '../model/agent-records.ts';
 import type { Agent } from '../model/domain/agent.ts';
 import { decideAssessments } from '../model/domain/assessment.ts';
@@ -54,7 +59,10 @@ const queueReport = (tx: Transaction, { id, organizationId, commitSha, ...run }:
   queueRepositoryWork(tx, organizationId, { kind: 'report', runId: id }, { dueAtMs, name: id });
 };
 
-/** Stores a run and its workspace with the resulting lock, current run and performance figures. */
+/**
+ * Stores a run with the resulting current run and performance figures, and its workspace if that has changed, as by
+ * the lock.
+ */
 export const storeRun = async (tx: Transaction, workspace: Workspace, run: Run): Promise<Run> => {
   const hasEnded = isFinal(run.status);
   const before = await runRecords.find(tx, run.id);
@@ -64,11 +72,15 @@ export const storeRun = async (tx: Transaction, workspace: Workspace, run: Run):
       ? await withAppliedConfiguration(tx, next, run.configurationVersionId)
       : next;
   const assessments = decideAssessments(workspace.assessments, run);
-  workspaceRecords.write(tx, [workspace.id], {
-    ...configured,
-    runs: decideRuns(workspace.runs, run),
-    ...(assessments && { assessments }),
-  });
+  const assessed =
+    assessments === undefined || assessments === workspace.assessments
+      ? configured
+      : { ...configured, assessments };
+  // A run ends whether or not the summary can be read.
+  const runs = (await unlessDamaged(findWorkspaceRuns(tx, workspace))) ?? NO_RUNS;
+  const after = storeWorkspaceRuns(tx, assessed, decideRuns(runs, run));
+  if (after !== (await workspaceRecords.find(tx, workspace.id)))
+    workspaceRecords.write(tx, [workspace.id], after);
   await runRecords.write(tx, [run.id], run);
   if (hasEnded) openRuns.delete(tx, workspace.id, run.id);
   else openRuns.write(tx, [workspace.id, run.id], { createdAtMs: run.createdAtMs });
@@ -180,10 +192,8 @@ export const startPhase = async (
   if (!needsLock(next)) return storeStarted(tx, workspace, next);
   if (workspace.unlockedRunId !== null) return undefined;
   if (workspace.lock !== null && !holds(workspace.lock, run)) return undefined;
-  const lock: Lock = workspace.lock ?? {
-    holder: { kind: 'run', id: run.id },
-    reason: run.message,
-    lockedAtMs: nowMs,
-  };
+  if (workspace.lock !== null) return storeStarted(tx, workspace, next);
+  const holder = { kind: 'run', id: run.id } as const;
+  const lock = { holder, reason: run.message, lockedAtMs: nowMs };
   return storeStarted(tx, { ...workspace, lock }, next);
 };

@@ -7,6 +7,7 @@ import type {
   Ingress,
 } from '../../state/model/domain/configuration-version.ts';
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
+import { findWorkspaceRuns } from '../../workspaces/model/workspace-runs-records.ts';
 import { findMissingExecutorOf } from '../executors/run-executor-operations.ts';
 import { CONFIGURATION_SOURCE, type RUN_SOURCES, type Run } from '../model/domain/run.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
@@ -67,6 +68,7 @@ export const queueRun = async (
   { source, createdById, requestedWith, mayApply, nowMs, order }: RunOrigin,
 ): Promise<Run> => {
   await noteRunOf(tx, version.id);
+  const { newestNumber, newestOrder = 0 } = await findWorkspaceRuns(tx, workspace);
   return storeRun(tx, workspace, {
     message: isCli(source) ? 'Triggered via CLI' : 'Triggered via API',
     isDestroy: false,
@@ -82,9 +84,9 @@ export const queueRun = async (
     autoApply: mayApply && (given.autoApply ?? workspace.settings.autoApply),
     planOnly: version.speculative || (given.planOnly ?? false),
     id: newResourceId('run'),
-    number: workspace.runs.newestNumber + 1,
+    number: newestNumber + 1,
     // Another replica may have created the previous run.
-    order: Math.max(order, (workspace.runs.newestOrder ?? 0) + 1),
+    order: Math.max(order, newestOrder + 1),
     organizationId: workspace.organizationId,
     workspaceId: workspace.id,
     configurationVersionId: version.id,

@@ -17,6 +17,7 @@ import {
 import { loadRuleInForce } from '../../state/retention/retention-operations.ts';
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
+import { findWorkspaceRuns } from '../../workspaces/model/workspace-runs-records.ts';
 import { ASSESSMENT_SOURCE, isAssessment, type Run } from '../model/domain/run.ts';
 import {
   isEmptied,
@@ -54,9 +55,13 @@ interface DueRun {
 }
 
 /** Data of unfinished runs, of the current run and of the run of the newest assessment is kept. */
-const isNeeded = async (reads: Reads, workspace: Workspace, runId: string): Promise<boolean> =>
-  [workspace.runs.current?.id, workspace.assessments?.result?.runId].includes(runId) ||
-  (await openRuns.find(reads, workspace.id, runId)) !== undefined;
+const isNeeded = async (reads: Reads, workspace: Workspace, runId: string): Promise<boolean> => {
+  const { current } = await findWorkspaceRuns(reads, workspace);
+  return (
+    [current?.id, workspace.assessments?.result?.runId].includes(runId) ||
+    (await openRuns.find(reads, workspace.id, runId)) !== undefined
+  );
+};
 
 const KEPT = 'kept';
 

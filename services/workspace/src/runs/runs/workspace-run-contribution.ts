@@ -37,16 +37,16 @@ const CURRENT_RUN: WorkspaceInclude = {
   prepare:
     ({ context }) =>
     (access) =>
-      loadRun(context.store, access, access.workspace.runs.current?.id),
+      loadRun(context.store, access, access.runs.current?.id),
 };
 
 const CURRENT_CONFIGURATION: WorkspaceInclude = {
   types: ['configuration-versions'],
   prepare:
     ({ context }) =>
-    async ({ workspace, permissions }) =>
+    async ({ runs, permissions }) =>
       permissions.canReadRun
-        ? loadConfigurationVersion(context.store, workspace.runs.current?.configurationVersionId)
+        ? loadConfigurationVersion(context.store, runs.current?.configurationVersionId)
         : [],
 };
 
@@ -58,8 +58,8 @@ const currentPhase = (
   types: [type],
   prepare: async ({ context, caller }: IncludeRequest): Promise<LoadIncluded> => {
     const logUrl = await loadLogUrl(context, caller);
-    return async ({ workspace, permissions }) => {
-      const runId = permissions.canReadRun ? workspace.runs.current?.id : undefined;
+    return async ({ runs, permissions }) => {
+      const runId = permissions.canReadRun ? runs.current?.id : undefined;
       const run = await runRecords.find(context.store, runId ?? '');
       return run === undefined ? [] : toResources(run, logUrl, permissions);
     };
@@ -79,9 +79,9 @@ const CURRENT_INGRESS: WorkspaceInclude = {
   types: ['ingress-attributes'],
   prepare:
     ({ context }) =>
-    async ({ workspace, permissions }) =>
+    async ({ runs, permissions }) =>
       permissions.canReadRun
-        ? loadIngress(context.store, workspace.runs.current?.configurationVersionId)
+        ? loadIngress(context.store, runs.current?.configurationVersionId)
         : [],
 };
 
@@ -101,8 +101,8 @@ export const WORKSPACE_RUN_CONTRIBUTION = workspaceContribution({
     },
     relationships: { 'current-run': relatedOne('runs'), 'latest-run': relatedOne('runs') },
   },
-  attributes: ({ workspace }) => {
-    const performance = toPerformance(workspace.runs);
+  attributes: ({ runs }) => {
+    const performance = toPerformance(runs);
     return {
       'apply-duration-average': performance.applyDurationAverageMs,
       'plan-duration-average': performance.planDurationAverageMs,
@@ -112,8 +112,8 @@ export const WORKSPACE_RUN_CONTRIBUTION = workspaceContribution({
       'workspace-kpis-run-count': performance.count,
     };
   },
-  relationships: ({ workspace }) => {
-    const currentRun = toOne('runs', workspace.runs.current?.id ?? null);
+  relationships: ({ runs }) => {
+    const currentRun = toOne('runs', runs.current?.id ?? null);
     return { 'current-run': currentRun, 'latest-run': currentRun };
   },
   includes: {

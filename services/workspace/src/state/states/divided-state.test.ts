@@ -1,12 +1,12 @@
 /** The summary of a workspace's states, in a record that uploads write and changes of settings do not. */
 import { join } from 'node:path';
 import { ManualClock } from '@keelson/clock';
-import { createBarrier, openBarrierFor, openSqliteStore, type Store } from '@keelson/storage';
+import { createBarrier, openBarrierFor, openSqliteStore } from '@keelson/storage';
 import { temporaryDirectory } from '@keelson/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { stateText, uploadsTo } from '../../../test/state-uploads.ts';
+import { storeUndivided } from '../../../test/undivided-workspace.ts';
 import { type Harness, startHarnessOf } from '../../../test/workspace-harness.ts';
-import { divideState } from '../../workspaces/model/domain/workspace-upgrades.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import {
   findWorkspaceState,
@@ -29,19 +29,6 @@ const attributes = async () => (await harness.call('GET', `/workspaces/${id}`)).
 const describeAs = (description: string) =>
   harness.call('PATCH', `/workspaces/${id}`, {
     data: { type: 'workspaces', attributes: { description } },
-  });
-
-/** The record as the version before stored it. */
-const storeUndivided = (store: Store): Promise<void> =>
-  store.transact(async (tx) => {
-    const workspace = await workspaceRecords.find(tx, id);
-    if (workspace === undefined) throw new Error(`${id} is gone`);
-    const state = await findWorkspaceState(tx, workspace);
-    tx.write(
-      workspaceRecords.path(id),
-      Buffer.from(JSON.stringify(divideState.down({ ...workspace, state }))),
-    );
-    workspaceStates.delete(tx, id);
   });
 
 describe('an upload', () => {
@@ -85,7 +72,7 @@ describe('a workspace of the version before', () => {
     const sorted = async () =>
       (await harness.call('GET', `${O}?sort=-latest-change-at`)).list.map((one) => one.id);
     const shown = await attributes();
-    await storeUndivided(harness.store);
+    await storeUndivided(harness, id);
     expect(await attributes()).toEqual(shown);
     expect(await sorted()).toEqual([id, later]);
     await describeAs('still whole');
@@ -101,7 +88,7 @@ describe('a workspace of the version before', () => {
   test('keeps the summary of its states until all processes know where it will be', async () => {
     await uploadsTo(harness, id).lock();
     await uploadsTo(harness, id).upload(1);
-    await storeUndivided(harness.store);
+    await storeUndivided(harness, id);
     const older = await workspaceRecords.find(harness.store, id);
     if (older?.state === undefined) throw new Error(`${id} is divided`);
     await using folder = await temporaryDirectory();

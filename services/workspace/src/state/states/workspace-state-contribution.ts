@@ -10,8 +10,7 @@ import {
 import type { Reads } from '@keelson/storage';
 import { Type } from 'typebox';
 import { loadUrlSigner, type SignUrl } from '../../base/signed-urls/signed-url-operations.ts';
-import type { WorkspaceAccessResult } from '../../workspaces/access/access-operations.ts';
-import { findWorkspaceState } from '../../workspaces/model/workspace-state-records.ts';
+import type { ShownWorkspace } from '../../workspaces/access/shown-workspace.ts';
 import { workspaceContribution } from '../../workspaces/seams/workspace-contributions.ts';
 import { toOutputIds } from './domain/output-id.ts';
 import { toWorkspaceOutputResource } from './state-version-document.ts';
@@ -20,10 +19,9 @@ import { stateSummaries, stateVersionRecords } from './state-version-records.ts'
 
 const loadOutputs = async (
   reads: Reads,
-  { workspace, permissions }: WorkspaceAccessResult,
+  { state: { currentId }, permissions }: ShownWorkspace,
 ): Promise<readonly Resource[]> => {
   if (!permissions.canReadStateOutputs) return [];
-  const { currentId } = await findWorkspaceState(reads, workspace);
   const summary = currentId === null ? undefined : await stateSummaries.find(reads, currentId);
   return (summary?.outputs ?? []).map((output, index) =>
     toWorkspaceOutputResource(currentId ?? '', index, output),
@@ -32,11 +30,10 @@ const loadOutputs = async (
 
 const loadCurrentState = async (
   reads: Reads,
-  { workspace, permissions }: WorkspaceAccessResult,
+  { state: { currentId }, permissions }: ShownWorkspace,
   sign: SignUrl,
 ): Promise<readonly Resource[]> => {
   if (!permissions.canReadStateVersions) return [];
-  const { currentId } = await findWorkspaceState(reads, workspace);
   const version = await stateVersionRecords.find(reads, currentId ?? '');
   return version === undefined
     ? []

@@ -17,6 +17,7 @@ import type {
 import type { RepositoryEvent } from '../../workspaces/model/domain/repository-event.ts';
 import type { RepositoryHook } from '../../workspaces/model/domain/repository-hook.ts';
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
+import type { WorkspaceRuns } from '../../workspaces/model/domain/workspace-runs.ts';
 import {
   findRepositoryHookById,
   type RepositoryWork,
@@ -24,6 +25,7 @@ import {
   writeRepositoryHook,
 } from '../../workspaces/model/repository-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
+import { findWorkspaceRuns } from '../../workspaces/model/workspace-runs-records.ts';
 import { noteDelivery } from '../hooks/delivery-records.ts';
 import type { CommitArchives } from '../model/commit-archive.ts';
 import type { LoadedRepository } from '../providers/remote-repository-operations.ts';
@@ -70,6 +72,7 @@ const toIngress = (
 
 const newVersion = (
   workspace: Workspace,
+  runs: WorkspaceRuns,
   source: string,
   event: RepositoryEvent,
   nowMs: number,
@@ -80,7 +83,8 @@ const newVersion = (
   statusTimesMs: {},
   source,
   autoQueueRuns:
-    queuesRuns(workspace) && (event.kind !== 'connection' || workspace.settings.queueAllRuns),
+    queuesRuns(workspace.settings, runs) &&
+    (event.kind !== 'connection' || workspace.settings.queueAllRuns),
   speculative: event.kind === 'pull-request',
   provisional: false,
   archive: null,
@@ -122,7 +126,8 @@ const ingest = async (
     return `the workspace has the configuration of ${ingress.commitSha} already`;
   const { content, readmes } = archive;
   const nowMs = context.clock.nowMs();
-  const version = { ...newVersion(workspace, loaded.provider.source, event, nowMs), ingress };
+  const runs = await findWorkspaceRuns(tx, workspace);
+  const version = { ...newVersion(workspace, runs, loaded.provider.source, event, nowMs), ingress };
   const stored = adopted.has(content.id)
     ? await shareContent(tx, content)
     : await adoptContent(context, tx, content);
@@ -187,8 +192,9 @@ export const giveUpFetch = async (
     const disregard = workspace && findDisregard(workspace, event, hook.defaultBranch ?? '');
     if (workspace === undefined || disregard !== undefined) continue;
     const nowMs = clock.nowMs();
+    const runs = await findWorkspaceRuns(tx, workspace);
     const version: ConfigurationVersion = {
-      ...newVersion(workspace, loaded.provider.source, event, nowMs),
+      ...newVersion(workspace, runs, loaded.provider.source, event, nowMs),
       status: 'errored',
       statusTimesMs: { errored: nowMs },
       errorMessage: problem,

@@ -1,11 +1,14 @@
 import type { Reads } from '@keelson/storage';
+import type { WorkspaceRuns } from '../model/domain/workspace-runs.ts';
 import type { WorkspaceState } from '../model/domain/workspace-state.ts';
+import { findWorkspaceRuns } from '../model/workspace-runs-records.ts';
 import { findWorkspaceState } from '../model/workspace-state-records.ts';
 import type { WorkspaceAccessResult } from './access-operations.ts';
 
 /** A workspace with what its documents show and decisions about its settings do not need. */
 export interface ShownWorkspace extends WorkspaceAccessResult {
   readonly state: WorkspaceState;
+  readonly runs: WorkspaceRuns;
 }
 
 /** @throws KeelsonError the same as `RecordCollection.find` */
@@ -15,4 +18,5 @@ export const loadShown = async (
 ): Promise<ShownWorkspace> => ({
   ...access,
   state: await findWorkspaceState(reads, access.workspace),
+  runs: await findWorkspaceRuns(reads, access.workspace),
 });

@@ -12,6 +12,7 @@ import { NO_RUNS } from '../model/domain/workspace-runs.ts';
 import { initialState } from '../model/domain/workspace-state.ts';
 import { projectRecords } from '../model/project-records.ts';
 import { workspaceNames, workspaceRecords } from '../model/workspace-records.ts';
+import { storeWorkspaceRuns, workspaceRuns } from '../model/workspace-runs-records.ts';
 import { storeWorkspaceState, workspaceStates } from '../model/workspace-state-records.ts';
 import { findProjects } from './project-listing.ts';
 import { createWorkspaceListing } from './projected-workspace-listing.ts';
@@ -239,13 +240,12 @@ const toBindings = (tags: Listed['tags']): Workspace['tagBindings'] =>
   tags.map((tag) => ({ ...tag, id: 'tb-1', createdAtMs: 1 }));
 
 const toRecord = (workspace: Listed): Workspace => {
-  const { run, tags, latestChangeAtMs: _, ...listed } = workspace;
+  const { run: _run, tags, latestChangeAtMs: _changedAtMs, ...listed } = workspace;
   return {
     ...UNLISTED,
     ...listed,
     updatedAtMs: listed.createdAtMs,
     tagBindings: toBindings(tags),
-    runs: { ...NO_RUNS, current: run && { id: 'run-1', configurationVersionId: 'cv-1', ...run } },
   };
 };
 
@@ -294,11 +294,16 @@ const registerListingContract = (open: () => Promise<Place>): void => {
       if (next === undefined) {
         workspaceRecords.delete(tx, id);
         workspaceStates.delete(tx, id);
+        workspaceRuns.delete(tx, id);
         return;
       }
       const workspace = toRecord(next);
-      const state = initialState(next.latestChangeAtMs);
-      workspaceRecords.write(tx, [id], storeWorkspaceState(tx, workspace, state));
+      storeWorkspaceState(tx, workspace, initialState(next.latestChangeAtMs));
+      storeWorkspaceRuns(tx, workspace, {
+        ...NO_RUNS,
+        current: next.run && { id: 'run-1', configurationVersionId: 'cv-1', ...next.run },
+      });
+      workspaceRecords.write(tx, [id], workspace);
       workspaceNames.write(tx, [next.organizationId, next.name], { id });
     });
     if (next) known.set(id, next);

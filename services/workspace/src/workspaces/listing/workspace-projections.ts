@@ -1,10 +1,12 @@
 /** The tables for lists of workspaces: everything that the paths of records cannot sort, search or filter. */
 import { defineProjection, type Projection } from '@keelson/storage';
 import { ownAutoDestroyAtMs } from '../model/domain/auto-destroy.ts';
+import { runsOf } from '../model/domain/workspace-runs.ts';
 import { parseActivityDurationMs } from '../model/domain/workspace-settings.ts';
 import { stateOf } from '../model/domain/workspace-state.ts';
 import { projectRecords } from '../model/project-records.ts';
 import { workspaceRecords } from '../model/workspace-records.ts';
+import { workspaceRuns } from '../model/workspace-runs-records.ts';
 import { workspaceStates } from '../model/workspace-state-records.ts';
 import { toTagId } from './domain/tag-id.ts';
 
@@ -108,9 +110,9 @@ export const tagKey = (
 export const LISTING_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'workspace',
-    version: 5,
+    version: 6,
     source: workspaceRecords,
-    parts: { state: workspaceStates },
+    parts: { state: workspaceStates, runs: workspaceRuns },
     columns: {
       id: 'text',
       organization_id: 'text',
@@ -152,8 +154,9 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
         ...(is_locked === 1 ? [LOCKED_KEY] : []),
       ];
     },
-    rows: (workspace, _, { state }): WorkspaceRow[] => {
-      const { id, organizationId, projectId, name, settings, createdAtMs, lock, runs } = workspace;
+    rows: (workspace, _, { state, runs }): WorkspaceRow[] => {
+      const { id, organizationId, projectId, name, settings, createdAtMs, lock } = workspace;
+      const { current } = runsOf(workspace, runs);
       const lower = name.toLowerCase();
       const { latestChangeAtMs } = stateOf(workspace, state);
       const ownAtMs = ownAutoDestroyAtMs({ settings, latestChangeAtMs });
@@ -166,9 +169,9 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
           name_lower: lower,
           created_at: createdAtMs,
           latest_change_at: latestChangeAtMs,
-          current_run_status: runs.current?.status ?? null,
-          current_run_created_at: runs.current?.createdAtMs ?? NO_RUN_AT,
-          current_run_newest_first: -(runs.current?.createdAtMs ?? -NO_RUN_AT),
+          current_run_status: current?.status ?? null,
+          current_run_created_at: current?.createdAtMs ?? NO_RUN_AT,
+          current_run_newest_first: -(current?.createdAtMs ?? -NO_RUN_AT),
           auto_destroy_at: ownAtMs === null || ownAtMs === handledAtMs ? null : ownAtMs,
           inherits_auto_destroy: Number(ownAtMs === null && settings.inheritsProjectAutoDestroy),
           auto_destroy_handled_at: handledAtMs,

@@ -1,14 +1,14 @@
 import { collection, type Reads } from '@keelson/storage';
 import { Type } from 'typebox';
 import { type Workspace, workspaceShape } from './domain/workspace.ts';
-import { divideState } from './domain/workspace-upgrades.ts';
+import { divideWorkspace } from './domain/workspace-upgrades.ts';
 
 /** Keyed by `ws-…`. */
 export const workspaceRecords = collection('workspaces', {
   scope: 'shared',
   version: 2,
   shape: workspaceShape,
-  upgrades: { 2: divideState },
+  upgrades: { 2: divideWorkspace },
 });
 
 /** Organization id, name -> workspace id. */

@@ -1,4 +1,5 @@
 import { collection, type Reads, type Transaction } from '@keelson/storage';
+import { storePart } from './divided-workspace.ts';
 import type { Workspace } from './domain/workspace.ts';
 import { stateOf, type WorkspaceState, workspaceStateShape } from './domain/workspace-state.ts';
 import { workspaceRecords } from './workspace-records.ts';
@@ -17,20 +18,12 @@ export const findWorkspaceState = async (
   workspace: Workspace,
 ): Promise<WorkspaceState> => stateOf(workspace, await workspaceStates.find(reads, workspace.id));
 
-/**
- * Stores the summary, within the workspace for as long as processes may run that look for it there.
- * @returns the workspace, which the caller writes unless it is the same
- */
+/** Stores the summary. @returns see `storePart` */
 export const storeWorkspaceState = (
   tx: Transaction,
   workspace: Workspace,
   state: WorkspaceState,
-): Workspace => {
-  if (!tx.writesNewest(workspaceRecords.codec)) return { ...workspace, state };
-  workspaceStates.write(tx, [workspace.id], state);
-  const { state: former, ...divided } = workspace;
-  return former === undefined ? workspace : divided;
-};
+): Workspace => storePart(tx, workspace, 'state', workspaceStates, state);
 
 /** Stores the summary, and the workspace if that changes by it. */
 export const writeWorkspaceState = (

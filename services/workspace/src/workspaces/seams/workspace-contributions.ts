@@ -9,7 +9,6 @@ import type {
 import type { TProperties } from 'typebox';
 import type { ServiceContext } from '../../base/service-context.ts';
 import type { SignedFor } from '../../base/signed-urls/signed-url-operations.ts';
-import type { WorkspaceAccessResult } from '../access/access-operations.ts';
 import type { ShownWorkspace } from '../access/shown-workspace.ts';
 
 /** Input of the loaders of included resources. */
@@ -19,7 +18,7 @@ export interface IncludeRequest {
 }
 
 /** The resources that one workspace adds to a response. */
-export type LoadIncluded = (access: WorkspaceAccessResult) => Promise<readonly Resource[]>;
+export type LoadIncluded = (shown: ShownWorkspace) => Promise<readonly Resource[]>;
 
 export interface WorkspaceInclude {
   /** Types of the resources. */

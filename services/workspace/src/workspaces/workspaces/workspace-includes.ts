@@ -11,6 +11,7 @@ import { toOrganizationResource } from '../../identity/organizations/organizatio
 import { toTeamResource } from '../../identity/teams/team-document.ts';
 import { toUserResource } from '../../identity/users/user-document.ts';
 import { findReadableProject, type WorkspaceAccessResult } from '../access/access-operations.ts';
+import type { ShownWorkspace } from '../access/shown-workspace.ts';
 import { toProjectResource } from '../projects/project-document.ts';
 import type {
   LoadIncluded,
@@ -136,7 +137,7 @@ export const loadIncluded = async (
   context: WorkspacesContext,
   head: Pick<RequestHead, 'baseUrl' | 'principal'>,
   include: ReadonlySet<string>,
-  workspaces: readonly WorkspaceAccessResult[],
+  workspaces: readonly ShownWorkspace[],
 ): Promise<readonly Resource[]> => {
   const prepared = await prepareIncludes(context, head, include);
   const included = new IncludedResources();

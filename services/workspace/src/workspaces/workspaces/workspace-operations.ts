@@ -40,7 +40,6 @@ import {
   type Workspace,
   type WorkspaceSettings,
 } from '../model/domain/workspace.ts';
-import { NO_RUNS } from '../model/domain/workspace-runs.ts';
 import {
   checkAssessable,
   checkSettings,
@@ -186,7 +185,6 @@ export const createWorkspace = (
       sshKeyId: null,
       variableIds: [],
       currentConfigurationVersionId: null,
-      runs: NO_RUNS,
       autoDestroyed: null,
       retentionPolicy: null,
       createdAtMs: nowMs,

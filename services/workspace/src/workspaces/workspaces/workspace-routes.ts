@@ -109,7 +109,7 @@ export const answerWorkspace = async (
     access,
   );
   if (include.size === 0) return { document: { data }, isStillValid: recorded?.isStillValid };
-  const included = await loadIncluded(context, head, include, [access]);
+  const included = await loadIncluded(context, head, include, [shown]);
   return { document: { data, included } };
 };
 

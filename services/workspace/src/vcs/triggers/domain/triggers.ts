@@ -2,6 +2,7 @@
 import { compileExpression } from '../../../workspaces/model/domain/linear-expression.ts';
 import type { RepositoryEvent } from '../../../workspaces/model/domain/repository-event.ts';
 import type { Workspace, WorkspaceSettings } from '../../../workspaces/model/domain/workspace.ts';
+import type { WorkspaceRuns } from '../../../workspaces/model/domain/workspace-runs.ts';
 import { isBelow, matchesPatterns } from './path-patterns.ts';
 
 /** The branch that a workspace follows. */
@@ -66,5 +67,7 @@ export const concernsFiles = (
 };
 
 /** Without `queue-all-runs`, pushes start runs only after a person has started the first one. */
-export const queuesRuns = ({ settings, runs }: Pick<Workspace, 'settings' | 'runs'>): boolean =>
-  settings.queueAllRuns || runs.newestNumber > 0;
+export const queuesRuns = (
+  { queueAllRuns }: Pick<WorkspaceSettings, 'queueAllRuns'>,
+  { newestNumber }: Pick<WorkspaceRuns, 'newestNumber'>,
+): boolean => queueAllRuns || newestNumber > 0;

@@ -31,3 +31,9 @@ export const workspaceRunsShape = Type.Object({
 export type WorkspaceRuns = Shaped<typeof workspaceRunsShape>;
 
 export const NO_RUNS: WorkspaceRuns = { current: null, newestNumber: 0, finished: [] };
+
+/** @param stored the summary in a record of its own, if there is one */
+export const runsOf = (
+  { runs }: { readonly runs?: WorkspaceRuns | undefined },
+  stored: WorkspaceRuns | undefined,
+): WorkspaceRuns => runs ?? stored ?? NO_RUNS;

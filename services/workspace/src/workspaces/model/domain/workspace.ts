@@ -78,7 +78,8 @@ export const workspaceShape = Type.Object({
   currentConfigurationVersionId: nullable(Type.String()),
   /** Whether the current configuration has a README; absent before the first upload. */
   hasReadme: Type.Optional(Type.Boolean()),
-  runs: workspaceRunsShape,
+  /** Absent once it is in a record of its own. */
+  runs: Type.Optional(workspaceRunsShape),
   /** Absent before the first health assessment. */
   assessments: Type.Optional(workspaceAssessmentsShape),
   /** Outcome of the last auto-destroy that was due. */
