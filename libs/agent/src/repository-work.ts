@@ -1,15 +1,6 @@
 /** Work at repositories that only agents reach: commits are fetched and packed, and requests are sent. */
 import { lookup } from 'node:dns/promises';
-import { createWriteStream } from 'node:fs';
-import { join } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import {
-  archiveCommit,
-  FetchedRepository,
-  findCommit,
-  RepositoryFailure,
-} from '@keelson/repositories';
+import { fetchCommit, RepositoryFailure } from '@keelson/repositories';
 import {
   type ControlPlane,
   type FetchOrder,
@@ -25,7 +16,7 @@ import type { Say } from './recovery.ts';
 const addressesOf = async (host: string): Promise<readonly string[]> =>
   (await lookup(host.replace(/^\[|\]$/g, ''), { all: true })).map(({ address }) => address);
 
-const fetchCommit = (
+const fetchAndReport = async (
   controlPlane: ControlPlane,
   workId: string,
   { attributes }: FetchOrder,
@@ -40,25 +31,26 @@ const fetchCommit = (
     timeLimitMs: attributes['time-limit-seconds'] * 1000,
     limitBytes: attributes['limit-bytes'],
   };
-  return FetchedRepository.use(source, limits, { addressesOf }, async (repository) => {
-    const folder = await repository.create();
-    const found = await findCommit(repository, folder, {
-      ref: attributes.ref,
-      onlyIfDefaultBranch: attributes['only-if-default-branch'],
-      baseSha: attributes['base-sha'],
-    });
-    for (const { withSubmodules, uploadUrl } of await controlPlane.reportCommit(workId, found)) {
-      const file = join(repository.git.folder, 'archive.tar.gz');
-      const { sha = '' } = found.commit ?? {};
-      const pieces = archiveCommit(repository, folder, sha, {
-        withSubmodules,
-        limitBytes: attributes['archive-limit-bytes'],
-      });
-      await pipeline(Readable.from(pieces), createWriteStream(file));
-      await upload(uploadUrl, file);
-    }
-    await controlPlane.endRepositoryWork(workId, { status: 'finished' });
-  });
+  const request = {
+    ref: attributes.ref,
+    onlyIfDefaultBranch: attributes['only-if-default-branch'],
+    baseSha: attributes['base-sha'],
+  };
+  const archiveLimitBytes = attributes['archive-limit-bytes'];
+  const uploadUrls = new Map<boolean, string>();
+  await fetchCommit(
+    { source, limits, request, archiveLimitBytes },
+    {
+      addresses: { addressesOf },
+      choose: async (found) => {
+        for (const { withSubmodules, uploadUrl } of await controlPlane.reportCommit(workId, found))
+          uploadUrls.set(withSubmodules, uploadUrl);
+        return [...uploadUrls.keys()];
+      },
+      take: (withSubmodules, file) => upload(uploadUrls.get(withSubmodules) ?? '', file),
+    },
+  );
+  await controlPlane.endRepositoryWork(workId, { status: 'finished' });
 };
 
 /** The beginning of an answer. */
@@ -108,7 +100,7 @@ export const performRepositoryWork = async (
   say: Say,
 ): Promise<void> => {
   try {
-    if (order.kind === 'fetch') await fetchCommit(controlPlane, id, order);
+    if (order.kind === 'fetch') await fetchAndReport(controlPlane, id, order);
     else await sendRequest(controlPlane, id, order);
     say(`${id} is over`);
   } catch (error) {

@@ -13,7 +13,7 @@ export const allowedImports: AllowedImports = {
     'clock config errors lint testcontainers testkit',
     'logging x509',
     'storage',
-    'locks metrics rpc runtime',
+    'locks metrics rpc runtime supervisor',
     'bus edge objects',
     'jsonapi outbound replication secrets-api',
     'cluster-member repositories',

@@ -5,7 +5,12 @@
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, request as sendRequest } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type ServerResponse,
+  request as sendRequest,
+} from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { RepositoryFailure } from './repository-failure.ts';
@@ -35,7 +40,48 @@ const HOP_HEADERS: ReadonlySet<string> = new Set([
   'proxy-connection',
 ]);
 
+/** The headers that git reads. Others, which may be anything, are not passed on. */
+const ANSWER_HEADERS = ['content-encoding', 'content-length', 'content-type', 'www-authenticate'];
+
+const toAnswerHeaders = ({ headers }: IncomingMessage): Record<string, string> =>
+  Object.fromEntries(
+    ANSWER_HEADERS.flatMap((name) => {
+      const value = headers[name];
+      return typeof value === 'string' ? [[name, value]] : [];
+    }),
+  );
+
+/** The host and port of a request to connect; undefined for anything else. */
+const toTarget = (authority: string): URL | undefined => {
+  const url = `http://${authority}`;
+  return URL.canParse(url) ? new URL(url) : undefined;
+};
+
 const BAD_GATEWAY = 'HTTP/1.1 502 Bad Gateway\r\nconnection: close\r\n\r\n';
+
+const toRefusal = (error: unknown): RepositoryFailure => {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (typeof code === 'string') return new RepositoryFailure(code);
+  return new RepositoryFailure(error instanceof Error ? error.message : 'unknown error');
+};
+
+/** @returns why an answer cannot be passed on */
+const passOn = (
+  answer: IncomingMessage,
+  response: ServerResponse,
+): RepositoryFailure | undefined => {
+  const status = answer.statusCode ?? 0;
+  // Node writes no other status.
+  if (status < 200 || status > 999) {
+    answer.destroy();
+    response.writeHead(502).end();
+    return new RepositoryFailure(`the server answered with the status ${status}`);
+  }
+  response.writeHead(status, toAnswerHeaders(answer));
+  answer.pipe(response);
+  answer.once('error', () => response.destroy());
+  return undefined;
+};
 
 export const openEgressProxy = async ({
   addresses,
@@ -87,11 +133,6 @@ export const openEgressProxy = async ({
     const given = Buffer.from(headers['proxy-authorization'] ?? '');
     return given.length === expected.length && timingSafeEqual(given, expected);
   };
-  const toRefusal = (error: unknown): RepositoryFailure => {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (typeof code === 'string') return new RepositoryFailure(code);
-    return new RepositoryFailure(error instanceof Error ? error.message : 'unknown error');
-  };
 
   const server = createServer((request, response) => {
     const target = URL.canParse(request.url ?? '') ? new URL(request.url ?? '') : undefined;
@@ -111,9 +152,7 @@ export const openEgressProxy = async ({
           headers: { ...headers, connection: 'close' },
         });
         passed.once('response', (answer) => {
-          response.writeHead(answer.statusCode ?? 502, answer.headers);
-          answer.pipe(response);
-          answer.once('error', () => response.destroy());
+          refusal ??= passOn(answer, response);
         });
         passed.once('error', () => response.destroy());
         request.pipe(passed);
@@ -126,11 +165,17 @@ export const openEgressProxy = async ({
   });
   server.on('connect', (request: IncomingMessage, client: Duplex) => {
     hold(client);
-    const { hostname, port } = new URL(`http://${request.url ?? ''}`);
     if (!isOurs(request)) {
       client.end('HTTP/1.1 407 Proxy Authentication Required\r\nconnection: close\r\n\r\n');
       return;
     }
+    const target = toTarget(request.url ?? '');
+    if (target === undefined) {
+      refusal ??= new RepositoryFailure(`${request.url} is not the address of a server`);
+      client.end(BAD_GATEWAY);
+      return;
+    }
+    const { hostname, port } = target;
     reach(hostname, Number(port || '80')).then(
       (socket) => {
         client.write('HTTP/1.1 200 Connection Established\r\n\r\n');

@@ -3,7 +3,7 @@
  * but the search path, without hooks, prompts or configuration of the machine, over HTTP and HTTPS, with a key
  * also over SSH, and through the proxy of the fetch. Credentials are in its environment, never in an argument.
  */
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { RepositoryFailure } from './repository-failure.ts';
@@ -102,25 +102,19 @@ const toMessage = (stderr: string, { credentials }: GitOptions): string => {
   return safe.slice(0, MAX_MESSAGE_LENGTH);
 };
 
-/** Ends the program with those that it has started. */
-const killGroup = (child: ChildProcessByStdio<null, Readable, Readable>): void => {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-  try {
-    process.kill(-child.pid, 'SIGKILL');
-  } catch {
-    // The program has just ended.
-  }
-};
-
-/** Its output is read by the caller. */
+/** Its output is read by the caller. What it starts in turn ends with the group of the worker. */
 export const startGit = (options: GitOptions, ...args: readonly string[]): RunningGit => {
   const child = spawn('git', args, {
     cwd: options.folder,
     env: environment(options),
     stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
   });
-  const kill = (): void => killGroup(child);
+  const kill = (): void => {
+    child.kill('SIGKILL');
+    // A program that it has started may hold the pipes.
+    child.stdout.destroy();
+    child.stderr.destroy();
+  };
   options.signal.addEventListener('abort', kill, { once: true });
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => {

@@ -1,12 +1,7 @@
 /** Commits are fetched from repositories and packed, and nothing of a repository is executed. */
-export {
-  type Commit,
-  FetchedRepository,
-  type FetchLimits,
-  type FetchSource,
-} from './fetched-repository.ts';
-export { type CommitRequest, type FoundCommit, findCommit } from './find-commit.ts';
-export { archiveCommit } from './repository-archive.ts';
+export { fetchCommit } from './fetch-task.ts';
+export type { Commit, FetchLimits, FetchSource } from './fetched-repository.ts';
+export type { CommitRequest, FoundCommit } from './find-commit.ts';
 export { RepositoryFailure } from './repository-failure.ts';
 export { isSshAddress } from './ssh-address.ts';
 export { withSshKey } from './ssh-key.ts';

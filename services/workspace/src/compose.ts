@@ -77,7 +77,7 @@ import {
   vcsUpkeep,
 } from './vcs/vcs-module.ts';
 import { vcsWorkspaceSteps } from './vcs/vcs-steps.ts';
-import { registerWorkspaceMetrics } from './workspace-metrics.ts';
+import { createWorkerCounters, registerWorkspaceMetrics } from './workspace-metrics.ts';
 import { AGENT_POOL_TOKEN_OWNER } from './workspaces/agent-pools/agent-pool-token-owner.ts';
 import { createWorkspaceListing } from './workspaces/listing/projected-workspace-listing.ts';
 import { LISTING_PROJECTIONS } from './workspaces/listing/workspace-projections.ts';
@@ -211,6 +211,7 @@ const createContext = (
   logger: Logger,
   contentPlaces: ContentPlaces,
   limits: WorkspaceLimits,
+  registry: MetricsRegistry,
 ): VcsContext => {
   const mail = toMailerOptions(config);
   const hasRunner = config.runnerToken !== undefined;
@@ -261,6 +262,7 @@ const createContext = (
     },
     publicUrl,
     repositoryWorkLimit: limits.repositoryWork,
+    workerCounters: createWorkerCounters(registry),
     logger,
   };
 };
@@ -280,10 +282,9 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
     findObject: storage && ((key) => storage.get(key)),
   });
   const contents = composeContents({ ...parts, store, storage, logger, member });
-  const context = createContext(store, clock, config, logger, contents.places, {
-    ...WORKSPACE_LIMITS,
-    ...parts.limits,
-  });
+  const limits = { ...WORKSPACE_LIMITS, ...parts.limits };
+  const { registry } = parts;
+  const context = createContext(store, clock, config, logger, contents.places, limits, registry);
   registerWorkspaceMetrics(parts.registry, { store, clock });
   const edge: CachingService = cacheResponses(
     createEdgeService({

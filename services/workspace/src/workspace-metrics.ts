@@ -1,11 +1,12 @@
-/** Gauges of workspaces, runs and agents. */
+/** Metrics of workspaces, runs, agents and workers. */
 import type { Clock } from '@keelson/clock';
-import { type MetricsRegistry, registerSampled } from '@keelson/metrics';
+import { createCounter, type MetricsRegistry, registerSampled } from '@keelson/metrics';
 import type { Store } from '@keelson/storage';
 import { organizationRecords } from './identity/model/organization-records.ts';
 import type { AgentTables } from './runs/agents/agent-projections.ts';
 import { OPEN_STATUSES } from './runs/model/domain/run.ts';
 import type { RunTables } from './runs/runs/run-projections.ts';
+import type { VcsContext } from './vcs/seams/vcs-context.ts';
 import { LOCKED_KEY } from './workspaces/listing/workspace-projections.ts';
 
 const countWorkspaces = async (store: Store): Promise<number> => {
@@ -38,6 +39,20 @@ const countAgents = async (store: Store): Promise<number> => {
   );
   return Number(row?.agents ?? 0);
 };
+
+/** Counters of the workers that fetch commits. */
+export const createWorkerCounters = (registry: MetricsRegistry): VcsContext['workerCounters'] => ({
+  deaths: createCounter(
+    registry,
+    'keelson_worker_deaths_total',
+    'Workers that ended before they had fetched a commit or reported why not.',
+  ),
+  givenUp: createCounter(
+    registry,
+    'keelson_work_given_up_total',
+    'Fetches that were given up because each attempt ended the process that made it.',
+  ),
+});
 
 export const registerWorkspaceMetrics = (
   registry: MetricsRegistry,

@@ -1,10 +1,9 @@
 /** Fetching the commit of an event from its provider, for the control plane and for agents. */
+import { createReadStream } from 'node:fs';
 import {
-  archiveCommit,
   type CommitRequest,
-  FetchedRepository,
   type FetchSource,
-  findCommit,
+  fetchCommit,
   RepositoryFailure,
 } from '@keelson/repositories';
 import type { Transaction, TransactOptions } from '@keelson/storage';
@@ -26,6 +25,7 @@ import {
   loadRepository,
 } from '../providers/remote-repository-operations.ts';
 import type { VcsContext } from '../seams/vcs-context.ts';
+import { endAttempt } from './attempt-operations.ts';
 import { type Choice, chooseWorkspaces, toCommitRequest } from './fetch-choice.ts';
 import { type FetchedCommit, type FetchWork, finishFetch } from './ingress-operations.ts';
 
@@ -99,8 +99,8 @@ export const storeArchive = async (
   return { content, readmes };
 };
 
-/** @throws RepositoryFailure */
-const fetchCommit = async (
+/** @throws RepositoryFailure, WorkerDeath */
+const fetchAndStore = async (
   context: VcsContext,
   { event }: FetchWork,
   { loaded, workspaces }: PreparedFetch,
@@ -108,21 +108,29 @@ const fetchCommit = async (
 ): Promise<{ readonly fetched: FetchedCommit | undefined; readonly choice: Choice }> => {
   const { fetchLimits, outbound } = context;
   const source = await findFetchSource(context, loaded);
-  return FetchedRepository.use(source, fetchLimits, outbound, async (repository) => {
-    const folder = await repository.create();
-    const { commit, defaultBranch, changedFiles } = await findCommit(repository, folder, request);
-    const choice = chooseWorkspaces(workspaces, event, { defaultBranch, changedFiles });
-    if (commit === null) return { fetched: undefined, choice };
-    const store = async (withSubmodules: boolean): Promise<CommitArchive | undefined> => {
-      const wanting = choice.accepted.filter((one) => withSubmodulesOf(one) === withSubmodules);
-      if (wanting.length === 0) return undefined;
-      const limits = { withSubmodules, limitBytes: MAX_ARCHIVE_BYTES };
-      const pieces = archiveCommit(repository, folder, commit.sha, limits);
-      return storeArchive(context, pieces, wanting);
-    };
-    const archives = { plain: await store(false), withSubmodules: await store(true) };
-    return { fetched: { commit, defaultBranch, archives }, choice };
-  });
+  const wantingOf = ({ accepted }: Choice, withSubmodules: boolean): readonly Workspace[] =>
+    accepted.filter((one) => withSubmodulesOf(one) === withSubmodules);
+  const archives: { plain?: CommitArchive; withSubmodules?: CommitArchive } = {};
+  let choice = chooseWorkspaces(workspaces, event, undefined);
+  const { commit, defaultBranch } = await fetchCommit(
+    { source, limits: fetchLimits, request, archiveLimitBytes: MAX_ARCHIVE_BYTES },
+    {
+      addresses: outbound,
+      choose: (found) => {
+        choice = chooseWorkspaces(workspaces, event, found);
+        return [false, true].filter(
+          (kind) => found.commit !== null && wantingOf(choice, kind).length > 0,
+        );
+      },
+      take: async (withSubmodules, file) => {
+        const wanting = wantingOf(choice, withSubmodules);
+        const archive = await storeArchive(context, createReadStream(file), wanting);
+        archives[withSubmodules ? 'withSubmodules' : 'plain'] = archive;
+      },
+    },
+  );
+  if (commit === null) return { fetched: undefined, choice };
+  return { fetched: { commit, defaultBranch, archives }, choice };
 };
 
 /** Does the work on an event in a repository. @throws RepositoryFailure */
@@ -136,9 +144,10 @@ export const fetchRepository = async (
   const { fetched, choice } =
     prepared?.request === undefined
       ? { fetched: undefined, choice: undefined }
-      : await fetchCommit(context, work, prepared, prepared.request);
+      : await fetchAndStore(context, work, prepared, prepared.request);
   await context.store.transact(async (tx: Transaction) => {
     // If a newer event has taken its place meanwhile, the work is still to be done.
+    endAttempt(tx, key);
     const queued = await repositoryWork.find(tx, ...key);
     if (queued?.work.kind === 'fetch' && queued.work.deliveryKey === work.deliveryKey)
       repositoryWork.delete(tx, ...key);

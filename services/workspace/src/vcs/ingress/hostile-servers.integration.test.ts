@@ -8,12 +8,18 @@
  * | has too many files                       | problem, and an errored run with the limit                  |
  * | has a submodule at `file://`             | problem, and an errored run with the reason                 |
  * | has a submodule at a private address     | `vcs-repo.problem` names the address                        |
+ * | has a submodule at no address            | `vcs-repo.problem` names it                                 |
+ * | answers with an odd status or header     | `vcs-repo.problem`                                          |
+ * | ends the worker that fetches, each time  | problem, and after three deaths an errored run              |
  */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Store } from '@keelson/storage';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { startRepositoryHarness } from '../../../test/repository-harness.ts';
+import { unendedAttempts } from '../../workspaces/model/repository-attempt-records.ts';
 
 const LIMIT_BYTES = 2_000_000;
 
@@ -91,6 +97,17 @@ test('a repository with too many files is given up', async () => {
   });
 });
 
+/** Links a submodule at an address, and pushes it. @returns the commit */
+const linkSubmodule = async (identifier: string, url: string, sha: string): Promise<string> => {
+  await server.commit(identifier, {
+    '.gitmodules': `[submodule "m"]\n\tpath = m\n\turl = ${url}\n`,
+  });
+  await server.git(identifier, 'update-index', '--add', '--cacheinfo', `160000,${sha},m`);
+  await server.git(identifier, 'commit', '--quiet', '--message=link');
+  await server.git(identifier, 'push', '--quiet', 'origin', 'main');
+  return server.git(identifier, 'rev-parse', 'HEAD');
+};
+
 test.for([
   ['file:///etc', 'the submodule m is at file:///etc', true],
   ['http://10.0.0.1/a/b.git', 'the address policy permits no address of 10.0.0.1', false],
@@ -98,13 +115,7 @@ test.for([
   const { id, identifier, first } = await connect({ 'queue-all-runs': true });
   await harness.runUpkeep();
   await discardAll(id);
-  await server.commit(identifier, {
-    '.gitmodules': `[submodule "m"]\n\tpath = m\n\turl = ${url}\n`,
-  });
-  await server.git(identifier, 'update-index', '--add', '--cacheinfo', `160000,${first},m`);
-  await server.git(identifier, 'commit', '--quiet', '--message=link');
-  await server.git(identifier, 'push', '--quiet', 'origin', 'main');
-  const sha = await server.git(identifier, 'rev-parse', 'HEAD');
+  const sha = await linkSubmodule(identifier, url, first);
   await harness.call('PATCH', `/workspaces/${id}`, {
     data: { type: 'workspaces', attributes: { 'vcs-repo': { 'ingress-submodules': true } } },
   });
@@ -114,4 +125,108 @@ test.for([
   if (!isFinal) return;
   const [run] = await runsOf(id);
   expect(await runs.statusOf(run?.id ?? '')).toBe('errored');
+});
+
+test('a submodule at an address of SSH that is none ends nothing', async () => {
+  const { tokenId } = await repositories.createClient('token-with-a-key');
+  const key = { name: 'deploy', value: 'PRIVATE KEY' };
+  const { id: keyId } = await harness.create('/organizations/acme/ssh-keys', 'ssh-keys', key);
+  const given = { 'ssh-key': { data: { type: 'ssh-keys', id: keyId } } };
+  const change = { data: { type: 'oauth-tokens', relationships: given } };
+  expect((await harness.call('PATCH', `/oauth-tokens/${tokenId}`, change)).status).toBe(200);
+  const connection = { 'oauth-token-id': tokenId, 'ingress-submodules': true };
+  const { id, identifier, first } = await connect({}, connection);
+  await harness.runUpkeep();
+  const sha = await linkSubmodule(identifier, 'ssh://git@256.256.256.256/x.git', first);
+  await deliver(id, pushed('refs/heads/main', sha));
+  await harness.runUpkeep();
+  expect((await repositoryOf(id))['problem']).toContain('256.256.256.256');
+});
+
+test.for([
+  ['042 Odd', '', 'the server answered with the status 42'],
+  ['000 None', '', 'the server answered with the status 0'],
+  ['200 OK', 'Trailer: x\r\n', 'the repository has no commits yet'],
+] as const)('an answer "%s" with odd headers ends nothing', async ([status, header, reason]) => {
+  const { id } = await connect();
+  server.beforeGit = (_request, response) => {
+    const head = `HTTP/1.1 ${status}\r\n${header}Content-Length: 2\r\nConnection: close\r\n\r\n`;
+    response.socket?.end(`${head}no`);
+    return true;
+  };
+  await harness.runUpkeep();
+  expect((await repositoryOf(id))['problem']).toContain(reason);
+});
+
+/** The workers of this process that fetch. */
+const findWorkers = (): readonly number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        const parent = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[1];
+        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+        return parent === String(process.pid) && command.includes('fetch-worker');
+      } catch {
+        // It has ended.
+        return false;
+      }
+    })
+    .map(Number);
+
+/** As stored: one number for each fetch whose end nobody has reported. */
+const countDeaths = async (store: Store): Promise<readonly (number | undefined)[]> => {
+  const found: (number | undefined)[] = [];
+  for (const organizationId of await unendedAttempts.keys(store, [])) {
+    const organization = organizationId.replace(/\/$/, '');
+    for (const name of await unendedAttempts.keys(store, [organization]))
+      found.push((await unendedAttempts.find(store, organization, name))?.deaths);
+  }
+  return found;
+};
+
+test('a repository that ends its worker each time is given up after three deaths', async () => {
+  await using deadly = await startRepositoryHarness();
+  const { harness: control, server: provider } = deadly;
+  const { id, identifier } = await deadly.connect({ 'queue-all-runs': true });
+  await control.runUpkeep();
+  await deadly.discardAll(id);
+  const sha = await provider.commit(identifier, { 'b.tf': 'deadly' });
+  await deadly.deliver(id, deadly.pushed('refs/heads/main', sha));
+  const counted: unknown[] = [];
+  provider.beforeGit = (_request, response) => {
+    void countDeaths(control.store).then((deaths) => {
+      counted.push(deaths);
+      for (const pid of findWorkers()) process.kill(pid, 'SIGKILL');
+      response.destroy();
+    });
+    return true;
+  };
+  for (const attempt of [1, 2, 3]) {
+    await control.runUpkeep();
+    expect((await deadly.repositoryOf(id))['problem'], `attempt ${attempt}`).toContain(
+      'the worker that fetched the repository died: it ended by the signal SIGKILL',
+    );
+    control.clock.advance(60_000);
+  }
+  // Each attempt was stored before it began.
+  expect(counted).toEqual([[1], [2], [3]]);
+  await control.runUpkeep();
+  expect(counted).toHaveLength(3);
+  const reason = 'it was given up after 3 attempts, each of which ended the process that made it';
+  const [run] = await deadly.runsOf(id);
+  expect(await deadly.runs.statusOf(run?.id ?? '')).toBe('errored');
+  expect((await deadly.logOf(id))[0]).toMatchObject({ outcome: 'failed', detail: reason });
+  const metrics = await control.registry.metrics();
+  expect(metrics).toContain('keelson_worker_deaths_total 3');
+  expect(metrics).toContain('keelson_work_given_up_total 1');
+  expect(await countDeaths(control.store)).toEqual([]);
+  // A newer push is other work.
+  provider.beforeGit = () => false;
+  await deadly.deliver(
+    id,
+    deadly.pushed('refs/heads/main', await provider.commit(identifier, { 'b.tf': 'mild' })),
+  );
+  await control.runUpkeep();
+  expect((await deadly.repositoryOf(id))['problem']).toBeNull();
 });

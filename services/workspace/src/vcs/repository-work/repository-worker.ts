@@ -5,7 +5,7 @@
 
 import { pause } from '@keelson/clock';
 import type { RoundOptions } from '@keelson/locks';
-import type { RepositoryFailure } from '@keelson/repositories';
+import { WorkerDeath } from '@keelson/supervisor';
 import { agentPoolRecords } from '../../workspaces/model/agent-pool-records.ts';
 import {
   dueAtMsOf,
@@ -18,6 +18,7 @@ import {
   type WorkKey,
   workNameOf,
 } from '../../workspaces/model/repository-records.ts';
+import { beginAttempt, endAttempt } from '../ingress/attempt-operations.ts';
 import { fetchRepository } from '../ingress/fetch-operations.ts';
 import { agentWork, queueAgentWork } from '../model/agent-work-records.ts';
 import { sendToProvider } from '../providers/provider-requests.ts';
@@ -60,6 +61,7 @@ const perform = async (
 ): Promise<void> => {
   if (await giveToAgents(context, key, options)) return;
   if (work.kind === 'fetch') {
+    await beginAttempt(context, key, work, options);
     await fetchRepository(context, key, work, options);
     return;
   }
@@ -75,10 +77,13 @@ const perform = async (
 const postpone = (
   context: VcsContext,
   key: WorkKey,
-  failure: RepositoryFailure,
+  error: unknown,
   options: RoundOptions,
-): Promise<void> =>
-  context.store.transact(async (tx) => {
+): Promise<void> => {
+  const failure = toFailure(context, error);
+  return context.store.transact(async (tx) => {
+    // A death stays counted; everything else is the reported end of an attempt.
+    if (!(error instanceof WorkerDeath)) endAttempt(tx, key);
     const queued = await repositoryWork.find(tx, ...key);
     if (queued === undefined) return;
     repositoryWork.delete(tx, ...key);
@@ -87,6 +92,7 @@ const postpone = (
     const [organizationId] = key;
     queueRepositoryWork(tx, organizationId, queued.work, { ...again, name: workNameOf(key) });
   }, options);
+};
 
 const work = async (
   context: VcsContext,
@@ -97,7 +103,7 @@ const work = async (
   try {
     await perform(context, key, queued, options);
   } catch (error) {
-    await postpone(context, key, toFailure(context, error), options);
+    await postpone(context, key, error, options);
   }
 };
 

@@ -2,6 +2,7 @@
 
 import { RepositoryFailure } from '@keelson/repositories';
 import { type Transaction, unlessDamaged } from '@keelson/storage';
+import { WorkerDeath } from '@keelson/supervisor';
 import { pauseAfter, REPOSITORY_RETRIES } from '../../base/retries.ts';
 import {
   findRepositoryHookById,
@@ -68,8 +69,16 @@ export const afterFailure = async (
 };
 
 /** Unforeseen errors are logged, and the work is tried again like after other failures. */
-export const toFailure = ({ logger }: VcsContext, error: unknown): RepositoryFailure => {
+export const toFailure = (
+  { logger, workerCounters }: VcsContext,
+  error: unknown,
+): RepositoryFailure => {
   if (error instanceof RepositoryFailure) return error;
+  if (error instanceof WorkerDeath) {
+    workerCounters.deaths.inc();
+    logger.warn({ err: error, output: error.errorOutput }, 'a worker for a repository died');
+    return new RepositoryFailure(`the worker that fetched the repository died: ${error.message}`);
+  }
   logger.error({ err: error }, 'work at a repository failed');
   return new RepositoryFailure('an error of this service, which is in its log');
 };

@@ -1,4 +1,5 @@
 import type { Logger } from '@keelson/logging';
+import type { Counter } from '@keelson/metrics';
 import type { FetchLimits } from '@keelson/repositories';
 import type { RunsContext } from '../../runs/seams/runs-context.ts';
 
@@ -7,5 +8,11 @@ export interface VcsContext extends RunsContext {
   readonly fetchLimits: FetchLimits;
   /** Pieces of work of one organization that may wait for its providers. */
   readonly repositoryWorkLimit: number;
+  /** Counters of the workers that fetch. */
+  readonly workerCounters: {
+    readonly deaths: Counter;
+    /** Work that has ended too many of them. */
+    readonly givenUp: Counter;
+  };
   readonly logger: Logger;
 }

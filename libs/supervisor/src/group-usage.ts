@@ -1,0 +1,33 @@
+/** Memory and number of the processes of a group, as Linux counts them; elsewhere nothing is known. */
+import { readdir, readFile } from 'node:fs/promises';
+
+export interface GroupUsage {
+  readonly processes: number;
+  /** Resident memory of all of them; shared pages count for each. */
+  readonly memoryBytes: number;
+}
+
+const PAGE_BYTES = 4096;
+
+/** The group and the resident pages of a process; its name, in parentheses, may contain anything. */
+const parse = (stat: string): { readonly group: number; readonly pages: number } => {
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return { group: Number(fields[2]), pages: Number(fields[21]) };
+};
+
+/** @returns no processes where there is no `/proc` */
+export const measureGroup = async (group: number): Promise<GroupUsage> => {
+  let processes = 0;
+  let memoryBytes = 0;
+  for (const pid of await readdir('/proc').catch(() => [])) {
+    if (!/^\d+$/.test(pid)) continue;
+    // It may have ended.
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
+    if (stat === undefined) continue;
+    const found = parse(stat);
+    if (found.group !== group) continue;
+    processes += 1;
+    memoryBytes += found.pages * PAGE_BYTES;
+  }
+  return { processes, memoryBytes };
+};
