@@ -6,6 +6,7 @@ import { SQLITE_FORMAT } from '../../../libs/storage/src/sqlite/sqlite-schema.ts
 import { LOG_FORMAT } from '../../../libs/storage/src/wal/wal-codec.ts';
 import { BUNDLE_FORMAT } from '../../sys/src/replication/domain/activation-bundle.ts';
 import { SNAPSHOT_FORMAT } from '../../sys/src/snapshots/snapshot-operations.ts';
+import { BATCH_TOKEN_FORMAT } from '../../sys/src/tokens/batch-token-operations.ts';
 
 interface Format {
   readonly of: string;
@@ -58,6 +59,30 @@ const FORMATS: readonly Format[] = [
     place: '`krs<n>.` in front of an encrypted token, `format` in its content',
     refusal: '`request.invalid` with the number; nothing is cleared',
   },
+  {
+    of: 'batch token',
+    format: BATCH_TOKEN_FORMAT,
+    place: '`format` in its content, below the encryption',
+    refusal: '`sys.batch_token_unknown_format` with the number',
+  },
+];
+
+/** Formats that have no number of ours: nothing is read from them, or others define them. */
+const UNNUMBERED: readonly (readonly [of: string, reader: string])[] = [
+  [
+    'service token, accessor, wrapping token, token of a user, team, organization or agent pool',
+    'random text that is compared with a digest; nothing is read from it. Its record has a version',
+  ],
+  [
+    'wrapping token in the form of a JWT',
+    'RFC 7519 with the header `{"alg":"ES512","typ":"JWT"}`; with another header it is no valid wrapping token',
+  ],
+  ['backup', 'a snapshot'],
+  ['state that is downloaded', 'the bytes that the client stored, in the format of Terraform'],
+  [
+    'certificate, CRL or private key that is exported',
+    'DER or PEM of RFC 5280, RFC 5915, RFC 8017 or RFC 5958; PKCS #7 (RFC 2315) or PKCS #12 (RFC 7292)',
+  ],
 ];
 
 test('docs/formats.md lists the format of what Keelson stores and sends', async () => {
@@ -73,6 +98,12 @@ test('docs/formats.md lists the format of what Keelson stores and sends', async 
     ...FORMATS.map(
       ({ of, format, place, refusal }) => `| ${[of, format, place, refusal].join(' | ')} |`,
     ),
+    '',
+    'These have no number, because nothing is read from them or their formats are those of others:',
+    '',
+    '| what | format |',
+    '| --- | --- |',
+    ...UNNUMBERED.map((row) => `| ${row.join(' | ')} |`),
     '',
     'Whatever a primary sends also names its version of Keelson, and a secondary refuses a newer one than its own (`replication.newer_primary`; [replication.md](replication.md)).',
     '',

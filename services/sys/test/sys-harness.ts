@@ -63,6 +63,7 @@ class RecordingEngine implements RpcService<typeof EngineDefinition> {
 export interface SysHarness {
   readonly sys: SysService;
   readonly store: Store;
+  readonly barrier: ReturnType<typeof createBarrier>;
   readonly clock: ManualClock;
   readonly registry: MetricsRegistry;
   readonly folder: string;
@@ -254,6 +255,7 @@ export const openSysHarness = async (options: SysHarnessOptions = {}): Promise<S
   return {
     sys,
     store,
+    barrier,
     clock,
     registry,
     folder,

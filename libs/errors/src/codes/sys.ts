@@ -87,6 +87,12 @@ export const SYS_ERRORS = {
     retry: false,
     message: 'the snapshot is damaged or incomplete: {reason}. Nothing was changed.',
   },
+  'sys.batch_token_unknown_format': {
+    grpc: 'PERMISSION_DENIED',
+    http: 403,
+    retry: false,
+    message: 'the batch token has format {found}, this version of Keelson reads format {known}',
+  },
   'sys.snapshot_unknown_format': {
     grpc: 'FAILED_PRECONDITION',
     http: 400,

@@ -308,6 +308,25 @@ describe('the life of tokens', () => {
     expect((await harness.store.list('local/tokens/root/')).length).toBe(1);
   });
 
+  test('a batch token of another format is refused by its number', async () => {
+    const token = (await create({ policies: ['default'], type: 'batch', ttl: '1h' })).client_token;
+    const [path, prefix] = ['batch-token', 'hvb.'];
+    const sealed = Buffer.from(token.slice(prefix.length), 'base64url');
+    const content = JSON.parse(Buffer.from(harness.barrier.decrypt(path, sealed)).toString());
+    const withFormat = (format: unknown) => {
+      const text = Buffer.from(JSON.stringify({ ...content, format }));
+      return prefix + Buffer.from(harness.barrier.encrypt(path, text)).toString('base64url');
+    };
+    expect(await works(withFormat(content.format))).toBe(true);
+    for (const format of [2, undefined]) {
+      const answer = await call('GET', 'auth/token/lookup-self', { token: withFormat(format) });
+      expect([answer.status, answer.body.errors]).toEqual([
+        403,
+        [`the batch token has format ${String(format)}, this version of Keelson reads format 1`],
+      ]);
+    }
+  });
+
   test('a batch token works, ends with its parent, and cannot be renewed or revoked', async () => {
     const parent = (await create({ policies: ['root'] })).client_token;
     const batch = (await create({ policies: ['default'], type: 'batch', ttl: '1h' }, parent))

@@ -38,6 +38,17 @@ test('nothing is read from a JWT that another key signed, or that was changed', 
   expect(openAfter(0, forged)).toBeUndefined();
 });
 
+test('a JWT with another header is no wrapping token', () => {
+  const [, ...rest] = jwt.split('.');
+  for (const header of [
+    { alg: 'ES256', typ: 'JWT' },
+    { alg: 'none', typ: 'JWT' },
+  ]) {
+    const part = Buffer.from(JSON.stringify(header)).toString('base64url');
+    expect(isWrappingJwt([part, ...rest].join('.'))).toBe(false);
+  }
+});
+
 test('keys are created once for a record, and again for the record that replaces it', () => {
   expect(keyPairOf(key)).toBe(keyPairOf(key));
   const replaced = newKey();
