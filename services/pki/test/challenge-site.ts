@@ -24,7 +24,10 @@ import {
 } from '../src/acme/orders/domain/order.ts';
 import { orderKey, orderRecords } from '../src/acme/orders/order-records.ts';
 import { validateHere } from '../src/acme/validation/validate-on-thread.ts';
-import { ValidationWorker } from '../src/acme/validation/validation-worker.ts';
+import {
+  type ValidationParts,
+  ValidationWorker,
+} from '../src/acme/validation/validation-worker.ts';
 import { createPkiCounters } from '../src/metrics/counters.ts';
 import { someSettings } from './acme-attempt.ts';
 
@@ -57,7 +60,11 @@ export const openChallengeSite = async () => {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
 
-  const startWorker = () => {
+  /** @param settingsOf of the mount; those of the site if absent */
+  const startWorker = (
+    settingsOf: ValidationParts['settingsOf'] = () =>
+      Promise.resolve(someSettings({ ports: { http: port, tls: 1 } })),
+  ) => {
     const abort = new AbortController();
     const worker = new ValidationWorker({
       counters: createPkiCounters(createRegistry('test')),
@@ -66,7 +73,7 @@ export const openChallengeSite = async () => {
       logger: createLogger({ name: 'test', level: 'silent' }),
       openValidation: validateHere,
       mounts: () => [MOUNT],
-      settingsOf: () => Promise.resolve(someSettings({ ports: { http: port, tls: 1 } })),
+      settingsOf,
       accountUrl: () => Promise.resolve('http://localhost/account'),
     });
     const ended = worker.run(abort.signal);

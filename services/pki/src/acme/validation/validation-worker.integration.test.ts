@@ -1,4 +1,6 @@
 /** The worker on a store, with web servers that answer, refuse, or never answer. */
+
+import { KeelsonError } from '@keelson/errors';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MOUNT, openChallengeSite, until } from '../../../test/challenge-site.ts';
 import { CLAIM_MS } from '../authorizations/challenge-operations.ts';
@@ -131,6 +133,25 @@ describe('the validation of challenges', () => {
       await until(async () => (await site.challengeOf(order))?.status === 'valid');
     // All orders name the same host.
     expect(most).toBeLessThanOrEqual(4);
+    await worker.stop();
+  });
+
+  test('that fails because of this service waits until the claim expires, and is no failed attempt', async () => {
+    let failures = 0;
+    const worker = site.startWorker(() => {
+      failures += 1;
+      return Promise.reject(new KeelsonError('storage.unavailable'));
+    });
+    const orders = ['o0', 'o1', 'o2', 'o3', 'o4'];
+    for (const order of orders) worker.take(MOUNT, await site.trigger(order));
+    // Four attempts at a host are under way at once, so that the fifth follows the end of another.
+    await until(() => failures === orders.length);
+    expect(await site.entryOf('o0')).toMatchObject({
+      attempts: 0,
+      claimedUntilMs: site.clock.nowMs() + CLAIM_MS,
+    });
+    site.clock.advance(CLAIM_MS);
+    await until(() => failures === 2 * orders.length);
     await worker.stop();
   });
 

@@ -206,8 +206,9 @@ export class ValidationWorker implements Attempts {
 
   #beginClaimed({ mount, challenge }: Work): void {
     this.#begin(mount, challenge, async (outcome) => {
-      if (outcome === undefined) await releaseChallenge(this.#parts, mount, challenge);
-      else await recordOutcome(this.#parts, mount, challenge, outcome);
+      if (outcome !== undefined) await recordOutcome(this.#parts, mount, challenge, outcome);
+      // After a failure of this service, the next attempt waits until the claim expires.
+      else if (this.#stopping.signal.aborted) await releaseChallenge(this.#parts, mount, challenge);
     });
   }
 
