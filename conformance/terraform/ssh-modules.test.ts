@@ -105,7 +105,7 @@ describe.for(['runner', 'agent'] as const)(
 
     test(`are downloaded by ${where[executor]} with the key, which the run's code does not find`, async () => {
       const before = ssh.commands.length;
-      // As it is pasted from Windows, without the end of the last line.
+      // A key pasted from Windows, without the end of the last line.
       const value = ssh.privateKey.trim().replaceAll('\n', '\r\n');
       const { runId, status } = await runWith('with-key', value);
       expect(await logOf(installation, runId)).toContain('Plan: 2 to add');

@@ -17,7 +17,7 @@ import type { ReplicationMember } from './replication-member.ts';
 
 export { WORKSPACE_GROUP } from '@keelson/replication';
 export { awaitIndex } from './consistency.ts';
-export { forwardingRoutes, retryableAtRoleChange, type WarningPlace } from './forwarding.ts';
+export { forwardingRoutes, retryableAtRoleChange, type WarningLocation } from './forwarding.ts';
 export { type NatsTransport, NO_TRANSPORT, openNatsTransport } from './nats-transport.ts';
 export { parseKind, remoteMembership, replicationSets } from './remote-membership.ts';
 export { ReplicationMember, type ReplicationMemberOptions } from './replication-member.ts';

@@ -37,7 +37,7 @@ const parseDocument = (body: Buffer): object | undefined => {
 };
 
 /** Adds warnings in the format of one API. */
-export interface WarningPlace {
+export interface WarningLocation {
   /** The response to a request that would otherwise be answered with 204. */
   inPlaceOfNothing(text: string, request: EdgeRequest): EdgeResponse;
   /** The document with one more warning; undefined if this kind of document has no place for warnings. */
@@ -48,7 +48,7 @@ const withWarning = (
   head: ResponseHead,
   body: Buffer,
   request: EdgeRequest,
-  place: WarningPlace,
+  place: WarningLocation,
 ): EdgeResponse => {
   const headers = head.headers.filter(({ name }) => name !== 'content-length');
   if (head.status === 204) {
@@ -64,7 +64,7 @@ const forward = async (
   member: ReplicationMember,
   exchange: RouteExchange,
   body: Uint8Array,
-  warningPlace: WarningPlace,
+  warningLocation: WarningLocation,
 ): Promise<EdgeResponse> => {
   const { head, timeoutMs = ANSWER_WITHIN_MS } = exchange;
   const run = member.runOf('performance');
@@ -86,7 +86,7 @@ const forward = async (
     throw new KeelsonError('replication.malformed', { reason: 'no response' });
   return isApplied || answer.head.status >= 300
     ? { head: answer.head, body: answer.body }
-    : withWarning(answer.head, answer.body, exchange, warningPlace);
+    : withWarning(answer.head, answer.body, exchange, warningLocation);
 };
 
 /**
@@ -107,7 +107,7 @@ const writeOrForward = async (
   member: ReplicationMember,
   route: Route,
   exchange: RouteExchange,
-  warningPlace: WarningPlace,
+  warningLocation: WarningLocation,
 ): Promise<EdgeResponse> => {
   if (member.gate.closed !== 'shared') return retryableAtRoleChange(() => route.handle(exchange));
   const body = await exchange.body.bytes(FORWARDED_BYTES);
@@ -115,18 +115,18 @@ const writeOrForward = async (
     return await route.handle(exchange.withBody(bufferedBody(body)));
   } catch (error) {
     if (!hasCode(error, 'replication.read_only')) throw error;
-    return forward(member, exchange, body, warningPlace);
+    return forward(member, exchange, body, warningLocation);
   }
 };
 
 /**
  * Wraps the routes of a service for a performance set: the primary answers writes that this cluster may not
  * make, responses to writes carry a log position, and requests wait for the position they carry.
- * @param warningPlace for writes that the primary made and that cannot be read here yet
+ * @param warningLocation for writes that the primary made and that cannot be read here yet
  */
 export const forwardingRoutes = (
   member: ReplicationMember,
-  warningPlace: WarningPlace,
+  warningLocation: WarningLocation,
   routes: readonly Route[],
 ): readonly Route[] =>
   routes.map((route) => {
@@ -137,7 +137,7 @@ export const forwardingRoutes = (
         const wanted = exchange.head.headers[INDEX_HEADER];
         if (wanted !== undefined) await awaitIndex(member, wanted);
         if (isRead) return route.handle(exchange);
-        const response = await writeOrForward(member, route, exchange, warningPlace);
+        const response = await writeOrForward(member, route, exchange, warningLocation);
         return member.indexKey === undefined
           ? response
           : withIndex(member, exchange.head, response);

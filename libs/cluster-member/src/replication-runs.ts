@@ -208,7 +208,7 @@ export const startSecondaryRun = async (
     ...(parts.localClusterId && { localClusterId: parts.localClusterId }),
     clock,
     onFailure: (err) => logger.warn({ err, kind }, 'replication failed'),
-    onUnreached: ({ commits, records, paths, isCut }) =>
+    onUnreplicated: ({ commits, records, paths, isCut }) =>
       logger.warn(
         { kind, commits, records, paths, is_cut: isCut },
         'writes to this former primary did not reach its successor and are lost (docs/runbooks/failback.md)',

@@ -18,7 +18,7 @@ import {
   createRpcServer,
   enrolIdentityFromFiles,
   type GrpcRegistration,
-  type KeptIdentity,
+  type RenewedIdentity,
   type RpcClient,
   type RpcDefinition,
   type ServiceName,
@@ -44,7 +44,7 @@ type ServiceSettings = Config<typeof servingSettings> &
   NatsSettings;
 
 /** The parts of a process that a service is composed from. */
-export interface ServiceResources<C, I extends KeptIdentity = KeptIdentity> {
+export interface ServiceResources<C, I extends RenewedIdentity = RenewedIdentity> {
   readonly config: C;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -69,7 +69,7 @@ export interface ComposedService {
   stop(): Promise<void>;
 }
 
-export interface ServiceProcess<S extends ConfigSchema, I extends KeptIdentity> {
+export interface ServiceProcess<S extends ConfigSchema, I extends RenewedIdentity> {
   /** The process is named "keelson-" and this. */
   readonly service: ServiceName;
   /** Includes the settings of `ServiceSettings`. */
@@ -87,7 +87,11 @@ export interface ServiceProcess<S extends ConfigSchema, I extends KeptIdentity> 
 /** `openIdentity` of a service whose certificates sys issues. */
 export const enrolledAs =
   (service: ServiceName) =>
-  (config: Config<typeof enrolledSettings>, clock: Clock, logger: Logger): Promise<KeptIdentity> =>
+  (
+    config: Config<typeof enrolledSettings>,
+    clock: Clock,
+    logger: Logger,
+  ): Promise<RenewedIdentity> =>
     enrolIdentityFromFiles({
       ...config,
       service,
@@ -95,7 +99,7 @@ export const enrolledAs =
       report: (err) => logger.warn({ err }, 'no internal certificate, asking sys again'),
     });
 
-const startService = async <S extends ConfigSchema, I extends KeptIdentity>(
+const startService = async <S extends ConfigSchema, I extends RenewedIdentity>(
   { service: name, projections = [], openIdentity, compose }: ServiceProcess<S, I>,
   config: Config<S>,
   logger: Logger,
@@ -176,7 +180,7 @@ const startService = async <S extends ConfigSchema, I extends KeptIdentity>(
 };
 
 /** Runs the service until a signal; see `runConfiguredProcess`. */
-export const runServiceProcess = <S extends ConfigSchema, I extends KeptIdentity>(
+export const runServiceProcess = <S extends ConfigSchema, I extends RenewedIdentity>(
   described: ServiceProcess<S, I>,
 ): Promise<void> =>
   runConfiguredProcess({

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '@keelson/clock';
-import { KeptLeaseStore, type LeaseStoreOptions } from './kept-lease-store.ts';
 import type { Acquisition, LeaseRecords } from './lease-records.ts';
+import { type LeaseStoreOptions, RenewingLeaseStore } from './renewing-lease-store.ts';
 
 interface Entry {
   readonly holder: string;
@@ -49,7 +49,7 @@ export interface InProcessLeaseStoreOptions extends LeaseStoreOptions {
 }
 
 /** Leases between the parts of one process, for standalone mode. */
-export class InProcessLeaseStore extends KeptLeaseStore {
+export class InProcessLeaseStore extends RenewingLeaseStore {
   constructor(options: InProcessLeaseStoreOptions = {}) {
     super(options.records ?? new InProcessLeaseRecords(options.clock), options);
   }

@@ -1,7 +1,7 @@
 import { ManualClock } from '@keelson/clock';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { LeaseStoreOptions } from './kept-lease-store.ts';
 import type { HeldLease, LeaseStore } from './leases.ts';
+import type { LeaseStoreOptions } from './renewing-lease-store.ts';
 
 /** One lease storage; each call of `openStore` acts as another competing process. */
 export interface LeaseCompetition extends AsyncDisposable {

@@ -4,7 +4,6 @@ export {
   InProcessLeaseStore,
   type InProcessLeaseStoreOptions,
 } from './in-process-lease-store.ts';
-export type { LeaseStoreOptions } from './kept-lease-store.ts';
 export type { AcquireOptions, HeldLease, LeaseStore } from './leases.ts';
 export {
   type PeriodicWork,
@@ -13,3 +12,4 @@ export {
   runPeriodically,
   Wakeup,
 } from './periodic-work.ts';
+export type { LeaseStoreOptions } from './renewing-lease-store.ts';

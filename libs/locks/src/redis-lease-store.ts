@@ -1,6 +1,6 @@
-import { KeptLeaseStore, type LeaseStoreOptions } from './kept-lease-store.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { RedisLeaseRecords } from './redis-lease-records.ts';
+import { type LeaseStoreOptions, RenewingLeaseStore } from './renewing-lease-store.ts';
 
 export { type RedisAddress, toRedisConnection } from './redis-connection.ts';
 
@@ -15,7 +15,7 @@ export interface RedisLeaseStoreOptions extends LeaseStoreOptions {
  * Leases between processes. Connects at once and again whenever the connection is lost. Without a connection,
  * `tryAcquire` fails with `lock.unavailable` and `acquire` waits.
  */
-export class RedisLeaseStore extends KeptLeaseStore {
+export class RedisLeaseStore extends RenewingLeaseStore {
   constructor(options: RedisLeaseStoreOptions) {
     const { connection } = options;
     super(

@@ -67,6 +67,6 @@ export { KnownPromotion } from './secondary/known-promotion.ts';
 export type { SecondaryIdentity } from './secondary/primary-link.ts';
 export { PrimaryLink } from './secondary/primary-link.ts';
 export { Secondary, type SecondaryOptions } from './secondary/secondary.ts';
-export type { UnreachedEntries } from './secondary/unreached-entries.ts';
+export type { UnreplicatedEntries } from './secondary/unreplicated-entries.ts';
 export { filteredStreamOf, streamOf } from './wire/names.ts';
 export { type ClosedScopes, guardWrites, WriteGate } from './write-gate.ts';

@@ -14,7 +14,7 @@ export interface CommitRequest {
 export interface FoundCommit {
   /** Empty in a repository without commits. */
   readonly defaultBranch: string;
-  /** null: `onlyIfDefaultBranch` is not the default branch. */
+  /** Null if `onlyIfDefaultBranch` is not the default branch. */
   readonly commit: Commit | null;
   /** Paths that differ from the commit to compare with; null if unknown. */
   readonly changedFiles: readonly string[] | null;

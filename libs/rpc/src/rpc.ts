@@ -9,7 +9,7 @@ export {
   SERVICE_NAMES,
   type ServiceName,
 } from './internal-issuer/internal-issuer.ts';
-export type { KeptIdentity } from './internal-issuer/kept-identity.ts';
+export type { RenewedIdentity } from './internal-issuer/renewed-identity.ts';
 export { decodeMessage, encodeMessage } from './message-codec.ts';
 export { peerService } from './peer.ts';
 export {

@@ -9,20 +9,20 @@ import type { OtherServices, SysCore } from './compose-core.ts';
 import { cubbyholeRoutes } from './cubbyhole/cubbyhole-routes.ts';
 import { customMessageRoutes } from './custom-messages/custom-message-routes.ts';
 import { internalUiRoutes } from './internal-ui/internal-ui-routes.ts';
-import { createDepartedMountCheck } from './leases/departed-mounts.ts';
 import type { LeaseContext } from './leases/lease-context.ts';
 import { orderEnding } from './leases/lease-records.ts';
 import { endLeasesOfNamespace, revokeDueLeases } from './leases/lease-revocation-operations.ts';
 import { leaseRoutes } from './leases/lease-routes.ts';
+import { createRemovedMountCheck } from './leases/removed-mounts.ts';
 import type { MountContext } from './mounts/mount-operations.ts';
 import { findMountBelow } from './mounts/mount-records.ts';
 import { mountRoutes } from './mounts/mount-routes.ts';
-import { createDepartedNamespaces } from './namespaces/departed-namespaces.ts';
 import {
   type NamespaceContext,
   resumeNamespaceRemovals,
 } from './namespaces/namespace-operations.ts';
 import { namespaceRoutes } from './namespaces/namespace-routes.ts';
+import { createRemovedNamespaces } from './namespaces/removed-namespaces.ts';
 import { recordFormerMount, recordFormerNamespace } from './replication/filters/filter-catalog.ts';
 import {
   type FilterContext,
@@ -71,8 +71,8 @@ export const composeAdministration = (
     onRemoval: recordFormerNamespace,
     removeTokens: (id) => removeTokensOf(store, id),
   };
-  const removeDepartedNamespaces = createDepartedNamespaces(namespaceContext);
-  const endLeasesOfDeparted = createDepartedMountCheck({
+  const removeNamespaces = createRemovedNamespaces(namespaceContext);
+  const endLeasesOfRemovedMounts = createRemovedMountCheck({
     store,
     mounts,
     onEnd: () => leaseEnds.notify(),
@@ -110,8 +110,8 @@ export const composeAdministration = (
       departures: {
         everyMs: DEPARTURES_EVERY_MS,
         round: async (options) => {
-          await endLeasesOfDeparted(options);
-          await removeDepartedNamespaces();
+          await endLeasesOfRemovedMounts(options);
+          await removeNamespaces();
           return false;
         },
       },

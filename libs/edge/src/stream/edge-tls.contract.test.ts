@@ -9,8 +9,8 @@ import { systemClock } from '@keelson/clock';
 import {
   createRpcServer,
   type InternalIssuer,
-  type KeptIdentity,
   openInternalIssuer,
+  type RenewedIdentity,
   type RpcServer,
   type ServiceName,
 } from '@keelson/rpc';
@@ -23,7 +23,7 @@ import { createEdgeServer } from './edge-server.ts';
 let folder: string;
 let issuer: InternalIssuer;
 let server: RpcServer;
-const kept: KeptIdentity[] = [];
+const kept: RenewedIdentity[] = [];
 const connections: ConnectedEdge[] = [];
 const proceed = Promise.withResolvers<void>();
 

@@ -70,7 +70,7 @@ export const findOwnLog = async (
   kind: ReplicationKind,
 ): Promise<string | undefined> => (await unlessDamaged(ownLogs.find(reads, kind)))?.logId;
 
-export const noteOwnLog = async (
+export const recordOwnLog = async (
   store: Store,
   kind: ReplicationKind,
   logId: string,

@@ -18,7 +18,7 @@ import { filteredLogOf, filteredStreamOf, streamOf } from '../wire/names.ts';
 import { LINK_EPOCH, type MessagePart, toParts } from '../wire/stream-message.ts';
 import { encodeBatch } from '../wire/wal-batch.ts';
 import type { FilterViews } from './filter-views.ts';
-import { noteOwnLog } from './former-logs.ts';
+import { recordOwnLog } from './former-logs.ts';
 import { loadStreamEnd } from './stream-position.ts';
 
 export interface WalPublisherOptions {
@@ -144,7 +144,7 @@ export class WalPublisher {
     await bus.ensureStream({ stream, ...limits });
     const place = await this.#begin(stream);
     if (this.#options.filtered === undefined)
-      await noteOwnLog(store, this.#options.kind, place.logId);
+      await recordOwnLog(store, this.#options.kind, place.logId);
     const groups = inGroups((ending) => store.wal.follow(place.walSequence, ending), signal, {
       sizeOf,
       maxGroupSize: BATCH_BYTES,

@@ -49,7 +49,7 @@ import { copySubpages } from './merkle-copy.ts';
 import { PrimaryKeys } from './primary-keys.ts';
 import { type FollowPosition, PrimaryLink, type SecondaryIdentity } from './primary-link.ts';
 import { SharedFollower } from './shared-follower.ts';
-import { findUnreached, type UnreachedEntries } from './unreached-entries.ts';
+import { findUnreplicated, type UnreplicatedEntries } from './unreplicated-entries.ts';
 import { whilePrimaryResponds } from './waiting-for-primary.ts';
 import { applyStream, BROKEN_STREAM } from './wal-applier.ts';
 import { copyReadmitted, removeWithheld } from './withheld-groups.ts';
@@ -77,7 +77,7 @@ export interface SecondaryOptions {
   /** Called with each failure, for the log; the status shows everything else. */
   readonly onFailure?: (error: unknown) => void;
   /** Called before this store, a former primary's, loses what its successor never received. */
-  readonly onUnreached?: (unreached: UnreachedEntries) => void;
+  readonly onUnreplicated?: (unreached: UnreplicatedEntries) => void;
 }
 
 const LEASE_TTL_MS = 15_000;
@@ -367,10 +367,10 @@ export class Secondary {
 
   /** Once for each link, and again if this process ends before the first copy is complete. */
   async #tellUnreached({ former }: FollowPosition): Promise<void> {
-    const { store, kind, onUnreached } = this.#options;
+    const { store, kind, onUnreplicated } = this.#options;
     if (this.#isTold || (await this.followed.logId()) !== undefined) return;
-    const unreached = await findUnreached(store, kind, former);
-    if (unreached !== undefined) onUnreached?.(unreached);
+    const unreached = await findUnreplicated(store, kind, former);
+    if (unreached !== undefined) onUnreplicated?.(unreached);
     this.#isTold = true;
   }
 

@@ -13,7 +13,7 @@ import { KeelsonError } from '@keelson/errors';
 import { openMessage, sealMessage } from '../cipher/sealed-message.ts';
 import type { EpochKey } from '../membership/membership.ts';
 
-/** Format of messages and of the batches in them. Those of another format are refused before they are decrypted. */
+/** Format of messages and of the batches in them. Messages of another format are refused before they are decrypted. */
 export const STREAM_FORMAT = 1;
 
 export interface BatchHead {

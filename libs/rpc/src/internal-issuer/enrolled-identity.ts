@@ -5,7 +5,7 @@ import { createRpcClient } from '../rpc-client.ts';
 import type { TlsIdentity } from '../tls-identity.ts';
 import type { IssuedCertificate } from './internal-authority.ts';
 import type { ServiceName } from './internal-issuer.ts';
-import { type KeptIdentity, keepIdentity } from './kept-identity.ts';
+import { type RenewedIdentity, renewIdentity } from './renewed-identity.ts';
 
 export interface EnrolmentOptions {
   readonly service: ServiceName;
@@ -30,7 +30,7 @@ const LONGEST_BACK_OFF_MS = 5_000;
  * token, each renewal with the current certificate. Waits until sys is reachable.
  * @throws KeelsonError `rpc.join_refused` for a wrong token
  */
-export const enrolIdentity = async (options: EnrolmentOptions): Promise<KeptIdentity> => {
+export const enrolIdentity = async (options: EnrolmentOptions): Promise<RenewedIdentity> => {
   const { service, caCertificatesPem, clock, report, signal } = options;
 
   const request = async (
@@ -72,7 +72,7 @@ export const enrolIdentity = async (options: EnrolmentOptions): Promise<KeptIden
     }
   };
 
-  return keepIdentity({
+  return renewIdentity({
     service,
     caCertificatesPem,
     clock,

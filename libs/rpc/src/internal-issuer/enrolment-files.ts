@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { type EnrolmentOptions, enrolIdentity } from './enrolled-identity.ts';
-import type { KeptIdentity } from './kept-identity.ts';
+import type { RenewedIdentity } from './renewed-identity.ts';
 
 export interface EnrolmentFiles
   extends Omit<EnrolmentOptions, 'sysAddress' | 'caCertificatesPem' | 'joinToken'> {
@@ -16,7 +16,7 @@ export const enrolIdentityFromFiles = async ({
   internalCaFile,
   joinTokenFile,
   ...options
-}: EnrolmentFiles): Promise<KeptIdentity> =>
+}: EnrolmentFiles): Promise<RenewedIdentity> =>
   enrolIdentity({
     ...options,
     sysAddress: sysAddresses,

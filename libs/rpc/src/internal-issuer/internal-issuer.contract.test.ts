@@ -20,7 +20,7 @@ import type { CallOptions, RpcService } from '../rpc-service.ts';
 import type { TlsIdentity, TrustedAuthority } from '../tls-identity.ts';
 import { enrolIdentity } from './enrolled-identity.ts';
 import { type InternalIssuer, openInternalIssuer, type ServiceName } from './internal-issuer.ts';
-import type { KeptIdentity } from './kept-identity.ts';
+import type { RenewedIdentity } from './renewed-identity.ts';
 
 const HOUR_MS = 3_600_000;
 const run = promisify(execFile);
@@ -29,7 +29,7 @@ let folder: string;
 let authorityPem: string;
 let clock: ManualClock;
 let issuer: InternalIssuer;
-let sys: KeptIdentity;
+let sys: RenewedIdentity;
 let server: RpcServer;
 let calledBy: (string | undefined)[];
 const clients: { close(): void }[] = [];
@@ -96,7 +96,7 @@ const address = (): string => `127.0.0.1:${server.port}`;
 const joinTokenOf = async (service: ServiceName): Promise<string> =>
   (await readFile(join(folder, service, 'join-token'), 'utf8')).trim();
 
-const enrol = async (service: ServiceName, token?: string): Promise<KeptIdentity> =>
+const enrol = async (service: ServiceName, token?: string): Promise<RenewedIdentity> =>
   enrolIdentity({
     service,
     sysAddress: address(),

@@ -10,7 +10,7 @@ import {
   issueServiceCertificate,
   parseInternalAuthority,
 } from './internal-authority.ts';
-import { type KeptIdentity, keepIdentity } from './kept-identity.ts';
+import { type RenewedIdentity, renewIdentity } from './renewed-identity.ts';
 
 /** All service names; a certificate contains one of them. */
 export const SERVICE_NAMES = ['gateway', 'workspace', 'pki', 'sys'] as const;
@@ -20,7 +20,7 @@ export interface InternalIssuer {
   /** Register it with `callers: 'anyone'`: a new service has a join token instead of a certificate. */
   readonly service: RpcService<typeof InternalCertificatesDefinition>;
   /** The identity of the process that holds the CA. */
-  identityOf(service: ServiceName): Promise<KeptIdentity>;
+  identityOf(service: ServiceName): Promise<RenewedIdentity>;
 }
 
 export interface InternalIssuerOptions {
@@ -59,7 +59,7 @@ export const openInternalIssuer = async (
       },
     },
     identityOf: (service) =>
-      keepIdentity({
+      renewIdentity({
         service,
         caCertificatesPem: authorityCertificatePem(authority),
         clock,

@@ -7,7 +7,7 @@ import { collection } from '../collections/collection.ts';
 import { deleteOwned, listOwners } from '../collections/owned-records.ts';
 import { rewriteOlder } from '../collections/rewrite-older.ts';
 import type { Store } from '../store.ts';
-import { damage, put, ROOT_KEY, refusal, type StorePlace } from './store-context.ts';
+import { damage, put, ROOT_KEY, refusal, type StoreLocation } from './store-context.ts';
 
 const shape = Type.Object({ wallId: Type.String(), title: Type.String() });
 
@@ -29,9 +29,9 @@ const RELEASES = { old: older, new: newer };
 const WRITABLE = ['shared', 'local', 'node'] as const;
 const MARKS = ['shared/paintings~title~complete', 'shared/paintings~wall~complete'];
 
-export const registerLaterIndexContract = (createPlace: () => Promise<StorePlace>): void => {
+export const registerLaterIndexContract = (createPlace: () => Promise<StoreLocation>): void => {
   describe('an index that a newer release adds', () => {
-    let place: StorePlace;
+    let place: StoreLocation;
     let open: Store | undefined;
 
     beforeEach(async () => {

@@ -11,14 +11,16 @@ import { deriveView } from '../records/derive-view.ts';
 import type { Shaped } from '../shapes/shape.ts';
 import type { Fence, Store } from '../store.ts';
 import { takeFence } from '../transaction/fence.ts';
-import { ROOT_KEY, type StorePlace } from './store-context.ts';
+import { ROOT_KEY, type StoreLocation } from './store-context.ts';
 import { openRelease, type Release, releaseCalls } from './upgrade.contract.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 
-export const registerReplicatedStoreContract = (createPlace: () => Promise<StorePlace>): void => {
+export const registerReplicatedStoreContract = (
+  createPlace: () => Promise<StoreLocation>,
+): void => {
   describe('replicas', () => {
-    let place: StorePlace;
+    let place: StoreLocation;
     let stores: { readonly store: Store; readonly barrier: Barrier }[];
     let first: Store;
     let second: Store;

@@ -7,7 +7,7 @@ import type { Projection } from '../projections/projection.ts';
 import type { Store, WalEntry } from '../store.ts';
 
 /** Location of one store. Opened again, the store contains everything that was committed. */
-export interface StorePlace {
+export interface StoreLocation {
   open(
     barrier: Barrier,
     projections?: readonly Projection[],
@@ -54,11 +54,11 @@ export const damage = (store: Store, ...paths: readonly string[]): Promise<void>
 export class StoreContext {
   /** Paths of damaged records in the order in which they were reported to the running test. */
   damaged: string[] = [];
-  #place: StorePlace | undefined;
+  #place: StoreLocation | undefined;
   #barrier = createBarrier();
   #store: Store | undefined;
 
-  constructor(createPlace: () => Promise<StorePlace>) {
+  constructor(createPlace: () => Promise<StoreLocation>) {
     beforeEach(async () => {
       this.damaged = [];
       this.#place = await createPlace();

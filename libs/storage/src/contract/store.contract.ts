@@ -8,13 +8,13 @@ import { registerOwnerIndexContract } from './owner-index.contract.ts';
 import { registerProjectionContract } from './projection.contract.ts';
 import { registerRecordContract } from './record.contract.ts';
 import { registerRecordedReadsContract } from './recorded-reads.contract.ts';
-import { StoreContext, type StorePlace } from './store-context.ts';
+import { StoreContext, type StoreLocation } from './store-context.ts';
 import { registerTextSearchContract } from './text-search.contract.ts';
 import { registerTransactionContract } from './transaction.contract.ts';
 import { registerUpgradeContract } from './upgrade.contract.ts';
 import { registerWalContract } from './wal.contract.ts';
 
-export const registerStoreContract = (createPlace: () => Promise<StorePlace>): void => {
+export const registerStoreContract = (createPlace: () => Promise<StoreLocation>): void => {
   const context = new StoreContext(createPlace);
   registerRecordContract(context);
   registerCollectionContract(context);

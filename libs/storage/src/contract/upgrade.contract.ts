@@ -7,7 +7,7 @@ import { openBarrierFor } from '../barrier/open-barrier.ts';
 import { collection } from '../collections/collection.ts';
 import { defineProjection, type Projection } from '../projections/projection.ts';
 import type { Store } from '../store.ts';
-import { get, ROOT_KEY, refusal, type StorePlace } from './store-context.ts';
+import { get, ROOT_KEY, refusal, type StoreLocation } from './store-context.ts';
 
 /** A field is renamed, one added, one removed, and one divided. */
 const halls = {
@@ -100,7 +100,7 @@ export type Release = keyof typeof releases;
 
 /** Stores of both releases at one place. */
 export const openRelease = async (
-  place: StorePlace,
+  place: StoreLocation,
   release: Release,
 ): Promise<{ readonly store: Store; readonly barrier: Barrier }> => {
   const { kinds, projections } = releases[release];
@@ -140,9 +140,9 @@ export const releaseCalls = {
   },
 };
 
-export const registerUpgradeContract = (createPlace: () => Promise<StorePlace>): void => {
+export const registerUpgradeContract = (createPlace: () => Promise<StoreLocation>): void => {
   describe('a store that a newer release opens', () => {
-    let place: StorePlace;
+    let place: StoreLocation;
     let open: Store | undefined;
 
     beforeEach(async () => {

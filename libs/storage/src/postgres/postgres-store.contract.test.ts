@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { declaredKinds } from '../collections/table.ts';
 import { registerReplicatedStoreContract } from '../contract/replicated-store.contract.ts';
 import { registerStoreContract } from '../contract/store.contract.ts';
-import type { StorePlace } from '../contract/store-context.ts';
+import type { StoreLocation } from '../contract/store-context.ts';
 import { openPostgresStore } from './postgres-store.ts';
 
 let server: PostgresServer;
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 let databases = 0;
-const createPlace = async (port = server.port): Promise<StorePlace> => {
+const createPlace = async (port = server.port): Promise<StoreLocation> => {
   databases += 1;
   const direct = await server.createDatabase(`store_${databases}`);
   const connectionString = direct.replace(/@[^/]*/, `:change-this@127.0.0.1:${port}`);

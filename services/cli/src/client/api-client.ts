@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { CliFailure } from './failure.ts';
-import { requireToken, type TokenKind } from './kept-tokens.ts';
+import { requireToken, type TokenKind } from './token-files.ts';
 
 export const DEFAULT_ADDRESS = 'http://127.0.0.1:8200';
 

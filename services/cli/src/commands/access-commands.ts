@@ -4,8 +4,8 @@ import { text } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
 import type { Document } from '../client/api-client.ts';
 import { CliFailure } from '../client/failure.ts';
-import { forgetTokens, keepToken } from '../client/kept-tokens.ts';
 import { readSecret } from '../client/terminal.ts';
+import { forgetTokens, keepToken } from '../client/token-files.ts';
 import type { Cli } from './cli.ts';
 
 /** Reads a file, or standard input for "-". */

@@ -2,8 +2,8 @@
 import type { Command } from 'commander';
 import { ApiClient, DEFAULT_ADDRESS, type Document, trustAlso } from '../client/api-client.ts';
 import { CliFailure } from '../client/failure.ts';
-import { requireToken, type TokenKind } from '../client/kept-tokens.ts';
 import { toTable } from '../client/terminal.ts';
+import { requireToken, type TokenKind } from '../client/token-files.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** As it is on the wire. */
+/** The answer as its bytes are on the wire. */
 const get = async (path: string, headers: Record<string, string> = {}, method = 'GET') => {
   const { promise, resolve, reject } = Promise.withResolvers<{
     readonly status: number;

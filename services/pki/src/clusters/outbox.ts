@@ -10,7 +10,7 @@ export const SHARED = 'shared/';
 /** Records of other kinds, encoded as at their later places. */
 export const { prefixOf: outboxPrefix } = mountBytes('outbox', 'local');
 
-/** Puts a record for all clusters into the outbox. Those of a local mount are in its one cluster. */
+/** Puts a record for all clusters into the outbox. Records of a local mount are already in their only cluster. */
 export const putForAll = <T>(
   tx: Transaction,
   mount: MountScope,

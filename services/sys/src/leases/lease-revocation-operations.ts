@@ -187,7 +187,7 @@ export const forgetLeasesBelow = async (
 };
 
 /**
- * Ends all leases of a namespace that is being removed. Those that are damaged are given up, as no engine can
+ * Ends all leases of a namespace that is being removed. Damaged leases are given up, as no engine can
  * revoke their secrets; the store has logged their paths.
  * @returns false while some revocations must be retried, which `revokeDueLeases` does
  */
@@ -216,7 +216,7 @@ interface DuePortion {
   readonly gone: readonly string[];
 }
 
-/** The next portion of due leases. Those that cannot be read remain due, and do not count. */
+/** The next portion of due leases. Unreadable leases remain due, and do not count. */
 const findDue = async ({ store, clock }: LeaseContext): Promise<DuePortion> => {
   const nowMs = clock.nowMs();
   const leases: LeaseRecord[] = [];

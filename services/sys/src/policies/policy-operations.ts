@@ -29,7 +29,7 @@ export interface Policy {
 /** Names of the policies of a namespace. */
 export interface PolicyNames {
   readonly names: readonly string[];
-  /** Those of `names` that cannot be decrypted. */
+  /** The names in `names` whose policies cannot be decrypted. */
   readonly damaged: readonly string[];
 }
 

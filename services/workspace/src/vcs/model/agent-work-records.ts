@@ -19,7 +19,7 @@ export const workClaimShape = Type.Object({
     Type.Object({
       /** Empty in a repository without commits. */
       defaultBranch: Type.String(),
-      /** null: `onlyIfDefaultBranch` is not the default branch. */
+      /** Null if `onlyIfDefaultBranch` is not the default branch. */
       commit: nullable(
         Type.Object({ sha: Type.String(), author: Type.String(), message: Type.String() }),
       ),

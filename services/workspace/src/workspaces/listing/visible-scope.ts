@@ -32,7 +32,7 @@ export const loadScope = async (
   visible: await loadVisible(reads, caller),
 });
 
-/** Those of the given workspaces that the caller may see and that can be read. */
+/** The given workspaces that the caller may see and that can be read. */
 export const findVisibleIds = async (
   reads: Reads,
   owner: OrganizationAccessResult,

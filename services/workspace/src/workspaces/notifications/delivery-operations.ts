@@ -1,5 +1,5 @@
 /**
- * Sends notifications. Those of one configuration are sent in order, one at a time; while its destination
+ * Sends notifications. Notifications of one configuration are sent in order, one at a time; while its destination
  * does not accept them, the oldest is retried after increasing delays. Waiting notifications are
  * records, so a restart or another replica continues where this one stopped; an event may then
  * arrive twice.

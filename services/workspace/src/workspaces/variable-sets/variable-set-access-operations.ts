@@ -73,7 +73,7 @@ const isReached = async (reads: Reads, set: VariableSet, reach: Reach): Promise<
   );
 };
 
-/** Those of the given sets of one organization that the caller may see. */
+/** The given sets of one organization that the caller may see. */
 export const filterVisibleSets = async (
   reads: Reads,
   { caller }: OrganizationAccessResult,

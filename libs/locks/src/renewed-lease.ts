@@ -6,7 +6,7 @@ import type { HeldLease } from './leases.ts';
 /** Renewals per TTL, so that two may fail before the lease is lost. */
 const RENEWALS_PER_TTL = 3;
 
-export interface KeptLeaseOptions {
+export interface RenewedLeaseOptions {
   readonly records: LeaseRecords;
   readonly clock: Clock;
   readonly name: string;
@@ -15,15 +15,15 @@ export interface KeptLeaseOptions {
   /** When the acquisition was requested: the TTL starts no later than then. */
   readonly requestedAtMs: number;
   /** Called once, when the lease is lost or released. */
-  readonly onEnd: (lease: KeptLease) => void;
+  readonly onEnd: (lease: RenewedLease) => void;
 }
 
 /**
  * A lease that renews itself. It is lost when the records say so, or, by the local clock, one TTL after the
  * last successful renewal was requested, whether or not another renewal is in progress.
  */
-export class KeptLease implements HeldLease {
-  readonly #options: KeptLeaseOptions;
+export class RenewedLease implements HeldLease {
+  readonly #options: RenewedLeaseOptions;
   readonly #lost = new AbortController();
   #confirmedAtMs: number;
   #hasEnded = false;
@@ -31,7 +31,7 @@ export class KeptLease implements HeldLease {
   #cancelExpiry = (): void => undefined;
   #released: Promise<void> | undefined;
 
-  constructor(options: KeptLeaseOptions) {
+  constructor(options: RenewedLeaseOptions) {
     this.#options = options;
     this.#confirmedAtMs = options.requestedAtMs;
     this.#watchExpiry();

@@ -11,7 +11,7 @@ const OWN_SCOPES = ['local', 'node'] as const;
  * withholds them or the primary removed them.
  * @returns one round, which costs nothing while no namespace has changed since the previous round
  */
-export const createDepartedNamespaces = ({
+export const createRemovedNamespaces = ({
   store,
   namespaces,
   endLeases,

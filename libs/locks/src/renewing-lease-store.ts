@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '@keelson/clock';
 import { hasCode, KeelsonError } from '@keelson/errors';
-import { KeptLease } from './kept-lease.ts';
 import type { LeaseRecords } from './lease-records.ts';
 import type { AcquireOptions, HeldLease, LeaseStore } from './leases.ts';
+import { RenewedLease } from './renewed-lease.ts';
 
 /** Longest time between two attempts of a waiting `acquire`, which receives no notification of releases. */
 const MAX_WAIT_MS = 1000;
@@ -13,14 +13,14 @@ export interface LeaseStoreOptions {
 }
 
 type Attempt =
-  | { readonly kind: 'acquired'; readonly lease: KeptLease }
+  | { readonly kind: 'acquired'; readonly lease: RenewedLease }
   | { readonly kind: 'held'; readonly remainingMs: number };
 
 /** The lease rules over any LeaseRecords. */
-export class KeptLeaseStore implements LeaseStore {
+export class RenewingLeaseStore implements LeaseStore {
   readonly #records: LeaseRecords;
   readonly #clock: Clock;
-  readonly #kept = new Set<KeptLease>();
+  readonly #kept = new Set<RenewedLease>();
   readonly #closed = new AbortController();
 
   constructor(records: LeaseRecords, options: LeaseStoreOptions = {}) {
@@ -61,7 +61,7 @@ export class KeptLeaseStore implements LeaseStore {
     const requestedAtMs = this.#clock.nowMs();
     const acquisition = await this.#records.acquire(name, holder, ttlMs);
     if (acquisition.kind === 'held') return acquisition;
-    const lease = new KeptLease({
+    const lease = new RenewedLease({
       records: this.#records,
       clock: this.#clock,
       name,

@@ -11,13 +11,13 @@ import {
 import { TlsIdentity, type TlsMaterial } from '../tls-identity.ts';
 import { type IssuedCertificate, toPrivateKey } from './internal-authority.ts';
 
-export interface KeptIdentity {
+export interface RenewedIdentity {
   readonly identity: TlsIdentity;
   /** Stops the renewal. */
   stop(this: void): void;
 }
 
-export interface KeptIdentityOptions {
+export interface RenewedIdentityOptions {
   readonly service: string;
   readonly caCertificatesPem: string;
   readonly clock: Clock;
@@ -32,7 +32,7 @@ const RETRY_FRACTION = 1 / 12;
 const SHORTEST_WAIT_MS = 1_000;
 
 /** The first certificate is fetched before this resolves. */
-export const keepIdentity = async (options: KeptIdentityOptions): Promise<KeptIdentity> => {
+export const renewIdentity = async (options: RenewedIdentityOptions): Promise<RenewedIdentity> => {
   const { service, caCertificatesPem, clock } = options;
   let notAfterMs = 0;
 

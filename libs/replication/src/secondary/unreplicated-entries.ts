@@ -7,7 +7,7 @@ import type { Store } from '@keelson/storage';
 import { crosses, type ReplicationKind } from '../domain/crossing.ts';
 import { findOwnLog, type LogPosition } from '../primary/former-logs.ts';
 
-export interface UnreachedEntries {
+export interface UnreplicatedEntries {
   /** Commits. */
   readonly commits: number;
   /** Records that they wrote or deleted, by the first two segments of their paths. */
@@ -26,11 +26,11 @@ const NEVER = new AbortController().signal;
 const areaOf = (path: string): string => path.split('/', 2).join('/');
 
 /** undefined when this store did not publish the log that the primary followed, or nothing is missing there. */
-export const findUnreached = async (
+export const findUnreplicated = async (
   store: Store,
   kind: ReplicationKind,
   former: LogPosition | undefined,
-): Promise<UnreachedEntries | undefined> => {
+): Promise<UnreplicatedEntries | undefined> => {
   if (former === undefined || (await findOwnLog(store, kind)) !== former.logId) return undefined;
   const head = await store.wal.headSequence();
   const first = await store.wal.firstSequence();

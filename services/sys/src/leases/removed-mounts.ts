@@ -7,7 +7,7 @@ import type { MountRecord } from '../mounts/domain/mount.ts';
 import type { MountIndex } from '../mounts/domain/mount-index.ts';
 import { listLeasedMounts, type MountLocation, orderEndingOfMount } from './lease-records.ts';
 
-export interface DepartedMountParts {
+export interface RemovedMountParts {
   readonly store: Store;
   /** Returns the same object until a mount changes. */
   readonly mounts: () => Promise<MountIndex>;
@@ -19,11 +19,11 @@ const isAt = (mount: MountRecord, { namespaceId, path }: MountLocation): boolean
   mount.namespaceId === namespaceId && mount.path === path;
 
 /** @returns one check, which costs nothing while the mounts are unchanged since the previous check */
-export const createDepartedMountCheck = ({
+export const createRemovedMountCheck = ({
   store,
   mounts,
   onEnd,
-}: DepartedMountParts): ((options: TransactOptions) => Promise<void>) => {
+}: RemovedMountParts): ((options: TransactOptions) => Promise<void>) => {
   let seen: MountIndex | undefined;
   return async (options) => {
     const index = await mounts();
