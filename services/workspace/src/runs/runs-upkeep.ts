@@ -4,11 +4,11 @@
  * under retention policies.
  */
 import type { PeriodicWork } from '@keelson/locks';
+import { PING_SECONDS } from '../workspaces/model/domain/agent.ts';
 import { remindOfDestruction } from '../workspaces/notifications/reminder-operations.ts';
 import { abandonSilentAgents } from './agents/agent-operations.ts';
 import { queueDueAssessments } from './assessments/assessment-operations.ts';
 import { destroyDueWorkspaces } from './auto-destroy/auto-destroy-operations.ts';
-import { PING_SECONDS } from './model/domain/agent.ts';
 import { applyRunDataRetention } from './runs/run-data-operations.ts';
 import { moveEndedLogs } from './runs/run-log-operations.ts';
 import { failStrandedRuns } from './runs/stranded-run-operations.ts';

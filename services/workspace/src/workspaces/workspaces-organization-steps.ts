@@ -7,7 +7,8 @@ import type { OrganizationSteps } from '../identity/seams/organization-steps.ts'
 import { findReadableProject } from './access/access-operations.ts';
 import { changePoolUse } from './access/pool-use-operations.ts';
 import { removeAgentPool } from './agent-pools/agent-pool-operations.ts';
-import { agentPoolRecords, registeredAgents } from './model/agent-pool-records.ts';
+import { agentPoolRecords } from './model/agent-pool-records.ts';
+import { agentRecords } from './model/agent-records.ts';
 import type { PoolUser } from './model/domain/agent-pool.ts';
 import { DEFAULT_PROJECT_NAME } from './model/domain/project.ts';
 import { oauthClientRecords } from './model/oauth-records.ts';
@@ -87,7 +88,7 @@ export const workspacesOrganizationContribution = ({
 }: Pick<WorkspacesContext, 'hasRunner'>): OrganizationContribution => ({
   /** Clients run locally while nobody would execute their runs. */
   entitlements: async (reads, organizationId) => {
-    const agents = await registeredAgents.keys(reads, [organizationId], { limit: 1 });
+    const agents = await agentRecords.by.pool.keys(reads, [organizationId], { limit: 1 });
     return { operations: hasRunner || agents.length > 0 };
   },
   includes: {

@@ -6,6 +6,8 @@ import type { Kysely } from 'kysely';
 import { notFound } from '../../base/not-found.ts';
 import { organizationRecords } from '../../identity/model/organization-records.ts';
 import { issueToken } from '../../identity/tokens/token-operations.ts';
+import { agentRecords } from '../../workspaces/model/agent-records.ts';
+import type { Agent } from '../../workspaces/model/domain/agent.ts';
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
 import { sshKeyRecords } from '../../workspaces/model/ssh-key-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
@@ -14,8 +16,6 @@ import type { EffectiveVariable } from '../../workspaces/variable-sets/domain/pr
 import { loadEffectiveVariables } from '../../workspaces/variable-sets/effective-variable-operations.ts';
 import { requireOwnAgent } from '../agents/agent-operations.ts';
 import { executes } from '../executors/run-executor-operations.ts';
-import { agentRecords } from '../model/agent-records.ts';
-import type { Agent } from '../model/domain/agent.ts';
 import type { ChangeCounts, Run, RunEvent } from '../model/domain/run.ts';
 import { runRecords, toPhase, toPhaseId } from '../model/run-records.ts';
 import { queueTriggeredRuns } from '../run-triggers/triggered-run-operations.ts';
@@ -125,7 +125,7 @@ export const takePhase = async (
   if (started === undefined) return undefined;
   const { organizationId } = agent.poolId === null ? run : agent;
   const busy: Agent = { ...agent, organizationId, runId, ended: null, lastPingAtMs: nowMs };
-  agentRecords.write(tx, [agent.id], busy);
+  await agentRecords.write(tx, agent.id, busy);
   startLog(tx, toPhaseId(runId, toPhase(started)));
   const given = { description: toPhase(started), expiresAtMs: nowMs + TOKEN_LIFETIME_MS };
   const { text, token } = await issueToken(tx, { kind: 'run', id: runId }, given, null, nowMs);

@@ -15,7 +15,7 @@ import {
   PING_SECONDS,
   type ShownAgent,
   toAgentStatus,
-} from '../model/domain/agent.ts';
+} from '../../workspaces/model/domain/agent.ts';
 
 export const AGENT = resourceSchema({
   type: 'agents',

@@ -11,9 +11,8 @@ import {
   type AgentPoolAccessResult,
   requireAgentPool,
 } from '../../workspaces/agent-pools/agent-pool-operations.ts';
-import { agentPoolRecords, registeredAgents } from '../../workspaces/model/agent-pool-records.ts';
-import type { AgentPool } from '../../workspaces/model/domain/agent-pool.ts';
-import { agentRecords } from '../model/agent-records.ts';
+import { agentPoolRecords } from '../../workspaces/model/agent-pool-records.ts';
+import { agentRecords } from '../../workspaces/model/agent-records.ts';
 import {
   type Agent,
   decideUpkeep,
@@ -21,10 +20,11 @@ import {
   REMEMBERED_MS,
   type ShownAgent,
   SILENT_AFTER_MS,
-} from '../model/domain/agent.ts';
+} from '../../workspaces/model/domain/agent.ts';
+import type { AgentPool } from '../../workspaces/model/domain/agent-pool.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
 import type { AgentTables } from './agent-projections.ts';
-import { abandonPhase, removeAgent } from './agent-removal-operations.ts';
+import { abandonPhase } from './agent-removal-operations.ts';
 
 /**
  * The pool of the caller's token.
@@ -81,8 +81,7 @@ export const registerAgent = (
       lastPingAtMs: nowMs,
       createdAtMs: nowMs,
     };
-    agentRecords.write(tx, [agent.id], agent);
-    registeredAgents.write(tx, [pool.organizationId, pool.id, agent.id], {});
+    await agentRecords.write(tx, agent.id, agent);
     return agent;
   });
 
@@ -119,7 +118,7 @@ export const pingAgent = (
     };
     // With its phase, the agent of the built-in runner is gone.
     if (agent.poolId !== null || presence === undefined) {
-      agentRecords.write(tx, [agentId], pinged);
+      await agentRecords.write(tx, agentId, pinged);
     }
     return pinged;
   });
@@ -153,7 +152,7 @@ export const deleteAgent = (
   store.transact(async (tx) => {
     const agent = await requireAgent(tx, principal, agentId, 'canManage');
     if (agent.ended === null) throw new KeelsonError('workspace.agent_is_live', { id: agent.id });
-    removeAgent(tx, agent);
+    await agentRecords.delete(tx, agentId);
   });
 
 export interface AgentPage {
@@ -239,12 +238,12 @@ export const abandonSilentAgents = async (
       const decision = agent && decideUpkeep(agent, nowMs);
       if (agent === undefined || decision === undefined) return;
       if (decision === 'forget') {
-        removeAgent(tx, agent);
+        await agentRecords.delete(tx, id);
         return;
       }
       await abandonPhase(tx, agent, toLastWordsOfSilent(agent), nowMs);
-      if (agent.poolId === null) removeAgent(tx, agent);
-      else agentRecords.write(tx, [id], { ...agent, runId: null, ended: 'errored' });
+      if (agent.poolId === null) await agentRecords.delete(tx, id);
+      else await agentRecords.write(tx, id, { ...agent, runId: null, ended: 'errored' });
     }, options);
     await unlessDamaged(given);
   }

@@ -1,6 +1,6 @@
 /** The table for lists of agents and for the search for silent ones. */
 import { defineProjection, type Projection } from '@keelson/storage';
-import { agentRecords } from '../model/agent-records.ts';
+import { agentRecords } from '../../workspaces/model/agent-records.ts';
 
 type AgentRow = {
   readonly id: string;

@@ -3,13 +3,13 @@ import type { Reads } from '@keelson/storage';
 import { decideEffectiveExecution, type Execution } from '../../base/execution/domain/execution.ts';
 import { organizationRecords } from '../../identity/model/organization-records.ts';
 import type { WorkspaceAccessResult } from '../../workspaces/access/access-operations.ts';
-import { agentPoolRecords, registeredAgents } from '../../workspaces/model/agent-pool-records.ts';
+import { agentPoolRecords } from '../../workspaces/model/agent-pool-records.ts';
+import { agentRecords } from '../../workspaces/model/agent-records.ts';
 import { type AgentPool, isOpenTo } from '../../workspaces/model/domain/agent-pool.ts';
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
 import { projectRecords } from '../../workspaces/model/project-records.ts';
 import type { WorkspacesContext } from '../../workspaces/seams/workspaces-context.ts';
 import { toPoolUser } from '../../workspaces/workspaces/workspace-move-operations.ts';
-import { agentRecords } from '../model/agent-records.ts';
 
 type Installation = Pick<WorkspacesContext, 'hasRunner'>;
 type Placed = Pick<WorkspaceAccessResult, 'workspace' | 'project' | 'organization'>;
@@ -64,11 +64,11 @@ const findAgent = async (
   placed: Placed,
   counts: (agentId: string) => Promise<boolean>,
 ): Promise<string | undefined> => {
-  for (const folder of await registeredAgents.keys(reads, [placed.organization.id])) {
+  for (const folder of await agentRecords.by.pool.keys(reads, [placed.organization.id])) {
     const poolId = folder.replace('/', '');
     const pool = await agentPoolRecords.find(reads, poolId);
     if (pool === undefined || !isExecutor(pool, placed)) continue;
-    for (const id of await registeredAgents.keys(reads, [placed.organization.id, poolId])) {
+    for (const id of await agentRecords.by.pool.keys(reads, [placed.organization.id, poolId])) {
       if (await counts(id)) return id;
     }
   }

@@ -4,6 +4,7 @@ import type { Principal } from '@keelson/proto/edge/v1/edge';
 import { unlessDamaged } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import { isRunner } from '../../identity/tokens/runner-identity.ts';
+import type { Agent } from '../../workspaces/model/domain/agent.ts';
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
 import {
   type ClaimedRun,
@@ -13,7 +14,6 @@ import {
 } from '../agent-runs/agent-run-operations.ts';
 import type { GivenAgent } from '../agents/agent-operations.ts';
 import { isForRunner } from '../executors/run-executor-operations.ts';
-import type { Agent } from '../model/domain/agent.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
 import { inTurn, recordTurn } from './runner-turn-records.ts';
 

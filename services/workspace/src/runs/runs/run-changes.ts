@@ -10,6 +10,8 @@ import {
   withPromotedState,
 } from '../../state/states/state-version-operations.ts';
 import { runGrants } from '../../workspaces/access/run-grant-records.ts';
+import { agentRecords } from '../../workspaces/model/agent-records.ts';
+import type { Agent } from '../../workspaces/model/domain/agent.ts';
 import { isHeldBy, type Lock } from '../../workspaces/model/domain/lock.ts';
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
 import { NO_RUNS } from '../../workspaces/model/domain/workspace-runs.ts';
@@ -19,8 +21,6 @@ import {
   findWorkspaceRuns,
   storeWorkspaceRuns,
 } from '../../workspaces/model/workspace-runs-records.ts';
-import { agentRecords } from '../model/agent-records.ts';
-import type { Agent } from '../model/domain/agent.ts';
 import { decideAssessments } from '../model/domain/assessment.ts';
 import {
   isExecuting,
@@ -103,8 +103,8 @@ const releaseAgent = async (tx: Transaction, run: Pick<Run, 'id' | 'agentId'>): 
   const agent = await agentRecords.find(readableOnly(tx), run.agentId ?? '');
   if (agent?.runId !== run.id) return;
   // The built-in runner has an agent for each phase.
-  if (agent.poolId === null) agentRecords.delete(tx, agent.id);
-  else agentRecords.write(tx, [agent.id], { ...agent, runId: null });
+  if (agent.poolId === null) await agentRecords.delete(tx, agent.id);
+  else await agentRecords.write(tx, agent.id, { ...agent, runId: null });
 };
 
 const endPhase = async (tx: Transaction, run: Run, lastWords?: string): Promise<void> => {

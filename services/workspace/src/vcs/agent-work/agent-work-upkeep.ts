@@ -3,9 +3,9 @@
 import type { RoundOptions } from '@keelson/locks';
 import { RepositoryFailure } from '@keelson/repositories';
 import { type Transaction, unlessDamaged } from '@keelson/storage';
-import { agentRecords } from '../../runs/model/agent-records.ts';
-import { SILENT_AFTER_MS } from '../../runs/model/domain/agent.ts';
 import { agentPoolRecords } from '../../workspaces/model/agent-pool-records.ts';
+import { agentRecords } from '../../workspaces/model/agent-records.ts';
+import { SILENT_AFTER_MS } from '../../workspaces/model/domain/agent.ts';
 import type { AgentPool } from '../../workspaces/model/domain/agent-pool.ts';
 import { dueAtMsOf } from '../../workspaces/model/repository-records.ts';
 import {

@@ -6,7 +6,8 @@ import type { Resource } from '@keelson/jsonapi';
 import type { Reads } from '@keelson/storage';
 import { decideEffectiveExecution } from '../../base/execution/domain/execution.ts';
 import type { WorkspaceAccessResult } from '../access/access-operations.ts';
-import { agentPoolRecords, registeredAgents } from '../model/agent-pool-records.ts';
+import { agentPoolRecords } from '../model/agent-pool-records.ts';
+import { agentRecords } from '../model/agent-records.ts';
 import type { WorkspaceContribution } from '../seams/workspace-contributions.ts';
 import { toAgentPoolResource } from './agent-pool-document.ts';
 import { loadVisiblePool } from './agent-pool-operations.ts';
@@ -24,7 +25,7 @@ const loadAgentPool = async (
   const stored = await agentPoolRecords.find(reads, agentPoolId ?? '');
   if (stored === undefined) return [];
   const { pool, workspaceIds } = await loadVisiblePool(reads, access, stored);
-  const agentIds = await registeredAgents.keys(reads, [pool.organizationId, pool.id]);
+  const agentIds = await agentRecords.by.pool.keys(reads, [pool.organizationId, pool.id]);
   return [toAgentPoolResource({ pool, organization }, workspaceIds, agentIds)];
 };
 

@@ -19,7 +19,7 @@ import {
 import { type Static, Type } from 'typebox';
 import { IncludedResources } from '../../base/included-resources.ts';
 import { ownedTokenEndpoints, ownerInPath } from '../../identity/tokens/token-routes.ts';
-import { registeredAgents } from '../model/agent-pool-records.ts';
+import { agentRecords } from '../model/agent-records.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
 import { loadRelatedWorkspace } from '../workspaces/related-workspace.ts';
 import { toAgentPoolResource } from './agent-pool-document.ts';
@@ -123,7 +123,7 @@ export const agentPoolRoutes = (context: WorkspacesContext): Route[] => {
   const toResource = async (access: AgentPoolAccessResult) => {
     const { organization } = access;
     const { pool, workspaceIds } = await loadVisiblePool(store, access, access.pool);
-    const agentIds = await registeredAgents.keys(store, [pool.organizationId, pool.id]);
+    const agentIds = await agentRecords.by.pool.keys(store, [pool.organizationId, pool.id]);
     return toAgentPoolResource({ pool, organization }, workspaceIds, agentIds);
   };
   const answer = async (access: AgentPoolAccessResult) => ({

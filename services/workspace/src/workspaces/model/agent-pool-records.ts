@@ -35,10 +35,3 @@ export const agentPoolUsers = collection('agent-pool-users', {
   }),
   owner: { kind: 'agent-pool', by: '*' },
 });
-
-/** Agents that are registered with a pool, written by the runs module. Organization id, pool id, agent id. */
-export const registeredAgents = collection('registered-agents', {
-  scope: 'shared',
-  version: 1,
-  shape: Type.Object({}),
-});
