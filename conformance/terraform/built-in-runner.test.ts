@@ -14,6 +14,8 @@
  * | more runs than are executed at once              | they wait                                                   |
  * | runs of two organizations                        | neither sees files, variables or processes of the other     |
  * | variables of sets, of the workspace, of the run  | in the environment, in the documented order                 |
+ * | folders deeper than a path is long, unreadable   | removed; further runs are executed                          |
+ * | SIGUSR1 to its executor                          | no debugger listens                                         |
  * | the end of an executor, of the whole process     | errored with a reason; the folder is empty afterwards       |
  * | the runner turned off                            | 422 with a text, and the tool works locally                 |
  */
@@ -306,6 +308,40 @@ describe('the built-in runner', { timeout: SLOW_MS }, () => {
       expect(await processesWith('7006')).toEqual([]);
       // Nobody else passes through what belongs to the control plane.
       expect((await stat(installation.dataFolder)).mode & 0o077).toBe(0);
+    },
+  );
+
+  test('executes further runs after one that leaves folders deeper than a path is long', async () => {
+    // Each step puts the folder into another of the same name, without a path that is too long.
+    const deep =
+      'n=$(printf %0200d 0); mkdir $n; for i in $(seq 60); do mkdir t; mv $n t; mv t $n; done';
+    const leaving = `cd $HOME; ${deep}; mkdir closed; touch closed/file; chmod 000 closed`;
+    expect((await apply(await prepare('deep', commanding(leaving)))).status).toBe('applied');
+    await isEmptied();
+    const next = await Promise.all(
+      ['one', 'two'].map((name) => prepare(`after-deep-${name}`, commanding('true'))),
+    );
+    const ended = await Promise.all(next.map((id) => apply(id)));
+    expect(ended.map(({ status }) => status)).toEqual(['applied', 'applied']);
+  });
+
+  test.runIf(process.getuid?.() === 0)(
+    'opens no debugger of the executor, which holds the secrets of the run',
+    async () => {
+      const commands = [
+        'p=$PPID',
+        "until tr '\\0' ' ' < /proc/$p/cmdline | grep -q executor.ts; do p=$(ps -o ppid= -p $p | tr -d ' '); done",
+        'kill -USR1 $p && echo signalled',
+        'sleep 1',
+        // Sockets of this user that listen.
+        'echo "listening: $(grep \' 0A \' /proc/net/tcp | grep -c " $(id -u) ")"',
+      ];
+      const text = commanding(commands.join('; '));
+      const { runId, status } = await apply(await prepare('debugger', text));
+      expect(status).toBe('applied');
+      const log = await logOf(installation, runId, 'apply');
+      expect(log).toContain('(local-exec): signalled');
+      expect(log).toContain('(local-exec): listening: 0');
     },
   );
 

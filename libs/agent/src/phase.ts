@@ -4,6 +4,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { withSshKey } from '@keelson/repositories';
+import { discardFolder } from '@keelson/supervisor';
 import { type ControlPlane, isGone, type Phase, type PhaseEnd, upload } from './control-plane.ts';
 import { LogStream } from './log-stream.ts';
 import { countChanges, hasDrift, readApplyCounts, type ShownPlan } from './plan-summary.ts';
@@ -315,5 +316,5 @@ export const performPhase = async (
   await log.end();
   await reportEnd(controlPlane, phase, end);
   // A state that exists only here is kept for recovery at the next start.
-  if (!existsSync(leftoverFile(root))) await rm(root, { recursive: true, force: true });
+  if (!existsSync(leftoverFile(root))) await discardFolder(root);
 };

@@ -1,8 +1,9 @@
 /** Recovers the state of an apply that was interrupted when the agent stopped; no other copy of it exists. */
 import { existsSync } from 'node:fs';
-import { readdir, readFile, readlink, rm } from 'node:fs/promises';
+import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { discardFolder } from '@keelson/supervisor';
 import { Refused, upload } from './control-plane.ts';
 import { md5Of } from './state-keeper.ts';
 import { type Leftover, leftoverFile } from './work-folder.ts';
@@ -71,6 +72,7 @@ export const recoverPhases = async (folder: string, say: Say): Promise<void> => 
       }
       say(`the state of ${root} was not taken: ${error.message}`);
     }
-    await rm(root, { recursive: true, force: true });
+    const aside = await discardFolder(root);
+    if (aside !== undefined) say(`${aside} could not be removed`);
   }
 };

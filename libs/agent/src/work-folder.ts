@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import { promisify } from 'node:util';
+import { discardFolder } from '@keelson/supervisor';
 import { download, type Phase } from './control-plane.ts';
 import { quoted, toVariableFiles } from './variable-files.ts';
 
@@ -77,7 +78,7 @@ export const prepareFolder = async (
   { attributes, token }: Phase,
   { address, operatorConfigFile }: Preparation,
 ): Promise<WorkFolder> => {
-  await rm(root, { recursive: true, force: true });
+  await discardFolder(root);
   const files = join(root, 'configuration');
   const stateFile = stateFileIn(root, attributes['workspace-name']);
   await mkdir(join(stateFile, '..'), { recursive: true, mode: 0o700 });

@@ -5,13 +5,16 @@
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type Readable, Transform, type Writable } from 'node:stream';
+import { discardFolder } from './discard-folder.ts';
 import { measureGroup } from './group-usage.ts';
 import { type FromWorker, type ToWorker, toLine } from './messages.ts';
+
+export { discardFolder } from './discard-folder.ts';
 
 export interface WorkerLimits {
   readonly timeMs: number;
@@ -245,6 +248,6 @@ export const superviseTask = async (
       );
     return result.value;
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await discardFolder(folder);
   }
 };

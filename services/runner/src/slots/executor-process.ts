@@ -33,7 +33,8 @@ export const startExecutor = (
   owner: Owner,
   say: (text: string) => void,
 ): ExecutorProcess => {
-  const child: ChildProcess = spawn(process.execPath, [EXECUTOR], {
+  // The code of the run has the same user, and would open the debugger of a process that holds its secrets.
+  const child: ChildProcess = spawn(process.execPath, ['--disable-sigusr1', EXECUTOR], {
     ...owner,
     cwd: task.folder,
     env: { PATH: task.environment['PATH'], HOME: task.environment['HOME'] },

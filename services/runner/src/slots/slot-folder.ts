@@ -2,9 +2,10 @@
  * The folder of a slot, for one phase at a time. The files that the runner provides belong to the runner; only
  * `run` belongs to the user of the phase.
  */
-import { chmod, chown, lstat, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, lstat, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { discardFolder } from '@keelson/supervisor';
 import type { Owner } from '../owners/owners.ts';
 
 export interface SlotFolder {
@@ -51,7 +52,7 @@ export const prepareSlot = async (
   occupation: Occupation,
   { uid, gid }: Owner,
 ): Promise<void> => {
-  await rm(root, { recursive: true, force: true });
+  await discardFolder(root);
   await mkdir(root, { mode: 0o711 });
   await chmod(root, uid === undefined ? 0o700 : 0o711);
   await noteOccupation(root, occupation);

@@ -1,10 +1,11 @@
 /** A slot executes one phase after the other: it asks for work, starts an executor, and cleans up. */
-import { copyFile, rm } from 'node:fs/promises';
+import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ControlPlane, isGone, type Phase, refusePhase } from '@keelson/agent';
 import type { Logger } from '@keelson/logging';
 import { VERSION } from '@keelson/runtime';
+import { discardFolder } from '@keelson/supervisor';
 import type { Task } from '../executor/task.ts';
 import type { Owner } from '../owners/owners.ts';
 import {
@@ -147,6 +148,12 @@ const perform = async (
   );
 };
 
+/** Removes the folder of the slot, or sets it aside: the next phase has another. */
+const empty = async ({ folder, logger }: SlotParts): Promise<void> => {
+  const aside = await discardFolder(folder.root);
+  if (aside !== undefined) logger.error({ folder: aside }, 'a folder could not be removed');
+};
+
 const work = async (
   parts: SlotParts,
   phase: ClaimedPhase,
@@ -166,7 +173,7 @@ const work = async (
       : 'The built-in runner could not execute this phase; its log says why.';
     await refusePhase(controlPlane, phase, text);
   }
-  await rm(folder.root, { recursive: true, force: true });
+  await empty(parts);
 };
 
 /** Ends the phase that an earlier process of the runner had started, and empties the folder. */
@@ -181,7 +188,7 @@ const clear = async (parts: SlotParts): Promise<void> => {
       if (!isGone(error)) throw error;
     });
   }
-  await rm(folder.root, { recursive: true, force: true });
+  await empty(parts);
 };
 
 /** Serves until `signal` aborts. An outage of the control plane is logged once, and waited out. */
