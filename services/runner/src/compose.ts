@@ -47,8 +47,8 @@ const DEFAULT_FOLDER = 'keelson-runner';
 const POLL_MS = 2000;
 /** The same in the process of the control plane, which only looks into its store. */
 const NEAR_POLL_MS = 200;
-/** Output of a plan or an apply, as much as a log may have. */
-const OUTPUT_LIMIT_BYTES = 32 * 1024 * 1024;
+/** Output of a plan or an apply. A log may have 32 MiB, and the reason for the interruption must fit into it. */
+const OUTPUT_LIMIT_BYTES = 31 * 1024 * 1024;
 
 const chooseConcurrency = (given: number | undefined, hasOwnUsers: boolean): number => {
   if (hasOwnUsers) return given ?? 2;
