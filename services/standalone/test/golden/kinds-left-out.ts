@@ -9,6 +9,9 @@ export const KINDS_LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
     'local/lease-endings/…',
     'shared/removed-workspaces/…',
   ],
+  'exists only while a process fetches from a repository, or after it has died of that': [
+    'shared/repository-attempts/…',
+  ],
   'a rekey replaces the shares with which the tests unseal': ['local/core/rekey-backups/…'],
   'only a revocation that failed for five minutes leaves it': ['local/lease-irrevocable/…'],
   'only processes that share a PostgreSQL database write it': [
