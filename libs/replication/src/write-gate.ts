@@ -106,7 +106,7 @@ export const guardWrites = (store: Store, gate: WriteGate): Store => {
           hasWritten = true;
           tx.delete(path);
         },
-        writesNewest: (kind) => tx.writesNewest(kind),
+        writesVersion: (kind, version) => tx.writesVersion(kind, version),
       });
       if (hasWritten) await gate.requireTurn(tx, begunIn);
       return result;

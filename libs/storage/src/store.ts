@@ -101,10 +101,10 @@ export interface Transaction extends Reads {
   writableVersion(kind: string): number;
   delete(path: string): void;
   /**
-   * Whether records of this kind are written in its version. False while processes that know only an older one may
-   * read them: what has left the kind for another one is then still stored in it.
+   * Whether records of a kind are written in this version or a newer one. False while processes that know only an
+   * older one may read them: what has left the kind for another one is then still stored in it.
    */
-  writesNewest(kind: { readonly kind: string; readonly version: number }): boolean;
+  writesVersion(kind: string, version: number): boolean;
 }
 
 /** Ties a commit to a lease: the store refuses it once another holder has called `takeFence`. */

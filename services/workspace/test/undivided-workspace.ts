@@ -1,4 +1,4 @@
-import { divideWorkspace } from '../src/workspaces/model/domain/workspace-upgrades.ts';
+import { workspaceUpgrades } from '../src/workspaces/model/domain/workspace-upgrades.ts';
 import { workspaceRecords } from '../src/workspaces/model/workspace-records.ts';
 import {
   findWorkspaceRuns,
@@ -17,7 +17,8 @@ export const storeUndivided = ({ store }: Harness, id: string): Promise<void> =>
     if (workspace === undefined) throw new Error(`${id} is gone`);
     const state = await findWorkspaceState(tx, workspace);
     const runs = await findWorkspaceRuns(tx, workspace);
-    const older = divideWorkspace.down({ ...workspace, state, runs });
+    const { 2: ofStates, 3: ofRuns } = workspaceUpgrades;
+    const older = ofStates.down(ofRuns.down({ ...workspace, state, runs }));
     tx.write(workspaceRecords.path(id), Buffer.from(JSON.stringify(older)));
     workspaceStates.delete(tx, id);
     workspaceRuns.delete(tx, id);

@@ -4,7 +4,6 @@
  * nothing it read, and nothing below a prefix it listed, has changed since.
  */
 import { KeelsonError } from '@keelson/errors';
-import type { RecordKind } from '../collections/codec.ts';
 import type { RecordVersions } from '../collections/record-versions.ts';
 import type { RecordReader } from '../reading/record-reader.ts';
 import { listNames } from '../records/listing.ts';
@@ -182,7 +181,7 @@ export class BufferedTransaction implements Transaction {
     this.#put(path, undefined);
   }
 
-  writesNewest({ kind, version }: RecordKind): boolean {
+  writesVersion(kind: string, version: number): boolean {
     return this.#versions.writable(kind) >= version;
   }
 

@@ -18,6 +18,7 @@ import { assessedWorkspaces } from '../../workspaces/model/assessed-workspace-re
 import { isAtLeast, resolveRuntimeVersion } from '../../workspaces/model/domain/runtime-version.ts';
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
 import { FIRST_ASSESSING_RELEASE } from '../../workspaces/model/domain/workspace-assessments.ts';
+import { findWorkspaceAssessments } from '../../workspaces/model/workspace-assessments-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import { findWorkspaceRuns } from '../../workspaces/model/workspace-runs-records.ts';
 import { findWorkspaceState } from '../../workspaces/model/workspace-state-records.ts';
@@ -73,7 +74,7 @@ const loadFacts = async (reads: Reads, workspace: Workspace) => {
   const { pendingId, resourceCount, latestChangeAtMs } = await findWorkspaceState(reads, workspace);
   const { current } = await findWorkspaceRuns(reads, workspace);
   return {
-    assessments: workspace.assessments,
+    assessments: await findWorkspaceAssessments(reads, workspace),
     currentRunStatus: current?.status,
     isLocked: workspace.lock !== null || pendingId !== null,
     resourceCount,
@@ -185,10 +186,13 @@ export const requireAssessment = async (
 };
 
 /** The run that produced a workspace's newest result; undefined before the first. */
-export const findCurrentAssessment = (
+export const findCurrentAssessment = async (
   reads: Reads,
-  { assessments }: Workspace,
-): Promise<Run | undefined> => runRecords.find(reads, assessments?.result?.runId ?? '');
+  workspace: Workspace,
+): Promise<Run | undefined> => {
+  const assessments = await findWorkspaceAssessments(reads, workspace);
+  return runRecords.find(reads, assessments?.result?.runId ?? '');
+};
 
 /** @throws KeelsonError `workspace.not_found` */
 export const requireCurrentAssessment = async (

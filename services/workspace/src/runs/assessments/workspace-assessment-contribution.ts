@@ -10,12 +10,12 @@ export const WORKSPACE_ASSESSMENT_CONTRIBUTION = workspaceContribution({
     attributes: { 'last-assessment-result-at': orNull(timestamp()) },
     relationships: { 'current-assessment-result': relatedOne('assessment-results', 'linked') },
   },
-  attributes: ({ workspace }) => {
-    const result = workspace.assessments?.result ?? null;
+  attributes: ({ assessments }) => {
+    const result = assessments?.result ?? null;
     return { 'last-assessment-result-at': result && toTimestamp(result.atMs) };
   },
-  relationships: ({ workspace }) => {
-    const result = workspace.assessments?.result ?? null;
+  relationships: ({ workspace, assessments }) => {
+    const result = assessments?.result ?? null;
     return {
       'current-assessment-result': toOne(
         'assessment-results',

@@ -16,6 +16,10 @@ import { isHeldBy, type Lock } from '../../workspaces/model/domain/lock.ts';
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
 import { NO_RUNS } from '../../workspaces/model/domain/workspace-runs.ts';
 import { queueRepositoryWork } from '../../workspaces/model/repository-records.ts';
+import {
+  findWorkspaceAssessments,
+  storeWorkspaceAssessments,
+} from '../../workspaces/model/workspace-assessments-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import {
   findWorkspaceRuns,
@@ -23,6 +27,7 @@ import {
 } from '../../workspaces/model/workspace-runs-records.ts';
 import { decideAssessments } from '../model/domain/assessment.ts';
 import {
+  isAssessment,
   isExecuting,
   isFinal,
   needsLock,
@@ -59,6 +64,16 @@ const queueReport = (tx: Transaction, { id, organizationId, commitSha, ...run }:
   queueRepositoryWork(tx, organizationId, { kind: 'report', runId: id }, { dueAtMs, name: id });
 };
 
+/** The workspace after a change of an assessment, which ends whether or not those before can be read. */
+const withAssessment = async (
+  tx: Transaction,
+  workspace: Workspace,
+  run: Run,
+): Promise<Workspace> => {
+  const before = await unlessDamaged(findWorkspaceAssessments(tx, workspace));
+  return storeWorkspaceAssessments(tx, workspace, decideAssessments(before, run));
+};
+
 /**
  * Stores a run with the resulting current run and performance figures, and its workspace if that has changed, as by
  * the lock.
@@ -71,11 +86,7 @@ export const storeRun = async (tx: Transaction, workspace: Workspace, run: Run):
     run.status === 'applied'
       ? await withAppliedConfiguration(tx, next, run.configurationVersionId)
       : next;
-  const assessments = decideAssessments(workspace.assessments, run);
-  const assessed =
-    assessments === undefined || assessments === workspace.assessments
-      ? configured
-      : { ...configured, assessments };
+  const assessed = isAssessment(run) ? await withAssessment(tx, configured, run) : configured;
   // A run ends whether or not the summary can be read.
   const runs = (await unlessDamaged(findWorkspaceRuns(tx, workspace))) ?? NO_RUNS;
   const after = storeWorkspaceRuns(tx, assessed, decideRuns(runs, run));

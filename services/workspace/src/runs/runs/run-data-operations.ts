@@ -16,6 +16,7 @@ import {
 } from '../../state/retention/domain/backing-data.ts';
 import { loadRuleInForce } from '../../state/retention/retention-operations.ts';
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
+import { findWorkspaceAssessments } from '../../workspaces/model/workspace-assessments-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import { findWorkspaceRuns } from '../../workspaces/model/workspace-runs-records.ts';
 import { ASSESSMENT_SOURCE, isAssessment, type Run } from '../model/domain/run.ts';
@@ -57,8 +58,9 @@ interface DueRun {
 /** Data of unfinished runs, of the current run and of the run of the newest assessment is kept. */
 const isNeeded = async (reads: Reads, workspace: Workspace, runId: string): Promise<boolean> => {
   const { current } = await findWorkspaceRuns(reads, workspace);
+  const assessments = await findWorkspaceAssessments(reads, workspace);
   return (
-    [current?.id, workspace.assessments?.result?.runId].includes(runId) ||
+    [current?.id, assessments?.result?.runId].includes(runId) ||
     (await openRuns.find(reads, workspace.id, runId)) !== undefined
   );
 };

@@ -1,6 +1,8 @@
 import type { Reads } from '@keelson/storage';
+import type { WorkspaceAssessments } from '../model/domain/workspace-assessments.ts';
 import type { WorkspaceRuns } from '../model/domain/workspace-runs.ts';
 import type { WorkspaceState } from '../model/domain/workspace-state.ts';
+import { findWorkspaceAssessments } from '../model/workspace-assessments-records.ts';
 import { findWorkspaceRuns } from '../model/workspace-runs-records.ts';
 import { findWorkspaceState } from '../model/workspace-state-records.ts';
 import type { WorkspaceAccessResult } from './access-operations.ts';
@@ -9,6 +11,8 @@ import type { WorkspaceAccessResult } from './access-operations.ts';
 export interface ShownWorkspace extends WorkspaceAccessResult {
   readonly state: WorkspaceState;
   readonly runs: WorkspaceRuns;
+  /** undefined before the first. */
+  readonly assessments: WorkspaceAssessments | undefined;
 }
 
 /** @throws KeelsonError the same as `RecordCollection.find` */
@@ -19,4 +23,5 @@ export const loadShown = async (
   ...access,
   state: await findWorkspaceState(reads, access.workspace),
   runs: await findWorkspaceRuns(reads, access.workspace),
+  assessments: await findWorkspaceAssessments(reads, access.workspace),
 });

@@ -2,8 +2,13 @@ import type { RecordCollection, Transaction } from '@keelson/storage';
 import type { Workspace } from './domain/workspace.ts';
 import { workspaceRecords } from './workspace-records.ts';
 
-/** Summaries about a workspace that the modules of states and of runs write. */
-type Part = 'state' | 'runs';
+/**
+ * Summaries about a workspace that the modules of states and of runs write, with the version of the workspace from
+ * which each is in a record of its own.
+ */
+const DIVIDED_IN = { state: 2, runs: 3, assessments: 3 } as const;
+
+type Part = keyof typeof DIVIDED_IN;
 
 /**
  * Stores a part of a workspace, within its record for as long as processes may run that look for it there.
@@ -17,7 +22,8 @@ export const storePart = <Name extends Part>(
   records: RecordCollection<Required<Workspace>[Name]>,
   value: Required<Workspace>[Name],
 ): Workspace => {
-  if (!tx.writesNewest(workspaceRecords.codec)) return { ...workspace, [name]: value };
+  const { kind } = workspaceRecords.codec;
+  if (!tx.writesVersion(kind, DIVIDED_IN[name])) return { ...workspace, [name]: value };
   records.write(tx, [workspace.id], value);
   const { [name]: former, ...divided } = workspace;
   return former === undefined ? workspace : (divided as Workspace);

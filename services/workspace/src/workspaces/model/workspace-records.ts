@@ -1,14 +1,14 @@
 import { collection, type Reads } from '@keelson/storage';
 import { Type } from 'typebox';
 import { type Workspace, workspaceShape } from './domain/workspace.ts';
-import { divideWorkspace } from './domain/workspace-upgrades.ts';
+import { workspaceUpgrades } from './domain/workspace-upgrades.ts';
 
 /** Keyed by `ws-…`. */
 export const workspaceRecords = collection('workspaces', {
   scope: 'shared',
-  version: 2,
+  version: 3,
   shape: workspaceShape,
-  upgrades: { 2: divideWorkspace },
+  upgrades: workspaceUpgrades,
 });
 
 /** Organization id, name -> workspace id. */

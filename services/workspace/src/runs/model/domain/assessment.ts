@@ -3,18 +3,17 @@
  * assessment is a run that lists leave out; its outcome is the result of the assessment.
  */
 import type { WorkspaceAssessments } from '../../../workspaces/model/domain/workspace-assessments.ts';
-import { isAssessment, isFinal, type Run } from './run.ts';
+import { isFinal, type Run } from './run.ts';
 
 /** An assessment that is cancelled or abandoned has no result. */
 export const hasResult = ({ status }: Pick<Run, 'status'>): boolean =>
   status === 'planned_and_finished' || status === 'errored';
 
-/** The workspace's summary after a change of a run. */
+/** The workspace's summary after a change of an assessment. */
 export const decideAssessments = (
   before: WorkspaceAssessments | undefined,
   run: Run,
-): WorkspaceAssessments | undefined => {
-  if (!isAssessment(run)) return before;
+): WorkspaceAssessments => {
   const atMs = run.statusTimesMs[run.status];
   return {
     newest: { atMs: run.createdAtMs, isOver: isFinal(run.status) },

@@ -4,23 +4,28 @@ import { initialState, type WorkspaceState } from './workspace-state.ts';
 
 type Stored = Readonly<Record<string, unknown>>;
 
-/**
- * Version 2: the summaries of states and of runs are one value each, absent before the first or in a record of its
- * own.
- */
-export const divideWorkspace = {
-  up: ({ state: counted, latestChangeAtMs, runs, ...workspace }: Stored): Stored => {
-    const state = { ...(counted as object), latestChangeAtMs };
-    const hasState = !isDeepStrictEqual(state, initialState(workspace['createdAtMs'] as number));
-    return {
-      ...workspace,
-      ...(hasState && { state }),
-      ...(!isDeepStrictEqual(runs, NO_RUNS) && { runs }),
-    };
+const initialStateOf = ({ createdAtMs }: Stored): WorkspaceState =>
+  initialState(createdAtMs as number);
+
+export const workspaceUpgrades = {
+  /** The summary of the states is one value, absent before the first or in a record of its own. */
+  2: {
+    up: ({ state: counted, latestChangeAtMs, ...workspace }: Stored): Stored => {
+      const state = { ...(counted as object), latestChangeAtMs };
+      return isDeepStrictEqual(state, initialStateOf(workspace))
+        ? workspace
+        : { ...workspace, state };
+    },
+    down: ({ state, ...workspace }: Stored): Stored => {
+      const { latestChangeAtMs, ...counted } =
+        (state as WorkspaceState | undefined) ?? initialStateOf(workspace);
+      return { ...workspace, state: counted, latestChangeAtMs };
+    },
   },
-  down: ({ state, runs = NO_RUNS, ...workspace }: Stored): Stored => {
-    const { latestChangeAtMs, ...counted } =
-      (state as WorkspaceState | undefined) ?? initialState(workspace['createdAtMs'] as number);
-    return { ...workspace, state: counted, latestChangeAtMs, runs };
+  /** The summary of the runs is absent before the first, or in a record of its own. */
+  3: {
+    up: ({ runs, ...workspace }: Stored): Stored =>
+      isDeepStrictEqual(runs, NO_RUNS) ? workspace : { ...workspace, runs },
+    down: ({ runs = NO_RUNS, ...workspace }: Stored): Stored => ({ ...workspace, runs }),
   },
 };

@@ -80,7 +80,7 @@ export const workspaceShape = Type.Object({
   hasReadme: Type.Optional(Type.Boolean()),
   /** Absent once it is in a record of its own. */
   runs: Type.Optional(workspaceRunsShape),
-  /** Absent before the first health assessment. */
+  /** Absent before the first health assessment, and once it is in a record of its own. */
   assessments: Type.Optional(workspaceAssessmentsShape),
   /** Outcome of the last auto-destroy that was due. */
   autoDestroyed: nullable(autoDestroyOutcomeShape),
