@@ -18,7 +18,6 @@ export const KINDS_LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
     'node/replicas/…',
     'node/replication/requests/…',
   ],
-  'needs a replaced root key': ['node/core/former-root-keys'],
   'needs an object storage': ['shared/object-owner/…'],
   'needs the built-in runner with Terraform': ['shared/runner-turns/…'],
   'a local mount has no lists and requests for other clusters': [
