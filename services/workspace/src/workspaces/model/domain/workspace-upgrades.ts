@@ -22,10 +22,10 @@ export const workspaceUpgrades = {
       return { ...workspace, state: counted, latestChangeAtMs };
     },
   },
-  /** The summary of the runs is absent before the first, or in a record of its own. */
+  /** The summary of the runs is absent before the first, or in a record of its own, as in some records of version 2. */
   3: {
     up: ({ runs, ...workspace }: Stored): Stored =>
-      isDeepStrictEqual(runs, NO_RUNS) ? workspace : { ...workspace, runs },
+      runs === undefined || isDeepStrictEqual(runs, NO_RUNS) ? workspace : { ...workspace, runs },
     down: ({ runs = NO_RUNS, ...workspace }: Stored): Stored => ({ ...workspace, runs }),
   },
 };
