@@ -18,6 +18,7 @@ export const KINDS_LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
     'node/replicas/…',
     'node/replication/requests/…',
   ],
+  'needs an assessment of a workspace': ['shared/workspace-assessments/…'],
   'needs an object storage': ['shared/object-owner/…'],
   'needs the built-in runner with Terraform': ['shared/runner-turns/…'],
   'a local mount has no lists and requests for other clusters': [
@@ -43,5 +44,4 @@ export const KINDS_LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
     'node/replication/sealed/dr-token-attempt',
   ],
   'needs a store that was restored from an older copy': ['local/replication/*/logs/…'],
-  'was declared after the newest golden store was made': ['shared/workspace-assessments/…'],
 };
