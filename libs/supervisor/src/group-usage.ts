@@ -9,13 +9,20 @@ export interface GroupUsage {
 
 const PAGE_BYTES = 4096;
 
-/** The group and the resident pages of a process; its name, in parentheses, may contain anything. */
-const parse = (stat: string): { readonly group: number; readonly pages: number } => {
+interface ProcessFacts {
+  readonly group: number;
+  readonly pages: number;
+  /** Whether it has ended, and its parent has not asked yet how. */
+  readonly isZombie: boolean;
+}
+
+/** The name of a process, in parentheses, may contain anything. */
+const parse = (stat: string): ProcessFacts => {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return { group: Number(fields[2]), pages: Number(fields[21]) };
+  return { group: Number(fields[2]), pages: Number(fields[21]), isZombie: fields[0] === 'Z' };
 };
 
-/** @returns no processes where there is no `/proc` */
+/** @returns the processes that run; none where there is no `/proc` */
 export const measureGroup = async (group: number): Promise<GroupUsage> => {
   let processes = 0;
   let memoryBytes = 0;
@@ -25,7 +32,7 @@ export const measureGroup = async (group: number): Promise<GroupUsage> => {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
     if (stat === undefined) continue;
     const found = parse(stat);
-    if (found.group !== group) continue;
+    if (found.group !== group || found.isZombie) continue;
     processes += 1;
     memoryBytes += found.pages * PAGE_BYTES;
   }

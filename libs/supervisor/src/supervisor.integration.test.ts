@@ -5,7 +5,7 @@ import { existsSync, readFileSync, watch } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import {
   Refusal,
   type Supervised,
@@ -96,6 +96,14 @@ test('a worker that asks too much at once is ended', async () => {
 test('what a worker has started ends with it', async () => {
   const pid = (await supervise('leave')) as number;
   expect(isAlive(pid)).toBe(false);
+});
+
+test('a process that has left the group of its worker is not waited for beyond the time limit', async () => {
+  const failed = supervise('escape', { timeMs: 3000 }, async (pid) => {
+    onTestFinished(() => void process.kill(Number(pid)));
+    return null;
+  });
+  await expect(failed).rejects.toThrow('it took longer than 3 seconds');
 });
 
 test('a worker whose supervisor is killed removes its folder and ends', async () => {

@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type Readable, Transform, type Writable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import { discardFolder } from './discard-folder.ts';
 import { measureGroup } from './group-usage.ts';
 import { type FromWorker, type ToWorker, toLine } from './messages.ts';
@@ -64,6 +65,7 @@ export interface Worker {
 /** Length of the part of the error output that is kept. */
 const MAX_ERROR_OUTPUT = 4096;
 const LOOK_EVERY_MS = 250;
+const ENDING_LOOK_EVERY_MS = 5;
 /** Questions of a worker that are answered at the same time. */
 const MAX_QUESTIONS = 16;
 /** V8 reserves address space that counts as data before a program has used any. */
@@ -96,6 +98,12 @@ const killGroup = ({ pid }: WorkerProcess): void => {
   } catch {
     // All of them have ended.
   }
+};
+
+/** The kernel ends processes some time after the signal, and tells nobody but their parents. */
+const groupEnded = async ({ pid }: WorkerProcess): Promise<void> => {
+  if (pid === undefined) return;
+  while ((await measureGroup(pid)).processes > 0) await delay(ENDING_LOOK_EVERY_MS);
 };
 
 const upTo = (limitBytes: number, onExceeded: () => void): Transform => {
@@ -171,7 +179,13 @@ const follow = async (
   const end = (reason: string): void => {
     excess ??= reason;
     killGroup(child);
+    // A process that left the group may still hold the other end.
+    output.destroy();
   };
+  const output = upTo(limits.outputBytes, () =>
+    end(`it said more than ${limits.outputBytes} bytes`),
+  );
+  const heard = once(output, 'close');
   const unwatch = watch(child, limits, end);
   // The process may end before it reads its input.
   child.stdin.on('error', () => undefined);
@@ -199,9 +213,6 @@ const follow = async (
       asking.add(asked);
     }
   };
-  const output = upTo(limits.outputBytes, () =>
-    end(`it said more than ${limits.outputBytes} bytes`),
-  );
   createInterface({ input: child.stdout.pipe(output) }).on('line', hear);
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     errorOutput = (errorOutput + text).slice(-MAX_ERROR_OUTPUT);
@@ -213,9 +224,10 @@ const follow = async (
   );
   const ended = await exited;
   killGroup(child);
+  await groupEnded(child);
   over.abort();
+  if (child.pid !== undefined) await heard;
   unwatch();
-  if (child.pid !== undefined && !output.readableEnded) await once(output, 'close');
   await Promise.all(asking);
   return { result, fault, excess, ended, errorOutput };
 };

@@ -27,6 +27,8 @@ await serveTask(async (task, ask) => {
       return forever();
     case 'leave':
       return spawn('sleep', ['600'], { stdio: 'ignore' }).pid;
+    case 'escape':
+      return ask(spawn('sleep', ['600'], { stdio: 'inherit', detached: true }).pid);
     case 'output':
       process.stdout.write('x'.repeat(2_000_000));
       return forever();
