@@ -182,7 +182,7 @@ export const openPki = async (
       contentType: headers.get('content-type') ?? '',
       body: bytes.toString(),
     });
-    const isJson = headers.get('content-type') === 'application/json';
+    const isJson = bytes.length > 0 && headers.get('content-type') === 'application/json';
     const json = isJson ? JSON.parse(bytes.toString()) : undefined;
     const pieces = chunks.map(({ byteLength }) => byteLength);
     return { status: head.status, headers, bytes, pieces, json, data: json?.data };
