@@ -78,11 +78,14 @@ export interface Alarms {
   stop(): Promise<void>;
 }
 
+/** A forecast says nothing in its first minutes, in which other tests fill the disk of the machine: it waits as shipped. */
+const SHORTENED = /(?<!predict_linear.*\n *)\bfor: \w+$/gm;
+
 /** The alert rules as they are shipped, but for the time that they wait before they ring. */
 export const startAlarms = async (folder: string): Promise<Alarms> => {
   mkdirSync(folder);
   const rules = readFileSync(join(MONITORING, 'alerts.yaml'), 'utf8');
-  writeFileSync(join(folder, 'alerts.yaml'), rules.replaceAll(/ for: \w+$/gm, ' for: 0s'));
+  writeFileSync(join(folder, 'alerts.yaml'), rules.replaceAll(SHORTENED, 'for: 0s'));
   const targets = join(folder, 'targets.json');
   const jobs = new Map<string, string>();
   const announce = (): void => {

@@ -166,7 +166,11 @@ export const WAYS: readonly Way[] = [
   {
     route: /^POST \/sys\/mounts\/\{path\}$/,
     least: () => ({ type: 'sample' }),
-    values: () => ({ type: 'another', plugin_name: 'another' }),
+    values: ({ serial }) => ({
+      type: 'another',
+      plugin_name: 'another',
+      'config.description': `for ${serial}`,
+    }),
     observe: readBack,
   },
   {
