@@ -1,4 +1,8 @@
 import { workspaceUpgrades } from '../src/workspaces/model/domain/workspace-upgrades.ts';
+import {
+  findWorkspaceLocking,
+  workspaceLocks,
+} from '../src/workspaces/model/workspace-lock-records.ts';
 import { workspaceRecords } from '../src/workspaces/model/workspace-records.ts';
 import {
   findWorkspaceRuns,
@@ -17,9 +21,12 @@ export const storeUndivided = ({ store }: Harness, id: string): Promise<void> =>
     if (workspace === undefined) throw new Error(`${id} is gone`);
     const state = await findWorkspaceState(tx, workspace);
     const runs = await findWorkspaceRuns(tx, workspace);
-    const { 2: ofStates, 3: ofRuns } = workspaceUpgrades;
-    const older = ofStates.down(ofRuns.down({ ...workspace, state, runs }));
+    const locking = await findWorkspaceLocking(tx, workspace);
+    const { 2: ofStates, 3: ofRuns, 4: ofLocks } = workspaceUpgrades;
+    const whole = { ...workspace, state, runs, locking };
+    const older = ofStates.down(ofRuns.down(ofLocks.down(whole)));
     tx.write(workspaceRecords.path(id), Buffer.from(JSON.stringify(older)));
     workspaceStates.delete(tx, id);
     workspaceRuns.delete(tx, id);
+    workspaceLocks.delete(tx, id);
   });

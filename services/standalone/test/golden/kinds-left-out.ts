@@ -18,6 +18,7 @@ export const KINDS_LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
     'node/replicas/…',
     'node/replication/requests/…',
   ],
+  'was declared after the newest golden store was made': ['shared/workspace-locks/…'],
   'needs an assessment of a workspace': ['shared/workspace-assessments/…'],
   'needs an object storage': ['shared/object-owner/…'],
   'needs the built-in runner with Terraform': ['shared/runner-turns/…'],

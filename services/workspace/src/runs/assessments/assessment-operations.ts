@@ -19,6 +19,7 @@ import { isAtLeast, resolveRuntimeVersion } from '../../workspaces/model/domain/
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
 import { FIRST_ASSESSING_RELEASE } from '../../workspaces/model/domain/workspace-assessments.ts';
 import { findWorkspaceAssessments } from '../../workspaces/model/workspace-assessments-records.ts';
+import { findWorkspaceLocking } from '../../workspaces/model/workspace-lock-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import { findWorkspaceRuns } from '../../workspaces/model/workspace-runs-records.ts';
 import { findWorkspaceState } from '../../workspaces/model/workspace-state-records.ts';
@@ -73,10 +74,11 @@ const listAssessed = async function* (context: RunsContext): AsyncGenerator<stri
 const loadFacts = async (reads: Reads, workspace: Workspace) => {
   const { pendingId, resourceCount, latestChangeAtMs } = await findWorkspaceState(reads, workspace);
   const { current } = await findWorkspaceRuns(reads, workspace);
+  const { lock } = await findWorkspaceLocking(reads, workspace);
   return {
     assessments: await findWorkspaceAssessments(reads, workspace),
     currentRunStatus: current?.status,
-    isLocked: workspace.lock !== null || pendingId !== null,
+    isLocked: lock !== null || pendingId !== null,
     resourceCount,
     latestChangeAtMs,
   };

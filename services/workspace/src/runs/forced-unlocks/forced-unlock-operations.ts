@@ -1,6 +1,6 @@
 import { KeelsonError } from '@keelson/errors';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import { readableOnly, type Transaction } from '@keelson/storage';
+import { readableOnly, type Transaction, unlessDamaged } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import {
   withoutPendingState,
@@ -11,10 +11,14 @@ import {
   requireWorkspace,
   type WorkspaceAccessResult,
 } from '../../workspaces/access/access-operations.ts';
-import type { Lock } from '../../workspaces/model/domain/lock.ts';
+import type { LockHolder } from '../../workspaces/model/domain/lock.ts';
+import {
+  findWorkspaceLocking,
+  storeWorkspaceLocking,
+} from '../../workspaces/model/workspace-lock-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
-import { type ForcedUnlock, isExecuting, type Run } from '../model/domain/run.ts';
-import { runRecords } from '../model/run-records.ts';
+import { type ForcedUnlock, isExecuting, needsLock, type Run } from '../model/domain/run.ts';
+import { openRuns, runRecords } from '../model/run-records.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
 
 /** The principal that forces an unlock: a user, a team, or an organization through its token. */
@@ -26,7 +30,7 @@ const toForcer = ({ kind, id }: Principal): ForcedUnlock['by'] => {
 /** Records the forced unlock on the run that held the lock; undefined when no run that can be read held it. */
 const noteForcedUnlock = async (
   tx: Transaction,
-  { holder }: Lock,
+  holder: LockHolder,
   by: ForcedUnlock['by'],
   atMs: number,
 ): Promise<Run | undefined> => {
@@ -38,6 +42,18 @@ const noteForcedUnlock = async (
   return forced;
 };
 
+/** The run that an agent executes with the lock, which holds it if that cannot be read; undefined if there is none. */
+const findWorkingRun = async (
+  tx: Transaction,
+  workspaceId: string,
+): Promise<LockHolder | undefined> => {
+  for (const id of await openRuns.keys(tx, [workspaceId])) {
+    const run = await runRecords.find(readableOnly(tx), id);
+    if (run !== undefined && needsLock(run) && isExecuting(run.status)) return { kind: 'run', id };
+  }
+  return undefined;
+};
+
 /** A workspace unlocked by force, and the run that held the lock, if it was a run. */
 export interface ForcedWorkspace extends WorkspaceAccessResult {
   readonly run: Run | undefined;
@@ -46,7 +62,7 @@ export interface ForcedWorkspace extends WorkspaceAccessResult {
 /**
  * Unlocks a workspace whoever holds the lock. The pending state of the holder is discarded, unless the holder
  * is a run with an active agent: this run may still store its state, and no other run starts before its phase
- * ends.
+ * ends. A lock that cannot be read is removed as well.
  * @throws KeelsonError `workspace.already_unlocked`
  */
 export const forceUnlockWorkspace = (
@@ -57,13 +73,19 @@ export const forceUnlockWorkspace = (
   store.transact(async (tx) => {
     const access = await requireWorkspace(tx, principal, { workspaceId }, 'canForceUnlock');
     const { workspace } = access;
-    if (workspace.lock === null) throw new KeelsonError('workspace.already_unlocked');
-    const run = await noteForcedUnlock(tx, workspace.lock, toForcer(principal), clock.nowMs());
-    const unlocked = { ...workspace, lock: null };
-    const next =
-      run !== undefined && isExecuting(run.status)
-        ? { ...unlocked, unlockedRunId: run.id }
-        : await withPromotedState(tx, await withoutPendingState(tx, unlocked));
-    workspaceRecords.write(tx, [workspaceId], next);
+    const locking = await unlessDamaged(findWorkspaceLocking(tx, workspace));
+    if (locking?.lock === null) throw new KeelsonError('workspace.already_unlocked');
+    const by = toForcer(principal);
+    const holder = locking?.lock.holder ?? (await findWorkingRun(tx, workspaceId));
+    const run = holder && (await noteForcedUnlock(tx, holder, by, clock.nowMs()));
+    const isWorking = run !== undefined && isExecuting(run.status);
+    const unlocked = storeWorkspaceLocking(tx, workspace, {
+      lock: null,
+      unlockedRunId: isWorking ? run.id : (locking?.unlockedRunId ?? null),
+    });
+    const next = isWorking
+      ? unlocked
+      : await withPromotedState(tx, await withoutPendingState(tx, unlocked));
+    if (next !== workspace) workspaceRecords.write(tx, [workspaceId], next);
     return { ...(await loadWorkspaceAccess(tx, access, next)), run };
   });

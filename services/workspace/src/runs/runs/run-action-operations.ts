@@ -2,6 +2,7 @@
 import { KeelsonError } from '@keelson/errors';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { WorkspacePermission } from '../../workspaces/access/domain/workspace-permissions.ts';
+import { findWorkspaceLocking } from '../../workspaces/model/workspace-lock-records.ts';
 import { isDiscardable, type Run, STATUS_AFTER } from '../model/domain/run.ts';
 import { runRecords } from '../model/run-records.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
@@ -59,7 +60,7 @@ export const forceExecuteRun = (
         text: 'you are not authorized to force the execution of this run',
       });
     }
-    const holder = workspace.lock?.holder;
+    const holder = (await findWorkspaceLocking(tx, workspace)).lock?.holder;
     const blocking = holder?.kind === 'run' ? await runRecords.find(tx, holder.id) : undefined;
     if (run.status !== 'pending' || blocking === undefined || !isDiscardable(blocking.status)) {
       throw new KeelsonError('workspace.conflict', {

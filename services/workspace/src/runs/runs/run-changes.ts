@@ -20,6 +20,10 @@ import {
   findWorkspaceAssessments,
   storeWorkspaceAssessments,
 } from '../../workspaces/model/workspace-assessments-records.ts';
+import {
+  findWorkspaceLocking,
+  storeWorkspaceLocking,
+} from '../../workspaces/model/workspace-lock-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import {
   findWorkspaceRuns,
@@ -45,16 +49,20 @@ const holds = (lock: Lock | null, run: Run): boolean =>
 
 /**
  * The workspace after a change of a run. A run that has ended releases the lock; a run that lost the lock by
- * force stops blocking others when its phase ends. Its pending state will not be uploaded any more.
+ * force stops blocking others when its phase ends. Its pending state will not be uploaded any more. A run ends
+ * also if it cannot be read who holds the lock, which then stays until it is removed by force.
  */
 const released = async (tx: Transaction, workspace: Workspace, run: Run): Promise<Workspace> => {
-  if (isFinal(run.status) && holds(workspace.lock, run)) {
-    const unlocked = await withoutPendingState(tx, { ...workspace, lock: null });
-    return withPromotedState(tx, unlocked);
+  const locking = await unlessDamaged(findWorkspaceLocking(tx, workspace));
+  if (locking === undefined) return workspace;
+  if (isFinal(run.status) && holds(locking.lock, run)) {
+    const unlocked = storeWorkspaceLocking(tx, workspace, { ...locking, lock: null });
+    return withPromotedState(tx, await withoutPendingState(tx, unlocked));
   }
-  if (workspace.unlockedRunId !== run.id || isExecuting(run.status)) return workspace;
-  const left = await withoutPendingStateOf(tx, { ...workspace, unlockedRunId: null }, run.id);
-  return left.lock === null ? withPromotedState(tx, left) : left;
+  if (locking.unlockedRunId !== run.id || isExecuting(run.status)) return workspace;
+  const next = storeWorkspaceLocking(tx, workspace, { ...locking, unlockedRunId: null });
+  const left = await withoutPendingStateOf(tx, next, run.id);
+  return locking.lock === null ? withPromotedState(tx, left) : left;
 };
 
 /** Queues a report of the run's step to the provider of the commit that has started it. */
@@ -201,10 +209,11 @@ export const startPhase = async (
   if (workspace === undefined || started === undefined) return undefined;
   const next = { ...started, agentPoolId: agent.poolId, agentId: agent.id };
   if (!needsLock(next)) return storeStarted(tx, workspace, next);
-  if (workspace.unlockedRunId !== null) return undefined;
-  if (workspace.lock !== null && !holds(workspace.lock, run)) return undefined;
-  if (workspace.lock !== null) return storeStarted(tx, workspace, next);
+  const locking = await findWorkspaceLocking(tx, workspace);
+  if (locking.unlockedRunId !== null) return undefined;
+  if (locking.lock !== null && !holds(locking.lock, run)) return undefined;
+  if (locking.lock !== null) return storeStarted(tx, workspace, next);
   const holder = { kind: 'run', id: run.id } as const;
   const lock = { holder, reason: run.message, lockedAtMs: nowMs };
-  return storeStarted(tx, { ...workspace, lock }, next);
+  return storeStarted(tx, storeWorkspaceLocking(tx, workspace, { ...locking, lock }), next);
 };

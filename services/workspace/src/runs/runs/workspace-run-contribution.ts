@@ -122,7 +122,7 @@ export const WORKSPACE_RUN_CONTRIBUTION = workspaceContribution({
       prepare:
         ({ context }) =>
         async (access) => {
-          const holder = access.workspace.lock?.holder;
+          const holder = access.locking.lock?.holder;
           return holder?.kind === 'run' ? loadRun(context.store, access, holder.id) : [];
         },
     },

@@ -14,6 +14,7 @@ import type { WorkspacePermission } from '../../workspaces/access/domain/workspa
 import { KIND_NAMES, toHolder } from '../../workspaces/locking/lock-holder.ts';
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
 import type { WorkspaceState } from '../../workspaces/model/domain/workspace-state.ts';
+import { findWorkspaceLocking } from '../../workspaces/model/workspace-lock-records.ts';
 import {
   findWorkspaceState,
   storeWorkspaceState,
@@ -59,7 +60,12 @@ export const requireCurrentState = async (
   return { ...access, version };
 };
 
-const requireWriter = ({ lock, unlockedRunId }: Workspace, principal: Principal): void => {
+const requireWriter = async (
+  reads: Reads,
+  workspace: Workspace,
+  principal: Principal,
+): Promise<void> => {
+  const { lock, unlockedRunId } = await findWorkspaceLocking(reads, workspace);
   const refusal = decideWriter(lock, unlockedRunId, toHolder(principal));
   switch (refusal?.kind) {
     case undefined:
@@ -147,7 +153,7 @@ export const requireWritable = async (
     { workspaceId },
     'canCreateStateVersions',
   );
-  requireWriter(access.workspace, principal);
+  await requireWriter(reads, access.workspace, principal);
   return access;
 };
 
@@ -246,7 +252,7 @@ export const rollBackState = (
   store.transact(async (tx) => {
     const access = await requireWorkspace(tx, principal, { workspaceId }, 'canCreateStateVersions');
     const { workspace } = access;
-    requireWriter(workspace, principal);
+    await requireWriter(tx, workspace, principal);
     const target = await stateVersionRecords.find(tx, targetId);
     if (target?.workspaceId !== workspaceId) throw notFound('state version');
     if (target.status !== 'finalized') {

@@ -1,14 +1,17 @@
 import type { Reads } from '@keelson/storage';
+import type { WorkspaceLocking } from '../model/domain/lock.ts';
 import type { WorkspaceAssessments } from '../model/domain/workspace-assessments.ts';
 import type { WorkspaceRuns } from '../model/domain/workspace-runs.ts';
 import type { WorkspaceState } from '../model/domain/workspace-state.ts';
 import { findWorkspaceAssessments } from '../model/workspace-assessments-records.ts';
+import { findWorkspaceLocking } from '../model/workspace-lock-records.ts';
 import { findWorkspaceRuns } from '../model/workspace-runs-records.ts';
 import { findWorkspaceState } from '../model/workspace-state-records.ts';
 import type { WorkspaceAccessResult } from './access-operations.ts';
 
 /** A workspace with what its documents show and decisions about its settings do not need. */
 export interface ShownWorkspace extends WorkspaceAccessResult {
+  readonly locking: WorkspaceLocking;
   readonly state: WorkspaceState;
   readonly runs: WorkspaceRuns;
   /** undefined before the first. */
@@ -21,6 +24,7 @@ export const loadShown = async (
   access: WorkspaceAccessResult,
 ): Promise<ShownWorkspace> => ({
   ...access,
+  locking: await findWorkspaceLocking(reads, access.workspace),
   state: await findWorkspaceState(reads, access.workspace),
   runs: await findWorkspaceRuns(reads, access.workspace),
   assessments: await findWorkspaceAssessments(reads, access.workspace),

@@ -6,7 +6,7 @@ import { loadWorkspaceAccess, type WorkspaceAccessResult } from './access-operat
 
 /**
  * Changes one workspace in a transaction, which `change` may refuse by throwing; returns the changed
- * workspace.
+ * workspace. Its record is written unless `change` returns the same.
  */
 export const changeWorkspace = (
   context: ServiceContext,
@@ -16,6 +16,6 @@ export const changeWorkspace = (
   context.store.transact(async (tx) => {
     const access = await load(tx);
     const workspace = await change(access, tx);
-    workspaceRecords.write(tx, [workspace.id], workspace);
+    if (workspace !== access.workspace) workspaceRecords.write(tx, [workspace.id], workspace);
     return loadWorkspaceAccess(tx, access, workspace);
   });

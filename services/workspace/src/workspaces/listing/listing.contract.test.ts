@@ -227,8 +227,6 @@ const UNLISTED = {
   source: 'tfe-api',
   sourceName: null,
   sourceUrl: null,
-  lock: null,
-  unlockedRunId: null,
   sshKeyId: null,
   variableIds: [],
   currentConfigurationVersionId: null,

@@ -1,10 +1,12 @@
 /** The tables for lists of workspaces: everything that the paths of records cannot sort, search or filter. */
 import { defineProjection, type Projection } from '@keelson/storage';
 import { ownAutoDestroyAtMs } from '../model/domain/auto-destroy.ts';
+import { lockingOf } from '../model/domain/lock.ts';
 import { runsOf } from '../model/domain/workspace-runs.ts';
 import { parseActivityDurationMs } from '../model/domain/workspace-settings.ts';
 import { stateOf } from '../model/domain/workspace-state.ts';
 import { projectRecords } from '../model/project-records.ts';
+import { workspaceLocks } from '../model/workspace-lock-records.ts';
 import { workspaceRecords } from '../model/workspace-records.ts';
 import { workspaceRuns } from '../model/workspace-runs-records.ts';
 import { workspaceStates } from '../model/workspace-state-records.ts';
@@ -110,9 +112,9 @@ export const tagKey = (
 export const LISTING_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'workspace',
-    version: 6,
+    version: 7,
     source: workspaceRecords,
-    parts: { state: workspaceStates, runs: workspaceRuns },
+    parts: { state: workspaceStates, runs: workspaceRuns, locking: workspaceLocks },
     columns: {
       id: 'text',
       organization_id: 'text',
@@ -154,9 +156,10 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
         ...(is_locked === 1 ? [LOCKED_KEY] : []),
       ];
     },
-    rows: (workspace, _, { state, runs }): WorkspaceRow[] => {
-      const { id, organizationId, projectId, name, settings, createdAtMs, lock } = workspace;
+    rows: (workspace, _, { state, runs, locking }): WorkspaceRow[] => {
+      const { id, organizationId, projectId, name, settings, createdAtMs } = workspace;
       const { current } = runsOf(workspace, runs);
+      const { lock } = lockingOf(workspace, locking);
       const lower = name.toLowerCase();
       const { latestChangeAtMs } = stateOf(workspace, state);
       const ownAtMs = ownAutoDestroyAtMs({ settings, latestChangeAtMs });

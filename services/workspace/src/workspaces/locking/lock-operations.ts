@@ -8,6 +8,7 @@ import { requireWorkspace, type WorkspaceAccessResult } from '../access/access-o
 import { changeWorkspace } from '../access/workspace-change-operations.ts';
 import { decideLock, decideUnlock, type Lock, type LockHolder } from '../model/domain/lock.ts';
 import type { Workspace } from '../model/domain/workspace.ts';
+import { findWorkspaceLocking, storeWorkspaceLocking } from '../model/workspace-lock-records.ts';
 import { findWorkspaceState } from '../model/workspace-state-records.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
 import { KIND_NAMES, toHolder } from './lock-holder.ts';
@@ -52,9 +53,10 @@ export const lockWorkspace = (
     (tx) => requireWorkspace(tx, principal, { workspaceId }, 'canLock'),
     async ({ workspace, ...owner }, tx) => {
       const wanted = { holder: toHolder(principal), reason, lockedAtMs: context.clock.nowMs() };
-      const decision = decideLock(workspace.lock, wanted);
+      const locking = await findWorkspaceLocking(tx, workspace);
+      const decision = decideLock(locking.lock, wanted);
       if (decision.kind === 'held') throw await heldBy(tx, owner, decision.by);
-      return { ...workspace, lock: decision.lock };
+      return storeWorkspaceLocking(tx, workspace, { ...locking, lock: decision.lock });
     },
   );
 
@@ -84,7 +86,8 @@ export const unlockWorkspace = (
     context,
     (tx) => requireWorkspace(tx, principal, { workspaceId }, 'canUnlock'),
     async ({ workspace }, tx) => {
-      const decision = decideUnlock(workspace.lock, toHolder(principal));
+      const locking = await findWorkspaceLocking(tx, workspace);
+      const decision = decideUnlock(locking.lock, toHolder(principal));
       switch (decision.kind) {
         case 'not_locked':
           throw new KeelsonError('workspace.already_unlocked');
@@ -96,7 +99,11 @@ export const unlockWorkspace = (
         case 'unlocked':
           if ((await findWorkspaceState(tx, workspace)).pendingId !== null)
             throw new KeelsonError('workspace.state_pending');
-          return withUnlockSteps(context, tx, { ...workspace, lock: null });
+          return withUnlockSteps(
+            context,
+            tx,
+            storeWorkspaceLocking(tx, workspace, { ...locking, lock: null }),
+          );
       }
     },
   );

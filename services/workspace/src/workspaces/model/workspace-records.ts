@@ -6,7 +6,7 @@ import { workspaceUpgrades } from './domain/workspace-upgrades.ts';
 /** Keyed by `ws-…`. */
 export const workspaceRecords = collection('workspaces', {
   scope: 'shared',
-  version: 3,
+  version: 4,
   shape: workspaceShape,
   upgrades: workspaceUpgrades,
 });

@@ -1,7 +1,12 @@
 import { collection, type Reads, type Transaction } from '@keelson/storage';
 import { storePart } from './divided-workspace.ts';
 import type { Workspace } from './domain/workspace.ts';
-import { runsOf, type WorkspaceRuns, workspaceRunsShape } from './domain/workspace-runs.ts';
+import {
+  NO_RUNS,
+  runsOf,
+  type WorkspaceRuns,
+  workspaceRunsShape,
+} from './domain/workspace-runs.ts';
 
 /** Summaries of runs, keyed by `ws-…`. A run writes them, and not the workspace with its settings. */
 export const workspaceRuns = collection('workspace-runs', {
@@ -22,4 +27,4 @@ export const storeWorkspaceRuns = (
   tx: Transaction,
   workspace: Workspace,
   runs: WorkspaceRuns,
-): Workspace => storePart(tx, workspace, 'runs', workspaceRuns, runs);
+): Workspace => storePart(tx, workspace, 'runs', workspaceRuns, runs, NO_RUNS);

@@ -1,7 +1,12 @@
 import { collection, type Reads, type Transaction } from '@keelson/storage';
 import { storePart } from './divided-workspace.ts';
 import type { Workspace } from './domain/workspace.ts';
-import { stateOf, type WorkspaceState, workspaceStateShape } from './domain/workspace-state.ts';
+import {
+  initialState,
+  stateOf,
+  type WorkspaceState,
+  workspaceStateShape,
+} from './domain/workspace-state.ts';
 import { workspaceRecords } from './workspace-records.ts';
 
 /** Summaries of states, keyed by `ws-…`. An upload writes them, and not the workspace with its settings. */
@@ -23,7 +28,8 @@ export const storeWorkspaceState = (
   tx: Transaction,
   workspace: Workspace,
   state: WorkspaceState,
-): Workspace => storePart(tx, workspace, 'state', workspaceStates, state);
+): Workspace =>
+  storePart(tx, workspace, 'state', workspaceStates, state, initialState(workspace.createdAtMs));
 
 /** Stores the summary, and the workspace if that changes by it. */
 export const writeWorkspaceState = (

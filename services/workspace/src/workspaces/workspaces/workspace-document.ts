@@ -184,8 +184,16 @@ export const toWorkspaceResource = (
   access: ShownWorkspace,
   sitePolicy: RetentionPolicy | null,
 ): ResourceOf<typeof WORKSPACE> => {
-  const { workspace, state, project, organization, permissions, oauthClient, repositoryHook } =
-    access;
+  const {
+    workspace,
+    locking,
+    state,
+    project,
+    organization,
+    permissions,
+    oauthClient,
+    repositoryHook,
+  } = access;
   const { vcsRepo, autoDestroyAtMs: _, runtimeVersion, ...settings } = workspace.settings;
   const execution = decideEffectiveExecution(
     workspace.ownExecution,
@@ -217,8 +225,8 @@ export const toWorkspaceResource = (
       environment: 'default',
       'execution-mode': execution.mode,
       operations: execution.mode !== 'local',
-      locked: workspace.lock !== null,
-      'locked-reason': workspace.lock?.reason ?? '',
+      locked: locking.lock !== null,
+      'locked-reason': locking.lock?.reason ?? '',
       'oauth-client-name': oauthClient && clientName(oauthClient),
       permissions: toKebabKeys(permissions),
       'can-queue-destroy-plan': permissions.canQueueDestroy,
@@ -248,7 +256,7 @@ export const toWorkspaceResource = (
         `${self}/relationships/data-retention-policy`,
       ),
       'ssh-key': toOne('ssh-keys', workspace.sshKeyId),
-      'locked-by': toLockedBy(workspace.lock),
+      'locked-by': toLockedBy(locking.lock),
       vars: toMany('vars', permissions.canReadVariable ? workspace.variableIds : []),
       'remote-state-consumers': {
         links: { related: `${self}/relationships/remote-state-consumers` },

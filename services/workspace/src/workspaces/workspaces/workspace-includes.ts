@@ -34,9 +34,9 @@ const loadProject = async (
 
 const loadLockHolder = async (
   reads: Reads,
-  access: WorkspaceAccessResult,
+  access: ShownWorkspace,
 ): Promise<readonly Resource[]> => {
-  const holder = access.workspace.lock?.holder;
+  const holder = access.locking.lock?.holder;
   if (holder?.kind === 'user') {
     const user = await userRecords.find(reads, holder.id);
     return user === undefined ? [] : [toUserResource(user, false)];

@@ -47,6 +47,7 @@ import {
   type GivenSettings,
 } from '../model/domain/workspace-settings.ts';
 import { projectRecords } from '../model/project-records.ts';
+import { findWorkspaceLocking } from '../model/workspace-lock-records.ts';
 import { projectWorkspaces, workspaceNames, workspaceRecords } from '../model/workspace-records.ts';
 import { findWorkspaceState } from '../model/workspace-state-records.ts';
 import { requireConnection } from '../oauth/connection-operations.ts';
@@ -179,8 +180,6 @@ export const createWorkspace = (
       ownExecution: decideOwnExecution(given.execution, null),
       source: 'tfe-api',
       ...creation,
-      lock: null,
-      unlockedRunId: null,
       tagBindings: decideBindings(given, [], nowMs),
       sshKeyId: null,
       variableIds: [],
@@ -328,9 +327,10 @@ export const safeDeleteWorkspace = (
 ): Promise<void> =>
   context.store.transact(async (tx) => {
     const { workspace } = await requireWorkspace(tx, principal, address, 'canDestroy');
-    if (workspace.lock !== null) throw new KeelsonError('workspace.delete_locked');
+    const { lock, unlockedRunId } = await findWorkspaceLocking(tx, workspace);
+    if (lock !== null) throw new KeelsonError('workspace.delete_locked');
     const { pendingId, resourceCount } = await findWorkspaceState(tx, workspace);
-    if (pendingId !== null || workspace.unlockedRunId !== null)
+    if (pendingId !== null || unlockedRunId !== null)
       throw new KeelsonError('workspace.delete_processing');
     if (resourceCount > 0) {
       throw new KeelsonError('workspace.delete_managing', { count: resourceCount });

@@ -1,4 +1,4 @@
-import type { Shaped } from '@keelson/storage/shape';
+import { nullable, type Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
 
 /**
@@ -20,6 +20,25 @@ export const lockShape = Type.Object({
   lockedAtMs: Type.Number(),
 });
 export type Lock = Shaped<typeof lockShape>;
+
+/** Who may write states and start runs that need the lock. */
+export const workspaceLockingShape = Type.Object({
+  lock: nullable(lockShape),
+  /**
+   * The run (`run-…`) that lost the lock by force while an agent worked on it. Until its phase ends, the run
+   * may still write states and no other run starts. Null if there is none.
+   */
+  unlockedRunId: nullable(Type.String()),
+});
+export type WorkspaceLocking = Shaped<typeof workspaceLockingShape>;
+
+export const UNLOCKED: WorkspaceLocking = { lock: null, unlockedRunId: null };
+
+/** @param stored what is in a record of its own, if there is one */
+export const lockingOf = (
+  { locking }: { readonly locking?: WorkspaceLocking | undefined },
+  stored: WorkspaceLocking | undefined,
+): WorkspaceLocking => locking ?? stored ?? UNLOCKED;
 
 export type LockDecision =
   | { readonly kind: 'locked'; readonly lock: Lock }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { UNLOCKED, type WorkspaceLocking } from './lock.ts';
 import { NO_RUNS } from './workspace-runs.ts';
 import { initialState, type WorkspaceState } from './workspace-state.ts';
 
@@ -27,5 +28,16 @@ export const workspaceUpgrades = {
     up: ({ runs, ...workspace }: Stored): Stored =>
       runs === undefined || isDeepStrictEqual(runs, NO_RUNS) ? workspace : { ...workspace, runs },
     down: ({ runs = NO_RUNS, ...workspace }: Stored): Stored => ({ ...workspace, runs }),
+  },
+  /** The lock and the run that lost it are one value, absent if there is neither, or in a record of its own. */
+  4: {
+    up: ({ lock, unlockedRunId, ...workspace }: Stored): Stored =>
+      lock === null && unlockedRunId === null
+        ? workspace
+        : { ...workspace, locking: { lock, unlockedRunId } },
+    down: ({ locking = UNLOCKED, ...workspace }: Stored): Stored => ({
+      ...workspace,
+      ...(locking as WorkspaceLocking),
+    }),
   },
 };

@@ -2,7 +2,7 @@ import { nullable, type Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
 import { executionShape } from '../../../base/execution/domain/execution.ts';
 import { retentionPolicyShape } from '../../../base/retention/domain/retention-policy.ts';
-import { lockShape } from './lock.ts';
+import { workspaceLockingShape } from './lock.ts';
 import { tagBindingShape } from './tag-binding.ts';
 import { workspaceAssessmentsShape } from './workspace-assessments.ts';
 import { workspaceRunsShape } from './workspace-runs.ts';
@@ -63,12 +63,8 @@ export const workspaceShape = Type.Object({
   source: Type.String(),
   sourceName: nullable(Type.String()),
   sourceUrl: nullable(Type.String()),
-  lock: nullable(lockShape),
-  /**
-   * The run (`run-…`) that lost the lock by force while an agent worked on it. Until its phase ends, the run
-   * may still write states and no other run starts. Null if there is none.
-   */
-  unlockedRunId: nullable(Type.String()),
+  /** Absent before the first lock, and once it is in a record of its own. */
+  locking: Type.Optional(workspaceLockingShape),
   /** Own bindings in order of creation; those without a value are the flat tags. */
   tagBindings: Type.Array(tagBindingShape),
   sshKeyId: nullable(Type.String()),
