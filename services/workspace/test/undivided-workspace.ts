@@ -1,3 +1,7 @@
+import {
+  autoDestroyOutcomes,
+  findAutoDestroyOutcome,
+} from '../src/workspaces/model/auto-destroy-records.ts';
 import { workspaceUpgrades } from '../src/workspaces/model/domain/workspace-upgrades.ts';
 import {
   findWorkspaceLocking,
@@ -21,12 +25,14 @@ export const storeUndivided = ({ store }: Harness, id: string): Promise<void> =>
     if (workspace === undefined) throw new Error(`${id} is gone`);
     const state = await findWorkspaceState(tx, workspace);
     const runs = await findWorkspaceRuns(tx, workspace);
+    const autoDestroyed = (await findAutoDestroyOutcome(tx, workspace)) ?? undefined;
     const locking = await findWorkspaceLocking(tx, workspace);
     const { 2: ofStates, 3: ofRuns, 4: ofLocks } = workspaceUpgrades;
-    const whole = { ...workspace, state, runs, locking };
+    const whole = { ...workspace, state, runs, locking, autoDestroyed };
     const older = ofStates.down(ofRuns.down(ofLocks.down(whole)));
     tx.write(workspaceRecords.path(id), Buffer.from(JSON.stringify(older)));
     workspaceStates.delete(tx, id);
     workspaceRuns.delete(tx, id);
     workspaceLocks.delete(tx, id);
+    autoDestroyOutcomes.delete(tx, id);
   });

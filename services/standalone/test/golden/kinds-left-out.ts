@@ -19,6 +19,7 @@ export const KINDS_LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
     'node/replication/requests/…',
   ],
   'was declared after the newest golden store was made': ['shared/workspace-locks/…'],
+  'needs a workspace that was due to be destroyed': ['shared/auto-destroy-outcomes/…'],
   'needs an assessment of a workspace': ['shared/workspace-assessments/…'],
   'needs an object storage': ['shared/object-owner/…'],
   'needs the built-in runner with Terraform': ['shared/runner-turns/…'],

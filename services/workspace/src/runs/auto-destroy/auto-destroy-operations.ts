@@ -5,6 +5,10 @@ import { decideEffectiveExecution } from '../../base/execution/domain/execution.
 import { organizationRecords } from '../../identity/model/organization-records.ts';
 import { configurationVersionRecords } from '../../state/configuration-versions/configuration-version-records.ts';
 import type { WorkspaceTables } from '../../workspaces/listing/workspace-projections.ts';
+import {
+  findAutoDestroyOutcome,
+  storeAutoDestroyOutcome,
+} from '../../workspaces/model/auto-destroy-records.ts';
 import { decideAutoDestroy } from '../../workspaces/model/domain/auto-destroy.ts';
 import { type AutoDestroyStatus } from '../../workspaces/model/domain/workspace.ts';
 import { projectRecords } from '../../workspaces/model/project-records.ts';
@@ -65,7 +69,8 @@ const destroyOne = (
     const nowMs = context.clock.nowMs();
     const { latestChangeAtMs, resourceCount } = await findWorkspaceState(tx, workspace);
     const { atMs } = decideAutoDestroy({ ...workspace, latestChangeAtMs }, project);
-    if (atMs === null || atMs > nowMs || workspace.autoDestroyed?.atMs === atMs) return;
+    const before = await unlessDamaged(findAutoDestroyOutcome(tx, workspace));
+    if (atMs === null || atMs > nowMs || before?.atMs === atMs) return;
     const { mode } = decideEffectiveExecution(
       workspace.ownExecution,
       project.ownExecution,
@@ -74,14 +79,22 @@ const destroyOne = (
     const versionId = workspace.currentConfigurationVersionId;
     const version =
       versionId === null ? undefined : await configurationVersionRecords.find(tx, versionId);
-    const decide = (status: AutoDestroyStatus) => ({
-      ...workspace,
-      autoDestroyed: { atMs, status },
-    });
+    const decide = (status: AutoDestroyStatus) =>
+      storeAutoDestroyOutcome(tx, workspace, { atMs, status });
+    const end = (status: AutoDestroyStatus): void => {
+      const next = decide(status);
+      if (next !== workspace) workspaceRecords.write(tx, [workspaceId], next);
+    };
     if (resourceCount === 0) {
-      workspaceRecords.write(tx, [workspaceId], decide('nothing-to-destroy'));
-    } else if (version === undefined || mode === 'local' || !workspace.settings.allowDestroyPlan) {
-      workspaceRecords.write(tx, [workspaceId], decide('errored'));
+      end('nothing-to-destroy');
+    } else if (
+      // If it cannot be read whether this was done, nothing is destroyed again.
+      before === undefined ||
+      version === undefined ||
+      mode === 'local' ||
+      !workspace.settings.allowDestroyPlan
+    ) {
+      end('errored');
     } else {
       const given = { isDestroy: true, autoApply: true, message: 'Scheduled auto-destroy' };
       const origin = {

@@ -1,5 +1,7 @@
 import type { Reads } from '@keelson/storage';
+import { findAutoDestroyOutcome } from '../model/auto-destroy-records.ts';
 import type { WorkspaceLocking } from '../model/domain/lock.ts';
+import type { AutoDestroyOutcome } from '../model/domain/workspace.ts';
 import type { WorkspaceAssessments } from '../model/domain/workspace-assessments.ts';
 import type { WorkspaceRuns } from '../model/domain/workspace-runs.ts';
 import type { WorkspaceState } from '../model/domain/workspace-state.ts';
@@ -16,6 +18,8 @@ export interface ShownWorkspace extends WorkspaceAccessResult {
   readonly runs: WorkspaceRuns;
   /** undefined before the first. */
   readonly assessments: WorkspaceAssessments | undefined;
+  /** Outcome of the last auto-destroy that was due; null before the first. */
+  readonly autoDestroyed: AutoDestroyOutcome | null;
 }
 
 /** @throws KeelsonError the same as `RecordCollection.find` */
@@ -28,4 +32,5 @@ export const loadShown = async (
   state: await findWorkspaceState(reads, access.workspace),
   runs: await findWorkspaceRuns(reads, access.workspace),
   assessments: await findWorkspaceAssessments(reads, access.workspace),
+  autoDestroyed: await findAutoDestroyOutcome(reads, access.workspace),
 });

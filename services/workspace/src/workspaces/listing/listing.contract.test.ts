@@ -230,7 +230,6 @@ const UNLISTED = {
   sshKeyId: null,
   variableIds: [],
   currentConfigurationVersionId: null,
-  autoDestroyed: null,
   retentionPolicy: null,
 };
 

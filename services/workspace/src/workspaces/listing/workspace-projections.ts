@@ -1,5 +1,6 @@
 /** The tables for lists of workspaces: everything that the paths of records cannot sort, search or filter. */
 import { defineProjection, type Projection } from '@keelson/storage';
+import { autoDestroyOutcomes } from '../model/auto-destroy-records.ts';
 import { ownAutoDestroyAtMs } from '../model/domain/auto-destroy.ts';
 import { lockingOf } from '../model/domain/lock.ts';
 import { runsOf } from '../model/domain/workspace-runs.ts';
@@ -114,7 +115,12 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
     table: 'workspace',
     version: 7,
     source: workspaceRecords,
-    parts: { state: workspaceStates, runs: workspaceRuns, locking: workspaceLocks },
+    parts: {
+      state: workspaceStates,
+      runs: workspaceRuns,
+      locking: workspaceLocks,
+      autoDestroyed: autoDestroyOutcomes,
+    },
     columns: {
       id: 'text',
       organization_id: 'text',
@@ -156,14 +162,14 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
         ...(is_locked === 1 ? [LOCKED_KEY] : []),
       ];
     },
-    rows: (workspace, _, { state, runs, locking }): WorkspaceRow[] => {
+    rows: (workspace, _, { state, runs, locking, autoDestroyed }): WorkspaceRow[] => {
       const { id, organizationId, projectId, name, settings, createdAtMs } = workspace;
       const { current } = runsOf(workspace, runs);
       const { lock } = lockingOf(workspace, locking);
       const lower = name.toLowerCase();
       const { latestChangeAtMs } = stateOf(workspace, state);
       const ownAtMs = ownAutoDestroyAtMs({ settings, latestChangeAtMs });
-      const handledAtMs = workspace.autoDestroyed?.atMs ?? 0;
+      const handledAtMs = (workspace.autoDestroyed ?? autoDestroyed)?.atMs ?? 0;
       return [
         {
           id,

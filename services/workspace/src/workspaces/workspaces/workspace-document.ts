@@ -204,7 +204,7 @@ export const toWorkspaceResource = (
   const self = `${API_PREFIX}/workspaces/${workspace.id}`;
   const { latestChangeAtMs } = state;
   const autoDestroy = decideAutoDestroy({ ...workspace, latestChangeAtMs }, project);
-  const { autoDestroyed } = workspace;
+  const { autoDestroyed } = access;
   return {
     id: workspace.id,
     type: 'workspaces',

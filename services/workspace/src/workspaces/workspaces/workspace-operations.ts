@@ -184,7 +184,6 @@ export const createWorkspace = (
       sshKeyId: null,
       variableIds: [],
       currentConfigurationVersionId: null,
-      autoDestroyed: null,
       retentionPolicy: null,
       createdAtMs: nowMs,
       updatedAtMs: nowMs,

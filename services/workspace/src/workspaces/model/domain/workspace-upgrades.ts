@@ -29,15 +29,20 @@ export const workspaceUpgrades = {
       runs === undefined || isDeepStrictEqual(runs, NO_RUNS) ? workspace : { ...workspace, runs },
     down: ({ runs = NO_RUNS, ...workspace }: Stored): Stored => ({ ...workspace, runs }),
   },
-  /** The lock and the run that lost it are one value, absent if there is neither, or in a record of its own. */
+  /**
+   * The lock and the run that lost it are one value, absent if there is neither. It and the outcome of an auto-destroy
+   * may be in records of their own.
+   */
   4: {
-    up: ({ lock, unlockedRunId, ...workspace }: Stored): Stored =>
-      lock === null && unlockedRunId === null
-        ? workspace
-        : { ...workspace, locking: { lock, unlockedRunId } },
-    down: ({ locking = UNLOCKED, ...workspace }: Stored): Stored => ({
+    up: ({ lock, unlockedRunId, autoDestroyed, ...workspace }: Stored): Stored => ({
+      ...workspace,
+      ...(lock === null && unlockedRunId === null ? {} : { locking: { lock, unlockedRunId } }),
+      ...(autoDestroyed === null ? {} : { autoDestroyed }),
+    }),
+    down: ({ locking = UNLOCKED, autoDestroyed = null, ...workspace }: Stored): Stored => ({
       ...workspace,
       ...(locking as WorkspaceLocking),
+      autoDestroyed,
     }),
   },
 };

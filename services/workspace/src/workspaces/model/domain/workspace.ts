@@ -51,6 +51,7 @@ export const autoDestroyOutcomeShape = Type.Object({
   atMs: Type.Number(),
   status: autoDestroyStatusShape,
 });
+export type AutoDestroyOutcome = Shaped<typeof autoDestroyOutcomeShape>;
 
 export const workspaceShape = Type.Object({
   id: Type.String(),
@@ -78,8 +79,8 @@ export const workspaceShape = Type.Object({
   runs: Type.Optional(workspaceRunsShape),
   /** Absent before the first health assessment, and once it is in a record of its own. */
   assessments: Type.Optional(workspaceAssessmentsShape),
-  /** Outcome of the last auto-destroy that was due. */
-  autoDestroyed: nullable(autoDestroyOutcomeShape),
+  /** The last one; absent before the first, and once it is in a record of its own. */
+  autoDestroyed: Type.Optional(autoDestroyOutcomeShape),
   /** null uses the organization's policy. */
   retentionPolicy: nullable(retentionPolicyShape),
   createdAtMs: Type.Number(),
