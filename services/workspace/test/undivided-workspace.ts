@@ -4,6 +4,10 @@ import {
 } from '../src/workspaces/model/auto-destroy-records.ts';
 import { workspaceUpgrades } from '../src/workspaces/model/domain/workspace-upgrades.ts';
 import {
+  findWorkspaceConfiguration,
+  workspaceConfigurations,
+} from '../src/workspaces/model/workspace-configuration-records.ts';
+import {
   findWorkspaceLocking,
   workspaceLocks,
 } from '../src/workspaces/model/workspace-lock-records.ts';
@@ -26,13 +30,15 @@ export const storeUndivided = ({ store }: Harness, id: string): Promise<void> =>
     const state = await findWorkspaceState(tx, workspace);
     const runs = await findWorkspaceRuns(tx, workspace);
     const autoDestroyed = (await findAutoDestroyOutcome(tx, workspace)) ?? undefined;
+    const configuration = await findWorkspaceConfiguration(tx, workspace);
     const locking = await findWorkspaceLocking(tx, workspace);
     const { 2: ofStates, 3: ofRuns, 4: ofLocks } = workspaceUpgrades;
-    const whole = { ...workspace, state, runs, locking, autoDestroyed };
+    const whole = { ...workspace, state, runs, locking, autoDestroyed, configuration };
     const older = ofStates.down(ofRuns.down(ofLocks.down(whole)));
     tx.write(workspaceRecords.path(id), Buffer.from(JSON.stringify(older)));
     workspaceStates.delete(tx, id);
     workspaceRuns.delete(tx, id);
     workspaceLocks.delete(tx, id);
+    workspaceConfigurations.delete(tx, id);
     autoDestroyOutcomes.delete(tx, id);
   });

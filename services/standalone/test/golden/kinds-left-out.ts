@@ -18,7 +18,10 @@ export const KINDS_LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
     'node/replicas/…',
     'node/replication/requests/…',
   ],
-  'was declared after the newest golden store was made': ['shared/workspace-locks/…'],
+  'was declared after the newest golden store was made': [
+    'shared/workspace-configurations/…',
+    'shared/workspace-locks/…',
+  ],
   'needs a workspace that was due to be destroyed': ['shared/auto-destroy-outcomes/…'],
   'needs an assessment of a workspace': ['shared/workspace-assessments/…'],
   'needs an object storage': ['shared/object-owner/…'],

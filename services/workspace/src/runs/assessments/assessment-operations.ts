@@ -19,6 +19,7 @@ import { isAtLeast, resolveRuntimeVersion } from '../../workspaces/model/domain/
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
 import { FIRST_ASSESSING_RELEASE } from '../../workspaces/model/domain/workspace-assessments.ts';
 import { findWorkspaceAssessments } from '../../workspaces/model/workspace-assessments-records.ts';
+import { findWorkspaceConfiguration } from '../../workspaces/model/workspace-configuration-records.ts';
 import { findWorkspaceLocking } from '../../workspaces/model/workspace-lock-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import { findWorkspaceRuns } from '../../workspaces/model/workspace-runs-records.ts';
@@ -100,8 +101,8 @@ const tryAssess = async (
   const release = resolveRuntimeVersion(runtimeVersion, context.runtimeVersions);
   if (release === undefined || !isAtLeast(release, FIRST_ASSESSING_RELEASE))
     return `assessments need a release from ${FIRST_ASSESSING_RELEASE}, and the runtime-version of the workspace is ${runtimeVersion}`;
-  const versionId = workspace.currentConfigurationVersionId ?? '';
-  const version = await configurationVersionRecords.find(tx, versionId);
+  const configuration = await findWorkspaceConfiguration(tx, workspace);
+  const version = await configurationVersionRecords.find(tx, configuration?.currentId ?? '');
   if (version?.status !== 'uploaded') return 'the workspace has no uploaded configuration';
   const missing = await findMissingExecutorOf(context, tx, workspace);
   if (missing !== undefined) return missing;

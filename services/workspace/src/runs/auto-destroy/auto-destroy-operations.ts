@@ -12,6 +12,7 @@ import {
 import { decideAutoDestroy } from '../../workspaces/model/domain/auto-destroy.ts';
 import { type AutoDestroyStatus } from '../../workspaces/model/domain/workspace.ts';
 import { projectRecords } from '../../workspaces/model/project-records.ts';
+import { findWorkspaceConfiguration } from '../../workspaces/model/workspace-configuration-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import { findWorkspaceState } from '../../workspaces/model/workspace-state-records.ts';
 import { findMissingExecutorOf } from '../executors/run-executor-operations.ts';
@@ -76,9 +77,8 @@ const destroyOne = (
       project.ownExecution,
       organization.defaultExecution,
     );
-    const versionId = workspace.currentConfigurationVersionId;
-    const version =
-      versionId === null ? undefined : await configurationVersionRecords.find(tx, versionId);
+    const configuration = await findWorkspaceConfiguration(tx, workspace);
+    const version = await configurationVersionRecords.find(tx, configuration?.currentId ?? '');
     const decide = (status: AutoDestroyStatus) =>
       storeAutoDestroyOutcome(tx, workspace, { atMs, status });
     const end = (status: AutoDestroyStatus): void => {

@@ -1,6 +1,7 @@
 /** The runs that an apply queues in other workspaces. */
 import { readableOnly, type Transaction, unlessDamaged } from '@keelson/storage';
 import { configurationVersionRecords } from '../../state/configuration-versions/configuration-version-records.ts';
+import { findWorkspaceConfiguration } from '../../workspaces/model/workspace-configuration-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import { hasRuns } from '../executors/run-executor-operations.ts';
 import { RUN_TRIGGER_SOURCE, type Run } from '../model/domain/run.ts';
@@ -23,9 +24,10 @@ export const queueTriggeredRuns = async (
   const source = await workspaceRecords.find(reads, run.workspaceId);
   for (const { workspaceId } of await loadRunTriggers(tx, run.workspaceId, 'outbound')) {
     const workspace = await workspaceRecords.find(reads, workspaceId);
-    const versionId = workspace?.currentConfigurationVersionId ?? '';
-    const version = await configurationVersionRecords.find(reads, versionId);
-    if (workspace === undefined || version?.status !== 'uploaded') continue;
+    if (workspace === undefined) continue;
+    const configuration = await findWorkspaceConfiguration(reads, workspace);
+    const version = await configurationVersionRecords.find(reads, configuration?.currentId ?? '');
+    if (version?.status !== 'uploaded') continue;
     if ((await unlessDamaged(hasRuns(tx, workspace))) !== true) continue;
     const given = {
       message: `Triggered by the apply of ${run.id} in workspace ${source?.name ?? run.workspaceId}`,

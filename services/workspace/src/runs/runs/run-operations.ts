@@ -11,6 +11,7 @@ import {
 import type { WorkspacePermission } from '../../workspaces/access/domain/workspace-permissions.ts';
 import { resolveRuntimeVersion } from '../../workspaces/model/domain/runtime-version.ts';
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
+import { findWorkspaceConfiguration } from '../../workspaces/model/workspace-configuration-records.ts';
 import { findMissingExecutor } from '../executors/run-executor-operations.ts';
 import type { Run } from '../model/domain/run.ts';
 import { runRecords } from '../model/run-records.ts';
@@ -114,10 +115,12 @@ export const createRun = (
       ...(await checkExecutor(context, tx, access)),
       ...checkRun(given, access, context),
     ]);
-    const versionId = configurationVersionId ?? workspace.currentConfigurationVersionId;
+    const versionId =
+      configurationVersionId ?? (await findWorkspaceConfiguration(tx, workspace))?.currentId;
     const version = await configurationVersionRecords.find(tx, versionId ?? '');
     if (version?.workspaceId !== workspaceId || version.status !== 'uploaded') {
-      const text = versionId === null ? missingConfiguration(workspace) : NO_SUCH_CONFIGURATION;
+      const text =
+        versionId === undefined ? missingConfiguration(workspace) : NO_SUCH_CONFIGURATION;
       refuseInvalid([{ pointer: CONFIGURATION_POINTER, text }]);
       throw notFound('configuration version');
     }

@@ -5,6 +5,7 @@ import type { Reads, Store, Transaction, TransactOptions } from '@keelson/storag
 import type { Kysely } from 'kysely';
 import { limitsOf } from '../../base/retention/domain/retention-policy.ts';
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
+import { findWorkspaceConfiguration } from '../../workspaces/model/workspace-configuration-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import { releaseContent } from '../contents/state-content-operations.ts';
 import type { ConfigurationVersion } from '../model/domain/configuration-version.ts';
@@ -28,12 +29,13 @@ const KEPT = 'uploaded';
 const findNeed = async (
   { stateSteps }: StateContext,
   reads: Reads,
-  { id, currentConfigurationVersionId }: Workspace,
+  workspace: Workspace,
   versionId: string,
 ): Promise<string | undefined> => {
-  if (currentConfigurationVersionId === versionId) return 'it is current';
+  const current = await findWorkspaceConfiguration(reads, workspace);
+  if (current?.currentId === versionId) return 'it is current';
   for (const step of stateSteps) {
-    const need = await step.findConfigurationNeed?.(reads, id, versionId);
+    const need = await step.findConfigurationNeed?.(reads, workspace.id, versionId);
     if (need !== undefined) return need;
   }
   return undefined;

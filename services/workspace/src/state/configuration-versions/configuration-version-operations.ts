@@ -10,6 +10,7 @@ import {
 } from '../../workspaces/access/access-operations.ts';
 import { requireAnnouncer } from '../../workspaces/access/upload-access-operations.ts';
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
+import { storeWorkspaceConfiguration } from '../../workspaces/model/workspace-configuration-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import type { StoredContent } from '../contents/domain/stored-content.ts';
 import {
@@ -102,11 +103,15 @@ export const storeUploaded = async (
     archive,
   };
   await configurationVersionRecords.write(tx, [version.id], uploaded);
-  const next = becomesCurrent(version)
-    ? { ...workspace, currentConfigurationVersionId: version.id, hasReadme: readme !== null }
+  const isCurrent = becomesCurrent(version);
+  const next = isCurrent
+    ? storeWorkspaceConfiguration(tx, workspace, {
+        currentId: version.id,
+        hasReadme: readme !== null,
+      })
     : workspace;
-  if (!version.speculative) storeReadme(tx, next === workspace ? version.id : workspace.id, readme);
-  workspaceRecords.write(tx, [workspace.id], next);
+  if (!version.speculative) storeReadme(tx, isCurrent ? workspace.id : version.id, readme);
+  if (next !== workspace) workspaceRecords.write(tx, [workspace.id], next);
   for (const step of context.stateSteps) {
     await step.onConfigurationUploaded?.(tx, { workspace: next, version: uploaded, mayApply });
   }

@@ -56,12 +56,12 @@ export const WORKSPACE_CONFIGURATION_CONTRIBUTION = workspaceContribution({
       readme: relatedOne('workspace-readme'),
     },
   },
-  relationships: ({ workspace }) => ({
+  relationships: ({ workspace, configuration }) => ({
     'current-configuration-version': toOne(
       'configuration-versions',
-      workspace.currentConfigurationVersionId,
+      configuration?.currentId ?? null,
     ),
-    readme: toOne('workspace-readme', workspace.hasReadme ? toReadmeId(workspace.id) : null),
+    readme: toOne('workspace-readme', configuration?.hasReadme ? toReadmeId(workspace.id) : null),
   }),
   includes: {
     readme: {
@@ -75,19 +75,17 @@ export const WORKSPACE_CONFIGURATION_CONTRIBUTION = workspaceContribution({
       types: ['configuration-versions'],
       prepare:
         ({ context }) =>
-        async ({ workspace, permissions }) =>
+        async ({ configuration, permissions }) =>
           permissions.canReadRun
-            ? loadConfigurationVersion(context.store, workspace.currentConfigurationVersionId)
+            ? loadConfigurationVersion(context.store, configuration?.currentId)
             : [],
     },
     'current_configuration_version.ingress_attributes': {
       types: ['ingress-attributes'],
       prepare:
         ({ context }) =>
-        async ({ workspace, permissions }) =>
-          permissions.canReadRun
-            ? loadIngress(context.store, workspace.currentConfigurationVersionId)
-            : [],
+        async ({ configuration, permissions }) =>
+          permissions.canReadRun ? loadIngress(context.store, configuration?.currentId) : [],
     },
   },
 });

@@ -2,7 +2,7 @@
 
 import { newResourceId } from '@keelson/jsonapi';
 import type { Commit } from '@keelson/repositories';
-import type { Transaction } from '@keelson/storage';
+import { type Transaction, unlessDamaged } from '@keelson/storage';
 import { hasRuns } from '../../runs/executors/run-executor-operations.ts';
 import { CONFIGURATION_SOURCE } from '../../runs/model/domain/run.ts';
 import { failWaitingRun } from '../../runs/runs/run-changes.ts';
@@ -24,6 +24,7 @@ import {
   repositoryWorkspaces,
   writeRepositoryHook,
 } from '../../workspaces/model/repository-records.ts';
+import { findWorkspaceConfiguration } from '../../workspaces/model/workspace-configuration-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import { findWorkspaceRuns } from '../../workspaces/model/workspace-runs-records.ts';
 import { noteDelivery } from '../hooks/delivery-records.ts';
@@ -97,12 +98,14 @@ const newVersion = (
 /** Whether the workspace's newest configuration is this commit already, after a push that was overtaken. */
 const hasCommit = async (
   tx: Transaction,
-  { currentConfigurationVersionId }: Workspace,
+  workspace: Workspace,
   event: RepositoryEvent,
   { commitSha }: Ingress,
 ): Promise<boolean> => {
   if (event.kind !== 'push') return false;
-  const version = await configurationVersionRecords.find(tx, currentConfigurationVersionId ?? '');
+  // If it cannot be read which configuration is current, this one replaces it.
+  const current = await unlessDamaged(findWorkspaceConfiguration(tx, workspace));
+  const version = await configurationVersionRecords.find(tx, current?.currentId ?? '');
   return version?.ingress?.commitSha === commitSha && version.ingress.tag === null;
 };
 

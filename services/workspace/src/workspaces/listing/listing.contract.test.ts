@@ -229,7 +229,6 @@ const UNLISTED = {
   sourceUrl: null,
   sshKeyId: null,
   variableIds: [],
-  currentConfigurationVersionId: null,
   retentionPolicy: null,
 };
 

@@ -7,7 +7,14 @@ import { workspaceRecords } from './workspace-records.ts';
  * The lock of a workspace, and summaries that the modules of states and of runs write, with the version of the workspace
  * from which each is in a record of its own.
  */
-const DIVIDED_IN = { state: 2, runs: 3, assessments: 3, locking: 4, autoDestroyed: 4 } as const;
+const DIVIDED_IN = {
+  state: 2,
+  runs: 3,
+  assessments: 3,
+  locking: 4,
+  autoDestroyed: 4,
+  configuration: 4,
+} as const;
 
 type Part = keyof typeof DIVIDED_IN;
 

@@ -183,7 +183,6 @@ export const createWorkspace = (
       tagBindings: decideBindings(given, [], nowMs),
       sshKeyId: null,
       variableIds: [],
-      currentConfigurationVersionId: null,
       retentionPolicy: null,
       createdAtMs: nowMs,
       updatedAtMs: nowMs,

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { UNLOCKED, type WorkspaceLocking } from './lock.ts';
+import type { WorkspaceConfiguration } from './workspace.ts';
 import { NO_RUNS } from './workspace-runs.ts';
 import { initialState, type WorkspaceState } from './workspace-state.ts';
 
@@ -30,19 +31,38 @@ export const workspaceUpgrades = {
     down: ({ runs = NO_RUNS, ...workspace }: Stored): Stored => ({ ...workspace, runs }),
   },
   /**
-   * The lock and the run that lost it are one value, absent if there is neither. It and the outcome of an auto-destroy
-   * may be in records of their own.
+   * The lock and the run that lost it are one value, absent if there is neither, and the current configuration is another.
+   * They and the outcome of an auto-destroy may be in records of their own.
    */
   4: {
-    up: ({ lock, unlockedRunId, autoDestroyed, ...workspace }: Stored): Stored => ({
+    up: ({
+      lock,
+      unlockedRunId,
+      autoDestroyed,
+      currentConfigurationVersionId: currentId,
+      hasReadme = false,
+      ...workspace
+    }: Stored): Stored => ({
       ...workspace,
       ...(lock === null && unlockedRunId === null ? {} : { locking: { lock, unlockedRunId } }),
       ...(autoDestroyed === null ? {} : { autoDestroyed }),
+      ...(currentId === null ? {} : { configuration: { currentId, hasReadme } }),
     }),
-    down: ({ locking = UNLOCKED, autoDestroyed = null, ...workspace }: Stored): Stored => ({
-      ...workspace,
-      ...(locking as WorkspaceLocking),
-      autoDestroyed,
-    }),
+    down: ({
+      locking = UNLOCKED,
+      autoDestroyed = null,
+      configuration,
+      ...workspace
+    }: Stored): Stored => {
+      const { currentId = null, ...readme } =
+        (configuration as Partial<WorkspaceConfiguration> | undefined) ?? {};
+      return {
+        ...workspace,
+        ...(locking as WorkspaceLocking),
+        autoDestroyed,
+        currentConfigurationVersionId: currentId,
+        ...readme,
+      };
+    },
   },
 };

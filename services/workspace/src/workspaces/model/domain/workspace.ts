@@ -53,6 +53,14 @@ export const autoDestroyOutcomeShape = Type.Object({
 });
 export type AutoDestroyOutcome = Shaped<typeof autoDestroyOutcomeShape>;
 
+/** The newest uploaded configuration version whose runs can apply. */
+export const workspaceConfigurationShape = Type.Object({
+  /** `cv-…`. */
+  currentId: Type.String(),
+  hasReadme: Type.Boolean(),
+});
+export type WorkspaceConfiguration = Shaped<typeof workspaceConfigurationShape>;
+
 export const workspaceShape = Type.Object({
   id: Type.String(),
   organizationId: Type.String(),
@@ -71,10 +79,8 @@ export const workspaceShape = Type.Object({
   sshKeyId: nullable(Type.String()),
   /** In order of creation. */
   variableIds: Type.Array(Type.String()),
-  /** The newest uploaded configuration version whose runs can apply. */
-  currentConfigurationVersionId: nullable(Type.String()),
-  /** Whether the current configuration has a README; absent before the first upload. */
-  hasReadme: Type.Optional(Type.Boolean()),
+  /** Absent before the first upload, and once it is in a record of its own. */
+  configuration: Type.Optional(workspaceConfigurationShape),
   /** Absent once it is in a record of its own. */
   runs: Type.Optional(workspaceRunsShape),
   /** Absent before the first health assessment, and once it is in a record of its own. */
