@@ -131,7 +131,7 @@ beforeAll(async () => {
       ...ofWorkspace,
     ],
     [`${W}/notification-configurations`, ...ofWorkspace],
-    [`${W}/vars`, ...ofWorkspace],
+    [`${W}/vars`, 'workspace-variables', ...ofWorkspace],
     [`${W}/relationships/tags`, ...ofWorkspace],
     [`${W}/relationships/remote-state-consumers`, ...ofWorkspace],
     [`/team-workspaces?filter[workspace][id]=${workspaceId}`, ...ofWorkspace],

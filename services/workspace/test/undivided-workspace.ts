@@ -20,6 +20,10 @@ import {
   findWorkspaceState,
   workspaceStates,
 } from '../src/workspaces/model/workspace-state-records.ts';
+import {
+  findWorkspaceVariables,
+  workspaceVariables,
+} from '../src/workspaces/model/workspace-variables-records.ts';
 import type { Harness } from './workspace-harness.ts';
 
 /** Stores a workspace in one record, as version 1 did. */
@@ -31,14 +35,16 @@ export const storeUndivided = ({ store }: Harness, id: string): Promise<void> =>
     const runs = await findWorkspaceRuns(tx, workspace);
     const autoDestroyed = (await findAutoDestroyOutcome(tx, workspace)) ?? undefined;
     const configuration = await findWorkspaceConfiguration(tx, workspace);
+    const variables = await findWorkspaceVariables(tx, workspace);
     const locking = await findWorkspaceLocking(tx, workspace);
     const { 2: ofStates, 3: ofRuns, 4: ofLocks } = workspaceUpgrades;
-    const whole = { ...workspace, state, runs, locking, autoDestroyed, configuration };
+    const whole = { ...workspace, state, runs, locking, autoDestroyed, configuration, variables };
     const older = ofStates.down(ofRuns.down(ofLocks.down(whole)));
     tx.write(workspaceRecords.path(id), Buffer.from(JSON.stringify(older)));
     workspaceStates.delete(tx, id);
     workspaceRuns.delete(tx, id);
     workspaceLocks.delete(tx, id);
+    workspaceVariables.delete(tx, id);
     workspaceConfigurations.delete(tx, id);
     autoDestroyOutcomes.delete(tx, id);
   });

@@ -21,6 +21,7 @@ export const KINDS_LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
   'was declared after the newest golden store was made': [
     'shared/workspace-configurations/…',
     'shared/workspace-locks/…',
+    'shared/workspace-variables/…',
   ],
   'needs a workspace that was due to be destroyed': ['shared/auto-destroy-outcomes/…'],
   'needs an assessment of a workspace': ['shared/workspace-assessments/…'],

@@ -228,7 +228,6 @@ const UNLISTED = {
   sourceName: null,
   sourceUrl: null,
   sshKeyId: null,
-  variableIds: [],
   retentionPolicy: null,
 };
 

@@ -14,6 +14,7 @@ const DIVIDED_IN = {
   locking: 4,
   autoDestroyed: 4,
   configuration: 4,
+  variables: 4,
 } as const;
 
 type Part = keyof typeof DIVIDED_IN;

@@ -3,6 +3,7 @@ import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads } from '@keelson/storage';
 import { requireWorkspace } from '../access/access-operations.ts';
 import type { Workspace } from '../model/domain/workspace.ts';
+import { findWorkspaceVariables } from '../model/workspace-variables-records.ts';
 import { loadVariables } from '../variables/variable-operations.ts';
 import { decideEffectiveVariables, type EffectiveVariable } from './domain/precedence.ts';
 import { loadSetsAppliedTo, loadSetVariables } from './variable-set-records.ts';
@@ -17,7 +18,8 @@ export const loadEffectiveVariables = async (
   const loaded = await Promise.all(
     sets.map(async (set) => ({ set, variables: await loadSetVariables(reads, set) })),
   );
-  return decideEffectiveVariables(workspace, await loadVariables(reads, workspace), loaded);
+  const own = await loadVariables(reads, await findWorkspaceVariables(reads, workspace));
+  return decideEffectiveVariables(workspace, own, loaded);
 };
 
 export const listEffectiveVariables = async (

@@ -1,7 +1,7 @@
 import { KeelsonError } from '@keelson/errors';
 import { newResourceId, refuseInvalid, type Violation } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import { type Reads, readableOnly } from '@keelson/storage';
+import { type Reads, readableOnly, type Transaction, unlessDamaged } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import type { ServiceContext } from '../../base/service-context.ts';
 import {
@@ -9,8 +9,11 @@ import {
   type WorkspaceAccessResult,
   type WorkspaceAddress,
 } from '../access/access-operations.ts';
-import type { Workspace } from '../model/domain/workspace.ts';
-import { workspaceRecords } from '../model/workspace-records.ts';
+import type { Workspace, WorkspaceVariables } from '../model/domain/workspace.ts';
+import {
+  findWorkspaceVariables,
+  writeWorkspaceVariables,
+} from '../model/workspace-variables-records.ts';
 import {
   checkVariable,
   type GivenVariable,
@@ -22,14 +25,20 @@ import { variableRecords } from './variable-records.ts';
 /** Maximum number of variables of a workspace, and of a variable set. */
 export const MAX_VARIABLES = 1000;
 
-/** Variables of a workspace, in order of creation. */
+/** The variables with these ids, in this order. */
 export const loadVariables = async (
   reads: Reads,
-  { variableIds }: Workspace,
+  { ids }: WorkspaceVariables,
 ): Promise<readonly Variable[]> => {
-  const found = await Promise.all(variableIds.map((id) => variableRecords.find(reads, id)));
+  const found = await Promise.all(ids.map((id) => variableRecords.find(reads, id)));
   return found.filter((variable) => variable !== undefined);
 };
+
+/** The ids of a workspace's variables, by their index if the list cannot be read; the next change replaces it. */
+const loadIds = async (tx: Transaction, workspace: Workspace): Promise<WorkspaceVariables> =>
+  (await unlessDamaged(findWorkspaceVariables(tx, workspace))) ?? {
+    ids: await variableRecords.by.workspaceId.keys(tx, workspace.id),
+  };
 
 export const listVariables = async (
   { store }: ServiceContext,
@@ -37,7 +46,7 @@ export const listVariables = async (
   address: WorkspaceAddress,
 ): Promise<readonly Variable[]> => {
   const { workspace } = await requireWorkspace(store, principal, address, 'canReadVariable');
-  return loadVariables(readableOnly(store), workspace);
+  return loadVariables(readableOnly(store), await findWorkspaceVariables(store, workspace));
 };
 
 /** A variable as a request addresses it: below its workspace, or by its id alone. */
@@ -67,11 +76,11 @@ export const requireVariable = async (
 
 const checkAmongOthers = async (
   reads: Reads,
-  workspace: Workspace,
+  all: WorkspaceVariables,
   next: Variable,
   current: Variable | undefined,
 ): Promise<void> => {
-  const others = (await loadVariables(reads, workspace)).filter(({ id }) => id !== next.id);
+  const others = (await loadVariables(reads, all)).filter(({ id }) => id !== next.id);
   refuseInvalid(checkVariable(next, current, others));
 };
 
@@ -114,12 +123,12 @@ export const createVariable = (
       { workspaceId },
       'canUpdateVariable',
     );
-    refuseTooMany(workspace.variableIds.length + 1);
+    const before = await loadIds(tx, workspace);
+    refuseTooMany(before.ids.length + 1);
     const variable = toVariable(workspaceId, given, clock.nowMs());
-    await checkAmongOthers(tx, workspace, variable, undefined);
+    await checkAmongOthers(tx, before, variable, undefined);
     await variableRecords.write(tx, [variable.id], variable);
-    const variableIds = [...workspace.variableIds, variable.id];
-    workspaceRecords.write(tx, [workspaceId], { ...workspace, variableIds });
+    writeWorkspaceVariables(tx, workspace, [...before.ids, variable.id]);
     return variable;
   });
 
@@ -137,7 +146,7 @@ export const updateVariable = (
       'canUpdateVariable',
     );
     const next: Variable = { ...variable, ...given, versionId: newResourceId('vv') };
-    await checkAmongOthers(tx, workspace, next, variable);
+    await checkAmongOthers(tx, await loadIds(tx, workspace), next, variable);
     await variableRecords.write(tx, [variable.id], next);
     return next;
   });
@@ -154,9 +163,13 @@ export const deleteVariable = (
       address,
       'canUpdateVariable',
     );
+    const { ids } = await loadIds(tx, workspace);
     await variableRecords.delete(tx, variable.id);
-    const variableIds = workspace.variableIds.filter((id) => id !== variable.id);
-    workspaceRecords.write(tx, [workspace.id], { ...workspace, variableIds });
+    writeWorkspaceVariables(
+      tx,
+      workspace,
+      ids.filter((id) => id !== variable.id),
+    );
   });
 
 /** One of several changes; without an id it applies to the variable with the same key and category. */
@@ -198,7 +211,10 @@ export const changeVariables = (
       'canUpdateVariable',
     );
     const before = new Map(
-      (await loadVariables(tx, workspace)).map((variable) => [variable.id, variable]),
+      (await loadVariables(tx, await loadIds(tx, workspace))).map((variable) => [
+        variable.id,
+        variable,
+      ]),
     );
     const variables = new Map(before);
     const violations: Violation[] = [];
@@ -222,5 +238,5 @@ export const changeVariables = (
     for (const [id, variable] of variables) {
       if (variable !== before.get(id)) await variableRecords.write(tx, [id], variable);
     }
-    workspaceRecords.write(tx, [workspaceId], { ...workspace, variableIds: [...variables.keys()] });
+    writeWorkspaceVariables(tx, workspace, [...variables.keys()]);
   });

@@ -1,7 +1,7 @@
 import { collection } from '@keelson/storage';
 import { variableShape } from './domain/variable.ts';
 
-/** Keyed by `var-…`; the workspace lists the ids of its variables. */
+/** Keyed by `var-…`; `workspace-variables` has their order. */
 export const variableRecords = collection('variables', {
   scope: 'shared',
   version: 1,

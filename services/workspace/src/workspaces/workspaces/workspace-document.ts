@@ -204,7 +204,7 @@ export const toWorkspaceResource = (
   const self = `${API_PREFIX}/workspaces/${workspace.id}`;
   const { latestChangeAtMs } = state;
   const autoDestroy = decideAutoDestroy({ ...workspace, latestChangeAtMs }, project);
-  const { autoDestroyed } = access;
+  const { autoDestroyed, variables } = access;
   return {
     id: workspace.id,
     type: 'workspaces',
@@ -257,7 +257,7 @@ export const toWorkspaceResource = (
       ),
       'ssh-key': toOne('ssh-keys', workspace.sshKeyId),
       'locked-by': toLockedBy(locking.lock),
-      vars: toMany('vars', permissions.canReadVariable ? workspace.variableIds : []),
+      vars: toMany('vars', permissions.canReadVariable ? variables.ids : []),
       'remote-state-consumers': {
         links: { related: `${self}/relationships/remote-state-consumers` },
       },

@@ -83,9 +83,9 @@ export const WORKSPACE_INCLUDES: WorkspaceContribution = {
       types: ['vars'],
       prepare:
         ({ context }) =>
-        async ({ permissions, workspace }) =>
+        async ({ permissions, variables }) =>
           permissions.canReadVariable
-            ? (await loadVariables(readableOnly(context.store), workspace)).map(toVariableResource)
+            ? (await loadVariables(readableOnly(context.store), variables)).map(toVariableResource)
             : [],
     },
     [EFFECTIVE_BINDINGS]: {

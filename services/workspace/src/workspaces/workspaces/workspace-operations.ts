@@ -182,7 +182,6 @@ export const createWorkspace = (
       ...creation,
       tagBindings: decideBindings(given, [], nowMs),
       sshKeyId: null,
-      variableIds: [],
       retentionPolicy: null,
       createdAtMs: nowMs,
       updatedAtMs: nowMs,

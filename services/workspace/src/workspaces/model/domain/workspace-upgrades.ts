@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { UNLOCKED, type WorkspaceLocking } from './lock.ts';
-import type { WorkspaceConfiguration } from './workspace.ts';
+import { NO_VARIABLES, type WorkspaceConfiguration, type WorkspaceVariables } from './workspace.ts';
 import { NO_RUNS } from './workspace-runs.ts';
 import { initialState, type WorkspaceState } from './workspace-state.ts';
 
@@ -31,8 +31,8 @@ export const workspaceUpgrades = {
     down: ({ runs = NO_RUNS, ...workspace }: Stored): Stored => ({ ...workspace, runs }),
   },
   /**
-   * The lock and the run that lost it are one value, absent if there is neither, and the current configuration is another.
-   * They and the outcome of an auto-destroy may be in records of their own.
+   * The lock and the run that lost it are one value, absent if there is neither, and so are the current
+   * configuration and the ids of the variables. They and the outcome of an auto-destroy may be in records of their own.
    */
   4: {
     up: ({
@@ -41,17 +41,22 @@ export const workspaceUpgrades = {
       autoDestroyed,
       currentConfigurationVersionId: currentId,
       hasReadme = false,
+      variableIds,
       ...workspace
     }: Stored): Stored => ({
       ...workspace,
       ...(lock === null && unlockedRunId === null ? {} : { locking: { lock, unlockedRunId } }),
       ...(autoDestroyed === null ? {} : { autoDestroyed }),
       ...(currentId === null ? {} : { configuration: { currentId, hasReadme } }),
+      ...((variableIds as readonly string[]).length === 0
+        ? {}
+        : { variables: { ids: variableIds } }),
     }),
     down: ({
       locking = UNLOCKED,
       autoDestroyed = null,
       configuration,
+      variables = NO_VARIABLES,
       ...workspace
     }: Stored): Stored => {
       const { currentId = null, ...readme } =
@@ -62,6 +67,7 @@ export const workspaceUpgrades = {
         autoDestroyed,
         currentConfigurationVersionId: currentId,
         ...readme,
+        variableIds: (variables as WorkspaceVariables).ids,
       };
     },
   },

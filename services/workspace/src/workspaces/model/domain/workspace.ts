@@ -61,6 +61,12 @@ export const workspaceConfigurationShape = Type.Object({
 });
 export type WorkspaceConfiguration = Shaped<typeof workspaceConfigurationShape>;
 
+/** Ids of the variables of a workspace (`var-…`), in order of creation. */
+export const workspaceVariablesShape = Type.Object({ ids: Type.Array(Type.String()) });
+export type WorkspaceVariables = Shaped<typeof workspaceVariablesShape>;
+
+export const NO_VARIABLES: WorkspaceVariables = { ids: [] };
+
 export const workspaceShape = Type.Object({
   id: Type.String(),
   organizationId: Type.String(),
@@ -77,8 +83,8 @@ export const workspaceShape = Type.Object({
   /** Own bindings in order of creation; those without a value are the flat tags. */
   tagBindings: Type.Array(tagBindingShape),
   sshKeyId: nullable(Type.String()),
-  /** In order of creation. */
-  variableIds: Type.Array(Type.String()),
+  /** Absent before the first, and once they are in a record of their own. */
+  variables: Type.Optional(workspaceVariablesShape),
   /** Absent before the first upload, and once it is in a record of its own. */
   configuration: Type.Optional(workspaceConfigurationShape),
   /** Absent once it is in a record of its own. */
