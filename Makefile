@@ -33,9 +33,10 @@ console: $(CONSOLE)
 # glibc backs large blocks with pages of 2 MiB where the system has them (10 % less CPU), and returns freed blocks
 # to the system instead of keeping ever larger ones. Two arenas for all threads keep 50 MB less under load.
 # Compiled code is kept between starts, so that a start does not load the compiler that strips types.
+# No signal opens a debugger, and no core is dumped: both would show the secrets in memory.
 up: $(INSTALLED) $(CONSOLE)
 	@echo 'Starting Keelson.'
-	@NODE_COMPILE_CACHE=node_modules/.cache/compiled GLIBC_TUNABLES=glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=131072:glibc.malloc.arena_max=2 exec node_modules/node/bin/node services/standalone/src/main.ts
+	@ulimit -c 0; NODE_COMPILE_CACHE=node_modules/.cache/compiled GLIBC_TUNABLES=glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=131072:glibc.malloc.arena_max=2 exec node_modules/node/bin/node --disable-sigusr1 services/standalone/src/main.ts
 
 # Proves a commit: installs what a Debian machine lacks (as root; elsewhere says what is missing), then the static
 # checks and all tests but those of a release.
@@ -53,7 +54,7 @@ check: $(INSTALLED_FOR_DEVELOPMENT)
 
 # Three clusters that replicate, a partition, a failover and a failback (ARGS=--keep: they stay up). Needs nats-server.
 demo-replication: $(INSTALLED) $(CONSOLE)
-	@exec node_modules/node/bin/node deploy/demo-replication/src/main.ts $(ARGS)
+	@ulimit -c 0; exec node_modules/node/bin/node --disable-sigusr1 deploy/demo-replication/src/main.ts $(ARGS)
 
 # The npm package, the Debian package, the chart, a bill of materials, licences and checksums, in dist/
 # (docs/releasing.md). Needs dpkg-deb.

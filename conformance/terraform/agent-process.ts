@@ -49,7 +49,7 @@ export const startAgent = async (
   folder: string,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<AgentProcess> => {
-  const child = spawn(process.execPath, [MAIN], {
+  const child = spawn(process.execPath, ['--disable-sigusr1', MAIN], {
     env: {
       ...PROVIDER_ENVIRONMENT,
       ...bareEnvironment(folder),

@@ -18,7 +18,7 @@ redis=${2:-redis://redis:6379}
 nats=${3:-nats://nats:4222}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-"$node" libs/rpc/src/internal-issuer/main.ts "$folder" >/dev/null
+"$node" --disable-sigusr1 libs/rpc/src/internal-issuer/main.ts "$folder" >/dev/null
 
 encoded() { openssl base64 -A; }
 secret() { # name, then one line `key: value in base64` each

@@ -38,7 +38,7 @@ const SSH_PROXY = fileURLToPath(new URL('./ssh-proxy.ts', import.meta.url));
 /** ssh connects through the proxy of the fetch. */
 const toSshCommand = async (folder: string, key: string): Promise<string> => {
   // A percent sign would begin one of the names that ssh replaces.
-  const program = [process.execPath, SSH_PROXY].map((word) =>
+  const program = [process.execPath, '--disable-sigusr1', SSH_PROXY].map((word) =>
     shellQuoted(word).replaceAll('%', '%%'),
   );
   const proxied = `ProxyCommand=${program.join(' ')} %h %p`;

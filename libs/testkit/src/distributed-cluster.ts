@@ -60,6 +60,7 @@ const processOf = async (
     args: [
       ...Object.entries(settings).map(([name, value]) => `KEELSON_${name}=${value}`),
       process.execPath,
+      '--disable-sigusr1',
       join(REPOSITORY, main),
     ],
     ready,

@@ -31,7 +31,7 @@ export interface KeelsonOptions {
   readonly dataFolder: string;
   /** Additional KEELSON_* variables. Without `KEELSON_RUNNER` the built-in runner is off, as few tests have runs. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Starts it instead of `node services/standalone/src/main.ts`. */
+  /** Starts it instead of `node --disable-sigusr1 services/standalone/src/main.ts`. */
   readonly command?: Command;
   /**
    * Size of a disk of its own for the data folder, which exists as long as the process. Other processes find it
@@ -66,7 +66,10 @@ const withDisk = ({ dataFolder, diskBytes }: KeelsonOptions, command: Command): 
 
 /** Resolves when the process has printed its greeting. Rejects with its output if it ends earlier. */
 export const startKeelson = async (options: KeelsonOptions): Promise<KeelsonProcess> => {
-  const [program, ...given] = withDisk(options, options.command ?? [process.execPath, MAIN]);
+  const [program, ...given] = withDisk(
+    options,
+    options.command ?? [process.execPath, '--disable-sigusr1', MAIN],
+  );
   const child = await spawnEndingWithUs(program, given, {
     ...(options.folder === undefined ? {} : { cwd: options.folder }),
     logFile: join(options.dataFolder, 'keelson.log'),

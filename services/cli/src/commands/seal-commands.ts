@@ -20,8 +20,17 @@ export const toCount = (text: string): number => {
   return count;
 };
 
+/** No signal opens a debugger of the server, and no core is dumped where a shell can prevent it. */
+const serverCommand = (given: readonly string[]): readonly [string, ...string[]] => {
+  const server = [process.execPath, '--disable-sigusr1', STANDALONE, ...given] as const;
+  return process.platform === 'win32'
+    ? server
+    : ['/bin/sh', '-c', 'ulimit -c 0; exec "$@"', 'sh', ...server];
+};
+
 const start = async (cli: Cli, argumentsOfServer: readonly string[]): Promise<void> => {
-  const server = spawn(process.execPath, [STANDALONE, ...argumentsOfServer], {
+  const [program, ...given] = serverCommand(argumentsOfServer);
+  const server = spawn(program, given, {
     stdio: 'inherit',
     env: { GLIBC_TUNABLES: ALLOCATOR, ...cli.environment },
   });

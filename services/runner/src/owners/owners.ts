@@ -40,7 +40,8 @@ export class UnusableOwner extends Error {}
 export const requireUsable = async (owner: Owner, program: string): Promise<void> => {
   if (owner.uid === undefined) return;
   try {
-    await run(process.execPath, [program, '--check'], { ...owner, env: {}, cwd: '/' });
+    const command = ['--disable-sigusr1', program, '--check'];
+    await run(process.execPath, command, { ...owner, env: {}, cwd: '/' });
   } catch (cause) {
     throw new UnusableOwner(
       `the user ${owner.uid}, which runs have of their own, cannot execute ${program}. Move the installation to a folder that other users can read, or set KEELSON_RUNNER_FIRST_USER_ID=0 so that runs have the user of the runner, who is root.`,
