@@ -15,6 +15,7 @@
  * | runs of two organizations                        | neither sees files, variables or processes of the other     |
  * | variables of sets, of the workspace, of the run  | in the environment, in the documented order                 |
  * | folders deeper than a path is long, unreadable   | removed; further runs are executed                          |
+ * | a process that ends all others of its user       | errored; it is ended, and further runs are executed         |
  * | SIGUSR1 to its executor                          | no debugger listens                                         |
  * | the end of an executor, of the whole process     | errored with a reason; the folder is empty afterwards       |
  * | the runner turned off                            | 422 with a text, and the tool works locally                 |
@@ -307,6 +308,25 @@ describe('the built-in runner', { timeout: SLOW_MS }, () => {
       expect(await processesWith('7006')).toEqual([]);
       // Nobody else passes through what belongs to the control plane.
       expect((await stat(installation.dataFolder)).mode & 0o077).toBe(0);
+    },
+  );
+
+  test.runIf(process.getuid?.() === 0)(
+    'executes further runs after one that leaves a process which ends all others of its user',
+    async () => {
+      const leaving = "setsid sh -c 'while :; do kill -9 -1; done # 7007' > /dev/null 2>&1 & wait";
+      const { runId, status } = await apply(await prepare('killer', commanding(leaving)));
+      expect(status).toBe('errored');
+      expect(await logOf(installation, runId, 'apply')).toContain(
+        'that executed this apply ended unexpectedly (signal SIGKILL).',
+      );
+      await isEmptied();
+      expect(await processesWith('7007')).toEqual([]);
+      const next = await Promise.all(
+        ['one', 'two'].map((name) => prepare(`after-killer-${name}`, commanding('true'))),
+      );
+      const ended = await Promise.all(next.map((id) => apply(id)));
+      expect(ended.map(({ status: reached }) => reached)).toEqual(['applied', 'applied']);
     },
   );
 

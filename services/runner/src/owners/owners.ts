@@ -1,7 +1,6 @@
 /** The system users under which phases are executed. */
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -48,12 +47,4 @@ export const requireUsable = async (owner: Owner, program: string): Promise<void
       { cause },
     );
   }
-};
-
-/** Ends all processes of the user of a slot; if there is no such user, the process group of the phase. */
-export const endProcessesOf = async ({ uid, gid }: Owner): Promise<void> => {
-  if (uid === undefined || gid === undefined || uid === 0) return;
-  // Sent by that user itself in one step, so that no process it starts meanwhile escapes.
-  const ended = spawn('/bin/sh', ['-c', 'kill -9 -1'], { uid, gid, env: {}, stdio: 'ignore' });
-  await once(ended, 'exit');
 };

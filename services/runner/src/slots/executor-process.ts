@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Task } from '../executor/task.ts';
-import { endProcessesOf, type Owner } from '../owners/owners.ts';
+import { endProcessesOf } from '../owners/end-processes.ts';
+import type { Owner } from '../owners/owners.ts';
 import { endGroup } from './slot-folder.ts';
 
 /** The program, also for the check whether a user can execute it. */
@@ -19,7 +20,9 @@ export interface ExecutorProcess {
   stop(): void;
   /** Ends it at once. */
   kill(): void;
-  /** Resolves with the reason of a failure; undefined if the phase was reported. */
+  /**
+   * Resolves when its user has no process left, with the reason of a failure; undefined if the phase was reported.
+   */
   readonly ended: Promise<string | undefined>;
 }
 
@@ -56,7 +59,7 @@ export const startExecutor = (
       return String(error);
     } finally {
       if (child.pid !== undefined) endGroup(child.pid);
-      await endProcessesOf(owner);
+      await endProcessesOf(owner, say);
     }
   };
   return {
