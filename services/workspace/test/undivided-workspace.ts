@@ -1,3 +1,7 @@
+import { join } from 'node:path';
+import { ManualClock } from '@keelson/clock';
+import { createBarrier, openBarrierFor, openSqliteStore } from '@keelson/storage';
+import { temporaryDirectory } from '@keelson/testkit';
 import {
   autoDestroyOutcomes,
   findAutoDestroyOutcome,
@@ -48,3 +52,24 @@ export const storeUndivided = ({ store }: Harness, id: string): Promise<void> =>
     workspaceConfigurations.delete(tx, id);
     autoDestroyOutcomes.delete(tx, id);
   });
+
+/** A store that processes may use which know no kind of a later version than the first. */
+export const openOlderStore = async () => {
+  const folder = await temporaryDirectory();
+  const barrier = createBarrier();
+  const store = await openSqliteStore({
+    file: join(folder.path, 'older.db'),
+    barrier,
+    clock: new ManualClock(),
+    projections: [],
+    kinds: [],
+  });
+  await openBarrierFor(store, barrier, new Uint8Array(32).fill(3));
+  return {
+    store,
+    [Symbol.asyncDispose]: async () => {
+      await store.close();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+};

@@ -1,13 +1,9 @@
 /** The outcome of an auto-destroy, in a record that changes of settings do not write. */
-import { join } from 'node:path';
-import { ManualClock } from '@keelson/clock';
-import { createBarrier, openBarrierFor, openSqliteStore } from '@keelson/storage';
-import { temporaryDirectory } from '@keelson/testkit';
 import type { Kysely } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startRunHarness } from '../../../test/run-harness.ts';
 import { uploadsTo } from '../../../test/state-uploads.ts';
-import { storeUndivided } from '../../../test/undivided-workspace.ts';
+import { openOlderStore, storeUndivided } from '../../../test/undivided-workspace.ts';
 import type { WorkspaceTables } from '../../workspaces/listing/workspace-projections.ts';
 import {
   autoDestroyOutcomes,
@@ -124,17 +120,8 @@ describe('a workspace of the version before', () => {
     await storeUndivided(runs.harness, id);
     const older = await workspace();
     if (older?.autoDestroyed === undefined) throw new Error(`${id} is divided`);
-    await using folder = await temporaryDirectory();
-    const barrier = createBarrier();
-    // A store that processes may use which know no kind of a later version than the first.
-    const store = await openSqliteStore({
-      file: join(folder.path, 'older.db'),
-      barrier,
-      clock: new ManualClock(),
-      projections: [],
-      kinds: [],
-    });
-    await openBarrierFor(store, barrier, new Uint8Array(32).fill(3));
+    await using others = await openOlderStore();
+    const { store } = others;
     const next = { atMs: 7, status: 'errored' } as const;
     await store.transact((tx) =>
       workspaceRecords.write(tx, id, storeAutoDestroyOutcome(tx, older, next)),
@@ -143,6 +130,5 @@ describe('a workspace of the version before', () => {
     expect(JSON.parse(String((await store.read(workspaceRecords.path(id)))?.value))).toMatchObject({
       autoDestroyed: next,
     });
-    await store.close();
   });
 });

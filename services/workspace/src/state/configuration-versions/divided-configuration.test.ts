@@ -1,11 +1,7 @@
 /** The current configuration of a workspace, in a record that uploads write and changes of settings do not. */
-import { join } from 'node:path';
-import { ManualClock } from '@keelson/clock';
-import { createBarrier, openBarrierFor, openSqliteStore } from '@keelson/storage';
-import { temporaryDirectory } from '@keelson/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startRunHarness } from '../../../test/run-harness.ts';
-import { storeUndivided } from '../../../test/undivided-workspace.ts';
+import { openOlderStore, storeUndivided } from '../../../test/undivided-workspace.ts';
 import {
   storeWorkspaceConfiguration,
   workspaceConfigurations,
@@ -118,17 +114,8 @@ describe('a workspace of the version before', () => {
     await storeUndivided(runs.harness, id);
     const older = await workspace();
     if (older?.configuration === undefined) throw new Error(`${id} is divided`);
-    await using folder = await temporaryDirectory();
-    const barrier = createBarrier();
-    // A store that processes may use which know no kind of a later version than the first.
-    const store = await openSqliteStore({
-      file: join(folder.path, 'older.db'),
-      barrier,
-      clock: new ManualClock(),
-      projections: [],
-      kinds: [],
-    });
-    await openBarrierFor(store, barrier, new Uint8Array(32).fill(3));
+    await using others = await openOlderStore();
+    const { store } = others;
     const next = { currentId: 'cv-next', hasReadme: true };
     await store.transact((tx) =>
       workspaceRecords.write(tx, id, storeWorkspaceConfiguration(tx, older, next)),
@@ -138,6 +125,5 @@ describe('a workspace of the version before', () => {
       currentConfigurationVersionId: 'cv-next',
       hasReadme: true,
     });
-    await store.close();
   });
 });

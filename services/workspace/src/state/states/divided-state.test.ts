@@ -1,11 +1,7 @@
 /** The summary of a workspace's states, in a record that uploads write and changes of settings do not. */
-import { join } from 'node:path';
-import { ManualClock } from '@keelson/clock';
-import { createBarrier, openBarrierFor, openSqliteStore } from '@keelson/storage';
-import { temporaryDirectory } from '@keelson/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { stateText, uploadsTo } from '../../../test/state-uploads.ts';
-import { storeUndivided } from '../../../test/undivided-workspace.ts';
+import { openOlderStore, storeUndivided } from '../../../test/undivided-workspace.ts';
 import { type Harness, startHarnessOf } from '../../../test/workspace-harness.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import {
@@ -91,17 +87,8 @@ describe('a workspace of the version before', () => {
     await storeUndivided(harness, id);
     const older = await workspaceRecords.find(harness.store, id);
     if (older?.state === undefined) throw new Error(`${id} is divided`);
-    await using folder = await temporaryDirectory();
-    const barrier = createBarrier();
-    // A store that processes may use which know no kind of version 2.
-    const store = await openSqliteStore({
-      file: join(folder.path, 'older.db'),
-      barrier,
-      clock: new ManualClock(),
-      projections: [],
-      kinds: [],
-    });
-    await openBarrierFor(store, barrier, new Uint8Array(32).fill(3));
+    await using others = await openOlderStore();
+    const { store } = others;
     const next = { ...older.state, newestNumber: 7 };
     await store.transact((tx) => workspaceRecords.write(tx, id, older));
     await store.transact((tx) => writeWorkspaceState(tx, older, next));
@@ -111,6 +98,5 @@ describe('a workspace of the version before', () => {
       latestChangeAtMs: next.latestChangeAtMs,
     });
     expect(await workspaceRecords.find(store, id)).toEqual({ ...older, state: next });
-    await store.close();
   });
 });

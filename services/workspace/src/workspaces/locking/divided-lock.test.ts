@@ -1,12 +1,8 @@
 /** The lock of a workspace, in a record that locks write and changes of settings do not. */
-import { join } from 'node:path';
-import { ManualClock } from '@keelson/clock';
-import { createBarrier, openBarrierFor, openSqliteStore } from '@keelson/storage';
-import { temporaryDirectory } from '@keelson/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startRunHarness } from '../../../test/run-harness.ts';
 import { uploadsTo } from '../../../test/state-uploads.ts';
-import { storeUndivided } from '../../../test/undivided-workspace.ts';
+import { openOlderStore, storeUndivided } from '../../../test/undivided-workspace.ts';
 import type { Harness } from '../../../test/workspace-harness.ts';
 import { LOCKED_KEY } from '../listing/workspace-projections.ts';
 import { UNLOCKED } from '../model/domain/lock.ts';
@@ -159,17 +155,8 @@ describe('a workspace of the version before', () => {
     await storeUndivided(harness, id);
     const older = await workspaceRecords.find(harness.store, id);
     if (older?.locking === undefined) throw new Error(`${id} is divided`);
-    await using folder = await temporaryDirectory();
-    const barrier = createBarrier();
-    // A store that processes may use which know no kind of a later version than the first.
-    const store = await openSqliteStore({
-      file: join(folder.path, 'older.db'),
-      barrier,
-      clock: new ManualClock(),
-      projections: [],
-      kinds: [],
-    });
-    await openBarrierFor(store, barrier, new Uint8Array(32).fill(3));
+    await using others = await openOlderStore();
+    const { store } = others;
     await store.transact((tx) => workspaceRecords.write(tx, id, older));
     await store.transact((tx) =>
       workspaceRecords.write(tx, id, storeWorkspaceLocking(tx, older, UNLOCKED)),
@@ -178,6 +165,5 @@ describe('a workspace of the version before', () => {
     expect(JSON.parse(String((await store.read(workspaceRecords.path(id)))?.value))).toMatchObject(
       UNLOCKED,
     );
-    await store.close();
   });
 });

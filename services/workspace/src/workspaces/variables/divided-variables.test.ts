@@ -1,11 +1,7 @@
 /** The ids of a workspace's variables, in a record that changes of settings do not write. */
-import { join } from 'node:path';
-import { ManualClock } from '@keelson/clock';
-import { createBarrier, openBarrierFor, openSqliteStore } from '@keelson/storage';
-import { temporaryDirectory } from '@keelson/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startRunHarness } from '../../../test/run-harness.ts';
-import { storeUndivided } from '../../../test/undivided-workspace.ts';
+import { openOlderStore, storeUndivided } from '../../../test/undivided-workspace.ts';
 import { workspaceRecords } from '../model/workspace-records.ts';
 import {
   workspaceVariables,
@@ -98,23 +94,13 @@ describe('a workspace of the version before', () => {
     await storeUndivided(runs.harness, id);
     const older = await workspaceRecords.find(runs.harness.store, id);
     if (older?.variables === undefined) throw new Error(`${id} is divided`);
-    await using folder = await temporaryDirectory();
-    const barrier = createBarrier();
-    // A store that processes may use which know no kind of a later version than the first.
-    const store = await openSqliteStore({
-      file: join(folder.path, 'older.db'),
-      barrier,
-      clock: new ManualClock(),
-      projections: [],
-      kinds: [],
-    });
-    await openBarrierFor(store, barrier, new Uint8Array(32).fill(3));
+    await using others = await openOlderStore();
+    const { store } = others;
     for (const ids of [['var-1'], []]) {
       await store.transact((tx) => writeWorkspaceVariables(tx, older, ids));
       expect(await workspaceVariables.find(store, id)).toBeUndefined();
       const { value } = (await store.read(workspaceRecords.path(id))) ?? {};
       expect(JSON.parse(String(value))).toMatchObject({ variableIds: ids });
     }
-    await store.close();
   });
 });
