@@ -59,7 +59,7 @@ describe('a lock', () => {
       states.announce(1, 'too late or in time'),
       describeAs('last'),
     ]);
-    // Either an announced state keeps the lock, or the state comes after it.
+    // One of the two succeeds: an unlock is refused while a state is pending, and a state is refused without the lock.
     expect([unlocked.status, uploaded.status].filter((status) => status < 300)).toHaveLength(1);
     expect((await shown()).attributes['description']).toBe('last');
   });
