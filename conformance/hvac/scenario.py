@@ -1,4 +1,4 @@
-"""An evening with hvac, unmodified, against a server given by the environment.
+"""A tour with hvac, unmodified, against a server given by the environment.
 
 Every line is what a user of the library writes. Prints `done` at the end; an exception is a failure.
 """
@@ -47,7 +47,7 @@ def health_and_seal():
 
 
 def policies_and_tokens():
-    rules = 'path "evening/issue/web" { capabilities = ["create", "update"] }'
+    rules = 'path "tour/issue/web" { capabilities = ["create", "update"] }'
     client.sys.create_or_update_policy(name="issuer", policy=rules)
     assert client.sys.read_policy(name="issuer")["data"]["rules"] == rules
     assert "issuer" in client.sys.list_policies()["data"]["policies"]
@@ -61,8 +61,8 @@ def policies_and_tokens():
     assert limited.auth.token.lookup_self()["data"]["accessor"] == created["auth"]["accessor"]
     assert limited.auth.token.renew_self(increment="2h")["auth"]["lease_duration"] > 0
     refused(Forbidden, limited.sys.list_policies)
-    capabilities = limited.sys.get_capabilities(paths=["evening/issue/web", "sys/policy"])["data"]
-    assert capabilities["evening/issue/web"] == ["create", "update"], capabilities
+    capabilities = limited.sys.get_capabilities(paths=["tour/issue/web", "sys/policy"])["data"]
+    assert capabilities["tour/issue/web"] == ["create", "update"], capabilities
     assert capabilities["sys/policy"] == ["deny"], capabilities
     return limited
 
@@ -113,46 +113,46 @@ def replication():
 
 
 def mounts():
-    for path in ("evening", "evening-int"):
+    for path in ("tour", "tour-int"):
         client.sys.enable_secrets_engine("pki", path=path, config={"max_lease_ttl": "87600h"})
     listed = client.sys.list_mounted_secrets_engines()["data"]
-    assert listed["evening/"]["type"] == "pki", listed
-    client.sys.tune_mount_configuration("evening", description="of the evening")
-    tuned = client.sys.read_mount_configuration("evening")["data"]
+    assert listed["tour/"]["type"] == "pki", listed
+    client.sys.tune_mount_configuration("tour", description="of the tour")
+    tuned = client.sys.read_mount_configuration("tour")["data"]
     assert tuned["max_lease_ttl"] == 87600 * 3600, tuned
-    refused(InvalidRequest, client.sys.enable_secrets_engine, "pki", path="evening")
+    refused(InvalidRequest, client.sys.enable_secrets_engine, "pki", path="tour")
 
 
 def authorities():
     pki = client.secrets.pki
     root = pki.generate_root(
         type="internal",
-        common_name="Evening Root",
+        common_name="Tour Root",
         extra_params={"ttl": "87600h", "key_type": "ec", "issuer_name": "root"},
-        mount_point="evening-int",
+        mount_point="tour-int",
     )["data"]
-    pki.set_urls({"issuing_certificates": [f"{ADDRESS}/v1/evening/ca"]}, mount_point="evening")
-    assert pki.read_urls(mount_point="evening")["data"]["ocsp_servers"] == []
+    pki.set_urls({"issuing_certificates": [f"{ADDRESS}/v1/tour/ca"]}, mount_point="tour")
+    assert pki.read_urls(mount_point="tour")["data"]["ocsp_servers"] == []
     request = pki.generate_intermediate(
         type="internal",
-        common_name="Evening Intermediate",
+        common_name="Tour Intermediate",
         extra_params={"key_type": "ec"},
-        mount_point="evening",
+        mount_point="tour",
     )["data"]
     signed = pki.sign_intermediate(
         csr=request["csr"],
-        common_name="Evening Intermediate",
+        common_name="Tour Intermediate",
         extra_params={"ttl": "43800h"},
-        mount_point="evening-int",
+        mount_point="tour-int",
     )["data"]
     chain = "\n".join(signed["ca_chain"])
-    pki.set_signed_intermediate(chain, mount_point="evening")
-    issuers = pki.list_issuers(mount_point="evening")["data"]["keys"]
+    pki.set_signed_intermediate(chain, mount_point="tour")
+    issuers = pki.list_issuers(mount_point="tour")["data"]["keys"]
     assert len(issuers) == 2, issuers
-    read = pki.read_issuer("default", mount_point="evening")["data"]
+    read = pki.read_issuer("default", mount_point="tour")["data"]
     assert read["certificate"].strip() == signed["certificate"].strip()
-    assert pki.read_ca_certificate(mount_point="evening").strip() == signed["certificate"].strip()
-    assert root["certificate"].strip() in pki.read_ca_certificate_chain(mount_point="evening")
+    assert pki.read_ca_certificate(mount_point="tour").strip() == signed["certificate"].strip()
+    assert root["certificate"].strip() in pki.read_ca_certificate_chain(mount_point="tour")
     return root["certificate"], signed["certificate"]
 
 
@@ -164,15 +164,15 @@ def certificates(limited, root, intermediate):
         "key_type": "ec",
         "max_ttl": "72h",
     }
-    pki.create_or_update_role("web", role, mount_point="evening")
-    assert pki.read_role("web", mount_point="evening")["data"]["max_ttl"] == 72 * 3600
-    assert pki.list_roles(mount_point="evening")["data"]["keys"] == ["web"]
+    pki.create_or_update_role("web", role, mount_point="tour")
+    assert pki.read_role("web", mount_point="tour")["data"]["max_ttl"] == 72 * 3600
+    assert pki.list_roles(mount_point="tour")["data"]["keys"] == ["web"]
 
     issued = limited.secrets.pki.generate_certificate(
         name="web",
         common_name="shop.example.com",
         extra_params={"ttl": "12h"},
-        mount_point="evening",
+        mount_point="tour",
     )["data"]
     assert isinstance(issued["expiration"], int), issued["expiration"]
     verified = openssl(
@@ -184,56 +184,56 @@ def certificates(limited, root, intermediate):
         name="web",
         common_name="shop.example.com",
         extra_params={"ttl": "100h"},
-        mount_point="evening",
+        mount_point="tour",
     )
     assert "maxTTL" in capped["warnings"][0], capped["warnings"]
     text = refused(
         InvalidRequest, limited.secrets.pki.generate_certificate,
-        name="web", common_name="shop.example.org", mount_point="evening",
+        name="web", common_name="shop.example.org", mount_point="tour",
     )
     assert "common name shop.example.org not allowed by this role" in text, text
-    refused(Forbidden, limited.secrets.pki.list_roles, mount_point="evening")
+    refused(Forbidden, limited.secrets.pki.list_roles, mount_point="tour")
 
     csr = openssl(
         "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
         "-keyout", "/dev/null", "-subj", "/CN=api.example.com",
     )
     signed = pki.sign_certificate(
-        name="web", csr=csr, common_name="api.example.com", mount_point="evening"
+        name="web", csr=csr, common_name="api.example.com", mount_point="tour"
     )["data"]
-    verbatim = pki.sign_verbatim(csr=csr, mount_point="evening")["data"]
-    serials = pki.list_certificates(mount_point="evening")["data"]["keys"]
+    verbatim = pki.sign_verbatim(csr=csr, mount_point="tour")["data"]
+    serials = pki.list_certificates(mount_point="tour")["data"]["keys"]
     assert {issued["serial_number"], signed["serial_number"], verbatim["serial_number"]} <= set(serials)
 
-    pki.revoke_certificate(serial_number=issued["serial_number"], mount_point="evening")
-    read = pki.read_certificate(serial=issued["serial_number"], mount_point="evening")["data"]
+    pki.revoke_certificate(serial_number=issued["serial_number"], mount_point="tour")
+    read = pki.read_certificate(serial=issued["serial_number"], mount_point="tour")["data"]
     assert read["revocation_time"] > 0, read
-    assert pki.rotate_crl(mount_point="evening")["data"]["success"] is True
-    crl = openssl("crl", "-noout", "-text", "-in", "{crl}", crl=pki.read_crl(mount_point="evening"))
+    assert pki.rotate_crl(mount_point="tour")["data"]["success"] is True
+    crl = openssl("crl", "-noout", "-text", "-in", "{crl}", crl=pki.read_crl(mount_point="tour"))
     assert issued["serial_number"].replace(":", "").upper() in crl
-    refused(InvalidPath, pki.read_certificate, serial="01:02", mount_point="evening")
+    refused(InvalidPath, pki.read_certificate, serial="01:02", mount_point="tour")
 
     flags = {"tidy_cert_store": True, "tidy_revoked_certs": True, "safety_buffer": "1h"}
-    started = pki.tidy(extra_params=flags, mount_point="evening")
+    started = pki.tidy(extra_params=flags, mount_point="tour")
     assert started.status_code == 202, started.status_code
-    while client.read("evening/tidy-status")["data"]["state"] == "Running":
+    while client.read("tour/tidy-status")["data"]["state"] == "Running":
         pass
-    status = client.read("evening/tidy-status")["data"]
+    status = client.read("tour/tidy-status")["data"]
     assert status["state"] == "Finished" and status["tidy_cert_store"] is True, status
     # Nothing is over yet, so everything is still there.
     assert status["cert_store_deleted_count"] == 0, status
-    assert pki.list_certificates(mount_point="evening")["data"]["keys"] == serials
-    pki.delete_role("web", mount_point="evening")
-    refused(InvalidPath, pki.list_roles, mount_point="evening")
+    assert pki.list_certificates(mount_point="tour")["data"]["keys"] == serials
+    pki.delete_role("web", mount_point="tour")
+    refused(InvalidPath, pki.list_roles, mount_point="tour")
 
 
 def leaving(limited):
     limited.auth.token.revoke_self()
     refused(Forbidden, limited.auth.token.lookup_self)
     assert not limited.is_authenticated()
-    client.sys.disable_secrets_engine("evening")
-    client.sys.disable_secrets_engine("evening-int")
-    assert "evening/" not in client.sys.list_mounted_secrets_engines()["data"]
+    client.sys.disable_secrets_engine("tour")
+    client.sys.disable_secrets_engine("tour-int")
+    assert "tour/" not in client.sys.list_mounted_secrets_engines()["data"]
     client.sys.delete_policy("issuer")
     refused(InvalidPath, client.sys.read_policy, "issuer")
 

@@ -21,7 +21,7 @@ const isCommitted = (repository: string): boolean =>
   git(repository, 'status', '--porcelain') === '';
 
 /** File that exists if the proof has passed with the committed content of its inputs and tests. */
-const noteOf = (repository: string, folder: string, proof: ReleaseProof): string => {
+const proofRecordOf = (repository: string, folder: string, proof: ReleaseProof): string => {
   // With the mode, content and path of each file.
   const list = (...patterns: readonly string[]) =>
     git(repository, 'ls-files', '--stage', '--', ...patterns);
@@ -31,23 +31,27 @@ const noteOf = (repository: string, folder: string, proof: ReleaseProof): string
 
 export const dueProofs = (repository: string, folder: string): readonly ReleaseProof[] =>
   isCommitted(repository)
-    ? RELEASE_PROOFS.filter((proof) => !existsSync(noteOf(repository, folder, proof)))
+    ? RELEASE_PROOFS.filter((proof) => !existsSync(proofRecordOf(repository, folder, proof)))
     : RELEASE_PROOFS;
 
 /** Notes that proofs have passed, in place of their earlier notes. */
-export const notePassed = (repository: string, folder: string, names: readonly string[]): void => {
+export const recordPassed = (
+  repository: string,
+  folder: string,
+  names: readonly string[],
+): void => {
   if (!isCommitted(repository)) return;
   mkdirSync(folder, { recursive: true });
   const earlier = readdirSync(folder);
   for (const proof of RELEASE_PROOFS.filter(({ name }) => names.includes(name))) {
     for (const note of earlier.filter((file) => file.startsWith(`${proof.name}.`)))
       rmSync(join(folder, note));
-    writeFileSync(noteOf(repository, folder, proof), '');
+    writeFileSync(proofRecordOf(repository, folder, proof), '');
   }
 };
 
 if (import.meta.main) {
   const [folder = '', option, ...names] = process.argv.slice(2);
-  if (option === '--passed') notePassed(REPOSITORY, folder, names);
+  if (option === '--passed') recordPassed(REPOSITORY, folder, names);
   else for (const { name } of dueProofs(REPOSITORY, folder)) process.stdout.write(`${name}\n`);
 }

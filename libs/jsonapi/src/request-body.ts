@@ -69,7 +69,7 @@ const isObject = (value: unknown): value is JsonObject =>
 const isEqual = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** JSON pointers with current names, and the name that the request uses for the last part of each. */
-type GivenNames = Map<string, string>;
+type NamesInput = Map<string, string>;
 
 /** The only type that a resource or identifier can have; undefined where the request chooses. */
 const onlyType = (properties: Readonly<Record<string, TSchema>>): string | undefined => {
@@ -89,7 +89,7 @@ const canonicalNames = (
   schema: TSchema,
   aliases: AttributeAliases,
   pointer: string,
-  givenNames: GivenNames,
+  givenNames: NamesInput,
 ): unknown => {
   if (Array.isArray(value)) {
     const items = (schema as { items?: TSchema }).items;
@@ -212,7 +212,7 @@ const checkOthers = (
 };
 
 /** The JSON pointer with the names that the request uses. */
-const toGivenPointer = (pointer: string, givenNames: GivenNames): string => {
+const toGivenPointer = (pointer: string, givenNames: NamesInput): string => {
   let current = '';
   return pointer
     .split('/')
@@ -224,13 +224,13 @@ const toGivenPointer = (pointer: string, givenNames: GivenNames): string => {
     .join('/');
 };
 
-const withGivenPointer = (error: unknown, givenNames: GivenNames): unknown => {
+const withGivenPointer = (error: unknown, givenNames: NamesInput): unknown => {
   if (!(error instanceof KeelsonError) || error.code !== 'jsonapi.invalid_attribute') return error;
   const { pointer, text } = error.params;
   return invalidAttribute(toGivenPointer(String(pointer), givenNames), String(text));
 };
 
-const pointToGiven = (thrown: unknown, givenNames: GivenNames): unknown => {
+const pointToGiven = (thrown: unknown, givenNames: NamesInput): unknown => {
   if (!(thrown instanceof AggregateError)) return withGivenPointer(thrown, givenNames);
   const errors = thrown.errors.map((error) => withGivenPointer(error, givenNames));
   return new AggregateError(errors, thrown.message);
@@ -254,11 +254,11 @@ export const createBodyDecoder = <S extends TSchema>(
   notOffered: UnsupportedFields = {},
 ): BodyDecoder<S> => {
   let validator: Validator | undefined;
-  const namesOf = new WeakMap<object, GivenNames>();
+  const namesOf = new WeakMap<object, NamesInput>();
   return {
     decode: (value) => {
       if (!isObject(value)) throw invalidAttribute('', 'the body must be a JSON object');
-      const givenNames: GivenNames = new Map();
+      const givenNames: NamesInput = new Map();
       const document = canonicalNames(withEmptyAttributes(value), schema, aliases, '', givenNames);
       validator ??= Compile(schema) as unknown as Validator;
       const unsupported = findUnsupported(value, notOffered);

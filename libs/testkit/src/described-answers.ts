@@ -44,7 +44,7 @@ export interface DescribedApi {
   };
 }
 
-export interface GivenAnswer {
+export interface ObservedAnswer {
   readonly status: number;
   /** Without parameters. */
   readonly mediaType: string;
@@ -129,7 +129,7 @@ export interface AnswerComparison {
   /** The operation of a request, by its method in capitals and its path below the server. */
   operationAt(this: void, method: string, path: string): DescribedOperation | undefined;
   /** How the answer differs from the description. */
-  faultsOf(this: void, operation: DescribedOperation, answer: GivenAnswer): readonly string[];
+  faultsOf(this: void, operation: DescribedOperation, answer: ObservedAnswer): readonly string[];
 }
 
 export const compareAnswers = (api: DescribedApi): AnswerComparison => {

@@ -5,6 +5,7 @@ export {
   type AcmeSessionOptions,
 } from './acme-session.ts';
 export { bareEnvironment } from './bare-environment.ts';
+export { type LinkedCall, type LinkedServer, startLinkedServer } from './bitbucket-server-stub.ts';
 export { type DnsOptions, type DnsRecordType, type DnsServer, startDns } from './dns.ts';
 export { documentedCommands } from './documented-commands.ts';
 export { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
@@ -19,7 +20,6 @@ export {
   goEnvironment,
 } from './go-tool.ts';
 export { type KeelsonOptions, type KeelsonProcess, startKeelson } from './keelson-process.ts';
-export { type LinkedCall, type LinkedServer, startLinkedServer } from './linked-server.ts';
 export { awaitAnswer, awaitLogText, type LiveAnswer, type LiveSite } from './live-answers.ts';
 export { type MailServer, startMailServer } from './mail-server.ts';
 export { type NatsOptions, type NatsServer, startNats } from './nats.ts';

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { clusterNodes } from '../src/browser/replication/cluster-nodes.ts';
 import {
+  formatBytes,
+  formatDuration,
+  formatMoment,
+  formatValue,
   healthOf,
   mainFacts,
   type Status,
-  shownBytes,
-  shownDuration,
-  shownMoment,
-  shownValue,
 } from '../src/browser/replication/replication-status.ts';
 import { hindranceOf } from '../src/browser/session/cluster-health.ts';
 
@@ -20,7 +20,7 @@ test.for([
 });
 
 test('figures are shown with their units', () => {
-  expect(['0', '999', '-4', 1500, 119_000, 600_000, 36_000_000].map(shownDuration)).toEqual([
+  expect(['0', '999', '-4', 1500, 119_000, 600_000, 36_000_000].map(formatDuration)).toEqual([
     '0 ms',
     '999 ms',
     '-4 ms',
@@ -29,15 +29,15 @@ test('figures are shown with their units', () => {
     '10 min',
     '10 h',
   ]);
-  expect([undefined, '', 'x'].map(shownDuration)).toEqual(['–', '–', '–']);
-  expect([999, 1500, 2_500_000, 3_000_000_000, undefined].map(shownBytes)).toEqual([
+  expect([undefined, '', 'x'].map(formatDuration)).toEqual(['–', '–', '–']);
+  expect([999, 1500, 2_500_000, 3_000_000_000, undefined].map(formatBytes)).toEqual([
     '999 B',
     '1.5 kB',
     '2.5 MB',
     '3.0 GB',
     '–',
   ]);
-  expect([[], ['a', 'b'], null, '', false, { a: 1 }].map(shownValue)).toEqual([
+  expect([[], ['a', 'b'], null, '', false, { a: 1 }].map(formatValue)).toEqual([
     '–',
     'a, b',
     '–',
@@ -49,9 +49,9 @@ test('figures are shown with their units', () => {
 
 test('what was never done is shown as such, and never as a time in 1970', () => {
   for (const never of ['-62135596800', '0', '', undefined, '1970-01-01T00:00:00Z'])
-    expect(shownMoment(never)).toBe('never');
-  expect(shownMoment('1795286709')).toContain('2026');
-  expect(shownMoment('2026-11-21T18:45:05Z')).toContain('2026');
+    expect(formatMoment(never)).toBe('never');
+  expect(formatMoment('1795286709')).toContain('2026');
+  expect(formatMoment('2026-11-21T18:45:05Z')).toContain('2026');
 });
 
 describe('the main facts', () => {

@@ -5,7 +5,7 @@ import { connectEdge } from '@keelson/edge/stream';
 import { AccessDefinition } from '@keelson/proto/sys/v1/access';
 import { createRpcClient } from '@keelson/rpc';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { API_TOKEN, startGateway, TOKEN } from './neighbours.ts';
+import { API_TOKEN, startGateway, TOKEN } from './stub-services.ts';
 
 type Gateway = Awaited<ReturnType<typeof startGateway>>;
 let gateway: Gateway;

@@ -6,7 +6,13 @@ import { join } from 'node:path';
 import { systemClock } from '@keelson/clock';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openSelfIssuedCertificate } from '../src/compose.ts';
-import { API_TOKEN, OTHER_API_TOKEN, SECOND_API_TOKEN, startGateway, TOKEN } from './neighbours.ts';
+import {
+  API_TOKEN,
+  OTHER_API_TOKEN,
+  SECOND_API_TOKEN,
+  startGateway,
+  TOKEN,
+} from './stub-services.ts';
 
 type Gateway = Awaited<ReturnType<typeof startGateway>>;
 let gateway: Gateway;

@@ -8,7 +8,7 @@ import { startTracing } from '@keelson/runtime';
 import { startNats, stubService } from '@keelson/testkit';
 import { trace } from '@opentelemetry/api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startGateway, TOKEN } from './neighbours.ts';
+import { startGateway, TOKEN } from './stub-services.ts';
 
 /** A collector that keeps what it receives. */
 const received: string[] = [];

@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { createEdgeService, edgeResponse, type Route } from '@keelson/edge';
 import { createErrorRenderer } from '@keelson/jsonapi';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startGateway } from './neighbours.ts';
+import { startGateway } from './stub-services.ts';
 
 const counted = (path: string): Route => ({
   method: 'PUT',

@@ -9,7 +9,7 @@ import {
   madeWithout,
   refused,
   warned,
-} from './accepted-fields-effects.ts';
+} from './field-effects.ts';
 
 const ACME = 'src/acme/directories/directories.integration.test.ts';
 const ACME_TIDY = 'src/acme/tidy.integration.test.ts';

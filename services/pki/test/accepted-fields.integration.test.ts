@@ -6,8 +6,8 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Effect, FieldGroup } from './accepted-fields-effects.ts';
 import { FIELD_GROUPS } from './accepted-fields-table.ts';
+import type { Effect, FieldGroup } from './field-effects.ts';
 import { leafRole, type Mounts, newRequest, openMounts } from './open-mounts.ts';
 import { type Answer, aMount } from './open-pki.ts';
 

@@ -12,9 +12,9 @@ import {
 } from '@keelson/testkit/parameters-alone';
 import { decodePem, parseCrl, toSerialHex } from '@keelson/x509';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Effect } from './accepted-fields-effects.ts';
 import { FIELD_GROUPS } from './accepted-fields-table.ts';
 import { AcmeClient, CLUSTER_PATH } from './acme-client.ts';
+import type { Effect } from './field-effects.ts';
 import { leafRole, MERGE_PATCH, type Mounts, openMounts } from './open-mounts.ts';
 import { type Answer, aMount } from './open-pki.ts';
 

@@ -9,7 +9,7 @@ import { engineCatalogRoutes } from './mounts/engine-catalog-routes.ts';
 import { nodeRoutes } from './nodes/node-routes.ts';
 import { policyRoutes } from './policies/policy-routes.ts';
 import { drRoutes } from './replication/dr-routes.ts';
-import { withFormerPaths } from './replication/former-paths.ts';
+import { withFormerPaths } from './replication/previous-paths.ts';
 import { replicationRoutes } from './replication/replication-routes.ts';
 import { generateRootRoutes } from './seal/ceremony-routes.ts';
 import { healthRoutes } from './seal/health-routes.ts';

@@ -11,7 +11,7 @@ import {
   refused,
   shown,
   warned,
-} from './accepted-fields-effects.ts';
+} from './field-effects.ts';
 
 const TOKENS = 'src/tokens/tokens.integration.test.ts';
 const ROLES = 'src/tokens/token-roles.integration.test.ts';

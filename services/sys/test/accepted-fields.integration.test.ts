@@ -7,13 +7,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  type Effect,
-  type FieldGroup,
-  type Proof,
-  RETURNED_ONLY,
-} from './accepted-fields-effects.ts';
 import { FIELD_GROUPS } from './accepted-fields-table.ts';
+import { type Effect, type FieldGroup, type Proof, RETURNED_ONLY } from './field-effects.ts';
 import { badValues, limitOf, type RequestForm, toRequestForms } from './request-fields.ts';
 import { type Document, openInitializedSys, type SysHarness } from './sys-harness.ts';
 

@@ -139,14 +139,14 @@ describe('a namespace', () => {
 describe('a lease', () => {
   const revoked = () => harness.engine.revoked.map(({ leaseId }) => leaseId).toSorted();
   /** Leases of a mount, the first of which is damaged. */
-  const furnish = async (mountUuid: string, namespaceId: string): Promise<readonly string[]> => {
+  const populate = async (mountUuid: string, namespaceId: string): Promise<readonly string[]> => {
     const ids = (await Promise.all([1, 2, 3].map(() => registerLease(mountUuid)))).toSorted();
     await damage(`local/leases/${namespaceId}/${ids[0]}`);
     return ids;
   };
 
   test('is not revoked when it is due, and all others are', async () => {
-    const [lost = '', ...others] = await furnish(await mount('pki'), 'root');
+    const [lost = '', ...others] = await populate(await mount('pki'), 'root');
     harness.clock.advance(600_000);
     await harness.settle('lease-expiry');
     expect(revoked()).toEqual(others);
@@ -159,14 +159,14 @@ describe('a lease', () => {
     ['DELETE', 'sys/mounts/pki'],
     ['POST', 'sys/leases/revoke-prefix/pki'],
   ])('does not stop the others from being revoked: %s %s', async ([method = '', path = '']) => {
-    const [, ...others] = await furnish(await mount('pki'), 'root');
+    const [, ...others] = await populate(await mount('pki'), 'root');
     expect((await harness.asRoot(method, path)).status).toBe(204);
     await harness.settle('lease-expiry');
     expect(revoked()).toEqual(others);
   });
 
   test('is named by a revocation that waits, and removed by force', async () => {
-    const [lost = '', ...others] = await furnish(await mount('pki'), 'root');
+    const [lost = '', ...others] = await populate(await mount('pki'), 'root');
     const body = { sync: true };
     const refused = await harness.asRoot('POST', 'sys/leases/revoke-prefix/pki', { body });
     expect([refused.status, refused.body.errors[0]]).toEqual([500, expect.stringContaining(lost)]);
@@ -179,7 +179,7 @@ describe('a lease', () => {
 
   test('goes with its namespace, whose other leases are revoked', async () => {
     const id = await harness.createNamespace('team');
-    const [, ...others] = await furnish(await mount('pki', 'team'), id);
+    const [, ...others] = await populate(await mount('pki', 'team'), id);
     expect((await harness.asRoot('DELETE', 'sys/namespaces/team')).status).toBe(200);
     expect(revoked()).toEqual(others);
     expect((await harness.asRoot('POST', 'sys/namespaces/team')).status).toBe(200);

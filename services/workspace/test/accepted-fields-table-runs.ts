@@ -1,5 +1,5 @@
 /** The table of accepted fields, continued: data retention, states, configurations, runs and agents. */
-import { elsewhere, type FieldGroup, ON, refused, shown, W } from './accepted-fields-effects.ts';
+import { elsewhere, type FieldGroup, ON, refused, shown, W } from './field-effects.ts';
 
 const SETS_TEST = 'src/workspaces/variable-sets/variable-sets.test.ts';
 const RUNS_TEST = 'src/runs/runs/runs.test.ts';

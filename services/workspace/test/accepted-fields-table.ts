@@ -4,6 +4,8 @@
  * of list items; `@` precedes a relationship. `data.id` and `type` are left out; their rules are the same
  * everywhere.
  */
+
+import { RUN_FIELD_GROUPS } from './accepted-fields-table-runs.ts';
 import {
   type Effect,
   elsewhere,
@@ -14,8 +16,7 @@ import {
   shown,
   W,
   warned,
-} from './accepted-fields-effects.ts';
-import { RUN_FIELD_GROUPS } from './accepted-fields-table-runs.ts';
+} from './field-effects.ts';
 
 const flags = (names: readonly string[], effect: Effect) =>
   Object.fromEntries(names.map((name) => [name, effect]));

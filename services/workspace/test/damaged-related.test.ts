@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { teamWith } from './ended-rights.ts';
-import { furnish } from './furnished-workspace.ts';
+import { populate } from './populated-workspace.ts';
 import { startRunHarness } from './run-harness.ts';
 import type { Harness, Reply } from './workspace-harness.ts';
 
@@ -40,7 +40,7 @@ beforeAll(async () => {
     },
   );
   member = { id: memberId, token: tokens.member };
-  const { applied } = await furnish(runs, workspaceId, source);
+  const { applied } = await populate(runs, workspaceId, source);
   const set = await harness.create(
     `${O}/varsets`,
     'varsets',

@@ -3,7 +3,7 @@
  * background work goes on, and the workspace can be deleted with everything that belongs to it.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { furnish } from './furnished-workspace.ts';
+import { populate } from './populated-workspace.ts';
 import { startRunHarness } from './run-harness.ts';
 import { stateText, uploadsTo } from './state-uploads.ts';
 import type { Harness } from './workspace-harness.ts';
@@ -33,11 +33,11 @@ const pathsNow = async () =>
     path.startsWith('shared/'),
   );
 
-/** A furnished workspace with a run that waits for an agent, and the records that came with it. */
-const makeFurnished = async () => {
+/** A populated workspace with a run that waits for an agent, and the records that came with it. */
+const makePopulateed = async () => {
   const before = new Set(await pathsNow());
   const id = await runs.makeWorkspace();
-  await furnish(runs, id, sourceId);
+  await populate(runs, id, sourceId);
   await runs.queue(id, { 'plan-only': true });
   return { id, paths: (await pathsNow()).filter((path) => !before.has(path)) };
 };
@@ -56,12 +56,12 @@ const LOST: Readonly<Record<string, readonly string[]>> = {
 
 test('other runs are executed, and the workspace can be deleted', async () => {
   const failures: string[] = [];
-  const { id: first, paths: firstPaths } = await makeFurnished();
+  const { id: first, paths: firstPaths } = await makePopulateed();
   await harness.call('DELETE', `/workspaces/${first}`);
   const kinds = new Set(firstPaths.map(kindOf));
   for (const kind of NEEDED) kinds.delete(kind);
   for (const kind of kinds) {
-    const { id, paths } = await makeFurnished();
+    const { id, paths } = await makePopulateed();
     const records = await harness.store.stored.read(paths.filter((path) => kindOf(path) === kind));
     const damaged = records.map((record) => ({ ...record, stored: Buffer.from([0]) }));
     await harness.store.applyRecords('damage', damaged);
@@ -100,7 +100,7 @@ test.for(['planning', 'applying'])('a run that is %s ends', async (phase) => {
   const start = async () => {
     const before = new Set(await pathsNow());
     const id = await runs.makeWorkspace();
-    await furnish(runs, id, sourceId);
+    await populate(runs, id, sourceId);
     const open = (await harness.call('GET', `/workspaces/${id}/runs`)).list[0]?.id ?? '';
     await runs.act(open, 'discard');
     const runId = await runs.queue(id, { 'auto-apply': true });

@@ -31,7 +31,7 @@ const FURTHER_ENDS = {
 } as const;
 
 /** A workspace with a state, a configuration and a run that has planned. */
-const furnish = async (attributes: object = {}) => {
+const populate = async (attributes: object = {}) => {
   const workspaceId = await makeWorkspace(attributes);
   const states = uploadsTo(harness, workspaceId);
   await states.lock();
@@ -50,7 +50,7 @@ const furnish = async (attributes: object = {}) => {
 
 /** Every address of a download that the token is given. */
 const addressesFor = async (
-  { workspaceId, runId, configurationId }: Awaited<ReturnType<typeof furnish>>,
+  { workspaceId, runId, configurationId }: Awaited<ReturnType<typeof populate>>,
   token: string,
 ) => {
   const get = (target: string) => harness.call('GET', target, undefined, token);
@@ -86,20 +86,20 @@ const all = (addresses: object, status: number) =>
 
 describe.for(Object.entries({ ...ENDS_OF_READING, ...FURTHER_ENDS }))('once %s', ([, end]) => {
   test('the addresses that the member was given open nothing', async () => {
-    const furnished = await furnish();
-    const team = await teamWith(harness, furnished.workspaceId, { access: 'admin' });
-    const addresses = await addressesFor(furnished, team.tokens.member);
+    const populated = await populate();
+    const team = await teamWith(harness, populated.workspaceId, { access: 'admin' });
+    const addresses = await addressesFor(populated, team.tokens.member);
     expect(await statusesOf(addresses)).toEqual(all(addresses, 200));
     await end(harness, team);
     expect(await statusesOf(addresses)).toEqual(all(addresses, 404));
-    await act(furnished.runId, 'discard');
+    await act(populated.runId, 'discard');
   });
 });
 
 test('an address follows what the token may read now: narrowed, and given back', async () => {
-  const furnished = await furnish();
-  const team = await teamWith(harness, furnished.workspaceId, { access: 'admin' });
-  const addresses = await addressesFor(furnished, team.tokens.team);
+  const populated = await populate();
+  const team = await teamWith(harness, populated.workspaceId, { access: 'admin' });
+  const addresses = await addressesFor(populated, team.tokens.team);
   await narrow(harness, team, 'read');
   expect(await statusesOf(addresses)).toEqual({ ...all(addresses, 200), 'plan as JSON': 404 });
   await harness.call('PATCH', `/team-workspaces/${team.grantId}`, {
@@ -112,14 +112,14 @@ test('an address follows what the token may read now: narrowed, and given back',
   expect([statuses['state'], statuses['state as JSON'], statuses['log']]).toEqual([404, 404, 200]);
   await narrow(harness, team, 'admin');
   expect(await statusesOf(addresses)).toEqual(all(addresses, 200));
-  await act(furnished.runId, 'discard');
+  await act(populated.runId, 'discard');
 });
 
 test('a workspace that moves to another project takes its addresses from the former readers', async () => {
   const [from, to] = [await makeProject(), await makeProject()];
-  const furnished = await furnish();
+  const populated = await populate();
   const move = (id: string) =>
-    harness.call('PATCH', `/workspaces/${furnished.workspaceId}`, {
+    harness.call('PATCH', `/workspaces/${populated.workspaceId}`, {
       data: {
         type: 'workspaces',
         attributes: {},
@@ -140,24 +140,24 @@ test('a workspace that moves to another project takes its addresses from the for
     },
   );
   const { token } = await harness.addUser('reader-of-a-project', team.id);
-  const addresses = await addressesFor(furnished, token);
+  const addresses = await addressesFor(populated, token);
   expect(await statusesOf(addresses)).toEqual(all(addresses, 200));
   expect((await move(to)).status).toBe(200);
   expect(await statusesOf(addresses)).toEqual(all(addresses, 404));
-  await act(furnished.runId, 'discard');
+  await act(populated.runId, 'discard');
 });
 
 test('an address names its token, and another token in it breaks the signature', async () => {
-  const furnished = await furnish();
-  const first = await teamWith(harness, furnished.workspaceId, { access: 'admin' });
-  const second = await teamWith(harness, furnished.workspaceId, { access: 'admin' });
-  const addresses = await addressesFor(furnished, first.tokens.member);
+  const populated = await populate();
+  const first = await teamWith(harness, populated.workspaceId, { access: 'admin' });
+  const second = await teamWith(harness, populated.workspaceId, { access: 'admin' });
+  const addresses = await addressesFor(populated, first.tokens.member);
   const tokens = await harness.call('GET', `/users/${second.memberId}/authentication-tokens`);
   for (const [name, address = ''] of Object.entries(addresses)) {
     const changed = address.replace(/at-\w+/, tokens.list[0]?.id ?? '');
     expect([name, (await harness.transfer('GET', changed)).status]).toEqual([name, 403]);
   }
-  await act(furnished.runId, 'discard');
+  await act(populated.runId, 'discard');
 });
 
 test('the addresses of a phase end with it, and serve its configuration, state and plan', async () => {

@@ -3,7 +3,7 @@
  * parameters are tried at addresses that answer with 200, so that their values reach the store.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { furnish } from './furnished-workspace.ts';
+import { populate } from './populated-workspace.ts';
 import { startRunHarness } from './run-harness.ts';
 import type { Harness, HarnessOptions } from './workspace-harness.ts';
 
@@ -56,7 +56,7 @@ const prepare = async (
   const make = async (path: string, type: string, attributes: object) =>
     (await harness.create(path, type, attributes)).id;
   const workspaceId = await runs.makeWorkspace();
-  const { applied } = await furnish(runs, workspaceId, await runs.makeWorkspace());
+  const { applied } = await populate(runs, workspaceId, await runs.makeWorkspace());
   const workspace = await harness.call('GET', `/workspaces/${workspaceId}`);
   const state = await harness.call('GET', `/workspaces/${workspaceId}/current-state-version`);
   const O = '/organizations/acme';

@@ -5,7 +5,7 @@
  */
 import { type AskedAlone, judgeAlone } from '@keelson/testkit/parameters-alone';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Furnished, furnishLists } from './furnished-lists.ts';
+import { type Populateed, populateLists } from './populated-lists.ts';
 import type { Reply } from './workspace-harness.ts';
 
 interface Schema {
@@ -98,12 +98,12 @@ const INCLUDES_OF_CLIENTS: Readonly<Record<string, string>> = {
   '/state-versions': 'created_by,run,run.created_by,run.configuration_version,outputs',
 };
 
-let furnished: Furnished;
+let populated: Populateed;
 let operations: readonly Operation[];
 
 beforeAll(async () => {
-  furnished = await furnishLists();
-  const { pathsJson } = await furnished.harness.service.edge.describe();
+  populated = await populateLists();
+  const { pathsJson } = await populated.harness.service.edge.describe();
   type Described = Readonly<Record<string, { readonly parameters?: readonly Parameter[] }>>;
   operations = Object.entries(JSON.parse(pathsJson) as Record<string, Described>).flatMap(
     ([path, methods]) =>
@@ -114,7 +114,7 @@ beforeAll(async () => {
       })),
   );
 }, 120_000);
-afterAll(() => furnished.harness[Symbol.asyncDispose]());
+afterAll(() => populated.harness[Symbol.asyncDispose]());
 
 const isFields = ({ name }: Parameter): boolean => name.startsWith('fields[');
 
@@ -136,7 +136,7 @@ const tellingOf = (parameter: Parameter): readonly string[] => {
 };
 
 const fill = (text: string): string =>
-  text.replaceAll(/\{(\w+)\}/g, (_, name: string) => furnished.ids[name] ?? '');
+  text.replaceAll(/\{(\w+)\}/g, (_, name: string) => populated.ids[name] ?? '');
 
 /** A query with everything that the parameter needs. */
 const besides = (path: string, { name }: Parameter, ...sent: readonly string[]): string => {
@@ -155,7 +155,7 @@ const outcomeOf = ({ data, included, meta }: Reply): string =>
   JSON.stringify({ data, included, meta }).replaceAll(/"https:\/\/[^"]*"/g, '"address"');
 
 const ask = async (method: string, path: string, query: string, token?: string) => {
-  const reply = await furnished.harness.call(method, `${fill(path)}?${query}`, undefined, token);
+  const reply = await populated.harness.call(method, `${fill(path)}?${query}`, undefined, token);
   const alone: AskedAlone = {
     status: reply.status,
     errors: reply.errors.map(({ detail }) => detail),
@@ -195,7 +195,7 @@ test('a parameter sent alone changes what is read', async () => {
     const include = parameters.find((one) => one.name === 'include');
     const all = include && `include=${allowedOf(include)?.join(',')}`;
     const more = isFields(parameter) && all !== undefined ? [all] : [];
-    const token = AS_MEMBER.test(name) ? furnished.memberToken : undefined;
+    const token = AS_MEMBER.test(name) ? populated.memberToken : undefined;
     const plain = await ask(method, path, besides(path, parameter, ...more), token);
     if (plain.reply.status !== 200) return `cannot be tried: ${plain.alone.errors[0]}`;
     const type = /^fields\[(.*)\]$/.exec(name)?.[1];
@@ -280,7 +280,7 @@ test('a page, an included name and a field that no list has are refused or named
     // The query is read before the resource: what does not exist here refuses it, too.
     const path = template.replaceAll(
       /\{(\w+)\}/g,
-      (_, id: string) => furnished.ids[id] ?? 'absent',
+      (_, id: string) => populated.ids[id] ?? 'absent',
     );
     const base = fill(REQUIRED[template] ?? '');
     const plain = await ask(method, path, base);

@@ -207,7 +207,7 @@ export class Writers {
           if (kind === 'certificate' && serial !== undefined) this.#serials.set(key, serial);
           return answer.status;
         });
-        if (status !== undefined && status < FIRST_CLIENT_ERROR) this.#noteAcknowledged();
+        if (status !== undefined && status < FIRST_CLIENT_ERROR) this.#recordAcknowledged();
         const isRefused = status === undefined || status >= FIRST_SERVER_ERROR;
         if (isRefused || pauseMs > 0) await delay(isRefused ? AFTER_REFUSAL_MS : pauseMs);
       }
@@ -223,7 +223,7 @@ export class Writers {
     this.unclear.set(answer, (this.unclear.get(answer) ?? 0) + 1);
   }
 
-  #noteAcknowledged(): void {
+  #recordAcknowledged(): void {
     const nowMs = performance.now();
     this.#longestPauseMs = Math.max(this.#longestPauseMs, nowMs - this.#acknowledgedAtMs);
     this.#acknowledgedAtMs = nowMs;

@@ -21,7 +21,7 @@ import {
   parseSealedQuestion,
 } from '../wire/questions.ts';
 import type { FilterViews } from './filter-views.ts';
-import { findFormerLog } from './former-logs.ts';
+import { findFormerLog } from './previous-logs.ts';
 import {
   type AnsweredRecords,
   answerDigests,

@@ -18,7 +18,7 @@ import { filteredLogOf, filteredStreamOf, streamOf } from '../wire/names.ts';
 import { LINK_EPOCH, type MessagePart, toParts } from '../wire/stream-message.ts';
 import { encodeBatch } from '../wire/wal-batch.ts';
 import type { FilterViews } from './filter-views.ts';
-import { recordOwnLog } from './former-logs.ts';
+import { recordOwnLog } from './previous-logs.ts';
 import { loadStreamEnd } from './stream-position.ts';
 
 export interface WalPublisherOptions {

@@ -6,13 +6,13 @@
 import { type Clock, pause } from '@keelson/clock';
 import type { Fence, Store } from '@keelson/storage';
 import type { ReplicationKind } from '../domain/crossing.ts';
+import { findLogEnd } from '../primary/log-end.ts';
 import {
   type FollowedRecord,
   findFollowed,
   type LogPosition,
   writeFollowed,
-} from '../primary/former-logs.ts';
-import { findLogEnd } from '../primary/log-end.ts';
+} from '../primary/previous-logs.ts';
 import { unfilteredLogOf } from '../wire/names.ts';
 
 const FORMER_LOGS = 8;

@@ -11,7 +11,7 @@ import type {
 import type { RemoteTree, SubpageIndex, TreeType } from '@keelson/storage';
 import { deriveLinkKey, deriveStreamKey, type LinkKeyPair } from '../cipher/link-key.ts';
 import { openMessage, sealMessage } from '../cipher/sealed-message.ts';
-import type { LogPosition } from '../primary/former-logs.ts';
+import type { LogPosition } from '../primary/previous-logs.ts';
 import type { PublishedPosition } from '../primary/stream-position.ts';
 import { openEpochKey } from '../wire/epoch-keys.ts';
 import { questionSubject, replicaSubject } from '../wire/names.ts';

@@ -361,7 +361,7 @@ export class Secondary {
     }
     this.#copying = { position, difference };
     const differingSubpageCount = difference.reduce((count, [, found]) => count + found.length, 0);
-    if (differingSubpageCount === 0) await this.#noteCopied(fence, position);
+    if (differingSubpageCount === 0) await this.#recordCopied(fence, position);
     this.#happened({ type: 'compared', differingSubpageCount });
   }
 
@@ -389,7 +389,7 @@ export class Secondary {
           signal,
           apply: (operations) => this.#applyCopied(position, operations, fence),
         });
-    await this.#noteCopied(fence, position);
+    await this.#recordCopied(fence, position);
     this.#happened({ type: 'copied' });
   }
 
@@ -404,7 +404,7 @@ export class Secondary {
     this.#change({ copiedRecordCount: this.#status.copiedRecordCount + operations.length });
   }
 
-  async #noteCopied(fence: Fence, position: FollowPosition): Promise<void> {
+  async #recordCopied(fence: Fence, position: FollowPosition): Promise<void> {
     const { logId, walSequence: sequence, streamSequence: cursor, withheldGroups } = position;
     const { store } = this.#options;
     await store.applyRecords(logId, [], { fence, sequence, cursor });

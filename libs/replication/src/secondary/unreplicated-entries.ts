@@ -5,7 +5,7 @@
 import { hasCode } from '@keelson/errors';
 import type { Store } from '@keelson/storage';
 import { crosses, type ReplicationKind } from '../domain/crossing.ts';
-import { findOwnLog, type LogPosition } from '../primary/former-logs.ts';
+import { findOwnLog, type LogPosition } from '../primary/previous-logs.ts';
 
 export interface UnreplicatedEntries {
   /** Commits. */

@@ -126,7 +126,7 @@ export class SqliteWriter {
     try {
       const written = await this.#thread.carryOut({ file: this.#file, job });
       this.requireIntact();
-      if (written.log !== undefined) this.#noteLog(written.log);
+      if (written.log !== undefined) this.#recordLog(written.log);
       return written;
     } catch (error) {
       const isKnown = error instanceof WriteError && !isFailedDisk(error);
@@ -134,7 +134,7 @@ export class SqliteWriter {
     }
   }
 
-  #noteLog({ bytes, error }: LogState): void {
+  #recordLog({ bytes, error }: LogState): void {
     if (error === undefined) this.#faults.end('checkpoint');
     else this.#faults.begin('checkpoint', new WriteError(error));
     if (bytes <= LARGE_LOG_BYTES) this.#faults.end('log');

@@ -103,7 +103,7 @@ const pushState = async (workspaceId: string, serial: number): Promise<void> => 
 };
 
 /** An organization that uses everything that is taken over, and something that is not. */
-const furnish = async (): Promise<void> => {
+const populate = async (): Promise<void> => {
   await make('organizations', 'organizations', { name: 'acme', email: 'ops@example.com' });
   const pool = await make('organizations/acme/agent-pools', 'agent-pools', { name: 'builders' });
   await api(source, 'PATCH', 'organizations/acme', {
@@ -288,7 +288,7 @@ beforeAll(async () => {
     // The ordinary limit: the import meets it, and waits.
     start('target', {}),
   ]);
-  await furnish();
+  await populate();
 });
 afterAll(async () => {
   await Promise.all([source?.stop(), target?.stop()]);

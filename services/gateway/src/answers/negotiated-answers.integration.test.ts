@@ -10,7 +10,7 @@
 import { request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { API_TOKEN, OTHER_API_TOKEN, startGateway, TOKEN } from '../../test/neighbours.ts';
+import { API_TOKEN, OTHER_API_TOKEN, startGateway, TOKEN } from '../../test/stub-services.ts';
 
 type Gateway = Awaited<ReturnType<typeof startGateway>>;
 let gateway: Gateway;

@@ -1,7 +1,7 @@
 /** Limits of the memory that bodies may take in the gateway, by sender. */
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { API_TOKEN, startGateway, TOKEN } from '../../test/neighbours.ts';
+import { API_TOKEN, startGateway, TOKEN } from '../../test/stub-services.ts';
 import type { GatewayLimits } from './gateway-limits.ts';
 
 type Gateway = Awaited<ReturnType<typeof startGateway>>;

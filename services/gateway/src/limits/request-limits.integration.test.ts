@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { systemClock } from '@keelson/clock';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { startGateway, TOKEN } from '../../test/neighbours.ts';
+import { startGateway, TOKEN } from '../../test/stub-services.ts';
 import { openSelfIssuedCertificate } from '../tls/self-issued-certificate.ts';
 
 type Gateway = Awaited<ReturnType<typeof startGateway>>;

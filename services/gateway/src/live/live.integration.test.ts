@@ -11,7 +11,7 @@ import { createErrorRenderer } from '@keelson/jsonapi';
 import { createSecretsErrorRenderer } from '@keelson/secrets-api';
 import { temporaryDirectory } from '@keelson/testkit';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { API_TOKEN, startGateway, TOKEN } from '../../test/neighbours.ts';
+import { API_TOKEN, startGateway, TOKEN } from '../../test/stub-services.ts';
 import type { GatewayLimits } from '../limits/gateway-limits.ts';
 
 /** The present answers of the services. */

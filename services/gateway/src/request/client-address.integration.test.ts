@@ -5,7 +5,7 @@ import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startGateway, TOKEN } from '../../test/neighbours.ts';
+import { startGateway, TOKEN } from '../../test/stub-services.ts';
 
 type Gateway = Awaited<ReturnType<typeof startGateway>>;
 const PROXIES = { KEELSON_TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8, 2001:db8:f::/48' };

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { systemClock } from '@keelson/clock';
 import { type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startGateway, TOKEN } from '../../test/neighbours.ts';
+import { startGateway, TOKEN } from '../../test/stub-services.ts';
 import { type CertificateSource, openSelfIssuedCertificate } from '../compose.ts';
 
 type Gateway = Awaited<ReturnType<typeof startGateway>>;

@@ -7,7 +7,7 @@ import { createLogger } from '@keelson/logging';
 import { startTracing } from '@keelson/runtime';
 import { temporaryDirectory } from '@keelson/testkit';
 import { expect, test } from 'vitest';
-import { startGateway } from '../../test/neighbours.ts';
+import { startGateway } from '../../test/stub-services.ts';
 
 const SIGNATURE = 'sIgNaTuReOfThIsAdDrEsS_-sIgNaTuReOfThIsAdDr';
 const ENCODED = `%73${SIGNATURE.slice(1)}`;

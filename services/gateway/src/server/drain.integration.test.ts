@@ -6,7 +6,7 @@ import { systemClock } from '@keelson/clock';
 import { temporaryDirectory } from '@keelson/testkit';
 import { startGatewayProxy } from '@keelson/testkit/high-availability';
 import { expect, test } from 'vitest';
-import { startGateway, TOKEN } from '../../test/neighbours.ts';
+import { startGateway, TOKEN } from '../../test/stub-services.ts';
 import { openSelfIssuedCertificate } from '../compose.ts';
 
 /** The load balancer asks every second. */

@@ -19,7 +19,7 @@ import { systemClock } from '@keelson/clock';
 import { createEdgeService, edgeResponse, type Route } from '@keelson/edge';
 import { createSecretsErrorRenderer } from '@keelson/secrets-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { API_TOKEN, startGateway, TOKEN } from '../../test/neighbours.ts';
+import { API_TOKEN, startGateway, TOKEN } from '../../test/stub-services.ts';
 import { openSelfIssuedCertificate } from '../compose.ts';
 
 const run = promisify(execFile);

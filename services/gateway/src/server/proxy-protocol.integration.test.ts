@@ -10,7 +10,7 @@ import { systemClock } from '@keelson/clock';
 import { startTcpProxy } from '@keelson/testkit/high-availability';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startGateway, TOKEN } from '../../test/neighbours.ts';
+import { startGateway, TOKEN } from '../../test/stub-services.ts';
 import { openSelfIssuedCertificate } from '../compose.ts';
 
 const SIGNATURE = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { startGateway, TOKEN } from '../../test/neighbours.ts';
+import { startGateway, TOKEN } from '../../test/stub-services.ts';
 
 let gateway: Awaited<ReturnType<typeof startGateway>>;
 beforeAll(async () => {

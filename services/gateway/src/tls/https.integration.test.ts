@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { type Clock, ManualClock, systemClock } from '@keelson/clock';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startGateway, TOKEN } from '../../test/neighbours.ts';
+import { startGateway, TOKEN } from '../../test/stub-services.ts';
 import { openCertificateFiles, openSelfIssuedCertificate } from '../compose.ts';
 
 let folder: string;

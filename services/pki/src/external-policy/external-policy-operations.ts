@@ -16,7 +16,7 @@ import {
 } from '@keelson/x509';
 import { NO_URLS } from '../authority-urls/domain/authority-urls.ts';
 import type { Authority, IssuerInUse } from '../issuers/domain/authority.ts';
-import { type NewCertificate, signChecked } from '../issuing/make-certificate.ts';
+import { type NewCertificate, signChecked } from '../issuing/build-certificate.ts';
 import {
   type IssuedCertificate,
   type IssuingMount,

@@ -19,7 +19,7 @@ import type { MountScope } from '../mounts/mount-records.ts';
 import { adoptAsDefault } from './default-adoption.ts';
 import type { ImportBundle } from './domain/import-bundle.ts';
 import { type Issuer, newIssuer } from './domain/issuer.ts';
-import { issuerRecords, loadAuthority, noteIssuerChange } from './issuer-records.ts';
+import { issuerRecords, loadAuthority, recordIssuerChange } from './issuer-records.ts';
 
 export interface Imported {
   readonly importedIssuerIds: readonly string[];
@@ -105,7 +105,7 @@ const storeBundle = async (
   for (const key of keys.created) storeKey(tx, mount, authority.keys, key);
   for (const issuer of [...issuers.created, ...completed])
     issuerRecords(mount).write(tx, issuer.id, issuer);
-  if (issuers.created.length + completed.length > 0) noteIssuerChange(tx, mount, clock);
+  if (issuers.created.length + completed.length > 0) recordIssuerChange(tx, mount, clock);
   const warnings = await adoptAsDefault(tx, mount, {
     issuerIds: idsOf(issuers.created.filter(({ keyId }) => keyId !== '')),
     completedIssuerIds: idsOf(completed),

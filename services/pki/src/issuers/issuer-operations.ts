@@ -18,7 +18,7 @@ import {
   issuerRecords,
   loadAuthority,
   loadDefaults,
-  noteIssuerChange,
+  recordIssuerChange,
   writeDefaults,
 } from './issuer-records.ts';
 
@@ -113,7 +113,7 @@ export const updateIssuer = (
     if (isGiven && !changed.disabledChecks?.includes('name'))
       checkManualChain(manualChain.flatMap((id) => authority.findIssuer(id) ?? []));
     issuerRecords(mount).write(tx, changed.id, { ...changed, manualChain });
-    noteIssuerChange(tx, mount, parts.clock);
+    recordIssuerChange(tx, mount, parts.clock);
     return renameWarnings(parts, tx, mount, found.issuer, changed);
   });
 
@@ -123,7 +123,7 @@ export const deleteRoot = (
   mount: MountScope,
 ): Promise<readonly string[]> =>
   store.transact(async (tx) => {
-    noteIssuerChange(tx, mount, clock);
+    recordIssuerChange(tx, mount, clock);
     const { issuers, keys } = await loadAuthority(tx, mount);
     for (const { issuer } of issuers) issuerRecords(mount).delete(tx, issuer.id);
     for (const { id } of keys.all) keyRecords(mount).delete(tx, id);
@@ -174,7 +174,7 @@ export const deleteIssuer = (
     if (found === undefined) return [];
     const uses = await usesOf(parts, tx, mount, authority, found.issuer);
     issuerRecords(mount).delete(tx, found.issuer.id);
-    noteIssuerChange(tx, mount, parts.clock);
+    recordIssuerChange(tx, mount, parts.clock);
     const defaults = await loadDefaults(tx, mount);
     if (defaults.issuerId !== found.issuer.id) return uses;
     writeDefaults(tx, mount, { ...defaults, issuerId: '' });
@@ -213,7 +213,7 @@ export const chooseDefaultIssuer = async (
       followsLatestIssuer: change.followsLatestIssuer ?? before.followsLatestIssuer,
     };
     writeDefaults(tx, mount, next);
-    noteIssuerChange(tx, mount, clock);
+    recordIssuerChange(tx, mount, clock);
     const warnings = hasKey
       ? replaced
       : [...replaced, 'the chosen default issuer has no key: it cannot issue certificates'];

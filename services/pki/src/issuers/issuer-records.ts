@@ -34,7 +34,7 @@ export const issuerChangeShape = Type.Object({ atMs: Type.Number() });
 const changeRecord = sharedSetting('issuer-change', { version: 1, shape: issuerChangeShape });
 
 /** Every transaction that changes the content of fetched issuers calls this. */
-export const noteIssuerChange = (tx: Transaction, mount: MountScope, clock: Clock): void =>
+export const recordIssuerChange = (tx: Transaction, mount: MountScope, clock: Clock): void =>
   changeRecord(mount).write(tx, { atMs: clock.nowMs() });
 
 const loadSettings = async (reads: Reads, mount: MountScope): Promise<MountSettings> => {

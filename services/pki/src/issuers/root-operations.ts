@@ -26,7 +26,7 @@ import {
   type Authorities,
   issuerRecords,
   loadAuthority,
-  noteIssuerChange,
+  recordIssuerChange,
 } from './issuer-records.ts';
 
 export interface RootParts {
@@ -106,7 +106,7 @@ export const generateRoot = async (
     );
     if (isNew) storeKey(tx, mount, authority.keys, key);
     issuerRecords(mount).write(tx, issuer.id, issuer);
-    noteIssuerChange(tx, mount, parts.clock);
+    recordIssuerChange(tx, mount, parts.clock);
     writeCertificate(tx, mount, toSerialKey(fields.serialNumber), der);
     await adoptAsDefault(tx, mount, { issuerIds: [issuer.id], completedIssuerIds: [] });
     await adoptDefaultKey(tx, mount, [key.id]);

@@ -12,8 +12,8 @@ import {
 } from '@keelson/x509';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SigningIssuer } from '../issuers/domain/signing-issuer.ts';
+import type { CertificateOrder } from './build-certificate.ts';
 import { CertificateMaker } from './certificate-maker.ts';
-import type { CertificateOrder } from './make-certificate.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 21);
 const YEAR_MS = 365 * 86_400_000;

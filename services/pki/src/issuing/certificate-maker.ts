@@ -8,7 +8,7 @@ import {
   makeOrdered,
   type NewCertificate,
   type OrderUnderIssuer,
-} from './make-certificate.ts';
+} from './build-certificate.ts';
 
 /** More threads would only take cores from the event loop. */
 const MAX_THREADS = 4;

@@ -3,10 +3,10 @@ import type { KeyUsage, SchemeChoice } from '@keelson/x509';
 import type { TemplateValues } from '../roles/domain/name-acceptance.ts';
 import type { Role } from '../roles/domain/role.ts';
 import { requireRole } from '../roles/role-operations.ts';
+import type { CertificateOrder } from './build-certificate.ts';
 import { readCsrPem } from './domain/csr-names.ts';
 import type { KeyRequest } from './domain/key-rules.ts';
 import type { NameParameters } from './domain/requested-names.ts';
-import type { CertificateOrder } from './make-certificate.ts';
 import {
   type IssuedCertificate,
   type IssuingParts,

@@ -1,5 +1,5 @@
 /** Entry of the threads that make certificates. */
 import { serveJobs } from '../threads/settled.ts';
-import { makeOrdered } from './make-certificate.ts';
+import { makeOrdered } from './build-certificate.ts';
 
 export const serve = serveJobs(makeOrdered);

@@ -23,8 +23,8 @@ import {
   lifetimeUnderRules,
   type RequestedLifetime,
 } from '../validity/domain/lifetime.ts';
+import { type NewCertificate, signChecked } from './build-certificate.ts';
 import type { CertificateMaker } from './certificate-maker.ts';
-import { type NewCertificate, signChecked } from './make-certificate.ts';
 
 export interface IssuingParts {
   readonly store: Store;

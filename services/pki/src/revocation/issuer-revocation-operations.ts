@@ -8,7 +8,7 @@ import type { Revocation } from '../certificates/revocation-records.ts';
 import { writeRevocation } from '../clusters/cluster-records.ts';
 import { banKey } from '../clusters/key-bans.ts';
 import type { Authority, IssuerInUse } from '../issuers/domain/authority.ts';
-import { issuerRecords, loadAuthority, noteIssuerChange } from '../issuers/issuer-records.ts';
+import { issuerRecords, loadAuthority, recordIssuerChange } from '../issuers/issuer-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import {
   changeBy,
@@ -87,7 +87,7 @@ const recordRevocation = (
         : { revokedBy: issuer.revokedBy ?? by, compromiseReportedBy: by };
     const revocation = { revokedAtMs, reason, ...revokers };
     await recordAsCertificate(parts, tx, mount, authority, found, revocation);
-    noteIssuerChange(tx, mount, parts.clock);
+    recordIssuerChange(tx, mount, parts.clock);
     issuerRecords(mount).write(tx, issuer.id, {
       ...issuer,
       revokedAtMs,

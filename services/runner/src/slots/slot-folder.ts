@@ -55,14 +55,14 @@ export const prepareSlot = async (
   await discardFolder(root);
   await mkdir(root, { mode: 0o711 });
   await chmod(root, uid === undefined ? 0o700 : 0o711);
-  await noteOccupation(root, occupation);
+  await recordOccupation(root, occupation);
   for (const folder of [run, home, temporary]) {
     await mkdir(folder, { mode: 0o700 });
     if (uid !== undefined && gid !== undefined) await chown(folder, uid, gid);
   }
 };
 
-export const noteOccupation = (root: string, occupation: Occupation): Promise<void> =>
+export const recordOccupation = (root: string, occupation: Occupation): Promise<void> =>
   writeFile(occupationFile(root), JSON.stringify(occupation), { mode: 0o600 });
 
 /** Undefined if the folder is empty, or the runner was stopped before it had a phase. */

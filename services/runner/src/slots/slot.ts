@@ -19,8 +19,8 @@ import { type ExecutorProcess, startExecutor } from './executor-process.ts';
 import {
   awaitLeaving,
   findOccupation,
-  noteOccupation,
   prepareSlot,
+  recordOccupation,
   type SlotFolder,
 } from './slot-folder.ts';
 
@@ -127,7 +127,7 @@ const perform = async (
   );
   const { agentId } = phase;
   if (executor.pid !== undefined) {
-    await noteOccupation(folder.root, { agentId, pid: executor.pid });
+    await recordOccupation(folder.root, { agentId, pid: executor.pid });
   }
   const stop = () => executor.stop();
   if (signal.aborted) stop();

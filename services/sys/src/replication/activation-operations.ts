@@ -23,11 +23,11 @@ import { type SealRecord, sealRecords } from '../seal/seal-records.ts';
 import { writeTokenSalt } from '../tokens/token-records.ts';
 import {
   addressIn,
+  encodePublicKey,
   isSealedBundle,
   loadRoots,
   openBundle,
   type TrustedRoots,
-  toShownKey,
   unwrapBundle,
 } from './activation-token.ts';
 import { type ActivationBundle, requireUsable } from './domain/activation-bundle.ts';
@@ -78,7 +78,7 @@ export const generatePublicKey = async (
 ): Promise<string> => {
   const keys = generateLinkKeyPair();
   await store.transact((tx) => pendingKeys[kind].write(tx, seal.requireRootKey(), keys));
-  return toShownKey(keys.publicKey);
+  return encodePublicKey(keys.publicKey);
 };
 
 /** The contents of an activation token, which cannot be used again. */

@@ -34,10 +34,11 @@ const refuse = (text: string, cause?: unknown): never => {
 };
 
 /** Converts an X25519 public key from base64url, used on links, to standard base64, used in documents. */
-export const toShownKey = (key: string): string => Buffer.from(key, 'base64url').toString('base64');
+export const encodePublicKey = (key: string): string =>
+  Buffer.from(key, 'base64url').toString('base64');
 
 /** @throws KeelsonError `request.invalid` */
-export const parseShownKey = (text: string): string => {
+export const decodePublicKey = (text: string): string => {
   const bytes = Buffer.from(text, 'base64');
   if (bytes.length !== 32 || bytes.toString('base64') !== text.trim())
     return refuse('secondary_public_key is not a public key of generate-public-key');

@@ -12,7 +12,7 @@ import type { TokenContext } from '../tokens/token-context.ts';
 import { findByAccessor, refOf } from '../tokens/token-records.ts';
 import { revokeTree } from '../tokens/token-revocation-operations.ts';
 import { wrapResponse } from '../wrapping/wrapping-operations.ts';
-import { parseShownKey, sealBundle } from './activation-token.ts';
+import { decodePublicKey, sealBundle } from './activation-token.ts';
 import { type ActivationBundle, BUNDLE_FORMAT } from './domain/activation-bundle.ts';
 import type { Memberships } from './memberships.ts';
 import { activationTokens, isSuperseded, type PrimaryRoleRecord } from './replication-records.ts';
@@ -122,7 +122,7 @@ export const issueSecondaryToken = async (
   if (role.supersededBy !== undefined) throw new KeelsonError('replication.superseded');
   const membership = context.memberships.of(kind);
   const made = secondaryPublicKey === '' ? generateLinkKeyPair() : undefined;
-  const publicKey = made?.publicKey ?? parseShownKey(secondaryPublicKey);
+  const publicKey = made?.publicKey ?? decodePublicKey(secondaryPublicKey);
   await membership.admit(id, publicKey);
   const { keys } = await membership.identity();
   const bundle: ActivationBundle = {

@@ -84,7 +84,7 @@ export const TOKEN_CEREMONY = {
 
 export const toTokenCeremony = (
   { attempt, required, encodedToken }: TokenCeremonyProgress,
-  shownPassword = '',
+  oneTimePassword = '',
 ): JsonObject => ({
   started: attempt !== undefined,
   nonce: attempt?.nonce ?? '',
@@ -94,7 +94,7 @@ export const toTokenCeremony = (
   encoded_token: encodedToken,
   encoded_root_token: encodedToken,
   pgp_fingerprint: attempt?.purpose.pgpFingerprint ?? '',
-  otp: shownPassword,
+  otp: oneTimePassword,
   otp_length: TOKEN_LENGTH,
 });
 

@@ -51,17 +51,17 @@ public class Scenario {
 
   private static void mounts() throws VaultException {
     var hours = TimeToLive.of(8760, TimeUnit.HOURS);
-    var payload = new MountPayload().maxLeaseTtl(hours).description("of the evening");
-    ROOT.mounts().enable("evening", MountType.PKI, payload);
-    var mount = ROOT.mounts().list().getMounts().get("evening/");
+    var payload = new MountPayload().maxLeaseTtl(hours).description("of the tour");
+    ROOT.mounts().enable("tour", MountType.PKI, payload);
+    var mount = ROOT.mounts().list().getMounts().get("tour/");
     same(mount.getType(), MountType.PKI);
-    same(mount.getDescription(), "of the evening");
-    ROOT.mounts().tune("evening", new MountPayload().description("tuned"));
-    same(ROOT.mounts().read("evening").getMount().getConfig().getMaxLeaseTtl(), 8760 * 3600);
+    same(mount.getDescription(), "of the tour");
+    ROOT.mounts().tune("tour", new MountPayload().description("tuned"));
+    same(ROOT.mounts().read("tour").getMount().getConfig().getMaxLeaseTtl(), 8760 * 3600);
   }
 
   private static Vault limitedToken() throws VaultException {
-    var rules = "path \"evening/issue/web\" { capabilities = [\"create\", \"update\"] }";
+    var rules = "path \"tour/issue/web\" { capabilities = [\"create\", \"update\"] }";
     ROOT.logical().write("sys/policy/issuer", Map.of("policy", rules));
     var request = new TokenRequest().polices(List.of("issuer")).ttl("1h").displayName("java");
     var created = ROOT.auth().createToken(request);
@@ -74,20 +74,20 @@ public class Scenario {
 
   private static void certificates(Vault limited) throws VaultException {
     var root = Map.<String, Object>of("common_name", "Root", "key_type", "ec", "ttl", "700h");
-    ROOT.logical().write("evening/root/generate/internal", root);
+    ROOT.logical().write("tour/root/generate/internal", root);
     var options = new RoleOptions().allowedDomains(List.of("example.com")).allowSubdomains(true);
-    ROOT.pki("evening").createOrUpdateRole("web", options.maxTtl("72h").keyType("rsa").keyBits(2048L));
-    same(ROOT.pki("evening").getRole("web").getRoleOptions().getMaxTtl(), "259200");
-    same(ROOT.logical().list("evening/roles").getListData(), List.of("web"));
+    ROOT.pki("tour").createOrUpdateRole("web", options.maxTtl("72h").keyType("rsa").keyBits(2048L));
+    same(ROOT.pki("tour").getRole("web").getRoleOptions().getMaxTtl(), "259200");
+    same(ROOT.logical().list("tour/roles").getListData(), List.of("web"));
     var names = List.of("api.example.com");
     var format = CredentialFormat.PEM;
-    var issued = limited.pki("evening").issue("web", "shop.example.com", names, null, "2h", format);
+    var issued = limited.pki("tour").issue("web", "shop.example.com", names, null, "2h", format);
     same(issued.getCredential().getPrivateKeyType(), "rsa");
-    refused(400, () -> limited.pki("evening").issue("web", "other.example", null, null, "2h", format));
-    refused(403, () -> limited.pki("evening").revoke(issued.getCredential().getSerialNumber()));
-    ROOT.pki("evening").revoke(issued.getCredential().getSerialNumber());
-    ROOT.pki("evening").deleteRole("web");
-    same(ROOT.logical().read("evening/roles/web").getRestResponse().getStatus(), 404);
+    refused(400, () -> limited.pki("tour").issue("web", "other.example", null, null, "2h", format));
+    refused(403, () -> limited.pki("tour").revoke(issued.getCredential().getSerialNumber()));
+    ROOT.pki("tour").revoke(issued.getCredential().getSerialNumber());
+    ROOT.pki("tour").deleteRole("web");
+    same(ROOT.logical().read("tour/roles/web").getRestResponse().getStatus(), 404);
   }
 
   private static void wrapping() throws VaultException {
@@ -115,7 +115,7 @@ public class Scenario {
     wrapping();
     limited.auth().revokeSelf();
     refused(403, () -> limited.auth().lookupSelf());
-    ROOT.mounts().disable("evening");
+    ROOT.mounts().disable("tour");
     sealing();
     System.out.println("done");
   }

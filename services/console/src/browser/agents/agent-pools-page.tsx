@@ -8,7 +8,7 @@ import { ApiTokens } from '../components/api-tokens.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
-import { shownDistance } from '../components/format.ts';
+import { formatDistance } from '../components/format.ts';
 import { Card, Page } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
 import { Pill, type Tone } from '../components/pill.tsx';
@@ -56,7 +56,7 @@ const Agents = ({ pool }: { pool: Resource<Pool> }) => {
               { title: 'Version', cell: ({ attributes }) => attributes.version ?? '–' },
               {
                 title: 'Last contact',
-                cell: ({ attributes }) => shownDistance(attributes['last-ping-at'], Date.now()),
+                cell: ({ attributes }) => formatDistance(attributes['last-ping-at'], Date.now()),
               },
             ]}
           />

@@ -2,7 +2,7 @@
 import { useCapabilities, useSecret } from '../api/queries.ts';
 import { Commands, rootCurl, rootVaultCommand } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
-import { shownTime } from '../components/format.ts';
+import { formatTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card } from '../components/page.tsx';
 import { Pill } from '../components/pill.tsx';
@@ -55,7 +55,7 @@ const List = ({ count }: { count: number }) => {
               },
               { title: 'By', cell: (one) => one.display_name || 'nobody' },
               { title: 'From', isUnbroken: true, cell: (one) => one.remote_address },
-              { title: 'When', isUnbroken: true, cell: (one) => shownTime(one.time) },
+              { title: 'When', isUnbroken: true, cell: (one) => formatTime(one.time) },
             ]}
           />
         )}

@@ -5,7 +5,7 @@ import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
-import { inWords, shownTime } from '../components/format.ts';
+import { formatTime, inWords } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card } from '../components/page.tsx';
 import { Pill, type Tone } from '../components/pill.tsx';
@@ -38,7 +38,7 @@ const TONES: Readonly<Record<string, Tone>> = {
 /** Accounts that one page reads. */
 const MOST = 1000;
 
-const shownContacts = ({ contacts }: Account): string =>
+const formatContacts = ({ contacts }: Account): string =>
   contacts.map((contact) => contact.replace(/^mailto:/, '')).join(', ') || '–';
 
 const Orders = ({ mount, id, name }: { mount: string; id: string; name: string }) => {
@@ -60,7 +60,7 @@ const Orders = ({ mount, id, name }: { mount: string; id: string; name: string }
                 title: 'State',
                 cell: ({ status }) => <Pill tone={TONES[status] ?? 'plain'}>{status}</Pill>,
               },
-              { title: 'Open until', cell: (order) => shownTime(order.order_expiry) },
+              { title: 'Open until', cell: (order) => formatTime(order.order_expiry) },
               {
                 title: 'Certificate',
                 cell: ({ cert_serial_number: serial }) =>
@@ -125,7 +125,7 @@ export const AcmeAccountsCard = ({ mount }: { mount: string }) => {
                 isName: true,
                 cell: ({ id }) => <code className="serial">{id}</code>,
               },
-              { title: 'Contacts', cell: ({ account }) => shownContacts(account) },
+              { title: 'Contacts', cell: ({ account }) => formatContacts(account) },
               {
                 title: 'State',
                 cell: ({ account: { status } }) => (
@@ -134,7 +134,7 @@ export const AcmeAccountsCard = ({ mount }: { mount: string }) => {
               },
               { title: 'Directory', cell: ({ account }) => account.directory },
               { title: 'Key', cell: ({ account }) => account.eab.eab_id ?? 'none' },
-              { title: 'Made', cell: ({ account }) => shownTime(account.created_time) },
+              { title: 'Made', cell: ({ account }) => formatTime(account.created_time) },
               {
                 title: 'Actions',
                 isActions: true,

@@ -7,7 +7,7 @@ import { ActionButton } from '../components/action-button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
 import { FactList } from '../components/data-table.tsx';
-import { shownTime } from '../components/format.ts';
+import { formatTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty, Page } from '../components/page.tsx';
 import { Pill } from '../components/pill.tsx';
@@ -105,7 +105,7 @@ const Shown = ({ certificate }: { certificate: Certificate }) => {
             ['Issuer', contents.issuer],
             ['Key', contents.key],
             ['Signature', contents.signature],
-            ...(revokedAt > 0 ? ([['Revoked', shownTime(revokedAt * MS)]] as const) : []),
+            ...(revokedAt > 0 ? ([['Revoked', formatTime(revokedAt * MS)]] as const) : []),
           ]}
         />
         <Commands

@@ -4,7 +4,7 @@ import { useSecretPages } from '../api/queries.ts';
 import type { Listed } from '../api/secrets-api.ts';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
-import { counted, shownDistance, shownTime } from '../components/format.ts';
+import { counted, formatDistance, formatTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty } from '../components/page.tsx';
 import { Pill } from '../components/pill.tsx';
@@ -31,7 +31,7 @@ const EXPIRY_NAMES: Readonly<Record<Expiry, string>> = {
 const Validity = ({ notAfter, nowMs }: { notAfter: string; nowMs: number }) => {
   const left = Date.parse(notAfter) - nowMs;
   const tone = left < 0 ? 'bad' : left < SOON_MS ? 'busy' : 'good';
-  return <Pill tone={tone}>{left < 0 ? 'expired' : shownDistance(notAfter, nowMs)}</Pill>;
+  return <Pill tone={tone}>{left < 0 ? 'expired' : formatDistance(notAfter, nowMs)}</Pill>;
 };
 
 /** The certificates of the pages read so far, those that expire first before the others. */
@@ -137,7 +137,7 @@ export const CertificatesTab = () => {
                     title: 'Expires',
                     cell: ({ not_after: notAfter }) => (
                       <>
-                        {shownTime(notAfter)} <Validity notAfter={notAfter} nowMs={nowMs} />
+                        {formatTime(notAfter)} <Validity notAfter={notAfter} nowMs={nowMs} />
                       </>
                     ),
                   },

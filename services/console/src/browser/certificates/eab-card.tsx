@@ -6,7 +6,7 @@ import { ActionButton } from '../components/action-button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
 import { DataTable } from '../components/data-table.tsx';
-import { shownTime } from '../components/format.ts';
+import { formatTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card } from '../components/page.tsx';
 import { Select } from '../components/select.tsx';
@@ -107,7 +107,7 @@ export const EabCard = ({ mount, policy }: { mount: string; policy: string }) =>
             keyOf={(id) => id}
             columns={[
               { title: 'Id', isName: true, cell: (id) => <code className="serial">{id}</code> },
-              { title: 'Made', cell: (id) => shownTime(infos[id]?.created_on) },
+              { title: 'Made', cell: (id) => formatTime(infos[id]?.created_on) },
               { title: 'Directory', cell: (id) => infos[id]?.acme_directory ?? '–' },
               {
                 title: 'Actions',

@@ -127,7 +127,7 @@ export const IssueForm = ({ mount, role }: { mount: string; role: string }) => {
     ...(format !== 'pem' && { format }),
     ...(isKeyStore(format) && { password }),
   };
-  const shownBody = isKeyStore(format) ? { ...body, password: '…' } : body;
+  const redactedBody = isKeyStore(format) ? { ...body, password: '…' } : body;
   const issuing = useAction(
     () => callSecrets<Issued>('POST', path, { body }),
     ({ data }) => setIssued({ data, name: name.trim() || 'certificate', format }),
@@ -210,7 +210,7 @@ export const IssueForm = ({ mount, role }: { mount: string; role: string }) => {
       </button>
       <Commands
         commands={[
-          secretsCurl('POST', path, shownBody),
+          secretsCurl('POST', path, redactedBody),
           vaultCommand(`vault write ${path} common_name=${body.common_name || '…'} ttl=${ttl}`),
         ]}
       />

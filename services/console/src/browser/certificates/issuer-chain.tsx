@@ -2,7 +2,7 @@
 import { AxisBottom } from '@visx/axis';
 import { scaleTime } from '@visx/scale';
 import { columnOf, shortened, useWidth } from '../components/chart.ts';
-import { shownTime } from '../components/format.ts';
+import { formatTime } from '../components/format.ts';
 import { type ChainedIssuer, issuerRows } from './issuer-rows.ts';
 
 const [ROW, INDENT, BOTTOM] = [34, 16, 28];
@@ -21,7 +21,7 @@ export const IssuerChain = (props: { issuers: readonly ChainedIssuer[]; nowMs: n
   });
   const words = rows
     .map(({ issuer, signer = 'itself or an outside authority' }) => {
-      const until = shownTime(issuer.untilMs);
+      const until = formatTime(issuer.untilMs);
       return `${issuer.name}, signed by ${signer}, valid until ${until}`;
     })
     .join('; ');

@@ -7,7 +7,7 @@ import { useSession } from '../api/session.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { FactList } from '../components/data-table.tsx';
-import { shownTime } from '../components/format.ts';
+import { formatTime } from '../components/format.ts';
 import { Loaded, Skeleton } from '../components/loaded.tsx';
 import { Card, Empty } from '../components/page.tsx';
 import { Pill } from '../components/pill.tsx';
@@ -76,7 +76,7 @@ const IssuerCard = (props: {
             ? ([
                 ['Signed by', contents.issuer],
                 ['Key', contents.key],
-                ['Expires', shownTime(contents.notAfter.getTime())],
+                ['Expires', formatTime(contents.notAfter.getTime())],
               ] as const)
             : []),
           ...(issuer

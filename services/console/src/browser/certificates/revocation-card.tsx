@@ -7,7 +7,7 @@ import { useSession } from '../api/session.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { FactList } from '../components/data-table.tsx';
-import { counted, shownDistance, shownTime } from '../components/format.ts';
+import { counted, formatDistance, formatTime } from '../components/format.ts';
 import { Lifetime } from '../components/lifetime.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty } from '../components/page.tsx';
@@ -45,12 +45,12 @@ const ServedList = ({ mount }: { mount: string }) => {
           <FactList
             facts={[
               ['Revoked', counted(list.count, 'certificate')],
-              ['Made', shownTime(list.madeAt.getTime())],
+              ['Made', formatTime(list.madeAt.getTime())],
               [
                 'Next list',
                 list.nextAt === undefined
                   ? 'not announced'
-                  : `${shownTime(list.nextAt.getTime())}, ${shownDistance(list.nextAt.getTime(), Date.now())}`,
+                  : `${formatTime(list.nextAt.getTime())}, ${formatDistance(list.nextAt.getTime(), Date.now())}`,
               ],
               ['Signed by', list.issuer],
             ]}

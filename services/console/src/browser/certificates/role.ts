@@ -1,6 +1,6 @@
 /** Roles as the engine returns them, and their effect on a request. */
 import { durationSeconds } from '../components/duration.ts';
-import { shownSeconds } from '../components/format.ts';
+import { formatSeconds } from '../components/format.ts';
 
 export interface Role {
   readonly issuer_ref: string;
@@ -137,13 +137,13 @@ export const lifetimeDecision = (
   if (requested !== '' && (asked === undefined || asked === 0))
     return { isAllowed: false, reason: 'The validity is not a duration.' };
   if (asked !== undefined && most > 0 && asked > most)
-    return { isAllowed: false, reason: `It is valid for at most ${shownSeconds(most)}.` };
+    return { isAllowed: false, reason: `It is valid for at most ${formatSeconds(most)}.` };
   const granted = asked ?? usual;
   return {
     isAllowed: true,
     reason:
       granted > 0
-        ? `It is valid for ${shownSeconds(granted)}.`
+        ? `It is valid for ${formatSeconds(granted)}.`
         : 'It is valid for as long as the authority says.',
   };
 };

@@ -5,7 +5,7 @@ import { ActionButton, type Fields } from '../components/action-button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { FactList } from '../components/data-table.tsx';
 import { durationText } from '../components/duration.ts';
-import { shownSeconds, shownTime } from '../components/format.ts';
+import { formatSeconds, formatTime } from '../components/format.ts';
 import { Lifetime } from '../components/lifetime.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Card } from '../components/page.tsx';
@@ -108,15 +108,15 @@ export const TidyCard = ({ mount }: { mount: string }) => {
                     {last.state}
                   </Pill>,
                 ],
-                ['Begun', shownTime(last.time_started)],
-                ['Finished', shownTime(last.time_finished)],
+                ['Begun', formatTime(last.time_started)],
+                ['Finished', formatTime(last.time_finished)],
                 ['Certificates deleted', String(last.cert_store_deleted_count ?? '–')],
                 ['Revocations deleted', String(last.revoked_cert_deleted_count ?? '–')],
                 ...(last.error === null ? [] : ([['Error', last.error]] as const)),
                 [
                   'At intervals',
                   auto?.enabled === true
-                    ? `every ${shownSeconds(auto.interval_duration)}`
+                    ? `every ${formatSeconds(auto.interval_duration)}`
                     : 'not switched on',
                 ],
               ]}

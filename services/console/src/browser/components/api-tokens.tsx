@@ -7,7 +7,7 @@ import { ActionButton } from './action-button.tsx';
 import { Commands, workspacesCurl } from './commands.tsx';
 import { DataTable } from './data-table.tsx';
 import { DeleteButton } from './delete-button.tsx';
-import { shownTime } from './format.ts';
+import { formatTime } from './format.ts';
 import { PagedList } from './paged-list.tsx';
 import { ShownOnce } from './shown-once.tsx';
 
@@ -25,11 +25,11 @@ export const ApiTokenTable = (props: {
     keyOf={({ id }) => id}
     columns={[
       { title: 'For', isName: true, cell: ({ id, attributes }) => attributes.description || id },
-      { title: 'Made', cell: ({ attributes }) => shownTime(attributes['created-at']) },
-      { title: 'Last used', cell: ({ attributes }) => shownTime(attributes['last-used-at']) },
+      { title: 'Made', cell: ({ attributes }) => formatTime(attributes['created-at']) },
+      { title: 'Last used', cell: ({ attributes }) => formatTime(attributes['last-used-at']) },
       {
         title: 'Expires',
-        cell: ({ attributes: { 'expired-at': at } }) => (at === null ? 'never' : shownTime(at)),
+        cell: ({ attributes: { 'expired-at': at } }) => (at === null ? 'never' : formatTime(at)),
       },
       {
         title: 'Actions',

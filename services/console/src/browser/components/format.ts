@@ -10,11 +10,11 @@ const STEPS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['minute', 60],
 ];
 
-export const shownTime = (time: string | number | null | undefined): string =>
+export const formatTime = (time: string | number | null | undefined): string =>
   time === null || time === undefined || time === '' ? '–' : MOMENT.format(new Date(time));
 
 /** "in 3 days", "2 hours ago". */
-export const shownDistance = (time: string | number, nowMs: number): string => {
+export const formatDistance = (time: string | number, nowMs: number): string => {
   const seconds = (new Date(time).getTime() - nowMs) / 1000;
   for (const [unit, size] of STEPS)
     if (Math.abs(seconds) >= size) return RELATIVE.format(Math.trunc(seconds / size), unit);
@@ -22,7 +22,7 @@ export const shownDistance = (time: string | number, nowMs: number): string => {
 };
 
 /** @param seconds 0 means the default of the engine or the system */
-export const shownSeconds = (seconds: number): string => {
+export const formatSeconds = (seconds: number): string => {
   if (seconds === 0) return 'default';
   const units = [
     ['d', 86_400],

@@ -128,14 +128,14 @@ const useDraft = <Document, Values extends FieldValues>(
     // Drawing the fields again takes the focus from them, and would lose what a person has entered.
     if (isEmpty(read()) && !isSame(valuesOf(document), draft.base)) draw(document);
   }, [document]);
-  return { form, draft, draw, read, entered, noteEntered: () => setEntered(read()) };
+  return { form, draft, draw, read, entered, recordEntered: () => setEntered(read()) };
 };
 
 export const EditForm = <Document, Values extends FieldValues>(
   props: EditFormProps<Document, Values>,
 ) => {
   const { target, valuesOf, bodyOf, label } = props;
-  const { form, draft, draw, read, entered, noteEntered } = useDraft(props.document, valuesOf);
+  const { form, draft, draw, read, entered, recordEntered } = useDraft(props.document, valuesOf);
 
   const saving = useAction(
     async (mine: Partial<Values>) => {
@@ -176,7 +176,7 @@ export const EditForm = <Document, Values extends FieldValues>(
     <form
       ref={form}
       onSubmit={submit}
-      onInput={noteEntered}
+      onInput={recordEntered}
       aria-label={label}
       className={props.className}
     >

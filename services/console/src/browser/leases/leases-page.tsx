@@ -7,7 +7,7 @@ import { useSession } from '../api/session.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { FactList } from '../components/data-table.tsx';
-import { shownDistance, shownTime } from '../components/format.ts';
+import { formatDistance, formatTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty, Page } from '../components/page.tsx';
 import { usePages } from '../components/pager.tsx';
@@ -38,10 +38,12 @@ const LeaseCard = ({ id, onEnded }: { id: string; onEnded: () => void }) => {
           <FactList
             facts={[
               ['Id', <code key="id">{lease.id}</code>],
-              ['Begun', shownTime(lease.issue_time)],
+              ['Begun', formatTime(lease.issue_time)],
               [
                 'Ends',
-                lease.expire_time === null ? 'never' : shownDistance(lease.expire_time, Date.now()),
+                lease.expire_time === null
+                  ? 'never'
+                  : formatDistance(lease.expire_time, Date.now()),
               ],
               ['Can be renewed', lease.renewable ? 'yes' : 'no'],
             ]}

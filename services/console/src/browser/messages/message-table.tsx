@@ -4,7 +4,7 @@ import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
-import { shownTime } from '../components/format.ts';
+import { formatTime } from '../components/format.ts';
 import { Card } from '../components/page.tsx';
 import { Pill } from '../components/pill.tsx';
 import type { Message } from './message.ts';
@@ -21,15 +21,15 @@ const TONES = { active: 'good', scheduled: 'busy', over: 'plain' } as const;
 
 export type Entry = readonly [id: string, message: Message];
 
-const shownTitle = ({ title }: Message): string => (title === '' ? 'untitled' : title);
+const formatTitle = ({ title }: Message): string => (title === '' ? 'untitled' : title);
 
 const DeleteMessage = ({ id, message }: { id: string; message: Message }) => (
   <ActionButton
     label="Delete"
-    name={`Delete ${shownTitle(message)}`}
+    name={`Delete ${formatTitle(message)}`}
     className="small danger"
     tone="danger"
-    title={`Delete the message "${shownTitle(message)}"?`}
+    title={`Delete the message "${formatTitle(message)}"?`}
     confirm="Delete it"
     act={() => callSecrets('DELETE', `${COLLECTION}/${id}`)}
     commands={[
@@ -51,7 +51,7 @@ export const MessageTable = (props: {
 }) => {
   const { messages, nowMs, may, onEdit } = props;
   const columns: readonly Column<Entry>[] = [
-    { title: 'Title', cell: ([, message]) => <bdi className="title">{shownTitle(message)}</bdi> },
+    { title: 'Title', cell: ([, message]) => <bdi className="title">{formatTitle(message)}</bdi> },
     { title: 'Type', cell: ([, { type }]) => type },
     {
       title: 'State',
@@ -59,10 +59,10 @@ export const MessageTable = (props: {
         <Pill tone={TONES[stateOf(message, nowMs)]}>{stateOf(message, nowMs)}</Pill>
       ),
     },
-    { title: 'Starts', cell: ([, message]) => shownTime(message.start_time) },
+    { title: 'Starts', cell: ([, message]) => formatTime(message.start_time) },
     {
       title: 'Ends',
-      cell: ([, message]) => (message.end_time === null ? 'never' : shownTime(message.end_time)),
+      cell: ([, message]) => (message.end_time === null ? 'never' : formatTime(message.end_time)),
     },
     {
       title: 'Actions',
@@ -73,7 +73,7 @@ export const MessageTable = (props: {
             <button
               type="button"
               className="small"
-              aria-label={`Edit ${shownTitle(message)}`}
+              aria-label={`Edit ${formatTitle(message)}`}
               onClick={() => onEdit(id)}
             >
               Edit

@@ -2,7 +2,7 @@
 import { AxisBottom } from '@visx/axis';
 import { scaleTime } from '@visx/scale';
 import { columnOf, shortened, useWidth } from '../components/chart.ts';
-import { shownTime } from '../components/format.ts';
+import { formatTime } from '../components/format.ts';
 
 import type { Message } from './message.ts';
 import { scheduleOf, stateOf } from './schedule.ts';
@@ -24,7 +24,7 @@ export const ScheduleChart = (props: {
   const x = scaleTime({ domain: [fromMs, untilMs], range: [left, width - RIGHT] });
   const words = messages.map(
     ([, message]) =>
-      `${message.title}, from ${shownTime(message.start_time)} ${message.end_time === null ? 'without an end' : `until ${shownTime(message.end_time)}`}`,
+      `${message.title}, from ${formatTime(message.start_time)} ${message.end_time === null ? 'without an end' : `until ${formatTime(message.end_time)}`}`,
   );
   return (
     <svg
@@ -45,8 +45,8 @@ export const ScheduleChart = (props: {
             {bar === undefined ? (
               <text x={x(nowMs) + 6} y={y + 4} className="outside">
                 {stateOf(message, nowMs) === 'over'
-                  ? `ended ${shownTime(message.end_time)}`
-                  : `from ${shownTime(message.start_time)}`}
+                  ? `ended ${formatTime(message.end_time)}`
+                  : `from ${formatTime(message.start_time)}`}
               </text>
             ) : (
               <rect

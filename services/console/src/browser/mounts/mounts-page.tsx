@@ -5,7 +5,7 @@ import { ActionButton } from '../components/action-button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { durationText } from '../components/duration.ts';
-import { shownSeconds } from '../components/format.ts';
+import { formatSeconds } from '../components/format.ts';
 import { Lifetime } from '../components/lifetime.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Page } from '../components/page.tsx';
@@ -110,7 +110,7 @@ export const MountsPage = () => {
               { title: 'Description', cell: ({ description }) => description || '–' },
               {
                 title: 'Maximum TTL',
-                cell: ({ config }) => shownSeconds(config.max_lease_ttl),
+                cell: ({ config }) => formatSeconds(config.max_lease_ttl),
               },
               { title: 'Replicated', cell: ({ local }) => (local ? 'no' : 'yes') },
               {

@@ -5,7 +5,7 @@ import { ActionButton } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
-import { shownTime } from '../components/format.ts';
+import { formatTime } from '../components/format.ts';
 import { Card } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
 import { Pill } from '../components/pill.tsx';
@@ -122,7 +122,7 @@ const Deliveries = ({ attributes }: Resource<NotificationConfiguration>) => {
       {responses.map((response) => (
         <li key={response['sent-at']}>
           <Pill tone={response.successful === 'true' ? 'good' : 'bad'}>{response.code}</Pill>{' '}
-          {shownTime(response['sent-at'])}
+          {formatTime(response['sent-at'])}
         </li>
       ))}
     </ul>

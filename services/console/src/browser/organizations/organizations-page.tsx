@@ -5,7 +5,7 @@ import { callWorkspaces, type ListDocument } from '../api/workspaces-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
-import { shownTime } from '../components/format.ts';
+import { formatTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Empty, Page } from '../components/page.tsx';
 
@@ -82,7 +82,10 @@ export const OrganizationsPage = () => {
                   title: 'Runs are executed',
                   cell: ({ attributes }) => attributes['default-execution-mode'],
                 },
-                { title: 'Created', cell: ({ attributes }) => shownTime(attributes['created-at']) },
+                {
+                  title: 'Created',
+                  cell: ({ attributes }) => formatTime(attributes['created-at']),
+                },
               ]}
             />
           )

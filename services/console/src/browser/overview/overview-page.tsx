@@ -14,7 +14,7 @@ import {
   vaultCommand,
 } from '../components/commands.tsx';
 import { FactList } from '../components/data-table.tsx';
-import { shownTime } from '../components/format.ts';
+import { formatTime } from '../components/format.ts';
 import { Skeleton } from '../components/loaded.tsx';
 import { Card, Page } from '../components/page.tsx';
 import { Pill } from '../components/pill.tsx';
@@ -118,7 +118,7 @@ const Counts = () => {
       </Tile>
       <Tile title="Encryption key">
         <p className="figure">{key.data ? `term ${key.data.term}` : '–'}</p>
-        {key.data && <p>since {shownTime(key.data.install_time)}</p>}
+        {key.data && <p>since {formatTime(key.data.install_time)}</p>}
       </Tile>
     </>
   );
@@ -142,7 +142,7 @@ const Own = () => {
             ['Name', data.display_name],
             ['Policies', data.policies.join(', ')],
             ['Kind', data.type],
-            ['Expires', data.expire_time === null ? 'never' : shownTime(data.expire_time)],
+            ['Expires', data.expire_time === null ? 'never' : formatTime(data.expire_time)],
           ]}
         />
       )}

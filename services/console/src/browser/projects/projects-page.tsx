@@ -9,7 +9,7 @@ import { ActionButton, type Fields } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
-import { shownTime } from '../components/format.ts';
+import { formatTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Empty, Page } from '../components/page.tsx';
 import { Pager } from '../components/pager.tsx';
@@ -106,7 +106,7 @@ export const ProjectsPage = () => {
                   },
                   {
                     title: 'Created',
-                    cell: ({ attributes }) => shownTime(attributes['created-at']),
+                    cell: ({ attributes }) => formatTime(attributes['created-at']),
                   },
                   {
                     title: 'Actions',

@@ -1,11 +1,11 @@
 /** The clusters named by a replication status, as nodes of the drawing. */
 import {
+  formatDuration,
+  formatLag,
+  formatValue,
   type Health,
   healthOf,
   type Status,
-  shownDuration,
-  shownLag,
-  shownValue,
 } from './replication-status.ts';
 
 export interface ClusterNode {
@@ -23,8 +23,8 @@ const asPrimary = (status: Status): ClusterNode => {
   const generation = status['ssct_generation_counter'];
   return {
     name: OWN,
-    role: `primary${generation === undefined ? '' : `, generation ${shownValue(generation)}`}`,
-    state: shownValue(status['state']),
+    role: `primary${generation === undefined ? '' : `, generation ${formatValue(generation)}`}`,
+    state: formatValue(status['state']),
     health: healthOf(status['state']),
     behind: '',
   };
@@ -33,9 +33,9 @@ const asPrimary = (status: Status): ClusterNode => {
 const elsewhere = (status: Status): ClusterNode => {
   const [peer] = status.primaries ?? [];
   return {
-    name: shownValue(peer?.['cluster_address'] ?? status['primary_cluster_addr']),
+    name: formatValue(peer?.['cluster_address'] ?? status['primary_cluster_addr']),
     role: 'primary',
-    state: shownValue(status['connection_state']),
+    state: formatValue(status['connection_state']),
     health: healthOf(status['connection_state']),
     behind: '',
   };
@@ -51,11 +51,11 @@ export const clusterNodes = (
     ? {
         primary: asPrimary(status),
         secondaries: (status.secondaries ?? []).map((peer) => ({
-          name: shownValue(peer['node_id']),
+          name: formatValue(peer['node_id']),
           role: peer['filtered'] === true ? 'secondary, filtered' : 'secondary',
-          state: `${shownValue(peer['connection_status'])}, clock ${shownDuration(peer['clock_skew_ms'])} off`,
+          state: `${formatValue(peer['connection_status'])}, clock ${formatDuration(peer['clock_skew_ms'])} off`,
           health: healthOf(peer['connection_status']),
-          behind: shownLag(peer),
+          behind: formatLag(peer),
         })),
       }
     : {
@@ -64,9 +64,9 @@ export const clusterNodes = (
           {
             name: OWN,
             role: status.mode === 'bootstrapping' ? 'secondary, being filled' : 'secondary',
-            state: shownValue(status['state']),
+            state: formatValue(status['state']),
             health: healthOf(status['state']),
-            behind: shownLag(status),
+            behind: formatLag(status),
           },
         ],
       };

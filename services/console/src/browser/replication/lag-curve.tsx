@@ -5,7 +5,7 @@ import { LinePath } from '@visx/shape';
 import { useEffect, useState } from 'react';
 import { useWidth } from '../components/chart.ts';
 import { type LagSample, lagSample, MAX_SAMPLES } from './lag-samples.ts';
-import { type Status, shownDuration } from './replication-status.ts';
+import { formatDuration, type Status } from './replication-status.ts';
 
 const [HEIGHT, LEFT, TOP, BOTTOM] = [120, 60, 8, 8];
 
@@ -24,7 +24,7 @@ export const LagCurve = ({ title, status }: { title: string; status: Status }) =
     range: [LEFT, width],
   });
   const y = scaleLinear({ domain: [0, highest], range: [HEIGHT - BOTTOM, TOP], nice: true });
-  const words = names.map((name) => `${name} ${shownDuration(latest.lags.get(name))}`).join(', ');
+  const words = names.map((name) => `${name} ${formatDuration(latest.lags.get(name))}`).join(', ');
   return (
     <figure className="lag">
       <svg
@@ -47,7 +47,7 @@ export const LagCurve = ({ title, status }: { title: string; status: Status }) =
           scale={y}
           left={LEFT}
           numTicks={3}
-          tickFormat={(ms) => shownDuration(Number(ms))}
+          tickFormat={(ms) => formatDuration(Number(ms))}
           hideAxisLine
         />
       </svg>

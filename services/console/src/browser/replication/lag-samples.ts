@@ -1,4 +1,4 @@
-import { type Facts, type Status, shownValue } from './replication-status.ts';
+import { type Facts, formatValue, type Status } from './replication-status.ts';
 
 /** Maximum number of samples kept; at most one per second is taken. */
 export const MAX_SAMPLES = 300;
@@ -18,6 +18,6 @@ export const lagSample = (status: Status, atMs: number): LagSample => ({
   atMs,
   lags:
     status.mode === 'primary'
-      ? new Map((status.secondaries ?? []).map((one) => [shownValue(one['node_id']), lagOf(one)]))
+      ? new Map((status.secondaries ?? []).map((one) => [formatValue(one['node_id']), lagOf(one)]))
       : new Map([['this cluster', lagOf(status)]]),
 });

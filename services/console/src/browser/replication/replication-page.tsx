@@ -11,15 +11,15 @@ import { LagCurve } from './lag-curve.tsx';
 import { ReplicationActions } from './replication-actions.tsx';
 import {
   type Facts,
+  formatDuration,
+  formatFieldName,
+  formatLag,
+  formatMoment,
+  formatTransfer,
+  formatValue,
   healthOf,
   mainFacts,
   type Status,
-  shownDuration,
-  shownLag,
-  shownMoment,
-  shownName,
-  shownTransfer,
-  shownValue,
 } from './replication-status.ts';
 
 export interface Statuses {
@@ -35,29 +35,29 @@ const MODE_TONES: Readonly<Record<string, 'good' | 'busy' | 'accent'>> = {
 };
 
 const StatePill = ({ word }: { word: unknown }) => (
-  <Pill tone={healthOf(word)}>{shownValue(word)}</Pill>
+  <Pill tone={healthOf(word)}>{formatValue(word)}</Pill>
 );
 
 const allFacts = (facts: Facts): readonly (readonly [string, string])[] =>
   Object.entries(facts)
     .filter(([, value]) => !Array.isArray(value) || value.every((one) => typeof one !== 'object'))
-    .map(([name, value]) => [shownName(name), shownValue(value)] as const);
+    .map(([name, value]) => [formatFieldName(name), formatValue(value)] as const);
 
 const COLUMNS: readonly Column<Facts>[] = [
   { title: 'Connection', cell: (peer) => <StatePill word={peer['connection_status']} /> },
-  { title: 'Last contact', cell: (peer) => shownMoment(peer['last_heartbeat']) },
+  { title: 'Last contact', cell: (peer) => formatMoment(peer['last_heartbeat']) },
   {
     title: 'Newest sign',
-    cell: (peer) => shownDuration(peer['replication_primary_canary_age_ms']),
+    cell: (peer) => formatDuration(peer['replication_primary_canary_age_ms']),
   },
-  { title: 'Clock skew', cell: (peer) => shownDuration(peer['clock_skew_ms']) },
-  { title: 'Cluster address', cell: (peer) => shownValue(peer['cluster_address']) },
+  { title: 'Clock skew', cell: (peer) => formatDuration(peer['clock_skew_ms']) },
+  { title: 'Cluster address', cell: (peer) => formatValue(peer['cluster_address']) },
 ];
 
 const SECONDARY_COLUMNS: readonly Column<Facts>[] = [
-  { title: 'Id', cell: (peer) => shownValue(peer['node_id']), isName: true },
-  { title: 'Behind', cell: shownLag },
-  { title: 'Shipped', cell: (peer) => shownTransfer(peer, 'bytes_shipped') },
+  { title: 'Id', cell: (peer) => formatValue(peer['node_id']), isName: true },
+  { title: 'Behind', cell: formatLag },
+  { title: 'Shipped', cell: (peer) => formatTransfer(peer, 'bytes_shipped') },
 ];
 
 const Peers = (props: {
@@ -72,7 +72,7 @@ const Peers = (props: {
         label={props.title}
         columns={[...(props.more ?? []), ...COLUMNS]}
         rows={props.peers}
-        keyOf={(peer) => `${shownValue(peer['node_id'])} ${shownValue(peer['cluster_address'])}`}
+        keyOf={(peer) => `${formatValue(peer['node_id'])} ${formatValue(peer['cluster_address'])}`}
       />
     </>
   );
@@ -110,7 +110,7 @@ const FilterFacts = ({ id, root }: { id: string; root: unknown }) => {
         <FactList
           facts={[
             ...allFacts({ ...filter.data, ...dynamic.data }),
-            ['merkle root of the rest', shownValue(root)],
+            ['merkle root of the rest', formatValue(root)],
           ]}
         />
       )}
@@ -145,7 +145,7 @@ const Kind = (props: { title: string; status: Status | undefined; actions: React
             <summary>All fields</summary>
             <FactList facts={allFacts(status)} />
             {[...(status.secondaries ?? []), ...(status.primaries ?? [])].map((peer) => (
-              <FactList key={shownValue(peer['cluster_address'])} facts={allFacts(peer)} />
+              <FactList key={formatValue(peer['cluster_address'])} facts={allFacts(peer)} />
             ))}
           </details>
         </>

@@ -20,7 +20,7 @@ export const healthOf = (word: unknown): Health => {
 };
 
 /** @param ms a number, or its decimal text */
-export const shownDuration = (ms: unknown): string => {
+export const formatDuration = (ms: unknown): string => {
   const value = Number(ms);
   if (ms === undefined || ms === null || ms === '' || !Number.isFinite(value)) return '–';
   if (Math.abs(value) < 1000) return `${Math.round(value)} ms`;
@@ -30,7 +30,7 @@ export const shownDuration = (ms: unknown): string => {
   return Math.abs(minutes) < 120 ? `${Math.round(minutes)} min` : `${Math.round(minutes / 60)} h`;
 };
 
-export const shownBytes = (bytes: unknown): string => {
+export const formatBytes = (bytes: unknown): string => {
   const value = Number(bytes);
   if (bytes === undefined || bytes === null || !Number.isFinite(value)) return '–';
   if (value < 1000) return `${value} B`;
@@ -41,7 +41,7 @@ export const shownBytes = (bytes: unknown): string => {
 };
 
 /** @param time RFC 3339, or epoch seconds as text; 0 or less means never */
-export const shownMoment = (time: unknown): string => {
+export const formatMoment = (time: unknown): string => {
   const text = typeof time === 'string' ? time : '';
   const at = /^-?\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text);
   return Number.isFinite(at) && at > 0
@@ -50,45 +50,48 @@ export const shownMoment = (time: unknown): string => {
 };
 
 /** Formats any value in one line. */
-export const shownValue = (value: unknown): string => {
+export const formatValue = (value: unknown): string => {
   if (value === null || value === undefined || value === '') return '–';
-  if (Array.isArray(value)) return value.length === 0 ? '–' : value.map(shownValue).join(', ');
+  if (Array.isArray(value)) return value.length === 0 ? '–' : value.map(formatValue).join(', ');
   return typeof value === 'object' ? JSON.stringify(value) : String(value as string | number);
 };
 
 /** "lag_ms" as "lag ms". */
-export const shownName = (name: string): string => name.replaceAll('_', ' ');
+export const formatFieldName = (name: string): string => name.replaceAll('_', ' ');
 
 const entries = (count: unknown): string =>
-  count === 1 ? '1 entry' : `${shownValue(count)} entries`;
+  count === 1 ? '1 entry' : `${formatValue(count)} entries`;
 
 /** Replication lag: entries, and the age of the latest message from the primary. */
-export const shownLag = (facts: Facts): string =>
-  `${entries(facts['lag_entries'])}, ${shownDuration(facts['lag_ms'])}`;
+export const formatLag = (facts: Facts): string =>
+  `${entries(facts['lag_entries'])}, ${formatDuration(facts['lag_ms'])}`;
 
 /** Bytes of the log and of all comparisons, and those of the latest comparison separately. */
-export const shownTransfer = (facts: Facts, member: 'bytes_shipped' | 'bytes_received'): string =>
-  `${shownBytes(facts[member])}, to catch up last: ${shownBytes(facts['resync_bytes'])}`;
+export const formatTransfer = (facts: Facts, member: 'bytes_shipped' | 'bytes_received'): string =>
+  `${formatBytes(facts[member])}, to catch up last: ${formatBytes(facts['resync_bytes'])}`;
 
 /** The most important facts of a cluster's replication status, as label and text. */
 export const mainFacts = (status: Status): readonly (readonly [string, string])[] => [
   ...(status.mode === 'primary'
     ? [
-        ['Position', shownValue(status['last_wal'])] as const,
-        ['Known secondaries', shownValue(status['known_secondaries'])] as const,
-        ['Cluster address', shownValue(status['primary_cluster_addr'] || 'as configured')] as const,
+        ['Position', formatValue(status['last_wal'])] as const,
+        ['Known secondaries', formatValue(status['known_secondaries'])] as const,
+        [
+          'Cluster address',
+          formatValue(status['primary_cluster_addr'] || 'as configured'),
+        ] as const,
       ]
     : [
-        ['Behind', shownLag(status)] as const,
-        ['Position', shownValue(status['last_remote_wal'])] as const,
-        ['Follows as', shownValue(status['secondary_id'])] as const,
-        ['Primary at', shownValue(status['known_primary_cluster_addrs'])] as const,
-        ['Following since', shownMoment(status['last_start'])] as const,
-        ['Received', shownTransfer(status, 'bytes_received')] as const,
+        ['Behind', formatLag(status)] as const,
+        ['Position', formatValue(status['last_remote_wal'])] as const,
+        ['Follows as', formatValue(status['secondary_id'])] as const,
+        ['Primary at', formatValue(status['known_primary_cluster_addrs'])] as const,
+        ['Following since', formatMoment(status['last_start'])] as const,
+        ['Received', formatTransfer(status, 'bytes_received')] as const,
       ]),
-  ['Merkle root', shownValue(status['merkle_root'])],
+  ['Merkle root', formatValue(status['merkle_root'])],
   [
     'Trees',
-    `${status['corrupted_merkle_tree'] === true ? 'DAMAGED' : 'sound'}; checked: ${shownMoment(status['last_corruption_check_epoch'])}; counted again: ${shownMoment(status['last_reindex_epoch'])}`,
+    `${status['corrupted_merkle_tree'] === true ? 'DAMAGED' : 'sound'}; checked: ${formatMoment(status['last_corruption_check_epoch'])}; counted again: ${formatMoment(status['last_reindex_epoch'])}`,
   ],
 ];

@@ -8,13 +8,19 @@ import { useDocument } from '../api/queries.ts';
 import { includedOne, type OneDocument, type Resource } from '../api/workspaces-api.ts';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { FactList } from '../components/data-table.tsx';
-import { inWords, shownTime } from '../components/format.ts';
+import { formatTime, inWords } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty, Page } from '../components/page.tsx';
 import { Pill } from '../components/pill.tsx';
 import { LogView } from './log-view.tsx';
 import { PlanChangesView } from './plan-changes-view.tsx';
-import { hasEnded, type PhaseAttributes, type RunAttributes, runTone, shownCounts } from './run.ts';
+import {
+  formatCounts,
+  hasEnded,
+  type PhaseAttributes,
+  type RunAttributes,
+  runTone,
+} from './run.ts';
 import { RunActions } from './run-actions.tsx';
 import { RunCommit } from './run-commit.tsx';
 import { RunComments, RunEvents } from './run-history.tsx';
@@ -31,7 +37,7 @@ const Phase = (props: {
   const { title, phase } = props;
   const { status } = phase.attributes;
   const hasBegun = !NOT_BEGUN.includes(status);
-  const counts = shownCounts(phase.attributes, title === 'Apply');
+  const counts = formatCounts(phase.attributes, title === 'Apply');
   return (
     <Card
       title={title}
@@ -99,7 +105,7 @@ const Run = ({ document }: { document: OneDocument<RunAttributes> }) => {
       <Card>
         <FactList
           facts={[
-            ['Begun', shownTime(run['created-at'])],
+            ['Begun', formatTime(run['created-at'])],
             ['By', author?.attributes.username ?? '–'],
             ['Source', run.source],
             ['Version', run['terraform-version'] ?? '–'],

@@ -32,7 +32,7 @@ const TONES: Readonly<Record<string, Tone>> = {
 export const runTone = (status: string): Tone => TONES[status] ?? 'busy';
 
 /** "2 to add, 0 to change, 1 to destroy"; undefined until the plan has counted. */
-export const shownCounts = (phase: PhaseAttributes, isApplied: boolean): string | undefined => {
+export const formatCounts = (phase: PhaseAttributes, isApplied: boolean): string | undefined => {
   const { 'resource-additions': added, 'resource-changes': changed } = phase;
   if (added === null || changed === null) return undefined;
   const destroyed = phase['resource-destructions'] ?? 0;

@@ -5,7 +5,7 @@ import { messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { callWorkspaces, type OneDocument } from '../api/workspaces-api.ts';
-import { shownTime } from '../components/format.ts';
+import { formatTime } from '../components/format.ts';
 import { Problem, useTitle } from '../components/page.tsx';
 
 type Confirmation = ResourceAttributes['email-confirmations'];
@@ -39,7 +39,7 @@ const Question = (props: { code: string; onConfirmed: (email: string) => void })
       </p>
       <p>
         Confirm only if the account is yours: it will get the invitations to this address. The link
-        works once{ends !== null && `, until ${shownTime(ends)}`}.
+        works once{ends !== null && `, until ${formatTime(ends)}`}.
       </p>
       {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}
       <button

@@ -7,7 +7,7 @@ import { useAction } from '../api/queries.ts';
 import { changeSession, readSession } from '../api/session.ts';
 import { callWorkspaces, type OneDocument } from '../api/workspaces-api.ts';
 import type { ApiToken } from '../components/api-tokens.tsx';
-import { shownTime } from '../components/format.ts';
+import { formatTime } from '../components/format.ts';
 import { Problem, useTitle } from '../components/page.tsx';
 import { ShownOnce } from '../components/shown-once.tsx';
 
@@ -49,7 +49,7 @@ const Offer = (props: { code: string; onAccepted: (token: string) => void }) => 
       </p>
       <p>
         Accepting opens the account <strong>{username}</strong> for {email} and shows its first API
-        token. The link works once{ends !== null && `, until ${shownTime(ends)}`}.
+        token. The link works once{ends !== null && `, until ${formatTime(ends)}`}.
       </p>
       {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}
       <button

@@ -5,7 +5,7 @@ import { ActionButton } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
-import { inWords, shownTime } from '../components/format.ts';
+import { formatTime, inWords } from '../components/format.ts';
 import { Card } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
 import type { User } from './team.ts';
@@ -60,7 +60,7 @@ export const MembersCard = ({ organization }: { organization: string }) => {
               },
               { title: 'Mail', cell: ({ attributes }) => attributes.email ?? '–' },
               { title: 'State', cell: ({ attributes }) => inWords(attributes.status) },
-              { title: 'Since', cell: ({ attributes }) => shownTime(attributes['created-at']) },
+              { title: 'Since', cell: ({ attributes }) => formatTime(attributes['created-at']) },
               {
                 title: 'Actions',
                 isActions: true,

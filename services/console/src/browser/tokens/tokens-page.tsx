@@ -9,7 +9,7 @@ import { ActionButton, fieldsOf } from '../components/action-button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { DURATION, DURATION_WORDS } from '../components/duration.ts';
-import { shownDistance, shownTime } from '../components/format.ts';
+import { formatDistance, formatTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty, Page, Problem } from '../components/page.tsx';
 import { usePages } from '../components/pager.tsx';
@@ -139,11 +139,11 @@ const TokenList = ({ accessors }: { accessors: readonly string[] }) => {
             columns={[
               { title: 'Name', isName: true, cell: (token) => token.display_name || '–' },
               { title: 'Policies', cell: ({ policies }) => policies.join(', ') },
-              { title: 'Made', cell: (token) => shownTime(token.issue_time) },
+              { title: 'Made', cell: (token) => formatTime(token.issue_time) },
               {
                 title: 'Expires',
                 cell: ({ expire_time: at }) =>
-                  at === null ? 'never' : shownDistance(at, Date.now()),
+                  at === null ? 'never' : formatDistance(at, Date.now()),
               },
               {
                 title: 'Accessor',

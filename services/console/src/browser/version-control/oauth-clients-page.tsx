@@ -5,7 +5,7 @@ import { ActionButton, type Fields } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
-import { shownTime } from '../components/format.ts';
+import { formatTime } from '../components/format.ts';
 import { Empty, Page } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
 import { useOrganizationPermissions } from '../organizations/organization-permissions.ts';
@@ -101,7 +101,7 @@ export const OAuthClientsPage = () => {
                   cell: (client) =>
                     tokenIdOf(client) === undefined
                       ? 'not authorized yet'
-                      : shownTime(client.attributes['created-at']),
+                      : formatTime(client.attributes['created-at']),
                 },
                 {
                   title: 'Actions',

@@ -7,7 +7,7 @@ import { callWorkspaces, type ListDocument } from '../api/workspaces-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DataTable, FactList } from '../components/data-table.tsx';
-import { inWords, shownTime } from '../components/format.ts';
+import { formatTime, inWords } from '../components/format.ts';
 import { Card, Empty, Problem } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
 import { Pill, type Tone } from '../components/pill.tsx';
@@ -206,7 +206,7 @@ export const DeliveriesCard = ({ workspace }: CardProps) => {
             keyOf={({ id }) => id}
             columns={[
               { title: 'Event', isName: true, cell: ({ attributes }) => attributes.event },
-              { title: 'Received', cell: (one) => shownTime(one.attributes['received-at']) },
+              { title: 'Received', cell: (one) => formatTime(one.attributes['received-at']) },
               {
                 title: 'Outcome',
                 cell: ({ attributes: { outcome } }) => (

@@ -5,7 +5,7 @@ import { callWorkspaces, type ListDocument, type Resource } from '../api/workspa
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
-import { inWords, shownDistance } from '../components/format.ts';
+import { formatDistance, inWords } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Empty } from '../components/page.tsx';
 import { Pager } from '../components/pager.tsx';
@@ -111,7 +111,7 @@ export const RunsTab = (props: {
                   { title: 'Source', cell: ({ attributes }) => attributes.source },
                   {
                     title: 'Begun',
-                    cell: ({ attributes }) => shownDistance(attributes['created-at'], Date.now()),
+                    cell: ({ attributes }) => formatDistance(attributes['created-at'], Date.now()),
                   },
                 ]}
               />

@@ -7,7 +7,7 @@ import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { readSession, useSession } from '../api/session.ts';
 import type { Resource } from '../api/workspaces-api.ts';
 import { Commands } from '../components/commands.tsx';
-import { shownTime } from '../components/format.ts';
+import { formatTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty } from '../components/page.tsx';
 import { type StateFile, stateDifference } from './state-difference.ts';
@@ -41,7 +41,7 @@ const StateSelect = (props: {
     <select value={props.value} onChange={({ target }) => props.onChange(target.value)}>
       {props.states.map(({ id, attributes }) => (
         <option key={id} value={id}>
-          serial {attributes.serial}, {shownTime(attributes['created-at'])}
+          serial {attributes.serial}, {formatTime(attributes['created-at'])}
         </option>
       ))}
     </select>

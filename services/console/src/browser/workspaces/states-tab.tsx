@@ -5,7 +5,7 @@ import { callWorkspaces, type ListDocument, type Resource } from '../api/workspa
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
-import { shownTime } from '../components/format.ts';
+import { formatTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty } from '../components/page.tsx';
 import { Pager } from '../components/pager.tsx';
@@ -89,7 +89,7 @@ export const StatesTab = (props: {
                     isName: true,
                     cell: ({ attributes }) => String(attributes.serial),
                   },
-                  { title: 'Stored', cell: (one) => shownTime(one.attributes['created-at']) },
+                  { title: 'Stored', cell: (one) => formatTime(one.attributes['created-at']) },
                   { title: 'State', cell: ({ attributes }) => attributes.status },
                   {
                     title: 'Size',

@@ -3,7 +3,7 @@ import { useDocument } from '../api/queries.ts';
 import type { OneDocument } from '../api/workspaces-api.ts';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { FactList } from '../components/data-table.tsx';
-import { shownTime } from '../components/format.ts';
+import { formatTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Page } from '../components/page.tsx';
 import { Pill } from '../components/pill.tsx';
@@ -46,8 +46,8 @@ const Overview = ({ document }: { document: OneDocument<WorkspaceAttributes> }) 
               'Newest runs',
               `${workspace['workspace-kpis-runs-count']} counted, ${workspace['run-failures']} failed`,
             ],
-            ['Created', shownTime(workspace['created-at'])],
-            ['Changed', shownTime(workspace['latest-change-at'])],
+            ['Created', formatTime(workspace['created-at'])],
+            ['Changed', formatTime(workspace['latest-change-at'])],
           ]}
         />
         <Commands

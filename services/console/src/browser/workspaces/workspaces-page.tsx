@@ -10,7 +10,7 @@ import {
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
-import { inWords, shownDistance } from '../components/format.ts';
+import { formatDistance, inWords } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Empty, Page } from '../components/page.tsx';
 import { Pager } from '../components/pager.tsx';
@@ -185,7 +185,7 @@ const columnsFor = (
   { title: 'Resources', cell: ({ attributes }) => attributes['resource-count'].toLocaleString() },
   {
     title: 'Changed',
-    cell: ({ attributes }) => shownDistance(attributes['latest-change-at'], Date.now()),
+    cell: ({ attributes }) => formatDistance(attributes['latest-change-at'], Date.now()),
   },
 ];
 

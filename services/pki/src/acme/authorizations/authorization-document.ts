@@ -24,7 +24,7 @@ export const challengeDocument = (
 });
 
 /** RFC 8555 §7.1.4: all challenges while pending, afterwards the one that decided. */
-const shownChallenges = ({ status, challenges }: Authorization): readonly Challenge[] => {
+const visibleChallenges = ({ status, challenges }: Authorization): readonly Challenge[] => {
   if (status === 'valid') return challenges.filter((one) => one.status === 'valid');
   if (status === 'invalid') return challenges.filter((one) => one.status === 'invalid');
   return challenges;
@@ -40,5 +40,5 @@ export const authorizationDocument = (
   status: authorizationStatus(authorization, nowMs),
   expires: formatTime(authorization.expiresAtMs),
   ...(authorization.wildcard && { wildcard: true }),
-  challenges: shownChallenges(authorization).map((one) => challengeDocument(urls, place, one)),
+  challenges: visibleChallenges(authorization).map((one) => challengeDocument(urls, place, one)),
 });

@@ -19,8 +19,8 @@ import {
   changeAuthorization,
   completeChallenge,
   failChallenge,
-  noteFailedAttempt,
   type Order,
+  recordFailedAttempt,
 } from '../orders/domain/order.ts';
 import { orderKey, orderRecords } from '../orders/order-records.ts';
 import { malformed, type Problem } from '../problems/problem.ts';
@@ -243,7 +243,7 @@ const applyOutcome = (
     case 'valid':
       return completeChallenge(authorization, type, nowMs);
     case 'retry':
-      return noteFailedAttempt(authorization, type, outcome.problem);
+      return recordFailedAttempt(authorization, type, outcome.problem);
     case 'invalid':
       return failChallenge(authorization, type, outcome.problem);
   }

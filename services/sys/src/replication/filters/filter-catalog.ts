@@ -17,7 +17,7 @@ import { isBuiltIn, loadMountIndex } from '../../mounts/mount-records.ts';
 import { ROOT_NAMESPACE_ID } from '../../namespaces/domain/namespace.ts';
 import type { NamespaceTable } from '../../namespaces/domain/namespace-table.ts';
 import { loadNamespaceTable } from '../../namespaces/namespace-records.ts';
-import { formerMounts, formerNamespaces } from './former-records.ts';
+import { formerMounts, formerNamespaces } from './previous-records.ts';
 
 /** The API path of the workspace service, which filters name like the path of a mount. */
 export const WORKSPACE_PATH = 'api/v2/';

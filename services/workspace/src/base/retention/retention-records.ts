@@ -18,7 +18,7 @@ export const runDataPolicies = collection('run-data-policies', {
 });
 
 /** @param placeId workspace or organization; undefined for the site */
-export const noteRunDataPolicy = (
+export const recordRunDataPolicy = (
   tx: Transaction,
   placeId: string | undefined,
   before: RetentionPolicy | null,

@@ -14,9 +14,9 @@ import { endMembership, findMemberIds } from '../teams/membership-operations.ts'
 import {
   addUser,
   checkUser,
-  type GivenUser,
   refuseTakenEmail,
   requireFreeUsername,
+  type UserInput,
 } from '../users/user-operations.ts';
 
 export interface ManagedUser {
@@ -96,7 +96,7 @@ export const loadManagedUsers = (
 export const createUser = (
   { store, clock }: ServiceContext,
   principal: Principal,
-  given: GivenUser,
+  given: UserInput,
 ): Promise<ManagedUser> =>
   store.transact(async (tx) => {
     await requireSiteAdmin(tx, principal);

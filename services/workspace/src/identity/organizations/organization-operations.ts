@@ -6,10 +6,10 @@ import {
   DEFAULT_EXECUTION_NAMES,
   decideOwnExecution,
   type Execution,
-  type GivenExecution,
+  type ExecutionInput,
 } from '../../base/execution/domain/execution.ts';
 import { notFound } from '../../base/not-found.ts';
-import { noteRunDataPolicy } from '../../base/retention/retention-records.ts';
+import { recordRunDataPolicy } from '../../base/retention/retention-records.ts';
 import { attributeViolation, type Violation } from '../../base/validation/domain/violation.ts';
 import { decideOrganizationPermissions } from '../access/domain/organization-permissions.ts';
 import {
@@ -36,10 +36,10 @@ import {
 import type { IdentityContext } from '../seams/identity-context.ts';
 import { endMembership, joinTeam, removeTeam } from '../teams/membership-operations.ts';
 
-export interface GivenOrganization {
+export interface OrganizationInput {
   readonly name?: string | undefined;
   readonly settings: Partial<OrganizationSettings>;
-  readonly execution: GivenExecution;
+  readonly execution: ExecutionInput;
 }
 
 const INITIAL_EXECUTION: Execution = { mode: 'remote', agentPoolId: null };
@@ -48,7 +48,7 @@ const INITIAL_EXECUTION: Execution = { mode: 'remote', agentPoolId: null };
 export const checkOrganization = ({
   name,
   settings,
-}: Pick<GivenOrganization, 'name' | 'settings'>): readonly Violation[] => {
+}: Pick<OrganizationInput, 'name' | 'settings'>): readonly Violation[] => {
   const violations: Violation[] = [];
   if (name !== undefined && !isOrganizationName(name)) {
     violations.push(
@@ -72,7 +72,7 @@ const requireFreeName = async (reads: Reads, name: string, id?: string): Promise
 export const createOrganization = (
   { store, clock, organizationSteps }: IdentityContext,
   principal: Principal,
-  given: GivenOrganization & { readonly name: string; readonly email: string },
+  given: OrganizationInput & { readonly name: string; readonly email: string },
 ): Promise<OrganizationAccessResult> =>
   store.transact(async (tx) => {
     if (principal.kind !== 'user' || !principal.siteAdmin) throw notFound('organization');
@@ -115,7 +115,7 @@ export const updateOrganization = (
   { store, organizationSteps }: IdentityContext,
   principal: Principal,
   currentName: string,
-  given: GivenOrganization,
+  given: OrganizationInput,
 ): Promise<OrganizationAccessResult> =>
   store.transact(async (tx) => {
     const { organization, caller } = await requireOrganization(tx, principal, currentName);
@@ -169,7 +169,7 @@ export const deleteOrganization = async (
     for (const userId of await membershipRecords.keys(tx, [id])) {
       await endMembership(tx, id, userId);
     }
-    noteRunDataPolicy(tx, id, organization.retentionPolicy, null);
+    recordRunDataPolicy(tx, id, organization.retentionPolicy, null);
     await deleteOwned(tx, { kind: 'organization', id });
     await organizationRecords.delete(tx, id);
   });

@@ -43,8 +43,8 @@ import {
   checkOrganization,
   createOrganization,
   deleteOrganization,
-  type GivenOrganization,
   listOrganizations,
+  type OrganizationInput,
   updateOrganization,
 } from './organization-operations.ts';
 
@@ -114,7 +114,7 @@ const UPDATE_ATTRIBUTES = Type.Object({
 const UPDATE = resourceBody('organizations', UPDATE_ATTRIBUTES, DEFAULT_POOL_RELATIONSHIPS);
 
 /** @throws KeelsonError `jsonapi.invalid_attribute` for settings that are not supported */
-const fromDocument = ({ data }: Static<typeof UPDATE>): GivenOrganization => {
+const fromDocument = ({ data }: Static<typeof UPDATE>): OrganizationInput => {
   const {
     name: newName,
     'collaborator-auth-policy': policy,

@@ -21,7 +21,7 @@ import {
 import { loadTeams, teamRecords } from '../model/team-records.ts';
 import { removeTeam } from './membership-operations.ts';
 
-export interface GivenTeam {
+export interface TeamInput {
   readonly name?: string;
   readonly visibility?: Team['visibility'];
   readonly ssoTeamId?: string | null;
@@ -29,7 +29,7 @@ export interface GivenTeam {
   readonly organizationAccess?: Partial<OrganizationAccess>;
 }
 
-export const checkTeam = (given: GivenTeam, held?: OrganizationAccess): readonly Violation[] => {
+export const checkTeam = (given: TeamInput, held?: OrganizationAccess): readonly Violation[] => {
   const violations: Violation[] = [];
   if (given.name !== undefined && !isTeamName(given.name)) {
     violations.push(
@@ -52,7 +52,7 @@ export const checkTeam = (given: GivenTeam, held?: OrganizationAccess): readonly
 };
 
 /** Granting organization access to a team requires a caller who could grant everything anyway. */
-const requireMayGrant = (given: GivenTeam, { caller }: Pick<TeamAccessResult, 'caller'>) => {
+const requireMayGrant = (given: TeamInput, { caller }: Pick<TeamAccessResult, 'caller'>) => {
   const grants = Object.values(given.organizationAccess ?? {}).includes(true);
   if (grants && !caller.isOwner && !caller.access.manageOrganizationAccess) {
     throw notFound('organization');
@@ -75,7 +75,7 @@ export const createTeam = (
   { store, clock }: ServiceContext,
   principal: Principal,
   organizationName: string,
-  given: GivenTeam & { readonly name: string },
+  given: TeamInput & { readonly name: string },
 ): Promise<TeamAccessResult> =>
   store.transact(async (tx) => {
     const owner = await requireOrganization(tx, principal, organizationName);
@@ -105,7 +105,7 @@ export const updateTeam = (
   { store }: ServiceContext,
   principal: Principal,
   teamId: string,
-  given: GivenTeam,
+  given: TeamInput,
 ): Promise<TeamAccessResult> =>
   store.transact(async (tx) => {
     const access = await requireTeam(tx, principal, teamId);

@@ -43,8 +43,8 @@ import {
   checkTeam,
   createTeam,
   deleteTeam,
-  type GivenTeam,
   listTeams,
+  type TeamInput,
   updateTeam,
 } from './team-operations.ts';
 
@@ -117,7 +117,7 @@ const loadIncluded = async (
   return included.all;
 };
 
-const fromAttributes = (given: Static<typeof UPDATE_ATTRIBUTES>): GivenTeam => {
+const fromAttributes = (given: Static<typeof UPDATE_ATTRIBUTES>): TeamInput => {
   const { 'organization-access': access, ...plain } = given;
   return {
     ...toCamelKeys(plain),

@@ -11,7 +11,7 @@ const LASTING: ReadonlySet<string> = new Set(['user', 'team', 'organization', 'a
 
 /** The RPC by which the gateway identifies the bearer token of each request. */
 export const createIdentity = (context: IdentityContext): RpcService<typeof IdentityDefinition> => {
-  const noteUse = createTokenUseNotes(context);
+  const recordUse = createTokenUseNotes(context);
   return {
     identify: async ({ token }) => {
       const { store, clock, tokenOwners } = context;
@@ -22,7 +22,8 @@ export const createIdentity = (context: IdentityContext): RpcService<typeof Iden
         clock.nowMs(),
       );
       if (principal?.kind === 'user') await acceptInvitations(context, principal.id);
-      if (principal !== undefined && LASTING.has(principal.kind)) await noteUse(principal.tokenId);
+      if (principal !== undefined && LASTING.has(principal.kind))
+        await recordUse(principal.tokenId);
       return { principal };
     },
   };

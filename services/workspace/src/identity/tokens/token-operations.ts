@@ -8,7 +8,7 @@ import type { ApiToken, TokenOwnerKind } from '../model/domain/token.ts';
 import { findToken, hashToken, newTokenText, tokenRecords } from '../model/token-records.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
 
-export interface GivenToken {
+export interface TokenInput {
   readonly description: string;
   readonly expiresAtMs: number | null;
 }
@@ -27,7 +27,7 @@ export interface IssuedToken {
 export const issueToken = async (
   tx: Transaction,
   owner: TokenOwner,
-  given: GivenToken,
+  given: TokenInput,
   createdById: string | null,
   nowMs: number,
   text = newTokenText(),
@@ -90,7 +90,7 @@ const isUnnamed = ({ description }: Pick<ApiToken, 'description'>): boolean => d
 const makeRoom = async (
   tx: Transaction,
   { kind, id }: TokenOwner,
-  { description }: GivenToken,
+  { description }: TokenInput,
 ): Promise<void> => {
   if (kind === 'organization') await deleteTokensOf(tx, id);
   if (kind !== 'team') return;
@@ -109,7 +109,7 @@ export const createToken = (
   context: IdentityContext,
   principal: Principal,
   find: FindTokenOwner,
-  given: GivenToken,
+  given: TokenInput,
 ): Promise<IssuedToken> =>
   context.store.transact(async (tx) => {
     const owner = await requireTokenOwner(context, tx, principal, find);

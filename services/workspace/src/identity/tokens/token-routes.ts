@@ -33,11 +33,11 @@ import {
   deleteSingleToken,
   deleteToken,
   type FindTokenOwner,
-  type GivenToken,
   listTokensOf,
   requireSingleToken,
   requireToken,
   requireTokenOwner,
+  type TokenInput,
 } from './token-operations.ts';
 import { loadTokenResource, loadTokenResources } from './token-resources.ts';
 
@@ -70,7 +70,7 @@ const fromDocument = (
   document: Static<typeof CREATE> | undefined,
   nowMs: number,
   kind: TokenOwnerKind,
-): GivenToken => {
+): TokenInput => {
   const given = document?.data.attributes;
   const expiredAt = given?.['expired-at'];
   // Agents keep the token that their machine was set up with.

@@ -14,7 +14,7 @@ import {
   userRecords,
 } from '../model/user-records.ts';
 
-export interface GivenUser {
+export interface UserInput {
   readonly username: string;
   readonly email: string;
   readonly isSiteAdmin: boolean;
@@ -23,7 +23,7 @@ export interface GivenUser {
 const USERNAME = /^[A-Za-z0-9_-]{2,60}$/;
 
 /** @throws KeelsonError `jsonapi.invalid_attribute` */
-export const checkUser = ({ username, email }: Pick<GivenUser, 'username' | 'email'>): void =>
+export const checkUser = ({ username, email }: Pick<UserInput, 'username' | 'email'>): void =>
   refuseInvalid([
     ...(USERNAME.test(username)
       ? []
@@ -51,7 +51,7 @@ export const refuseTakenEmail = (): void =>
  * Stores a new user. An account that an invitation created for the address becomes this user's.
  * @throws KeelsonError `jsonapi.invalid_attribute`
  */
-export const addUser = async (tx: Transaction, given: GivenUser, nowMs: number): Promise<User> => {
+export const addUser = async (tx: Transaction, given: UserInput, nowMs: number): Promise<User> => {
   checkUser(given);
   const known = await findUserByEmail(tx, given.email);
   const invited = known?.isInvited === true ? known : undefined;

@@ -60,12 +60,12 @@ const requireReportedAgent = async (
   return agent;
 };
 
-export type GivenAgent = Pick<Agent, 'name' | 'version' | 'ipAddress'>;
+export type AgentInput = Pick<Agent, 'name' | 'version' | 'ipAddress'>;
 
 export const registerAgent = (
   { store, clock }: RunsContext,
   principal: Principal,
-  given: GivenAgent,
+  given: AgentInput,
 ): Promise<Agent> =>
   store.transact(async (tx) => {
     const pool = await requireOwnPool(tx, principal);
@@ -123,7 +123,7 @@ export const pingAgent = (
     return pinged;
   });
 
-const shownTo = (
+const visibleTo = (
   { canManage }: Pick<AgentPoolAccessResult, 'canManage'>,
   agent: Agent,
 ): ShownAgent => (canManage ? agent : { ...agent, ipAddress: null });
@@ -137,7 +137,7 @@ export const requireAgent = async (
 ): Promise<ShownAgent> => {
   const agent = await agentRecords.find(reads, agentId);
   if (agent === undefined || agent.poolId === null) throw notFound('agent');
-  return shownTo(await requireAgentPool(reads, principal, agent.poolId, needs), agent);
+  return visibleTo(await requireAgentPool(reads, principal, agent.poolId, needs), agent);
 };
 
 /**
@@ -189,7 +189,7 @@ export const listAgents = async (
     rows.map(({ id }) => agentRecords.find(readableOnly(store), id)),
   );
   return {
-    agents: agents.filter((agent) => agent !== undefined).map((agent) => shownTo(access, agent)),
+    agents: agents.filter((agent) => agent !== undefined).map((agent) => visibleTo(access, agent)),
     totalCount: Number(counted?.agents ?? 0),
   };
 };

@@ -28,7 +28,7 @@ const toForcer = ({ kind, id }: Principal): ForcedUnlock['by'] => {
 };
 
 /** Records the forced unlock on the run that held the lock; undefined when no run that can be read held it. */
-const noteForcedUnlock = async (
+const recordForcedUnlock = async (
   tx: Transaction,
   holder: LockHolder,
   by: ForcedUnlock['by'],
@@ -77,7 +77,7 @@ export const forceUnlockWorkspace = (
     if (locking?.lock === null) throw new KeelsonError('workspace.already_unlocked');
     const by = toForcer(principal);
     const holder = locking?.lock.holder ?? (await findWorkingRun(tx, workspaceId));
-    const run = holder && (await noteForcedUnlock(tx, holder, by, clock.nowMs()));
+    const run = holder && (await recordForcedUnlock(tx, holder, by, clock.nowMs()));
     const isWorking = run !== undefined && isExecuting(run.status);
     const unlocked = storeWorkspaceLocking(tx, workspace, {
       lock: null,

@@ -12,7 +12,7 @@ import {
   listWaitingOrganizations,
   takePhase,
 } from '../agent-runs/agent-run-operations.ts';
-import type { GivenAgent } from '../agents/agent-operations.ts';
+import type { AgentInput } from '../agents/agent-operations.ts';
 import { isForRunner } from '../executors/run-executor-operations.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
 import { inTurn, recordTurn } from './runner-turn-records.ts';
@@ -26,7 +26,7 @@ import { inTurn, recordTurn } from './runner-turn-records.ts';
 export const claimForRunner = async (
   context: RunsContext,
   principal: Principal,
-  given: GivenAgent,
+  given: AgentInput,
 ): Promise<ClaimedRun | undefined> => {
   if (!isRunner(principal)) throw notFound('resource');
   const { store, clock } = context;

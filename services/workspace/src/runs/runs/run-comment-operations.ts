@@ -11,13 +11,13 @@ import { loadRunAccess, requireRun } from './run-operations.ts';
 /** Maximum number of comments on one run. */
 const MAX_COMMENTS = 1000;
 
-type GivenComment = Pick<RunComment, 'runId' | 'body' | 'event' | 'createdAtMs'>;
+type CommentInput = Pick<RunComment, 'runId' | 'body' | 'event' | 'createdAtMs'>;
 
 /** @throws KeelsonError `workspace.conflict` when the run has too many */
 export const addComment = async (
   tx: Transaction,
   principal: Principal,
-  given: GivenComment,
+  given: CommentInput,
 ): Promise<RunComment> => {
   const count = (await runComments.keys(tx, [given.runId])).length;
   if (count >= MAX_COMMENTS) {

@@ -14,7 +14,7 @@ import type { RunsContext } from '../seams/runs-context.ts';
 import { failWaitingRun, storeRun } from './run-changes.ts';
 
 /** Attributes of a run that a request sets; the others follow from its workspace. */
-export type GivenRun = Partial<
+export type RunInput = Partial<
   Pick<
     Run,
     | 'message'
@@ -54,7 +54,7 @@ export interface RunOrigin {
 }
 
 /** From now on the configuration's files cannot be replaced. */
-const noteRunOf = async (tx: Transaction, versionId: string): Promise<void> => {
+const recordRunOf = async (tx: Transaction, versionId: string): Promise<void> => {
   const version = await configurationVersionRecords.find(tx, versionId);
   if (version === undefined || version.hasRun) return;
   await configurationVersionRecords.write(tx, [versionId], { ...version, hasRun: true });
@@ -64,10 +64,10 @@ export const queueRun = async (
   tx: Transaction,
   workspace: Workspace,
   version: Pick<ConfigurationVersion, 'id' | 'speculative'>,
-  given: GivenRun,
+  given: RunInput,
   { source, createdById, requestedWith, mayApply, nowMs, order }: RunOrigin,
 ): Promise<Run> => {
-  await noteRunOf(tx, version.id);
+  await recordRunOf(tx, version.id);
   const { newestNumber, newestOrder = 0 } = await findWorkspaceRuns(tx, workspace);
   return storeRun(tx, workspace, {
     message: isCli(source) ? 'Triggered via CLI' : 'Triggered via API',
@@ -114,7 +114,7 @@ export const queueInternalRun = async (
   tx: Transaction,
   workspace: Workspace,
   version: Pick<ConfigurationVersion, 'id' | 'speculative'>,
-  given: GivenRun,
+  given: RunInput,
   origin: RunOrigin,
 ): Promise<Run> => {
   const run = await queueRun(tx, workspace, version, given, origin);
@@ -123,7 +123,7 @@ export const queueInternalRun = async (
 };
 
 /** Message and commit of a run that a push or a pull request starts. */
-const toCommitted = ({ commitMessage, commitSha, pullRequest }: Ingress): GivenRun => ({
+const toCommitted = ({ commitMessage, commitSha, pullRequest }: Ingress): RunInput => ({
   message: pullRequest?.title || commitMessage.split('\n', 1)[0] || commitSha,
   commitSha,
 });

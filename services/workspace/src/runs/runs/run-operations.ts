@@ -16,7 +16,7 @@ import { findMissingExecutor } from '../executors/run-executor-operations.ts';
 import type { Run } from '../model/domain/run.ts';
 import { runRecords } from '../model/run-records.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
-import { type GivenRun, queueRun, type RunSource } from './run-creation.ts';
+import { queueRun, type RunInput, type RunSource } from './run-creation.ts';
 
 export interface RunAccess extends WorkspaceAccessResult {
   readonly run: Run;
@@ -49,7 +49,7 @@ const checkExecutor = async (
 };
 
 const checkRun = (
-  given: GivenRun,
+  given: RunInput,
   { workspace }: Pick<WorkspaceAccessResult, 'workspace'>,
   { runtimeVersions }: Pick<RunsContext, 'runtimeVersions'>,
 ): readonly Violation[] => {
@@ -102,7 +102,7 @@ export const createRun = (
   principal: Principal,
   workspaceId: string,
   configurationVersionId: string | undefined,
-  given: GivenRun,
+  given: RunInput,
   source: RunSource,
 ): Promise<RunAccess> =>
   context.store.transact(async (tx) => {

@@ -13,7 +13,7 @@ import { RUN_STATUSES } from '../../base/run-status.ts';
 import { RUN_STATUS_FILTER } from '../../base/run-status-filter.ts';
 import { toCamelKeys } from '../../base/validation/attribute-names.ts';
 import { RUN_OPERATIONS, RUN_SOURCES, STATUS_GROUPS } from '../model/domain/run.ts';
-import type { GivenRun, RunSource } from './run-creation.ts';
+import type { RunInput, RunSource } from './run-creation.ts';
 import type { RunFilter } from './run-filter.ts';
 
 const flag = Type.Optional(Type.Boolean());
@@ -68,7 +68,7 @@ export const RUN_NOT_OFFERED: UnsupportedFields = {
 
 export const RUN_ALIASES = { 'terraform-version': 'runtime-version' } as const;
 
-export const toGivenRun = (given: Static<typeof CREATE_RUN>['data']['attributes']): GivenRun => {
+export const toGivenRun = (given: Static<typeof CREATE_RUN>['data']['attributes']): RunInput => {
   const {
     message,
     'target-addrs': targetAddrs,

@@ -29,7 +29,7 @@ import type { ConfigurationVersionTables } from './configuration-version-project
 import { configurationVersionRecords, workspaceReadmes } from './configuration-version-records.ts';
 import { findReadme } from './readme-reader.ts';
 
-export type GivenConfigurationVersion = Pick<
+export type ConfigurationVersionInput = Pick<
   ConfigurationVersion,
   'autoQueueRuns' | 'speculative' | 'provisional'
 >;
@@ -39,7 +39,7 @@ export const createConfigurationVersion = (
   { store, clock }: StateContext,
   principal: Principal,
   workspaceId: string,
-  given: GivenConfigurationVersion,
+  given: ConfigurationVersionInput,
 ): Promise<ConfigurationVersion> =>
   store.transact(async (tx) => {
     await requireWorkspace(tx, principal, { workspaceId }, 'canQueueRun');
@@ -72,7 +72,7 @@ const requireReplaceable = ({ status, hasRun }: ConfigurationVersion): void => {
 };
 
 /** Whether it becomes the workspace's current configuration version. */
-const becomesCurrent = ({ speculative, provisional }: GivenConfigurationVersion): boolean =>
+const becomesCurrent = ({ speculative, provisional }: ConfigurationVersionInput): boolean =>
   !speculative && !provisional;
 
 const storeReadme = (tx: Transaction, ownerId: string, markdown: string | null): void => {

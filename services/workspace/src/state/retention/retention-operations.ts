@@ -9,7 +9,7 @@ import {
 } from '../../base/retention/domain/retention-policy.ts';
 import {
   findSitePolicy,
-  noteRunDataPolicy,
+  recordRunDataPolicy,
   storeSitePolicy,
 } from '../../base/retention/retention-records.ts';
 import type { ServiceContext } from '../../base/service-context.ts';
@@ -135,7 +135,7 @@ export const setRetentionPolicy = (
     }
     const policy = decidePolicy(place.own, rule, () => newResourceId('drp'));
     await place.store(tx, policy);
-    noteRunDataPolicy(tx, place.id, place.own, policy);
+    recordRunDataPolicy(tx, place.id, place.own, policy);
     return { policy, target: place.target };
   });
 
@@ -164,5 +164,5 @@ export const removeRetentionPolicy = (
     const place = await requirePlace(tx, principal, target, true);
     if (place.own === null) throw notFound('data retention policy');
     await place.store(tx, null);
-    noteRunDataPolicy(tx, place.id, place.own, null);
+    recordRunDataPolicy(tx, place.id, place.own, null);
   });

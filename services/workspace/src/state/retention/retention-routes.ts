@@ -13,8 +13,8 @@ import {
 import { type Static, Type } from 'typebox';
 import {
   checkLimits,
-  type GivenLimits,
   LIMIT_ATTRIBUTES,
+  type LimitsInput,
   MAX_KEPT_LATEST,
   MAX_RETENTION_DAYS,
   RETAINED_KINDS,
@@ -63,9 +63,9 @@ const ALIASES: Readonly<Record<string, string>> = {
   ) as Readonly<Record<string, string>>),
 };
 
-type GivenAttributes = Readonly<Record<string, number | boolean | null | undefined>>;
+type AttributesInput = Readonly<Record<string, number | boolean | null | undefined>>;
 
-const toGivenLimits = (attributes: GivenAttributes, kind: RetainedKind): GivenLimits => {
+const toGivenLimits = (attributes: AttributesInput, kind: RetainedKind): LimitsInput => {
   const { isDeleted, days, keepLatest } = LIMIT_ATTRIBUTES[kind];
   return {
     isDeleted: attributes[isDeleted] as boolean | null | undefined,
@@ -75,7 +75,7 @@ const toGivenLimits = (attributes: GivenAttributes, kind: RetainedKind): GivenLi
 };
 
 /** The limits of each kind that is deleted; undefined when the request has no kinds. */
-const toLimits = (attributes: GivenAttributes) => {
+const toLimits = (attributes: AttributesInput) => {
   const given = RETAINED_KINDS.map((kind) => [kind, toGivenLimits(attributes, kind)] as const);
   if (given.every(([, limits]) => Object.values(limits).every((value) => value == null))) {
     return undefined;
@@ -89,7 +89,7 @@ const toLimits = (attributes: GivenAttributes) => {
 };
 
 const toRule = ({ data }: Static<typeof BODY>): RetentionRule => {
-  const attributes = data.attributes as GivenAttributes;
+  const attributes = data.attributes as AttributesInput;
   if (data.type === RETENTION_TYPES['never-delete']) {
     refuseInvalid(
       Object.entries(attributes)

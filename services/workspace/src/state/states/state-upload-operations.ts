@@ -21,9 +21,9 @@ import { recordInstances } from './instance-operations.ts';
 import { createStateSummaryReader, type ReadSummary } from './state-summary-reader.ts';
 import {
   announceInTransaction,
-  type GivenState,
   requireSuccession,
   requireWritable,
+  type StateInput,
 } from './state-version-operations.ts';
 import { stateSummaries, stateVersionRecords } from './state-version-records.ts';
 
@@ -177,7 +177,7 @@ export const createState = async (
   context: StateContext,
   principal: Principal,
   workspaceId: string,
-  given: GivenState,
+  given: StateInput,
   state: Uint8Array,
   jsonState: Uint8Array | undefined,
 ): Promise<StateAccess> => {

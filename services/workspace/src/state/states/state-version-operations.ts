@@ -133,7 +133,7 @@ export const withPromotedState = async (
     : storeWorkspaceState(tx, workspace, withCurrent(state, newest));
 };
 
-export interface GivenState extends AnnouncedState {
+export interface StateInput extends AnnouncedState {
   readonly isIntermediate: boolean;
   readonly runId: string | null;
 }
@@ -188,7 +188,7 @@ export const announceInTransaction = async (
   tx: Transaction,
   principal: Principal,
   workspaceId: string,
-  given: GivenState,
+  given: StateInput,
 ): Promise<StateAccess> => {
   const access = await requireWritable(tx, principal, workspaceId);
   const { workspace } = access;
@@ -235,7 +235,7 @@ export const announceState = (
   context: ServiceContext,
   principal: Principal,
   workspaceId: string,
-  given: GivenState,
+  given: StateInput,
 ): Promise<StateAccess> =>
   context.store.transact((tx) => announceInTransaction(context, tx, principal, workspaceId, given));
 

@@ -1,7 +1,7 @@
 /** Request documents of state versions. */
 import { invalidAttribute, nullable, resourceBody } from '@keelson/jsonapi';
 import { type Static, Type } from 'typebox';
-import type { GivenState } from './state-version-operations.ts';
+import type { StateInput } from './state-version-operations.ts';
 
 const base64 = Type.Optional(nullable(Type.String()));
 const one = (type: string) =>
@@ -32,7 +32,7 @@ export const ROLL_BACK_STATE = resourceBody(
 
 type CreateDocument = Static<typeof CREATE_STATE_VERSION>;
 
-export const toGivenState = ({ data }: CreateDocument): GivenState => {
+export const toGivenState = ({ data }: CreateDocument): StateInput => {
   const { serial, md5, lineage, force, intermediate } = data.attributes;
   return {
     serial,

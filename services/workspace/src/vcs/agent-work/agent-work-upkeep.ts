@@ -16,7 +16,7 @@ import {
   listWorkingPools,
 } from '../model/agent-work-records.ts';
 import { findAgentPoolOf } from '../repository-work/agent-pool-of-work.ts';
-import { noteFailure } from '../repository-work/work-outcomes.ts';
+import { recordFailure } from '../repository-work/work-outcomes.ts';
 import type { VcsContext } from '../seams/vcs-context.ts';
 import { failAgentWork, returnWork } from './agent-work-operations.ts';
 
@@ -26,7 +26,7 @@ const TAKEN_WITHIN_MS = 60_000;
 const GIVEN_UP_AFTER_MS = 16 * 60 * 60 * 1000;
 
 /** Shows once that nobody takes the work, and gives it up in the end. */
-const noteMissed = async (
+const recordMissed = async (
   context: VcsContext,
   tx: Transaction,
   key: AgentWorkKey,
@@ -42,7 +42,7 @@ const noteMissed = async (
   if (queued.isMissed && !isLast) return;
   const pool = await agentPoolRecords.find(tx, poolId);
   const problem = `no agent of the pool ${pool?.name ?? poolId}, through which the provider is reached, has taken the work`;
-  await noteFailure(context, tx, queued.work, problem, isLast);
+  await recordFailure(context, tx, queued.work, problem, isLast);
   if (isLast) deleteAgentWork(tx, key, queued);
   else agentWork.write(tx, key, { ...queued, isMissed: true });
 };
@@ -57,7 +57,7 @@ const lookAfter = async (
   if (queued === undefined) return;
   if (queued.claim === null) {
     const waitedMs = nowMs - dueAtMsOf(key);
-    if (waitedMs > TAKEN_WITHIN_MS) await noteMissed(context, tx, key, queued, waitedMs);
+    if (waitedMs > TAKEN_WITHIN_MS) await recordMissed(context, tx, key, queued, waitedMs);
     return;
   }
   const { agentId, sinceMs, untilMs } = queued.claim;

@@ -23,7 +23,7 @@ import type { VcsContext } from '../seams/vcs-context.ts';
 import {
   hasDelivery,
   listDeliveries,
-  noteDelivery,
+  recordDelivery,
   type StoredDelivery,
   storeDelivery,
 } from './delivery-records.ts';
@@ -105,7 +105,7 @@ const queueEvent = async (
   if (superseded !== undefined) {
     const detail = 'a newer event of the same branch or pull request arrived before it was fetched';
     const outcome = { outcome: 'ignored', detail } as const;
-    await noteDelivery(tx, work.hookId, superseded.deliveryKey, outcome);
+    await recordDelivery(tx, work.hookId, superseded.deliveryKey, outcome);
     return;
   }
   const waiting = await repositoryWork.keys(tx, [organizationId], { limit });

@@ -62,7 +62,7 @@ export const storeDelivery = async (
 };
 
 /** Records the outcome of a delivery, unless it has been deleted. */
-export const noteDelivery = async (
+export const recordDelivery = async (
   tx: Transaction,
   hookId: string,
   key: string | null,

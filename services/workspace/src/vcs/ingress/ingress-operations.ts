@@ -27,7 +27,7 @@ import {
 import { findWorkspaceConfiguration } from '../../workspaces/model/workspace-configuration-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import { findWorkspaceRuns } from '../../workspaces/model/workspace-runs-records.ts';
-import { noteDelivery } from '../hooks/delivery-records.ts';
+import { recordDelivery } from '../hooks/delivery-records.ts';
 import type { CommitArchives } from '../model/commit-archive.ts';
 import type { LoadedRepository } from '../providers/remote-repository-operations.ts';
 import { loadRepository } from '../providers/remote-repository-operations.ts';
@@ -175,7 +175,7 @@ export const finishFetch = async (
   const defaultBranch = fetched?.defaultBranch ?? hook.defaultBranch;
   if (hook.fetchProblem !== null || hook.defaultBranch !== defaultBranch)
     writeRepositoryHook(tx, { ...hook, defaultBranch, fetchProblem: null });
-  await noteDelivery(tx, hookId, deliveryKey, { outcome: 'done', detail: null, effects });
+  await recordDelivery(tx, hookId, deliveryKey, { outcome: 'done', detail: null, effects });
 };
 
 /** Creates an errored configuration, and an errored run with the reason, in the workspaces that wait for an event. */
@@ -189,7 +189,7 @@ export const giveUpFetch = async (
   const hook = await findRepositoryHookById(tx, hookId);
   const loaded = hook && (await loadRepository(tx, hook));
   if (hook === undefined || loaded === undefined) return;
-  await noteDelivery(tx, hookId, deliveryKey, { outcome: 'failed', detail: problem });
+  await recordDelivery(tx, hookId, deliveryKey, { outcome: 'failed', detail: problem });
   for (const id of await repositoryWorkspaces.keys(tx, [hookId])) {
     const workspace = await workspaceRecords.find(tx, id);
     const disregard = workspace && findDisregard(workspace, event, hook.defaultBranch ?? '');
@@ -219,12 +219,12 @@ export const giveUpFetch = async (
 };
 
 /** Records on the workspaces of a repository what could not be reached. */
-export const noteFetchProblem = async (
+export const recordFetchProblem = async (
   tx: Transaction,
   { hookId, deliveryKey }: FetchWork,
   problem: string,
 ): Promise<void> => {
   const hook: RepositoryHook | undefined = await findRepositoryHookById(tx, hookId);
   if (hook !== undefined) writeRepositoryHook(tx, { ...hook, fetchProblem: problem });
-  await noteDelivery(tx, hookId, deliveryKey, { outcome: 'retried', detail: problem });
+  await recordDelivery(tx, hookId, deliveryKey, { outcome: 'retried', detail: problem });
 };

@@ -10,8 +10,8 @@ import {
   REF_NAME,
   requirePayload,
   SHOWN,
+  safeUrl,
   shown,
-  shownUrl,
   trimUrl,
 } from './payloads.ts';
 import type { CommitState, Provider, RemoteRepository } from './provider.ts';
@@ -71,8 +71,8 @@ const toSender = (actor: Actor | undefined): Sender | null => {
   if (!username) return null;
   return {
     username: shown(username),
-    avatarUrl: shownUrl(actor?.links?.avatar?.href),
-    htmlUrl: shownUrl(actor?.links?.html?.href),
+    avatarUrl: safeUrl(actor?.links?.avatar?.href),
+    htmlUrl: safeUrl(actor?.links?.html?.href),
   };
 };
 
@@ -89,7 +89,7 @@ const toPushes = (payload: unknown): readonly DeliveredEvent[] => {
         branch: name,
         commitSha: target.hash,
         baseSha: change.old?.target.hash ?? null,
-        compareUrl: shownUrl(change.links?.html?.href),
+        compareUrl: safeUrl(change.links?.html?.href),
         sender,
       },
     ];
@@ -107,7 +107,7 @@ const toPullRequest = (payload: unknown): readonly DeliveredEvent[] => {
       number: pull.id,
       title: shown(pull.title),
       body: shown(pull.description),
-      url: shownUrl(pull.links?.html?.href),
+      url: safeUrl(pull.links?.html?.href),
       sourceBranch: pull.source.branch.name,
       targetBranch: pull.destination.branch.name,
       baseSha: null,

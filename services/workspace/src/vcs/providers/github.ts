@@ -13,8 +13,8 @@ import {
   REF_NAME,
   requirePayload,
   SHOWN,
+  safeUrl,
   shown,
-  shownUrl,
   splitRef,
   trimUrl,
 } from './payloads.ts';
@@ -60,8 +60,8 @@ const toSender = (
     ? null
     : {
         username: shown(sender.login),
-        avatarUrl: shownUrl(sender.avatar_url),
-        htmlUrl: shownUrl(sender.html_url),
+        avatarUrl: safeUrl(sender.avatar_url),
+        htmlUrl: safeUrl(sender.html_url),
       };
 
 const toPush = (payload: unknown): readonly DeliveredEvent[] => {
@@ -80,7 +80,7 @@ const toPush = (payload: unknown): readonly DeliveredEvent[] => {
           kind: 'push',
           branch: ref.name,
           baseSha: commitOrNone(push.before),
-          compareUrl: shownUrl(push.compare ?? push.compare_url),
+          compareUrl: safeUrl(push.compare ?? push.compare_url),
         },
       ];
 };
@@ -107,7 +107,7 @@ const toPullRequest = (payload: unknown): readonly DeliveredEvent[] => {
       number,
       title: shown(pull.title),
       body: shown(pull.body),
-      url: shownUrl(pull.html_url),
+      url: safeUrl(pull.html_url),
       sourceBranch: pull.head.ref,
       targetBranch: pull.base.ref,
       baseSha: commitOrNone(pull.merge_base ?? pull.base.sha),

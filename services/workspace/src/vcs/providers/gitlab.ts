@@ -12,8 +12,8 @@ import {
   REF_NAME,
   requirePayload,
   SHOWN,
+  safeUrl,
   shown,
-  shownUrl,
   splitRef,
   trimUrl,
 } from './payloads.ts';
@@ -46,7 +46,7 @@ const MERGE_REQUEST = Type.Object({
 
 const toSender = (username: string | null | undefined, avatar: string | null | undefined) =>
   username
-    ? ({ username: shown(username), avatarUrl: shownUrl(avatar), htmlUrl: null } satisfies Sender)
+    ? ({ username: shown(username), avatarUrl: safeUrl(avatar), htmlUrl: null } satisfies Sender)
     : null;
 
 const toPush = (payload: unknown): readonly DeliveredEvent[] => {
@@ -85,7 +85,7 @@ const toMergeRequest = (payload: unknown): readonly DeliveredEvent[] => {
       number: merge.iid,
       title: shown(merge.title),
       body: shown(merge.description),
-      url: shownUrl(merge.url),
+      url: safeUrl(merge.url),
       sourceBranch: merge.source_branch,
       targetBranch: merge.target_branch,
       baseSha: null,

@@ -34,7 +34,7 @@ export const shown = (text: string | null | undefined): string =>
 const MAX_URL_LENGTH = 2048;
 
 /** A link to a page of the provider; null for anything but an http or https address, and for a longer one. */
-export const shownUrl = (text: string | null | undefined): string | null =>
+export const safeUrl = (text: string | null | undefined): string | null =>
   text && text.length <= MAX_URL_LENGTH && isWebUrl(text) ? new URL(text).href : null;
 
 /** Null for the hash of zeros, which means that there is no commit. */

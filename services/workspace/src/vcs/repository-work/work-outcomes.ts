@@ -12,7 +12,7 @@ import {
 } from '../../workspaces/model/repository-records.ts';
 import { prepareStatusReport } from '../commit-statuses/commit-status-operations.ts';
 import { prepareRegistration, prepareRemoval } from '../hooks/hook-operations.ts';
-import { giveUpFetch, noteFetchProblem } from '../ingress/ingress-operations.ts';
+import { giveUpFetch, recordFetchProblem } from '../ingress/ingress-operations.ts';
 import type { ProviderErrand } from '../providers/provider-errand.ts';
 import type { VcsContext } from '../seams/vcs-context.ts';
 
@@ -32,7 +32,7 @@ export const prepareErrand = (
 };
 
 /** Shows a failure to those who may see the workspaces. @param isLast there are no further attempts */
-export const noteFailure = async (
+export const recordFailure = async (
   context: VcsContext,
   tx: Transaction,
   work: RepositoryWork,
@@ -48,7 +48,7 @@ export const noteFailure = async (
       });
   }
   if (work.kind !== 'fetch') return;
-  await noteFetchProblem(tx, work, problem);
+  await recordFetchProblem(tx, work, problem);
   if (isLast) await giveUpFetch(context, tx, work, problem);
 };
 
@@ -64,7 +64,7 @@ export const afterFailure = async (
 ): Promise<{ readonly attempts: number; readonly dueAtMs: number } | undefined> => {
   const attempts = before + 1;
   const pauseMs = isFinal ? undefined : pauseAfter(REPOSITORY_RETRIES, attempts);
-  await unlessDamaged(noteFailure(context, tx, work, message, pauseMs === undefined));
+  await unlessDamaged(recordFailure(context, tx, work, message, pauseMs === undefined));
   return pauseMs === undefined ? undefined : { attempts, dueAtMs: context.clock.nowMs() + pauseMs };
 };
 

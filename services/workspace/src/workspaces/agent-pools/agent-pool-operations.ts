@@ -28,7 +28,7 @@ import { projectRecords } from '../model/project-records.ts';
 import { findWorkspaceByName, workspaceRecords } from '../model/workspace-records.ts';
 import type { RemovalContext, WorkspacesContext } from '../seams/workspaces-context.ts';
 
-export type GivenAgentPool = Partial<
+export type AgentPoolInput = Partial<
   Pick<
     AgentPool,
     | 'name'
@@ -70,7 +70,7 @@ export const requireAgentPool = async (
 const checkNamed = async (
   reads: Reads,
   organizationId: string,
-  given: GivenAgentPool,
+  given: AgentPoolInput,
 ): Promise<readonly Violation[]> => {
   const check = async (
     name: string,
@@ -142,7 +142,7 @@ export const createAgentPool = (
   { store, clock }: WorkspacesContext,
   principal: Principal,
   organizationName: string,
-  given: GivenAgentPool & Pick<AgentPool, 'name'>,
+  given: AgentPoolInput & Pick<AgentPool, 'name'>,
 ): Promise<AgentPoolAccessResult> =>
   store.transact(async (tx) => {
     const owner = await requireOrganization(tx, principal, organizationName);
@@ -167,7 +167,7 @@ export const updateAgentPool = (
   { store }: WorkspacesContext,
   principal: Principal,
   poolId: string,
-  given: GivenAgentPool,
+  given: AgentPoolInput,
 ): Promise<AgentPoolAccessResult> =>
   store.transact(async (tx) => {
     const access = await requireAgentPool(tx, principal, poolId, 'canManage');

@@ -26,9 +26,9 @@ import { toAgentPoolResource } from './agent-pool-document.ts';
 import {
   AGENT_POOL_SORTS,
   type AgentPoolAccessResult,
+  type AgentPoolInput,
   createAgentPool,
   deleteAgentPool,
-  type GivenAgentPool,
   listAgentPools,
   loadPoolWorkspaceIds,
   loadVisiblePool,
@@ -65,7 +65,7 @@ const toIds = (
   list: { readonly data: readonly { readonly id: string }[] } | undefined,
 ): readonly string[] | undefined => list && [...new Set(list.data.map(({ id }) => id))];
 
-const toGiven = ({ data }: Static<typeof UPDATE>): GivenAgentPool => {
+const toGiven = ({ data }: Static<typeof UPDATE>): AgentPoolInput => {
   const { name: newName, 'organization-scoped': organizationScoped } = data.attributes;
   const workspaceIds = toIds(data.relationships?.['allowed-workspaces']);
   const projectIds = toIds(data.relationships?.['allowed-projects']);

@@ -12,7 +12,7 @@ import { RUN_STATUS_FILTER } from '../../base/run-status-filter.ts';
 import { SORT_FIELDS, type TagFilter, type WorkspaceQuery } from './workspace-listing.ts';
 
 /** The selection of a list request, before it is limited to what the caller may see. */
-export type GivenWorkspaceQuery = Omit<WorkspaceQuery, 'organizationId' | 'visible' | 'page'>;
+export type WorkspaceQueryInput = Omit<WorkspaceQuery, 'organizationId' | 'visible' | 'page'>;
 
 const MAX_FILTERS = 20;
 
@@ -85,7 +85,7 @@ export const parseTagFilters = (query: QueryParameters): readonly TagFilter[] =>
  * @throws KeelsonError `jsonapi.invalid_attribute` for more filters of a kind than the limit,
  * `jsonapi.invalid_parameter`, `jsonapi.invalid_sort`
  */
-export const parseWorkspaceQuery = (query: QueryParameters): GivenWorkspaceQuery => ({
+export const parseWorkspaceQuery = (query: QueryParameters): WorkspaceQueryInput => ({
   nameContains: query.one('search', 'name') || undefined,
   nameWildcard: query.one('search', 'wildcard-name') || undefined,
   tags: limited('search[tags]', query.list('search', 'tags')),

@@ -10,7 +10,7 @@ export const assessedWorkspaces = collection('assessed-workspaces', {
 });
 
 /** @param before undefined for a new workspace */
-export const noteAssessed = (
+export const recordAssessed = (
   tx: Transaction,
   before: Workspace | undefined,
   { id, settings }: Workspace,

@@ -52,7 +52,7 @@ interface Outcome {
 /** Whether a status indicates a temporary condition (RFC 9110 §15.5.9, RFC 6585 §4). */
 const isPassing = (status: number): boolean => status >= 500 || status === 408 || status === 429;
 
-const toShownHeaders = (headers: Iterable<[string, string]>): DeliveryResponse['headers'] =>
+const redactedHeaders = (headers: Iterable<[string, string]>): DeliveryResponse['headers'] =>
   Object.fromEntries(
     [...headers]
       .filter(([name]) => name !== 'set-cookie')
@@ -103,7 +103,7 @@ const post = async (
       response: {
         ...sent,
         body: await readBeginning(response, MAX_BODY_BYTES),
-        headers: toShownHeaders(response.headers),
+        headers: redactedHeaders(response.headers),
         code: String(response.status),
         successful: response.ok,
       },

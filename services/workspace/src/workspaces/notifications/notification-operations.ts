@@ -35,7 +35,7 @@ export interface NotificationView {
   readonly responses: readonly DeliveryResponse[];
 }
 
-export type GivenNotification = {
+export type NotificationInput = {
   readonly [K in keyof NotificationSettings]?: NotificationSettings[K] | undefined;
 };
 
@@ -181,7 +181,7 @@ const destinationOf = ({ url, token, userIds, emailAddresses }: NotificationConf
  * omit an empty relationship; one that only enables or disables the configuration keeps them.
  */
 const decideUserIds = (
-  { userIds, enabled: _enabled, ...others }: GivenNotification,
+  { userIds, enabled: _enabled, ...others }: NotificationInput,
   before: NotificationConfiguration,
 ): readonly string[] => {
   if (userIds !== undefined) return userIds;
@@ -200,7 +200,7 @@ export const updateNotification = async (
   context: WorkspacesContext,
   principal: Principal,
   id: string,
-  given: GivenNotification,
+  given: NotificationInput,
 ): Promise<NotificationUpdate> => {
   const { store, clock } = context;
   const nowMs = clock.nowMs();

@@ -19,8 +19,8 @@ import { toNotificationResource } from './notification-document.ts';
 import {
   createNotification,
   deleteNotification,
-  type GivenNotification,
   listNotifications,
+  type NotificationInput,
   type NotificationView,
   showNotification,
   updateNotification,
@@ -66,7 +66,7 @@ const UPDATE = resourceBody(
 /** Clients send an empty address or token for an absent one. */
 const orNone = (text: string | null | undefined) => (text === '' ? null : text);
 
-const toGiven = ({ data }: Static<typeof UPDATE>): GivenNotification => ({
+const toGiven = ({ data }: Static<typeof UPDATE>): NotificationInput => ({
   name: data.attributes.name,
   enabled: data.attributes.enabled,
   destinationType: data.attributes['destination-type'],

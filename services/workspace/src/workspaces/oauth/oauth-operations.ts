@@ -21,7 +21,7 @@ import { sshKeyRecords } from '../model/ssh-key-records.ts';
 import type { RemovalContext, WorkspacesContext } from '../seams/workspaces-context.ts';
 import { findCredentialViolations } from './domain/credentials.ts';
 
-export type GivenOAuthClient = Pick<
+export type OAuthClientInput = Pick<
   OAuthClient,
   | 'name'
   | 'serviceProvider'
@@ -147,7 +147,7 @@ export const createOAuthClient = (
   { store, clock }: WorkspacesContext,
   principal: Principal,
   organizationName: string,
-  { oauthTokenString, ...given }: GivenOAuthClient,
+  { oauthTokenString, ...given }: OAuthClientInput,
 ): Promise<OAuthClientAccess> =>
   store.transact(async (tx) => {
     const access = await requireOrganization(tx, principal, organizationName);

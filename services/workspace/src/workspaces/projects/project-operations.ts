@@ -6,7 +6,7 @@ import {
   checkExecution,
   DEFAULT_EXECUTION_NAMES,
   decideOwnExecution,
-  type GivenExecution,
+  type ExecutionInput,
 } from '../../base/execution/domain/execution.ts';
 import { notFound } from '../../base/not-found.ts';
 import { attributeViolation, type Violation } from '../../base/validation/domain/violation.ts';
@@ -25,9 +25,9 @@ import { changePoolUse, removePoolUser } from '../access/pool-use-operations.ts'
 import { countProjects, findProjects, type ProjectQuery } from '../listing/project-listing.ts';
 import { isProjectName, type Project } from '../model/domain/project.ts';
 import {
+  type BindingInput,
   checkBindingCount,
   checkBindings,
-  type GivenBinding,
   replaceBindings,
 } from '../model/domain/tag-binding.ts';
 import { checkActivityDuration } from '../model/domain/workspace-settings.ts';
@@ -36,18 +36,18 @@ import { projectWorkspaces } from '../model/workspace-records.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
 import { requireNotOverridden } from '../tags/binding-override-operations.ts';
 
-export interface GivenProject {
+export interface ProjectInput {
   readonly name?: string | undefined;
   readonly description?: string | undefined;
   readonly autoDestroyActivityDuration?: string | null | undefined;
-  readonly execution: GivenExecution;
-  readonly tagBindings?: readonly GivenBinding[] | undefined;
+  readonly execution: ExecutionInput;
+  readonly tagBindings?: readonly BindingInput[] | undefined;
 }
 
 const BINDINGS_POINTER = '/data/relationships/tag-bindings/data';
 
 export const checkProject = (
-  given: Pick<GivenProject, 'name' | 'autoDestroyActivityDuration' | 'tagBindings'>,
+  given: Pick<ProjectInput, 'name' | 'autoDestroyActivityDuration' | 'tagBindings'>,
 ): readonly Violation[] => {
   const violations: Violation[] = [];
   if (given.name !== undefined && !isProjectName(given.name)) {
@@ -62,7 +62,7 @@ export const checkProject = (
   return [...violations, ...checkBindings(given.tagBindings ?? [], BINDINGS_POINTER)];
 };
 
-const decideProject = (given: GivenProject, current: Project, nowMs: number): Project => {
+const decideProject = (given: ProjectInput, current: Project, nowMs: number): Project => {
   const source = { nowMs, newId: () => newResourceId('tb') };
   const tagBindings =
     given.tagBindings === undefined
@@ -103,7 +103,7 @@ export const createProject = (
   { store, clock }: WorkspacesContext,
   principal: Principal,
   organizationName: string,
-  given: GivenProject & { readonly name: string },
+  given: ProjectInput & { readonly name: string },
 ): Promise<ProjectAccessResult> =>
   store.transact(async (tx) => {
     const owner = await requireOrganization(tx, principal, organizationName);
@@ -137,7 +137,7 @@ export const updateProject = (
   context: WorkspacesContext,
   principal: Principal,
   projectId: string,
-  given: GivenProject,
+  given: ProjectInput,
 ): Promise<ProjectAccessResult> =>
   context.store.transact(async (tx) => {
     const access = await requireProject(tx, principal, projectId, 'canUpdate');

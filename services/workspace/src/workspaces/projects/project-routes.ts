@@ -40,8 +40,8 @@ import {
   checkProject,
   createProject,
   deleteProject,
-  type GivenProject,
   listProjects,
+  type ProjectInput,
   updateProject,
 } from './project-operations.ts';
 
@@ -76,7 +76,7 @@ const UPDATE = resourceBody(
   relationships,
 );
 
-const fromProjectDocument = ({ data }: Static<typeof UPDATE>): GivenProject => {
+const fromProjectDocument = ({ data }: Static<typeof UPDATE>): ProjectInput => {
   const given = data.attributes;
   const overwrites = given['setting-overwrites'];
   return {
@@ -123,7 +123,7 @@ const PROJECT_FILTERS: QuerySchema = {
 
 /** `meta` with a warning about an execution mode that was not stored. */
 const withExecutionWarning = (
-  { execution }: GivenProject,
+  { execution }: ProjectInput,
   { project, organization }: ProjectAccessResult,
 ) => {
   const effective = project.ownExecution ?? organization.defaultExecution;

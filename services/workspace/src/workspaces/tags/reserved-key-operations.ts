@@ -16,7 +16,7 @@ import { findOverridden } from './binding-override-operations.ts';
 import { findKeyFault, type ReservedKey } from './domain/reserved-key.ts';
 import { loadReservedKeys, reservedKeys } from './reserved-key-records.ts';
 
-export type GivenReservedKey = Partial<Pick<ReservedKey, 'key' | 'disableOverrides'>>;
+export type ReservedKeyInput = Partial<Pick<ReservedKey, 'key' | 'disableOverrides'>>;
 
 const mayReserve = ({ caller }: Pick<OrganizationAccessResult, 'caller'>): boolean =>
   decideOrganizationPermissions(caller).canUpdate;
@@ -70,7 +70,7 @@ export const reserveKey = (
   context: WorkspacesContext,
   principal: Principal,
   organizationName: string,
-  given: GivenReservedKey & Pick<ReservedKey, 'key'>,
+  given: ReservedKeyInput & Pick<ReservedKey, 'key'>,
 ): Promise<ReservedKey> =>
   context.store.transact(async (tx) => {
     const owner = await requireOrganization(tx, principal, organizationName);
@@ -93,7 +93,7 @@ export const updateReservedKey = (
   context: WorkspacesContext,
   principal: Principal,
   id: string,
-  given: GivenReservedKey,
+  given: ReservedKeyInput,
 ): Promise<ReservedKey> =>
   context.store.transact(async (tx) => {
     const current = await requireReservedKey(tx, principal, id);

@@ -12,10 +12,10 @@ import {
 import { changeWorkspace } from '../access/workspace-change-operations.ts';
 import { loadScope } from '../listing/visible-scope.ts';
 import {
+  type BindingInput,
   checkBindingCount,
   checkBindings,
   checkFlatTag,
-  type GivenBinding,
   replaceBindings,
   type TagBinding,
   upsertBindings,
@@ -28,7 +28,7 @@ export type BindingChange = 'add' | 'replace';
 
 const decideChange = (
   current: readonly TagBinding[],
-  given: readonly GivenBinding[],
+  given: readonly BindingInput[],
   change: BindingChange,
   nowMs: number,
 ): readonly TagBinding[] => {
@@ -46,7 +46,7 @@ export const changeWorkspaceBindings = (
   context: WorkspacesContext,
   principal: Principal,
   workspaceId: string,
-  given: readonly GivenBinding[],
+  given: readonly BindingInput[],
   change: BindingChange,
 ): Promise<WorkspaceAccessResult> =>
   changeWorkspace(
@@ -65,7 +65,7 @@ export const changeProjectBindings = (
   context: WorkspacesContext,
   principal: Principal,
   projectId: string,
-  given: readonly GivenBinding[],
+  given: readonly BindingInput[],
   change: BindingChange,
 ): Promise<ProjectAccessResult> =>
   context.store.transact(async (tx) => {
@@ -79,7 +79,7 @@ export const changeProjectBindings = (
   });
 
 /** A flat tag in a request. */
-export interface GivenTag {
+export interface TagInput {
   readonly id?: string | undefined;
   readonly name?: string | undefined;
 }
@@ -97,7 +97,7 @@ const means = ({ name, isInAnyCase }: MeantTag, key: string): boolean =>
 const resolveTags = async (
   { store, listing }: WorkspacesContext,
   owner: OrganizationAccessResult,
-  given: readonly GivenTag[],
+  given: readonly TagInput[],
 ): Promise<readonly MeantTag[]> => {
   const scope = await loadScope(store, owner);
   const violations: Violation[] = [];
@@ -124,7 +124,7 @@ const changeFlatTags = async (
   context: WorkspacesContext,
   principal: Principal,
   workspaceId: string,
-  given: readonly GivenTag[],
+  given: readonly TagInput[],
   change: (current: readonly TagBinding[], tags: readonly MeantTag[]) => readonly TagBinding[],
 ): Promise<void> => {
   const owner = await requireWorkspace(context.store, principal, { workspaceId }, 'canManageTags');
@@ -147,7 +147,7 @@ export const addFlatTags = (
   context: WorkspacesContext,
   principal: Principal,
   workspaceId: string,
-  given: readonly GivenTag[],
+  given: readonly TagInput[],
 ): Promise<void> =>
   changeFlatTags(context, principal, workspaceId, given, (current, tags) => {
     const missing = tags
@@ -162,7 +162,7 @@ export const removeFlatTags = (
   context: WorkspacesContext,
   principal: Principal,
   workspaceId: string,
-  given: readonly GivenTag[],
+  given: readonly TagInput[],
 ): Promise<void> =>
   changeFlatTags(context, principal, workspaceId, given, (current, tags) =>
     current.filter(({ key, value }) => value !== null || !tags.some((tag) => means(tag, key))),

@@ -18,7 +18,7 @@ import { Type } from 'typebox';
 import { requireProject, requireWorkspace } from '../access/access-operations.ts';
 import { loadScope } from '../listing/visible-scope.ts';
 import type { Project } from '../model/domain/project.ts';
-import type { GivenBinding, TagBinding } from '../model/domain/tag-binding.ts';
+import type { BindingInput, TagBinding } from '../model/domain/tag-binding.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
 import { toBindingResource, toEffectiveBindingResources, toTagResource } from './tag-document.ts';
 import {
@@ -26,9 +26,9 @@ import {
   type BindingChange,
   changeProjectBindings,
   changeWorkspaceBindings,
-  type GivenTag,
   loadFlatTags,
   removeFlatTags,
+  type TagInput,
 } from './tag-operations.ts';
 import { GIVEN_BINDING } from './tag-request.ts';
 
@@ -78,7 +78,7 @@ interface Owner {
     context: WorkspacesContext,
     principal: Principal,
     id: string,
-    given: readonly GivenBinding[],
+    given: readonly BindingInput[],
     kind: BindingChange,
   ): Promise<{ readonly target: string; readonly tagBindings: readonly TagBinding[] }>;
 }
@@ -152,7 +152,7 @@ const flat = (
     success: 204,
     handle: async ({ principal, params, body }) => {
       const given = body.data.map(
-        ({ id, attributes }): GivenTag => ({ id, name: attributes?.name }),
+        ({ id, attributes }): TagInput => ({ id, name: attributes?.name }),
       );
       await apply(context, principal, params.workspace_id, given);
       return undefined;

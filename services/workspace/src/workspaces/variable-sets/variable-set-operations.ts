@@ -40,7 +40,7 @@ import {
 } from './variable-set-rules.ts';
 
 /** A request to create or change a set; absent attributes keep their values. */
-export interface GivenVariableSet {
+export interface VariableSetInput {
   readonly name?: string | undefined;
   readonly description?: string | undefined;
   readonly global?: boolean | undefined;
@@ -109,7 +109,7 @@ export const createVariableSet = (
     workspaceIds = [],
     projectIds = [],
     ...given
-  }: GivenVariableSet & { readonly name: string },
+  }: VariableSetInput & { readonly name: string },
   ownerProjectId: string | undefined,
 ): Promise<VariableSetAccess> =>
   store.transact(async (tx) => {
@@ -153,7 +153,7 @@ export const updateVariableSet = (
   { store, clock }: WorkspacesContext,
   principal: Principal,
   setId: string,
-  { newVariables, ...given }: GivenVariableSet,
+  { newVariables, ...given }: VariableSetInput,
 ): Promise<VariableSetAccess> =>
   store.transact(async (tx) => {
     const access = await requireVariableSet(tx, principal, setId, 'manage');

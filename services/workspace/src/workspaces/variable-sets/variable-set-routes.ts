@@ -29,11 +29,11 @@ import {
 import {
   createVariableSet,
   deleteVariableSet,
-  type GivenVariableSet,
   listProjectVariableSets,
   listVariableSets,
   listWorkspaceVariableSets,
   updateVariableSet,
+  type VariableSetInput,
 } from './variable-set-operations.ts';
 import { NO_STACKS, toIds } from './variable-set-request.ts';
 
@@ -84,7 +84,7 @@ const UPDATE = resourceBody(
 /** A request may contain variables with their values, which decides its size limit. */
 const LIMIT_BYTES = 8 * 1024 * 1024;
 
-const toGiven = ({ data }: Static<typeof UPDATE>): GivenVariableSet => {
+const toGiven = ({ data }: Static<typeof UPDATE>): VariableSetInput => {
   const { description, ...given } = data.attributes;
   const { workspaces, projects, stacks, vars } = data.relationships ?? {};
   if (stacks !== undefined && stacks.data.length > 0) {

@@ -4,7 +4,7 @@ import type { Principal } from '@keelson/proto/edge/v1/edge';
 import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import type { ServiceContext } from '../../base/service-context.ts';
-import type { GivenVariable } from '../variables/domain/variable.ts';
+import type { VariableInput } from '../variables/domain/variable.ts';
 import { type NewVariable, newVariableContent } from '../variables/variable-operations.ts';
 import type { SetVariable, VariableSet } from './domain/variable-set.ts';
 import { requireVariableSet } from './variable-set-access-operations.ts';
@@ -77,7 +77,7 @@ export const updateSetVariable = (
   { store, clock }: ServiceContext,
   principal: Principal,
   address: SetVariableAddress,
-  given: GivenVariable,
+  given: VariableInput,
 ): Promise<SetVariable> =>
   store.transact(async (tx) => {
     const { set, variable } = await requireSetVariable(tx, principal, address, 'manage');

@@ -16,9 +16,9 @@ import {
 } from '../model/workspace-variables-records.ts';
 import {
   checkVariable,
-  type GivenVariable,
   type Variable,
   type VariableContent,
+  type VariableInput,
 } from './domain/variable.ts';
 import { variableRecords } from './variable-records.ts';
 
@@ -84,7 +84,7 @@ const checkAmongOthers = async (
   refuseInvalid(checkVariable(next, current, others));
 };
 
-export type NewVariable = GivenVariable & Pick<Variable, 'key' | 'category'>;
+export type NewVariable = VariableInput & Pick<Variable, 'key' | 'category'>;
 
 /** A new variable with a new id, from a create request. */
 export const newVariableContent = (given: NewVariable, createdAtMs: number): VariableContent => ({
@@ -136,7 +136,7 @@ export const updateVariable = (
   { store }: ServiceContext,
   principal: Principal,
   address: VariableAddress,
-  given: GivenVariable,
+  given: VariableInput,
 ): Promise<Variable> =>
   store.transact(async (tx) => {
     const { variable, workspace } = await requireVariable(
@@ -173,9 +173,9 @@ export const deleteVariable = (
   });
 
 /** One of several changes; without an id it applies to the variable with the same key and category. */
-export type VariableChange = GivenVariable & { readonly id?: string | undefined };
+export type VariableChange = VariableInput & { readonly id?: string | undefined };
 
-const isComplete = (given: GivenVariable): given is NewVariable =>
+const isComplete = (given: VariableInput): given is NewVariable =>
   given.key !== undefined && given.category !== undefined;
 
 /** The variable after one change of a batch; `undefined` when the change lacks a required value. */

@@ -1,7 +1,7 @@
 /** Variables in request documents, of workspaces and of variable sets. */
 import { nullable } from '@keelson/jsonapi';
 import { type Static, Type } from 'typebox';
-import { type GivenVariable, VARIABLE_CATEGORIES } from './domain/variable.ts';
+import { VARIABLE_CATEGORIES, type VariableInput } from './domain/variable.ts';
 
 const MAX_VALUE_LENGTH = 256 * 1024;
 
@@ -28,7 +28,7 @@ export const UPDATE_VARIABLE = Type.Object({
 export const toGivenVariable = ({
   value,
   ...given
-}: Static<typeof UPDATE_VARIABLE>): GivenVariable => ({
+}: Static<typeof UPDATE_VARIABLE>): VariableInput => ({
   ...given,
   ...(value == null ? {} : { value }),
 });

@@ -257,14 +257,14 @@ describe('a secret team', () => {
     const admin = await addReader({ access: 'admin' });
     const secret = await addMember();
     const { data: ofSecret } = await grant(secret.teamId, seenId, { access: 'read' });
-    const shownTo = async (token?: string) => {
+    const visibleTo = async (token?: string) => {
       const path = `/team-workspaces?filter[workspace][id]=${seenId}`;
       const { list, meta } = await call('GET', `${path}&page[size]=100`, undefined, token);
       expect(meta.pagination['total-count']).toBe(list.length);
       return list.flatMap(({ relationships }) => idsOf(relationships['team']?.data));
     };
-    expect(await shownTo()).toEqual(expect.arrayContaining([admin.teamId, secret.teamId]));
-    expect(await shownTo(admin.token)).toEqual([admin.teamId]);
+    expect(await visibleTo()).toEqual(expect.arrayContaining([admin.teamId, secret.teamId]));
+    expect(await visibleTo(admin.token)).toEqual([admin.teamId]);
     const one = `/team-workspaces/${ofSecret.id}`;
     const change = { data: { type: 'team-workspaces', attributes: { access: 'write' } } };
     for (const [method, body] of [['GET'], ['PATCH', change], ['DELETE']] as const) {

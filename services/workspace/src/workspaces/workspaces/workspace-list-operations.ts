@@ -4,7 +4,7 @@ import { readableOnly, unlessDamaged } from '@keelson/storage';
 import { requireOrganization } from '../../identity/access/organization-access-operations.ts';
 import { loadWorkspaceAccess, type WorkspaceAccessResult } from '../access/access-operations.ts';
 import { loadScope } from '../listing/visible-scope.ts';
-import type { GivenWorkspaceQuery } from '../listing/workspace-list-request.ts';
+import type { WorkspaceQueryInput } from '../listing/workspace-list-request.ts';
 import type { RunStatusCounts } from '../listing/workspace-listing.ts';
 import { workspaceRecords } from '../model/workspace-records.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
@@ -18,7 +18,7 @@ export interface WorkspacePage {
   readonly runStatusCounts: RunStatusCounts;
 }
 
-const isUnfiltered = (given: GivenWorkspaceQuery): boolean =>
+const isUnfiltered = (given: WorkspaceQueryInput): boolean =>
   given.nameContains === undefined &&
   given.nameWildcard === undefined &&
   given.projectId === undefined &&
@@ -30,7 +30,7 @@ export const listWorkspaces = async (
   context: WorkspacesContext,
   principal: Principal,
   organizationName: string,
-  given: GivenWorkspaceQuery,
+  given: WorkspaceQueryInput,
   page: Page,
 ): Promise<WorkspacePage> => {
   const { store, listing } = context;

@@ -5,11 +5,11 @@ import { deleteOwned, type Reads, type Transaction } from '@keelson/storage';
 import {
   checkExecution,
   decideOwnExecution,
-  type GivenExecution,
+  type ExecutionInput,
   WORKSPACE_EXECUTION_NAMES,
 } from '../../base/execution/domain/execution.ts';
 import { notFound } from '../../base/not-found.ts';
-import { noteRunDataPolicy } from '../../base/retention/retention-records.ts';
+import { recordRunDataPolicy } from '../../base/retention/retention-records.ts';
 import { attributeViolation } from '../../base/validation/domain/violation.ts';
 import { isWebUrl } from '../../base/validation/domain/web-url.ts';
 import { requireOrganization } from '../../identity/access/organization-access-operations.ts';
@@ -23,12 +23,12 @@ import {
 } from '../access/access-operations.ts';
 import { changePoolUse, removePoolUser } from '../access/pool-use-operations.ts';
 import { changeWorkspace } from '../access/workspace-change-operations.ts';
-import { assessedWorkspaces, noteAssessed } from '../model/assessed-workspace-records.ts';
+import { assessedWorkspaces, recordAssessed } from '../model/assessed-workspace-records.ts';
 import {
+  type BindingInput,
   checkBindingCount,
   checkBindings,
   checkFlatTag,
-  type GivenBinding,
   replaceBindings,
   type TagBinding,
   upsertBindings,
@@ -44,7 +44,7 @@ import {
   checkAssessable,
   checkSettings,
   decideSettings,
-  type GivenSettings,
+  type SettingsInput,
 } from '../model/domain/workspace-settings.ts';
 import { projectRecords } from '../model/project-records.ts';
 import { findWorkspaceLocking } from '../model/workspace-lock-records.ts';
@@ -56,15 +56,15 @@ import { announceBindings } from '../tags/binding-override-operations.ts';
 import { moveTo, toPoolUser, withMove } from './workspace-move-operations.ts';
 
 /** A decoded create or update request. */
-export interface GivenWorkspace {
+export interface WorkspaceInput {
   /** As given in the document; undefined, null and "" change nothing. */
   readonly id?: string | null | undefined;
   readonly name?: string | undefined;
-  readonly settings: GivenSettings;
-  readonly execution: GivenExecution;
+  readonly settings: SettingsInput;
+  readonly execution: ExecutionInput;
   /** "" and undefined mean the default project on creation, and no move on update. */
   readonly projectId?: string | undefined;
-  readonly tagBindings?: readonly GivenBinding[] | undefined;
+  readonly tagBindings?: readonly BindingInput[] | undefined;
   readonly flatTags?: readonly string[] | undefined;
 }
 
@@ -93,7 +93,7 @@ const TAGS_POINTER = '/data/relationships/tags/data';
 const PROJECT_POINTER = '/data/relationships/project/data/id';
 
 const decideBindings = (
-  given: GivenWorkspace,
+  given: WorkspaceInput,
   current: readonly TagBinding[],
   nowMs: number,
 ): readonly TagBinding[] => {
@@ -116,7 +116,7 @@ const requireAssessable = async (
   { runtimeVersions }: WorkspacesContext,
   reads: Reads,
   { settings, ownExecution, projectId, organizationId }: Workspace,
-  given: GivenSettings,
+  given: SettingsInput,
 ): Promise<void> => {
   if (given.assessmentsEnabled !== true) return;
   const project = await projectRecords.find(reads, projectId);
@@ -147,7 +147,7 @@ export const createWorkspace = (
   context: WorkspacesContext,
   principal: Principal,
   organizationName: string,
-  given: GivenWorkspace & { readonly name: string },
+  given: WorkspaceInput & { readonly name: string },
   creation: Creation,
 ): Promise<WorkspaceAccessResult> =>
   context.store.transact(async (tx) => {
@@ -192,7 +192,7 @@ export const createWorkspace = (
     await announceBindings(tx, workspace, BINDINGS_POINTER);
     await changePoolUse(tx, toPoolUser(workspace), null, workspace.ownExecution?.agentPoolId);
     workspaceRecords.write(tx, [workspace.id], workspace);
-    noteAssessed(tx, undefined, workspace);
+    recordAssessed(tx, undefined, workspace);
     workspaceNames.write(tx, [organization.id, workspace.name], { id: workspace.id });
     projectWorkspaces.write(tx, [project.id, workspace.id], {});
     const change = { before: undefined, after: workspace };
@@ -204,7 +204,7 @@ export const createWorkspace = (
  * A request that only moves the workspace needs only the permission to move, as the endpoint that moves
  * several does.
  */
-const isMoveAlone = (given: GivenWorkspace): boolean =>
+const isMoveAlone = (given: WorkspaceInput): boolean =>
   Boolean(given.projectId) &&
   Object.keys(given.settings).length === 0 &&
   [given.name, given.tagBindings, given.flatTags, ...Object.values(given.execution)].every(
@@ -224,7 +224,7 @@ export const updateWorkspace = async (
   context: WorkspacesContext,
   principal: Principal,
   address: WorkspaceAddress,
-  given: GivenWorkspace,
+  given: WorkspaceInput,
 ): Promise<WorkspaceUpdate> => {
   let warnings: readonly string[] = [];
   const access = await changeWorkspace(
@@ -275,7 +275,7 @@ export const updateWorkspace = async (
         updatedAtMs: nowMs,
       };
       await requireAssessable(context, tx, next, given.settings);
-      noteAssessed(tx, workspace, next);
+      recordAssessed(tx, workspace, next);
       // Checked only when the request sets the connection or moves the workspace: an existing one stays
       // valid.
       if (given.settings.vcsRepo || next.projectId !== workspace.projectId) {
@@ -310,7 +310,7 @@ const removeWorkspace = async (
   workspaceNames.delete(tx, workspace.organizationId, workspace.name);
   projectWorkspaces.delete(tx, workspace.projectId, workspace.id);
   if (workspace.settings.assessmentsEnabled) assessedWorkspaces.delete(tx, workspace.id);
-  noteRunDataPolicy(tx, workspace.id, workspace.retentionPolicy, null);
+  recordRunDataPolicy(tx, workspace.id, workspace.retentionPolicy, null);
   await removePoolUser(tx, toPoolUser(workspace), workspace.ownExecution?.agentPoolId);
   for (const step of workspaceSteps) await step.onWorkspaceRemoved?.(tx, workspace);
   await deleteOwned(tx, { kind: 'workspace', id: workspace.id });

@@ -43,7 +43,7 @@ const begin = async (workspaceId: string): Promise<void> => {
 };
 
 /** A workspace with every kind of record that belongs to one. */
-const furnish = async (teamId: string, consumerId: string): Promise<string> => {
+const populate = async (teamId: string, consumerId: string): Promise<string> => {
   const id = await makeWorkspace({ 'assessments-enabled': true });
   const at = `/workspaces/${id}`;
   for (const provisional of [false, true]) await uploadTo(id, { provisional }, { 'README.md': '' });
@@ -84,7 +84,7 @@ test.for([
   // Records that the first workspace of an organization creates are kept.
   await storeState(`/workspaces/${consumerId}`);
   const before = await paths();
-  const id = await furnish(team.id, consumerId);
+  const id = await populate(team.id, consumerId);
   if (method === 'DELETE') await begin(id);
   expect((await paths()).length).toBeGreaterThan(before.length + 20);
   expect((await harness.call(method, `/workspaces/${id}${action}`)).status).toBe(204);

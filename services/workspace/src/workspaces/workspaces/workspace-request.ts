@@ -11,9 +11,9 @@ import { type Static, Type } from 'typebox';
 import { EXECUTION_MODES } from '../../base/execution/domain/execution.ts';
 import { toCamelKeys } from '../../base/validation/attribute-names.ts';
 import { attributeViolation } from '../../base/validation/domain/violation.ts';
-import { checkActivityDuration, type GivenSettings } from '../model/domain/workspace-settings.ts';
+import { checkActivityDuration, type SettingsInput } from '../model/domain/workspace-settings.ts';
 import { GIVEN_BINDINGS } from '../tags/tag-request.ts';
-import { checkSourceUrl, checkWorkspaceName, type GivenWorkspace } from './workspace-operations.ts';
+import { checkSourceUrl, checkWorkspaceName, type WorkspaceInput } from './workspace-operations.ts';
 
 const flag = Type.Optional(Type.Boolean());
 const text = (maxLength: number) => Type.Optional(nullable(Type.String({ maxLength })));
@@ -159,7 +159,7 @@ export const WORKSPACE_FORM = {
 /** The decoded document in the form that the operations take. */
 export const fromWorkspaceDocument = (
   document: Static<typeof UPDATE_WORKSPACE>,
-): GivenWorkspace => {
+): WorkspaceInput => {
   const {
     name,
     'agent-pool-id': agentPoolId,
@@ -171,7 +171,7 @@ export const fromWorkspaceDocument = (
     ...plain
   } = document.data.attributes;
   const autoDestroyAtMs = toAutoDestroyAtMs(autoDestroyAt);
-  const settings: GivenSettings = {
+  const settings: SettingsInput = {
     ...toCamelKeys(plain),
     ...(autoDestroyAtMs === undefined ? {} : { autoDestroyAtMs }),
     ...(vcsRepo === undefined ? {} : { vcsRepo: vcsRepo && toCamelKeys(vcsRepo) }),

@@ -38,9 +38,9 @@ import { listWorkspaces, type WorkspacePage } from './workspace-list-operations.
 import {
   createWorkspace,
   forceDeleteWorkspace,
-  type GivenWorkspace,
   safeDeleteWorkspace,
   updateWorkspace,
+  type WorkspaceInput,
 } from './workspace-operations.ts';
 import {
   CREATE_WORKSPACE,
@@ -115,7 +115,7 @@ export const answerWorkspace = async (
 
 /** Values of a request that have no effect, because the organization or the project decides. */
 const warnOfDefaults = (
-  { settings, execution }: GivenWorkspace,
+  { settings, execution }: WorkspaceInput,
   { workspace, project, organization }: WorkspaceAccessResult,
 ): readonly string[] => [
   ...(settings.assessmentsEnabled === false && organization.settings.assessmentsEnforced

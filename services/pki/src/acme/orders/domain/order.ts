@@ -139,7 +139,7 @@ export const completeChallenge = (
 /**
  * After a failed attempt that will be repeated, the challenge shows the problem (RFC 8555 §8.2).
  */
-export const noteFailedAttempt = (
+export const recordFailedAttempt = (
   authorization: Authorization,
   type: ChallengeType,
   error: Problem,

@@ -25,7 +25,7 @@ export const decideEffectiveExecution = (
 ): Execution => workspace ?? project ?? organization;
 
 /** Execution settings of a request; absent is undefined. */
-export interface GivenExecution {
+export interface ExecutionInput {
   readonly mode?: ExecutionMode | null | undefined;
   readonly agentPoolId?: string | null | undefined;
   /** Deprecated: true means `remote`, false means `local`. */
@@ -63,7 +63,7 @@ export const DEFAULT_EXECUTION_NAMES: ExecutionAttributeNames = {
 };
 
 /** `setting-overwrites` has two keys for one switch; undefined when neither is given. */
-const decideIsOwn = (overwrites: GivenExecution['overwrites']): boolean | undefined =>
+const decideIsOwn = (overwrites: ExecutionInput['overwrites']): boolean | undefined =>
   overwrites?.executionMode ?? overwrites?.agentPool ?? undefined;
 
 const toMode = (operations: boolean): ExecutionMode => (operations ? 'remote' : 'local');
@@ -74,7 +74,7 @@ const toMode = (operations: boolean): ExecutionMode => (operations ? 'remote' : 
  * @param effective the value after the request
  */
 export const warnOfInherited = (
-  { mode, operations, agentPoolId, overwrites }: GivenExecution,
+  { mode, operations, agentPoolId, overwrites }: ExecutionInput,
   effective: Execution,
   names: ExecutionAttributeNames,
 ): readonly string[] => {
@@ -92,7 +92,7 @@ export const warnOfInherited = (
 
 /** Checks which combinations are allowed. `current` is undefined on creation, null when inherited. */
 export const checkExecution = (
-  given: GivenExecution,
+  given: ExecutionInput,
   current: Execution | null | undefined,
   names: ExecutionAttributeNames,
 ): readonly Violation[] => {
@@ -154,7 +154,7 @@ export const checkExecution = (
 
 /** The value that a workspace or project itself holds after a request; null means inherited. */
 export const decideOwnExecution = (
-  given: GivenExecution,
+  given: ExecutionInput,
   current: Execution | null,
 ): Execution | null => {
   if (decideIsOwn(given.overwrites) === false) return null;

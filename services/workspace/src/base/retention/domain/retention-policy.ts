@@ -83,7 +83,7 @@ export const limitsOf = (
 };
 
 /** The limits of one kind in a request. */
-export interface GivenLimits {
+export interface LimitsInput {
   readonly isDeleted: boolean | null | undefined;
   readonly days: number | null | undefined;
   readonly keepLatest: number | null | undefined;
@@ -106,10 +106,10 @@ export const LIMIT_ATTRIBUTES = {
     days: 'runDataAndLogsDeleteAfterNDays',
     keepLatest: 'runDataKeepLatestCount',
   },
-} as const satisfies Record<RetainedKind, Record<keyof GivenLimits, string>>;
+} as const satisfies Record<RetainedKind, Record<keyof LimitsInput, string>>;
 
 /** A kind that is deleted must have a limit, and a kind that is kept must not have one. */
-export const checkLimits = (kind: RetainedKind, given: GivenLimits): readonly Violation[] => {
+export const checkLimits = (kind: RetainedKind, given: LimitsInput): readonly Violation[] => {
   const names = LIMIT_ATTRIBUTES[kind];
   const refusal = (name: string, needs: string) => ({
     pointer: `/data/attributes/${name}`,

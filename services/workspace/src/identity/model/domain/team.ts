@@ -23,7 +23,7 @@ export const OWNERS_TEAM_NAME = 'owners';
 export const isTeamName = (name: string): boolean =>
   /^[A-Za-z0-9 _-]{1,90}$/.test(name) && name.trim() === name;
 
-export interface GivenTeamAccess {
+export interface TeamAccessInput {
   readonly manageProjects?: boolean;
   readonly manageWorkspaces?: boolean;
   readonly readProjects?: boolean;
@@ -34,8 +34,8 @@ export interface GivenTeamAccess {
  * The narrower flag that a request must not set while the wider flag that includes it is granted.
  */
 export const findContradiction = (
-  given: GivenTeamAccess,
-  held: GivenTeamAccess = {},
+  given: TeamAccessInput,
+  held: TeamAccessInput = {},
 ): string | undefined => {
   const next = { ...held, ...given };
   if (next.manageProjects === true && given.manageWorkspaces === false) return 'manage-workspaces';

@@ -17,7 +17,7 @@ export const tagBindingShape = Type.Object({
 });
 export type TagBinding = Shaped<typeof tagBindingShape>;
 
-export interface GivenBinding {
+export interface BindingInput {
   readonly key: string;
   readonly value?: string | null | undefined;
 }
@@ -37,7 +37,7 @@ export const checkFlatTag = (name: string, pointer: string): readonly Violation[
   FLAT_NAME.test(name) ? [] : [{ pointer: `${pointer}/attributes/name`, text: 'Name is invalid' }];
 
 export const checkBindings = (
-  given: readonly GivenBinding[],
+  given: readonly BindingInput[],
   pointer: string,
 ): readonly Violation[] =>
   given.flatMap(({ key, value }, index) => {
@@ -68,7 +68,7 @@ export interface BindingSource {
 /** Adds bindings or updates their values; a key that is already bound keeps its id and position. */
 export const upsertBindings = (
   current: readonly TagBinding[],
-  given: readonly GivenBinding[],
+  given: readonly BindingInput[],
   { nowMs, newId }: BindingSource,
 ): readonly TagBinding[] => {
   const byKey = new Map(current.map((binding) => [binding.key, binding]));
@@ -85,7 +85,7 @@ export const upsertBindings = (
 /** Replaces all bindings by the given ones; keys that remain keep their ids. */
 export const replaceBindings = (
   current: readonly TagBinding[],
-  given: readonly GivenBinding[],
+  given: readonly BindingInput[],
   source: BindingSource,
 ): readonly TagBinding[] => {
   const kept = new Set(given.map(({ key }) => key));

@@ -8,12 +8,12 @@ import { checkTriggerPaths } from './trigger-paths.ts';
 import type { VcsRepository, WorkspaceSettings } from './workspace.ts';
 import { FIRST_ASSESSING_RELEASE } from './workspace-assessments.ts';
 
-export type GivenVcsRepository = { readonly [K in keyof VcsRepository]?: VcsRepository[K] | null };
+export type VcsRepositoryInput = { readonly [K in keyof VcsRepository]?: VcsRepository[K] | null };
 
 /** Absent attributes keep their values. */
-export type GivenSettings = {
+export type SettingsInput = {
   readonly [K in keyof Omit<WorkspaceSettings, 'vcsRepo'>]?: WorkspaceSettings[K];
-} & { readonly vcsRepo?: GivenVcsRepository | null };
+} & { readonly vcsRepo?: VcsRepositoryInput | null };
 
 const DURATION = /^(\d{1,4})([dh])$/;
 const HOUR_MS = 3_600_000;
@@ -39,7 +39,7 @@ const checkInheritance = ({
   inheritsProjectAutoDestroy,
   autoDestroyAtMs,
   autoDestroyActivityDuration,
-}: GivenSettings): readonly Violation[] =>
+}: SettingsInput): readonly Violation[] =>
   inheritsProjectAutoDestroy === true && (autoDestroyAtMs || autoDestroyActivityDuration)
     ? [
         attributeViolation(
@@ -50,7 +50,7 @@ const checkInheritance = ({
     : [];
 
 const checkVcsRepository = (
-  given: GivenVcsRepository,
+  given: VcsRepositoryInput,
   current: VcsRepository | null,
 ): readonly Violation[] => {
   const violations: Violation[] = [];
@@ -79,7 +79,7 @@ const checkVcsRepository = (
  * other; Git tags must be removed before either is set, and the reverse.
  */
 const checkTriggers = (
-  given: GivenSettings,
+  given: SettingsInput,
   current: WorkspaceSettings | undefined,
 ): readonly Violation[] => {
   const violations: Violation[] = [
@@ -132,7 +132,7 @@ const checkTriggers = (
 const leavesWorkspaceRoot = (directory: string): boolean => directory.split(/[/\\]/).includes('..');
 
 export const checkSettings = (
-  given: GivenSettings,
+  given: SettingsInput,
   current: WorkspaceSettings | undefined,
   releases: readonly string[],
 ): readonly Violation[] => {
@@ -185,7 +185,7 @@ export const checkAssessable = (
 };
 
 const nextVcsRepository = (
-  given: GivenVcsRepository | null | undefined,
+  given: VcsRepositoryInput | null | undefined,
   current: VcsRepository | null,
 ): VcsRepository | null => {
   if (given === undefined) return current;
@@ -202,7 +202,7 @@ const nextVcsRepository = (
 
 /** The settings after a request that passed `checkSettings`. */
 export const decideSettings = (
-  given: GivenSettings,
+  given: SettingsInput,
   current: WorkspaceSettings,
 ): WorkspaceSettings => {
   const { vcsRepo, ...plain } = given;

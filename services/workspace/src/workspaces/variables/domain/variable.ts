@@ -32,7 +32,7 @@ export const variableShape = Type.Object({
 });
 export type Variable = Shaped<typeof variableShape>;
 
-export type GivenVariable = Partial<
+export type VariableInput = Partial<
   Pick<VariableContent, 'key' | 'value' | 'description' | 'category' | 'hcl' | 'sensitive'>
 >;
 

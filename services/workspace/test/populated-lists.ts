@@ -1,9 +1,9 @@
 /** An organization in which every list that has parameters has something to select. */
-import { furnish } from './furnished-workspace.ts';
+import { populate } from './populated-workspace.ts';
 import { startRunHarness } from './run-harness.ts';
 import type { Harness } from './workspace-harness.ts';
 
-export interface Furnished {
+export interface Populateed {
   readonly harness: Harness;
   /** Values of the parameters of paths, by name. */
   readonly ids: Readonly<Record<string, string>>;
@@ -16,7 +16,7 @@ const O = '/organizations/acme';
 const related = (type: string, id: string) => ({ data: { type, id } });
 
 /** Tokens of several owners, a team with access, and a variable set that applies everywhere. */
-const furnishIdentity = async (harness: Harness, workspaceId: string, projectId: string) => {
+const populateIdentity = async (harness: Harness, workspaceId: string, projectId: string) => {
   const make = async (path: string, type: string, attributes: object, extra: object = {}) =>
     (await harness.create(path, type, attributes, extra)).id;
   await make(`${O}/authentication-token`, 'authentication-tokens', {});
@@ -46,12 +46,12 @@ const furnishIdentity = async (harness: Harness, workspaceId: string, projectId:
   };
 };
 
-export const furnishLists = async (): Promise<Furnished> => {
+export const populateLists = async (): Promise<Populateed> => {
   const runs = await startRunHarness();
   const { harness } = runs;
   await harness.create('/organizations', 'organizations', { name: 'globex', email: 'a@b.example' });
   const workspaceId = await runs.makeWorkspace({ 'global-remote-state': true });
-  const { applied } = await furnish(runs, workspaceId, await runs.makeWorkspace());
+  const { applied } = await populate(runs, workspaceId, await runs.makeWorkspace());
   const workspace = await harness.call('GET', `/workspaces/${workspaceId}`);
   const projectId = (workspace.data.relationships['project'] as { data: { id: string } }).data.id;
   for (const path of [`/workspaces/${workspaceId}`, `/projects/${projectId}`])
@@ -67,7 +67,7 @@ export const furnishLists = async (): Promise<Furnished> => {
     'oauth-token-string': 't',
   });
   await runs.queue(await runs.makeWorkspace());
-  const { ids, memberToken } = await furnishIdentity(harness, workspaceId, projectId);
+  const { ids, memberToken } = await populateIdentity(harness, workspaceId, projectId);
   const idIn = async (path: string) => (await harness.call('GET', path)).list[0]?.id ?? '';
   const state = await harness.call('GET', `/workspaces/${workspaceId}/current-state-version`);
   return {

@@ -5,7 +5,7 @@ import { md5, stateText } from './state-uploads.ts';
 type Runs = Awaited<ReturnType<typeof startRunHarness>>;
 
 /** A workspace with a state that an apply stored, with a run that waits, a run trigger and variables. */
-export const furnish = async (runs: Runs, workspaceId: string, sourceId: string) => {
+export const populate = async (runs: Runs, workspaceId: string, sourceId: string) => {
   const { harness } = runs;
   const path = `/workspaces/${workspaceId}`;
   await harness.create(`${path}/vars`, 'vars', { key: 'k', value: 'x', category: 'terraform' });
