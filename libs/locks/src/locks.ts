@@ -1,4 +1,5 @@
 /** Entry point without Redis. `@keelson/locks/redis` is separate, so that its client is loaded on demand. */
+export { FairQueue } from './fair-queue.ts';
 export {
   InProcessLeaseRecords,
   InProcessLeaseStore,
@@ -13,3 +14,4 @@ export {
   Wakeup,
 } from './periodic-work.ts';
 export type { LeaseStoreOptions } from './renewing-lease-store.ts';
+export { createTurnRounds, type NextWork, type TurnRounds } from './turn-rounds.ts';

@@ -13,17 +13,11 @@ export const identityUpkeep = (
 ): Readonly<Record<string, PeriodicWork>> => ({
   invitations: {
     everyMs: 5000,
-    round: async (options) => {
-      if (!isSealed()) await sendMails(context, INVITATION_MAILS, options);
-      return false;
-    },
+    round: async (options) => !isSealed() && sendMails(context, INVITATION_MAILS, options),
   },
   'email-confirmations': {
     everyMs: 5000,
-    round: async (options) => {
-      if (!isSealed()) await sendMails(context, CONFIRMATION_MAILS, options);
-      return false;
-    },
+    round: async (options) => !isSealed() && sendMails(context, CONFIRMATION_MAILS, options),
   },
   'token-uses': {
     everyMs: 3_600_000,

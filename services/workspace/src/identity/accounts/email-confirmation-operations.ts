@@ -64,6 +64,7 @@ export const confirmEmail = ({ store }: ServiceContext, principal: Principal): P
 /** Mails to addresses that users have given, by confirmation. */
 export const CONFIRMATION_MAILS: LinkMails = {
   waiting: confirmationMails,
+  findCause: async (reads, id) => (await emailConfirmations.find(reads, id))?.userId,
   prepare: async (tx, id, publicUrl, nowMs) => {
     const found = await findUnconfirmed(tx, id);
     if (found === undefined) return undefined;

@@ -2,7 +2,9 @@
  * Mails that carry a one-time link. A mail waits as a record until the server has accepted it; the code of its
  * link is made just before it is sent, and removed if it was not.
  */
+import { FairQueue } from '@keelson/locks';
 import {
+  type Reads,
   type RecordCollection,
   type Transaction,
   type TransactOptions,
@@ -24,6 +26,9 @@ import {
 export const LINK_DAYS = 7;
 const DAY_MS = 24 * 3600 * 1000;
 
+/** Other mails may have come meanwhile. */
+const LOOK_AGAIN_MS = 1000;
+
 export interface PreparedMail {
   readonly mail: Mail;
   /** The code of its link; undefined for a mail without one. */
@@ -33,6 +38,8 @@ export interface PreparedMail {
 /** One kind of mail. The id of a waiting mail owns the code of its link. */
 export interface LinkMails {
   readonly waiting: RecordCollection<WaitingMail>;
+  /** Id of the organization or user that caused the mail. */
+  findCause(this: void, reads: Reads, id: string): Promise<string | undefined>;
   /** Undefined when the mail is no longer wanted. */
   prepare(
     tx: Transaction,
@@ -100,13 +107,24 @@ const sendOne = async (
   }, options);
 };
 
-/** Sends the mails of one kind that are due. */
+/**
+ * Sends the mails of one kind that are due; those who caused them take turns. @returns true if a second was not
+ * enough: the next call begins with a mail of each of them, and includes those that came meanwhile
+ */
 export const sendMails = async (
   context: IdentityContext,
   kind: LinkMails,
   options: TransactOptions,
-): Promise<void> => {
-  for (const id of await kind.waiting.keys(context.store, [])) {
-    await unlessDamaged(sendOne(context, kind, id, options));
+): Promise<boolean> => {
+  const { store, clock } = context;
+  const waiting = new FairQueue<string>();
+  for (const id of await kind.waiting.keys(store, [])) {
+    waiting.push((await unlessDamaged(kind.findCause(store, id))) ?? '', id);
   }
+  const untilMs = clock.nowMs() + LOOK_AGAIN_MS;
+  for (let id = waiting.take(); id !== undefined; id = waiting.take()) {
+    await unlessDamaged(sendOne(context, kind, id, options));
+    if (clock.nowMs() > untilMs) return true;
+  }
+  return false;
 };

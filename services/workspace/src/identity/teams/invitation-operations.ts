@@ -122,6 +122,7 @@ const toMail = (
 /** Mails of invitations, by membership. An invitation that was accepted or withdrawn needs none. */
 export const INVITATION_MAILS: LinkMails = {
   waiting: invitationMails,
+  findCause: async (reads, id) => (await membershipPlaces.find(reads, id))?.organizationId,
   prepare: async (tx, membershipId, publicUrl, nowMs) => {
     const place = await membershipPlaces.find(tx, membershipId);
     const organization = place && (await organizationRecords.find(tx, place.organizationId));

@@ -3,8 +3,7 @@
  * one whose provider is slow, or who has much work, delays its own only.
  */
 
-import { pause } from '@keelson/clock';
-import type { RoundOptions } from '@keelson/locks';
+import { createTurnRounds, type NextWork, type RoundOptions } from '@keelson/locks';
 import { WorkerDeath } from '@keelson/supervisor';
 import { agentPoolRecords } from '../../workspaces/model/agent-pool-records.ts';
 import {
@@ -28,8 +27,6 @@ import { afterFailure, prepareErrand, toFailure } from './work-outcomes.ts';
 
 /** Tasks in progress in one replica. */
 const AT_ONCE = 4;
-/** Other work may become due while this is in progress. */
-const LOOK_AGAIN_MS = 1000;
 
 /** Gives work to the agents that alone reach the provider. @returns whether it is theirs */
 const giveToAgents = (
@@ -107,49 +104,24 @@ const work = async (
   }
 };
 
-/** Organizations that had no turn come first; when all have had one, each has another. */
-const inTurn = (organizationIds: readonly string[], turns: Set<string>): readonly string[] => {
-  if (organizationIds.every((id) => turns.has(id))) turns.clear();
-  return organizationIds.toSorted((a, b) => Number(turns.has(a)) - Number(turns.has(b)));
-};
-
-/**
- * @returns a round that starts due work and waits until the first piece ends; false if there is
- * none. It fails with the store: after the loss of the fence, this replica must acquire the lease again.
- */
+/** @returns a round that does due work, of which each organization has one piece under way */
 export const createRepositoryWorker = (
   context: VcsContext,
 ): ((options: RoundOptions) => Promise<boolean>) => {
-  const turns = new Set<string>();
-  /** By organization. */
-  const underWay = new Map<string, Promise<void>>();
-  const start = (organizationId: string, done: Promise<void>): void => {
-    const ended = done.finally(() => underWay.delete(organizationId));
-    // Work whose outcome was not recorded is still due. A round that waits for it fails.
-    ended.catch(() => undefined);
-    underWay.set(organizationId, ended);
-  };
-  const startDue = async (options: RoundOptions): Promise<void> => {
-    const { store, clock } = context;
-    for (const organizationId of inTurn(await listWorkingOrganizations(store), turns)) {
-      if (underWay.size >= AT_ONCE) return;
-      if (underWay.has(organizationId)) continue;
+  const { store, clock } = context;
+  const nextOf =
+    (organizationId: string, options: RoundOptions): NextWork =>
+    async () => {
       const due = await findDueWork(store, organizationId, clock.nowMs());
-      if (due === undefined) continue;
-      turns.add(organizationId);
-      start(organizationId, work(context, due.key, due.queued, options));
-    }
-  };
-  return async (options) => {
-    await startDue(options);
-    if (underWay.size === 0) return false;
-    const waiting = new AbortController();
-    const later = pause(context.clock, LOOK_AGAIN_MS, waiting.signal);
-    try {
-      await Promise.race([...underWay.values(), later]);
-    } finally {
-      waiting.abort();
-    }
-    return true;
-  };
+      return due && (() => work(context, due.key, due.queued, options));
+    };
+  return createTurnRounds({
+    clock,
+    atOnce: AT_ONCE,
+    atOnceOfOwner: 1,
+    find: async (options) => {
+      const ids = await listWorkingOrganizations(store);
+      return new Map(ids.map((id) => [id, nextOf(id, options)]));
+    },
+  });
 };

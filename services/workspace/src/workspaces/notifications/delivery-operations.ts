@@ -5,6 +5,7 @@
  * arrive twice.
  */
 import { createHmac } from 'node:crypto';
+import { createTurnRounds, type NextWork } from '@keelson/locks';
 import { outboundFailure, readBeginning } from '@keelson/outbound';
 import { type Reads, readableOnly, type TransactOptions, unlessDamaged } from '@keelson/storage';
 import { mailFailure } from '../../base/mail/mailer.ts';
@@ -40,8 +41,10 @@ const MAX_BODY_BYTES = 1024;
 const MAX_HEADERS = 20;
 const MAX_HEADER_CHARACTERS = 256;
 
-/** Destinations that one round sends to at the same time. */
+/** Notifications that are sent at the same time. */
 const AT_ONCE = 16;
+/** The part of one organization, whose destinations may all be slow. */
+const AT_ONCE_OF_ORGANIZATION = 4;
 
 interface Outcome {
   readonly response: DeliveryResponse;
@@ -260,19 +263,59 @@ const deliverNext = async (
   return true;
 };
 
-/** Sends the first waiting event of each configuration. @returns true when more may be due */
-export const deliverNotifications = async (
+/** Ids of the configurations with an event that is due, by organization. */
+const findDueConfigurations = async ({
+  store,
+  clock,
+}: WorkspacesContext): Promise<ReadonlyMap<string, readonly string[]>> => {
+  const found = new Map<string, string[]>();
+  for (const id of await notificationQueues.keys(store, [])) {
+    const queue = await notificationQueues.find(readableOnly(store), id);
+    if (queue === undefined || queue.dueAtMs > clock.nowMs()) continue;
+    const configuration = await notificationRecords.find(readableOnly(store), id);
+    if (configuration === undefined) continue;
+    const { organizationId } = configuration;
+    const own = found.get(organizationId);
+    if (own === undefined) found.set(organizationId, [id]);
+    else own.push(id);
+  }
+  return found;
+};
+
+/** @returns a round that sends the first waiting event of each configuration; organizations take turns */
+export const createNotificationRounds = (
   context: WorkspacesContext,
-  options: TransactOptions,
-): Promise<boolean> => {
-  const ids = await notificationQueues.keys(context.store, []);
-  const results: boolean[] = [];
-  const left = ids.values();
-  const work = async (): Promise<void> => {
-    for (const id of left) {
-      results.push((await unlessDamaged(deliverNext(context, id, options))) ?? false);
+): ((options: TransactOptions) => Promise<boolean>) => {
+  const { clock } = context;
+  const underWay = new Set<string>();
+  /** Configurations that need a damaged record, and when they are tried again. */
+  const unreadable = new Map<string, number>();
+  const deliver = async (id: string, options: TransactOptions): Promise<void> => {
+    underWay.add(id);
+    try {
+      const delivered = await unlessDamaged(deliverNext(context, id, options));
+      if (delivered === undefined) unreadable.set(id, clock.nowMs() + TIMEOUT_MS);
+      else unreadable.delete(id);
+    } finally {
+      underWay.delete(id);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, ids.length) }, work));
-  return results.includes(true);
+  const mayBegin = (id: string): boolean =>
+    !underWay.has(id) && (unreadable.get(id) ?? 0) <= clock.nowMs();
+  const nextOf = (ids: readonly string[], options: TransactOptions): NextWork => {
+    const left = ids.filter(mayBegin).values();
+    return () => {
+      const { value: id } = left.next();
+      return Promise.resolve(id === undefined ? undefined : () => deliver(id, options));
+    };
+  };
+  return createTurnRounds({
+    clock,
+    atOnce: AT_ONCE,
+    atOnceOfOwner: AT_ONCE_OF_ORGANIZATION,
+    find: async (options) => {
+      const due = await findDueConfigurations(context);
+      return new Map([...due].map(([id, own]) => [id, nextOf(own, options)]));
+    },
+  });
 };
