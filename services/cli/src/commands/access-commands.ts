@@ -6,6 +6,7 @@ import type { Document } from '../client/api-client.ts';
 import { CliFailure } from '../client/failure.ts';
 import { readSecret } from '../client/terminal.ts';
 import { forgetTokens, keepToken } from '../client/token-files.ts';
+import { makeToken } from './ceremony.ts';
 import type { Cli } from './cli.ts';
 
 /** Reads a file, or standard input for "-". */
@@ -122,6 +123,10 @@ const addTokenCommands = (program: Command, cli: Cli): void => {
     .option('--period <duration>', 'lifetime after each renewal, without an end')
     .option('--orphan', 'keep it when the token that is used is revoked')
     .action((options: CreateOptions) => createToken(cli, options));
+  token
+    .command('generate-root')
+    .description('Make a root token from key shares on standard input, and print it.')
+    .action(() => makeToken(cli, 'sys/generate-root'));
   token
     .command('list')
     .description('List the tokens of the namespace with their policies and expiry.')

@@ -1,12 +1,13 @@
 /** `replication`: the ceremonies of the runbooks, one command each. */
 import { Argument, type Command } from 'commander';
 import type { Document } from '../client/api-client.ts';
-import { CliFailure } from '../client/failure.ts';
+import { CliFailure, EXIT } from '../client/failure.ts';
 import { readSecret } from '../client/terminal.ts';
+import { makeToken } from './ceremony.ts';
 import type { Cli } from './cli.ts';
 
 const KINDS = ['dr', 'performance'] as const;
-const CEREMONY = 'sys/replication/dr/secondary/generate-operation-token';
+const MODES = ['allow', 'deny'] as const;
 
 const kindArgument = (): Argument => new Argument('<kind>', 'kind of the set').choices(KINDS);
 
@@ -49,56 +50,68 @@ const status = async (cli: Cli): Promise<void> => {
   );
 };
 
-/** Makes the token from the shares on standard input, one per line. */
-const generateOperationToken = async (cli: Cli): Promise<void> => {
-  const { client } = cli;
-  const shares = (await readSecret('Key shares, one a line')).split(/\s+/);
-  const anonymous = { method: 'POST', isAnonymous: true } as const;
-  const started = await client.v1(`${CEREMONY}/attempt`, { ...anonymous, body: {} });
-  let answer = started;
-  /** A share that the cluster has accepted, with which the attempt can be cancelled. */
-  let accepted: string | undefined;
-  try {
-    for (const key of shares) {
-      if (answer.complete === true) break;
-      const body = { key, nonce: started.nonce };
-      answer = await client.v1(`${CEREMONY}/update`, { ...anonymous, body });
-      accepted = key;
-    }
-    if (answer.complete !== true)
-      throw new CliFailure(
-        `${shares.length} shares were given, ${answer.required} are needed. Nothing was made.`,
-      );
-  } catch (error) {
-    const body = { nonce: started.nonce, key: accepted };
-    await client
-      .v1(`${CEREMONY}/attempt`, { method: 'DELETE', isAnonymous: true, body })
-      .catch(() => undefined);
-    throw error;
-  }
-  const mixed = Buffer.from(answer.encoded_token, 'base64');
-  const token = Buffer.from(
-    mixed.map((byte, at) => byte ^ String(started.otp).charCodeAt(at)),
-  ).toString();
-  cli.print({ token }, token);
+/** Replaces the primary that this cluster, a secondary, follows. */
+const followPrimary = async (cli: Cli, kind: string): Promise<void> => {
+  const isDr = kind === 'dr';
+  const secrets = await readSecret(
+    `Token of the primary${isDr ? ', space, DR operation token' : ''}`,
+  );
+  const [token, operationToken, ...rest] = secrets.split(/\s+/);
+  if (rest.length > 0 || isDr !== (operationToken !== undefined))
+    throw new CliFailure(
+      isDr
+        ? 'Standard input must contain two lines: the token of the primary, and the DR operation token.'
+        : 'Standard input must contain the token of the primary alone.',
+      EXIT.usage,
+    );
+  const answer = await cli.client.v1(`sys/replication/${kind}/secondary/update-primary`, {
+    method: 'POST',
+    body: { token, ...(isDr && { dr_operation_token: operationToken }) },
+    isAnonymous: isDr,
+  });
+  cli.print(answer, `Follows the ${kind} primary, without clearing anything.`);
 };
+
+interface ClusterAddressOption {
+  readonly clusterAddress?: string;
+}
+
+interface JoinOptions {
+  readonly caFile?: string;
+  readonly apiAddress?: string;
+}
+
+interface PromoteOptions extends ClusterAddressOption {
+  readonly force?: true;
+  readonly dryRun?: true;
+}
+
+const CLUSTER_ADDRESS = 'of NATS, as secondaries reach it; that of the configuration if left out';
+
+const addressOf = (clusterAddress: string | undefined): Document =>
+  clusterAddress === undefined ? {} : { primary_cluster_addr: clusterAddress };
 
 const addPrimaryCommands = (replication: Command, cli: Cli): void => {
   replication
     .command('enable')
     .description('Make this cluster the primary of a set.')
     .addArgument(kindArgument())
-    .action(async (kind: string) => {
-      cli.print(await post(cli, `${kind}/primary/enable`), `Primary of a ${kind} set.`);
+    .option('--cluster-address <url>', CLUSTER_ADDRESS)
+    .action(async (kind: string, { clusterAddress }: ClusterAddressOption) => {
+      const answer = await post(cli, `${kind}/primary/enable`, addressOf(clusterAddress));
+      cli.print(answer, `Primary of a ${kind} set.`);
     });
   replication
     .command('token')
     .description('Make a token with which a secondary joins, and print it; valid for 30 minutes.')
     .addArgument(kindArgument())
     .argument('<id>', 'name of the secondary')
-    .action(async (kind: string, id: string) => {
-      const answer = await post(cli, `${kind}/primary/secondary-token`, { id });
-      cli.print(answer.wrap_info, answer.wrap_info.token);
+    .option('--public-key <key>', 'of a cluster that keeps its data: see `public-key` and `follow`')
+    .action(async (kind: string, id: string, { publicKey }: { readonly publicKey?: string }) => {
+      const key = publicKey === undefined ? {} : { secondary_public_key: publicKey };
+      const answer = await post(cli, `${kind}/primary/secondary-token`, { id, ...key });
+      const made = answer.data ?? answer.wrap_info;
+      cli.print(made, made.token);
     });
   replication
     .command('revoke')
@@ -125,11 +138,16 @@ const addSecondaryCommands = (replication: Command, cli: Cli): void => {
     )
     .addArgument(kindArgument())
     .option('--ca-file <file>', 'PEM file on the server with the CA of the primary')
-    .action(async (kind: string, { caFile }: { readonly caFile?: string }) => {
+    .option(
+      '--api-address <url>',
+      'of the primary, if this cluster cannot reach the one in the token',
+    )
+    .action(async (kind: string, { caFile, apiAddress }: JoinOptions) => {
       const token = await readSecret('Token of the primary');
       const answer = await post(cli, `${kind}/secondary/enable`, {
         token,
         ...(caFile !== undefined && { ca_file: caFile }),
+        ...(apiAddress !== undefined && { primary_api_addr: apiAddress }),
       });
       cli.print(
         answer,
@@ -143,15 +161,70 @@ const addSecondaryCommands = (replication: Command, cli: Cli): void => {
     )
     .addArgument(kindArgument())
     .option('--force', 'give up what the former primary has and this cluster lacks')
-    .action(async (kind: string, { force }: { readonly force?: true }) => {
-      const body = { ...(force === true && { force: true }) };
+    .option('--dry-run', 'only print what a promotion would lose')
+    .option('--cluster-address <url>', CLUSTER_ADDRESS)
+    .action(async (kind: string, { force, dryRun, clusterAddress }: PromoteOptions) => {
+      const body = {
+        ...(force === true && { force }),
+        ...(dryRun === true && { dry_run: dryRun }),
+        ...addressOf(clusterAddress),
+      };
       const answer = await postToSecondary(cli, kind, 'promote', body);
-      cli.print(answer?.data ?? answer, 'Promoted.');
+      if (dryRun === true) cli.printFields(answer.data);
+      else cli.print(answer?.data ?? answer, 'Promoted.');
     });
+  replication
+    .command('public-key')
+    .description('Print a new public key of this cluster, a primary that was demoted.')
+    .addArgument(kindArgument())
+    .action(async (kind: string) => {
+      const { data } = await post(cli, `${kind}/secondary/generate-public-key`);
+      cli.print(data, data.secondary_public_key);
+    });
+  replication
+    .command('follow')
+    .description(
+      'Follow another primary and keep the data; standard input has its token, and for dr the operation token in a second line.',
+    )
+    .addArgument(kindArgument())
+    .action((kind: string) => followPrimary(cli, kind));
   replication
     .command('operation-token')
     .description('Make a DR operation token from key shares on standard input, and print it.')
-    .action(() => generateOperationToken(cli));
+    .action(() => makeToken(cli, 'sys/replication/dr/secondary/generate-operation-token'));
+};
+
+const addFilterCommands = (replication: Command, cli: Cli): void => {
+  const filter = replication
+    .command('filter')
+    .description('Mounts and namespaces that a performance secondary receives.');
+  const pathOf = (id: string): string =>
+    `performance/primary/paths-filter/${encodeURIComponent(id)}`;
+  filter
+    .command('show')
+    .description('Show the filter of a secondary.')
+    .argument('<id>')
+    .action(async (id: string) => {
+      const { data } = await cli.client.v1(`sys/replication/${pathOf(id)}`);
+      cli.printFields(data);
+    });
+  filter
+    .command('set')
+    .description('Replace the filter of a secondary.')
+    .argument('<id>', 'name of the secondary')
+    .addArgument(new Argument('<mode>', 'whether only these or all others cross').choices(MODES))
+    .argument('<path...>', 'for example pki/ or team-a/')
+    .action(async (id: string, mode: string, paths: readonly string[]) => {
+      cli.print(await post(cli, pathOf(id), { mode, paths }), `Set the filter of ${id}.`);
+    });
+  filter
+    .command('remove')
+    .description('Remove the filter of a secondary, which then receives everything.')
+    .argument('<id>')
+    .action(async (id: string) => {
+      await cli.client.v1(`sys/replication/${pathOf(id)}`, { method: 'DELETE' });
+      cli.print({ id }, `Removed the filter of ${id}.`);
+    });
 };
 
 export const addReplicationCommands = (program: Command, cli: Cli): void => {
@@ -164,6 +237,7 @@ export const addReplicationCommands = (program: Command, cli: Cli): void => {
     .action(() => status(cli));
   addPrimaryCommands(replication, cli);
   addSecondaryCommands(replication, cli);
+  addFilterCommands(replication, cli);
   replication
     .command('disable')
     .description('End the replication of this cluster.')
