@@ -1,7 +1,5 @@
 /** The real command against a real server: docs/command-line.md word for word, refusals, and secrets. */
-import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import {
   chmodSync,
   cpSync,
@@ -15,7 +13,6 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { text } from 'node:stream/consumers';
 import {
   bareEnvironment,
   type KeelsonProcess,
@@ -26,6 +23,7 @@ import {
   temporaryDirectory,
 } from '@keelson/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Ended, runProgram } from './run-program.ts';
 
 const MAIN = join(import.meta.dirname, '../src/main.ts');
 const PAGE = new URL('../../../docs/command-line.md', import.meta.url);
@@ -35,18 +33,12 @@ let server: KeelsonProcess;
 let nats: NatsServer;
 let config: string;
 
-interface Ended {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-const run = async (
+const run = (
   file: string,
   given: readonly string[],
   { input = '', env = {} }: { input?: string; env?: Readonly<Record<string, string>> } = {},
-): Promise<Ended> => {
-  const child = spawn(file, given, {
+): Promise<Ended> =>
+  runProgram(file, given, {
     cwd: folder.path,
     env: {
       ...bareEnvironment(folder.path),
@@ -54,16 +46,8 @@ const run = async (
       KEELSON_CONFIG_DIR: config,
       ...env,
     },
-    stdio: 'pipe',
+    input,
   });
-  child.stdin.on('error', () => undefined).end(input);
-  const [out, err, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'close') as Promise<[number | null]>,
-  ]);
-  return { code, out, err };
-};
 
 const keelson = (given: readonly string[], options?: Parameters<typeof run>[2]): Promise<Ended> =>
   run(process.execPath, [MAIN, ...given], options);
@@ -366,107 +350,6 @@ test('a root with the lifetime that it gets by default is good on its first day'
     expect(await asRoot(given)).toMatchObject({ code: 0 });
   const { code, out } = await asRoot(['pki', 'health', '--mount', 'month']);
   expect([code, out]).toEqual([0, expect.stringMatching(/ 3[01] +good$/m)]);
-});
-
-test('a cluster joins, is promoted, and is followed by the former primary, which keeps its data', async () => {
-  const spare = await startKeelson({
-    dataFolder: join(folder.path, 'spare'),
-    env: { KEELSON_NATS_URL: nats.url },
-  });
-  try {
-    const shares = (
-      JSON.parse(readFileSync(join(server.dataFolder, 'first-run.json'), 'utf8')) as {
-        readonly unseal_keys: readonly string[];
-      }
-    ).unseal_keys.join('\n');
-    const onSpare = (given: readonly string[], input = ''): Promise<Ended> =>
-      keelson(['--address', spare.http, 'replication', ...given], {
-        input,
-        env: { KEELSON_TOKEN: spare.rootToken },
-      });
-    const statusOf = async (ask: Promise<Ended>) =>
-      JSON.parse((await ask).out).dr as Readonly<Record<string, unknown>>;
-    const untilFollowed = async (ask: () => Promise<Ended>): Promise<void> => {
-      let state: unknown;
-      while (state !== 'stream-wals')
-        ({ state } = await statusOf(ask()).catch(() => ({ state: '' })));
-    };
-    /** A role that just changed refuses requests for a moment. */
-    const untilDone = async (ask: () => Promise<Ended>): Promise<Ended> => {
-      let ended = await ask();
-      while (ended.code !== 0) ended = await ask();
-      return ended;
-    };
-    await asRoot(['replication', 'enable', 'dr', '--cluster-address', nats.url]);
-    const token = await asRoot(['replication', 'token', 'dr', 'spare']);
-    const wrong = await onSpare(['join', 'dr'], 'no token');
-    expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('secondary/enable')]);
-    const joined = await onSpare(['join', 'dr', '--api-address', server.http], token.out);
-    expect([joined.code, joined.out]).toEqual([0, expect.stringContaining('Follows the dr')]);
-    await untilFollowed(() => onSpare(['status', '--json']));
-    const few = await onSpare(['operation-token'], shares.split('\n')[0]);
-    expect([few.code, few.err]).toEqual([1, expect.stringContaining('shares were given')]);
-    const operation = (await onSpare(['operation-token'], shares)).out;
-    const plan = await onSpare(['promote', 'dr', '--dry-run'], operation);
-    expect([plan.code, plan.out]).toEqual([0, expect.stringMatching(/missing_entries +\d/)]);
-    expect((await asRoot(['replication', 'demote', 'dr'])).code).toBe(0);
-    const promoted = await untilDone(() => onSpare(['promote', 'dr'], operation));
-    expect(promoted.out).toContain('Promoted.');
-    expect(await statusOf(onSpare(['status', '--json']))).toMatchObject({ mode: 'primary' });
-
-    const key = await asRoot(['replication', 'public-key', 'dr']);
-    expect(key).toEqual({ code: 0, out: expect.any(String), err: '' });
-    const made = await keelson(
-      [
-        '--address',
-        spare.http,
-        'replication',
-        'token',
-        'dr',
-        'back',
-        '--public-key',
-        key.out.trim(),
-      ],
-      { env: { KEELSON_TOKEN: server.rootToken } },
-    );
-    expect(made).toEqual({ code: 0, out: expect.any(String), err: '' });
-    const follow = (input: string): Promise<Ended> =>
-      keelson(['replication', 'follow', 'dr'], { input });
-    const lone = await follow(made.out);
-    expect([lone.code, lone.err]).toEqual([64, expect.stringContaining('two lines')]);
-    const own = (await keelson(['replication', 'operation-token'], { input: shares })).out;
-    const followed = await follow(`${made.out}\n${own}`);
-    expect(followed).toMatchObject({ code: 0, out: expect.stringContaining('without clearing') });
-    await untilFollowed(() => keelson(['replication', 'status', '--json']));
-
-    // Back as it was, for the tests after this one.
-    const asLeader = { env: { KEELSON_TOKEN: server.rootToken } };
-    const onLeader = ['--address', spare.http, 'replication'];
-    expect((await keelson([...onLeader, 'demote', 'dr'], asLeader)).code).toBe(0);
-    await untilDone(() => keelson(['replication', 'promote', 'dr'], { input: own }));
-  } finally {
-    await spare.stop();
-  }
-  expect(await asRoot(['replication', 'disable', 'dr', 'primary'])).toMatchObject({ code: 0 });
-}, 180_000);
-
-test('filters name what a performance secondary receives', async () => {
-  const filter = (...given: readonly string[]): Promise<Ended> =>
-    asRoot(['replication', 'filter', ...given]);
-  expect(await asRoot(['replication', 'enable', 'performance'])).toMatchObject({ code: 0 });
-  expect((await asRoot(['replication', 'token', 'performance', 'branch'])).code).toBe(0);
-  expect((await filter('set', 'branch', 'refuse', 'pki/')).code).toBe(64);
-  expect(await filter('set', 'branch', 'deny', 'pki/', 'team/')).toMatchObject({
-    code: 0,
-    out: 'Set the filter of branch.\n',
-  });
-  const shown = await filter('show', 'branch');
-  expect(shown.out).toMatch(/^mode +deny$/m);
-  expect(shown.out).toContain('["pki/","team/"]');
-  expect((await filter('remove', 'branch')).code).toBe(0);
-  expect((await filter('show', 'branch')).code).toBe(1);
-  const disabled = await asRoot(['replication', 'disable', 'performance', 'primary']);
-  expect(disabled.code).toBe(0);
 });
 
 test('holders of key shares make a root token', async () => {

@@ -10,13 +10,18 @@ export interface Ended {
   readonly err: string;
 }
 
-/** @param options working folder, and the whole environment of the program */
+/** @param options working folder, the whole environment of the program, and its standard input */
 export const runProgram = async (
   program: string,
   given: readonly string[],
-  options: { readonly cwd?: string; readonly env: Readonly<NodeJS.ProcessEnv> },
+  {
+    input = '',
+    ...options
+  }: { readonly cwd?: string; readonly env: Readonly<NodeJS.ProcessEnv>; readonly input?: string },
 ): Promise<Ended> => {
-  const child = spawn(program, given, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program, given, { ...options, stdio: 'pipe' });
+  // A program that does not read its input may end before it is written.
+  child.stdin.on('error', () => undefined).end(input);
   const [out, err, [code]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
