@@ -82,12 +82,20 @@ test.for([
     (value: string) =>
       `{"resources":[{"mode":"managed","instances":[{"attributes":{"a":${value}}}]}]}`,
   ],
-] as const)('the reader refuses %s that is nested too deeply', ([, state]) => {
-  const depth = 200_000;
-  const text = state('['.repeat(depth) + ']'.repeat(depth));
-  expect(() => read(text, 100_000)).toThrow(
-    expect.objectContaining({ code: 'workspace.state_malformed' }) as Error,
-  );
+  ['a field that it does not read', (value: string) => `{"a":${value}}`],
+] as const)(
+  'the reader refuses %s that is nested too deeply, before it has arrived',
+  ([, state]) => {
+    const depth = 200_000;
+    const [text = ''] = state(`${'['.repeat(depth)}!`).split('!');
+    const refusal = expect.objectContaining({ code: 'workspace.state_malformed' }) as Error;
+    expect(() => createStateSummaryReader().write(Buffer.from(text))).toThrow(refusal);
+  },
+);
+
+test('the reader reads a state that is nested as deeply as any provider would', () => {
+  const value = `${'[{"a":'.repeat(400)}1${'}]'.repeat(400)}`;
+  expect(read(`{"serial":7,"outputs":{"a":{"value":${value}}}}`, 100_000).serial).toBe(7);
 });
 
 test('the reader distinguishes instances by content, except very large ones', () => {

@@ -3,7 +3,7 @@
  * a whole and no chunk delays other requests.
  */
 import { KeelsonError } from '@keelson/errors';
-import { JSONParser } from '@streamparser/json';
+import { JSONParser, TokenType } from '@streamparser/json';
 import type { InstanceDigest } from './domain/instance-changes.ts';
 import {
   countManaged,
@@ -29,6 +29,12 @@ export interface StateSummaryReader {
   /** @throws KeelsonError `workspace.state_malformed` when the file ends too early */
   end(): ReadSummary;
 }
+
+/**
+ * Deeper than states of any provider. The parser compares each value with all that it lies in, so that a text nested
+ * 40,000 times, of 80 KB, would occupy the process for seconds.
+ */
+const MAX_DEPTH = 1000;
 
 const SCALARS = ['version', 'terraform_version', 'serial', 'lineage'] as const;
 
@@ -71,6 +77,12 @@ export const createStateSummaryReader = (): StateSummaryReader => {
       if (instances.length < MAX_INSTANCE_KEYS)
         for (const digest of toInstanceDigests(resource, value)) instances.push(digest);
     }
+  };
+  let depth = 0;
+  parser.onToken = ({ token }) => {
+    if (token === TokenType.LEFT_BRACE || token === TokenType.LEFT_BRACKET) depth += 1;
+    if (token === TokenType.RIGHT_BRACE || token === TokenType.RIGHT_BRACKET) depth -= 1;
+    if (depth > MAX_DEPTH) throw new Error(`nested more than ${MAX_DEPTH} times`);
   };
   let failure: unknown;
   parser.onError = (error) => {
