@@ -1,9 +1,11 @@
 /** The provisioning tool as a process: its streamed output, and two ways to stop it. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
+import { guarded } from '@keelson/errors';
 
 export interface Outcome {
   /** Null if it was ended by a signal. */
@@ -167,13 +169,19 @@ export const runTool = async (
       if (isStdout) stdout += text;
       if (text !== '') onOutput?.(text);
     };
-    stream.on('data', (chunk: Buffer) => {
-      if (leftBytes <= 0) return;
-      leftBytes -= chunk.length;
-      add(decoder.write(chunk));
-      if (leftBytes <= 0) interruption.exceed(outputLimits?.lastWords ?? '', LIMIT_GRACE_MS);
-    });
-    stream.on('end', () => add(decoder.end()));
+    stream.on(
+      'data',
+      guarded('agent', (chunk: Buffer) => {
+        if (leftBytes <= 0) return;
+        leftBytes -= chunk.length;
+        add(decoder.write(chunk));
+        if (leftBytes <= 0) interruption.exceed(outputLimits?.lastWords ?? '', LIMIT_GRACE_MS);
+      }),
+    );
+    stream.on(
+      'end',
+      guarded('agent', () => add(decoder.end())),
+    );
   };
   collect(child.stdout, true);
   collect(child.stderr, false);

@@ -12,7 +12,9 @@ import { STORAGE_ERRORS } from './codes/storage.ts';
 import { SYS_ERRORS } from './codes/sys.ts';
 import { WORKSPACE_ERRORS } from './codes/workspace.ts';
 
+export { capabilityOf } from './capability.ts';
 export type { ErrorMeaning, GrpcStatusName } from './error-meaning.ts';
+export { countHandlerFaults, guarded, HandlerFault, handlerFaults } from './guarded.ts';
 export { isUntrustedCertificate } from './untrusted-certificate.ts';
 
 export const ERROR_CODES = {

@@ -1,4 +1,5 @@
 /** Entry point. Services register their metrics in the registry of the process. */
+import { countHandlerFaults } from '@keelson/errors';
 import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
 
 export { Counter, Gauge, Histogram } from 'prom-client';
@@ -33,6 +34,16 @@ const metricsOfProcess = (): Registry => {
   ofProcess = new Registry();
   collectDefaultMetrics({ register: ofProcess });
   for (const name of LEFT_OUT) ofProcess.removeSingleMetric(name);
+  new Counter({
+    name: 'keelson_handler_faults_total',
+    help: 'Handlers outside of requests that failed, which cost their connection or stream.',
+    labelNames: ['capability'],
+    registers: [ofProcess],
+    collect() {
+      this.reset();
+      for (const [capability, faults] of countHandlerFaults()) this.inc({ capability }, faults);
+    },
+  });
   return ofProcess;
 };
 

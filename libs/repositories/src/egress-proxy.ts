@@ -3,6 +3,7 @@
  * connects only to permitted addresses, whatever a repository, redirect or submodule names. It
  * closes all connections once the byte limit is exceeded.
  */
+
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import {
@@ -13,6 +14,7 @@ import {
 } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { guarded } from '@keelson/errors';
 import { RepositoryFailure } from './repository-failure.ts';
 
 export interface EgressProxy extends AsyncDisposable {
@@ -83,6 +85,24 @@ const passOn = (
   return undefined;
 };
 
+const hasCredentials = ({ headers }: IncomingMessage, expected: Buffer): boolean => {
+  const given = Buffer.from(headers['proxy-authorization'] ?? '');
+  return given.length === expected.length && timingSafeEqual(given, expected);
+};
+
+/** Reports the bytes that a connection transfers in both directions. */
+const countBytes = (socket: Socket, add: (bytes: number) => void): Socket => {
+  let seenBytes = 0;
+  const report = (): void => {
+    const bytes = socket.bytesRead + socket.bytesWritten;
+    add(bytes - seenBytes);
+    seenBytes = bytes;
+  };
+  socket.on('data', guarded('repositories', report));
+  socket.once('close', report);
+  return socket;
+};
+
 export const openEgressProxy = async ({
   addresses,
   limitBytes,
@@ -104,12 +124,9 @@ export const openEgressProxy = async ({
     socket.once('close', () => sockets.delete(socket));
     return socket;
   };
-  const count = (socket: Socket): Socket => {
-    let seenBytes = 0;
-    const add = (): void => {
-      const bytes = socket.bytesRead + socket.bytesWritten;
-      passedBytes += bytes - seenBytes;
-      seenBytes = bytes;
+  const count = (socket: Socket): Socket =>
+    countBytes(socket, (bytes) => {
+      passedBytes += bytes;
       if (passedBytes > limitBytes)
         // Another attempt would transfer as much.
         refuse(
@@ -118,76 +135,77 @@ export const openEgressProxy = async ({
             { isFinal: true },
           ),
         );
-    };
-    socket.on('data', add);
-    socket.once('close', add);
-    return socket;
-  };
+    });
   const reach = async (host: string, port: number): Promise<Socket> => {
     const [address] = await addresses.addressesOf(host);
     const socket = hold(connect({ host: address ?? '', port }));
     await once(socket, 'connect');
     return count(socket);
   };
-  const isOurs = ({ headers }: IncomingMessage): boolean => {
-    const given = Buffer.from(headers['proxy-authorization'] ?? '');
-    return given.length === expected.length && timingSafeEqual(given, expected);
-  };
+  const isOurs = (request: IncomingMessage): boolean => hasCredentials(request, expected);
 
-  const server = createServer((request, response) => {
-    const target = URL.canParse(request.url ?? '') ? new URL(request.url ?? '') : undefined;
-    if (target?.protocol !== 'http:' || !isOurs(request)) {
-      response.writeHead(isOurs(request) ? 400 : 407).end();
-      return;
-    }
-    const headers = Object.fromEntries(
-      Object.entries(request.headers).filter(([name]) => !HOP_HEADERS.has(name)),
-    );
-    reach(target.hostname, Number(target.port || '80')).then(
-      (socket) => {
-        const passed = sendRequest({
-          createConnection: () => socket,
-          method: request.method ?? 'GET',
-          path: `${target.pathname}${target.search}`,
-          headers: { ...headers, connection: 'close' },
-        });
-        passed.once('response', (answer) => {
-          refusal ??= passOn(answer, response);
-        });
-        passed.once('error', () => response.destroy());
-        request.pipe(passed);
-      },
-      (error: unknown) => {
-        refusal ??= toRefusal(error);
-        response.writeHead(502).end();
-      },
-    );
-  });
-  server.on('connect', (request: IncomingMessage, client: Duplex) => {
-    hold(client);
-    if (!isOurs(request)) {
-      client.end('HTTP/1.1 407 Proxy Authentication Required\r\nconnection: close\r\n\r\n');
-      return;
-    }
-    const target = toTarget(request.url ?? '');
-    if (target === undefined) {
-      refusal ??= new RepositoryFailure(`${request.url} is not the address of a server`);
-      client.end(BAD_GATEWAY);
-      return;
-    }
-    const { hostname, port } = target;
-    reach(hostname, Number(port || '80')).then(
-      (socket) => {
-        client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
-        client.pipe(socket).pipe(client);
-        client.once('close', () => socket.destroy());
-      },
-      (error: unknown) => {
-        refusal ??= toRefusal(error);
+  const server = createServer(
+    guarded('repositories', (request: IncomingMessage, response: ServerResponse) => {
+      const target = URL.canParse(request.url ?? '') ? new URL(request.url ?? '') : undefined;
+      if (target?.protocol !== 'http:' || !isOurs(request)) {
+        response.writeHead(isOurs(request) ? 400 : 407).end();
+        return;
+      }
+      const headers = Object.fromEntries(
+        Object.entries(request.headers).filter(([name]) => !HOP_HEADERS.has(name)),
+      );
+      reach(target.hostname, Number(target.port || '80')).then(
+        (socket) => {
+          const passed = sendRequest({
+            createConnection: () => socket,
+            method: request.method ?? 'GET',
+            path: `${target.pathname}${target.search}`,
+            headers: { ...headers, connection: 'close' },
+          });
+          passed.once(
+            'response',
+            guarded('repositories', (answer) => {
+              refusal ??= passOn(answer, response);
+            }),
+          );
+          passed.once('error', () => response.destroy());
+          request.pipe(passed);
+        },
+        (error: unknown) => {
+          refusal ??= toRefusal(error);
+          response.writeHead(502).end();
+        },
+      );
+    }),
+  );
+  server.on(
+    'connect',
+    guarded('repositories', (request: IncomingMessage, client: Duplex) => {
+      hold(client);
+      if (!isOurs(request)) {
+        client.end('HTTP/1.1 407 Proxy Authentication Required\r\nconnection: close\r\n\r\n');
+        return;
+      }
+      const target = toTarget(request.url ?? '');
+      if (target === undefined) {
+        refusal ??= new RepositoryFailure(`${request.url} is not the address of a server`);
         client.end(BAD_GATEWAY);
-      },
-    );
-  });
+        return;
+      }
+      const { hostname, port } = target;
+      reach(hostname, Number(port || '80')).then(
+        (socket) => {
+          client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+          client.pipe(socket).pipe(client);
+          client.once('close', () => socket.destroy());
+        },
+        (error: unknown) => {
+          refusal ??= toRefusal(error);
+          client.end(BAD_GATEWAY);
+        },
+      );
+    }),
+  );
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
   return {

@@ -3,9 +3,11 @@
  * but the search path, without hooks, prompts or configuration of the machine, over HTTP and HTTPS, with a key
  * also over SSH, and through the proxy of the fetch. Credentials are in its environment, never in an argument.
  */
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
+import { guarded } from '@keelson/errors';
 import { RepositoryFailure } from './repository-failure.ts';
 
 export interface GitOptions {
@@ -117,9 +119,12 @@ export const startGit = (options: GitOptions, ...args: readonly string[]): Runni
   };
   options.signal.addEventListener('abort', kill, { once: true });
   let stderr = '';
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-    stderr = (stderr + chunk).slice(-16_384);
-  });
+  child.stderr.setEncoding('utf8').on(
+    'data',
+    guarded('repositories', (chunk: string) => {
+      stderr = (stderr + chunk).slice(-16_384);
+    }),
+  );
   const run = async (): Promise<void> => {
     try {
       const [code] = (await once(child, 'close')) as [number | null];

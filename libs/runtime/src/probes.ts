@@ -1,6 +1,6 @@
 /** HTTP probes and metrics for orchestrators, for services whose own port only serves gRPC over mTLS. */
-import type { Server } from 'node:http';
-import { KeelsonError } from '@keelson/errors';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { guarded, KeelsonError } from '@keelson/errors';
 
 // An import would evaluate the getters of the module and load undici with it: 5 MB and 30 ms.
 const { createServer } = process.getBuiltinModule('node:http');
@@ -62,29 +62,31 @@ export const startProbes = async (
   let isStopping = false;
   const findFault = async (): Promise<string | undefined> =>
     isStopping ? 'it is about to stop' : faultOf(probed.askNeighbours(), ANSWER_WITHIN_MS);
-  const server = createServer((request, response) => {
-    const answer = (status: number, text: string, reason?: string): void => {
-      response.writeHead(status, { 'content-type': 'application/json', connection: 'close' });
-      response.end(`${JSON.stringify({ status: text, reason })}\n`);
-    };
-    if (request.url === '/healthz') answer(200, 'alive');
-    else if (request.url === '/readyz')
-      void findFault().then((fault) =>
-        fault === undefined ? answer(200, 'ready') : answer(503, 'not ready', fault),
-      );
-    else if (request.url === '/metrics')
-      probed.metrics.metrics().then(
-        (text) => {
-          response.writeHead(200, {
-            'content-type': probed.metrics.contentType,
-            connection: 'close',
-          });
-          response.end(text);
-        },
-        () => answer(500, 'metrics could not be read'),
-      );
-    else answer(404, 'unknown');
-  });
+  const server = createServer(
+    guarded('runtime', (request: IncomingMessage, response: ServerResponse) => {
+      const answer = (status: number, text: string, reason?: string): void => {
+        response.writeHead(status, { 'content-type': 'application/json', connection: 'close' });
+        response.end(`${JSON.stringify({ status: text, reason })}\n`);
+      };
+      if (request.url === '/healthz') answer(200, 'alive');
+      else if (request.url === '/readyz')
+        void findFault().then((fault) =>
+          fault === undefined ? answer(200, 'ready') : answer(503, 'not ready', fault),
+        );
+      else if (request.url === '/metrics')
+        probed.metrics.metrics().then(
+          (text) => {
+            response.writeHead(200, {
+              'content-type': probed.metrics.contentType,
+              connection: 'close',
+            });
+            response.end(text);
+          },
+          () => answer(500, 'metrics could not be read'),
+        );
+      else answer(404, 'unknown');
+    }),
+  );
   const port = await listen(server, address);
   return {
     port,

@@ -42,6 +42,35 @@ describe('a process', () => {
   });
 });
 
+describe('an error outside of a request', () => {
+  test.for([
+    ['throw', 'uncaughtException', 'thrown by nobody'],
+    ['reject', 'unhandledRejection', 'nobody awaits'],
+  ] as const)('ends the process by "%s", and the log names the capability', async (given) => {
+    const [behaviour, origin, message] = given;
+    const { code, out } = await runSample(behaviour);
+    expect(code).toBe(1);
+    expect(JSON.parse(out.trim().split('\n').at(-1) ?? '')).toMatchObject({
+      level: 'fatal',
+      capability: 'runtime/testdata',
+      origin,
+      err: { message },
+    });
+  });
+
+  test('in a guarded handler costs a stream, and not the process', async () => {
+    const { code, out } = await runSample('guarded');
+    expect(code).toBe(0);
+    expect(
+      JSON.parse(out.split('\n').find((line) => line.includes('a handler failed')) ?? ''),
+    ).toMatchObject({
+      level: 'error',
+      capability: 'sample/stream',
+    });
+    expect(out).toContain('"clean":true');
+  });
+});
+
 const python = await findBinary('python3', 'python3');
 
 /**

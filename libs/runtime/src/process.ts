@@ -1,6 +1,7 @@
 /** The life cycle of a process: start, wait for a signal, stop within a time limit. */
 import { isatty } from 'node:tty';
 import type { Environment } from '@keelson/config';
+import { capabilityOf, handlerFaults } from '@keelson/errors';
 import type { Logger } from '@keelson/logging';
 import { notifyServiceManager, type ServiceState } from './service-manager.ts';
 
@@ -58,6 +59,21 @@ const stopWithin = async (running: Stoppable, limitMs: number): Promise<boolean>
 };
 
 /**
+ * Reports what fails outside of requests. A handler that is guarded costs its connection; any other error, such as a
+ * rejection that nobody handles, which Node treats as an uncaught exception, leaves the process in an unknown state,
+ * and ends it when the log has been written.
+ */
+const reportFaults = (logger: Logger): void => {
+  handlerFaults.subscribe((fault) =>
+    logger.error({ err: fault, capability: capabilityOf(fault) }, 'a handler failed'),
+  );
+  process.on('uncaughtException', (error, origin) => {
+    logger.fatal({ err: error, capability: capabilityOf(error), origin }, 'uncaught exception');
+    process.exit(1);
+  });
+};
+
+/**
  * Starts the process, runs until SIGINT or SIGTERM, reloads on SIGHUP, stops and exits: with 0 after a clean
  * stop, otherwise 1. A second signal ends the process at once. A failed start is reported in one line without
  * a stack.
@@ -91,13 +107,7 @@ export const runProcess = async ({
     await running.reload?.();
     await notify('READY=1');
   });
-  process.on('unhandledRejection', (reason) =>
-    logger.error({ err: reason }, 'unhandled rejection'),
-  );
-  process.on('uncaughtException', (error) => {
-    logger.fatal({ err: error }, 'uncaught exception');
-    process.exit(1);
-  });
+  reportFaults(logger);
 
   await notify('READY=1');
   const signal = await signalled;

@@ -3,6 +3,7 @@
  * secrets of this one, in a folder of its own, and limited. Nothing that it does ends this process; a death is an
  * error like others, and whoever has stored the task counts its attempts before they begin.
  */
+
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
@@ -11,6 +12,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type Readable, Transform, type Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import { guarded } from '@keelson/errors';
 import { discardFolder } from './discard-folder.ts';
 import { measureGroup } from './group-usage.ts';
 import { type FromWorker, type ToWorker, toLine } from './messages.ts';
@@ -213,10 +215,13 @@ const follow = async (
       asking.add(asked);
     }
   };
-  createInterface({ input: child.stdout.pipe(output) }).on('line', hear);
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    errorOutput = (errorOutput + text).slice(-MAX_ERROR_OUTPUT);
-  });
+  createInterface({ input: child.stdout.pipe(output) }).on('line', guarded('supervisor', hear));
+  child.stderr.setEncoding('utf8').on(
+    'data',
+    guarded('supervisor', (text: string) => {
+      errorOutput = (errorOutput + text).slice(-MAX_ERROR_OUTPUT);
+    }),
+  );
   say({ kind: 'task', task });
   const exited = once(child, 'exit').then(
     ([code, signal]) => (code === null ? `by the signal ${signal}` : `with the code ${code}`),

@@ -1,7 +1,9 @@
 /** The side of the worker: a program calls `serveTask` once, and ends. */
+
 import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { createInterface } from 'node:readline';
+import { guarded } from '@keelson/errors';
 import { type FromWorker, type ToWorker, toLine } from './messages.ts';
 
 /** Asks the supervisor, and waits for its answer. @throws Error with the reason why there is none */
@@ -27,12 +29,15 @@ export const serveTask = async (
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   const task = Promise.withResolvers<unknown>();
   const lines = createInterface({ input: process.stdin });
-  lines.on('line', (line) => {
-    const message = JSON.parse(line) as ToWorker;
-    if (message.kind === 'task') task.resolve(message.task);
-    else if (message.kind === 'answer') waiting.get(message.id)?.resolve(message.answer);
-    else waiting.get(message.id)?.reject(new Error(message.reason));
-  });
+  lines.on(
+    'line',
+    guarded('supervisor', (line) => {
+      const message = JSON.parse(line) as ToWorker;
+      if (message.kind === 'task') task.resolve(message.task);
+      else if (message.kind === 'answer') waiting.get(message.id)?.resolve(message.answer);
+      else waiting.get(message.id)?.reject(new Error(message.reason));
+    }),
+  );
   lines.once('close', followSupervisor);
   let asked = 0;
   const ask: Ask = async (question) => {

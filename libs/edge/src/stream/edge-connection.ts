@@ -2,7 +2,7 @@
 
 import type { ClientDuplexStream } from '@grpc/grpc-js';
 import type { Clock } from '@keelson/clock';
-import { KeelsonError } from '@keelson/errors';
+import { guarded, KeelsonError } from '@keelson/errors';
 import type {
   ClientFrame,
   ClientFrames,
@@ -76,9 +76,15 @@ export class EdgeConnection {
       this.#hasOpened = true;
       this.#opened.resolve();
     });
-    stream.on('data', (batch: ServerFrames) => this.#receive(batch));
+    stream.on(
+      'data',
+      guarded('edge', (batch: ServerFrames) => this.#receive(batch)),
+    );
     stream.on('error', (error) => this.#lose(error));
-    stream.on('end', () => this.#lose(undefined));
+    stream.on(
+      'end',
+      guarded('edge', () => this.#lose(undefined)),
+    );
   }
 
   /** Resolves when the stream reaches its replica; never settles otherwise. */

@@ -5,7 +5,7 @@
 
 import { Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
 import type { Clock } from '@keelson/clock';
-import { KeelsonError } from '@keelson/errors';
+import { guarded, KeelsonError } from '@keelson/errors';
 import { answerSpan } from '@keelson/logging/spans';
 import type {
   Call,
@@ -84,11 +84,17 @@ export class ServerStream {
     this.#writer = new FrameWriter(stream, () => this.#exchanges.size <= 1);
     // The client regards the stream as open once these headers arrive.
     stream.sendMetadata(new Metadata());
-    stream.on('data', (batch: ClientFrames) => this.#receive(batch));
-    stream.on('end', () => {
-      this.#clientIsDone = true;
-      this.#endWhenDone();
-    });
+    stream.on(
+      'data',
+      guarded('edge', (batch: ClientFrames) => this.#receive(batch)),
+    );
+    stream.on(
+      'end',
+      guarded('edge', () => {
+        this.#clientIsDone = true;
+        this.#endWhenDone();
+      }),
+    );
     stream.on('cancelled', () => this.#abandon(new KeelsonError('request.cancelled')));
     stream.on('error', () => this.#abandon(new KeelsonError('request.cancelled')));
   }

@@ -1,4 +1,6 @@
 // A process for process.integration.test.ts that reports its events on standard output.
+import { PassThrough } from 'node:stream';
+import { guarded } from '@keelson/errors';
 import { createLogger } from '@keelson/logging';
 import { runProcess } from '../runtime.ts';
 
@@ -11,7 +13,19 @@ await runProcess({
     if (behaviour === 'refuse') throw new Error('KEELSON_X must be set');
     // Nothing in this sample keeps the event loop alive, as in a service that waits for another one.
     await new Promise((resolve) => setTimeout(resolve, 20).unref());
-    process.stdout.write('ready\n');
+    if (behaviour === 'reject') setImmediate(() => void Promise.reject(new Error('nobody awaits')));
+    if (behaviour === 'throw')
+      setImmediate(() => {
+        throw new Error('thrown by nobody');
+      });
+    if (behaviour === 'guarded') {
+      const stream = new PassThrough().on(
+        'data',
+        guarded('sample/stream', (piece: Buffer) => JSON.parse(piece.toString())),
+      );
+      stream.on('close', () => process.stdout.write('ready\n'));
+      setImmediate(() => stream.write('no JSON'));
+    } else if (behaviour !== 'reject' && behaviour !== 'throw') process.stdout.write('ready\n');
     return {
       logger: createLogger({ name: 'sample', level: 'info' }),
       stop: () => {

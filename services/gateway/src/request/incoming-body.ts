@@ -1,7 +1,7 @@
 /** The body of a client's request: never parsed, limited in size, read as the service asks for it. */
 import type { IncomingMessage } from 'node:http';
 import { bufferedBody, type EdgeBody } from '@keelson/edge';
-import { KeelsonError } from '@keelson/errors';
+import { guarded, KeelsonError } from '@keelson/errors';
 import type { BodyHolding } from '../limits/body-budget.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -77,7 +77,7 @@ const receive = (
     if (request.destroyed) return breakOff();
     const gathered = new GatheredBytes();
     let total = 0;
-    const onData = (chunk: Buffer): void => {
+    const onData = guarded('gateway/request', (chunk: Buffer): void => {
       total += chunk.byteLength;
       try {
         if (total > limitBytes) throw new KeelsonError('request.too_large', { limitBytes });
@@ -89,14 +89,17 @@ const receive = (
         gathered.clear();
         reject(error as Error);
       }
-    };
-    request.on('data', onData);
-    request.once('end', () => {
-      // Removed, because 'close' follows every request, and creating an unused error costs more
-      // than receiving the body.
-      request.off('close', breakOff);
-      resolve(gathered.bytes);
     });
+    request.on('data', onData);
+    request.once(
+      'end',
+      guarded('gateway/request', () => {
+        // Removed, because 'close' follows every request, and creating an unused error costs more
+        // than receiving the body.
+        request.off('close', breakOff);
+        resolve(gathered.bytes);
+      }),
+    );
     request.once('error', reject);
     request.once('close', breakOff);
   });

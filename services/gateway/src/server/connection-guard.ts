@@ -2,8 +2,10 @@
  * Checks that a connection passes before its bytes reach the HTTP parser: the proxy header, the connection limit of its client and, on the
  * TLS port, a check that it speaks TLS.
  */
+
 import type { Server, Socket } from 'node:net';
 import { createNetworks } from '@keelson/edge/networks';
+import { guarded } from '@keelson/errors';
 import type { LimitConnections } from '../limits/client-connections.ts';
 import { plainAddress } from '../limits/client-network.ts';
 import { takeBytes } from './first-bytes.ts';
@@ -109,14 +111,20 @@ export const guardConnections = (
 
   for (const own of server.listeners('connection')) server.on(ACCEPTED, own as () => void);
   server.removeAllListeners('connection');
-  server.on('connection', (socket: Socket) => {
-    // Without a proxy header to read, connections on the plain port do not wait here.
-    if (isTls || proxyProtocolFrom.length > 0) void receive(socket);
-    else admit(socket);
-  });
+  server.on(
+    'connection',
+    guarded('gateway/server', (socket: Socket) => {
+      // Without a proxy header to read, connections on the plain port do not wait here.
+      if (isTls || proxyProtocolFrom.length > 0) void receive(socket);
+      else admit(socket);
+    }),
+  );
   if (isTls)
-    server.prependListener('secureConnection', (socket: Socket) => {
-      const client = clients.get(endsOf(socket));
-      if (client !== undefined) showAddress(socket, client);
-    });
+    server.prependListener(
+      'secureConnection',
+      guarded('gateway/server', (socket: Socket) => {
+        const client = clients.get(endsOf(socket));
+        if (client !== undefined) showAddress(socket, client);
+      }),
+    );
 };

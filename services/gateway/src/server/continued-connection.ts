@@ -2,6 +2,7 @@
 
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
+import { guarded } from '@keelson/errors';
 
 const METHOD = Buffer.from('LIST ');
 /** Same length as LIST and known to the parser; never answered as LINK (see `ListMethod.admit`). */
@@ -27,8 +28,8 @@ export class ContinuedConnection extends Duplex {
     this.raw = raw;
     this.encrypted = encrypted;
     this.#listeners = [
-      ['data', (chunk: Buffer) => this.receive(chunk)],
-      ['end', () => this.push(null)],
+      ['data', guarded('gateway/server', (chunk: Buffer) => this.receive(chunk))],
+      ['end', guarded('gateway/server', () => this.push(null))],
       ['close', () => this.destroy()],
       ['timeout', () => this.emit('timeout')],
     ];

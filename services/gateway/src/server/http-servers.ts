@@ -2,10 +2,12 @@
  * The servers of the edge, HTTP/1.1 on the plain port and HTTP/2 or HTTP/1.1 on the TLS port: their limits,
  * the LIST method, certificates, and draining.
  */
+
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { createSecureServer, type Http2SecureServer } from 'node:http2';
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
+import { guarded } from '@keelson/errors';
 import type { CertificateSource } from '../tls/self-issued-certificate.ts';
 import { ACCEPTED, type GuardRules, guardConnections } from './connection-guard.ts';
 import { adaptHttp2, HTTP2_LIMITS, limitSessions, type Sessions } from './http2-sessions.ts';
@@ -103,20 +105,26 @@ export const createHttpServers = (options: ServerOptions): HttpServers => {
       unused.add(socket);
       socket.once('close', () => unused.delete(socket));
     });
-    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      unused.delete(request.socket);
-      list.admit(request, response);
-      if (adaptHttp2(request, response, MAX_HEAD_BYTES)) options.answer(request, response);
-    });
-    server.on('clientError', (error: Error, connection: Socket) => {
-      if (list.continueAsList(error, connection)) return;
-      connection.pause();
-      list.whenNext(connection, () => {
-        if (connection.writable)
-          connection.end(malformedRequestAnswer(error), () => connection.destroy());
-        else connection.destroy();
-      });
-    });
+    server.on(
+      'request',
+      guarded('gateway/server', (request: IncomingMessage, response: ServerResponse) => {
+        unused.delete(request.socket);
+        list.admit(request, response);
+        if (adaptHttp2(request, response, MAX_HEAD_BYTES)) options.answer(request, response);
+      }),
+    );
+    server.on(
+      'clientError',
+      guarded('gateway/server', (error: Error, connection: Socket) => {
+        if (list.continueAsList(error, connection)) return;
+        connection.pause();
+        list.whenNext(connection, () => {
+          if (connection.writable)
+            connection.end(malformedRequestAnswer(error), () => connection.destroy());
+          else connection.destroy();
+        });
+      }),
+    );
   };
 
   const http = createHttpServer(limits);

@@ -1,4 +1,5 @@
 /** Limits of HTTP/2 connections, and the conversion of their requests to the form of HTTP/1.1. */
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   constants,
@@ -8,6 +9,7 @@ import {
   type SecureServerOptions,
   type ServerHttp2Session,
 } from 'node:http2';
+import { guarded } from '@keelson/errors';
 
 /** Number of bytes that a client may send before they are read. */
 const STREAM_WINDOW_BYTES = 256 * 1024;
@@ -48,27 +50,33 @@ export interface Sessions {
 /** Closes sessions in which no request is in progress, and those that never send one. */
 export const limitSessions = (server: Http2SecureServer, limits: SessionLimits): Sessions => {
   const unused = new Set<ServerHttp2Session>();
-  server.on('session', (session: ServerHttp2Session) => {
-    unused.add(session);
-    session.setLocalWindowSize(SESSION_WINDOW_BYTES);
-    let open = 0;
-    let idle = setTimeout(() => session.destroy(), limits.firstRequestMs);
-    session.on('stream', (stream) => {
-      open += 1;
-      unused.delete(session);
-      clearTimeout(idle);
-      stream.once('close', () => {
-        open -= 1;
-        // Bytes of a request that is never completed do not count as activity.
-        if (open === 0 && !session.destroyed)
-          idle = setTimeout(() => session.destroy(), limits.keepAliveMs);
+  server.on(
+    'session',
+    guarded('gateway/server', (session: ServerHttp2Session) => {
+      unused.add(session);
+      session.setLocalWindowSize(SESSION_WINDOW_BYTES);
+      let open = 0;
+      let idle = setTimeout(() => session.destroy(), limits.firstRequestMs);
+      session.on(
+        'stream',
+        guarded('gateway/server', (stream) => {
+          open += 1;
+          unused.delete(session);
+          clearTimeout(idle);
+          stream.once('close', () => {
+            open -= 1;
+            // Bytes of a request that is never completed do not count as activity.
+            if (open === 0 && !session.destroyed)
+              idle = setTimeout(() => session.destroy(), limits.keepAliveMs);
+          });
+        }),
+      );
+      session.once('close', () => {
+        unused.delete(session);
+        clearTimeout(idle);
       });
-    });
-    session.once('close', () => {
-      unused.delete(session);
-      clearTimeout(idle);
-    });
-  });
+    }),
+  );
   return {
     endUnused: () => {
       for (const session of unused) session.destroy();

@@ -7,8 +7,10 @@
  * answered as LIST. No framing is done here: only one parser decides where a request ends, so no
  * request can be smuggled.
  */
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
+import { guarded } from '@keelson/errors';
 import { ContinuedConnection } from './continued-connection.ts';
 
 /** Letters of LIST that the parser accepts because it knows LINK. */
@@ -73,13 +75,16 @@ export interface ListMethod {
 export const teachList = (server: Server, event: string): ListMethod => {
   const progressOf = new WeakMap<object, Progress>();
 
-  server.on(event, (connection: Connection) => {
-    progressOf.set(connection, {
-      latest: undefined,
-      latestResponse: undefined,
-      previousResponse: undefined,
-    });
-  });
+  server.on(
+    event,
+    guarded('gateway/server', (connection: Connection) => {
+      progressOf.set(connection, {
+        latest: undefined,
+        latestResponse: undefined,
+        previousResponse: undefined,
+      });
+    }),
+  );
 
   const handOver = (connection: Connection, bytes: Buffer): void => {
     if (connection.destroyed || connection.writableEnded) return;

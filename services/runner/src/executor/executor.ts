@@ -3,6 +3,7 @@
  * its run and no others. When its standard input ends, the runner has stopped or crashed, and the
  * phase ends as errored.
  */
+
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -14,6 +15,7 @@ import {
   recoverPhases,
   trustAuthority,
 } from '@keelson/agent';
+import { guarded } from '@keelson/errors';
 import type { Task } from './task.ts';
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -21,10 +23,13 @@ const say = (text: string): void => void process.stdout.write(`${text}\n`);
 const receiveTask = (onEnd: () => void): Promise<Task> =>
   new Promise((resolve, reject) => {
     const lines = createInterface({ input: process.stdin });
-    lines.once('line', (line) => {
-      resolve(JSON.parse(line) as Task);
-      lines.once('close', onEnd);
-    });
+    lines.once(
+      'line',
+      guarded('runner/executor', (line) => {
+        resolve(JSON.parse(line) as Task);
+        lines.once('close', onEnd);
+      }),
+    );
     lines.once('close', () => reject(new Error('the runner ended before it gave a phase')));
   });
 

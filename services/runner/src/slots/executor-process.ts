@@ -1,8 +1,10 @@
 /** The executor process of a phase, seen from the runner. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { guarded } from '@keelson/errors';
 import type { Task } from '../executor/task.ts';
 import { endProcessesOf } from '../owners/end-processes.ts';
 import type { Owner } from '../owners/owners.ts';
@@ -47,7 +49,10 @@ export const startExecutor = (
   });
   for (const stream of [child.stdout, child.stderr])
     if (stream !== null)
-      createInterface({ input: stream }).on('line', (line) => say(line.slice(0, MAX_LINE_LENGTH)));
+      createInterface({ input: stream }).on(
+        'line',
+        guarded('runner/slots', (line) => say(line.slice(0, MAX_LINE_LENGTH))),
+      );
   // The process may end before it reads its input.
   child.stdin?.on('error', () => undefined);
   child.stdin?.write(`${JSON.stringify(task)}\n`);

@@ -1,9 +1,11 @@
 /** Zip files of releases: verifies the checksum, and extracts the program. */
+
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { copyFile, readFile, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { guarded } from '@keelson/errors';
 import { type Entry, open, type ZipFile } from 'yauzl';
 import type { ToolRelease } from './tool-releases.ts';
 
@@ -37,10 +39,13 @@ const openZip = (file: string): Promise<ZipFile> =>
 
 const findEntry = (zip: ZipFile, name: string): Promise<Entry | undefined> =>
   new Promise((resolve, reject) => {
-    zip.on('entry', (entry: Entry) => {
-      if (entry.fileName === name) resolve(entry);
-      else zip.readEntry();
-    });
+    zip.on(
+      'entry',
+      guarded('runner/tools', (entry: Entry) => {
+        if (entry.fileName === name) resolve(entry);
+        else zip.readEntry();
+      }),
+    );
     zip.on('end', () => resolve(undefined));
     zip.on('error', reject);
     zip.readEntry();

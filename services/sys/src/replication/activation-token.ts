@@ -3,7 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { request as httpsRequest } from 'node:https';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
-import { isUntrustedCertificate, KeelsonError } from '@keelson/errors';
+import { guarded, isUntrustedCertificate, KeelsonError } from '@keelson/errors';
 import {
   deriveLinkKey,
   generateLinkKeyPair,
@@ -147,12 +147,15 @@ const post = (url: URL, token: string, ca: readonly string[] | undefined): Promi
           else chunks.push(chunk);
         });
         response.once('error', reject);
-        response.once('end', () =>
-          resolve({
-            status: response.statusCode ?? 0,
-            statusText: response.statusMessage ?? '',
-            body: Buffer.concat(chunks).toString(),
-          }),
+        response.once(
+          'end',
+          guarded('sys/replication', () =>
+            resolve({
+              status: response.statusCode ?? 0,
+              statusText: response.statusMessage ?? '',
+              body: Buffer.concat(chunks).toString(),
+            }),
+          ),
         );
       },
     );

@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { connect, isIP } from 'node:net';
 import { type TLSSocket, connect as tlsConnect } from 'node:tls';
+import { guarded } from '@keelson/errors';
 import { type ValidationSettings } from './challenge-attempt.ts';
 import { addressesOf } from './name-lookup.ts';
 import { connectToPermitted, NotConnected } from './permitted-connection.ts';
@@ -27,16 +28,19 @@ const readBody = (response: IncomingMessage, host: string): Promise<string> => {
   let body = '';
   response
     .setEncoding('latin1')
-    .on('data', (chunk: string) => {
-      body += chunk;
-      if (body.length > MAX_BODY_OCTETS)
-        reject(
-          new ValidationFailure(
-            'incorrectResponse',
-            `${host} answered with more than ${MAX_BODY_OCTETS} octets`,
-          ),
-        );
-    })
+    .on(
+      'data',
+      guarded('pki/acme', (chunk: string) => {
+        body += chunk;
+        if (body.length > MAX_BODY_OCTETS)
+          reject(
+            new ValidationFailure(
+              'incorrectResponse',
+              `${host} answered with more than ${MAX_BODY_OCTETS} octets`,
+            ),
+          );
+      }),
+    )
     .once('end', () => resolve(body))
     .once('error', reject)
     .once('close', () => reject(new Error('closed before the end')));
