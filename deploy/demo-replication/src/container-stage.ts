@@ -4,10 +4,10 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { type AddressedCluster, callsOf, until } from '@keelson/testkit/addressed-cluster';
+import { callsOf, until } from '@keelson/testkit/addressed-cluster';
 import { type ProxyAddress, startFaultProxy } from '@keelson/testkit/fault-proxy';
 import type { ContainerConfig } from './config.ts';
-import { type Building, Started } from './stage.ts';
+import { type Building, type DemoCluster, Started } from './stage.ts';
 
 /** Credentials from a cluster's initialization. Standalone clusters write this file themselves. */
 interface FirstRun {
@@ -51,8 +51,10 @@ const readApiToken = async (given: ContainerConfig['apiToken']): Promise<string>
 
 const readFirstRun = (file: string): FirstRun => JSON.parse(readFileSync(file, 'utf8')) as FirstRun;
 
-const clusterAt = (url: string, facts: FirstRun): AddressedCluster => {
-  const cluster: AddressedCluster = {
+const clusterAt = (name: string, url: string, facts: FirstRun): DemoCluster => {
+  const cluster: DemoCluster = {
+    name,
+    address: () => url,
     token: facts.root_token,
     shares: facts.unseal_keys,
     apiToken: facts.api_token,
@@ -126,6 +128,7 @@ export const openContainers = (config: ContainerConfig): Building => {
       // Reached through a proxy, as the other clusters reach it.
       const primaryUrl = `http://127.0.0.1:${toApi.port}`;
       const primary = clusterAt(
+        'primary',
         primaryUrl,
         await initialize(primaryUrl, firstRunFiles.primary, await readApiToken(config.apiToken)),
       );
@@ -134,14 +137,14 @@ export const openContainers = (config: ContainerConfig): Building => {
         () => primary.api('GET', 'account/details'),
         ({ status }) => status === 200,
       );
-      const standalone = async (url: string, file: string): Promise<AddressedCluster> => {
+      const standalone = async (name: string, url: string, file: string): Promise<DemoCluster> => {
         await untilUp(url);
         // The file is written after the cluster serves requests.
         await untilWritten(file);
-        return clusterAt(url, readFirstRun(file));
+        return clusterAt(name, url, readFirstRun(file));
       };
-      const secondary = await standalone(config.secondary, firstRunFiles.secondary);
-      const dr = await standalone(config.spare, firstRunFiles.spare);
+      const secondary = await standalone('secondary', config.secondary, firstRunFiles.secondary);
+      const dr = await standalone('spare', config.spare, firstRunFiles.spare);
       const status = await secondary.status('performance');
       return {
         primary,

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { type FaultProxy, startFaultProxy, startNats } from '@keelson/testkit';
 import { type Cluster, startCluster } from '@keelson/testkit/replication-cluster';
-import { type Building, Started } from './stage.ts';
+import { type Building, type DemoCluster, Started } from './stage.ts';
 
 /** Enough to show the error of a process. */
 const SHOWN_LOG_LINES = 5;
@@ -10,11 +10,17 @@ const NATS_USER = 'keelson';
 
 export const openProcesses = (): Building => {
   const started = new Started();
-  const cluster = (natsUrl: string, env?: Readonly<Record<string, string>>): Promise<Cluster> =>
-    started.add(
+  const cluster = async (
+    name: string,
+    natsUrl: string,
+    env?: Readonly<Record<string, string>>,
+  ): Promise<Cluster & DemoCluster> => {
+    const it = await started.add(
       () => startCluster(natsUrl, env),
-      (it) => it.stop(),
+      (one) => one.stop(),
     );
+    return Object.assign(it, { name, address: () => it.process().http });
+  };
   return {
     title: 'Replication between three clusters on this machine',
     text: 'nats-server and three clusters start',
@@ -40,11 +46,11 @@ export const openProcesses = (): Building => {
         ({ port }) => `nats://127.0.0.1:${port}`,
       );
       const [primary, secondary, dr] = await Promise.all([
-        cluster(nats.url, login),
-        cluster(nats.url, login),
-        cluster(nats.url, { ...login, KEELSON_CLUSTER_ADDRESS: spareAddress }),
+        cluster('primary', nats.url, login),
+        cluster('secondary', nats.url, login),
+        cluster('spare', nats.url, { ...login, KEELSON_CLUSTER_ADDRESS: spareAddress }),
       ]);
-      const named = Object.entries({ primary, secondary, spare: dr });
+      const named = [primary, secondary, dr];
       return {
         primary,
         secondary,
@@ -63,9 +69,9 @@ export const openProcesses = (): Building => {
         wasPlayed: false,
         keep: async () =>
           [
-            ...named.map(([name, it]) =>
+            ...named.map((it) =>
               [
-                `  ${name}`,
+                `  ${it.name}`,
                 `    API         ${it.process().http}`,
                 `    Console     ${it.process().http}/ui/`,
                 `    Root token  ${it.token}`,
@@ -77,9 +83,9 @@ export const openProcesses = (): Building => {
           ].join('\n'),
         newestLog: () =>
           named
-            .map(([name, it]) => {
+            .map((it) => {
               const lines = it.process().output().split('\n').slice(-SHOWN_LOG_LINES);
-              return [`The newest log lines of ${name}:`, ...lines, ''].join('\n');
+              return [`The newest log lines of ${it.name}:`, ...lines, ''].join('\n');
             })
             .join('\n'),
       };

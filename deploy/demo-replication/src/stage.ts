@@ -7,10 +7,16 @@ export interface Line {
   pass(): void;
 }
 
+export interface DemoCluster extends AddressedCluster {
+  readonly name: string;
+  /** Address of its API; a process that starts again listens elsewhere. */
+  readonly address: () => string;
+}
+
 export interface Stage {
-  readonly primary: AddressedCluster;
-  readonly secondary: AddressedCluster;
-  readonly dr: AddressedCluster;
+  readonly primary: DemoCluster;
+  readonly secondary: DemoCluster;
+  readonly dr: DemoCluster;
   /**
    * Connections from the secondaries to NATS: one to the primary's, one to that of its spare. A secondary
    * without a primary tries both, so a partition cuts both.

@@ -3,19 +3,16 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   type AddressedCluster,
   type Answer,
-  attach,
-  follow,
-  generateOperationToken,
-  generateRoot,
+  type Kind,
   until,
   untilEqual,
   untilStreaming,
 } from '@keelson/testkit/addressed-cluster';
-import type { Stage } from './stage.ts';
+import { type Keelson, openKeelson } from './keelson-command.ts';
+import type { DemoCluster, Stage } from './stage.ts';
 import type { Terminal } from './terminal.ts';
 
 const POLICY = 'path "pki/*" { capabilities = ["read"] }';
-const DR = 'sys/replication/dr';
 const PERFORMANCE = 'sys/replication/performance';
 const WRITES = 20;
 
@@ -52,62 +49,94 @@ const untilThere = (cluster: AddressedCluster, prefix: string): Promise<number> 
     (count) => count === WRITES,
   );
 
-const promoteDr = async (
-  cluster: AddressedCluster,
-  token: string,
-  address: string,
-): Promise<void> => {
-  const body = { dr_operation_token: token, primary_cluster_addr: address };
-  const answer = await until(
-    () => cluster.v1('POST', `${DR}/secondary/promote`, body),
-    ({ status }) => status !== 503,
+/** A cluster that changes its role refuses commands for a moment. */
+const untilAccepted = (
+  keelson: Keelson,
+  ...call: Parameters<Keelson>
+): Promise<string | undefined> =>
+  until(
+    () => keelson(...call).catch(() => undefined),
+    (output) => output !== undefined,
   );
-  wanted(`POST ${DR}/secondary/promote`, answer, 200);
+
+const join = async (
+  keelson: Keelson,
+  kind: Kind,
+  { primary, primaryApiAddress }: Stage,
+  secondary: DemoCluster,
+  id: string,
+): Promise<void> => {
+  const token = await keelson(primary, ['replication', 'token', kind, id]);
+  const address = primaryApiAddress === undefined ? [] : ['--api-address', primaryApiAddress];
+  await keelson(secondary, ['replication', 'join', kind, ...address], token);
+  await untilStreaming(kind, secondary);
+  await untilEqual(kind, primary, secondary);
 };
 
-const prepare = async ({ step }: Terminal, stage: Stage): Promise<void> => {
-  const { primary, secondary, dr, primaryAddress, primaryApiAddress } = stage;
+/** Makes `former`, which was demoted, follow `leader` without clearing its data. */
+const follow = async (
+  keelson: Keelson,
+  leader: DemoCluster,
+  former: DemoCluster,
+  id: string,
+  operationToken: string,
+): Promise<void> => {
+  const key = await keelson(former, ['replication', 'public-key', 'dr']);
+  const token = await keelson(leader, ['replication', 'token', 'dr', id, '--public-key', key]);
+  await keelson(former, ['replication', 'follow', 'dr'], `${token}\n${operationToken}`);
+  await untilStreaming('dr', former);
+  await untilEqual('dr', leader, former);
+};
+
+const prepare = async ({ step }: Terminal, stage: Stage, keelson: Keelson): Promise<void> => {
+  const { primary, secondary, dr, primaryAddress } = stage;
   await step('the primary gets a certificate authority and an organization', async () => {
-    await post(primary, 'sys/mounts/pki', { type: 'pki' });
-    await post(primary, 'pki/root/generate/internal', { common_name: 'Demo', key_type: 'ec' });
-    await post(primary, 'pki/roles/web', { allow_any_name: true, key_type: 'ec' });
+    await keelson(primary, ['mount', 'enable', 'pki']);
+    const root = ['common_name=Demo', 'key_type=ec'];
+    await keelson(primary, ['write', 'pki/root/generate/internal', ...root]);
+    await keelson(primary, ['write', 'pki/roles/web', 'allow_any_name=true', 'key_type=ec']);
     const attributes = { name: 'acme', email: 'ops@example.com' };
     const data = { type: 'organizations', attributes };
     wanted('organization', await primary.api('POST', 'organizations', { data }), 201);
   });
   await step('it becomes primary of a performance set and of a DR set', async () => {
-    const body = { primary_cluster_addr: primaryAddress };
-    await post(primary, `${PERFORMANCE}/primary/enable`, body);
-    await post(primary, `${DR}/primary/enable`, body);
+    for (const kind of ['performance', 'dr'])
+      await keelson(primary, ['replication', 'enable', kind, '--cluster-address', primaryAddress]);
   });
-  await step('the second cluster joins as performance secondary', async () => {
-    await attach('performance', primary, secondary, 'branch', primaryApiAddress);
-    await untilEqual('performance', primary, secondary);
-    secondary.token = await generateRoot(secondary, primary.shares);
+  await step('the second cluster joins as performance secondary', () =>
+    join(keelson, 'performance', stage, secondary, 'branch'),
+  );
+  await step('three shares of the primary make its first root token', async () => {
+    secondary.token = await keelson(
+      secondary,
+      ['token', 'generate-root'],
+      primary.shares.join('\n'),
+    );
   });
-  await step('the third cluster joins as DR secondary', async () => {
-    await attach('dr', primary, dr, 'spare', primaryApiAddress);
-    await untilEqual('dr', primary, dr);
-  });
+  await step('the third cluster joins as DR secondary', () =>
+    join(keelson, 'dr', stage, dr, 'spare'),
+  );
 };
 
-const replicate = async ({ step }: Terminal, { primary, secondary, dr }: Stage): Promise<void> => {
+const replicate = async (
+  { step }: Terminal,
+  { primary, secondary, dr }: Stage,
+  keelson: Keelson,
+): Promise<void> => {
   await step(`${WRITES} policies written on the primary are read on the secondary`, async () => {
     await writePolicies(primary, 'central');
     await untilThere(secondary, 'central');
   });
   await step('a policy written on the secondary is answered by the primary', async () => {
     const path = 'sys/policies/acl/from-branch';
-    await post(secondary, path, { policy: POLICY });
+    await keelson(secondary, ['policy', 'write', 'from-branch', '-'], POLICY);
     wanted('on the secondary', await secondary.v1('GET', path), 200);
     wanted('on the primary', await primary.v1('GET', path), 200);
   });
   await step('a certificate issued on the secondary is its own', async () => {
-    const { data } = await post(secondary, 'pki/issue/web', {
-      common_name: 'a.example',
-      ttl: '1h',
-    });
-    const path = `pki/cert/${data.serial_number}`;
+    const request = ['common_name=a.example', 'ttl=1h'];
+    const issued = await keelson(secondary, ['--json', 'write', 'pki/issue/web', ...request]);
+    const path = `pki/cert/${JSON.parse(issued).serial_number}`;
     wanted('on the secondary', await secondary.v1('GET', path), 200);
     wanted('on the primary', await primary.v1('GET', path), 404);
   });
@@ -117,17 +146,20 @@ const replicate = async ({ step }: Terminal, { primary, secondary, dr }: Stage):
   });
 };
 
-const filter = async ({ step }: Terminal, { primary, secondary }: Stage): Promise<void> => {
-  const path = `${PERFORMANCE}/primary/paths-filter/branch`;
+const filter = async (
+  { step }: Terminal,
+  { primary, secondary }: Stage,
+  keelson: Keelson,
+): Promise<void> => {
   await step('another authority is on the secondary as soon as it is mounted', async () => {
-    await post(primary, 'sys/mounts/headquarters', { type: 'pki' });
+    await keelson(primary, ['mount', 'enable', 'pki', '--path', 'headquarters']);
     await until(
       () => secondary.v1('LIST', 'headquarters/roles'),
       ({ body }) => body.errors?.length === 0,
     );
   });
   await step('a filter denies it: it is gone there, and what is left is equal', async () => {
-    await post(primary, path, { mode: 'deny', paths: ['headquarters/'] });
+    await keelson(primary, ['replication', 'filter', 'set', 'branch', 'deny', 'headquarters/']);
     await until(
       async () => {
         const { secondaries } = await primary.status('performance');
@@ -149,7 +181,7 @@ const filter = async ({ step }: Terminal, { primary, secondary }: Stage): Promis
       throw new Error('they differ');
   });
   await step('the filter goes, and everything comes across', async () => {
-    wanted('DELETE', await primary.v1('DELETE', path), 204);
+    await keelson(primary, ['replication', 'filter', 'remove', 'branch']);
     await untilEqual('performance', primary, secondary);
     wanted('on the secondary', await secondary.v1('GET', 'headquarters/roles/x'), 200);
   });
@@ -191,7 +223,7 @@ const partition = async (terminal: Terminal, stage: Stage): Promise<void> => {
   });
 };
 
-const failOver = async (terminal: Terminal, stage: Stage): Promise<void> => {
+const failOver = async (terminal: Terminal, stage: Stage, keelson: Keelson): Promise<void> => {
   const { primary, secondary, dr, spareAddress, loss } = stage;
   const { step, note } = terminal;
   await step('the secondary knows who may take the place of the primary', () =>
@@ -202,15 +234,18 @@ const failOver = async (terminal: Terminal, stage: Stage): Promise<void> => {
   );
   await step(loss.text, loss.lose);
   const token = await step('three shares of the primary make a DR operation token', () =>
-    generateOperationToken(dr, primary.shares),
+    keelson(dr, ['replication', 'operation-token'], primary.shares.join('\n')),
   );
   const plan = await step('the DR secondary reports what a promotion would lose', () =>
-    post(dr, `${DR}/secondary/promote`, { dr_operation_token: token, dry_run: true }),
+    keelson(dr, ['--json', 'replication', 'promote', 'dr', '--dry-run'], token),
   );
-  const { missing_entries: missing, unheard_ms: unheardMs } = plan.data;
+  const { missing_entries: missing, unheard_ms: unheardMs } = JSON.parse(plan) as {
+    readonly missing_entries: number;
+    readonly unheard_ms: number;
+  };
   note(`missing entries: ${missing}; the primary was last heard of ${unheardMs} ms ago`);
   await step('it is promoted by force, with the performance set that came along', async () => {
-    await post(dr, `${DR}/secondary/promote`, { dr_operation_token: token, force: true });
+    await keelson(dr, ['replication', 'promote', 'dr', '--force'], token);
     dr.token = primary.token;
     const { mode } = await dr.status('performance');
     if (mode !== 'primary') throw new Error(`its performance mode is ${mode}`);
@@ -234,37 +269,28 @@ const failOver = async (terminal: Terminal, stage: Stage): Promise<void> => {
   });
 };
 
-const failBack = async ({ step }: Terminal, stage: Stage): Promise<void> => {
+const failBack = async ({ step }: Terminal, stage: Stage, keelson: Keelson): Promise<void> => {
   const { primary, secondary, dr, primaryAddress, loss } = stage;
+  const operationToken = (cluster: DemoCluster): Promise<string> =>
+    keelson(cluster, ['replication', 'operation-token'], primary.shares.join('\n'));
   await step(loss.returnText, async () => {
     await loss.bringBack();
     // It refuses requests while it learns of its successor.
-    const demoted = await until(
-      () => primary.v1('POST', `${DR}/primary/demote`),
-      ({ status }) => status !== 503,
-    );
-    wanted('demote', demoted, 200, 204);
+    await untilAccepted(keelson, primary, ['replication', 'demote', 'dr']);
   });
   const token = await step('it follows the new primary, without clearing anything', async () => {
-    const made = await generateOperationToken(primary, primary.shares);
-    await follow('dr', dr, primary, 'former', made);
-    await untilEqual('dr', dr, primary);
+    const made = await operationToken(primary);
+    await follow(keelson, dr, primary, 'previous', made);
     return made;
   });
-  await step('the new primary steps back, the former one is promoted', async () => {
-    await post(dr, `${DR}/primary/demote`);
-    await promoteDr(primary, token, primaryAddress);
+  await step('the new primary steps back, the previous one is promoted', async () => {
+    await keelson(dr, ['replication', 'demote', 'dr']);
+    const address = ['--cluster-address', primaryAddress];
+    await untilAccepted(keelson, primary, ['replication', 'promote', 'dr', ...address], token);
   });
-  await step('the spare is a DR secondary again', async () => {
-    await follow(
-      'dr',
-      primary,
-      dr,
-      'spare-again',
-      await generateOperationToken(dr, primary.shares),
-    );
-    await untilEqual('dr', primary, dr);
-  });
+  await step('the spare is a DR secondary again', async () =>
+    follow(keelson, primary, dr, 'spare-again', await operationToken(dr)),
+  );
   await step('the performance secondary is back with the first primary', async () => {
     await until(
       () => secondary.v1('POST', 'sys/policies/acl/home', { policy: POLICY }),
@@ -336,7 +362,9 @@ export const showRoles = async (terminal: Terminal, stage: Stage): Promise<void>
 
 /** @throws Error describing the unexpected result, after its step was printed */
 export const runStory = async (terminal: Terminal, stage: Stage): Promise<void> => {
-  const chapters: readonly [string, (terminal: Terminal, stage: Stage) => Promise<void>][] = [
+  const keelson = openKeelson(terminal);
+  type Chapter = (terminal: Terminal, stage: Stage, keelson: Keelson) => Promise<void>;
+  const chapters: readonly [string, Chapter][] = [
     ['Three clusters become one installation', prepare],
     ['What is written in one place is read in another', replicate],
     ['A filter', filter],
@@ -347,7 +375,7 @@ export const runStory = async (terminal: Terminal, stage: Stage): Promise<void> 
   ];
   for (const [title, play] of chapters) {
     terminal.heading(title);
-    await play(terminal, stage);
+    await play(terminal, stage, keelson);
     await showRoles(terminal, stage);
   }
 };

@@ -6,6 +6,8 @@ export interface Terminal {
   readonly heading: (text: string) => void;
   /** An observation, printed below its step. */
   readonly note: (text: string) => void;
+  /** A command of the step under way, printed below the step once that has ended. */
+  readonly command: (text: string) => void;
   readonly table: (header: readonly string[], rows: readonly (readonly string[])[]) => void;
   /** Shows the step as running, then its outcome. @throws the error of `work`; after `limitMs` a timeout */
   readonly step: <T>(text: string, work: () => Promise<T>) => Promise<T>;
@@ -40,9 +42,15 @@ export const openTerminal = (
       clearTimeout(timer);
     }
   };
+  const note = (text: string): void => line(`      ${styleText('dim', text)}`);
+  let commands: string[] = [];
   return {
     heading: (text) => line(`\n${styleText('bold', text)}`),
-    note: (text) => line(`      ${styleText('dim', text)}`),
+    note,
+    command: (text) => {
+      // A command that is repeated until a cluster is ready is shown once.
+      if (commands.at(-1) !== text) commands.push(text);
+    },
     table(header, rows) {
       const widths = header.map((title, column) =>
         Math.max(widthOf(title), ...rows.map((row) => widthOf(row[column] ?? ''))),
@@ -63,6 +71,8 @@ export const openTerminal = (
       const ended = (mark: string): void => {
         const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
         line(`${output.isTTY ? '\r' : ''}  ${mark} ${text} ${styleText('dim', `(${seconds} s)`)}`);
+        for (const text of commands) note(text);
+        commands = [];
       };
       try {
         const result = await within(work());

@@ -26,6 +26,9 @@ test('the demo runs to its end and leaves nothing behind', async () => {
     code: 0,
   });
   expect(output).not.toContain('✘');
+  // The reader sees the commands of the operator, and no secret that one of them reads.
+  expect(output).toContain('spare$ keelson replication promote dr --force\n');
+  expect(output).not.toMatch(/hvs\.|hvr\./);
   // The last table is sampled at one moment, right after the roots were found equal.
   const table = output.slice(output.lastIndexOf('Merkle root\n'));
   const roots = [
