@@ -4,6 +4,7 @@ import { isDamage, KeelsonError } from '@keelson/errors';
 import type { Kysely } from 'kysely';
 import type { Backend } from './backend.ts';
 import type { Barrier } from './barrier/barrier.ts';
+import { formerPath } from './collections/moves.ts';
 import { storeCopies } from './copies/store-copies.ts';
 import { TreeKeeper } from './merkle/tree-keeper.ts';
 import type { Projection } from './projections/projection.ts';
@@ -327,7 +328,14 @@ export class RecordStore implements Store {
   }
 
   hasChangedSince(pathsOrPrefixes: readonly string[], position: number): boolean {
-    return pathsOrPrefixes.some((key) => this.#reader.changes.hasChangedSince(key, position));
+    const { changes } = this.#reader;
+    return pathsOrPrefixes.some((key) => {
+      const former = formerPath(key);
+      return (
+        changes.hasChangedSince(key, position) ||
+        (former !== undefined && changes.hasChangedSince(former, position))
+      );
+    });
   }
 
   damagedPaths(): readonly string[] {

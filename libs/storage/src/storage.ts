@@ -34,7 +34,7 @@ export type {
   SealedRecord,
   SingleRecord,
 } from './collections/record-collection.ts';
-export { type RewrittenBatch, rewriteOlder } from './collections/rewrite-older.ts';
+export { findUnfinished, type RewrittenBatch, rewriteOlder } from './collections/rewrite-older.ts';
 export {
   type Declaration,
   declaredRecords,

@@ -8,6 +8,8 @@ import type { RecordScope } from '../store.ts';
 import { type RecordFormat, recordCodec } from './codec.ts';
 import { factsOf, type IndexName, type IndexOf, registerIndexes } from './index-declaration.ts';
 import { type IndexedCollection, indexedRecords } from './indexed-collection.ts';
+import { movedRecords } from './moved-records.ts';
+import { currentPath, type Move, registerMove } from './moves.ts';
 import {
   type KeySegments,
   type RecordCollection,
@@ -38,6 +40,8 @@ export interface CollectionOptions<Shape extends TSchema>
   readonly scope: RecordScope;
   /** "names" unless keys contain slashes or other characters that names do not have. */
   readonly keys?: KeySegments;
+  /** Where the records were before; a kind moves once. */
+  readonly moved?: Move;
   readonly index?: undefined;
 }
 
@@ -46,13 +50,17 @@ export interface IndexedOptions<Shape extends TSchema, Index extends IndexOf<Sha
     Ownership<typeof FIRST_SEGMENT | IndexName<Index>> {
   readonly scope: RecordScope;
   readonly keys?: KeySegments;
-  /** Fields by which records are found; see `index-declaration.ts`. */
+  readonly moved?: Move;
+  /**
+   * Fields by which records are found; see `index-declaration.ts`. Rows contain keys and no paths, so they stay where
+   * they are when the records move.
+   */
   readonly index: readonly Index[];
 }
 
 export type SingleOptions<Shape extends TSchema> = Omit<
   CollectionOptions<Shape>,
-  'keys' | 'index' | keyof Ownership<never>
+  'keys' | 'moved' | 'index' | keyof Ownership<never>
 >;
 
 export interface SealedOptions<Shape extends TSchema> extends SingleOptions<Shape> {
@@ -65,6 +73,7 @@ export interface PlacedOptions<Shape extends TSchema>
     Ownership<typeof FIRST_SEGMENT> {
   readonly scopes: readonly RecordScope[];
   readonly keys?: KeySegments;
+  readonly moved?: Move;
 }
 
 /** Records of one kind at several places. */
@@ -87,23 +96,17 @@ export function collection<Shape extends TSchema>(
 ): RecordCollection<Shaped<Shape>> & Declared;
 export function collection<Shape extends TSchema, Index extends IndexOf<Shaped<Shape>>>(
   name: string,
-  {
-    scope,
-    keys = 'names',
-    index,
-    ...format
-  }: CollectionOptions<Shape> | IndexedOptions<Shape, Index>,
+  { scope, index, ...options }: CollectionOptions<Shape> | IndexedOptions<Shape, Index>,
 ) {
-  const codec = codecOf(name, [scope], format);
-  const records = recordsBelow(`${scope}/${name}/`, codec, keys);
-  const facts = { name, scopes: [scope], isSingle: false, codec, ...format };
+  const { at, facts } = placesOf(name, { scopes: [scope], ...options });
+  const records = at(scope);
   if (index === undefined) return { ...records, declaration: registerOwned(facts) };
-  const indexes = index.map((one) => factsOf(name, one));
+  const indexes = index.map((one) => factsOf(options.moved?.from ?? name, one));
   for (const { since } of indexes)
-    if (since > format.version) throw new Error(`an index of ${name} is newer than its version`);
+    if (since > options.version) throw new Error(`an index of ${name} is newer than its version`);
   const { indexed, rows } = indexedRecords<Shaped<Shape>, Index>(records, indexes);
   registerIndexes(name, [scope], indexes);
-  const keyOf = (path: string): string => path.slice(records.prefix.length);
+  const keyOf = (path: string): string => currentPath(path).slice(records.prefix.length);
   const declaration = registerOwned({
     ...facts,
     indexes: rows,
@@ -150,13 +153,10 @@ export const sealedRecord = <Shape extends TSchema>(
 /** Records like those of `collection`, at each of several places. @throws Error when an upgrade is missing */
 export const collections = <Shape extends TSchema>(
   name: string,
-  { scopes, keys = 'names', ...format }: PlacedOptions<Shape>,
+  options: PlacedOptions<Shape>,
 ): Placed<RecordCollection<Shaped<Shape>>> => {
-  const codec = codecOf(name, scopes, format);
-  return {
-    at: (scope, ...names) => recordsBelow(`${scope}/${fillIn(name, names)}/`, codec, keys),
-    declaration: registerOwned({ name, scopes, isSingle: false, codec, ...format }),
-  };
+  const { at, facts } = placesOf(name, options);
+  return { at, declaration: registerOwned(facts) };
 };
 
 /** A record like that of `singleRecord`, at each of several places. @throws Error when an upgrade is missing */
@@ -180,13 +180,62 @@ const codecOf = <Shape extends TSchema>(
   return recordCodec(`${scopes.join()}/${name}`, format);
 };
 
-const registerOwned = ({
-  owner = [],
-  ...facts
-}: Omit<Declaration, 'owners' | 'deleteAt'> &
+/** A declaration before it is registered; `deleteAt` is absent if the records have neither indexes nor former places. */
+type DeclarationFacts = Omit<Declaration, 'owners' | 'deleteAt'> &
   Partial<Pick<Declaration, 'deleteAt'>> &
-  Ownership<string>): Declaration =>
-  register({ deleteAt: (tx, path) => tx.delete(path), ...facts, owners: [owner].flat() });
+  Ownership<string> & { readonly moved?: Move };
+
+/** The records at each place, and the facts of their declaration. A kind that has moved keeps the name of its codec. */
+const placesOf = <Shape extends TSchema>(
+  name: string,
+  {
+    keys = 'names',
+    ...format
+  }: Omit<PlacedOptions<Shape>, keyof Ownership<never>> & Ownership<string>,
+) => {
+  const { scopes, moved } = format;
+  const codec = codecOf(moved?.from ?? name, scopes, format);
+  const below = (place: string, scope: RecordScope, names: readonly string[]) =>
+    recordsBelow(`${scope}/${fillIn(place, names)}/`, codec, keys);
+  const at = (scope: RecordScope, ...names: readonly string[]): RecordCollection<Shaped<Shape>> =>
+    moved === undefined
+      ? below(name, scope, names)
+      : movedRecords(below(name, scope, names), below(moved.from, scope, names), moved);
+  const facts: DeclarationFacts = { name, isSingle: false, codec, ...format };
+  if (moved === undefined) return { at, facts };
+  const place = name.split('/');
+  const find = (path: string) => {
+    const [scope, ...segments] = currentPath(path).split('/');
+    const names = segments.filter((_, index) => place[index] === '*');
+    return { records: at(scope as RecordScope, ...names), key: segments.slice(place.length) };
+  };
+  const writing: Pick<DeclarationFacts, 'deleteAt' | 'writeAt'> = {
+    deleteAt: (tx, path) => {
+      const { records, key } = find(path);
+      records.delete(tx, ...key);
+    },
+    writeAt: async (tx, path, value) => {
+      const { records, key } = find(path);
+      records.write(tx, key, value as Shaped<Shape>);
+    },
+  };
+  return { at, facts: { ...facts, ...writing } };
+};
+
+/** Declares the records, and those at a former place as records of their own. */
+const registerOwned = ({ owner = [], moved, ...facts }: DeclarationFacts): Declaration => {
+  const declared: Declaration = {
+    deleteAt: (tx, path) => tx.delete(path),
+    ...facts,
+    owners: [owner].flat(),
+  };
+  if (moved !== undefined) {
+    const { indexes: _, ...others } = declared;
+    register({ ...others, name: moved.from, movedTo: facts.name });
+    registerMove(facts.name, facts.scopes, moved);
+  }
+  return register(declared);
+};
 
 const fillIn = (name: string, names: readonly string[]): string => {
   let used = 0;

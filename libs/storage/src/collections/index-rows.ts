@@ -20,6 +20,7 @@ import {
   rowCodec,
   uniqueRowCodec,
 } from './index-declaration.ts';
+import { formerPath, readPlaces } from './moves.ts';
 import { pathsBelow } from './paths-below.ts';
 import { isName, type RecordCollection, type RecordKey } from './record-collection.ts';
 
@@ -83,6 +84,11 @@ export class IndexRows<T> {
     if (before === undefined && record !== undefined) await this.#beginComplete(tx, version);
   }
 
+  #find(reads: Reads, key: string): Promise<T | undefined> {
+    const { codec } = this.#records;
+    return readPlaces(this.#records.path(key), (path) => reads.readAs(path, codec));
+  }
+
   /** Rows in the indexes of a version. */
   #rowsOf(key: string, record: T, version: number): readonly Row<T>[] {
     return this.#indexes
@@ -108,7 +114,7 @@ export class IndexRows<T> {
   async #stored(tx: Transaction, key: string): Promise<ReadonlySet<string> | undefined> {
     const path = this.#records.path(key);
     const found = await unlessDamaged(
-      Promise.all([tx.read(path), tx.readAs(path, this.#records.codec)]),
+      Promise.all([readPlaces(path, (one) => tx.read(one)), this.#find(tx, key)]),
     );
     if (found === undefined) {
       const rows = await Promise.all(this.#indexes.map((index) => this.#search(tx, index, key)));
@@ -161,9 +167,21 @@ export class IndexRows<T> {
   async #beginComplete(tx: Transaction, version: number): Promise<void> {
     for (const index of this.#indexes) {
       if (index.since > version || (await this.#isComplete(tx, index))) continue;
-      const [other] = await tx.list(this.#records.prefix, { limit: 1 });
-      if (other === undefined) this.#mark(tx, index);
+      if (await this.#isEmpty(tx)) this.#mark(tx, index);
     }
+  }
+
+  async #isEmpty(reads: Reads): Promise<boolean> {
+    return (await this.#records.keys(reads, [], { limit: 1 })).length === 0;
+  }
+
+  /** Places of the later indexes that are not complete; the first record completes those of an empty collection. */
+  async unfinished(reads: Reads): Promise<readonly string[]> {
+    const places: string[] = [];
+    for (const index of this.#indexes)
+      if (!(await this.#isComplete(reads, index)) && !(await this.#isEmpty(reads)))
+        places.push(this.#scope + index.place);
+    return places;
   }
 
   /**
@@ -175,23 +193,28 @@ export class IndexRows<T> {
     for (const index of this.#indexes)
       if (!(await this.#isComplete(store, index))) unmarked.push(index);
     if (unmarked.length === 0) return;
-    const { kind } = this.#records.codec;
-    const writable = await store.transact((tx) => tx.writableVersion(kind));
-    const oldest = Math.min(writable, await this.#oldestVersion(store));
+    const { prefix, codec } = this.#records;
+    const former = formerPath(prefix);
+    const writable = await store.transact((tx) => tx.writableVersion(codec.kind));
+    const oldest = Math.min(
+      writable,
+      await this.#oldestVersion(store, prefix),
+      former === undefined ? writable : await this.#oldestVersion(store, former),
+    );
     await store.transact((tx) => {
       for (const index of unmarked) if (index.since <= oldest) this.#mark(tx, index);
     });
   }
 
   /** 0 if a record cannot be read, because an older version of it may be restored. */
-  async #oldestVersion(store: Store): Promise<number> {
+  async #oldestVersion(store: Store, prefix: string): Promise<number> {
     let oldest = Number.POSITIVE_INFINITY;
     const onDamaged = (): void => {
       oldest = 0;
     };
     for (let after: string | undefined; ; ) {
       const options = { limit: PAGE, onDamaged, ...(after !== undefined && { after }) };
-      const page = await store.scan(this.#records.prefix, options);
+      const page = await store.scan(prefix, options);
       for (const { value } of page) oldest = Math.min(oldest, versionOf(value).version);
       if (page.length === 0) return oldest;
       after = page.at(-1)?.path;
@@ -276,9 +299,7 @@ export class IndexRows<T> {
       records: async (reads, value) => {
         if (!isReachable(value)) return [];
         const keys = await this.allKeys(reads, name, value);
-        const found = await Promise.all(
-          keys.map((key) => reads.readAs(this.#records.path(key), this.#records.codec)),
-        );
+        const found = await Promise.all(keys.map((key) => this.#find(reads, key)));
         return found.filter((record) => record !== undefined);
       },
     };
@@ -292,9 +313,7 @@ export class IndexRows<T> {
       findKey,
       find: async (reads, value) => {
         const key = await findKey(reads, value);
-        return key === undefined
-          ? undefined
-          : reads.readAs(this.#records.path(key), this.#records.codec);
+        return key === undefined ? undefined : this.#find(reads, key);
       },
       values: async (reads, below = [], options) =>
         isReachable(below)

@@ -66,6 +66,40 @@ const finishIndexes = async (store: Store, scopes: readonly RecordScope[]): Prom
 };
 
 /**
+ * Later indexes without their marks, and former places of kinds that have moved. They wait for `rewriteOlder` although
+ * all versions are raised, as in a secondary that was upgraded before its primary and promoted.
+ * @param scopes scopes that may be written
+ */
+export const findUnfinished = async (
+  store: Store,
+  scopes: readonly RecordScope[],
+): Promise<readonly string[]> => {
+  const unfinished: string[] = [];
+  for (const { name, indexes, movedTo, scopes: stored } of declaredRecords()) {
+    if (!stored.every((scope) => scopes.includes(scope))) continue;
+    unfinished.push(...((await indexes?.unfinished(store)) ?? []));
+    if (movedTo === undefined) continue;
+    for (const scope of stored)
+      if (await hasRecords(store, scope, name.split('/'))) unfinished.push(`${scope}/${name}`);
+  }
+  return unfinished;
+};
+
+/** @param segments name of a collection, in which "*" stands for any segment */
+const hasRecords = async (
+  store: Store,
+  place: string,
+  [segment, ...others]: readonly string[],
+): Promise<boolean> => {
+  if (segment === undefined) return (await store.list(`${place}/`, { limit: 1 })).length > 0;
+  if (segment !== '*') return hasRecords(store, `${place}/${segment}`, others);
+  for (const name of await store.list(`${place}/`))
+    if (name.endsWith('/') && (await hasRecords(store, `${place}/${name.slice(0, -1)}`, others)))
+      return true;
+  return false;
+};
+
+/**
  * Rewrites the older ones among the next records. After the last one, indexes that were added later are used.
  * @param scopes scopes that may be written
  * @param after '' for the first batch

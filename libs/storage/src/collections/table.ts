@@ -25,6 +25,8 @@ export interface DeclaredIndexes {
   firstValues(reads: Reads, name: string): Promise<readonly string[]>;
   /** Ends the time in which an index that was added later lacks rows, if no record of an older version is left. */
   finish(store: Store): Promise<void>;
+  /** Places of the indexes that were added later and still lack rows. */
+  unfinished(reads: Reads): Promise<readonly string[]>;
 }
 
 /** Facts about a kind of records that hold without reading any. */
@@ -45,10 +47,12 @@ export interface Declaration {
   readonly kind?: string | undefined;
   /** The name of the collection, if the records are the rows of its index. */
   readonly indexOf?: string;
+  /** The name of the collection, if older versions of its records are here. */
+  readonly movedTo?: string;
   readonly indexes?: DeclaredIndexes;
-  /** Writes a record and its rows in indexes, if there are any. */
+  /** Writes a record where it belongs, and its rows in indexes; absent if there is one place and no index. */
   readonly writeAt?: (tx: Transaction, path: string, value: unknown) => Promise<void>;
-  /** Deletes the record at a path and its rows in indexes. */
+  /** Deletes a record, wherever it is, and its rows in indexes. */
   readonly deleteAt: (tx: Transaction, path: string) => void | Promise<void>;
 }
 
@@ -130,8 +134,11 @@ export const recordFacts = (
     ),
   );
 
-const ownersOf = ({ owners, indexOf }: Declaration): string =>
-  indexOf === undefined ? owners.map(({ kind }) => kind).join(' or ') : `(index of \`${indexOf}\`)`;
+const ownersOf = ({ owners, indexOf, movedTo }: Declaration): string => {
+  if (indexOf !== undefined) return `(index of \`${indexOf}\`)`;
+  if (movedTo !== undefined) return `(former place of \`${movedTo}\`)`;
+  return owners.map(({ kind }) => kind).join(' or ');
+};
 
 /** The declarations as rows of a Markdown table: paths, version, digest of the shape and kinds of owners. */
 export const recordsMarkdown = (declared: readonly Declaration[]): string =>

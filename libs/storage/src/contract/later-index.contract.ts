@@ -5,7 +5,7 @@ import { createBarrier } from '../barrier/barrier.ts';
 import { openBarrierFor } from '../barrier/open-barrier.ts';
 import { collection } from '../collections/collection.ts';
 import { deleteOwned, listOwners } from '../collections/owned-records.ts';
-import { rewriteOlder } from '../collections/rewrite-older.ts';
+import { findUnfinished, rewriteOlder } from '../collections/rewrite-older.ts';
 import type { Store } from '../store.ts';
 import { damage, put, ROOT_KEY, refusal, type StoreLocation } from './store-context.ts';
 
@@ -149,8 +149,10 @@ export const registerLaterIndexContract = (createPlace: () => Promise<StoreLocat
 
     test('is used from the first record on in a store that the newer release creates', async () => {
       const store = await change('new');
+      expect(await findUnfinished(store, WRITABLE)).toEqual([]);
       await write(store, 'a', 'w1');
       expect(await marks(store)).toEqual(MARKS);
+      expect(await findUnfinished(store, WRITABLE)).toEqual([]);
       expect(await rows(store)).toEqual([
         'shared/paintings~title/w1/a',
         'shared/paintings~wall/w1/a',
@@ -167,6 +169,14 @@ export const registerLaterIndexContract = (createPlace: () => Promise<StoreLocat
         ({ after } = await rewriteOlder(store, ['local', 'node'], after));
       expect(await marks(store)).toEqual([]);
       await put(store, { [newer.path('b')]: JSON.stringify(paint('w2', 'b')) });
+      await expectRight(store, { w1: ['a'], w2: ['b'] });
+      // Its versions are raised already, and its rows are computed as long as nobody rewrites the records.
+      expect(store.pendingUpgrades()).toEqual([]);
+      const places = ['shared/paintings~wall', 'shared/paintings~title'];
+      expect(await findUnfinished(store, ['local', 'node'])).toEqual([]);
+      expect(await findUnfinished(store, WRITABLE)).toEqual(places);
+      await finish(store);
+      expect(await findUnfinished(store, WRITABLE)).toEqual([]);
       await expectRight(store, { w1: ['a'], w2: ['b'] });
     });
 

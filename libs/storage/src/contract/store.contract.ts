@@ -4,6 +4,7 @@ import { registerCopiesContract } from './copies.contract.ts';
 import { registerLaterIndexContract } from './later-index.contract.ts';
 import { registerListingContract } from './listing.contract.ts';
 import { registerMerkleContract } from './merkle.contract.ts';
+import { registerMovedKindContract } from './moved-kind.contract.ts';
 import { registerOwnerIndexContract } from './owner-index.contract.ts';
 import { registerProjectionContract } from './projection.contract.ts';
 import { registerRecordContract } from './record.contract.ts';
@@ -29,4 +30,5 @@ export const registerStoreContract = (createPlace: () => Promise<StoreLocation>)
   registerCopiesContract(context);
   registerUpgradeContract(createPlace);
   registerLaterIndexContract(createPlace);
+  registerMovedKindContract(createPlace);
 };

@@ -4,8 +4,9 @@
  */
 import { isDamage } from '@keelson/errors';
 import type { Kysely } from 'kysely';
+import { currentPath, formerPath, readPlaces } from '../collections/moves.ts';
 import { unlessDamaged } from '../records/readable-records.ts';
-import { firstAfter, rangeBelow } from '../records/record-path.ts';
+import { comparePaths, firstAfter, type PathRange, rangeBelow } from '../records/record-path.ts';
 import type { StoredRecord } from '../store.ts';
 import { layoutDigest, partsOf } from './layout.ts';
 import {
@@ -59,7 +60,8 @@ export class Projector {
     return found;
   }
 
-  isConcernedBy(path: string): boolean {
+  isConcernedBy(changed: string): boolean {
+    const path = currentPath(changed);
     return this.#projections.some(
       ({ source, parts = {} }) =>
         path.startsWith(source.prefix) ||
@@ -118,14 +120,17 @@ export class Projector {
   }
 
   /**
-   * The rows that follow from one record, in all tables.
-   * @param path of a record that has changed
+   * The rows that follow from one record, in all tables. A record that is still at the former place of its kind has
+   * the rows of its current path, which do not change when it moves.
+   * @param changedPath of a record that has changed
    * @param read values after the change
    * @returns by the path of the record that has the rows: the changed one, or one of which it is a part and which
    *   can be read
    * @throws Error of a projection that cannot read the value
    */
-  async rowsOf(path: string, read: ReadValue): Promise<ReadonlyMap<string, RecordRows>> {
+  async rowsOf(changedPath: string, readOne: ReadValue): Promise<ReadonlyMap<string, RecordRows>> {
+    const path = currentPath(changedPath);
+    const read: ReadValue = (one) => readPlaces(one, readOne);
     const readable: ReadPart = (source, part) => unlessDamaged(readPart(read)(source, part));
     const changed = new Map<string, RecordRows>();
     const own = this.#projectionsOf(path);
@@ -155,7 +160,8 @@ export class Projector {
   ): Promise<readonly ProjectedChange[]> {
     const changes: ProjectedChange[] = [];
     for (const [path, rows] of after) {
-      const rowsBefore = created.has(path) ? NO_ROWS : await this.#rowsBefore(path);
+      const isNew = created.has(path) && formerPath(path) === undefined;
+      const rowsBefore = isNew ? NO_ROWS : await this.#rowsBefore(path);
       for (const [projection, rowsAfter] of rows) {
         const before = await rowsBefore(projection);
         const change = decideProjectedChange(projection, path, before, rowsAfter);
@@ -171,7 +177,8 @@ export class Projector {
    */
   async #rowsBefore(path: string): Promise<RowsBefore> {
     const { position } = this.#records;
-    const read: ReadValue = async (one) => (await this.#records.read(one, position))?.value;
+    const readOne: ReadValue = async (one) => (await this.#records.read(one, position))?.value;
+    const read: ReadValue = (one) => readPlaces(one, readOne);
     try {
       await read(path);
     } catch (error) {
@@ -211,13 +218,13 @@ export class Projector {
     const pages = this.#pagesOf(projection, (path) => damaged.add(path));
     for await (const page of pages) {
       const partsOf = await this.#partsOfPage(projection, page);
-      yield page.flatMap(({ path, value }) => {
+      yield page.flatMap(({ path, storedAt, value }) => {
         try {
-          const decoded = codec.decode(path, value);
+          const decoded = codec.decode(storedAt, value);
           return added(path, projectedRows(projection, path, decoded, partsOf(path)));
         } catch (error) {
           // One record must not keep the table from being built for all others.
-          this.#records.reportUnprojected(path, error);
+          this.#records.reportUnprojected(storedAt, error);
           damaged.add(path);
           return [];
         }
@@ -238,14 +245,16 @@ export class Projector {
     const [first, last] = [page[0], page.at(-1)];
     if (first === undefined || last === undefined) return () => NO_PARTS;
     for (const [name, { prefix, codec }] of Object.entries(parts)) {
-      const range = {
-        from: prefix + keyOf(first.path),
-        to: firstAfter(prefix + keyOf(last.path)),
-      };
-      const onDamaged = () => undefined;
-      const records = await this.#records.scan(range, Number.POSITIVE_INFINITY, { onDamaged });
-      for (const { path, value } of records) {
-        const decoded = await unlessDamaged(decode(codec, path, value));
+      const rangeOf = (place: string): PathRange => ({
+        from: place + keyOf(first.path),
+        to: firstAfter(place + keyOf(last.path)),
+      });
+      const records = await this.#scan(prefix, rangeOf, {
+        limit: Number.POSITIVE_INFINITY,
+        onDamaged: () => undefined,
+      });
+      for (const { path, storedAt, value } of records) {
+        const decoded = await unlessDamaged(decode(codec, storedAt, value));
         const key = path.slice(prefix.length);
         if (decoded !== undefined) found.set(key, { ...found.get(key), [name]: decoded });
       }
@@ -254,17 +263,60 @@ export class Projector {
   }
 
   async *#pagesOf(
-    { source }: Projection,
+    { source: { prefix } }: Projection,
     onDamaged?: (path: string) => void,
-  ): AsyncIterable<readonly StoredRecord[]> {
-    for (let after: string | undefined; ; ) {
-      const range = rangeBelow(source.prefix, after);
-      const page = await this.#records.scan(range, REBUILD_PAGE, onDamaged && { onDamaged });
-      if (page.length === 0) return;
+  ): AsyncIterable<readonly PlacedRecord[]> {
+    for (let after = ''; ; ) {
+      const rangeOf = (place: string): PathRange =>
+        rangeBelow(place, after === '' ? undefined : place + after);
+      const limit = REBUILD_PAGE;
+      const page = await this.#scan(prefix, rangeOf, { limit, ...(onDamaged && { onDamaged }) });
+      const last = page.at(-1);
+      if (last === undefined) return;
       yield page;
-      after = page.at(-1)?.path;
+      after = last.path.slice(prefix.length);
     }
   }
+
+  /**
+   * Records of a collection by their current paths, also those that are still at the former place of their kind.
+   * @param rangeOf the range at each of the two places, whose prefix it is given
+   */
+  async #scan(
+    prefix: string,
+    rangeOf: (place: string) => PathRange,
+    { limit, onDamaged }: PageOptions,
+  ): Promise<readonly PlacedRecord[]> {
+    const placed = async (place: string): Promise<readonly PlacedRecord[]> => {
+      const records = await this.#records.scan(
+        rangeOf(place),
+        limit,
+        onDamaged && { onDamaged: (path) => onDamaged(currentPath(path)) },
+      );
+      return records.map(({ path, value, version }) => ({
+        path: currentPath(path),
+        storedAt: path,
+        value,
+        version,
+      }));
+    };
+    const records = await placed(prefix);
+    const former = formerPath(prefix);
+    if (former === undefined) return records;
+    return [...records, ...(await placed(former))]
+      .sort((a, b) => comparePaths(a.path, b.path))
+      .slice(0, limit);
+  }
+}
+
+/** A record under its current path, which is not where it is stored before its kind has moved. */
+interface PlacedRecord extends StoredRecord {
+  readonly storedAt: string;
+}
+
+interface PageOptions {
+  readonly limit: number;
+  readonly onDamaged?: (path: string) => void;
 }
 
 /** Rows of one record, by projection. */

@@ -8,6 +8,7 @@ import type { Clock } from '@keelson/clock';
 import { hasCode, isDamage } from '@keelson/errors';
 import { callInSpan } from '@keelson/logging/spans';
 import type { Backend, Batch } from '../backend.ts';
+import { currentPath } from '../collections/moves.ts';
 import { type Projector, type RecordRows, withRows } from '../projections/projector.ts';
 import type { RecordReader } from '../reading/record-reader.ts';
 import { digestRecord, treeTypeOf } from '../records/record-digest.ts';
@@ -194,7 +195,7 @@ export class CommitQueue {
           own.set(path, stored && (await reader.decryptValue(path, stored)));
         } catch (error) {
           if (!isDamage(error)) throw error;
-          rows.set(path, undefined);
+          rows.set(currentPath(path), undefined);
         }
     }
     const read = async (path: string): Promise<Uint8Array | undefined> => {
@@ -209,7 +210,7 @@ export class CommitQueue {
       } catch (error) {
         if (values.has(path)) throw error;
         reader.reportUnprojected(path, error);
-        rows.set(path, undefined);
+        rows.set(currentPath(path), undefined);
       }
     return rows;
   }
