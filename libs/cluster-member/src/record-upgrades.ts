@@ -2,7 +2,7 @@
 import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replication';
 import type { ClosedScopes, WriteGate } from '@keelson/replication';
 import type { RpcService } from '@keelson/rpc';
-import { type RecordScope, rewriteOlder, type Store } from '@keelson/storage';
+import { findUnfinished, type RecordScope, rewriteOlder, type Store } from '@keelson/storage';
 
 type RecordUpgradesRpc = Pick<
   RpcService<typeof ReplicationMemberDefinition>,
@@ -22,7 +22,8 @@ const WORK_MS = 500;
 export const recordUpgradesRpc = (store: Store, gate: WriteGate): RecordUpgradesRpc => ({
   pendingUpgrades: async () => {
     await store.requireUsable();
-    return { kinds: [...store.pendingUpgrades()] };
+    const unfinished = await findUnfinished(store, WRITABLE[gate.closed]);
+    return { kinds: [...new Set([...store.pendingUpgrades(), ...unfinished])] };
   },
   upgradeRecords: async ({ after: start }) => {
     if (start === '' && store.pendingUpgrades().length > 0) await store.raiseVersions();

@@ -218,7 +218,10 @@ export interface PendingUpgradesRequest {
 }
 
 export interface PendingUpgradesResponse {
-  /** Scopes and name of each, such as "shared/variables". */
+  /**
+   * Scopes and name of each, such as "shared/variables". An index that was added later is "shared/variables~name", and
+   * the former place of a kind that has moved has its former name.
+   */
   kinds: string[];
 }
 
