@@ -134,6 +134,21 @@ const refusalOf = async (dataFolder: string): Promise<string> => {
   }
 };
 
+const NEWER_RECORDS = {
+  sys: { 'shared/policies': 99 },
+  pki: { 'shared,local/mounts/*/roles': 99 },
+  workspace: { 'shared/organizations': 99 },
+} as const;
+
+/** Changes a store and ends as if killed, so that the change is in its log. */
+const changeHead = (file: string, change: string): void => {
+  const database = new DatabaseSync(file);
+  database.exec(`UPDATE head SET ${change}`);
+  const files = withLogs(file).map((one) => [one, readFileSync(one)] as const);
+  database.close();
+  for (const [one, content] of files) writeFileSync(one, content);
+};
+
 describe('a data folder in which', () => {
   const remove =
     (...names: readonly string[]) =>
@@ -174,16 +189,21 @@ describe('a data folder in which', () => {
         ],
         [
           `${name} is of another format`,
-          (folder: string) => {
-            const database = new DatabaseSync(join(folder, name));
-            database.exec('UPDATE head SET format = 99');
-            // Ended as if killed: the change is in the log.
-            const files = withLogs(join(folder, name)).map(
-              (file) => [file, readFileSync(file)] as const,
-            );
-            database.close();
-            for (const [file, content] of files) writeFileSync(file, content);
-          },
+          (folder: string) => changeHead(join(folder, name), 'format = 99'),
+          name,
+        ],
+        [
+          `${name} is of an older format`,
+          (folder: string) => changeHead(join(folder, name), 'format = 0'),
+          name,
+        ],
+        [
+          `${name} has records of a newer version`,
+          (folder: string) =>
+            changeHead(
+              join(folder, name),
+              `record_versions = '${JSON.stringify(NEWER_RECORDS[service])}'`,
+            ),
           name,
         ],
       ] as const;

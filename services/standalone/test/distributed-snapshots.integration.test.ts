@@ -17,6 +17,7 @@ import {
 import { type DistributedCluster, startDistributed } from '@keelson/testkit/distributed-cluster';
 import { until } from '@keelson/testkit/replication-cluster';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { REFUSED_SNAPSHOTS } from './refused-snapshots.ts';
 
 let folder: TemporaryDirectory;
 let postgres: PostgresServer;
@@ -271,7 +272,9 @@ describe('a restoration on PostgreSQL that is killed', () => {
   let killed: DistributedCluster;
   let url: string;
   let snapshot: Uint8Array;
+  let foreignSnapshot: Uint8Array;
   beforeAll(async () => {
+    foreignSnapshot = await take(single.http, single.rootToken);
     killed = await startDistributed({ postgres, redisUrl: `${redis.url}/2`, name: 'killed' });
     url = killed.urls[0] ?? '';
     await until(
@@ -363,12 +366,22 @@ describe('a restoration on PostgreSQL that is killed', () => {
     expect(await findRole(url, killed.token, 'kept')).toBe(200);
   });
 
-  test('a refused file leaves no pages behind', async () => {
-    const refused = await call(url, killed.token, 'POST', SNAPSHOT, snapshot.slice(0, -64));
-    expect(refused.status).toBe(400);
-    for (const database of [sysDatabase, pkiDatabase, workspaceDatabase])
-      expect(await stagedIn(database)).toBe(0);
-  });
+  test.for(REFUSED_SNAPSHOTS)(
+    'a snapshot %s is refused, changes nothing and leaves no pages behind',
+    async ([, make, text]) => {
+      await createRole(url, killed.token, 'unchanged');
+      const own = await take(url, killed.token);
+      const body = make({ own, foreign: foreignSnapshot });
+      const refused = await call(url, killed.token, 'POST', SNAPSHOT, body);
+      expect([refused.status, await refused.json()]).toEqual([
+        400,
+        { errors: [expect.stringContaining(text)] },
+      ]);
+      expect(await findRole(url, killed.token, 'unchanged')).toBe(200);
+      for (const database of [sysDatabase, pkiDatabase, workspaceDatabase])
+        expect(await stagedIn(database)).toBe(0);
+    },
+  );
 });
 
 test('the databases are examined by the command line', async () => {
