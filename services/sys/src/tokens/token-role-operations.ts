@@ -38,4 +38,4 @@ export const deleteRole = async (
 ): Promise<void> => context.store.transact((tx) => roles.delete(tx, keyOf(namespaceId, name)));
 
 export const listRoles = (context: TokenContext, namespaceId: string): Promise<readonly string[]> =>
-  context.store.list(roles.path(`${namespaceId}/`));
+  roles.keys(context.store, [namespaceId]);
