@@ -2,9 +2,9 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 
 interface Snapshots {
-  /** Of the cluster itself. */
+  /** A snapshot of the cluster itself. */
   readonly own: Uint8Array;
-  /** Of a cluster with other keys. */
+  /** A snapshot of a cluster with other keys. */
   readonly foreign: Uint8Array;
 }
 

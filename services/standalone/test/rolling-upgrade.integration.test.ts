@@ -1,14 +1,13 @@
 /**
  * A release and the next one (`next-release/`): rolled out, rolled back, rolled out again and finished, on two
- * replicas of each service with PostgreSQL while clients write, with a standalone DR secondary on SQLite, and on the
- * golden stores.
+ * replicas of each service with PostgreSQL while clients write, with a standalone DR secondary on SQLite, in one process
+ * with SQLite and a performance secondary, and on the golden stores.
  */
 import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import {
-  findBroken,
   type NatsServer,
   type PostgresServer,
   type RedisServer,
@@ -18,12 +17,13 @@ import {
   startRedis,
   type TemporaryDirectory,
   temporaryDirectory,
-  WriteLedger,
 } from '@keelson/testkit';
 import { type DistributedCluster, startDistributed } from '@keelson/testkit/distributed-cluster';
 import {
   attach,
   type Cluster,
+  generateRoot,
+  type Kind,
   startCluster,
   until,
   untilEqual,
@@ -33,11 +33,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { goldenCalls } from './golden/golden-calls.ts';
 import { writeToEachArea } from './golden/golden-contents.ts';
 import { DATA, goldenNames, loadAnswers, unpackGolden } from './golden/golden-stores.ts';
+import { resourceOf, UpgradeLoad } from './next-release/upgrade-load.ts';
 
 const WITHIN_MS = 600_000;
 const PRELOAD = new URL('next-release/next-release.ts', import.meta.url).href;
 const CLI = join(import.meta.dirname, '../../cli/src/main.ts');
-const POLICY = 'path "pki/*" {\n  capabilities = ["read"]\n}';
+const PERFORMANCE = 'sys/replication/performance';
 const SERVICES = ['sys', 'pki', 'workspace'] as const;
 
 type Release = 'this' | 'next';
@@ -64,6 +65,14 @@ afterAll(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
+const isSameAs =
+  (...expected: readonly string[]) =>
+  (kinds: readonly string[]): boolean =>
+    kinds.toSorted().join() === expected.join();
+
+const rootOf = async (kind: Kind, cluster: Pick<Cluster, 'status'>): Promise<string> =>
+  (await cluster.status(kind))?.merkle_root as string;
+
 const finishUpgrade = async (http: string, token: string): Promise<string> => {
   const env = { ...process.env, KEELSON_ADDR: http, KEELSON_TOKEN: token };
   const ended = await promisify(execFile)(process.execPath, [CLI, 'doctor', '--upgrade'], {
@@ -78,9 +87,7 @@ describe('a rolling upgrade of two replicas while clients write', { timeout: WIT
   let nats: NatsServer;
   let primary: DistributedCluster;
   let spare: Cluster;
-  const ledger = new WriteLedger();
-  const failures: string[] = [];
-  let stopClients: (() => Promise<void>) | undefined;
+  let load: UpgradeLoad;
 
   beforeAll(async () => {
     [postgres, redis, nats] = await Promise.all([
@@ -105,74 +112,14 @@ describe('a rolling upgrade of two replicas while clients write', { timeout: WIT
     await primary.v1('POST', 'sys/replication/dr/primary/enable');
     await attach('dr', primary, spare, 'spare');
     await untilEqual('dr', primary, spare);
-    stopClients = startClients();
+    load = new UpgradeLoad(primary);
+    load.start();
   }, WITHIN_MS);
   afterAll(async () => {
-    await stopClients?.();
+    await load?.stop();
     for (const one of [primary, spare, nats, redis, postgres])
       if (one !== undefined) await ('stop' in one ? one.stop() : one[Symbol.asyncDispose]());
   }, WITHIN_MS);
-
-  const seen = async (what: string, answer: Promise<{ status: number; body: unknown }>) => {
-    const { status, body } = await answer;
-    if (status >= 500) failures.push(`${what}: ${status} ${JSON.stringify(body)}`);
-    return status;
-  };
-  const document = (type: string, attributes: object) => ({ data: { type, attributes } });
-  const projectIds = new Map<string, string>();
-
-  /** One record of each kind that the next release changes, in turn. */
-  const write = async (key: string, turn: number): Promise<number> => {
-    switch (turn % 4) {
-      case 0:
-        return seen(key, primary.v1('POST', `sys/policies/acl/${key}`, { policy: POLICY }));
-      case 1: {
-        const role = { allow_any_name: true, key_type: 'ec' };
-        return seen(key, primary.v1('POST', `pki/roles/${key}`, role));
-      }
-      case 2: {
-        const attributes = { name: key, email: 'a@b.example' };
-        return seen(
-          key,
-          primary.api('POST', 'organizations', document('organizations', attributes)),
-        );
-      }
-      default: {
-        const path = `organizations/${key.replace(/\d+$/, String(turn - 1))}/projects`;
-        const answer = primary.api('POST', path, document('projects', { name: key }));
-        const { status, body } = await answer;
-        if (status === 201) projectIds.set(key, body.data.id);
-        return seen(key, Promise.resolve({ status, body }));
-      }
-    }
-  };
-
-  /** Keys are used once. */
-  let rounds = 0;
-
-  const startClients = () => {
-    let isStopped = false;
-    const round = rounds++;
-    const clients = ['a', 'b'].map(async (name) => {
-      for (let turn = 0; !isStopped; turn += 1) {
-        const key = `${name}${round}-${turn}`;
-        await ledger.attempt(key, () => write(key, turn));
-        await seen('list', primary.api('GET', 'organizations?page[size]=1'));
-      }
-    });
-    return async (): Promise<void> => {
-      isStopped = true;
-      await Promise.all(clients);
-    };
-  };
-
-  const writesMore = async (): Promise<void> => {
-    const { length } = ledger.acknowledged;
-    await until(
-      async () => ledger.acknowledged.length,
-      (count) => count > length + 16,
-    );
-  };
 
   /** Replaces the first replica of each service, and then the second. */
   const roll = async (release: Release): Promise<void> => {
@@ -183,74 +130,27 @@ describe('a rolling upgrade of two replicas while clients write', { timeout: WIT
           await primary.processes[service][at]?.restart();
         }),
       );
-      await writesMore();
+      await load.writesMore();
     }
   };
 
-  const namesOf = async (
-    path: string,
-    toName: (item: { readonly id: string }) => string,
-  ): Promise<readonly string[]> => {
-    const names: string[] = [];
-    for (let page: number | null = 1; page !== null; ) {
-      const { body } = await primary.api('GET', `${path}?page[size]=100&page[number]=${page}`);
-      names.push(...body.data.map(toName));
-      page = body.meta.pagination['next-page'];
-    }
-    return names;
-  };
-  const held = async (): Promise<ReadonlySet<string>> => {
-    const policies = await primary.v1('LIST', 'sys/policies/acl');
-    const roles = await primary.v1('LIST', 'pki/roles');
-    const organizations = await namesOf('organizations', ({ id }) => id);
-    const listed = await Promise.all(
-      organizations.map((name) => namesOf(`organizations/${name}/projects`, ({ id }) => id)),
-    );
-    const ids = new Set(listed.flat());
-    const projects = [...projectIds].flatMap(([key, id]) => (ids.has(id) ? [key] : []));
-    return new Set([
-      ...policies.body.data.keys,
-      ...roles.body.data.keys,
-      ...organizations,
-      ...projects,
-    ]);
-  };
-
-  const rootOf = async (cluster: Pick<Cluster, 'status'>): Promise<string> =>
-    (await cluster.status('dr'))?.merkle_root as string;
-
-  /** Compares everything that was acknowledged, the tables and the secondary while nobody writes. */
   const expectNothingLost = async (): Promise<void> => {
-    await stopClients?.();
-    try {
-      await compareAll();
-    } finally {
-      stopClients = startClients();
-    }
-  };
-
-  const compareAll = async (): Promise<void> => {
     await untilStreaming('dr', spare);
-    expect(failures).toEqual([]);
-    expect(ledger.unknown).toEqual([]);
-    expect(ledger.refused).toEqual([]);
-    const roots = { spare: [() => rootOf(primary), () => rootOf(spare)] } as const;
-    expect(await findBroken({ ledger, held: await held(), roots })).toEqual([]);
-    const { body } = await primary.v1('POST', 'sys/replication/merkle-check');
-    expect(JSON.stringify(body.data)).toContain('"corrupted_tables":[]');
-    expect(JSON.stringify(body.data)).not.toMatch(/"corrupted_tables":\["/);
+    const roots = [() => rootOf('dr', primary), () => rootOf('dr', spare)] as const;
+    expect(await load.findWrong(roots)).toEqual([]);
+    expect(load.ledger.unknown).toEqual([]);
   };
 
   let project = '';
   const projectOf = async () => (await primary.api('GET', `projects/${project}`)).body.data;
 
   test('loses nothing, refuses nobody and leaves no wrong row', async () => {
-    await writesMore();
+    await load.writesMore();
     const attributes = { name: 'described', description: 'by this release' };
     const made = await primary.api(
       'POST',
-      'organizations/a0-2/projects',
-      document('projects', attributes),
+      'organizations/a0-0/projects',
+      resourceOf('projects', attributes),
     );
     project = made.body.data.id;
     startAs('next');
@@ -258,15 +158,19 @@ describe('a rolling upgrade of two replicas while clients write', { timeout: WIT
     await untilStreaming('dr', spare);
     await roll('next');
     expect((await primary.v1('GET', 'sys/upgrade')).body.data.pending).toEqual({
-      sys: ['shared/policies'],
-      pki: ['shared,local/mounts/*/roles'],
-      workspace: expect.arrayContaining(['shared/organizations', 'shared/projects']),
+      sys: expect.toSatisfy(isSameAs('shared/policies', 'shared/token-roles')),
+      pki: expect.toSatisfy(isSameAs('local/acme/*/eab', 'shared,local/mounts/*/roles')),
+      workspace: expect.arrayContaining([
+        'shared/organizations',
+        'shared/projects',
+        'shared/teams',
+      ]),
     });
     await expectNothingLost();
   });
 
   test('is rolled back, and the release before finds every record as it knows it', async () => {
-    const renamed = document('projects', { name: 'renamed by the next' });
+    const renamed = resourceOf('projects', { name: 'renamed by the next' });
     expect((await primary.api('PATCH', `projects/${project}`, renamed)).status).toBe(200);
     await roll('this');
     await spare.restart();
@@ -287,7 +191,7 @@ describe('a rolling upgrade of two replicas while clients write', { timeout: WIT
       expect(out).toMatch(new RegExp(`${service} +\\d+ records +[1-9]\\d* rewritten`));
     const { body } = await primary.v1('GET', 'sys/upgrade');
     expect(body.data.pending).toEqual({ sys: [], pki: [], workspace: [] });
-    await writesMore();
+    await load.writesMore();
     await expectNothingLost();
     // All are rewritten already.
     const again = await finishUpgrade(primary.urls[0] ?? '', primary.token);
@@ -295,6 +199,92 @@ describe('a rolling upgrade of two replicas while clients write', { timeout: WIT
     startAs('this');
     await expect(primary.processes.workspace[0]?.restart()).rejects.toThrow('another version');
     await expectNothingLost();
+  });
+});
+
+describe('an upgrade of one process with SQLite while clients write', {
+  timeout: WITHIN_MS,
+}, () => {
+  let nats: NatsServer;
+  let primary: Cluster;
+  let branch: Cluster;
+  let load: UpgradeLoad;
+
+  beforeAll(async () => {
+    startAs('this');
+    nats = await startNats({ jetstream: true });
+    [primary, branch] = await Promise.all([startCluster(nats.url), startCluster(nats.url)]);
+    await primary.v1('POST', 'sys/mounts/pki', { type: 'pki' });
+    await primary.v1('POST', `${PERFORMANCE}/primary/enable`, {});
+    await attach('performance', primary, branch, 'branch');
+    branch.token = await generateRoot(branch, primary.shares);
+    await untilEqual('performance', primary, branch);
+    load = new UpgradeLoad(primary);
+    load.start();
+  }, WITHIN_MS);
+  afterAll(async () => {
+    await load?.stop();
+    for (const one of [primary, branch, nats])
+      if (one !== undefined) await ('stop' in one ? one.stop() : one[Symbol.asyncDispose]());
+  }, WITHIN_MS);
+
+  const restartBoth = async (release: Release): Promise<void> => {
+    startAs(release);
+    const clusters = release === 'next' ? [branch, primary] : [primary, branch];
+    for (const cluster of clusters) {
+      await load.writesMore();
+      await cluster.restart();
+    }
+    await load.writesMore();
+  };
+  const expectNothingLost = async (): Promise<void> => {
+    await untilStreaming('performance', branch);
+    const roots = [
+      () => rootOf('performance', primary),
+      () => rootOf('performance', branch),
+    ] as const;
+    expect(await load.findWrong(roots)).toEqual([]);
+  };
+  const pendingOf = async (
+    cluster: Cluster,
+  ): Promise<Readonly<Record<string, readonly string[]>>> =>
+    (await cluster.v1('GET', 'sys/upgrade')).body.data.pending;
+
+  test('loses nothing, is taken back, and is made again', async () => {
+    await restartBoth('next');
+    await expectNothingLost();
+    await restartBoth('this');
+    await expectNothingLost();
+    await restartBoth('next');
+    await expectNothingLost();
+    expect(load.ledger.acknowledged.length).toBeGreaterThan(9 * 24);
+  });
+
+  test('is finished on the secondary first, which says after its promotion what is left', async () => {
+    await finishUpgrade(branch.process().http, branch.token);
+    expect(await pendingOf(branch)).toEqual({ sys: [], pki: [], workspace: [] });
+    await load.writesMore();
+    await expectNothingLost();
+    await load.stop();
+    await untilEqual('performance', primary, branch);
+    expect((await primary.v1('POST', `${PERFORMANCE}/primary/demote`)).status).toBe(200);
+    await until(
+      () => branch.v1('POST', `${PERFORMANCE}/secondary/promote`),
+      ({ status }) => status === 200,
+    );
+    const pending = await until(
+      () => pendingOf(branch),
+      ({ workspace }) => workspace !== undefined && workspace.length > 0,
+    );
+    expect(pending).toEqual({
+      sys: ['shared/token-roles'],
+      pki: [],
+      workspace: expect.toSatisfy(
+        isSameAs('shared/projects', 'shared/teams', 'shared/teams~initial'),
+      ),
+    });
+    await finishUpgrade(branch.process().http, branch.token);
+    expect(await pendingOf(branch)).toEqual({ sys: [], pki: [], workspace: [] });
   });
 });
 

@@ -1,5 +1,5 @@
 /**
- * The kinds of records that the next release stores in another shape. Its own code is that of today, so each record is
+ * The kinds of records that the next release stores in another shape or at another place. Its own code is that of today, so each record is
  * brought back to the shape of today after it has been read as version 2, and to that of version 2 before it is written.
  */
 import { type TObject, Type } from 'typebox';
@@ -26,7 +26,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
     up: (older) => ({ ...older, region: 'none' }),
     down: (newer) => without(newer, 'region'),
   },
-  // workspace: a field is removed; three tables follow from these records
+  // workspace: a field is removed, and the kind moves; three tables follow from these records
   projects: {
     shape: (before) => Type.Object(propertiesWithout(before, 'description')),
     up: (older) => without(older, 'description'),
@@ -50,6 +50,45 @@ const CHANGES: Readonly<Record<string, Change>> = {
       text: [firstLine, ...(others as readonly string[])].join('\n'),
     }),
   },
+};
+
+/** Other places, by the former ones. */
+const MOVES: Readonly<Record<string, string>> = {
+  // workspace: owned by an organization, owners themselves, with indexes
+  projects: 'groups-of-workspaces',
+  teams: 'groups-of-users',
+  // pki: of each mount
+  'acme/*/eab': 'acme/*/unbound-keys',
+  // sys: of each namespace
+  'token-roles': 'roles-of-tokens',
+};
+
+/** Indexes that the next release adds. */
+const LATER_INDEXES: Readonly<Record<string, object>> = {
+  teams: {
+    name: 'initial',
+    since: 2,
+    values: ({ name }: { readonly name: string }) => [name.slice(0, 1)],
+  },
+};
+
+const unchanged = (record: VersionedRecord): VersionedRecord => record;
+
+/** Called with the arguments of a declaration of many records. @returns those of the next release */
+export const nextPlace = (
+  name: string,
+  options: object,
+  index?: readonly unknown[],
+): readonly [name: string, options: object, index: readonly unknown[] | undefined] => {
+  const moved = MOVES[name];
+  if (moved === undefined) return [name, options, index];
+  const later = LATER_INDEXES[name];
+  const upgrades = { 2: { up: unchanged, down: unchanged } };
+  return [
+    moved,
+    { ...options, version: 2, upgrades, moved: { from: name, in: 2 } },
+    index && (later === undefined ? index : [...index, later]),
+  ];
 };
 
 /** Called in place of `codecOf` of `collections/collection.ts`. */

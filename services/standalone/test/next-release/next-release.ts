@@ -23,7 +23,17 @@ const EDITS: readonly Edit[] = [
   {
     file: '/libs/storage/src/collections/collection.ts',
     from: 'import type { TSchema }',
-    to: `import { nextCodec } from '${KINDS}'; import type { TSchema }`,
+    to: `import { nextCodec, nextPlace } from '${KINDS}'; import type { TSchema }`,
+  },
+  {
+    file: '/libs/storage/src/collections/collection.ts',
+    from: 'const { at, facts } = placesOf(name, { scopes: [scope], ...options });',
+    to: '[name, options, index] = nextPlace(name, options, index); const { at, facts } = placesOf(name, { scopes: [scope], ...options });',
+  },
+  {
+    file: '/libs/storage/src/collections/collection.ts',
+    from: 'const { at, facts } = placesOf(name, options);',
+    to: '[name, options] = nextPlace(name, options); const { at, facts } = placesOf(name, options);',
   },
   { file: '/libs/runtime/src/version.ts', from: "'0.1.0'", to: "'0.2.0'" },
 ];
