@@ -202,6 +202,8 @@ export type RepositoryWorkEnd =
       readonly 'error-message': string;
       /** Another attempt would fail in the same way. */
       readonly 'is-final': boolean;
+      /** The work ended the process that did it. */
+      readonly 'worker-died': boolean;
     };
 
 export class ControlPlane {

@@ -1,6 +1,7 @@
 /** Work at repositories that only agents reach: commits are fetched and packed, and requests are sent. */
 import { lookup } from 'node:dns/promises';
 import { fetchCommit, RepositoryFailure } from '@keelson/repositories';
+import { WorkerDeath } from '@keelson/supervisor';
 import {
   type ControlPlane,
   type FetchOrder,
@@ -106,10 +107,17 @@ export const performRepositoryWork = async (
   } catch (error) {
     // It took too long, and waits for another agent.
     if (isGone(error)) return;
-    const message = error instanceof Error ? error.message : String(error);
+    const workerDied = error instanceof WorkerDeath;
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = workerDied ? `the worker that fetched the repository died: ${reason}` : reason;
     say(`${id} has failed: ${message}`);
-    const isFinal = error instanceof RepositoryFailure && error.isFinal;
-    const end = { status: 'errored', 'error-message': message, 'is-final': isFinal } as const;
+    if (workerDied && error.errorOutput !== '') say(error.errorOutput);
+    const end = {
+      status: 'errored',
+      'error-message': message,
+      'is-final': error instanceof RepositoryFailure && error.isFinal,
+      'worker-died': workerDied,
+    } as const;
     await controlPlane.endRepositoryWork(id, end).catch((refusal: unknown) => {
       if (!isGone(refusal)) throw refusal;
     });

@@ -123,7 +123,8 @@ export class FetchedRepository implements AsyncDisposable {
 
   async describe(folder: string, sha: string): Promise<Commit> {
     const form = '--format=%an%x00%B';
-    const args = ['--git-dir', folder, 'show', '--no-patch', form, sha];
+    // `git show` would compare all files with those of no commit, even if it shows none of them.
+    const args = ['--git-dir', folder, 'log', '--max-count=1', form, sha];
     const [author = '', message = ''] = (await runGit(this.git, ...args)).toString().split('\0');
     return { sha, author, message: message.trim().slice(0, MAX_MESSAGE_LENGTH) };
   }

@@ -94,14 +94,17 @@ export interface RunningGit {
 /** Follows in git's output where ssh has said why. */
 const AFTER_SSH = 'fatal: Could not read from remote repository.';
 
-/** The last message that git calls fatal, without the credentials. */
+/** A server writes into git's messages, and a terminal that shows one would obey its control characters. */
+const toPlain = (text: string): string => text.replaceAll(/\p{Cc}/gu, ' ');
+
+/** The last message that git calls fatal, without the credentials and control characters. */
 const toMessage = (stderr: string, { credentials }: GitOptions): string => {
   const lines = stderr.split(/\r?\n/).filter((line) => line.trim() !== '');
   const at = lines.findLastIndex((line) => /^(?:fatal|error): /.test(line));
   const message = (lines[at] === AFTER_SSH && lines[at - 1]) || (lines.at(at) ?? '');
   const shown = message.replace(/^(?:fatal|error): /, '');
   const safe = credentials === undefined ? shown : shown.replaceAll(credentials.password, '…');
-  return safe.slice(0, MAX_MESSAGE_LENGTH);
+  return toPlain(safe.slice(0, MAX_MESSAGE_LENGTH));
 };
 
 /** Its output is read by the caller. What it starts in turn ends with the group of the worker. */

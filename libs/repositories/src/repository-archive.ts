@@ -29,6 +29,31 @@ interface Place {
 const tooMuch = (what: string): RepositoryFailure =>
   new RepositoryFailure(`the repository has more than ${what}`, { isFinal: true });
 
+/** Size of a file in a line of `ls-tree --long`; zero for others. */
+const SIZE = /^\d+ blob [0-9a-f]+ +(\d+)\t/;
+
+/** @throws RepositoryFailure for a tree whose files are too many or too large together */
+const requireLimits = async (
+  { git }: FetchedRepository,
+  folder: string,
+  tree: string,
+): Promise<void> => {
+  const args = ['--git-dir', folder, 'ls-tree', '-r', '-z', '--long', '--full-tree', tree];
+  const { stdout, ended } = startGit(git, ...args);
+  let files = 0;
+  let bytes = 0;
+  let rest = '';
+  for await (const piece of stdout.setEncoding('utf8') as AsyncIterable<string>) {
+    const entries = (rest + piece).split('\0');
+    rest = entries.pop() ?? '';
+    files += entries.length;
+    for (const entry of entries) bytes += Number(SIZE.exec(entry)?.[1] ?? 0);
+    if (files > MAX_FILES) throw tooMuch(`${MAX_FILES} files`);
+    if (bytes > MAX_UNPACKED_BYTES) throw tooMuch(`${MAX_UNPACKED_BYTES} bytes of files`);
+  }
+  await ended;
+};
+
 interface Submodule {
   readonly path: string;
   readonly sha: string;
@@ -135,6 +160,8 @@ const addSubmodules = async (
         throw new RepositoryFailure(`the submodule ${path}: ${error.message}`, error);
       throw error;
     });
+    // A few trees can stand for any number of files, which an index would list.
+    await requireLimits(repository, folder, fetched);
     const at = place.prefix + path;
     await runGit(repository.git, ...inIndex, 'update-index', '--force-remove', '--', at);
     await runGit(repository.git, ...inIndex, 'read-tree', `--prefix=${at}/`, fetched);
@@ -148,35 +175,11 @@ const addSubmodules = async (
 const joinTrees = async (repository: FetchedRepository, place: Place): Promise<string> => {
   const { folder, sha } = place;
   const inIndex = ['--git-dir', folder, '--work-tree', repository.emptyFolder];
+  await requireLimits(repository, folder, sha);
   await runGit(repository.git, ...inIndex, 'read-tree', sha);
   const count = await addSubmodules(repository, place, 0);
   if (count === 0) return sha;
   return (await runGit(repository.git, ...inIndex, 'write-tree')).toString().trim();
-};
-
-/** Size of a file in a line of `ls-tree --long`; zero for others. */
-const SIZE = /^\d+ blob [0-9a-f]+ +(\d+)\t/;
-
-/** @throws RepositoryFailure for a tree whose files are too many or too large together */
-const requireLimits = async (
-  { git }: FetchedRepository,
-  folder: string,
-  tree: string,
-): Promise<void> => {
-  const args = ['--git-dir', folder, 'ls-tree', '-r', '-z', '--long', '--full-tree', tree];
-  const { stdout, ended } = startGit(git, ...args);
-  let files = 0;
-  let bytes = 0;
-  let rest = '';
-  for await (const piece of stdout.setEncoding('utf8') as AsyncIterable<string>) {
-    const entries = (rest + piece).split('\0');
-    rest = entries.pop() ?? '';
-    files += entries.length;
-    for (const entry of entries) bytes += Number(SIZE.exec(entry)?.[1] ?? 0);
-    if (files > MAX_FILES) throw tooMuch(`${MAX_FILES} files`);
-    if (bytes > MAX_UNPACKED_BYTES) throw tooMuch(`${MAX_UNPACKED_BYTES} bytes of files`);
-  }
-  await ended;
 };
 
 export interface ArchiveOptions {

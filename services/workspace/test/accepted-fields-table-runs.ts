@@ -138,6 +138,7 @@ export const RUN_FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       'answer-body': elsewhere(AGENT_WORK_TEST),
       'error-message': elsewhere(AGENT_WORK_TEST),
       'is-final': elsewhere(AGENT_WORK_TEST),
+      'worker-died': elsewhere(AGENT_WORK_TEST),
     },
   },
 };

@@ -122,6 +122,12 @@ const requireNoRequestedUrl = async (store: Store): Promise<void> => {
 const headerOf = ({ headers }: ResponseHead, wanted: string): string | undefined =>
   headers.find(({ name }) => name === wanted)?.value;
 
+/** A body of JSON, or bytes as they are. */
+const toBytes = (body: unknown): Uint8Array => {
+  if (body instanceof Uint8Array) return body;
+  return body === undefined ? new Uint8Array() : Buffer.from(JSON.stringify(body));
+};
+
 export const startHarness = async (options: HarnessOptions = {}): Promise<Harness> => {
   const folder = await temporaryDirectory();
   const clock = new ManualClock();
@@ -196,7 +202,7 @@ export const startHarness = async (options: HarnessOptions = {}): Promise<Harnes
         caller: undefined,
         principal,
       },
-      body: bufferedBody(body === undefined ? new Uint8Array() : Buffer.from(JSON.stringify(body))),
+      body: bufferedBody(toBytes(body)),
       signal: new AbortController().signal,
     });
     const bytes = Buffer.from(response.body as Uint8Array);

@@ -14,6 +14,7 @@ import {
   type RepositoryWork,
   workNameOf,
 } from '../../workspaces/model/repository-records.ts';
+import { countAttempt, endAttempt } from '../ingress/attempt-operations.ts';
 import { chooseWorkspaces } from '../ingress/fetch-choice.ts';
 import {
   type PreparedFetch,
@@ -67,7 +68,10 @@ export const failAgentWork = async (
 ): Promise<void> => {
   deleteAgentWork(tx, key, work);
   const again = await afterFailure(context, tx, work, failure);
-  if (again === undefined) return;
+  if (again === undefined) {
+    endAttempt(tx, work.organizationId, workNameOf(key));
+    return;
+  }
   const { attempts, dueAtMs } = again;
   queueAgentWork(tx, key[0], { ...work, attempts }, { dueAtMs, name: workNameOf(key) });
 };
@@ -142,6 +146,15 @@ const tryClaim = async (
       deleteAgentWork(tx, key, current);
       if (current.work.kind === 'fetch') await finishWithout(context, tx, current.work);
       return false;
+    }
+    if (current.work.kind === 'fetch') {
+      // Neither an agent that is lost nor one whose worker has died reports the end of the attempt.
+      const place = [current.organizationId, workNameOf(key)] as const;
+      const refusal = await countAttempt(tx, context, place, current.work);
+      if (refusal !== undefined) {
+        await failAgentWork(context, tx, key, current, refusal);
+        return false;
+      }
     }
     writeClaim(tx, key, current, claim);
     return true;
@@ -252,7 +265,13 @@ export type WorkEnd =
       /** The answer to a request, with the beginning of its body. */
       readonly answer: { readonly status: number; readonly text: string } | undefined;
     }
-  | { readonly status: 'errored'; readonly message: string; readonly isFinal: boolean };
+  | {
+      readonly status: 'errored';
+      readonly message: string;
+      readonly isFinal: boolean;
+      /** Whether the work ended the process that did it. */
+      readonly workerDied: boolean;
+    };
 
 const finishAgentFetch = async (
   context: VcsContext,
@@ -304,23 +323,26 @@ export const endWork = async (
   end: WorkEnd,
 ): Promise<void> => {
   const { store } = context;
-  const fail = (failure: RepositoryFailure): Promise<void> =>
+  const fail = (failure: RepositoryFailure, isDeath: boolean): Promise<void> =>
     store.transact(async (tx) => {
       const { key, work } = await requireOwnWork(tx, principal, claimId);
+      if (!isDeath) endAttempt(tx, work.organizationId, workNameOf(key));
       await failAgentWork(context, tx, key, work, failure);
     });
   if (end.status === 'errored') {
-    await fail(new RepositoryFailure(end.message, end));
+    await fail(new RepositoryFailure(end.message, end), end.workerDied);
+    if (end.workerDied) context.workerCounters.deaths.inc();
     return;
   }
   try {
     await store.transact(async (tx) => {
       const claimed = await requireOwnWork(tx, principal, claimId);
+      endAttempt(tx, claimed.work.organizationId, workNameOf(claimed.key));
       deleteAgentWork(tx, claimed.key, claimed.work);
       await finishWork(context, tx, claimed, end.answer);
     });
   } catch (error) {
     if (!(error instanceof RepositoryFailure)) throw error;
-    await fail(error);
+    await fail(error, false);
   }
 };

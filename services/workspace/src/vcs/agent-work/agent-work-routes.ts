@@ -40,6 +40,7 @@ const END = resourceBody(
     'answer-body': Type.Optional(Type.String({ maxLength: MAX_ANSWER_BYTES })),
     'error-message': Type.Optional(Type.String({ maxLength: 2000 })),
     'is-final': Type.Optional(Type.Boolean()),
+    'worker-died': Type.Optional(Type.Boolean()),
   }),
 );
 
@@ -100,6 +101,7 @@ export const agentWorkRoutes = (context: VcsContext): readonly Route[] => [
                 status: 'errored',
                 message: given['error-message'] ?? 'the agent has given no reason',
                 isFinal: given['is-final'] ?? false,
+                workerDied: given['worker-died'] ?? false,
               }
             : {
                 status: 'finished',

@@ -7,7 +7,8 @@ import { agentPoolRecords } from '../../workspaces/model/agent-pool-records.ts';
 import { agentRecords } from '../../workspaces/model/agent-records.ts';
 import { SILENT_AFTER_MS } from '../../workspaces/model/domain/agent.ts';
 import type { AgentPool } from '../../workspaces/model/domain/agent-pool.ts';
-import { dueAtMsOf } from '../../workspaces/model/repository-records.ts';
+import { dueAtMsOf, workNameOf } from '../../workspaces/model/repository-records.ts';
+import { endAttempt } from '../ingress/attempt-operations.ts';
 import {
   type AgentWork,
   type AgentWorkKey,
@@ -43,8 +44,10 @@ const recordMissed = async (
   const pool = await agentPoolRecords.find(tx, poolId);
   const problem = `no agent of the pool ${pool?.name ?? poolId}, through which the provider is reached, has taken the work`;
   await recordFailure(context, tx, queued.work, problem, isLast);
-  if (isLast) deleteAgentWork(tx, key, queued);
-  else agentWork.write(tx, key, { ...queued, isMissed: true });
+  if (isLast) {
+    endAttempt(tx, queued.organizationId, workNameOf(key));
+    deleteAgentWork(tx, key, queued);
+  } else agentWork.write(tx, key, { ...queued, isMissed: true });
 };
 
 const lookAfter = async (
@@ -88,6 +91,8 @@ export const expireAgentWork = async (
 export const removeWorkOf = async (tx: Transaction, { id }: AgentPool): Promise<void> => {
   for (const name of await agentWork.keys(tx, [id])) {
     const work = await agentWork.find(tx, id, name);
-    if (work !== undefined) deleteAgentWork(tx, [id, name], work);
+    if (work === undefined) continue;
+    endAttempt(tx, work.organizationId, workNameOf([id, name]));
+    deleteAgentWork(tx, [id, name], work);
   }
 };

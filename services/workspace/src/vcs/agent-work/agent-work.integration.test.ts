@@ -278,6 +278,48 @@ describe('work that no agent does', () => {
     expect(await end(taken.id, { status: 'errored', 'is-final': true })).toBe(204);
   });
 
+  test('is given up after three agents that were lost with it, or whose workers died', async () => {
+    const { id } = await connect({ 'queue-all-runs': true });
+    const death = {
+      status: 'errored',
+      'error-message': 'the worker died: by the signal SIGKILL',
+      'worker-died': true,
+    };
+    expect(await end((await claim()).data.id, death)).toBe(204);
+    harness.clock.advance(5000);
+    expect((await claim()).status).toBe(200);
+    harness.clock.advance(MINUTE_MS);
+    await harness.runUpkeep();
+    harness.clock.advance(MINUTE_MS / 2);
+    expect(await end((await claim(otherAgentId)).data.id, death)).toBe(204);
+    expect((await repositoryOf(id))['problem']).toBe(death['error-message']);
+    harness.clock.advance(10 * MINUTE_MS);
+    expect((await claim()).status).toBe(204);
+    expect((await repositoryOf(id))['problem']).toBe(
+      'it was given up after 3 attempts, each of which ended the process that made it',
+    );
+    const metrics = await harness.registry.metrics();
+    expect(metrics).toContain('keelson_worker_deaths_total 2');
+    expect(metrics).toContain('keelson_work_given_up_total 1');
+    // A newer push is other work.
+    await push(id);
+    await fetchAs();
+    expect((await repositoryOf(id))['problem']).toBeNull();
+    await discard(id);
+  });
+
+  test('that an agent reports as failed, and not as a death, is not given up after three attempts', async () => {
+    const { id } = await connect();
+    for (let attempt = 1; attempt <= 4; attempt += 1) {
+      const { data } = await claim();
+      expect(await end(data.id, { status: 'errored', 'error-message': `${attempt}` })).toBe(204);
+      expect((await repositoryOf(id))['problem']).toBe(`${attempt}`);
+      harness.clock.advance(60 * MINUTE_MS);
+    }
+    await fetchAs();
+    expect((await repositoryOf(id))['problem']).toBeNull();
+  });
+
   test('is one piece for all pushes to a branch, until an agent takes it', async () => {
     const { id } = await connect();
     await fetchAs();

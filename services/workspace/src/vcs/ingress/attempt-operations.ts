@@ -10,31 +10,48 @@ import { type WorkKey, workNameOf } from '../../workspaces/model/repository-reco
 import type { VcsContext } from '../seams/vcs-context.ts';
 import type { FetchWork } from './ingress-operations.ts';
 
-/** Stores that an attempt begins. @throws RepositoryFailure after as many attempts whose end nobody reported */
-export const beginAttempt = async (
-  { store, workerCounters }: VcsContext,
-  key: WorkKey,
+/** Work by its organization and its name, wherever it is queued. */
+type NamedWork = readonly [organizationId: string, name: string];
+
+/**
+ * Stores that an attempt begins.
+ * @returns why it must not begin, after as many attempts whose end nobody reported
+ */
+export const countAttempt = async (
+  tx: Transaction,
+  { workerCounters }: VcsContext,
+  place: NamedWork,
   { deliveryKey }: FetchWork,
-  options: TransactOptions,
-): Promise<void> => {
-  const [organizationId] = key;
-  const name = workNameOf(key);
-  const deaths = await store.transact(async (tx) => {
-    const stored = await unendedAttempts.find(tx, organizationId, name);
-    // A newer event under this name is other work.
-    const counted = stored?.deliveryKey === deliveryKey ? stored.deaths : 0;
-    if (counted < MAX_DEATHS)
-      unendedAttempts.write(tx, [organizationId, name], { deliveryKey, deaths: counted + 1 });
-    return counted;
-  }, options);
-  if (deaths < MAX_DEATHS) return;
+): Promise<RepositoryFailure | undefined> => {
+  const stored = await unendedAttempts.find(tx, ...place);
+  // A newer event under this name is other work.
+  const deaths = stored?.deliveryKey === deliveryKey ? stored.deaths : 0;
+  if (deaths < MAX_DEATHS) {
+    unendedAttempts.write(tx, place, { deliveryKey, deaths: deaths + 1 });
+    return undefined;
+  }
   workerCounters.givenUp.inc();
-  throw new RepositoryFailure(
+  return new RepositoryFailure(
     `it was given up after ${deaths} attempts, each of which ended the process that made it`,
     { isFinal: true },
   );
 };
 
+/** Stores that an attempt begins. @throws RepositoryFailure after as many attempts whose end nobody reported */
+export const beginAttempt = async (
+  context: VcsContext,
+  key: WorkKey,
+  work: FetchWork,
+  options: TransactOptions,
+): Promise<void> => {
+  const place: NamedWork = [key[0], workNameOf(key)];
+  const refusal = await context.store.transact(
+    (tx) => countAttempt(tx, context, place, work),
+    options,
+  );
+  if (refusal !== undefined) throw refusal;
+};
+
 /** Takes the count back: the end of the attempt was reported, or the work is given up. */
-export const endAttempt = (tx: Transaction, key: WorkKey): void =>
-  unendedAttempts.delete(tx, key[0], workNameOf(key));
+export const endAttempt = (tx: Transaction, ...place: NamedWork): void =>
+  unendedAttempts.delete(tx, ...place);

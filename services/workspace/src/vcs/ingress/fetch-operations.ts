@@ -16,6 +16,7 @@ import {
   repositoryWork,
   repositoryWorkspaces,
   type WorkKey,
+  workNameOf,
 } from '../../workspaces/model/repository-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import type { CommitArchive } from '../model/commit-archive.ts';
@@ -147,7 +148,7 @@ export const fetchRepository = async (
       : await fetchAndStore(context, work, prepared, prepared.request);
   await context.store.transact(async (tx: Transaction) => {
     // If a newer event has taken its place meanwhile, the work is still to be done.
-    endAttempt(tx, key);
+    endAttempt(tx, key[0], workNameOf(key));
     const queued = await repositoryWork.find(tx, ...key);
     if (queued?.work.kind === 'fetch' && queued.work.deliveryKey === work.deliveryKey)
       repositoryWork.delete(tx, ...key);

@@ -11,13 +11,15 @@
  * | has a submodule at no address            | `vcs-repo.problem` names it                                 |
  * | answers with an odd status or header     | `vcs-repo.problem`                                          |
  * | ends the worker that fetches, each time  | problem, and after three deaths an errored run              |
+ *
+ * `hostile-answers` and `hostile-repositories` have the attempts that leave no trace but the problem.
  */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Store } from '@keelson/storage';
 import { afterAll, beforeEach, expect, test } from 'vitest';
+import { findFetchWorkers } from '../../../test/fetch-workers.ts';
 import { startRepositoryHarness } from '../../../test/repository-harness.ts';
 import { unendedAttempts } from '../../workspaces/model/repository-attempt-records.ts';
 
@@ -158,22 +160,6 @@ test.for([
   expect((await repositoryOf(id))['problem']).toContain(reason);
 });
 
-/** The workers of this process that fetch. */
-const findWorkers = (): readonly number[] =>
-  readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => {
-      try {
-        const parent = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[1];
-        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-        return parent === String(process.pid) && command.includes('fetch-worker');
-      } catch {
-        // It has ended.
-        return false;
-      }
-    })
-    .map(Number);
-
 /** As stored: one number for each fetch whose end nobody has reported. */
 const countDeaths = async (store: Store): Promise<readonly (number | undefined)[]> => {
   const found: (number | undefined)[] = [];
@@ -197,7 +183,7 @@ test('a repository that ends its worker each time is given up after three deaths
   provider.beforeGit = (_request, response) => {
     void countDeaths(control.store).then((deaths) => {
       counted.push(deaths);
-      for (const pid of findWorkers()) process.kill(pid, 'SIGKILL');
+      for (const pid of findFetchWorkers()) process.kill(pid, 'SIGKILL');
       response.destroy();
     });
     return true;

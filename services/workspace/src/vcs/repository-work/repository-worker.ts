@@ -80,7 +80,7 @@ const postpone = (
   const failure = toFailure(context, error);
   return context.store.transact(async (tx) => {
     // A death stays counted; everything else is the reported end of an attempt.
-    if (!(error instanceof WorkerDeath)) endAttempt(tx, key);
+    if (!(error instanceof WorkerDeath)) endAttempt(tx, key[0], workNameOf(key));
     const queued = await repositoryWork.find(tx, ...key);
     if (queued === undefined) return;
     repositoryWork.delete(tx, ...key);
