@@ -1,4 +1,4 @@
-import { gzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
 import { describe, expect, test } from 'vitest';
 import { archiveOf } from '../../../test/configuration-archive.ts';
@@ -50,6 +50,13 @@ describe('the README of a configuration', () => {
     expect(await findReadme(inPieces(gzipSync('not a tar file')), '')).toBeNull();
     const whole = await archiveOf({ 'README.md': 'x'.repeat(5000) });
     expect(await findReadme(inPieces(whole.subarray(0, 40)), '')).toBeNull();
+    const entry = gunzipSync(await archiveOf({ 'a.tf': '' })).subarray(0, 512);
+    const many = Array.from({ length: 66_000 }, () => entry);
+    const behind = gunzipSync(await archiveOf({ 'readme.md': 'x' }));
+    const packed = (entries: readonly Buffer[]) =>
+      inPieces(gzipSync(Buffer.concat([...entries, behind])), 65_536);
+    expect(await findReadme(packed(many.slice(0, 1000)), '')).toBe('x');
+    expect(await findReadme(packed(many), '')).toBeNull();
     const large = { 'a.bin': Buffer.alloc(33 * 1024 * 1024), 'readme.md': 'x' };
     expect(await findReadme(inPieces(await archiveOf(large), 65_536), '')).toBeNull();
   });
