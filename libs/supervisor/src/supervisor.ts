@@ -13,7 +13,7 @@ import { createInterface } from 'node:readline';
 import { type Readable, Transform, type Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { guarded } from '@keelson/errors';
-import { discardFolder } from './discard-folder.ts';
+import { discardFolder, sweepFolders } from './discard-folder.ts';
 import { measureGroup } from './group-usage.ts';
 import { type FromWorker, type ToWorker, toLine } from './messages.ts';
 
@@ -237,6 +237,20 @@ const follow = async (
   return { result, fault, excess, ended, errorOutput };
 };
 
+const FOLDER_PREFIX = 'keelson-worker-';
+/** Longer than any worker works. */
+const ABANDONED_AFTER_MS = 86_400_000;
+const SWEEP_EVERY_MS = 3_600_000;
+let sweptAtMs = Number.NEGATIVE_INFINITY;
+
+/** Removes folders whose supervisor and worker were killed together, and those that could not be removed before. */
+const sweepAbandoned = async (): Promise<void> => {
+  const nowMs = performance.now();
+  if (nowMs - sweptAtMs < SWEEP_EVERY_MS) return;
+  sweptAtMs = nowMs;
+  await sweepFolders(tmpdir(), FOLDER_PREFIX, ABANDONED_AFTER_MS);
+};
+
 /**
  * Starts a worker for one task, and waits for its end.
  * @param program a file that calls `serveTask` of `@keelson/supervisor/worker`
@@ -248,7 +262,8 @@ export const superviseTask = async (
   task: unknown,
   supervised: Supervised,
 ): Promise<unknown> => {
-  const folder = await mkdtemp(join(tmpdir(), 'keelson-worker-'));
+  await sweepAbandoned();
+  const folder = await mkdtemp(join(tmpdir(), FOLDER_PREFIX));
   try {
     const child = startProcess(program, folder, supervised.limits);
     const { result, fault, excess, ended, errorOutput } = await follow(

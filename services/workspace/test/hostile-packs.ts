@@ -98,7 +98,7 @@ export const packet = (text: string | Buffer): Buffer => {
 export const FLUSH = Buffer.from('0000');
 
 /** The answer to the first request of a fetch. @param branch the target of HEAD, which may be no name at all */
-export const advertisement = (tip: string, branch = 'refs/heads/main'): Buffer =>
+const advertisement = (tip: string, branch = 'refs/heads/main'): Buffer =>
   Buffer.concat([
     packet('# service=git-upload-pack\n'),
     FLUSH,
