@@ -5,7 +5,7 @@
 #     | kubectl create -n keelson -f -
 #
 # `{service}` stands for sys, pki, workspace: each has a database of its own. Without arguments they are for
-# the trial, whose PostgreSQL gets its password here. The services show NATS the nkey of these Secrets: a server of your
+# the trial, whose PostgreSQL and Redis get a user and a password for each service. The services show NATS the nkey of these Secrets: a server of your
 # own admits it with the lines of nats.conf in the Secret keelson-nats. `create`, because another internal CA or another key of
 # the seal in a running installation would lock it out. unseal.key opens the seal: keep a copy of it, or
 # leave it out and open the seal with key shares.
@@ -14,7 +14,7 @@ cd "$(dirname "$0")/../.."
 node=node_modules/node/bin/node
 
 databases=${1:-}
-redis=${2:-redis://redis:6379}
+redis=${2:-}
 nats=${3:-nats://nats:4222}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -28,20 +28,29 @@ secret() { # name, then one line `key: value in base64` each
 }
 text() { printf '%s: %s' "$1" "$(printf %s "$2" | encoded)"; }
 file() { printf '%s: %s' "$2" "$(encoded <"$folder/$1/$2")"; }
-database() { text database-url "$(printf %s "$databases" | sed "s/{service}/$1/")"; }
+# A user of the trial with the password in a file.
+trial() { printf '%s:%s' "$1" "$(cat "$folder/$2")"; }
+database() {
+  if [ -n "$databases" ]; then text database-url "$(printf %s "$databases" | sed "s/{service}/$1/")"
+  else text database-url "postgres://$(trial "$1" "postgres/$1")@postgres/$1"; fi
+}
+redis() {
+  if [ -n "$redis" ]; then text redis-url "$redis"
+  else text redis-url "redis://$(trial "$1" "$1/redis-password")@redis:6379"; fi
+}
 
 if [ -z "$databases" ]; then
-  password=$(openssl rand -hex 24)
-  databases="postgres://postgres:$password@postgres/{service}"
-  secret keelson-postgres "$(text password "$password")"
+  secret keelson-postgres "$(file postgres superuser)" "$(file postgres sys)" "$(file postgres pki)" \
+    "$(file postgres workspace)"
 fi
-secret keelson-sys "$(database sys)" "$(text redis-url "$redis")" "$(text nats-url "$nats")" \
+[ -n "$redis" ] || secret keelson-redis "$(file redis users.acl)"
+secret keelson-sys "$(database sys)" "$(redis sys)" "$(text nats-url "$nats")" \
   "$(file sys internal-ca.pem)" "$(file sys nats.nkey)" "$(text unseal.key "$(openssl rand -base64 32)")"
-secret keelson-pki "$(database pki)" "$(text redis-url "$redis")" "$(text nats-url "$nats")" \
+secret keelson-pki "$(database pki)" "$(redis pki)" "$(text nats-url "$nats")" \
   "$(file pki internal-ca-certificate.pem)" "$(file pki join-token)" "$(file pki nats.nkey)"
-secret keelson-workspace "$(database workspace)" "$(text redis-url "$redis")" "$(text nats-url "$nats")" \
+secret keelson-workspace "$(database workspace)" "$(redis workspace)" "$(text nats-url "$nats")" \
   "$(file workspace internal-ca-certificate.pem)" "$(file workspace join-token)" "$(file workspace nats.nkey)" \
   "$(text bootstrap-token "$(openssl rand -hex 32)")" "$(text runner-token "$(openssl rand -hex 32)")"
-secret keelson-gateway "$(text redis-url "$redis")" \
+secret keelson-gateway "$(redis gateway)" \
   "$(file gateway internal-ca-certificate.pem)" "$(file gateway join-token)"
 secret keelson-nats "$(file nats nats.conf)"

@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { findBinary, startKeelson, temporaryDirectory } from '@keelson/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments, stringify } from 'yaml';
+import { readCompose } from './compose-file.ts';
 import { REPOSITORY } from './images.ts';
 import { buildStrictDecoder } from './strict-decoder.ts';
 
@@ -17,7 +18,7 @@ const run = promisify(execFile);
 const FOLDER = join(REPOSITORY, 'deploy/kubernetes');
 /** Forms of the control plane; the built-in runner, whose pods differ, is looked at by itself. */
 const FORMS = ['standalone', 'distributed', 'trial'] as const;
-const RENDERED = [...FORMS, 'runner'] as const;
+const RENDERED = [...FORMS, 'runner', 'agent'] as const;
 type Form = (typeof RENDERED)[number];
 
 const kubectl = await findBinary('kubectl', 'kubectl');
@@ -144,22 +145,6 @@ const settingsOf = async (component: string): Promise<Map<string, { isRequired: 
   );
 };
 
-interface ComposeService {
-  readonly image: string;
-  readonly command?: readonly string[];
-  readonly environment?: Readonly<Record<string, string>>;
-  readonly ports?: readonly string[];
-  readonly cap_drop?: readonly string[];
-  readonly cap_add?: readonly string[];
-  readonly mem_limit?: string;
-}
-const composeServices = async (): Promise<Readonly<Record<string, ComposeService>>> =>
-  (
-    parse(await readFile(join(REPOSITORY, 'docker-compose.yml'), 'utf8'), { merge: true }) as {
-      readonly services: Readonly<Record<string, ComposeService>>;
-    }
-  ).services;
-
 describe('the manifests', () => {
   test('match the schemas of Kubernetes and contain no unknown field', async () => {
     const decode = await buildStrictDecoder();
@@ -167,7 +152,7 @@ describe('the manifests', () => {
       expect(await decode(rendered[form].text)).toBe(
         `${rendered[form].manifests.length} manifests\n`,
       );
-    expect(await decode(secretsText)).toBe('6 manifests\n');
+    expect(await decode(secretsText)).toBe('7 manifests\n');
     expect(await decode(rendered.trial.text.replace('httpGet:', 'httpGett:'))).toContain(
       'unknown field "httpGett"',
     );
@@ -220,7 +205,7 @@ describe('the manifests', () => {
   });
 
   test('give each process valid and sufficient settings, the same as compose', async () => {
-    const compose = await composeServices();
+    const compose = readCompose().services;
     for (const form of ['standalone', 'distributed'] as const)
       for (const workload of ownWorkloads(form)) {
         const component = componentOf(workload);
@@ -234,6 +219,8 @@ describe('the manifests', () => {
           .filter(([key, value]) => value !== `\${${key}:-}`)
           // Compose includes a proxy; in a cluster, only the operator knows which proxies are in front.
           .filter(([key]) => key !== 'KEELSON_TRUSTED_PROXIES')
+          // The addresses of its stores, with the passwords, which here are settings from the Secret.
+          .filter(([key]) => key !== 'KEELSON_CONFIG_FILE')
           .map(([key]) => key);
         expect(given).toEqual(expect.arrayContaining(composed));
         // A service named keelson would have Kubernetes add KEELSON_PORT and others.
@@ -246,7 +233,7 @@ describe('the manifests', () => {
   });
 
   test('run the images of compose on the same ports', async () => {
-    const compose = await composeServices();
+    const compose = readCompose().services;
     const publishedPort = Number(compose['proxy']?.ports?.[0]?.split(':').at(-1));
     for (const form of ['standalone', 'trial'] as const)
       for (const workload of ownWorkloads(form)) {
@@ -266,7 +253,7 @@ describe('the manifests', () => {
   });
 
   test('limit the memory of the same processes as compose, which limits that of every container', async () => {
-    const compose = await composeServices();
+    const compose = readCompose().services;
     for (const [name, { mem_limit }] of Object.entries(compose))
       expect([name, mem_limit]).toEqual([name, expect.stringMatching(/^\d+[mg]$/)]);
     for (const workload of ownWorkloads('distributed'))
@@ -346,7 +333,7 @@ describe('the manifests', () => {
 
   test('run the built-in runner with the settings and rights that compose gives it', async () => {
     const [runner] = workloads('runner');
-    const service = (await composeServices())['runner'];
+    const service = readCompose().services['runner'];
     const environment = Object.entries(service?.environment ?? {});
     expect(runner?.container.args).toEqual(service?.command);
     expect(runner && composeLimit(runner)).toBe(service?.mem_limit);

@@ -49,6 +49,7 @@ export const RELEASE_PROOFS: readonly ReleaseProof[] = [
     tests: [
       'deploy/test/containers.integration.test.ts',
       'deploy/test/agent-container.integration.test.ts',
+      'deploy/test/compose-network.integration.test.ts',
     ],
     inputs: [
       ...PROCESSES,
@@ -61,6 +62,7 @@ export const RELEASE_PROOFS: readonly ReleaseProof[] = [
       'deploy/policy-service',
       'deploy/proxy',
       'deploy/test/agent-image.ts',
+      'deploy/test/compose-file.ts',
       'deploy/test/images.ts',
       'deploy/test/outside-projects.ts',
       'libs/rpc/src',

@@ -8,6 +8,8 @@ export interface RedisOptions {
   readonly durable?: boolean;
   /** Replicates the server on this port. */
   readonly replicaOfPort?: number;
+  /** File with its users; without one, everybody is admitted. */
+  readonly accessFile?: string;
 }
 
 export interface RedisServer extends AsyncDisposable {
@@ -39,6 +41,7 @@ export const startRedis = async (options: RedisOptions = {}): Promise<RedisServe
     args: [
       ...Object.entries(settings).flatMap(([key, value]) => [`--${key}`, value]),
       ...replication,
+      ...(options.accessFile === undefined ? [] : ['--aclfile', options.accessFile]),
     ],
     ready: /Ready to accept connections/,
   });

@@ -2,7 +2,7 @@
 
 import { execFile } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -11,7 +11,7 @@ import { messageOf } from '@keelson/proto/message';
 import { ClusterDefinition, ClusterState } from '@keelson/proto/sys/v1/cluster';
 import { InternalCertificatesDefinition } from '@keelson/proto/sys/v1/internal_certificates';
 import { IdentifyResponse, IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
-import { stubService } from '@keelson/testkit';
+import { findBinary, startRedis, stubService } from '@keelson/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { implementService } from '../registration.ts';
 import { createRpcClient } from '../rpc-client.ts';
@@ -124,10 +124,59 @@ describe('keelson-internal-ca', () => {
     const before = await readFile(join(folder, 'sys', 'internal-ca.pem'), 'utf8');
     await run(process.execPath, [join(import.meta.dirname, 'main.ts'), folder]);
     expect(await readFile(join(folder, 'sys', 'internal-ca.pem'), 'utf8')).toBe(before);
-    for (const file of ['sys/internal-ca.pem', 'pki/join-token']) {
+    for (const file of ['sys/internal-ca.pem', 'pki/join-token', 'pki/settings.yaml'])
       expect((await stat(join(folder, file))).mode & 0o777).toBe(0o600);
-    }
     expect(authorityPem).not.toContain('PRIVATE');
+  });
+
+  test('gives each service passwords of its own for PostgreSQL and Redis, the same at every call', async () => {
+    const read = (file: string): Promise<string> => readFile(join(folder, file), 'utf8');
+    const services = ['sys', 'pki', 'workspace', 'gateway'];
+    const settings = await Promise.all(services.map((name) => read(`${name}/settings.yaml`)));
+    await run(process.execPath, [join(import.meta.dirname, 'main.ts'), folder]);
+    expect(await Promise.all(services.map((name) => read(`${name}/settings.yaml`)))).toEqual(
+      settings,
+    );
+    const passwords = settings.flatMap((text) =>
+      Array.from(text.matchAll(/:([0-9a-f]{64})@/g), ([, password = '']) => password),
+    );
+    // Gateways have no database.
+    expect([passwords.length, new Set(passwords).size]).toEqual([7, 7]);
+    expect(settings[1]).toBe(
+      `database_url: postgres://pki:${(await read('postgres/pki')).trim()}@postgres/pki\n` +
+        `redis_url: redis://pki:${(await read('pki/redis-password')).trim()}@redis:6379\n`,
+    );
+    expect(await readdir(join(folder, 'redis'))).toEqual(['users.acl']);
+    const admitted = await read('redis/users.acl');
+    expect(passwords.filter((password) => admitted.includes(password))).toEqual([]);
+  });
+
+  test('admits services to Redis with their passwords, for their own keys, and nobody else', async () => {
+    await using redis = await startRedis({ accessFile: join(folder, 'redis/users.acl') });
+    const cli = await findBinary('redis-cli', 'redis-tools');
+    const passwordOf = async (name: string): Promise<string> =>
+      (await readFile(join(folder, name, 'redis-password'), 'utf8')).trim();
+    const ask = async (name: string, ...command: readonly string[]): Promise<string> => {
+      const user = name === '' ? [] : ['--user', name, '--pass', await passwordOf(name)];
+      const args = ['-p', String(redis.port), '--no-auth-warning', ...user, ...command];
+      return (await run(cli, args)).stdout.trim();
+    };
+    expect([
+      await ask('', 'PING'),
+      await ask('pki', 'SET', 'keelson:lease:a', 'me'),
+      await ask('gateway', 'INCR', 'keelson:rate:a'),
+      await ask('gateway', 'GET', 'keelson:lease:a'),
+      await ask('pki', 'GET', 'keelson:rate:a'),
+      await ask('pki', 'FLUSHALL'),
+      await ask('pki', 'CONFIG', 'GET', 'dir'),
+      await ask('pki', 'ACL', 'LIST'),
+      await ask('pki', 'KEYS', '*'),
+    ]).toEqual([
+      expect.stringMatching(/^NOAUTH/),
+      'OK',
+      '1',
+      ...Array.from({ length: 6 }, () => expect.stringMatching(/^NOPERM/)),
+    ]);
   });
 });
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /**
  * `keelson-internal-ca <folder>`: creates the internal CA of a distributed installation, the join token of each
- * service, and the nkey with which services are admitted to NATS. Keeps those that exist already.
+ * service, its passwords for PostgreSQL and Redis, and the nkey with which services are admitted to NATS. Keeps those
+ * that exist already.
  */
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,6 +14,13 @@ import {
 } from './internal-authority.ts';
 import { SERVICE_NAMES } from './internal-issuer.ts';
 import { createNatsUser, toServerConfiguration } from './nats-user.ts';
+import {
+  createPassword,
+  DATABASE_USERS,
+  REDIS_USERS,
+  toAccessControlList,
+  toSettingsFile,
+} from './store-users.ts';
 
 const [folder] = process.argv.slice(2);
 if (folder === undefined || folder.startsWith('-')) {
@@ -20,7 +28,9 @@ if (folder === undefined || folder.startsWith('-')) {
     'usage: keelson-internal-ca <folder>\n' +
       'writes <folder>/sys/internal-ca.pem (secret, for sys alone) and, in the folder of each other\n' +
       'service, internal-ca-certificate.pem and join-token (secret); in those of the services that use\n' +
-      'NATS, and in standby, nats.nkey (secret); and nats/nats.conf, which admits it to a NATS server',
+      'NATS, and in standby, nats.nkey (secret); and nats/nats.conf, which admits it to a NATS server;\n' +
+      'in postgres, the password of each role (secret), and redis/users.acl, which admits the services to\n' +
+      'a Redis server; and settings.yaml (secret) of each service, with its passwords for both',
   );
   process.exit(2);
 }
@@ -62,9 +72,38 @@ for (const user of NATS_USERS) {
   await writeFile(seedFile, `${seed}\n`, { mode: 0o600 });
   await chmod(seedFile, 0o600);
 }
-const natsFolder = join(folder, 'nats');
-// The server runs as another user, and its configuration has no secret.
-await mkdir(natsFolder, { recursive: true, mode: 0o755 });
-await chmod(natsFolder, 0o755);
-await writeFile(join(natsFolder, 'nats.conf'), toServerConfiguration(seed));
-console.log(`internal CA, join tokens and the nkey for NATS are in ${folder}`);
+/** The folder of a server, which runs as another user; its configuration has no secret. */
+const serverFolderOf = async (server: string): Promise<string> => {
+  const path = join(folder, server);
+  await mkdir(path, { recursive: true, mode: 0o755 });
+  await chmod(path, 0o755);
+  return path;
+};
+await writeFile(join(await serverFolderOf('nats'), 'nats.conf'), toServerConfiguration(seed));
+
+const keptPassword = async (file: string): Promise<string> => {
+  await writeFile(file, `${createPassword()}\n`, { flag: 'wx', mode: 0o600, flush: true }).catch(
+    exists,
+  );
+  return (await readFile(file, 'utf8')).trim();
+};
+const roles = await folderOf('postgres');
+await keptPassword(join(roles, 'superuser'));
+const databasePasswords = new Map<string, string>();
+for (const role of DATABASE_USERS)
+  databasePasswords.set(role, await keptPassword(join(roles, role)));
+const redisPasswords = new Map<(typeof REDIS_USERS)[number], string>();
+for (const service of REDIS_USERS) {
+  const path = await folderOf(service);
+  const password = await keptPassword(join(path, 'redis-password'));
+  redisPasswords.set(service, password);
+  const settingsFile = join(path, 'settings.yaml');
+  const settings = toSettingsFile(service, password, databasePasswords.get(service));
+  await writeFile(settingsFile, settings, { mode: 0o600 });
+  await chmod(settingsFile, 0o600);
+}
+const accessFile = join(await serverFolderOf('redis'), 'users.acl');
+await writeFile(accessFile, toAccessControlList(redisPasswords));
+console.log(
+  `internal CA, join tokens, passwords for PostgreSQL and Redis, and the nkey for NATS are in ${folder}`,
+);

@@ -1,0 +1,202 @@
+/**
+ * The walls of docker-compose.yml in a Docker engine: connections tried from the container that executes runs, and
+ * with the accounts that services have in the stores. The installation begins with a database volume of the time when
+ * services came as the superuser with a password that everybody knew.
+ *
+ * | from                | to                                              | held by                           |
+ * | ------------------- | ----------------------------------------------- | --------------------------------- |
+ * | runner              | a store or service by its name                  | no such name in its network       |
+ * | runner              | every address and port of every other container | networks of their own             |
+ * | runner              | `proxy`                                         | open: runs report through it      |
+ * | a store's neighbour | PostgreSQL with the former password             | a password made by `trust`        |
+ * | a service's role    | the database of another, rights of a superuser  | roles of their own                |
+ * | a store's neighbour | Redis and NATS without a password or key        | users made by `trust`             |
+ */
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { promisify } from 'node:util';
+import { type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { networksOf, readCompose } from './compose-file.ts';
+import { buildImages, REPOSITORY, type TestImages } from './images.ts';
+
+const run = promisify(execFile);
+const SET_UP_LIMIT_MS = 600_000;
+const NODE = '/keelson/node_modules/node/bin/node';
+/** Ports on which containers of the installation listen. */
+const PORTS = [4222, 5432, 6379, 8200, 8222, 8443, 8444, 9000, 9001];
+/** Connects to each `host:port` given, and prints which could be reached. */
+const CONNECT = `
+const { connect } = require('node:net');
+const tried = process.argv.slice(1).map((target) => new Promise((resolve) => {
+  const at = target.lastIndexOf(':');
+  const socket = connect({ host: target.slice(0, at), port: Number(target.slice(at + 1)), timeout: 3000 });
+  const end = (is) => { socket.destroy(); resolve(is ? [target] : []); };
+  socket.on('connect', () => end(true)).on('timeout', () => end(false)).on('error', () => end(false));
+}));
+Promise.all(tried).then((reached) => { console.log(JSON.stringify(reached.flat())); process.exit(0); });
+`;
+
+const project = `keelson-${randomBytes(4).toString('hex')}`;
+let images: TestImages;
+let folder: TemporaryDirectory;
+
+const compose = async (...args: readonly string[]): Promise<string> => {
+  const env = {
+    ...process.env,
+    ...images.environment,
+    KEELSON_PORT: '127.0.0.1:0',
+    KEELSON_TOOLS_FOLDER: folder.path,
+  };
+  const options = { cwd: REPOSITORY, env, maxBuffer: 64 * 1024 * 1024 };
+  return (await run('docker-compose', ['-p', project, ...args], options)).stdout;
+};
+const docker = async (...args: readonly string[]): Promise<string> =>
+  (await run('docker', args)).stdout.trim();
+
+/** @returns which of the targets the code of a run can connect to */
+const reachedByRuns = async (targets: readonly string[]): Promise<readonly string[]> =>
+  JSON.parse(await compose('exec', '-T', 'runner', NODE, '-e', CONNECT, ...targets)) as string[];
+
+/** Answers or refusal of PostgreSQL. */
+const askPostgres = (account: string, database: string, sql: string): Promise<string> => {
+  const url = `postgres://${account}@postgres/${database}`;
+  return compose('exec', '-T', 'postgres', 'psql', '-qtA', url, '-c', sql).then(
+    (stdout) => stdout.trim(),
+    (refused: { readonly stderr: string }) => refused.stderr.trim(),
+  );
+};
+const accountOf = async (role: string): Promise<string> => {
+  const file = `/run/postgres-passwords/${role}`;
+  return `${role}:${(await compose('exec', '-T', 'postgres', 'cat', file)).trim()}`;
+};
+
+/** A volume as the superuser left it, who made the databases and what is in them. */
+const makeFormerVolume = async (): Promise<void> => {
+  const { POSTGRES_IMAGE: image = '' } = images.environment;
+  const volume = `${project}_postgres`;
+  const name = `${project}-former`;
+  const options = [
+    '--env=POSTGRES_PASSWORD=keelson',
+    `--volume=${volume}:/var/lib/postgresql/data`,
+  ];
+  await docker('run', '--detach', `--name=${name}`, ...options, image, 'postgres');
+  const psql = (database: string, sql: string) =>
+    docker(
+      'exec',
+      name,
+      'psql',
+      '-qtA',
+      `postgres://postgres:keelson@127.0.0.1/${database}`,
+      '-c',
+      sql,
+    );
+  await vi.waitFor(() => psql('postgres', 'SELECT 1'), { timeout: 60_000, interval: 200 });
+  for (const database of ['sys', 'pki', 'workspace'])
+    await psql('postgres', `CREATE DATABASE ${database}`);
+  await psql('workspace', 'CREATE TABLE kept (id BIGSERIAL PRIMARY KEY, is_kept BOOLEAN)');
+  await psql('workspace', 'INSERT INTO kept (is_kept) VALUES (true)');
+  await docker('stop', name);
+  await docker('rm', name);
+};
+
+beforeAll(async () => {
+  images = await buildImages();
+  folder = await temporaryDirectory();
+  await makeFormerVolume();
+  await compose('up', '-d');
+}, SET_UP_LIMIT_MS);
+afterAll(async () => {
+  await compose('down', '-v', '--timeout', '5');
+  await folder[Symbol.asyncDispose]();
+  await images[Symbol.asyncDispose]();
+}, SET_UP_LIMIT_MS);
+
+test('the installation starts over the volume of the superuser, and is ready once it is initialized', async () => {
+  const base = `http://${(await compose('port', 'proxy', '8200')).trim()}`;
+  const body = JSON.stringify({ recovery_shares: 1, recovery_threshold: 1 });
+  const initialize = () => fetch(`${base}/v1/sys/init`, { method: 'PUT', body });
+  await vi.waitFor(async () => expect((await initialize()).status).toBe(200), {
+    timeout: 180_000,
+    interval: 500,
+  });
+  await vi.waitFor(async () => expect((await fetch(`${base}/readyz`)).status).toBe(200), {
+    timeout: 180_000,
+    interval: 500,
+  });
+}, 400_000);
+
+describe('the code of a run', () => {
+  test('connects to no other container, by name or by address, but to the proxy', async () => {
+    const { services } = readCompose();
+    const ids = (await compose('ps', '-q')).trim().split('\n');
+    const format =
+      '{{index .Config.Labels "com.docker.compose.service"}}{{range .NetworkSettings.Networks}} {{.IPAddress}}{{end}}';
+    const lines = (await docker('inspect', '--format', format, ...ids)).split('\n');
+    const addresses = new Map(
+      lines.map((line) => {
+        const [name = '', ...found] = line.split(' ');
+        return [name, found.filter((address) => address !== '' && address !== 'invalid')] as const;
+      }),
+    );
+    const others = [...addresses].filter(([name]) => name !== 'runner' && name !== 'proxy');
+    expect(others.map(([name]) => name)).toEqual(
+      expect.arrayContaining(['gateway', 'nats', 'pki', 'postgres', 'redis', 'sys', 'workspace']),
+    );
+    // Each container has an address in each of its networks while it runs.
+    for (const name of ['postgres', 'redis', 'nats', 'sys', 'gateway'])
+      expect(addresses.get(name)).toHaveLength(networksOf(services[name] ?? { image: '' }).length);
+    const hosts = others.flatMap(([name, found]) => [name, ...found]);
+    expect(
+      await reachedByRuns(hosts.flatMap((host) => PORTS.map((port) => `${host}:${port}`))),
+    ).toEqual([]);
+    expect(await reachedByRuns(['proxy:8200', 'proxy:22', 'primary-nats:4222'])).toEqual([
+      'proxy:8200',
+    ]);
+  }, 120_000);
+});
+
+describe('a neighbour of the stores', () => {
+  test('is refused by PostgreSQL with the former password', async () => {
+    expect(await askPostgres('postgres:keelson', 'workspace', 'SELECT 1')).toContain(
+      'password authentication failed for user "postgres"',
+    );
+  });
+
+  test('has the role of one database, which is no superuser', async () => {
+    const pki = await accountOf('pki');
+    const rights = `SELECT rolsuper OR rolcreaterole OR rolcreatedb OR rolreplication OR rolbypassrls
+      FROM pg_roles WHERE rolname = current_user`;
+    expect(await askPostgres(pki, 'pki', rights)).toBe('f');
+    for (const database of ['sys', 'workspace', 'postgres', 'template1'])
+      expect(await askPostgres(pki, database, 'SELECT 1')).toContain(
+        `permission denied for database "${database}"`,
+      );
+    expect(await askPostgres(pki, 'pki', "COPY head TO PROGRAM 'cat'")).toMatch(
+      /must be superuser|permission denied/,
+    );
+    expect(await askPostgres(pki, 'pki', 'CREATE ROLE other')).toContain('permission denied');
+  });
+
+  test('as the owner, has what the superuser once made in its database', async () => {
+    const workspace = await accountOf('workspace');
+    const sql = `INSERT INTO kept (is_kept) VALUES (true); ALTER TABLE kept ADD COLUMN later TEXT;
+      SELECT count(*) FROM kept`;
+    expect(await askPostgres(workspace, 'workspace', sql)).toBe('2');
+    const foreign = `SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace
+      AND relowner <> 'workspace'::regrole`;
+    expect(await askPostgres(workspace, 'workspace', foreign)).toBe('0');
+  });
+
+  test('is refused by Redis and NATS without a password or a key', async () => {
+    const answer = await compose('exec', '-T', 'redis', 'redis-cli', '-h', 'redis', 'KEYS', '*');
+    expect(answer).toMatch(/^NOAUTH/);
+    const login = `
+      const socket = require('node:net').connect(4222, 'nats');
+      socket.on('connect', () => socket.write('CONNECT {"verbose":true}\\r\\nPING\\r\\n'));
+      socket.on('data', (data) => process.stdout.write(data)).on('close', () => process.exit(0));`;
+    expect(await compose('exec', '-T', 'pki', NODE, '-e', login)).toContain(
+      "-ERR 'Authorization Violation'",
+    );
+  });
+});
