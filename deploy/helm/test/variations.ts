@@ -126,6 +126,26 @@ export const VARIATIONS: Readonly<Record<string, Variation>> = {
   'service.annotations': { value: { pool: 'public' }, shows: /pool: public/ },
   'edgeTls.secretName': { value: 'edge', shows: /secretName: edge\n/ },
   'networkPolicy.enabled': { value: false, shows: /^(?![^]*kind: NetworkPolicy)/ },
+  'networkPolicy.clients': {
+    value: [{ namespaceSelector: { matchLabels: { team: 'edge' } } }],
+    shows: /from:\n +- namespaceSelector:\n +matchLabels:\n +team: edge/,
+  },
+  'networkPolicy.dns.to': {
+    value: [{ ipBlock: { cidr: '10.0.0.10/32' } }],
+    shows: /- ipBlock:\n +cidr: 10\.0\.0\.10\/32\n +ports:\n +- port: 53/,
+  },
+  'networkPolicy.dns.ports': { value: [5353], shows: /- port: 5353\n +protocol: UDP/ },
+  'networkPolicy.stores.postgres': { value: [6432], within: distributed, shows: /- port: 6432\n/ },
+  'networkPolicy.stores.redis': {
+    value: [6379, 26379],
+    within: distributed,
+    shows: /- port: 26379\n/,
+  },
+  'networkPolicy.stores.nats': { value: [4223], shows: /- port: 4223\n/ },
+  'networkPolicy.extraEgress': {
+    value: [{ ports: [{ port: 4318 }] }],
+    shows: /- ports:\n +- port: 4318/,
+  },
   'ingress.enabled': { value: true, shows: /kind: Ingress\n/ },
   'ingress.className': { value: 'nginx', within: ingress, shows: /ingressClassName: nginx/ },
   'ingress.annotations': { value: { size: '5m' }, within: ingress, shows: /size: 5m/ },

@@ -174,3 +174,16 @@ readinessProbe:
     defaultMode: 0440
 {{- end }}
 {{- end -}}
+
+{{/* A rule of a NetworkPolicy: names are asked for. */}}
+{{- define "keelson.dnsEgress" -}}
+- to:
+    {{- toYaml .Values.networkPolicy.dns.to | nindent 4 }}
+  ports:
+    {{- range .Values.networkPolicy.dns.ports }}
+    - port: {{ . }}
+      protocol: UDP
+    - port: {{ . }}
+      protocol: TCP
+    {{- end }}
+{{- end -}}
