@@ -12,7 +12,7 @@ NEEDED="nats-server:nats-server redis-server:redis-server redis-sentinel:redis-s
 patroni:patroni etcd:etcd-server pgbouncer:pgbouncer haproxy:haproxy chromium-headless-shell:chromium-headless-shell promtool:prometheus
 dockerd:docker.io docker-compose:docker-compose debootstrap:debootstrap mvn:maven javac:default-jdk-headless lego:lego certbot:certbot
 dehydrated:dehydrated pebble:pebble cfssl:golang-cfssl openssl:openssl
-systemd-notify:systemd python3:python3 pip3:python3-pip dpkg-deb:dpkg unshare:util-linux flock:util-linux fuser:psmisc
+systemd-notify:systemd python3:python3 pip3:python3-pip dpkg-deb:dpkg bwrap:bubblewrap unshare:util-linux flock:util-linux fuser:psmisc
 apache2:apache2-bin certtool:gnutls-bin keytool:default-jre-headless certutil:libnss3-tools curl:curl git:git cc:build-essential"
 
 present() {

@@ -3,21 +3,21 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
-  Interruption,
+  type ControlPlane,
   isGone,
-  type PhaseParts,
-  performPhase,
   performRepositoryWork,
   type RegisteredAgent,
-  recoverPhases,
   type Say,
 } from '@keelson/agent';
 import type { AgentConfig } from './config.ts';
+import type { Execution, PhaseExecutor } from './phase-executor.ts';
 
 const VERSION = '0.1.0';
 
-export interface AgentParts extends PhaseParts {
+export interface AgentParts {
   readonly config: AgentConfig;
+  readonly controlPlane: ControlPlane;
+  readonly executor: PhaseExecutor;
 }
 
 export interface Agent {
@@ -52,7 +52,7 @@ const register = async (
 };
 
 const keepPinging = async (
-  { controlPlane }: PhaseParts,
+  { controlPlane }: AgentParts,
   agent: RegisteredAgent,
   say: Say,
   signal: AbortSignal,
@@ -84,10 +84,9 @@ const serveRepositories = async (
 };
 
 export const startAgent = (parts: AgentParts, say: Say): Agent => {
-  const { config, controlPlane } = parts;
-  const phases = join(config.folder, 'phases');
+  const { config, controlPlane, executor } = parts;
   const stopping = new AbortController();
-  let interruption: Interruption | undefined;
+  let execution: Execution | undefined;
 
   const work = async (agent: RegisteredAgent): Promise<void> => {
     while (!stopping.signal.aborted) {
@@ -98,15 +97,15 @@ export const startAgent = (parts: AgentParts, say: Say): Agent => {
       }
       const name = `${phase.runId}-${phase.attributes.phase}`;
       say(`${name} begins`);
-      interruption = new Interruption();
-      await performPhase(parts, phase, join(phases, name), interruption);
+      execution = executor.begin(phase);
+      await execution.ended;
       say(`${name} is over`);
     }
   };
 
   /** One registration, until the agent is stopped or an error occurs. */
   const serve = async (): Promise<void> => {
-    await recoverPhases(phases, say);
+    await executor.recover(say);
     const agent = await register(parts, say);
     const over = new AbortController();
     const stopped = AbortSignal.any([over.signal, stopping.signal]);
@@ -123,7 +122,7 @@ export const startAgent = (parts: AgentParts, say: Say): Agent => {
   };
 
   const live = async (): Promise<void> => {
-    await mkdir(phases, { recursive: true, mode: 0o700 });
+    await mkdir(config.folder, { recursive: true, mode: 0o700 });
     do {
       try {
         await serve();
@@ -136,7 +135,7 @@ export const startAgent = (parts: AgentParts, say: Say): Agent => {
 
   return {
     stop: () => {
-      if (stopping.signal.aborted) interruption?.cancel();
+      if (stopping.signal.aborted) execution?.interrupt();
       stopping.abort();
     },
     ended: live(),

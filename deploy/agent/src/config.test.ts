@@ -1,5 +1,7 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { readConfig } from './config.ts';
 
 const GIVEN = {
@@ -27,4 +29,54 @@ test.for([
   ['KEELSON_AGENT_POLL_MILLISECONDS', '2s'],
 ] as const)('names %s when it is %j', ([name, value]) => {
   expect(() => readConfig({ ...GIVEN, [name]: value })).toThrow(name);
+});
+
+describe('the file of Jobs', () => {
+  const JOB = {
+    namespace: 'keelson-runs',
+    image: 'keelson-agent:1',
+    serviceAccountName: 'keelson-runs',
+    resources: {},
+    folderSize: '10Gi',
+    deadlineSeconds: 60,
+  };
+  const read = (entries: object, env: NodeJS.ProcessEnv = { KUBERNETES_SERVICE_HOST: '::1' }) => {
+    const folder = mkdtempSync(join(tmpdir(), 'keelson-agent-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'job.json');
+    writeFileSync(file, JSON.stringify(entries));
+    return readConfig({
+      ...GIVEN,
+      KUBERNETES_SERVICE_PORT: '443',
+      ...env,
+      KEELSON_AGENT_JOB_FILE: file,
+    }).jobs;
+  };
+
+  test('leads to the API server of the cluster, with the account of the pod', () => {
+    const folder = '/var/run/secrets/kubernetes.io/serviceaccount';
+    expect(read(JOB)).toEqual({
+      template: JOB,
+      place: {
+        address: 'https://[::1]:443',
+        tokenFile: `${folder}/token`,
+        namespace: 'keelson-runs',
+      },
+      authorityFile: `${folder}/ca.crt`,
+    });
+  });
+
+  test.for([
+    [{ ...JOB, privileged: true }, 'privileged is not known'],
+    [{ ...JOB, image: undefined }, 'image is missing or wrong'],
+    [{ ...JOB, deadlineSeconds: 0 }, 'deadlineSeconds is missing or wrong'],
+    [{ ...JOB, nodeSelector: ['disk'] }, 'nodeSelector is missing or wrong'],
+    [[], 'it is not a JSON object'],
+  ] as const)('%j is refused', ([entries, problem]) => {
+    expect(() => read(entries)).toThrow(`KEELSON_AGENT_JOB_FILE: ${problem}`);
+  });
+
+  test('is refused outside of a cluster', () => {
+    expect(() => read(JOB, {})).toThrow('not in a pod');
+  });
 });

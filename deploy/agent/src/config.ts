@@ -3,6 +3,12 @@ import { readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { AGENT_SETTINGS_PREFIX as PREFIX, type Tools } from '@keelson/agent';
+import type { JobTemplate } from './kubernetes/job-manifest.ts';
+import { readJobTemplate } from './kubernetes/job-template.ts';
+import type { KubernetesPlace } from './kubernetes/kubernetes-api.ts';
+
+/** Where a pod has the token of its service account, and the authority of the API server. */
+const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 export interface AgentConfig extends Tools {
   /** Address of the control plane, without a trailing slash. */
@@ -16,6 +22,15 @@ export interface AgentConfig extends Tools {
   readonly caFile: string | undefined;
   /** Pause between two requests for work, in milliseconds. */
   readonly pollMs: number;
+  /** Absent if phases are processes of the agent. */
+  readonly jobs:
+    | {
+        readonly template: JobTemplate;
+        readonly place: KubernetesPlace;
+        /** PEM file of the API server's authority; undefined where the address is not HTTPS. */
+        readonly authorityFile: string | undefined;
+      }
+    | undefined;
 }
 
 const OTHERS = 0o007;
@@ -27,6 +42,23 @@ const readTokenFile = (file: string): string => {
       `${PREFIX}TOKEN_FILE: every user of this machine can read or change ${file}: chmod o= ${file}`,
     );
   return readFileSync(file, 'utf8').trim();
+};
+
+/** @throws Error when it is not in a pod, or the file is wrong */
+const readJobs = (file: string, env: NodeJS.ProcessEnv): AgentConfig['jobs'] => {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
+  const folder = env[`${PREFIX}SERVICE_ACCOUNT_FOLDER`] || SERVICE_ACCOUNT;
+  const ownHost = host?.includes(':') ? `[${host}]` : host;
+  const own = ownHost === undefined ? undefined : `https://${ownHost}:${port}`;
+  const address = env[`${PREFIX}KUBERNETES_ADDRESS`] || own;
+  if (address === undefined)
+    throw new Error(`${PREFIX}JOB_FILE: this process is not in a pod of Kubernetes`);
+  const template = readJobTemplate(readFileSync(file, 'utf8'), `${PREFIX}JOB_FILE`);
+  return {
+    template,
+    place: { address, tokenFile: join(folder, 'token'), namespace: template.namespace },
+    authorityFile: address.startsWith('https:') ? join(folder, 'ca.crt') : undefined,
+  };
 };
 
 /** @throws Error naming a setting that is missing or wrong */
@@ -45,6 +77,7 @@ export const readConfig = (env: NodeJS.ProcessEnv): AgentConfig => {
   if (!/^[1-9]\d{0,6}$/.test(poll)) throw new Error(`${PREFIX}POLL_MILLISECONDS is not a number`);
   const folder = find('FOLDER');
   const versions = find('TERRAFORM_VERSIONS_FOLDER');
+  const jobFile = find('JOB_FILE');
   return {
     address,
     token,
@@ -54,5 +87,6 @@ export const readConfig = (env: NodeJS.ProcessEnv): AgentConfig => {
     terraform: find('TERRAFORM') ?? 'terraform',
     versionsFolder: versions === undefined ? undefined : resolve(versions),
     pollMs: Number(poll),
+    jobs: jobFile === undefined ? undefined : readJobs(jobFile, env),
   };
 };

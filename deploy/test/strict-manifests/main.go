@@ -17,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 	strict "sigs.k8s.io/yaml"
@@ -34,11 +35,14 @@ var kinds = map[string]func() any{
 	"apps/v1 StatefulSet":                     func() any { return &appsv1.StatefulSet{} },
 	"autoscaling/v2 HorizontalPodAutoscaler":  func() any { return &autoscalingv2.HorizontalPodAutoscaler{} },
 	"batch/v1 CronJob":                        func() any { return &batchv1.CronJob{} },
+	"batch/v1 Job":                            func() any { return &batchv1.Job{} },
 	"gateway.networking.k8s.io/v1 HTTPRoute":  func() any { return &gatewayv1.HTTPRoute{} },
 	"monitoring.coreos.com/v1 ServiceMonitor": func() any { return &monitoringv1.ServiceMonitor{} },
 	"networking.k8s.io/v1 Ingress":            func() any { return &networkingv1.Ingress{} },
 	"networking.k8s.io/v1 NetworkPolicy":      func() any { return &networkingv1.NetworkPolicy{} },
 	"policy/v1 PodDisruptionBudget":           func() any { return &policyv1.PodDisruptionBudget{} },
+	"rbac.authorization.k8s.io/v1 Role":        func() any { return &rbacv1.Role{} },
+	"rbac.authorization.k8s.io/v1 RoleBinding": func() any { return &rbacv1.RoleBinding{} },
 }
 
 type head struct {

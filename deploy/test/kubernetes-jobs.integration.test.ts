@@ -1,0 +1,263 @@
+/**
+ * The agent that executes each phase in a Job of Kubernetes, with a control plane, the terraform binary, and the parts
+ * of a cluster in `stand-in-cluster.ts`.
+ *
+ * | what happens                     | then                                                                       |
+ * | -------------------------------- | -------------------------------------------------------------------------- |
+ * | a run is planned and applied     | two Jobs, whose pods send log and state; neither they nor Secrets are left  |
+ * | a pod is looked at               | no token, no rights, a read-only root, limits, a place of the pool         |
+ * | the agent asks the API server    | for what its Role allows, and for all of that                              |
+ * | code of a run looks for the phase | it finds no Secret, and no token of the agent's pool                       |
+ * | a pod ends without a report      | the run is errored, with the reason in its log                             |
+ * | the agent is stopped twice       | the pod gets a signal, and the run ends                                    |
+ */
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { findBinary, startKeelson, temporaryDirectory } from '@keelson/testkit';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { REPOSITORY } from './images.ts';
+import { type RoleRule, type StandInCluster, startStandInCluster } from './stand-in-cluster.ts';
+import { buildStrictDecoder } from './strict-decoder.ts';
+
+const run = promisify(execFile);
+const LIMIT_MS = 300_000;
+
+interface Resource {
+  readonly id: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
+}
+
+/** As the manifests have it, with a node selector. */
+const AGENT_FOLDER = join(REPOSITORY, 'deploy/kubernetes/agent');
+const TEMPLATE = {
+  ...(JSON.parse(readFileSync(join(AGENT_FOLDER, 'job.json'), 'utf8')) as {
+    readonly image: string;
+    readonly resources: object;
+    readonly deadlineSeconds: number;
+  }),
+  nodeSelector: { pool: 'runs' },
+};
+const [ROLE] = parseAllDocuments(readFileSync(join(AGENT_FOLDER, 'role.yaml'), 'utf8'));
+if (ROLE === undefined) throw new Error('role.yaml has no Role');
+const { rules: RULES } = ROLE.toJS() as { readonly rules: readonly RoleRule[] };
+
+const started = new AsyncDisposableStack();
+let folder: string;
+let cluster: StandInCluster;
+let call: (method: string, path: string, body?: unknown) => Promise<unknown>;
+let pool: Resource;
+let agentSettings: Readonly<Record<string, string>>;
+
+const create = async (
+  path: string,
+  type: string,
+  attributes: object,
+  relationships = {},
+): Promise<Resource> =>
+  (await call('POST', path, { data: { type, attributes, relationships } })) as Resource;
+
+beforeAll(async () => {
+  const terraform = await findBinary('terraform', 'terraform');
+  const decode = await buildStrictDecoder();
+  folder = started.use(await temporaryDirectory()).path;
+  cluster = started.use(
+    await startStandInCluster(join(folder, 'pods'), RULES, decode, [terraform]),
+  );
+  const keelson = await startKeelson({ dataFolder: join(folder, 'keelson') });
+  started.defer(async () => void (await keelson.stop()));
+  call = async (method, path, body) => {
+    const response = await fetch(`${keelson.http}/api/v2${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${keelson.apiToken}`,
+        'content-type': 'application/vnd.api+json',
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return text === '' ? undefined : (JSON.parse(text) as { readonly data: unknown }).data;
+  };
+  await create('/organizations', 'organizations', { name: 'acme', email: 'a@b.example' });
+  pool = await create('/organizations/acme/agent-pools', 'agent-pools', { name: 'pool' });
+  const path = `/agent-pools/${pool.id}/authentication-tokens`;
+  const token = await create(path, 'authentication-tokens', { description: 'jobs' });
+  const account = join(folder, 'service-account');
+  await mkdir(account);
+  await writeFile(join(account, 'token'), `${cluster.token}\n`);
+  await writeFile(join(folder, 'job.json'), JSON.stringify(TEMPLATE));
+  agentSettings = {
+    KEELSON_AGENT_ADDRESS: keelson.http,
+    KEELSON_AGENT_TOKEN: String(token.attributes['token']),
+    KEELSON_AGENT_FOLDER: join(folder, 'agent'),
+    KEELSON_AGENT_POLL_MILLISECONDS: '200',
+    KEELSON_AGENT_TERRAFORM: terraform,
+    KEELSON_AGENT_JOB_FILE: join(folder, 'job.json'),
+    KEELSON_AGENT_KUBERNETES_ADDRESS: cluster.address,
+    KEELSON_AGENT_SERVICE_ACCOUNT_FOLDER: account,
+  };
+}, LIMIT_MS);
+afterAll(() => started[Symbol.asyncDispose]());
+
+const startAgent = () => {
+  const main = join(REPOSITORY, 'deploy/agent/src/main.ts');
+  const child = spawn(process.execPath, ['--disable-sigusr1', main], {
+    env: { PATH: process.env['PATH'] ?? '', ...agentSettings },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  return { child, ended: once(child, 'exit') };
+};
+
+/** Starts a run of a configuration. @returns the workspace */
+const startRun = async (name: string, configuration: string): Promise<Resource> => {
+  const workspace = await create('/organizations/acme/workspaces', 'workspaces', {
+    name,
+    'execution-mode': 'agent',
+    'agent-pool-id': pool.id,
+    'auto-apply': true,
+  });
+  const files = join(folder, name);
+  await mkdir(files);
+  await writeFile(join(files, 'main.tf'), configuration);
+  const archive = join(folder, `${name}.tar.gz`);
+  await run('tar', ['-czf', archive, '-C', files, '.']);
+  const path = `/workspaces/${workspace.id}/configuration-versions`;
+  const version = await create(path, 'configuration-versions', {});
+  const url = String(version.attributes['upload-url']);
+  expect((await fetch(url, { method: 'PUT', body: await readFile(archive) })).status).toBe(204);
+  return workspace;
+};
+
+const runOf = async ({ id }: Resource): Promise<Resource | undefined> =>
+  ((await call('GET', `/workspaces/${id}/runs`)) as Resource[])[0];
+const untilRunIs = (workspace: Resource, status: string): Promise<void> =>
+  vi.waitFor(async () => expect((await runOf(workspace))?.attributes['status']).toBe(status), {
+    timeout: 120_000,
+    interval: 300,
+  });
+const logOf = async (workspace: Resource, phase: 'plan' | 'apply'): Promise<string> => {
+  const id = (await runOf(workspace))?.id.replace('run-', `${phase}-`);
+  const path = phase === 'plan' ? 'plans' : 'applies';
+  const shown = (await call('GET', `/${path}/${id}`)) as Resource;
+  return (await fetch(String(shown.attributes['log-read-url']))).text();
+};
+
+/** The process of the next container that executes a phase. */
+const nextExecution = async (): Promise<number> => {
+  for (;;) {
+    const [step, processId] = (await once(cluster.events, 'container')) as [string, number];
+    if (step === 'execute') return processId;
+  }
+};
+
+describe('an agent with Jobs', { timeout: LIMIT_MS }, () => {
+  test('plans and applies a run in pods, whose code sees nothing of the agent, and leaves nothing', async () => {
+    const agent = startAgent();
+    const workspace = await startRun(
+      'app',
+      `resource "terraform_data" "one" {
+  input = "made in a pod"
+  provisioner "local-exec" {
+    command = <<-EOT
+      echo "phase=[$(ls -A /run/phase)] secret=[$(ls -A /run/secret 2>/dev/null)]" \\
+        "settings=[$(tr '\\0' '\\n' </proc/self/environ | grep ^KEELSON_)] user=$(id -u)" \\
+        "root=[$(touch /here 2>&1 | grep -o 'Read-only file system')]"
+    EOT
+  }
+}
+output "one" { value = terraform_data.one.output }
+`,
+    );
+    await untilRunIs(workspace, 'applied');
+    const outputs = await call('GET', `/workspaces/${workspace.id}/current-state-version-outputs`);
+    expect((outputs as Resource[]).map(({ attributes }) => attributes['value'])).toEqual([
+      'made in a pod',
+    ]);
+    expect(await logOf(workspace, 'plan')).toContain('Terraform v');
+    expect(await logOf(workspace, 'apply')).toContain(
+      'phase=[] secret=[] settings=[] user=65532 root=[Read-only file system]',
+    );
+    agent.child.kill('SIGTERM');
+    await agent.ended;
+    expect(cluster.present()).toEqual([]);
+    expect(cluster.created.map(({ kind }) => kind)).toEqual(['Job', 'Secret', 'Job', 'Secret']);
+  });
+
+  test('asked the API server for everything that its Role allows, and for nothing else', () => {
+    const allowed = RULES.flatMap(({ resources, verbs }) =>
+      verbs.map((verb) => `${verb} ${resources[0]}`),
+    );
+    expect([...cluster.asked].toSorted()).toEqual(allowed.toSorted());
+  });
+
+  test('gives a pod no token, no rights, no writable root, and the limits and the place of the pool', () => {
+    const [job] = cluster.created;
+    expect(job?.spec).toMatchObject({
+      backoffLimit: 0,
+      activeDeadlineSeconds: TEMPLATE.deadlineSeconds,
+      ttlSecondsAfterFinished: 300,
+    });
+    const pod = job?.spec?.template.spec;
+    expect(pod).toMatchObject({
+      restartPolicy: 'Never',
+      serviceAccountName: 'keelson-runs',
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      nodeSelector: { pool: 'runs' },
+      securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+    });
+    const containers = [...(pod?.initContainers ?? []), ...(pod?.containers ?? [])];
+    expect(containers.map(({ name }) => name)).toEqual(['receive', 'execute']);
+    for (const container of containers)
+      expect(container).toMatchObject({
+        image: TEMPLATE.image,
+        resources: TEMPLATE.resources,
+        securityContext: {
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        },
+      });
+    expect(JSON.stringify(job)).not.toContain(agentSettings['KEELSON_AGENT_TOKEN']);
+    expect(containers[1]?.volumeMounts.map(({ name }) => name)).not.toContain('secret');
+  });
+
+  test('a pod that ends without a report ends its run as errored, with the reason', async () => {
+    const agent = startAgent();
+    const execution = nextExecution();
+    const workspace = await startRun('killed', 'output "one" { value = 1 }\n');
+    process.kill(await execution, 'SIGKILL');
+    await untilRunIs(workspace, 'errored');
+    expect(await logOf(workspace, 'plan')).toContain(
+      'The Job of this plan failed: BackoffLimitExceeded: Job has reached the specified backoff limit',
+    );
+    agent.child.kill('SIGTERM');
+    await agent.ended;
+    expect(cluster.present()).toEqual([]);
+  });
+
+  test('an agent that is stopped twice stops the pod, whose run ends with a reason', async () => {
+    const agent = startAgent();
+    const workspace = await startRun(
+      'stopped',
+      'resource "terraform_data" "one" {\n  provisioner "local-exec" { command = "exec sleep 600" }\n}\n',
+    );
+    await vi.waitFor(
+      async () => expect(await logOf(workspace, 'apply')).toContain('Provisioning with'),
+      { timeout: 120_000, interval: 300 },
+    );
+    agent.child.kill('SIGTERM');
+    agent.child.kill('SIGINT');
+    await agent.ended;
+    await untilRunIs(workspace, 'errored');
+    expect(await logOf(workspace, 'apply')).toContain(
+      'The pod of this run was stopped before the phase had ended.',
+    );
+    expect(cluster.present()).toEqual([]);
+  });
+});
