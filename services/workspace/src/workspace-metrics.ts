@@ -3,6 +3,10 @@ import type { Clock } from '@keelson/clock';
 import { createCounter, type MetricsRegistry, registerSampled } from '@keelson/metrics';
 import type { Store } from '@keelson/storage';
 import { organizationRecords } from './identity/model/organization-records.ts';
+import {
+  listSwitchedOrganizations,
+  ORGANIZATION_SWITCHES,
+} from './identity/model/organization-switch-records.ts';
 import type { AgentTables } from './runs/agents/agent-projections.ts';
 import { OPEN_STATUSES } from './runs/model/domain/run.ts';
 import type { RunTables } from './runs/runs/run-projections.ts';
@@ -28,6 +32,13 @@ const countOpenRuns = async (store: Store): Promise<ReadonlyMap<string, number>>
   const counts = new Map<string, number>(OPEN_STATUSES.map((status) => [status, 0]));
   for (const { status, runs } of rows) counts.set(status, Number(runs));
   return counts;
+};
+
+const countSwitched = async (store: Store): Promise<ReadonlyMap<string, number>> => {
+  const states = [...(await listSwitchedOrganizations(store)).values()];
+  return new Map(
+    ORGANIZATION_SWITCHES.map((state) => [state, states.filter((one) => one === state).length]),
+  );
 };
 
 const countAgents = async (store: Store): Promise<number> => {
@@ -65,6 +76,10 @@ export const registerWorkspaceMetrics = (
       keelson_workspaces: { help: 'Workspaces of all organizations.' },
       keelson_workspaces_locked: { help: 'Workspaces that are locked, by people or by runs.' },
       keelson_runs: { help: 'Runs that have not ended.', label: 'status' },
+      keelson_organizations_switched: {
+        help: 'Organizations that an administrator of the site has switched off or drains.',
+        label: 'state',
+      },
       keelson_agents: { help: 'Agents that are registered and have not ended.' },
     },
     async () => {
@@ -73,6 +88,7 @@ export const registerWorkspaceMetrics = (
         keelson_workspaces: await countWorkspaces(store),
         keelson_workspaces_locked: locked,
         keelson_runs: await countOpenRuns(store),
+        keelson_organizations_switched: await countSwitched(store),
         keelson_agents: await countAgents(store),
       };
     },

@@ -28,6 +28,7 @@ const GRANTS_TEST = 'src/workspaces/team-access/grants.test.ts';
 const VARIABLES_TEST = 'src/workspaces/variables/variables.test.ts';
 const SETS_TEST = 'src/workspaces/variable-sets/variable-sets.test.ts';
 const TAGS_TEST = 'src/workspaces/tags/tags.test.ts';
+const SWITCHES_TEST = 'src/identity/administration/organization-administration.test.ts';
 const MEMBERS_TEST = 'src/identity/teams/organization-memberships.test.ts';
 const AUTHORIZATION_TEST = 'src/vcs/authorization/authorization.integration.test.ts';
 const AGENTS_TEST = 'src/runs/agents/agents.test.ts';
@@ -138,6 +139,13 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       email: elsewhere('src/identity/users/users.test.ts'),
       'is-site-admin': elsewhere('test/callers.test.ts'),
       password: elsewhere('src/identity/administration/user-administration.test.ts'),
+    },
+  },
+  'switches of organizations': {
+    routes: ['PATCH /admin/organizations/{organization_name}'],
+    fields: {
+      'is-disabled': elsewhere(SWITCHES_TEST),
+      'is-draining': elsewhere(SWITCHES_TEST),
     },
   },
   tokens: {

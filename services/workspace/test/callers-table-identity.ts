@@ -123,6 +123,22 @@ export const IDENTITY_CASES: Readonly<Record<string, Case>> = {
     // The user is not suspended.
     success: 400,
   },
+  'GET /admin/organizations': {
+    target: '/admin/organizations',
+    allowed: ['site'],
+    success: 200,
+  },
+  'GET /admin/organizations/{organization_name}': {
+    target: '/admin/organizations/acme',
+    allowed: ['site'],
+    success: 200,
+  },
+  'PATCH /admin/organizations/{organization_name}': {
+    target: '/admin/organizations/acme',
+    body: attributes('organizations'),
+    allowed: ['site'],
+    success: 200,
+  },
   'GET /admin/authentication-tokens': {
     target: '/admin/authentication-tokens',
     allowed: ['site'],

@@ -468,3 +468,45 @@ describe('every route and every caller', () => {
     expect(answers).toEqual(documented);
   });
 });
+
+/** Callers with every part in the organization, other than its agents and runs, which end what is under way. */
+const PARTS: readonly Caller[] = ['owner', 'manager', 'admin', 'organization'];
+
+describe('an organization that an administrator of the site has switched off', () => {
+  const turn = (isDisabled: boolean) =>
+    harness.call(
+      'PATCH',
+      '/admin/organizations/acme',
+      attributes('organizations', { 'is-disabled': isDisabled }),
+      tokens.get('site'),
+    );
+
+  /** The rows above have made most things; without them, as when this test runs alone, they are absent. */
+  const known = (parameter: string, name: string): string =>
+    name === 'n' || names.has(name) ? parameter : 'absent';
+
+  test('serves no route to anybody with a part in it, and all of them when it is on', async () => {
+    const listed = () => harness.call('GET', `${O}/workspaces`, undefined, tokens.get('owner'));
+    expect((await turn(true)).status).toBe(200);
+    const served: string[] = [];
+    let refused = 0;
+    for (const [route, { target, body, allowed }] of Object.entries(CASES)) {
+      // Whatever a stranger may do is no part of the organization.
+      for (const caller of allowed.includes('stranger') ? [] : PARTS) {
+        if (!allowed.includes(caller)) continue;
+        const filled = JSON.parse(fill(JSON.stringify(body ?? null))) as unknown;
+        const [method = ''] = route.split(' ');
+        const token = tokens.get(caller);
+        const place = fill(target.replaceAll('{newOrg}', 'acme').replaceAll(/\{(\w+)\}/g, known));
+        const reply = await harness.call(method, place, filled ?? undefined, token);
+        // 404: the rows above have removed the resource of this route.
+        if (reply.status === 403) refused += 1;
+        else if (reply.status !== 404) served.push(`${caller}: ${route}: ${reply.status}`);
+      }
+    }
+    expect(served).toEqual([]);
+    expect(refused).toBeGreaterThan(300);
+    expect((await turn(false)).status).toBe(200);
+    expect((await listed()).status).toBe(200);
+  });
+});

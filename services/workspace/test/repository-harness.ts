@@ -72,8 +72,11 @@ export const startRepositoryHarness = async (options: HarnessOptions = {}) => {
   };
 
   /** Delivers a payload as GitHub does. */
-  const deliver = async (workspaceId: string, payload: object, sending: Sending = {}) => {
-    const hook = await hookOf(workspaceId);
+  const deliverTo = (
+    hook: Awaited<ReturnType<typeof hookOf>>,
+    payload: object,
+    sending: Sending = {},
+  ) => {
     const body = JSON.stringify(payload);
     const signature = createHmac('sha256', sending.secret ?? hook?.secret ?? '').update(body);
     return harness.call('POST', `/webhooks/repositories/${hook?.id}`, payload, null, {
@@ -83,6 +86,8 @@ export const startRepositoryHarness = async (options: HarnessOptions = {}) => {
       'x-hub-signature-256': `sha256=${signature.digest('hex')}`,
     });
   };
+  const deliver = async (workspaceId: string, payload: object, sending: Sending = {}) =>
+    deliverTo(await hookOf(workspaceId), payload, sending);
 
   const pushed = (ref: string, after: string, before: string = '0'.repeat(40)) => ({
     ref,
@@ -128,6 +133,7 @@ export const startRepositoryHarness = async (options: HarnessOptions = {}) => {
     connect,
     repositoryOf,
     hookOf,
+    deliverTo,
     deliver,
     pushed,
     runsOf,

@@ -63,6 +63,13 @@ export const WORKSPACE_ERRORS = {
     retry: false,
     message: 'the {resource} does not exist, or you are not authorized for this action',
   },
+  'workspace.organization_off': {
+    grpc: 'PERMISSION_DENIED',
+    http: 403,
+    retry: true,
+    message:
+      'the organization {name} is disabled: an administrator of this site has switched it off, and can switch it on again',
+  },
   'workspace.forbidden': { grpc: 'PERMISSION_DENIED', http: 403, retry: false, message: '{text}' },
   // Clients expect this status for the deletion of an agent that still reports.
   'workspace.agent_is_live': {

@@ -24,14 +24,6 @@ const toPath = (workspace: string): string => {
 const findId = async (cli: Cli, workspace: string): Promise<string> =>
   (await cli.client.api(toPath(workspace))).data.id;
 
-const listOrganizations = async (cli: Cli): Promise<void> => {
-  const found = await cli.client.apiList('organizations');
-  cli.printTable(found, [
-    ['NAME', 'EMAIL'],
-    ...found.map(({ id, attributes }) => [id, attributes.email ?? '']),
-  ]);
-};
-
 /** @param count the newest ones */
 const listRuns = async (cli: Cli, workspace: string, count: number): Promise<void> => {
   const id = await findId(cli, workspace);
@@ -193,11 +185,6 @@ export const addWorkspaceCommands = (program: Command, cli: Cli): void => {
     .action((name: string, { output }: { readonly output?: string }) =>
       saveState(cli, name, output),
     );
-  const organization = program.command('organization').description('Organizations.');
-  organization
-    .command('list')
-    .description('List the organizations of the user.')
-    .action(() => listOrganizations(cli));
   const run = program.command('run').description('Runs of a workspace.');
   run
     .command('list')

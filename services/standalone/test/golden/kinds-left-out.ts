@@ -19,6 +19,7 @@ export const KINDS_LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
     'node/replication/requests/…',
   ],
   'was declared after the newest golden store was made': [
+    'shared/organization-switches/…',
     'shared/workspace-configurations/…',
     'shared/workspace-locks/…',
     'shared/workspace-variables/…',

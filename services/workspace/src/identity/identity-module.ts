@@ -7,6 +7,7 @@ import type { ResourceSchema } from '@keelson/jsonapi';
 import { accountRoutes } from './accounts/account-routes.ts';
 import { EMAIL_CONFIRMATION } from './accounts/email-confirmation-document.ts';
 import { administrationRoutes } from './administration/administration-routes.ts';
+import { organizationAdministrationRoutes } from './administration/organization-administration-routes.ts';
 import { ENTITLEMENT_SET, ORGANIZATION } from './organizations/organization-document.ts';
 import { organizationRoutes } from './organizations/organization-routes.ts';
 import type { IdentityContext } from './seams/identity-context.ts';
@@ -29,6 +30,7 @@ export const identityRoutes = (context: IdentityContext): readonly Route[] => [
   ...accountRoutes(context),
   ...userRoutes(context),
   ...administrationRoutes(context),
+  ...organizationAdministrationRoutes(context),
   ...tokenRoutes(context),
 ];
 

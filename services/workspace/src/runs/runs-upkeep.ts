@@ -1,5 +1,5 @@
 /**
- * Background work: ends the phases of silent agents and runs that no agent may claim any more, queues health
+ * Background work: ends the phases of silent agents, cancels the runs of organizations that are off, ends runs that no agent may claim any more, queues health
  * assessments and auto-destroy runs that are due, moves ended logs to object storage, and deletes logs and files
  * under retention policies.
  */
@@ -9,6 +9,7 @@ import { remindOfDestruction } from '../workspaces/notifications/reminder-operat
 import { abandonSilentAgents } from './agents/agent-operations.ts';
 import { queueDueAssessments } from './assessments/assessment-operations.ts';
 import { destroyDueWorkspaces } from './auto-destroy/auto-destroy-operations.ts';
+import { cancelRunsOfDisabled } from './runs/disabled-organization-operations.ts';
 import { applyRunDataRetention } from './runs/run-data-operations.ts';
 import { moveEndedLogs } from './runs/run-log-operations.ts';
 import { failStrandedRuns } from './runs/stranded-run-operations.ts';
@@ -54,6 +55,13 @@ export const runsUpkeep = (
   'silent-agents': {
     everyMs: PING_SECONDS * 1000,
     round: async (options) => !isSealed() && abandonSilentAgents(context, options),
+  },
+  'disabled-organizations': {
+    everyMs: 5000,
+    round: async (options) => {
+      if (!isSealed()) await cancelRunsOfDisabled(context, options);
+      return false;
+    },
   },
   'stranded-runs': {
     everyMs: MINUTE_MS,

@@ -11,6 +11,8 @@ export interface ResourceAttributes {
     'assessments-enforced': boolean;
     'members-leave-with-last-team': boolean;
     'user-tokens-enabled': boolean;
+    'is-disabled'?: boolean;
+    'is-draining'?: boolean;
     'aggregated-commit-status-enabled': boolean;
     'collaborator-auth-policy': 'password';
     'cost-estimation-enabled': boolean;

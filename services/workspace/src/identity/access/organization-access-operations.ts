@@ -1,4 +1,5 @@
 /** The caller's rights in an organization. Anything it may not see is answered as not found. */
+import { KeelsonError } from '@keelson/errors';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import { type Reads, readableOnly } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
@@ -10,6 +11,7 @@ import {
   uniteOrganizationAccess,
 } from '../model/domain/organization-access.ts';
 import { findOrganizationByName, organizationRecords } from '../model/organization-records.ts';
+import { isOrganizationOff } from '../model/organization-switch-records.ts';
 import { membershipRecords, teamRecords } from '../model/team-records.ts';
 import type { CallerAccess } from './domain/caller-access.ts';
 
@@ -28,8 +30,8 @@ const findTeamIds = async (
   return (await membershipRecords.find(reads, organization.id, principal.id))?.teamIds;
 };
 
-/** The caller's rights in the organization; undefined when it has none. */
-export const findCallerAccess = async (
+/** The caller's rights in the organization, whether or not it is on; undefined when it has none. */
+export const findCallerRights = async (
   reads: Reads,
   principal: Principal,
   organization: Organization,
@@ -60,14 +62,41 @@ export const findCallerAccess = async (
   return { kind, isOwner: false, access, teamIds };
 };
 
+/** The caller's rights in the organization; undefined when it has none, or the organization is off. */
+export const findCallerAccess = async (
+  reads: Reads,
+  principal: Principal,
+  organization: Organization,
+): Promise<CallerAccess | undefined> =>
+  (await isOff(reads, principal, organization))
+    ? undefined
+    : findCallerRights(reads, principal, organization);
+
+/** A run that is canceled because its organization is off still stores its state. */
+const isOff = async (reads: Reads, { kind }: Principal, { id }: Organization): Promise<boolean> =>
+  kind !== 'run' && (await isOrganizationOff(reads, id));
+
 export interface OrganizationAccessResult {
   readonly organization: Organization;
   readonly caller: CallerAccess;
 }
 
+const requireRights = async (
+  reads: Reads,
+  principal: Principal,
+  organization: Organization | undefined,
+  resource: string,
+): Promise<OrganizationAccessResult> => {
+  const caller = organization && (await findCallerRights(reads, principal, organization));
+  if (organization === undefined || caller === undefined) throw notFound(resource);
+  if (await isOff(reads, principal, organization))
+    throw new KeelsonError('workspace.organization_off', { name: organization.name });
+  return { organization, caller };
+};
+
 /**
  * @throws KeelsonError `workspace.not_found` when the organization is absent or the caller has no
- * rights in it
+ * rights in it, `workspace.organization_off`
  */
 export const requireOrganization = async (
   reads: Reads,
@@ -75,12 +104,13 @@ export const requireOrganization = async (
   name: string,
 ): Promise<OrganizationAccessResult> => {
   const organization = await findOrganizationByName(reads, name);
-  const caller = organization && (await findCallerAccess(reads, principal, organization));
-  if (organization === undefined || caller === undefined) throw notFound('organization');
-  return { organization, caller };
+  return requireRights(reads, principal, organization, 'organization');
 };
 
-/** @throws KeelsonError `workspace.not_found` for `resource`, which belongs to the organization */
+/**
+ * @throws KeelsonError `workspace.not_found` for `resource`, which belongs to the organization,
+ * `workspace.organization_off`
+ */
 export const requireOrganizationOf = async (
   reads: Reads,
   principal: Principal,
@@ -88,7 +118,5 @@ export const requireOrganizationOf = async (
   resource: string,
 ): Promise<OrganizationAccessResult> => {
   const organization = await organizationRecords.find(reads, organizationId);
-  const caller = organization && (await findCallerAccess(reads, principal, organization));
-  if (organization === undefined || caller === undefined) throw notFound(resource);
-  return { organization, caller };
+  return requireRights(reads, principal, organization, resource);
 };

@@ -16,8 +16,12 @@ import { EXECUTION_MODES } from '../../base/execution/domain/execution.ts';
 import type { RetentionPolicy } from '../../base/retention/domain/retention-policy.ts';
 import { RETENTION_RELATIONSHIP, toRetention } from '../../base/retention/retention-document.ts';
 import { toKebabKeys } from '../../base/validation/attribute-names.ts';
+import type { CallerAccess } from '../access/domain/caller-access.ts';
 import { decideOrganizationPermissions } from '../access/domain/organization-permissions.ts';
 import type { OrganizationAccessResult } from '../access/organization-access-operations.ts';
+import type { Organization } from '../model/domain/organization.ts';
+import { NO_ORGANIZATION_ACCESS } from '../model/domain/organization-access.ts';
+import type { OrganizationSwitch } from '../model/organization-switch-records.ts';
 import type { ContributedEntitlements } from '../seams/organization-contributions.ts';
 
 const flag = Type.Boolean();
@@ -47,6 +51,18 @@ export const ORGANIZATION = resourceSchema({
     'user-tokens-enabled': Type.Boolean({
       description: 'Whether the tokens of users who are no owners give access.',
     }),
+    'is-disabled': Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether requests are refused and runs canceled; shown to site administrators.',
+      }),
+    ),
+    'is-draining': Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether no phase of a run starts, while those under way end; shown to site administrators.',
+      }),
+    ),
     'aggregated-commit-status-enabled': flag,
     'collaborator-auth-policy': choice(['password']),
     'cost-estimation-enabled': flag,
@@ -95,6 +111,13 @@ export const ORGANIZATION = resourceSchema({
   links: ['self'],
 });
 
+const NO_PART: CallerAccess = {
+  kind: 'user',
+  isOwner: false,
+  access: NO_ORGANIZATION_ACCESS,
+  teamIds: [],
+};
+
 /** @param sitePolicy retention policy that applies when the organization sets none */
 export const toOrganizationResource = (
   { organization, caller }: OrganizationAccessResult,
@@ -137,6 +160,26 @@ export const toOrganizationResource = (
       'authentication-token': { links: { related: `${self}/authentication-token` } },
     },
     links: { self },
+  };
+};
+
+/**
+ * An organization as site administrators see it, who need not have a part in it.
+ * @param state undefined while it is on
+ */
+export const toManagedOrganizationResource = (
+  organization: Organization,
+  state: OrganizationSwitch | undefined,
+  sitePolicy: RetentionPolicy | null,
+): ResourceOf<typeof ORGANIZATION> => {
+  const resource = toOrganizationResource({ organization, caller: NO_PART }, sitePolicy);
+  return {
+    ...resource,
+    attributes: {
+      ...resource.attributes,
+      'is-disabled': state === 'off',
+      'is-draining': state === 'draining',
+    },
   };
 };
 

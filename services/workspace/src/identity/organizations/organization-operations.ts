@@ -14,6 +14,7 @@ import { attributeViolation, type Violation } from '../../base/validation/domain
 import { decideOrganizationPermissions } from '../access/domain/organization-permissions.ts';
 import {
   findCallerAccess,
+  findCallerRights,
   type OrganizationAccessResult,
   requireOrganization,
 } from '../access/organization-access-operations.ts';
@@ -175,7 +176,7 @@ export const deleteOrganization = async (
   });
 };
 
-/** The organizations in which the caller has rights, by name. */
+/** The organizations in which the caller has rights, by name, with those that are off. */
 export const listOrganizations = async (
   { store }: IdentityContext,
   principal: Principal,
@@ -199,7 +200,7 @@ export const listOrganizations = async (
       text.toLowerCase().includes(wanted ?? ''),
     );
     const caller = matches
-      ? await unlessDamaged(findCallerAccess(store, principal, organization))
+      ? await unlessDamaged(findCallerRights(store, principal, organization))
       : undefined;
     if (caller !== undefined) results.push({ organization, caller });
   }

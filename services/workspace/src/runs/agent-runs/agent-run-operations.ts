@@ -5,6 +5,10 @@ import { type Reads, type Transaction, unlessDamaged } from '@keelson/storage';
 import type { Kysely } from 'kysely';
 import { notFound } from '../../base/not-found.ts';
 import { organizationRecords } from '../../identity/model/organization-records.ts';
+import {
+  findOrganizationSwitch,
+  listSwitchedOrganizations,
+} from '../../identity/model/organization-switch-records.ts';
 import { issueToken } from '../../identity/tokens/token-operations.ts';
 import { agentRecords } from '../../workspaces/model/agent-records.ts';
 import type { Agent } from '../../workspaces/model/domain/agent.ts';
@@ -30,7 +34,7 @@ const PAGE_SIZE = 200;
 
 const WAITING = ['pending', 'confirmed'] as const;
 
-/** Organizations with runs that wait for somebody, in the order of their oldest. */
+/** Organizations that are on, with runs that wait for somebody, in the order of their oldest. */
 export const listWaitingOrganizations = async ({
   store,
 }: RunsContext): Promise<readonly string[]> => {
@@ -42,7 +46,8 @@ export const listWaitingOrganizations = async ({
       .groupBy('organization_id')
       .orderBy((run) => run.fn.min('made_order')),
   );
-  return rows.map(({ organizationId }) => organizationId);
+  const switched = await listSwitchedOrganizations(store);
+  return rows.map(({ organizationId }) => organizationId).filter((id) => !switched.has(id));
 };
 
 /**
@@ -109,7 +114,7 @@ const TOKEN_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Gives the run's next phase to an agent without one; undefined when the run or its workspace is gone, does not
- * wait, or waits for somebody else.
+ * wait, or waits for somebody else or for its organization to be on.
  */
 export const takePhase = async (
   tx: Transaction,
@@ -121,6 +126,7 @@ export const takePhase = async (
   const workspace = run && (await workspaceRecords.find(tx, run.workspaceId));
   if (run === undefined || workspace === undefined) return undefined;
   if (!(await mayTake(workspace))) return undefined;
+  if ((await findOrganizationSwitch(tx, run.organizationId)) !== undefined) return undefined;
   const started = await startPhase(tx, run, agent, nowMs);
   if (started === undefined) return undefined;
   const { organizationId } = agent.poolId === null ? run : agent;
@@ -169,6 +175,7 @@ export const claimRun = async (
 ): Promise<ClaimedRun | undefined> => {
   const { store, clock } = context;
   const { pool } = await requireIdleAgent(store, principal, agentId);
+  if ((await findOrganizationSwitch(store, pool.organizationId)) !== undefined) return undefined;
   for await (const runId of findWaiting(context, pool.organizationId)) {
     // A run that needs a damaged record waits until it is repaired; the others do not wait for it.
     const claimed = await unlessDamaged(

@@ -6,6 +6,7 @@ import type { Principal } from '@keelson/proto/edge/v1/edge';
 import { type CommitRequest, type FoundCommit, RepositoryFailure } from '@keelson/repositories';
 import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
+import { isOrganizationOff } from '../../identity/model/organization-switch-records.ts';
 import { requireOwnAgent, requireOwnPool } from '../../runs/agents/agent-operations.ts';
 import { refuseOtherThanArchive } from '../../state/configuration-versions/configuration-version-operations.ts';
 import {
@@ -125,6 +126,7 @@ const tryClaim = async (
   // An agent asks for work when it has none: what it had before a restart is lost.
   if (waiting === undefined || (waiting.claim !== null && waiting.claim.agentId !== agentId))
     return undefined;
+  if (await isOrganizationOff(store, waiting.organizationId)) return undefined;
   const order = await prepareOrder(context, waiting.work);
   const sinceMs = clock.nowMs();
   const claim: WorkClaim = {

@@ -6,6 +6,8 @@ import { newResourceId } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import { readableOnly, type Transaction } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
+import { organizationRecords } from '../../identity/model/organization-records.ts';
+import { isOrganizationOff } from '../../identity/model/organization-switch-records.ts';
 import { requireWorkspace } from '../../workspaces/access/access-operations.ts';
 import type { DeliveredEvent } from '../../workspaces/model/domain/repository-event.ts';
 import {
@@ -122,7 +124,7 @@ const MAX_KEPT_LENGTH = 200;
  * Accepts a delivery: its events are queued as work when this returns. A provider whose repository the
  * webhook is for has signed it, and it has not arrived before.
  * @throws KeelsonError `workspace.not_found` for an unknown webhook, `workspace.delivery_not_authentic`,
- *   `workspace.delivery_replayed`, `workspace.too_many_deliveries`, `request.invalid`
+ *   `workspace.delivery_replayed`, `workspace.too_many_deliveries`, `workspace.organization_off`, `request.invalid`
  */
 export const receiveDelivery = async (
   { store, clock, repositoryWorkLimit }: VcsContext,
@@ -137,6 +139,10 @@ export const receiveDelivery = async (
   const queues = { organizationId, poolId: repository.connection.agentPoolId };
   if (!provider.isAuthentic(delivery, hook.secret))
     throw new KeelsonError('workspace.delivery_not_authentic');
+  if (await isOrganizationOff(store, organizationId)) {
+    const organization = await organizationRecords.find(store, organizationId);
+    throw new KeelsonError('workspace.organization_off', { name: organization?.name ?? '' });
+  }
   const { headers, body } = delivery;
   const deliveryId = provider.deliveryId(headers)?.slice(0, MAX_KEPT_LENGTH) ?? '';
   const event = provider.eventName(headers).slice(0, MAX_KEPT_LENGTH);

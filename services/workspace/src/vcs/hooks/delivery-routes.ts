@@ -44,7 +44,9 @@ export const webhookRoutes = (context: VcsContext): Route[] => [
       security: [],
       responses: {
         202: { description: 'Stored; it will be carried out.' },
-        403: refused('The signature or token is not that of the webhook.'),
+        403: refused(
+          'The signature or token is not that of the webhook, or the organization is disabled.',
+        ),
         404: refused('There is no such webhook.'),
         409: refused('The delivery has already been received.'),
         429: refused('Too much work of the organization waits for its providers.'),

@@ -5,6 +5,7 @@
 
 import { createTurnRounds, type NextWork, type RoundOptions } from '@keelson/locks';
 import { WorkerDeath } from '@keelson/supervisor';
+import { listSwitchedOrganizations } from '../../identity/model/organization-switch-records.ts';
 import { agentPoolRecords } from '../../workspaces/model/agent-pool-records.ts';
 import {
   dueAtMsOf,
@@ -120,8 +121,11 @@ export const createRepositoryWorker = (
     atOnce: AT_ONCE,
     atOnceOfOwner: 1,
     find: async (options) => {
+      const switched = await listSwitchedOrganizations(store);
       const ids = await listWorkingOrganizations(store);
-      return new Map(ids.map((id) => [id, nextOf(id, options)]));
+      return new Map(
+        ids.filter((id) => switched.get(id) !== 'off').map((id) => [id, nextOf(id, options)]),
+      );
     },
   });
 };

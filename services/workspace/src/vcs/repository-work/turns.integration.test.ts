@@ -10,8 +10,19 @@ const LIMIT = 20;
 const repositories = await startRepositoryHarness({
   limits: { repositoryWork: LIMIT },
 });
-const { harness, server, createClient, connect, repositoryOf, deliver, pushed, logOf, reset } =
-  repositories;
+const {
+  harness,
+  server,
+  createClient,
+  connect,
+  repositoryOf,
+  deliver,
+  deliverTo,
+  hookOf,
+  pushed,
+  logOf,
+  reset,
+} = repositories;
 afterAll(() => repositories[Symbol.asyncDispose]());
 beforeEach(reset);
 
@@ -74,4 +85,33 @@ describe('an organization with much work at its providers', () => {
     await harness.runUpkeep();
     expect((await deliver(id, pushed('refs/heads/main', first))).status).toBe(202);
   });
+});
+
+test('an organization that is off gets its deliveries refused, and its work waits until it is on', async () => {
+  const { id, identifier, first } = await connect();
+  await harness.runUpkeep();
+  const turn = async (isDisabled: boolean) => {
+    const { status } = await harness.call('PATCH', '/admin/organizations/acme', {
+      data: { type: 'organizations', attributes: { 'is-disabled': isDisabled } },
+    });
+    expect(status).toBe(200);
+  };
+  const fetched: string[] = [];
+  server.beforeGit = ({ url = '' }) => {
+    fetched.push(url);
+    return false;
+  };
+  expect((await deliver(id, pushed('refs/heads/main', first))).status).toBe(202);
+  const hook = await hookOf(id);
+  await turn(true);
+  const refused = await deliverTo(hook, pushed('refs/heads/other', first));
+  expect([refused.status, refused.errors[0]?.detail]).toEqual([
+    403,
+    expect.stringContaining('the organization acme is disabled'),
+  ]);
+  await harness.runUpkeep();
+  expect(fetched).toEqual([]);
+  await turn(false);
+  await harness.runUpkeep();
+  expect(fetched[0]).toContain(identifier);
 });

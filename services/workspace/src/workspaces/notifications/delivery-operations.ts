@@ -10,6 +10,7 @@ import { outboundFailure, readBeginning } from '@keelson/outbound';
 import { type Reads, readableOnly, type TransactOptions, unlessDamaged } from '@keelson/storage';
 import { mailFailure } from '../../base/mail/mailer.ts';
 import { MESSAGE_RETRIES, pauseAfter } from '../../base/retries.ts';
+import { listSwitchedOrganizations } from '../../identity/model/organization-switch-records.ts';
 import { membershipRecords } from '../../identity/model/team-records.ts';
 import { userRecords } from '../../identity/model/user-records.ts';
 import { workspaceRecords } from '../model/workspace-records.ts';
@@ -263,18 +264,20 @@ const deliverNext = async (
   return true;
 };
 
-/** Ids of the configurations with an event that is due, by organization. */
+/** Ids of the configurations with an event that is due, by organization that is not off. */
 const findDueConfigurations = async ({
   store,
   clock,
 }: WorkspacesContext): Promise<ReadonlyMap<string, readonly string[]>> => {
   const found = new Map<string, string[]>();
+  const switched = await listSwitchedOrganizations(store);
   for (const id of await notificationQueues.keys(store, [])) {
     const queue = await notificationQueues.find(readableOnly(store), id);
     if (queue === undefined || queue.dueAtMs > clock.nowMs()) continue;
     const configuration = await notificationRecords.find(readableOnly(store), id);
     if (configuration === undefined) continue;
     const { organizationId } = configuration;
+    if (switched.get(organizationId) === 'off') continue;
     const own = found.get(organizationId);
     if (own === undefined) found.set(organizationId, [id]);
     else own.push(id);
