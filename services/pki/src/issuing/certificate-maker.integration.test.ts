@@ -143,7 +143,12 @@ describe('certificates made on threads', () => {
   afterAll(() => maker.forget());
 
   const made = async ({ issuer, publicKeyDer }: TestIssuer, commonName: string) => {
-    const { der, serialNumber, keyPair } = await maker.make(issuer, role, order(commonName));
+    const { der, serialNumber, keyPair } = await maker.make(
+      'mount',
+      issuer,
+      role,
+      order(commonName),
+    );
     const certificate = parseCertificate(der);
     expect(isSignedBy(certificate, publicKeyDer)).toBe(true);
     expect(certificate.serialNumber).toEqual(serialNumber);
@@ -159,11 +164,24 @@ describe('certificates made on threads', () => {
     expect(new Set(all.map(({ serial }) => serial)).size).toBe(names.length);
   });
 
+  test('of a mount that orders many large keys delay none of another', async () => {
+    const ended: string[] = [];
+    const make = async (mount: string, keyType: 'ec' | 'rsa') => {
+      const rules = { ...role, keyType, keyBits: keyType === 'ec' ? 256 : 2048 };
+      await maker.make(mount, ec.issuer, rules, order(`${mount}.example.com`));
+      ended.push(mount);
+    };
+    const greedy = Array.from({ length: 16 }, () => make('greedy', 'rsa'));
+    await Promise.all([...greedy, make('polite', 'ec')]);
+    // Only keys that were under way before may be ready earlier.
+    expect(ended.indexOf('polite')).toBeLessThanOrEqual(4);
+  });
+
   test('are refused for the same reasons as on the calling thread', async () => {
     const refused = await Promise.allSettled([
-      maker.make(ec.issuer, role, order('a.example.org')),
+      maker.make('mount', ec.issuer, role, order('a.example.org')),
       made(ec, 'b.example.com'),
-      maker.make(ec.issuer, { ...role, keyType: 'any' }, order('c.example.com')),
+      maker.make('mount', ec.issuer, { ...role, keyType: 'any' }, order('c.example.com')),
     ]);
     expect(refused.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected']);
     expect(refused[0]).toMatchObject({
@@ -175,7 +193,7 @@ describe('certificates made on threads', () => {
   });
 
   test('end with their keys and refuse pending orders; the next order starts them again', async () => {
-    const asked = maker.make(ec.issuer, role, order('a.example.com'));
+    const asked = maker.make('mount', ec.issuer, role, order('a.example.com'));
     const [answer] = await Promise.allSettled([asked, maker.forget()]);
     expect(answer).toMatchObject({ status: 'rejected', reason: { code: 'sys.sealed' } });
     expect(maker.threadCount).toBe(0);

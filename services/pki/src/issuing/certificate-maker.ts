@@ -38,6 +38,8 @@ export class CertificateMaker {
         maxThreads: MAX_THREADS,
         jobsPerMessage: 8,
         messagesAtATime: 8,
+        // Those of one mount leave places for others, even if each generates a large key.
+        messagesOfOwner: 4,
       },
       logger,
     );
@@ -53,16 +55,18 @@ export class CertificateMaker {
   }
 
   /**
+   * @param mount its uuid; mounts take turns
    * @param role undefined only for an order that needs none
    * @throws KeelsonError with the first rule that is broken; `sys.sealed` when `forget` came before the end
    */
   async make(
+    mount: string,
     issuer: SigningIssuer,
     role: Role | undefined,
     order: CertificateOrder,
   ): Promise<NewCertificate> {
     const ordered = { issuer, role, order };
-    const made = await this.#pool.run(ordered, usesLibuv(ordered));
+    const made = await this.#pool.run(ordered, { owner: mount, isAlone: usesLibuv(ordered) });
     this.#onMade();
     return made;
   }

@@ -55,7 +55,12 @@ const makeAndStore = async (
   const issuer = requireSigner(authority, request.issuerRef ?? role?.issuerRef ?? 'default');
   if ('csr' in order)
     await parts.compromisedKeys.refuse(request.mount, () => readCsrPem(order.csr).publicKeyDer);
-  const made = await parts.maker.make(authority.signingIssuerOf(issuer), role, order);
+  const made = await parts.maker.make(
+    request.mount.uuid,
+    authority.signingIssuerOf(issuer),
+    role,
+    order,
+  );
   return storeCertificate(parts, request, { ...made, authority, issuer, role });
 };
 

@@ -16,6 +16,7 @@ const openPool = (entry = TRIED): ThreadPool<number, number> =>
       maxThreads: 1,
       jobsPerMessage: 4,
       messagesAtATime: 2,
+      messagesOfOwner: 1,
     },
     logger,
   );
@@ -36,6 +37,23 @@ test('jobs run on the calling thread until a worker thread is ready, then on tha
   await pool.end(new Error('over'));
 });
 
+test('owners take turns, and one leaves places for another', { timeout: 60_000 }, async () => {
+  const pool = openPool();
+  await pool.whenStarted();
+  const ended: string[] = [];
+  const run = async (owner: string, value: number, isAlone: boolean) => {
+    await pool.run(value, { owner, isAlone });
+    ended.push(owner);
+  };
+  const greedy = Array.from({ length: 50 }, (_, value) =>
+    run('greedy', value + 100, value % 2 === 0),
+  );
+  await Promise.all([...greedy, run('polite', 1, false), run('third', 2, true)]);
+  expect(ended.indexOf('polite')).toBeLessThan(10);
+  expect(ended.indexOf('third')).toBeLessThan(10);
+  await pool.end(new Error('over'));
+});
+
 test('a job whose thread ends is refused, and the next one runs on another thread', {
   timeout: 60_000,
 }, async () => {
@@ -51,7 +69,7 @@ test('pending jobs reject with the reason of the stop; later ones start threads 
 }, async () => {
   const pool = openPool();
   await pool.whenStarted();
-  const pending = [pool.run(1), pool.run(2, true)];
+  const pending = [pool.run(1), pool.run(2, { isAlone: true })];
   const settled = Promise.allSettled(pending);
   await pool.end(new Error('over'));
   for (const { status } of await settled) expect(status).toBe('rejected');

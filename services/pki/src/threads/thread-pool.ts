@@ -1,6 +1,7 @@
 /** A pool of worker threads for jobs on plain data, off the event loop. */
 import { availableParallelism } from 'node:os';
 import { KeelsonError } from '@keelson/errors';
+import { FairQueue } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
 import { Piscina } from 'piscina';
 import { type Settled, toThrown } from './settled.ts';
@@ -21,6 +22,15 @@ export interface PooledWork<Job, Result> {
   readonly jobsPerMessage: number;
   /** Messages that a thread works on at a time. */
   readonly messagesAtATime: number;
+  /** The part of one owner in them. */
+  readonly messagesOfOwner: number;
+}
+
+export interface JobPlace {
+  /** Owners of jobs take turns, such as mounts. */
+  readonly owner?: string;
+  /** Whether the job is sent in a separate message, so that its result does not wait for other jobs. */
+  readonly isAlone?: boolean;
 }
 
 /** Collects the garbage of jobs early: by default V8 lets it grow to 128 MB first. */
@@ -28,10 +38,13 @@ const MAX_YOUNG_MEGABYTES = 16;
 
 interface Waiting<Job, Result> extends PromiseWithResolvers<Result> {
   readonly job: Job;
+  readonly owner: string;
+  readonly isAlone: boolean;
 }
 
 interface StartedPool<Job, Result> {
   readonly threads: Piscina<readonly Job[], Settled<Result>[]>;
+  readonly threadLimit: number;
   /** Resolves when a thread can take jobs, or will not come up. */
   readonly started: Promise<void>;
   isUp: boolean;
@@ -42,14 +55,18 @@ interface StartedPool<Job, Result> {
 /**
  * The first job starts a thread. Jobs run on the calling thread until it is ready, on machines with one core,
  * and if threads cannot start. A job whose thread ended unexpectedly is not repeated there, because it may
- * have been the cause.
+ * have been the cause. Jobs wait here and not with the threads, so that each owner has its turn.
  */
 export class ThreadPool<Job, Result> {
   readonly #work: PooledWork<Job, Result>;
   readonly #logger: Logger;
   #pool: StartedPool<Job, Result> | undefined;
   #isUsable = availableParallelism() > 1;
-  #unsent: Waiting<Job, Result>[] = [];
+  #unsent = new FairQueue<Waiting<Job, Result>>();
+  /** Messages under way by owner; one with jobs of several owners counts for each. */
+  readonly #sent = new Map<string, number>();
+  #messages = 0;
+  #isSending = false;
 
   constructor(work: PooledWork<Job, Result>, logger: Logger) {
     this.#work = work;
@@ -65,16 +82,15 @@ export class ThreadPool<Job, Result> {
     if (this.#isUsable) await (this.#pool ??= this.#start()).started;
   }
 
-  /**
-   * @param isAlone sent in a separate message, so that its result does not wait for other jobs
-   * @throws the error of the work; KeelsonError `internal` when the thread ended unexpectedly
-   */
-  async run(job: Job, isAlone = false): Promise<Result> {
+  /** @throws the error of the work; KeelsonError `internal` when the thread ended unexpectedly */
+  async run(job: Job, { owner = '', isAlone = false }: JobPlace = {}): Promise<Result> {
     if (this.#isUsable) this.#pool ??= this.#start();
     if (this.#pool?.isUp !== true) return this.#work.here(job);
-    const waiting = { job, ...Promise.withResolvers<Result>() };
-    if (isAlone) void this.#send(this.#pool, [waiting]);
-    else if (this.#unsent.push(waiting) === 1) setImmediate(() => this.#sendAll());
+    const waiting = { job, owner, isAlone, ...Promise.withResolvers<Result>() };
+    this.#unsent.push(owner, waiting);
+    // Jobs of one turn of the event loop share messages.
+    if (!this.#isSending) setImmediate(() => this.#sendAll());
+    this.#isSending = true;
     return waiting.promise;
   }
 
@@ -85,18 +101,19 @@ export class ThreadPool<Job, Result> {
     this.#pool = undefined;
     pool.endedBy = reason;
     const unsent = this.#unsent;
-    this.#unsent = [];
-    for (const { reject } of unsent) reject(reason);
+    this.#unsent = new FairQueue();
+    for (const { reject } of unsent.takeAll()) reject(reason);
     await pool.threads.destroy();
   }
 
   #start(): StartedPool<Job, Result> {
     const { entry, name, maxThreads, messagesAtATime } = this.#work;
+    const threadLimit = Math.min(maxThreads, availableParallelism() - 1);
     const threads = new Piscina<readonly Job[], Settled<Result>[]>({
       filename: entry.href,
       name: 'serve',
       minThreads: 1,
-      maxThreads: Math.min(maxThreads, availableParallelism() - 1),
+      maxThreads: threadLimit,
       concurrentTasksPerWorker: messagesAtATime,
       // Threads that wait on atomics would not run their event loop between jobs, for example to close
       // connections.
@@ -110,6 +127,7 @@ export class ThreadPool<Job, Result> {
     threads.on('error', report);
     const pool: StartedPool<Job, Result> = {
       threads,
+      threadLimit,
       isUp: false,
       started: threads.run([]).then(
         () => {
@@ -128,18 +146,46 @@ export class ThreadPool<Job, Result> {
   }
 
   #sendAll(): void {
-    const unsent = this.#unsent;
-    this.#unsent = [];
-    const { jobsPerMessage } = this.#work;
-    if (this.#pool !== undefined)
-      for (let at = 0; at < unsent.length; at += jobsPerMessage)
-        void this.#send(this.#pool, unsent.slice(at, at + jobsPerMessage));
+    this.#isSending = false;
+    const pool = this.#pool;
+    if (pool === undefined) return;
+    const places = pool.threadLimit * this.#work.messagesAtATime;
+    while (this.#messages < places) {
+      const message = this.#nextMessage(pool);
+      if (message === undefined) return;
+      void this.#send(pool, message);
+    }
+  }
+
+  #nextMessage({ threadLimit }: StartedPool<Job, Result>): Waiting<Job, Result>[] | undefined {
+    const { jobsPerMessage, messagesOfOwner } = this.#work;
+    const hasPlace = (owner: string): boolean =>
+      (this.#sent.get(owner) ?? 0) < threadLimit * messagesOfOwner;
+    const first = this.#unsent.take((_, owner) => hasPlace(owner));
+    if (first === undefined) return undefined;
+    const message = [first];
+    while (!first.isAlone && message.length < jobsPerMessage) {
+      const next = this.#unsent.take(({ isAlone }, owner) => !isAlone && hasPlace(owner));
+      if (next === undefined) break;
+      message.push(next);
+    }
+    return message;
+  }
+
+  #count(message: readonly Waiting<Job, Result>[], change: 1 | -1): void {
+    this.#messages += change;
+    for (const owner of new Set(message.map((waiting) => waiting.owner))) {
+      const count = (this.#sent.get(owner) ?? 0) + change;
+      if (count === 0) this.#sent.delete(owner);
+      else this.#sent.set(owner, count);
+    }
   }
 
   async #send(
     pool: StartedPool<Job, Result>,
     message: readonly Waiting<Job, Result>[],
   ): Promise<void> {
+    this.#count(message, 1);
     try {
       const answers = await pool.threads.run(message.map(({ job }) => job));
       for (const [at, { resolve, reject }] of message.entries()) {
@@ -153,5 +199,7 @@ export class ThreadPool<Job, Result> {
       const reason = pool.endedBy ?? new KeelsonError('internal', {}, { cause });
       for (const { reject } of message) reject(reason);
     }
+    this.#count(message, -1);
+    this.#sendAll();
   }
 }

@@ -23,6 +23,7 @@ export const openSignaturePool = (logger: Logger): ThreadPool<SignatureJob, Chec
       maxThreads: 1,
       jobsPerMessage: 16,
       messagesAtATime: 8,
+      messagesOfOwner: 8,
     },
     logger,
   );

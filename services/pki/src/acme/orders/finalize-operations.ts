@@ -104,7 +104,7 @@ const issueUnderRole = async (
   const commonName = commonNameFor(role, commonNameOfCsr, order.identifiers);
   // The names were proven, and clients read the SANs, so that a certificate without a common name is as good.
   const rules = { ...role, requireCn: role.requireCn && commonName !== '' };
-  const made = await parts.maker.make(authority.signingIssuerOf(issuer), rules, {
+  const made = await parts.maker.make(mount.uuid, authority.signingIssuerOf(issuer), rules, {
     kind: 'proven',
     names: {
       commonName,

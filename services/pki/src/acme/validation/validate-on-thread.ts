@@ -44,6 +44,7 @@ export const openValidationPool = (
       maxThreads: 1,
       jobsPerMessage: 1,
       messagesAtATime: ATTEMPTS_AT_A_TIME,
+      messagesOfOwner: ATTEMPTS_AT_A_TIME,
     },
     logger,
   );
