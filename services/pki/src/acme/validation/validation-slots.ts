@@ -1,15 +1,19 @@
 /**
- * Limits the concurrent validations of a replica in total, per account and per host, so that no
- * account can block the others or direct the whole replica at one host.
+ * Limits the concurrent validations of a replica in total, per mount, per account and per host, so that no
+ * account can block the others or direct the whole replica at one host, nor all accounts of a mount, which anybody
+ * may create, block another mount.
  */
 export interface SlotLimits {
   readonly total: number;
+  readonly perMount: number;
   readonly perAccount: number;
   readonly perHost: number;
 }
 
-/** The account and host for which an attempt occupies a slot. */
+/** The mount, account and host for which an attempt occupies a slot. */
 export interface SlotUse {
+  /** Its uuid. */
+  readonly mount: string;
   readonly accountId: string;
   readonly host: string;
 }
@@ -22,6 +26,7 @@ const add = (counts: Map<string, number>, key: string, change: 1 | -1): void => 
 
 export class ValidationSlots {
   readonly #limits: SlotLimits;
+  readonly #mounts = new Map<string, number>();
   readonly #accounts = new Map<string, number>();
   readonly #hosts = new Map<string, number>();
   #taken = 0;
@@ -30,8 +35,10 @@ export class ValidationSlots {
     this.#limits = limits;
   }
 
-  get free(): number {
-    return this.#limits.total - this.#taken;
+  /** Slots that attempts of the mount may take now. */
+  freeOf(mount: string): number {
+    const { total, perMount } = this.#limits;
+    return Math.min(total - this.#taken, perMount - (this.#mounts.get(mount) ?? 0));
   }
 
   /** Accounts without a free slot. */
@@ -42,23 +49,25 @@ export class ValidationSlots {
   }
 
   /** Takes a slot; returns false if the attempt has to wait. */
-  take({ accountId, host }: SlotUse): boolean {
+  take(use: SlotUse): boolean {
+    const { mount, accountId, host } = use;
     if (
-      this.free <= 0 ||
+      this.freeOf(mount) <= 0 ||
       (this.#accounts.get(accountId) ?? 0) >= this.#limits.perAccount ||
       (this.#hosts.get(host) ?? 0) >= this.#limits.perHost
     )
       return false;
-    this.#change(accountId, host, 1);
+    this.#change(use, 1);
     return true;
   }
 
-  release({ accountId, host }: SlotUse): void {
-    this.#change(accountId, host, -1);
+  release(use: SlotUse): void {
+    this.#change(use, -1);
   }
 
-  #change(accountId: string, host: string, change: 1 | -1): void {
+  #change({ mount, accountId, host }: SlotUse, change: 1 | -1): void {
     this.#taken += change;
+    add(this.#mounts, mount, change);
     add(this.#accounts, accountId, change);
     add(this.#hosts, host, change);
   }

@@ -31,7 +31,7 @@ const POLL_MS = 15_000;
 /** Maximum number of claimed challenges that wait for a slot; further ones are released. */
 const WAITING_LIMIT = 1000;
 
-const LIMITS: SlotLimits = { total: 64, perAccount: 16, perHost: 4 };
+const LIMITS: SlotLimits = { total: 64, perMount: 48, perAccount: 16, perHost: 4 };
 
 export interface ValidationParts {
   readonly store: Store;
@@ -51,7 +51,14 @@ interface Work {
   readonly challenge: ClaimedChallenge;
 }
 
-const slotOf = ({ challenge }: { readonly challenge: TriedChallenge }): SlotUse => ({
+const slotOf = ({
+  mount,
+  challenge,
+}: {
+  readonly mount: MountScope;
+  readonly challenge: TriedChallenge;
+}): SlotUse => ({
+  mount: mount.uuid,
   accountId: challenge.accountId,
   host: challenge.identifier.value,
 });
@@ -101,7 +108,8 @@ export class ValidationWorker implements Attempts {
     challenge: TriedChallenge,
     record: (outcome: AttemptOutcome | undefined) => Promise<void>,
   ): boolean {
-    if (this.#stopping.signal.aborted || !this.#slots.take(slotOf({ challenge }))) return false;
+    if (this.#stopping.signal.aborted || !this.#slots.take(slotOf({ mount, challenge })))
+      return false;
     this.#begin(mount, challenge, record);
     return true;
   }
@@ -194,7 +202,7 @@ export class ValidationWorker implements Attempts {
         // The claim expires by itself.
         logger.warn({ err, mount: mount.uuid }, 'the outcome of a challenge was not recorded');
       }
-      this.#slots.release(slotOf({ challenge }));
+      this.#slots.release(slotOf({ mount, challenge }));
       this.#underWay.delete(ended);
       this.#beginWaiting();
       for (const other of this.#unfinished.values()) this.#lookAt(other, clock.nowMs());
@@ -226,7 +234,8 @@ export class ValidationWorker implements Attempts {
   }
 
   async #claimDue(mount: MountScope): Promise<void> {
-    const { free, busyAccounts } = this.#slots;
+    const { busyAccounts } = this.#slots;
+    const free = this.#slots.freeOf(mount.uuid);
     if (free > 0) {
       const claimed = await nextChallenges(this.#parts, mount, { count: free, busyAccounts });
       for (const challenge of claimed) this.take(mount, challenge);
