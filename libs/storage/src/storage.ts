@@ -22,6 +22,7 @@ export {
   singleRecord,
   singleRecords,
 } from './collections/collection.ts';
+export { rowContent } from './collections/index-declaration.ts';
 export type { IndexedCollection } from './collections/indexed-collection.ts';
 export {
   deleteOwned,

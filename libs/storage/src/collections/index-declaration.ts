@@ -1,21 +1,56 @@
 /** Declarations of indexes, and where their rows are. */
 import { type TSchema, Type } from 'typebox';
+import type { Shaped } from '../shapes/shape.ts';
 import type { RecordScope } from '../store.ts';
 import { type RecordCodec, recordCodec } from './codec.ts';
 import type { RecordKey } from './record-collection.ts';
 import { register } from './table.ts';
 
-/** A value of an index, of one or more segments. */
+/**
+ * A value of an index, of any number of segments. An index whose only value has no segments lists the records that
+ * have it.
+ */
 export type IndexValue = string | RecordKey;
+
+/** Rows that are elsewhere than others, or look different, such as those that stores had before the index. */
+export interface RowForm<T> {
+  /** Place below the scope, instead of `<collection>~<name>`. */
+  readonly at: string;
+  /** The last segment of a row's path, if it is not the key of the record. Not for unique indexes. */
+  readonly end?: RowEnd;
+  /** Content of a row, if it is neither empty nor, in a unique index, the key of the record as `id`. */
+  readonly content?: RowContent<T>;
+}
+
+/** The last segment of a row's path, from which and from the value before it the key of the record follows. */
+export interface RowEnd {
+  readonly of: (key: string) => string;
+  readonly toKey: (end: string, value: RecordKey) => string;
+}
+
+/** Content of a row, which stays the same for as long as the record has the value. */
+export interface RowContent<T> {
+  readonly shape: TSchema;
+  readonly of: (record: T, key: string) => unknown;
+  /** Only unique indexes read the key from the content. */
+  readonly toKey: (content: unknown) => string;
+}
+
+/** Declares the content of rows. @param toKey needed for unique indexes only */
+export const rowContent = <T, Shape extends TSchema>(
+  shape: Shape,
+  of: (record: T, key: string) => Shaped<Shape>,
+  toKey: (content: Shaped<Shape>) => string = () => '',
+): RowContent<T> => ({ shape, of, toKey: (content) => toKey(content as Shaped<Shape>) });
 
 /** An index whose values are computed from a record, which may have any number of them. */
 export interface DerivedIndex<T, Name extends string = string> {
   readonly name: Name;
-  readonly values: (record: T) => readonly IndexValue[];
+  readonly values: (record: T, key: string) => readonly IndexValue[];
   /** A value belongs to one record at most: to write a second one is refused. */
   readonly unique?: true;
-  /** Where the rows are below the scope, in place of `<collection>~<name>`. */
-  readonly rows?: string;
+  /** Where the rows are below the scope, instead of `<collection>~<name>`, or also their form. */
+  readonly rows?: string | RowForm<T>;
   /**
    * The version of the collection with which the index was added; absent if the first version has it. Records of
    * older versions have no rows, and until the last of them is rewritten all records are searched instead.
@@ -34,13 +69,15 @@ export type IndexName<Index> = Index extends { readonly name: infer Name extends
   : Extract<Index, string>;
 
 /** An index with everything that its declaration leaves out. */
-export interface IndexFacts<T> {
+export interface IndexFacts<T> extends Omit<RowForm<T>, 'at'> {
   readonly name: string;
-  readonly values: (record: T) => readonly IndexValue[];
+  readonly values: (record: T, key: string) => readonly IndexValue[];
   readonly isUnique: boolean;
   /** Below the scope. */
   readonly place: string;
   readonly since: number;
+  readonly content: RowContent<T>;
+  readonly codec: RecordCodec<unknown>;
 }
 
 const fieldValues =
@@ -50,23 +87,33 @@ const fieldValues =
     return found === null || found === undefined ? [] : ([found].flat() as string[]);
   };
 
+const NO_CONTENT = rowContent(Type.Object({}), () => ({}));
+const KEY_CONTENT = rowContent(
+  Type.Object({
+    /** Key of the only record with the value. */
+    id: Type.String(),
+  }),
+  (_, id) => ({ id }),
+  ({ id }) => id,
+);
+
 /** @param collection name of the collection */
 export const factsOf = <T>(collection: string, index: IndexOf<T>): IndexFacts<T> => {
   const declared: DerivedIndex<T> =
     typeof index === 'object' ? index : { name: index, values: fieldValues(index) };
-  const { name, values, unique = false, rows, since = 1 } = declared;
-  return { name, values, isUnique: unique, place: rows ?? `${collection}~${name}`, since };
+  const { name, values, unique: isUnique = false, rows, since = 1 } = declared;
+  const form: RowForm<T> =
+    typeof rows === 'object' ? rows : { at: rows ?? `${collection}~${name}` };
+  const { at: place, content = isUnique ? KEY_CONTENT : NO_CONTENT, ...others } = form;
+  const codec = recordCodec(isUnique ? 'unique index' : 'index', {
+    version: 1,
+    shape: content.shape,
+  });
+  return { name, values, isUnique, place, since, content, codec, ...others };
 };
 
-const emptyShape = Type.Object({});
-const uniqueShape = Type.Object({
-  /** Key of the only record with the value. */
-  id: Type.String(),
-});
-
-/** A row of an index, whose path ends with the key of the record; also the mark of a complete index. */
-export const rowCodec = recordCodec('index', { version: 1, shape: emptyShape });
-export const uniqueRowCodec = recordCodec('unique index', { version: 1, shape: uniqueShape });
+/** The mark of a complete index. */
+export const markCodec = recordCodec('index', { version: 1, shape: NO_CONTENT.shape });
 
 /** Path below the scope of the mark that every record has its rows in an index that was added later. */
 export const markOf = ({ place }: Pick<IndexFacts<never>, 'place'>): string => `${place}~complete`;
@@ -96,8 +143,7 @@ export const registerIndexes = (
     });
   };
   for (const index of indexes) {
-    if (index.isUnique) declare(index.place, false, uniqueShape, uniqueRowCodec);
-    else declare(index.place, false, emptyShape, rowCodec);
-    if (index.since > 1) declare(markOf(index), true, emptyShape, rowCodec);
+    declare(index.place, false, index.content.shape, index.codec);
+    if (index.since > 1) declare(markOf(index), true, NO_CONTENT.shape, markCodec);
   }
 };

@@ -13,23 +13,25 @@ import { unlessDamaged } from '../records/readable-records.ts';
 import { comparePaths } from '../records/record-path.ts';
 import type { ListOptions, Reads, Store, Transaction } from '../store.ts';
 import { versionOf } from './codec.ts';
-import {
-  type IndexFacts,
-  type IndexValue,
-  markOf,
-  rowCodec,
-  uniqueRowCodec,
-} from './index-declaration.ts';
+import { type IndexFacts, type IndexValue, markCodec, markOf } from './index-declaration.ts';
 import { formerPath, readPlaces } from './moves.ts';
 import { pathsBelow } from './paths-below.ts';
 import { isName, type RecordCollection, type RecordKey } from './record-collection.ts';
 
 /** The records with a value, in order of their keys. */
 export interface RecordIndex<T> {
-  /** The keys, or their first segments as `RecordCollection.keys` returns them. */
+  /**
+   * The keys, or their first segments as `RecordCollection.keys` returns them; the ends of the rows where the index
+   * declares other ends.
+   */
   keys(reads: Reads, value: IndexValue, options?: ListOptions): Promise<readonly string[]>;
   /** @throws KeelsonError the same as `RecordCollection.find` */
   records(reads: Reads, value: IndexValue): Promise<readonly T[]>;
+  /**
+   * Writes the rows that a record has, or gets in the same transaction, again, so that transactions which have listed
+   * its values conflict. For what those conclude from the records themselves without reading them.
+   */
+  touch(tx: Transaction, key: string, record: T): void;
 }
 
 /** The only record with a value. */
@@ -76,12 +78,13 @@ export class IndexRows<T> {
     const kept = new Set(after.map(([path]) => path));
     for (const path of before ?? []) if (!kept.has(path)) tx.delete(path);
     if (record !== undefined) await this.#requireUnique(tx, key, record, before);
-    for (const [path, , { isUnique }] of after) {
-      if (before?.has(path)) continue;
-      if (isUnique) tx.writeAs(path, uniqueRowCodec, { id: key });
-      else tx.writeAs(path, rowCodec, {});
-    }
+    for (const row of after)
+      if (record !== undefined && !before?.has(row[0])) this.#write(tx, row, record);
     if (before === undefined && record !== undefined) await this.#beginComplete(tx, version);
+  }
+
+  #write(tx: Transaction, [path, key, { codec, content }]: Row<T>, record: T): void {
+    tx.writeAs(path, codec, content.of(record, key));
   }
 
   #find(reads: Reads, key: string): Promise<T | undefined> {
@@ -97,14 +100,13 @@ export class IndexRows<T> {
   }
 
   #rowsIn(index: IndexFacts<T>, key: string, record: T): readonly Row<T>[] {
-    return index
-      .values(record)
-      .map((value) => [this.#pathOf(index, value) + (index.isUnique ? '' : `/${key}`), key, index]);
+    const end = index.isUnique ? '' : `/${index.end?.of(key) ?? key}`;
+    return index.values(record, key).map((value) => [this.#pathOf(index, value) + end, key, index]);
   }
 
   /** Path of a value, without a final slash. */
   #pathOf({ place }: IndexFacts<T>, value: IndexValue): string {
-    return `${this.#scope}${place}/${segmentsOf(value).join('/')}`;
+    return [this.#scope + place, ...segmentsOf(value)].join('/');
   }
 
   /**
@@ -128,14 +130,20 @@ export class IndexRows<T> {
 
   async #search(
     reads: Reads,
-    { place, isUnique }: IndexFacts<T>,
+    { place, isUnique, end, codec, content }: IndexFacts<T>,
     key: string,
   ): Promise<readonly string[]> {
     const prefix = `${this.#scope}${place}/`;
-    if (!isUnique)
-      return (await pathsBelow(reads, prefix)).filter((row) => row.endsWith(`/${key}`));
-    const rows = await reads.scanAs(prefix, uniqueRowCodec, { onDamaged: () => undefined });
-    return rows.filter(([, { id }]) => id === key).map(([row]) => row);
+    if (isUnique) {
+      const rows = await reads.scanAs(prefix, codec, { onDamaged: () => undefined });
+      return rows.filter(([, row]) => content.toKey(row) === key).map(([path]) => path);
+    }
+    const isOfKey = (path: string): boolean => {
+      if (end === undefined) return path.endsWith(`/${key}`);
+      const value = path.slice(prefix.length).split('/');
+      return end.toKey(value.pop() ?? '', value) === key;
+    };
+    return (await pathsBelow(reads, prefix)).filter(isOfKey);
   }
 
   async #requireUnique(
@@ -145,7 +153,7 @@ export class IndexRows<T> {
     before: ReadonlySet<string> | undefined,
   ): Promise<void> {
     for (const index of this.#indexes.filter(({ isUnique }) => isUnique))
-      for (const value of index.values(record)) {
+      for (const value of index.values(record, key)) {
         if (before?.has(this.#pathOf(index, value))) continue;
         const owner = await this.#findKey(tx, index, value);
         if (owner === undefined || owner === key) continue;
@@ -156,11 +164,11 @@ export class IndexRows<T> {
 
   async #isComplete(reads: Reads, index: IndexFacts<T>): Promise<boolean> {
     if (index.since === 1) return true;
-    return (await reads.readAs(this.#scope + markOf(index), rowCodec)) !== undefined;
+    return (await reads.readAs(this.#scope + markOf(index), markCodec)) !== undefined;
   }
 
   #mark(tx: Transaction, index: IndexFacts<T>): void {
-    tx.writeAs(this.#scope + markOf(index), rowCodec, {});
+    tx.writeAs(this.#scope + markOf(index), markCodec, {});
   }
 
   /** Marks later indexes when the first record of a collection is written. */
@@ -254,8 +262,10 @@ export class IndexRows<T> {
     value: IndexValue,
   ): Promise<string | undefined> {
     const wanted = this.#pathOf(index, value);
-    if (await this.#isComplete(reads, index))
-      return (await reads.readAs(wanted, uniqueRowCodec))?.id;
+    if (await this.#isComplete(reads, index)) {
+      const row = await reads.readAs(wanted, index.codec);
+      return row === undefined ? undefined : index.content.toKey(row);
+    }
     return (await this.#computed(reads, index)).find(([path]) => path === wanted)?.[1];
   }
 
@@ -280,7 +290,9 @@ export class IndexRows<T> {
           .map(([path]) => path)
           .filter((path) => path.startsWith(prefix))
           .slice(0, limit);
-    return rows.map((row) => row.slice(prefix.length));
+    const ends = rows.map((row) => row.slice(prefix.length));
+    const { end } = index;
+    return end === undefined ? ends : ends.map((one) => end.toKey(one, segmentsOf(value)));
   }
 
   #require(name: string): IndexFacts<T> {
@@ -301,6 +313,10 @@ export class IndexRows<T> {
         const keys = await this.allKeys(reads, name, value);
         const found = await Promise.all(keys.map((key) => this.#find(reads, key)));
         return found.filter((record) => record !== undefined);
+      },
+      touch: (tx, key, record) => {
+        if (index.since > tx.writableVersion(this.#records.codec.kind)) return;
+        for (const row of this.#rowsIn(index, key, record)) this.#write(tx, row, record);
       },
     };
   }

@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { collection, collections } from '../collections/collection.ts';
+import { rowContent } from '../collections/index-declaration.ts';
 import { deleteOwned, listOwners, removeOwned } from '../collections/owned-records.ts';
 import { nullable } from '../shapes/shape.ts';
 import { damage, entriesAfter, put, refusal, type StoreContext, text } from './store-context.ts';
@@ -50,6 +51,54 @@ const members = collection('members', {
       values: ({ name }) => [[name.slice(0, 1).toLowerCase(), name.toLowerCase()]],
     },
     { name: 'card', unique: true, values: ({ card }) => [card] },
+  ],
+});
+
+/** Keyed by library id, reader id. The rows are where an earlier release wrote them, in its form. */
+const visits = collection('visits', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({ ticket: Type.String(), isOpen: Type.Boolean() }),
+  owner: { kind: 'reader', by: 'reader' },
+  index: [
+    {
+      name: 'reader',
+      values: (_, key) => [key.split('/')[1] ?? ''],
+      rows: {
+        at: 'visited-libraries',
+        end: {
+          of: (key) => key.split('/')[0] ?? '',
+          toKey: (library, [reader = '']) => `${library}/${reader}`,
+        },
+      },
+    },
+    {
+      name: 'ticket',
+      unique: true,
+      values: ({ ticket }) => [ticket],
+      rows: {
+        at: 'tickets',
+        content: rowContent(
+          Type.Object({ library: Type.String(), reader: Type.String() }),
+          (_, key) => {
+            const [library = '', reader = ''] = key.split('/');
+            return { library, reader };
+          },
+          ({ library, reader }) => `${library}/${reader}`,
+        ),
+      },
+    },
+    {
+      name: 'open',
+      values: ({ isOpen }) => (isOpen ? [[]] : []),
+      rows: {
+        at: 'open-visits',
+        content: rowContent(
+          Type.Object({ ticket: Type.String() }),
+          ({ ticket }: { readonly ticket: string }) => ({ ticket }),
+        ),
+      },
+    },
   ],
 });
 
@@ -181,11 +230,90 @@ export const registerOwnerIndexContract = (context: StoreContext): void => {
       ]);
     });
 
+    test('makes a transaction that listed a value run again when a row is touched', async () => {
+      await context.store.transact((tx) => books.write(tx, 'b1', tale));
+      let runs = 0;
+      await context.store.transact(async (tx) => {
+        runs += 1;
+        await books.by.shelfId.keys(tx, 's1');
+        if (runs === 1)
+          await context.store.transact((other) => books.by.shelfId.touch(other, 'b1', tale));
+        labels.write(tx, 's1', 'x');
+      });
+      expect(runs).toBe(2);
+      expect(await books.by.shelfId.keys(context.store, 's1')).toEqual(['b1']);
+    });
+
     test('writes nothing when its record is refused', async () => {
       await expect(
         context.store.transact((tx) => books.write(tx, 'b1', { ...tale, title: 5 as never })),
       ).rejects.toThrow('another shape');
       expect(await paths()).toEqual([]);
+    });
+  });
+
+  describe('an index with rows in a form of its own', () => {
+    const visit = (key: string, ticket: string, isOpen = true) =>
+      context.store.transact((tx) => visits.write(tx, key, { ticket, isOpen }));
+    const FORMS = ['shared/visited-libraries/', 'shared/tickets/', 'shared/open-visits/'];
+    const formed = async (): Promise<string[]> => {
+      const found = await Promise.all(FORMS.map((prefix) => context.store.scan(prefix)));
+      return found.flat().map(({ path, value }) => `${path.slice(7)} ${text(value)}`);
+    };
+
+    test('writes the end and the content that the declaration says, and reads keys from them', async () => {
+      await visit('l1/r1', 't1');
+      await visit('l2/r1', 't2', false);
+      await visit('l1/r2', 't3');
+      expect(await formed()).toEqual([
+        'visited-libraries/r1/l1 {}',
+        'visited-libraries/r1/l2 {}',
+        'visited-libraries/r2/l1 {}',
+        'tickets/t1 {"library":"l1","reader":"r1"}',
+        'tickets/t2 {"library":"l2","reader":"r1"}',
+        'tickets/t3 {"library":"l1","reader":"r2"}',
+        'open-visits/l1/r1 {"ticket":"t1"}',
+        'open-visits/l1/r2 {"ticket":"t3"}',
+      ]);
+      expect(await visits.by.reader.keys(context.store, 'r1')).toEqual(['l1', 'l2']);
+      expect(await visits.by.reader.records(context.store, 'r2')).toEqual([
+        { ticket: 't3', isOpen: true },
+      ]);
+      expect(await visits.by.ticket.findKey(context.store, 't2')).toBe('l2/r1');
+      expect(await visits.by.ticket.find(context.store, 't2')).toEqual({
+        ticket: 't2',
+        isOpen: false,
+      });
+      expect(await visits.by.open.keys(context.store, [])).toEqual(['l1/']);
+      expect(await visits.by.open.records(context.store, [])).toHaveLength(2);
+      await visit('l1/r1', 't1', false);
+      await expect(visit('l3/r3', 't1')).rejects.toThrow(refusal('storage.not_unique'));
+      expect(await visits.by.open.records(context.store, [])).toHaveLength(1);
+    });
+
+    test('loses the rows of a record that cannot be read, and no others', async () => {
+      await visit('l1/r1', 't1');
+      await visit('l1/r2', 't2');
+      await visit('l2/r1', 't3');
+      await damage(context.store, visits.path('l1/r1'));
+      await context.store.transact((tx) => visits.delete(tx, 'l1', 'r1'));
+      expect(await formed()).toEqual([
+        'visited-libraries/r1/l2 {}',
+        'visited-libraries/r2/l1 {}',
+        'tickets/t2 {"library":"l1","reader":"r2"}',
+        'tickets/t3 {"library":"l2","reader":"r1"}',
+        'open-visits/l1/r2 {"ticket":"t2"}',
+        'open-visits/l2/r1 {"ticket":"t3"}',
+      ]);
+    });
+
+    test('finds what an owner owns', async () => {
+      await visit('l1/r1', 't1');
+      await visit('l2/r1', 't2');
+      await visit('l1/r2', 't3');
+      await removeOwned(context.store, { kind: 'reader', id: 'r1' });
+      expect(await visits.entries(context.store)).toHaveLength(1);
+      expect(await formed()).toHaveLength(3);
     });
   });
 
