@@ -4,7 +4,7 @@ import type { StateSteps } from '../state/seams/state-steps.ts';
 import type { WorkspaceSteps } from '../workspaces/seams/workspace-steps.ts';
 import { removeAgentsOf } from './agents/agent-removal-operations.ts';
 import { hasRuns } from './executors/run-executor-operations.ts';
-import { openRuns, runRecords } from './model/run-records.ts';
+import { runRecords } from './model/run-records.ts';
 import { removeRuns } from './runs/run-changes.ts';
 import { queueUploadedRun } from './runs/run-creation.ts';
 import type { RunsContext } from './seams/runs-context.ts';
@@ -20,7 +20,7 @@ const findOpenRunOf = async (
   workspaceId: string,
   versionId: string,
 ): Promise<string | undefined> => {
-  for (const runId of await openRuns.keys(reads, [workspaceId])) {
+  for (const runId of await runRecords.by.open.keys(reads, workspaceId)) {
     const run = await runRecords.find(readableOnly(reads), runId);
     if (run?.configurationVersionId === versionId) return runId;
   }

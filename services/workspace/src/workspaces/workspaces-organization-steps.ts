@@ -13,7 +13,7 @@ import type { PoolUser } from './model/domain/agent-pool.ts';
 import { DEFAULT_PROJECT_NAME } from './model/domain/project.ts';
 import { oauthClientRecords } from './model/oauth-records.ts';
 import { projectRecords } from './model/project-records.ts';
-import { workspaceNames } from './model/workspace-records.ts';
+import { workspaceRecords } from './model/workspace-records.ts';
 import { removeRecipient } from './notifications/notification-records.ts';
 import { removeOAuthClient } from './oauth/oauth-operations.ts';
 import { toProjectResource } from './projects/project-document.ts';
@@ -48,7 +48,7 @@ const removeWhatBelongsTo = async (
   tx: Transaction,
   { id }: Organization,
 ): Promise<void> => {
-  const [workspace] = await workspaceNames.keys(tx, [id], { limit: 1 });
+  const [workspace] = await workspaceRecords.by.name.values(tx, [id], { limit: 1 });
   if (workspace !== undefined) {
     throw new KeelsonError('workspace.conflict', {
       text: `the organization has the new workspace ${workspace}; try again`,

@@ -7,7 +7,7 @@ import type { ServiceContext } from '../../base/service-context.ts';
 import { endConfirmation } from '../accounts/account-operations.ts';
 import { normalizedEmail } from '../model/domain/organization.ts';
 import { organizationRecords } from '../model/organization-records.ts';
-import { teamRecords, userOrganizations } from '../model/team-records.ts';
+import { listOrganizationsOf, teamRecords } from '../model/team-records.ts';
 import { findUserByEmail, type User, userRecords } from '../model/user-records.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
 import { endMembership, findMemberIds } from '../teams/membership-operations.ts';
@@ -35,7 +35,7 @@ export const requireSiteAdmin = async (
 };
 
 const withOrganizations = async (reads: Reads, user: User): Promise<ManagedUser> => {
-  const ids = await userOrganizations.keys(reads, [user.id]);
+  const ids = await listOrganizationsOf(reads, user.id);
   const found = await Promise.all(
     ids.map((id) => organizationRecords.find(readableOnly(reads), id)),
   );
@@ -181,7 +181,7 @@ export const suspendUser = (
 /** @throws KeelsonError `workspace.conflict` naming the organizations that would be without an owner */
 const requireOwnersWithout = async (tx: Transaction, userId: string): Promise<void> => {
   const orphaned: string[] = [];
-  for (const organizationId of await userOrganizations.keys(tx, [userId])) {
+  for (const organizationId of await listOrganizationsOf(tx, userId)) {
     const organization = await organizationRecords.find(tx, organizationId);
     const owners = organization && (await teamRecords.find(tx, organization.ownersTeamId));
     const ids = owners === undefined ? [] : await findMemberIds(tx, owners);
@@ -211,7 +211,7 @@ export const eraseUser = (
     requireOther(principal, user);
     await requireOwnersWithout(tx, userId);
     for (const step of organizationSteps) await step.onUserErased?.(tx, user);
-    for (const organizationId of await userOrganizations.keys(tx, [userId])) {
+    for (const organizationId of await listOrganizationsOf(tx, userId)) {
       await endMembership(tx, organizationId, userId);
     }
     await endConfirmation(tx, user);

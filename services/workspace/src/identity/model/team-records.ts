@@ -1,4 +1,10 @@
-import { collection, type Reads, readableOnly } from '@keelson/storage';
+import {
+  collection,
+  type ListOptions,
+  type Reads,
+  readableOnly,
+  rowContent,
+} from '@keelson/storage';
 import { nullable, type Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
 import { type Team, teamShape } from './domain/team.ts';
@@ -32,26 +38,67 @@ export const membershipShape = Type.Object({
 });
 export type Membership = Shaped<typeof membershipShape>;
 
-/** Keyed by organization id, user id. */
+/** The user and the organization of a membership. */
+export interface MembershipPlace {
+  readonly organizationId: string;
+  readonly userId: string;
+}
+
+const toPlace = (key: string): MembershipPlace => {
+  const [organizationId = '', userId = ''] = key.split('/');
+  return { organizationId, userId };
+};
+
+const toKey = ({ organizationId, userId }: MembershipPlace): string =>
+  `${organizationId}/${userId}`;
+
+/** Keyed by organization id, user id. "userId" lists the organizations of a user. */
 export const membershipRecords = collection('memberships', {
   scope: 'shared',
   version: 1,
   shape: membershipShape,
+  index: [
+    {
+      name: 'id',
+      unique: true,
+      values: ({ id }) => [id],
+      rows: {
+        at: 'membership-places',
+        content: rowContent(
+          Type.Object({ organizationId: Type.String(), userId: Type.String() }),
+          (_, key) => toPlace(key),
+          toKey,
+        ),
+      },
+    },
+    {
+      name: 'userId',
+      values: (_, key) => [toPlace(key).userId],
+      rows: {
+        at: 'user-organizations',
+        end: {
+          of: (key) => toPlace(key).organizationId,
+          toKey: (organizationId, [userId = '']) => toKey({ organizationId, userId }),
+        },
+      },
+    },
+  ],
 });
 
-/** Membership id -> organization and user. */
-export const membershipPlaces = collection('membership-places', {
-  scope: 'shared',
-  version: 1,
-  shape: Type.Object({ organizationId: Type.String(), userId: Type.String() }),
-});
+export const findMembershipPlace = async (
+  reads: Reads,
+  membershipId: string,
+): Promise<MembershipPlace | undefined> => {
+  const key = await membershipRecords.by.id.findKey(reads, membershipId);
+  return key === undefined ? undefined : toPlace(key);
+};
 
-/** Organizations of a user, keyed by user id, organization id. */
-export const userOrganizations = collection('user-organizations', {
-  scope: 'shared',
-  version: 1,
-  shape: Type.Object({}),
-});
+/** Ids of the organizations of which a user is a member. */
+export const listOrganizationsOf = (
+  reads: Reads,
+  userId: string,
+  options?: ListOptions,
+): Promise<readonly string[]> => membershipRecords.by.userId.keys(reads, userId, options);
 
 /** Organization id, user id of those who were invited by address and have made no request since. */
 export const invitations = collection('invitations', {
@@ -68,4 +115,5 @@ export const invitationMails = collection('invitation-mails', {
   scope: 'shared',
   version: 1,
   shape: waitingMailShape,
+  owner: { kind: 'membership', by: '*', isKey: true },
 });

@@ -13,6 +13,7 @@ export const tokenRecords = collection('tokens', {
     { kind: 'organization', by: 'ownerId' },
     { kind: 'agent-pool', by: 'ownerId' },
     { kind: 'run', by: 'ownerId' },
+    { kind: 'membership', by: 'ownerId' },
   ],
   index: ['id', 'ownerId'],
 });

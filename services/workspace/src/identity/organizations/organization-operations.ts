@@ -29,10 +29,10 @@ import { FULL_ORGANIZATION_ACCESS } from '../model/domain/organization-access.ts
 import { OWNERS_TEAM_NAME } from '../model/domain/team.ts';
 import { findOrganizationByName, organizationRecords } from '../model/organization-records.ts';
 import {
+  listOrganizationsOf,
   loadTeams,
   membershipRecords,
   teamRecords,
-  userOrganizations,
 } from '../model/team-records.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
 import { endMembership, joinTeam, removeTeam } from '../teams/membership-operations.ts';
@@ -184,7 +184,7 @@ export const listOrganizations = async (
 ): Promise<readonly OrganizationAccessResult[]> => {
   const found: (Organization | undefined)[] = [];
   if (principal.kind === 'user') {
-    const ids = await userOrganizations.keys(store, [principal.id]);
+    const ids = await listOrganizationsOf(store, principal.id);
     found.push(
       ...(await Promise.all(ids.map((id) => organizationRecords.find(readableOnly(store), id)))),
     );

@@ -5,7 +5,7 @@ import { notFound } from '../../base/not-found.ts';
 import type { ServiceContext } from '../../base/service-context.ts';
 import type { ApiToken } from '../model/domain/token.ts';
 import { organizationRecords } from '../model/organization-records.ts';
-import { invitations, membershipPlaces } from '../model/team-records.ts';
+import { findMembershipPlace, invitations } from '../model/team-records.ts';
 import { findToken } from '../model/token-records.ts';
 import { userRecords } from '../model/user-records.ts';
 import { activateUser } from '../tokens/first-use-operations.ts';
@@ -32,7 +32,7 @@ export const requireInvitation = async (
   { kind, id, tokenId }: Principal,
 ): Promise<InvitationView> => {
   const code = kind === 'invitation' ? await findToken(reads, tokenId) : undefined;
-  const place = code && (await membershipPlaces.find(reads, id));
+  const place = code && (await findMembershipPlace(reads, id));
   const organization = place && (await organizationRecords.find(reads, place.organizationId));
   const view = organization && (await loadMembershipView(reads, organization, place.userId));
   const open = place && (await invitations.find(reads, place.organizationId, place.userId));

@@ -13,9 +13,9 @@ import { issueCode, LINK_DAYS, type LinkMails, obstacleToMail } from '../mails/l
 import { isEmail } from '../model/domain/organization.ts';
 import { organizationRecords } from '../model/organization-records.ts';
 import {
+  findMembershipPlace,
   invitationMails,
   invitations,
-  membershipPlaces,
   membershipRecords,
 } from '../model/team-records.ts';
 import { findUserByEmail, type User, userRecords } from '../model/user-records.ts';
@@ -122,9 +122,9 @@ const toMail = (
 /** Mails of invitations, by membership. An invitation that was accepted or withdrawn needs none. */
 export const INVITATION_MAILS: LinkMails = {
   waiting: invitationMails,
-  findCause: async (reads, id) => (await membershipPlaces.find(reads, id))?.organizationId,
+  findCause: async (reads, id) => (await findMembershipPlace(reads, id))?.organizationId,
   prepare: async (tx, membershipId, publicUrl, nowMs) => {
-    const place = await membershipPlaces.find(tx, membershipId);
+    const place = await findMembershipPlace(tx, membershipId);
     const organization = place && (await organizationRecords.find(tx, place.organizationId));
     const view = organization && (await loadMembershipView(tx, organization, place.userId));
     if (view?.status !== 'invited') return undefined;

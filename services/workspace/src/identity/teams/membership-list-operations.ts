@@ -10,12 +10,12 @@ import type { TeamAccessResult } from '../access/team-access.ts';
 import type { Organization } from '../model/domain/organization.ts';
 import { organizationRecords } from '../model/organization-records.ts';
 import {
+  findMembershipPlace,
   invitations,
+  listOrganizationsOf,
   type Membership,
-  membershipPlaces,
   membershipRecords,
   teamRecords,
-  userOrganizations,
 } from '../model/team-records.ts';
 import { type User, userRecords } from '../model/user-records.ts';
 import { endMembership, findMemberIds } from './membership-operations.ts';
@@ -99,7 +99,7 @@ export const listOwnMemberships = async (
   { store }: ServiceContext,
   { kind, id }: Principal,
 ): Promise<readonly MembershipView[]> => {
-  const organizationIds = kind === 'user' ? await userOrganizations.keys(store, [id]) : [];
+  const organizationIds = kind === 'user' ? await listOrganizationsOf(store, id) : [];
   const views = await Promise.all(
     organizationIds.map(async (organizationId) => {
       const reads = readableOnly(store);
@@ -120,7 +120,7 @@ export const requireMembership = async (
   membershipId: string,
   needs: 'canRead' | 'canManage',
 ): Promise<MembershipView> => {
-  const place = await membershipPlaces.find(reads, membershipId);
+  const place = await findMembershipPlace(reads, membershipId);
   const organization = place && (await organizationRecords.find(reads, place.organizationId));
   const caller = organization && (await findCallerAccess(reads, principal, organization));
   const view =

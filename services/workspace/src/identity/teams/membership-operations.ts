@@ -10,16 +10,14 @@ import type { Organization } from '../model/domain/organization.ts';
 import { OWNERS_TEAM_NAME, type Team } from '../model/domain/team.ts';
 import { organizationRecords } from '../model/organization-records.ts';
 import {
-  invitationMails,
+  findMembershipPlace,
   invitations,
+  listOrganizationsOf,
   type Membership,
-  membershipPlaces,
   membershipRecords,
   teamRecords,
-  userOrganizations,
 } from '../model/team-records.ts';
 import { findUserIdByName, userRecords } from '../model/user-records.ts';
-import { deleteTokensOf } from '../tokens/token-operations.ts';
 
 /** Makes the user a member of the organization, without a team, unless it is a member already. */
 export const joinOrganization = async (
@@ -31,9 +29,7 @@ export const joinOrganization = async (
   const current = await membershipRecords.find(tx, organizationId, userId);
   if (current !== undefined) return current;
   const membership: Membership = { id: newResourceId('ou'), teamIds: [], createdAtMs: nowMs };
-  membershipPlaces.write(tx, [membership.id], { organizationId, userId });
-  membershipRecords.write(tx, [organizationId, userId], membership);
-  userOrganizations.write(tx, [userId, organizationId], {});
+  await membershipRecords.write(tx, [organizationId, userId], membership);
   return membership;
 };
 
@@ -46,7 +42,7 @@ export const joinTeam = async (
 ): Promise<void> => {
   const membership = await joinOrganization(tx, organizationId, userId, nowMs);
   const teamIds = [...new Set([...membership.teamIds, teamId])];
-  membershipRecords.write(tx, [organizationId, userId], { ...membership, teamIds });
+  await membershipRecords.write(tx, [organizationId, userId], { ...membership, teamIds });
 };
 
 /** An account that an invitation created and nobody used ends with its last membership. */
@@ -57,16 +53,13 @@ export const endMembership = async (
 ): Promise<void> => {
   const membership = await membershipRecords.find(tx, organizationId, userId);
   if (membership === undefined) return;
-  membershipPlaces.delete(tx, membership.id);
-  membershipRecords.delete(tx, organizationId, userId);
-  userOrganizations.delete(tx, userId, organizationId);
+  await membershipRecords.delete(tx, organizationId, userId);
   invitations.delete(tx, organizationId, userId);
-  invitationMails.delete(tx, membership.id);
-  await deleteTokensOf(tx, membership.id);
+  await deleteOwned(tx, { kind: 'membership', id: membership.id });
   const user = await userRecords.find(tx, userId);
-  const others = await userOrganizations.keys(tx, [userId], { limit: 1 });
+  const others = await listOrganizationsOf(tx, userId, { limit: 1 });
   if (user?.isInvited !== true || others.length > 0) return;
-  await deleteTokensOf(tx, userId);
+  await deleteOwned(tx, { kind: 'user', id: userId });
   await userRecords.delete(tx, userId);
 };
 
@@ -83,7 +76,7 @@ export const leaveTeam = async (
   if (teamIds.length === 0 && organization.settings.membersLeaveWithLastTeam) {
     await endMembership(tx, organization.id, userId);
   } else {
-    membershipRecords.write(tx, [organization.id, userId], { ...current, teamIds });
+    await membershipRecords.write(tx, [organization.id, userId], { ...current, teamIds });
   }
 };
 
@@ -162,7 +155,7 @@ export const byUserName =
 export const byMembership =
   (membershipIds: readonly string[]): FindUserIds =>
   async (reads, { organizationId }) => {
-    const places = await Promise.all(membershipIds.map((id) => membershipPlaces.find(reads, id)));
+    const places = await Promise.all(membershipIds.map((id) => findMembershipPlace(reads, id)));
     return places.map((place, at) => {
       if (place?.organizationId === organizationId) return place.userId;
       throw new KeelsonError('request.invalid', {

@@ -1,26 +1,19 @@
 /** The first use of an invited account, by a token of it or by the link of an invitation. */
 import { hasCode } from '@keelson/errors';
-import type { Transaction } from '@keelson/storage';
+import { deleteOwned, type Transaction } from '@keelson/storage';
 import type { ServiceContext } from '../../base/service-context.ts';
-import {
-  invitationMails,
-  invitations,
-  membershipRecords,
-  userOrganizations,
-} from '../model/team-records.ts';
+import { invitations, listOrganizationsOf, membershipRecords } from '../model/team-records.ts';
 import { type User, userRecords } from '../model/user-records.ts';
-import { deleteTokensOf } from './token-operations.ts';
 
 /** Accepts every invitation of the address, and ends their links. */
 export const activateUser = async (tx: Transaction, user: User): Promise<void> => {
   const { isInvited: _, hasInvitation: __, ...active } = user;
   await userRecords.write(tx, user.id, active);
-  for (const organizationId of await userOrganizations.keys(tx, [user.id])) {
+  for (const organizationId of await listOrganizationsOf(tx, user.id)) {
     invitations.delete(tx, organizationId, user.id);
     const membership = await membershipRecords.find(tx, organizationId, user.id);
-    if (membership === undefined) continue;
-    invitationMails.delete(tx, membership.id);
-    await deleteTokensOf(tx, membership.id);
+    // The mail and the link of the invitation.
+    if (membership !== undefined) await deleteOwned(tx, { kind: 'membership', id: membership.id });
   }
 };
 

@@ -8,7 +8,7 @@ import { requireTeam } from '../access/team-access.ts';
 import type { Organization } from '../model/domain/organization.ts';
 import type { ApiToken } from '../model/domain/token.ts';
 import { organizationRecords } from '../model/organization-records.ts';
-import { invitations, membershipPlaces, teamRecords } from '../model/team-records.ts';
+import { findMembershipPlace, invitations, teamRecords } from '../model/team-records.ts';
 import { emailConfirmations, userRecords } from '../model/user-records.ts';
 import type { TokenOwnerRules, TokenOwners } from '../seams/token-owners.ts';
 
@@ -109,7 +109,7 @@ const linkOwner = (
 
 /** It ends with the invitation. */
 const invitation = linkOwner('invitation', async (reads, membershipId) => {
-  const place = await membershipPlaces.find(reads, membershipId);
+  const place = await findMembershipPlace(reads, membershipId);
   const open = place && (await invitations.find(reads, place.organizationId, place.userId));
   const user = open && (await userRecords.find(reads, place.userId));
   return user !== undefined && user.isSuspended !== true;

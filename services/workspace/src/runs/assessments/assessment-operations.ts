@@ -14,7 +14,6 @@ import { organizationRecords } from '../../identity/model/organization-records.t
 import { configurationVersionRecords } from '../../state/configuration-versions/configuration-version-records.ts';
 import { requireWorkspace } from '../../workspaces/access/access-operations.ts';
 import type { WorkspaceTables } from '../../workspaces/listing/workspace-projections.ts';
-import { assessedWorkspaces } from '../../workspaces/model/assessed-workspace-records.ts';
 import { isAtLeast, resolveRuntimeVersion } from '../../workspaces/model/domain/runtime-version.ts';
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
 import { FIRST_ASSESSING_RELEASE } from '../../workspaces/model/domain/workspace-assessments.ts';
@@ -64,7 +63,7 @@ const listWorkspaceIds = async function* (
 /** Workspaces with assessments enabled by their own settings or by their organization. */
 const listAssessed = async function* (context: RunsContext): AsyncGenerator<string, void, void> {
   const { store } = context;
-  yield* await assessedWorkspaces.keys(store, []);
+  yield* await workspaceRecords.by.assessed.keys(store, []);
   for (const organizationId of await organizationRecords.keys(store, [])) {
     const organization = await organizationRecords.find(readableOnly(store), organizationId);
     if (organization?.settings.assessmentsEnforced === true)

@@ -81,12 +81,12 @@ const destroyOne = (
     const version = await configurationVersionRecords.find(tx, configuration?.currentId ?? '');
     const decide = (status: AutoDestroyStatus) =>
       storeAutoDestroyOutcome(tx, workspace, { atMs, status });
-    const end = (status: AutoDestroyStatus): void => {
+    const end = async (status: AutoDestroyStatus): Promise<void> => {
       const next = decide(status);
-      if (next !== workspace) workspaceRecords.write(tx, [workspaceId], next);
+      if (next !== workspace) await workspaceRecords.write(tx, workspaceId, next);
     };
     if (resourceCount === 0) {
-      end('nothing-to-destroy');
+      await end('nothing-to-destroy');
     } else if (
       // If it cannot be read whether this was done, nothing is destroyed again.
       before === undefined ||
@@ -94,7 +94,7 @@ const destroyOne = (
       mode === 'local' ||
       !workspace.settings.allowDestroyPlan
     ) {
-      end('errored');
+      await end('errored');
     } else {
       const given = { isDestroy: true, autoApply: true, message: 'Scheduled auto-destroy' };
       const origin = {

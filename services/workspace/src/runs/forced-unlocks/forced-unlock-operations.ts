@@ -18,7 +18,7 @@ import {
 } from '../../workspaces/model/workspace-lock-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import { type ForcedUnlock, isExecuting, needsLock, type Run } from '../model/domain/run.ts';
-import { openRuns, runRecords } from '../model/run-records.ts';
+import { runRecords } from '../model/run-records.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
 
 /** The principal that forces an unlock: a user, a team, or an organization through its token. */
@@ -47,7 +47,7 @@ const findWorkingRun = async (
   tx: Transaction,
   workspaceId: string,
 ): Promise<LockHolder | undefined> => {
-  for (const id of await openRuns.keys(tx, [workspaceId])) {
+  for (const id of await runRecords.by.open.keys(tx, workspaceId)) {
     const run = await runRecords.find(readableOnly(tx), id);
     if (run !== undefined && needsLock(run) && isExecuting(run.status)) return { kind: 'run', id };
   }
@@ -86,6 +86,6 @@ export const forceUnlockWorkspace = (
     const next = isWorking
       ? unlocked
       : await withPromotedState(tx, await withoutPendingState(tx, unlocked));
-    if (next !== workspace) workspaceRecords.write(tx, [workspaceId], next);
+    if (next !== workspace) await workspaceRecords.write(tx, workspaceId, next);
     return { ...(await loadWorkspaceAccess(tx, access, next)), run };
   });

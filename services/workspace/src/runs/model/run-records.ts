@@ -1,27 +1,38 @@
-import { collection, type Reads, readableOnly, type Transaction } from '@keelson/storage';
+import {
+  collection,
+  type Reads,
+  readableOnly,
+  rowContent,
+  type Transaction,
+} from '@keelson/storage';
 import type { Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
 import { storedContentShape } from '../../state/contents/domain/stored-content.ts';
 import { releaseContent } from '../../state/contents/state-content-operations.ts';
-import { type Run, runShape } from './domain/run.ts';
+import { isFinal, type Run, runShape } from './domain/run.ts';
 import { runCommentShape } from './domain/run-comment.ts';
 
-/** Keyed by `run-…`. */
+/** Keyed by `run-…`. "open" lists the runs of a workspace that have not ended. */
 export const runRecords = collection('runs', {
   scope: 'shared',
   version: 1,
   shape: runShape,
   kind: 'run',
   owner: { kind: 'workspace', by: 'workspaceId' },
-  index: ['workspaceId'],
-});
-
-/** Workspace id, run id: runs that have not ended. */
-export const openRuns = collection('open-runs', {
-  scope: 'shared',
-  version: 1,
-  shape: Type.Object({ createdAtMs: Type.Number() }),
-  owner: { kind: 'workspace', by: '*' },
+  index: [
+    'workspaceId',
+    {
+      name: 'open',
+      values: ({ workspaceId, status }) => (isFinal(status) ? [] : [workspaceId]),
+      rows: {
+        at: 'open-runs',
+        content: rowContent(
+          Type.Object({ createdAtMs: Type.Number() }),
+          ({ createdAtMs }: Run) => ({ createdAtMs }),
+        ),
+      },
+    },
+  ],
 });
 
 export type RunPhase = 'plan' | 'apply';

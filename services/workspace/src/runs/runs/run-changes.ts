@@ -40,7 +40,7 @@ import {
   type RunEvent,
 } from '../model/domain/run.ts';
 import { decideRuns } from '../model/domain/run-performance.ts';
-import { openRuns, removeRunDataOf, runRecords, toPhase, toPhaseId } from '../model/run-records.ts';
+import { removeRunDataOf, runRecords, toPhase, toPhaseId } from '../model/run-records.ts';
 import { completeLog, startLog } from './run-log-operations.ts';
 import { notifyOfRun } from './run-notifications.ts';
 
@@ -87,7 +87,6 @@ const withAssessment = async (
  * the lock.
  */
 export const storeRun = async (tx: Transaction, workspace: Workspace, run: Run): Promise<Run> => {
-  const hasEnded = isFinal(run.status);
   const before = await runRecords.find(tx, run.id);
   const next = await released(tx, workspace, run);
   const configured =
@@ -99,10 +98,8 @@ export const storeRun = async (tx: Transaction, workspace: Workspace, run: Run):
   const runs = (await unlessDamaged(findWorkspaceRuns(tx, workspace))) ?? NO_RUNS;
   const after = storeWorkspaceRuns(tx, assessed, decideRuns(runs, run));
   if (after !== (await workspaceRecords.find(tx, workspace.id)))
-    workspaceRecords.write(tx, [workspace.id], after);
+    await workspaceRecords.write(tx, workspace.id, after);
   await runRecords.write(tx, [run.id], run);
-  if (hasEnded) openRuns.delete(tx, workspace.id, run.id);
-  else openRuns.write(tx, [workspace.id, run.id], { createdAtMs: run.createdAtMs });
   if (before?.status === run.status) return run;
   queueReport(tx, run);
   await notifyOfRun(tx, workspace, run);
@@ -133,7 +130,7 @@ const endPhase = async (tx: Transaction, run: Run, lastWords?: string): Promise<
 
 /** Releases the agents that execute runs of a deleted workspace, and removes the data of all its runs. */
 export const removeRuns = async (tx: Transaction, workspaceId: string): Promise<void> => {
-  for (const id of await openRuns.keys(tx, [workspaceId])) {
+  for (const id of await runRecords.by.open.keys(tx, workspaceId)) {
     const run = await runRecords.find(readableOnly(tx), id);
     await releaseAgent(tx, run ?? { id, agentId: null });
   }

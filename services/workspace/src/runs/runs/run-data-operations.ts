@@ -22,7 +22,6 @@ import { findWorkspaceRuns } from '../../workspaces/model/workspace-runs-records
 import { ASSESSMENT_SOURCE, isAssessment, type Run } from '../model/domain/run.ts';
 import {
   isEmptied,
-  openRuns,
   type RunLog,
   type RunPhase,
   removeDataOf,
@@ -61,7 +60,7 @@ const isNeeded = async (reads: Reads, workspace: Workspace, runId: string): Prom
   const assessments = await findWorkspaceAssessments(reads, workspace);
   return (
     [current?.id, assessments?.result?.runId].includes(runId) ||
-    (await openRuns.find(reads, workspace.id, runId)) !== undefined
+    (await runRecords.by.open.keys(reads, workspace.id)).includes(runId)
   );
 };
 

@@ -5,7 +5,7 @@ import { findUserIdByName } from '../../identity/model/user-records.ts';
 import type { WorkspaceTables } from '../../workspaces/listing/workspace-projections.ts';
 import { filledUp, likePart } from '../../workspaces/listing/workspace-selection.ts';
 import { agentPoolRecords } from '../../workspaces/model/agent-pool-records.ts';
-import { workspaceNames, workspaceRecords } from '../../workspaces/model/workspace-records.ts';
+import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import { findNamedPoolId } from '../executors/run-executor-operations.ts';
 import { UNLISTED_OPERATIONS } from '../model/domain/run.ts';
 import { runRecords } from '../model/run-records.ts';
@@ -113,8 +113,8 @@ export const resolveFilter = async (
   ...filter,
   ...(await findPools(store, organizationId, filter.agentPoolNames)),
   workspaceIds: await findIds(filter.workspaceNames, async (name) => {
-    const named = await workspaceNames.find(store, organizationId, name);
-    return named === undefined ? [] : [named.id];
+    const named = await workspaceRecords.by.name.findKey(store, [organizationId, name]);
+    return named === undefined ? [] : [named];
   }),
   userId: await findUserId(store, filter.username),
   textUserId: await findUserId(store, filter.text),

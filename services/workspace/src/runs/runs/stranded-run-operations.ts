@@ -3,7 +3,7 @@ import { readableOnly, type TransactOptions, unlessDamaged } from '@keelson/stor
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import { hasRuns, LOCAL_HAS_NO_RUNS } from '../executors/run-executor-operations.ts';
 import { isWaiting } from '../model/domain/run.ts';
-import { openRuns, runRecords } from '../model/run-records.ts';
+import { runRecords } from '../model/run-records.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
 import { failWaitingRun } from './run-changes.ts';
 
@@ -26,12 +26,12 @@ export const failStrandedRuns = async (
   options: TransactOptions,
 ): Promise<boolean> => {
   const { store } = context;
-  for (const folder of await openRuns.keys(store, [])) {
+  for (const folder of await runRecords.by.open.keys(store, [])) {
     const workspaceId = folder.replace('/', '');
     const workspace = await workspaceRecords.find(readableOnly(store), workspaceId);
     if (workspace === undefined) continue;
     if ((await unlessDamaged(hasRuns(store, workspace))) !== false) continue;
-    for (const runId of await openRuns.keys(store, [workspaceId])) {
+    for (const runId of await runRecords.by.open.keys(store, workspaceId)) {
       await unlessDamaged(failStrandedRun(context, runId, options));
     }
   }

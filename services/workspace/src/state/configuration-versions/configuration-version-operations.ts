@@ -111,7 +111,7 @@ export const storeUploaded = async (
       })
     : workspace;
   if (!version.speculative) storeReadme(tx, isCurrent ? workspace.id : version.id, readme);
-  if (next !== workspace) workspaceRecords.write(tx, [workspace.id], next);
+  if (next !== workspace) await workspaceRecords.write(tx, workspace.id, next);
   for (const step of context.stateSteps) {
     await step.onConfigurationUploaded?.(tx, { workspace: next, version: uploaded, mayApply });
   }

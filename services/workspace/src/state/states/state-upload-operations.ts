@@ -92,7 +92,7 @@ const finalizeState = async (
   for (const step of context.stateSteps) await step.onStateStored?.(tx, finalized);
   stateVersionRecords.write(tx, [id], finalized);
   stateSummaries.write(tx, [id], { outputs, resources });
-  writeWorkspaceState(tx, workspace, withFinalized(state, finalized));
+  await writeWorkspaceState(tx, workspace, withFinalized(state, finalized));
   return finalized;
 };
 

@@ -223,7 +223,7 @@ export const announceInTransaction = async (
   };
   stateVersionRecords.write(tx, [version.id], version);
   const announced = { ...state, pendingId: version.id, newestNumber: version.number };
-  writeWorkspaceState(tx, workspace, announced);
+  await writeWorkspaceState(tx, workspace, announced);
   return { ...access, version };
 };
 
@@ -280,7 +280,7 @@ export const rollBackState = (
     const summary = await stateSummaries.find(tx, target.id);
     if (summary !== undefined) stateSummaries.write(tx, [version.id], summary);
     await restoreInstances(tx, state.newestId, target.id, version.id);
-    writeWorkspaceState(tx, workspace, {
+    await writeWorkspaceState(tx, workspace, {
       ...withCurrent(state, version),
       pendingId: null,
       newestNumber: version.number,

@@ -29,11 +29,9 @@ import {
   type AgentWorkKey,
   agentWork,
   type ClaimedWork,
-  deleteAgentWork,
   findClaimedWork,
   queueAgentWork,
   type WorkClaim,
-  writeClaim,
 } from '../model/agent-work-records.ts';
 import type { ProviderErrand } from '../providers/provider-errand.ts';
 import { parseProviderAnswer, REQUEST_TIME_LIMIT_MS } from '../providers/provider-requests.ts';
@@ -67,19 +65,23 @@ export const failAgentWork = async (
   work: AgentWork,
   failure: RepositoryFailure,
 ): Promise<void> => {
-  deleteAgentWork(tx, key, work);
+  await agentWork.delete(tx, ...key);
   const again = await afterFailure(context, tx, work, failure);
   if (again === undefined) {
     endAttempt(tx, work.organizationId, workNameOf(key));
     return;
   }
   const { attempts, dueAtMs } = again;
-  queueAgentWork(tx, key[0], { ...work, attempts }, { dueAtMs, name: workNameOf(key) });
+  await queueAgentWork(tx, key[0], { ...work, attempts }, { dueAtMs, name: workNameOf(key) });
 };
 
 /** Returns work to the queue of the organization, from which it gets to whoever reaches the provider. */
-export const returnWork = (tx: Transaction, key: AgentWorkKey, queued: AgentWork): void => {
-  deleteAgentWork(tx, key, queued);
+export const returnWork = async (
+  tx: Transaction,
+  key: AgentWorkKey,
+  queued: AgentWork,
+): Promise<void> => {
+  await agentWork.delete(tx, ...key);
   const { organizationId, work, attempts } = queued;
   const placed = { dueAtMs: dueAtMsOf(key), name: workNameOf(key), attempts };
   queueRepositoryWork(tx, organizationId, work, placed);
@@ -141,11 +143,11 @@ const tryClaim = async (
     const current = await agentWork.find(tx, ...key);
     if (current === undefined || current.claim?.id !== waiting.claim?.id) return false;
     if ((await findAgentPoolOf(tx, current.work)) !== key[0]) {
-      returnWork(tx, key, current);
+      await returnWork(tx, key, current);
       return false;
     }
     if (order === undefined) {
-      deleteAgentWork(tx, key, current);
+      await agentWork.delete(tx, ...key);
       if (current.work.kind === 'fetch') await finishWithout(context, tx, current.work);
       return false;
     }
@@ -158,7 +160,7 @@ const tryClaim = async (
         return false;
       }
     }
-    writeClaim(tx, key, current, claim);
+    await agentWork.write(tx, key, { ...current, claim });
     return true;
   });
   return isClaimed && order !== undefined ? { claimId: claim.id, order } : undefined;
@@ -231,7 +233,7 @@ export const reportCommit = async (
   const wanted = await wantedArchives(context, work, found);
   await context.store.transact(async (tx) => {
     const { key, work: current } = await requireOwnWork(tx, principal, claimId);
-    writeClaim(tx, key, current, { ...current.claim, found });
+    await agentWork.write(tx, key, { ...current, claim: { ...current.claim, found } });
   });
   return wanted;
 };
@@ -256,7 +258,7 @@ export const uploadArchive = async (
     const { key, work: current } = (await findClaimedWork(tx, claimId)) ?? {};
     if (key === undefined || current === undefined) throw notFound('work');
     const archives = { ...current.claim.archives, [name]: archive };
-    writeClaim(tx, key, current, { ...current.claim, archives });
+    await agentWork.write(tx, key, { ...current, claim: { ...current.claim, archives } });
   });
 };
 
@@ -340,7 +342,7 @@ export const endWork = async (
     await store.transact(async (tx) => {
       const claimed = await requireOwnWork(tx, principal, claimId);
       endAttempt(tx, claimed.work.organizationId, workNameOf(claimed.key));
-      deleteAgentWork(tx, claimed.key, claimed.work);
+      await agentWork.delete(tx, ...claimed.key);
       await finishWork(context, tx, claimed, end.answer);
     });
   } catch (error) {

@@ -13,7 +13,6 @@ import {
   type AgentWork,
   type AgentWorkKey,
   agentWork,
-  deleteAgentWork,
   listWorkingPools,
 } from '../model/agent-work-records.ts';
 import { findAgentPoolOf } from '../repository-work/agent-pool-of-work.ts';
@@ -36,7 +35,7 @@ const recordMissed = async (
 ): Promise<void> => {
   const [poolId] = key;
   if ((await findAgentPoolOf(tx, queued.work)) !== poolId) {
-    returnWork(tx, key, queued);
+    await returnWork(tx, key, queued);
     return;
   }
   const isLast = waitedMs > GIVEN_UP_AFTER_MS;
@@ -46,8 +45,8 @@ const recordMissed = async (
   await recordFailure(context, tx, queued.work, problem, isLast);
   if (isLast) {
     endAttempt(tx, queued.organizationId, workNameOf(key));
-    deleteAgentWork(tx, key, queued);
-  } else agentWork.write(tx, key, { ...queued, isMissed: true });
+    await agentWork.delete(tx, ...key);
+  } else await agentWork.write(tx, key, { ...queued, isMissed: true });
 };
 
 const lookAfter = async (
@@ -87,12 +86,10 @@ export const expireAgentWork = async (
   }
 };
 
-/** Removes the work of a pool that is deleted, which no OAuth client names any more. */
-export const removeWorkOf = async (tx: Transaction, { id }: AgentPool): Promise<void> => {
+/** Ends the attempts at the work of a pool that is deleted, which owns the work. */
+export const endAttemptsOf = async (tx: Transaction, { id }: AgentPool): Promise<void> => {
   for (const name of await agentWork.keys(tx, [id])) {
     const work = await agentWork.find(tx, id, name);
-    if (work === undefined) continue;
-    endAttempt(tx, work.organizationId, workNameOf([id, name]));
-    deleteAgentWork(tx, [id, name], work);
+    if (work !== undefined) endAttempt(tx, work.organizationId, workNameOf([id, name]));
   }
 };

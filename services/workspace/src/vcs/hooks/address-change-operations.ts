@@ -26,7 +26,7 @@ const followAddress = (
       // It is removed there once the new one is registered, so that no push is missed in between.
       formerProviderId: hook.providerId ?? hook.formerProviderId,
     };
-    writeRepositoryHook(tx, moved);
+    await writeRepositoryHook(tx, moved);
     queueRegistration(tx, moved, clock.nowMs());
   }, options);
 

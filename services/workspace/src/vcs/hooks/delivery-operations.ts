@@ -18,7 +18,7 @@ import {
   repositoryWork,
   workNameOf,
 } from '../../workspaces/model/repository-records.ts';
-import { agentWork, deleteAgentWork, queueAgentWork } from '../model/agent-work-records.ts';
+import { agentWork, queueAgentWork } from '../model/agent-work-records.ts';
 import type { Delivery } from '../providers/provider.ts';
 import { loadRepository } from '../providers/remote-repository-operations.ts';
 import type { VcsContext } from '../seams/vcs-context.ts';
@@ -87,9 +87,9 @@ const supersede = async (
     const queued = await agentWork.find(readableOnly(tx), poolId ?? '', key);
     // An agent that has claimed the work already fetches the commit named in it.
     if (queued?.work.kind !== 'fetch' || queued.claim !== null) continue;
-    deleteAgentWork(tx, [poolId ?? '', key], queued);
+    await agentWork.delete(tx, poolId ?? '', key);
     const work = { organizationId, work: inPlaceOf(queued.work, newer), attempts: 0 };
-    queueAgentWork(tx, poolId ?? '', work, placed(key));
+    await queueAgentWork(tx, poolId ?? '', work, placed(key));
     return queued.work;
   }
   return undefined;

@@ -74,7 +74,7 @@ const removeHook = async (tx: Transaction, hook: RepositoryHook, nowMs: number):
   await queueRemoval(tx, hook, hook.providerId, nowMs);
   await queueRemoval(tx, hook, hook.formerProviderId, nowMs);
   await deleteOwned(tx, { kind: 'repository-hook', id: hook.id });
-  deleteRepositoryHook(tx, hook);
+  await deleteRepositoryHook(tx, hook);
 };
 
 const leaveRepository = async (
@@ -101,7 +101,7 @@ const joinRepository = async (
   const found = await findRepositoryHook(tx, repository);
   const hook = found ?? newHook(workspace, oauthTokenId, identifier, publicUrl);
   if (found === undefined) {
-    writeRepositoryHook(tx, hook);
+    await writeRepositoryHook(tx, hook);
     queueRegistration(tx, hook, nowMs);
   }
   repositoryWorkspaces.write(tx, [hook.id, workspace.id], {});
@@ -182,7 +182,7 @@ export const prepareRegistration = async (
       if (current === undefined || providerId === undefined) return;
       await queueRemoval(tx, current, current.formerProviderId, clock.nowMs());
       const registered = { ...current, providerId, formerProviderId: null, hookProblem: null };
-      writeRepositoryHook(tx, registered);
+      await writeRepositoryHook(tx, registered);
     },
   };
 };

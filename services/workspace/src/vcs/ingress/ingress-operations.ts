@@ -174,7 +174,7 @@ export const finishFetch = async (
   }
   const defaultBranch = fetched?.defaultBranch ?? hook.defaultBranch;
   if (hook.fetchProblem !== null || hook.defaultBranch !== defaultBranch)
-    writeRepositoryHook(tx, { ...hook, defaultBranch, fetchProblem: null });
+    await writeRepositoryHook(tx, { ...hook, defaultBranch, fetchProblem: null });
   await recordDelivery(tx, hookId, deliveryKey, { outcome: 'done', detail: null, effects });
 };
 
@@ -225,6 +225,6 @@ export const recordFetchProblem = async (
   problem: string,
 ): Promise<void> => {
   const hook: RepositoryHook | undefined = await findRepositoryHookById(tx, hookId);
-  if (hook !== undefined) writeRepositoryHook(tx, { ...hook, fetchProblem: problem });
+  if (hook !== undefined) await writeRepositoryHook(tx, { ...hook, fetchProblem: problem });
   await recordDelivery(tx, hookId, deliveryKey, { outcome: 'retried', detail: problem });
 };

@@ -1,6 +1,6 @@
 /** Work at repositories that only the agents of a pool reach, until one of them has done it. */
 
-import { collection, type Reads, type Transaction } from '@keelson/storage';
+import { collection, type Reads, rowContent, type Transaction } from '@keelson/storage';
 import { nullable, type Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
 import { queuedWorkShape, toWorkKey } from '../../workspaces/model/repository-records.ts';
@@ -40,21 +40,41 @@ export const agentWorkShape = Type.Object({
 });
 export type AgentWork = Shaped<typeof agentWorkShape>;
 
-/** `apool-…`; the time from which it is due, and a name, as in the queue of the organization. */
+/** Where work is in `agentWork`. */
+export type AgentWorkKey = readonly [poolId: string, key: string];
+
+const toWorkPlace = (path: string): AgentWorkKey => {
+  const [poolId = '', key = ''] = path.split('/');
+  return [poolId, key];
+};
+
+/**
+ * `apool-…`; the time from which it is due, and a name, as in the queue of the organization. "claim" is the `arw-…`
+ * of the claim.
+ */
 export const agentWork = collection('agent-repository-work', {
   scope: 'shared',
   version: 1,
   shape: agentWorkShape,
-});
-
-/** Where work is in `agentWork`. */
-export type AgentWorkKey = readonly [poolId: string, key: string];
-
-/** By `arw-…`. */
-const workClaims = collection('repository-work-claims', {
-  scope: 'shared',
-  version: 1,
-  shape: Type.Object({ poolId: Type.String(), key: Type.String() }),
+  owner: { kind: 'agent-pool', by: '*' },
+  index: [
+    {
+      name: 'claim',
+      unique: true,
+      values: ({ claim }) => (claim === null ? [] : [claim.id]),
+      rows: {
+        at: 'repository-work-claims',
+        content: rowContent(
+          Type.Object({ poolId: Type.String(), key: Type.String() }),
+          (_, path) => {
+            const [poolId, key] = toWorkPlace(path);
+            return { poolId, key };
+          },
+          ({ poolId, key }) => `${poolId}/${key}`,
+        ),
+      },
+    },
+  ],
 });
 
 /** Pools with work. */
@@ -67,7 +87,7 @@ export const queueAgentWork = (
   poolId: string,
   work: Pick<AgentWork, 'organizationId' | 'work' | 'attempts'>,
   { dueAtMs, name }: { readonly dueAtMs: number; readonly name: string },
-): void =>
+): Promise<void> =>
   agentWork.write(tx, [poolId, toWorkKey(dueAtMs, name)], {
     organizationId: work.organizationId,
     work: work.work,
@@ -75,24 +95,6 @@ export const queueAgentWork = (
     claim: null,
     isMissed: false,
   });
-
-/** @param work as it is stored */
-export const writeClaim = (
-  tx: Transaction,
-  [poolId, key]: AgentWorkKey,
-  work: AgentWork,
-  claim: WorkClaim | null,
-): void => {
-  if (work.claim !== null && work.claim.id !== claim?.id) workClaims.delete(tx, work.claim.id);
-  if (claim !== null) workClaims.write(tx, [claim.id], { poolId, key });
-  agentWork.write(tx, [poolId, key], { ...work, claim });
-};
-
-/** @param work as it is stored */
-export const deleteAgentWork = (tx: Transaction, key: AgentWorkKey, work: AgentWork): void => {
-  if (work.claim !== null) workClaims.delete(tx, work.claim.id);
-  agentWork.delete(tx, ...key);
-};
 
 export interface ClaimedWork {
   readonly key: AgentWorkKey;
@@ -104,8 +106,10 @@ export const findClaimedWork = async (
   reads: Reads,
   claimId: string,
 ): Promise<ClaimedWork | undefined> => {
-  const place = await workClaims.find(reads, claimId);
-  const work = place && (await agentWork.find(reads, place.poolId, place.key));
-  if (place === undefined || work === undefined || work.claim?.id !== claimId) return undefined;
-  return { key: [place.poolId, place.key], work: { ...work, claim: work.claim } };
+  const path = await agentWork.by.claim.findKey(reads, claimId);
+  if (path === undefined) return undefined;
+  const key = toWorkPlace(path);
+  const work = await agentWork.find(reads, ...key);
+  if (work?.claim?.id !== claimId) return undefined;
+  return { key, work: { ...work, claim: work.claim } };
 };

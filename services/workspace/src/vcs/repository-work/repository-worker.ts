@@ -47,7 +47,7 @@ const giveToAgents = (
     let dueAtMs = dueAtMsOf(key);
     // An agent may have earlier work of this name.
     while ((await agentWork.find(tx, poolId, toWorkKey(dueAtMs, name))) !== undefined) dueAtMs += 1;
-    queueAgentWork(tx, poolId, { ...queued, organizationId }, { dueAtMs, name });
+    await queueAgentWork(tx, poolId, { ...queued, organizationId }, { dueAtMs, name });
     return true;
   }, options);
 

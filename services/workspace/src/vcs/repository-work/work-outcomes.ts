@@ -42,7 +42,7 @@ export const recordFailure = async (
   if (work.kind === 'register') {
     const hook = await findRepositoryHookById(tx, work.hookId);
     if (hook !== undefined)
-      writeRepositoryHook(tx, {
+      await writeRepositoryHook(tx, {
         ...hook,
         hookProblem: `the webhook cannot be registered: ${problem}`,
       });

@@ -16,6 +16,6 @@ export const changeWorkspace = (
   context.store.transact(async (tx) => {
     const access = await load(tx);
     const workspace = await change(access, tx);
-    if (workspace !== access.workspace) workspaceRecords.write(tx, [workspace.id], workspace);
+    if (workspace !== access.workspace) await workspaceRecords.write(tx, workspace.id, workspace);
     return loadWorkspaceAccess(tx, access, workspace);
   });

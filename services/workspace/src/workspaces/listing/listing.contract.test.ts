@@ -11,7 +11,7 @@ import { DEFAULT_WORKSPACE_SETTINGS, type Workspace } from '../model/domain/work
 import { NO_RUNS } from '../model/domain/workspace-runs.ts';
 import { initialState } from '../model/domain/workspace-state.ts';
 import { projectRecords } from '../model/project-records.ts';
-import { workspaceNames, workspaceRecords } from '../model/workspace-records.ts';
+import { workspaceRecords } from '../model/workspace-records.ts';
 import { storeWorkspaceRuns, workspaceRuns } from '../model/workspace-runs-records.ts';
 import { storeWorkspaceState, workspaceStates } from '../model/workspace-state-records.ts';
 import { findProjects } from './project-listing.ts';
@@ -276,7 +276,6 @@ const registerListingContract = (open: () => Promise<Place>): void => {
 
   /** Names are unique in their organization, as the service keeps them. */
   const apply = async (known: Map<string, Listed>, id: string, next: Listed | undefined) => {
-    const previous = known.get(id);
     const isTaken = [...known.values()].some(
       (other) =>
         other.id !== id &&
@@ -284,10 +283,9 @@ const registerListingContract = (open: () => Promise<Place>): void => {
         other.name === next.name,
     );
     if (isTaken) return;
-    await store.transact((tx) => {
-      if (previous) workspaceNames.delete(tx, previous.organizationId, previous.name);
+    await store.transact(async (tx) => {
       if (next === undefined) {
-        workspaceRecords.delete(tx, id);
+        await workspaceRecords.delete(tx, id);
         workspaceStates.delete(tx, id);
         workspaceRuns.delete(tx, id);
         return;
@@ -298,8 +296,7 @@ const registerListingContract = (open: () => Promise<Place>): void => {
         ...NO_RUNS,
         current: next.run && { id: 'run-1', configurationVersionId: 'cv-1', ...next.run },
       });
-      workspaceRecords.write(tx, [id], workspace);
-      workspaceNames.write(tx, [next.organizationId, next.name], { id });
+      await workspaceRecords.write(tx, id, workspace);
     });
     if (next) known.set(id, next);
     else known.delete(id);

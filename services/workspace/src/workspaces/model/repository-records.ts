@@ -5,6 +5,7 @@ import {
   collection,
   type Reads,
   readableOnly,
+  rowContent,
   type Store,
   type Transaction,
 } from '@keelson/storage';
@@ -15,18 +16,29 @@ import { repositoryEventShape } from './domain/repository-event.ts';
 import { type RepositoryHook, repositoryHookShape } from './domain/repository-hook.ts';
 import type { VcsRepository } from './domain/workspace.ts';
 
-/** OAuth token id, digest of the identifier: one for all workspaces with this repository. */
+const digestOf = (identifier: string): string =>
+  createHash('sha256').update(identifier).digest('hex');
+
+/** OAuth token id, digest of the identifier: one for all workspaces with this repository. "id" is `whk-…`. */
 const repositoryHooks = collection('repository-hooks', {
   scope: 'shared',
   version: 1,
   shape: repositoryHookShape,
-});
-
-/** Keyed by `whk-…`. */
-const repositoryHookPlaces = collection('repository-hook-places', {
-  scope: 'shared',
-  version: 1,
-  shape: Type.Object({ tokenId: Type.String(), identifier: Type.String() }),
+  index: [
+    {
+      name: 'id',
+      unique: true,
+      values: ({ id }) => [id],
+      rows: {
+        at: 'repository-hook-places',
+        content: rowContent(
+          Type.Object({ tokenId: Type.String(), identifier: Type.String() }),
+          ({ tokenId, identifier }: RepositoryHook) => ({ tokenId, identifier }),
+          ({ tokenId, identifier }) => `${tokenId}/${digestOf(identifier)}`,
+        ),
+      },
+    },
+  ],
 });
 
 /** `whk-…`, `ws-…`. */
@@ -37,9 +49,6 @@ export const repositoryWorkspaces = collection('repository-workspaces', {
   owner: { kind: 'repository-hook', by: '*' },
 });
 
-const digestOf = (identifier: string): string =>
-  createHash('sha256').update(identifier).digest('hex');
-
 export const findRepositoryHook = async (
   reads: Reads,
   repository: Pick<VcsRepository, 'oauthTokenId' | 'identifier'> | null,
@@ -48,20 +57,14 @@ export const findRepositoryHook = async (
     ? repositoryHooks.find(reads, repository.oauthTokenId, digestOf(repository.identifier))
     : undefined;
 
-export const findRepositoryHookById = async (
+export const findRepositoryHookById = (
   reads: Reads,
   hookId: string,
-): Promise<RepositoryHook | undefined> => {
-  const place = await repositoryHookPlaces.find(reads, hookId);
-  return (
-    place &&
-    findRepositoryHook(reads, { oauthTokenId: place.tokenId, identifier: place.identifier })
-  );
-};
+): Promise<RepositoryHook | undefined> => repositoryHooks.by.id.find(reads, hookId);
 
 /** The repositories of all organizations. */
 export const listRepositoryHookIds = (reads: Reads): Promise<readonly string[]> =>
-  repositoryHookPlaces.keys(reads, []);
+  repositoryHooks.by.id.values(reads);
 
 /** The repositories that are reached with a token. */
 export const listRepositoryHooks = async (
@@ -75,16 +78,13 @@ export const listRepositoryHooks = async (
   return hooks.filter((hook) => hook !== undefined);
 };
 
-export const writeRepositoryHook = (tx: Transaction, hook: RepositoryHook): void => {
-  const { id, tokenId, identifier } = hook;
-  repositoryHooks.write(tx, [tokenId, digestOf(identifier)], hook);
-  repositoryHookPlaces.write(tx, [id], { tokenId, identifier });
-};
+export const writeRepositoryHook = (tx: Transaction, hook: RepositoryHook): Promise<void> =>
+  repositoryHooks.write(tx, [hook.tokenId, digestOf(hook.identifier)], hook);
 
-export const deleteRepositoryHook = (tx: Transaction, hook: RepositoryHook): void => {
-  repositoryHooks.delete(tx, hook.tokenId, digestOf(hook.identifier));
-  repositoryHookPlaces.delete(tx, hook.id);
-};
+export const deleteRepositoryHook = (
+  tx: Transaction,
+  { tokenId, identifier }: RepositoryHook,
+): Promise<void> => repositoryHooks.delete(tx, tokenId, digestOf(identifier));
 
 /** Addresses of a provider, and the token that opens them. */
 export const providerConnectionShape = Type.Object({

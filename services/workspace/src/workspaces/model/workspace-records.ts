@@ -1,38 +1,34 @@
 import { collection, type Reads } from '@keelson/storage';
-import { Type } from 'typebox';
 import { type Workspace, workspaceShape } from './domain/workspace.ts';
 import { workspaceUpgrades } from './domain/workspace-upgrades.ts';
 
-/** Keyed by `ws-…`. */
+/**
+ * Keyed by `ws-…`; names are unique in an organization. A project with any workspace is not deleted. "assessed" lists
+ * the workspaces whose own settings enable assessments: the worker reads only these.
+ */
 export const workspaceRecords = collection('workspaces', {
   scope: 'shared',
   version: 4,
   shape: workspaceShape,
   upgrades: workspaceUpgrades,
+  index: [
+    {
+      name: 'name',
+      unique: true,
+      rows: 'workspace-names',
+      values: ({ organizationId, name }) => [[organizationId, name]],
+    },
+    { name: 'projectId', rows: 'project-workspaces', values: ({ projectId }) => [projectId] },
+    {
+      name: 'assessed',
+      rows: 'assessed-workspaces',
+      values: ({ settings }) => (settings.assessmentsEnabled ? [[]] : []),
+    },
+  ],
 });
 
-/** Organization id, name -> workspace id. */
-export const workspaceNames = collection('workspace-names', {
-  scope: 'shared',
-  version: 1,
-  shape: Type.Object({ id: Type.String() }),
-});
-
-/**
- * Workspaces of a project, keyed by project id, workspace id: a project with any is not deleted. A record is
- * rewritten when the workspace's bindings change, so that transactions watching it conflict.
- */
-export const projectWorkspaces = collection('project-workspaces', {
-  scope: 'shared',
-  version: 1,
-  shape: Type.Object({}),
-});
-
-export const findWorkspaceByName = async (
+export const findWorkspaceByName = (
   reads: Reads,
   organizationId: string,
   name: string,
-): Promise<Workspace | undefined> => {
-  const found = await workspaceNames.find(reads, organizationId, name);
-  return found && workspaceRecords.find(reads, found.id);
-};
+): Promise<Workspace | undefined> => workspaceRecords.by.name.find(reads, [organizationId, name]);

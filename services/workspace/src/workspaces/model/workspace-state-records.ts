@@ -32,11 +32,11 @@ export const storeWorkspaceState = (
   storePart(tx, workspace, 'state', workspaceStates, state, initialState(workspace.createdAtMs));
 
 /** Stores the summary, and the workspace if that changes by it. */
-export const writeWorkspaceState = (
+export const writeWorkspaceState = async (
   tx: Transaction,
   workspace: Workspace,
   state: WorkspaceState,
-): void => {
+): Promise<void> => {
   const next = storeWorkspaceState(tx, workspace, state);
-  if (next !== workspace) workspaceRecords.write(tx, [workspace.id], next);
+  if (next !== workspace) await workspaceRecords.write(tx, workspace.id, next);
 };

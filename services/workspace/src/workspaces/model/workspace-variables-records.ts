@@ -24,11 +24,11 @@ export const findWorkspaceVariables = async (
   variables ?? (await workspaceVariables.find(reads, id)) ?? NO_VARIABLES;
 
 /** Stores the ids, and the workspace if that changes by it. */
-export const writeWorkspaceVariables = (
+export const writeWorkspaceVariables = async (
   tx: Transaction,
   workspace: Workspace,
   ids: readonly string[],
-): void => {
+): Promise<void> => {
   const next = storePart(tx, workspace, 'variables', workspaceVariables, { ids }, NO_VARIABLES);
-  if (next !== workspace) workspaceRecords.write(tx, [workspace.id], next);
+  if (next !== workspace) await workspaceRecords.write(tx, workspace.id, next);
 };

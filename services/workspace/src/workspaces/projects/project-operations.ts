@@ -32,7 +32,7 @@ import {
 } from '../model/domain/tag-binding.ts';
 import { checkActivityDuration } from '../model/domain/workspace-settings.ts';
 import { projectRecords } from '../model/project-records.ts';
-import { projectWorkspaces } from '../model/workspace-records.ts';
+import { workspaceRecords } from '../model/workspace-records.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
 import { requireNotOverridden } from '../tags/binding-override-operations.ts';
 
@@ -167,7 +167,7 @@ export const deleteProject = (
     if (organization.defaultProjectId === project.id)
       refuse('the default project cannot be deleted');
     if (!permissions.canDestroy) refuse('you are not authorized to delete this project');
-    if ((await projectWorkspaces.keys(tx, [project.id], { limit: 1 })).length > 0) {
+    if ((await workspaceRecords.by.projectId.keys(tx, project.id, { limit: 1 })).length > 0) {
       refuse('the project still has workspaces');
     }
     const user = { kind: 'project', id: project.id, organizationId: organization.id } as const;

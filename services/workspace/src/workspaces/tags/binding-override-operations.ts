@@ -4,7 +4,7 @@ import type { Transaction } from '@keelson/storage';
 import type { Project } from '../model/domain/project.ts';
 import type { Workspace } from '../model/domain/workspace.ts';
 import { projectRecords } from '../model/project-records.ts';
-import { projectWorkspaces } from '../model/workspace-records.ts';
+import { workspaceRecords } from '../model/workspace-records.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
 import { toLockedKeys } from './domain/reserved-key.ts';
 import { loadReservedKeys } from './reserved-key-records.ts';
@@ -16,12 +16,13 @@ import { loadReservedKeys } from './reserved-key-records.ts';
  */
 export const announceBindings = async (
   tx: Transaction,
-  { id, organizationId, projectId, tagBindings }: Workspace,
+  workspace: Workspace,
   pointer: string,
 ): Promise<void> => {
+  const { id, organizationId, projectId, tagBindings } = workspace;
   if (tagBindings.length === 0) return;
-  // This write makes a concurrent search for overriding workspaces of the project conflict and retry.
-  projectWorkspaces.write(tx, [projectId, id], {});
+  // A concurrent search for overriding workspaces of the project conflicts with it, and runs again.
+  workspaceRecords.by.projectId.touch(tx, id, workspace);
   const locked = toLockedKeys(await loadReservedKeys(tx, organizationId));
   if (locked.size === 0) return;
   const project = await projectRecords.find(tx, projectId);
@@ -44,8 +45,8 @@ export const findOverridden = async (
   keys: readonly string[],
 ): Promise<readonly string[]> => {
   if (keys.length === 0) return [];
-  // Reads the listing because a transaction watches it, unlike the projection.
-  await projectWorkspaces.keys(tx, [id], { limit: 1 });
+  // Reads the index because a transaction watches it, unlike the projection.
+  await workspaceRecords.by.projectId.keys(tx, id, { limit: 1 });
   const found = await Promise.all(
     keys.map((key) =>
       listing.find({

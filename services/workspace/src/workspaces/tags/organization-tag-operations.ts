@@ -52,7 +52,7 @@ export const deleteOrganizationTags = async (
         if (workspace === undefined) return;
         const isTag = isFlat(name);
         const tagBindings = workspace.tagBindings.filter((binding) => !isTag(binding));
-        workspaceRecords.write(tx, [workspaceId], { ...workspace, tagBindings });
+        await workspaceRecords.write(tx, workspaceId, { ...workspace, tagBindings });
       });
     }
   }

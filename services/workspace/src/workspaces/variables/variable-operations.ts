@@ -128,7 +128,7 @@ export const createVariable = (
     const variable = toVariable(workspaceId, given, clock.nowMs());
     await checkAmongOthers(tx, before, variable, undefined);
     await variableRecords.write(tx, [variable.id], variable);
-    writeWorkspaceVariables(tx, workspace, [...before.ids, variable.id]);
+    await writeWorkspaceVariables(tx, workspace, [...before.ids, variable.id]);
     return variable;
   });
 
@@ -165,7 +165,7 @@ export const deleteVariable = (
     );
     const { ids } = await loadIds(tx, workspace);
     await variableRecords.delete(tx, variable.id);
-    writeWorkspaceVariables(
+    await writeWorkspaceVariables(
       tx,
       workspace,
       ids.filter((id) => id !== variable.id),
@@ -238,5 +238,5 @@ export const changeVariables = (
     for (const [id, variable] of variables) {
       if (variable !== before.get(id)) await variableRecords.write(tx, [id], variable);
     }
-    writeWorkspaceVariables(tx, workspace, [...variables.keys()]);
+    await writeWorkspaceVariables(tx, workspace, [...variables.keys()]);
   });

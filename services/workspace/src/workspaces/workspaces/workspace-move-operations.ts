@@ -7,7 +7,7 @@ import { requireProject, requireWorkspace } from '../access/access-operations.ts
 import { changePoolUse } from '../access/pool-use-operations.ts';
 import type { PoolUser } from '../model/domain/agent-pool.ts';
 import type { Workspace } from '../model/domain/workspace.ts';
-import { projectWorkspaces, workspaceRecords } from '../model/workspace-records.ts';
+import { workspaceRecords } from '../model/workspace-records.ts';
 import { requireConnection } from '../oauth/connection-operations.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
 import { announceBindings } from '../tags/binding-override-operations.ts';
@@ -32,8 +32,6 @@ export const moveTo = async (
   if (project.organizationId !== workspace.organizationId) {
     refuseInvalid([{ pointer: '/data/relationships/project/data/id', text: 'Project not found' }]);
   }
-  projectWorkspaces.delete(tx, workspace.projectId, workspace.id);
-  projectWorkspaces.write(tx, [project.id, workspace.id], {});
   return project.id;
 };
 
@@ -91,6 +89,6 @@ export const moveWorkspaces = (
       if (workspace.projectId === projectId) continue;
       const at = { nowMs: clock.nowMs(), pointer: '/data' };
       const next = await orForbidden(withMove(tx, principal, workspace, projectId, at));
-      workspaceRecords.write(tx, [workspaceId], next);
+      await workspaceRecords.write(tx, workspaceId, next);
     }
   });

@@ -23,7 +23,6 @@ import {
 } from '../access/access-operations.ts';
 import { changePoolUse, removePoolUser } from '../access/pool-use-operations.ts';
 import { changeWorkspace } from '../access/workspace-change-operations.ts';
-import { assessedWorkspaces, recordAssessed } from '../model/assessed-workspace-records.ts';
 import {
   type BindingInput,
   checkBindingCount,
@@ -48,7 +47,7 @@ import {
 } from '../model/domain/workspace-settings.ts';
 import { projectRecords } from '../model/project-records.ts';
 import { findWorkspaceLocking } from '../model/workspace-lock-records.ts';
-import { projectWorkspaces, workspaceNames, workspaceRecords } from '../model/workspace-records.ts';
+import { workspaceRecords } from '../model/workspace-records.ts';
 import { findWorkspaceState } from '../model/workspace-state-records.ts';
 import { requireConnection } from '../oauth/connection-operations.ts';
 import type { RemovalContext, WorkspacesContext } from '../seams/workspaces-context.ts';
@@ -81,8 +80,8 @@ const requireFreeName = async (
   reads: Reads,
   { id, organizationId, name }: Pick<Workspace, 'id' | 'organizationId' | 'name'>,
 ) => {
-  const found = await workspaceNames.find(reads, organizationId, name);
-  if (found !== undefined && found.id !== id) {
+  const holder = await workspaceRecords.by.name.findKey(reads, [organizationId, name]);
+  if (holder !== undefined && holder !== id) {
     refuseInvalid([attributeViolation('name', 'Name has already been taken')]);
   }
 };
@@ -191,10 +190,7 @@ export const createWorkspace = (
     await requireConnection(tx, workspace);
     await announceBindings(tx, workspace, BINDINGS_POINTER);
     await changePoolUse(tx, toPoolUser(workspace), null, workspace.ownExecution?.agentPoolId);
-    workspaceRecords.write(tx, [workspace.id], workspace);
-    recordAssessed(tx, undefined, workspace);
-    workspaceNames.write(tx, [organization.id, workspace.name], { id: workspace.id });
-    projectWorkspaces.write(tx, [project.id, workspace.id], {});
+    await workspaceRecords.write(tx, workspace.id, workspace);
     const change = { before: undefined, after: workspace };
     for (const step of context.workspaceSteps) await step.onWorkspaceStored?.(tx, change);
     return loadWorkspaceAccess(tx, owner, workspace);
@@ -256,11 +252,7 @@ export const updateWorkspace = async (
         ...checkSettings(given.settings, workspace.settings, context.runtimeVersions),
       ]);
       const name = given.name ?? workspace.name;
-      if (name !== workspace.name) {
-        await requireFreeName(tx, { ...workspace, name });
-        workspaceNames.delete(tx, workspace.organizationId, workspace.name);
-        workspaceNames.write(tx, [workspace.organizationId, name], { id: workspace.id });
-      }
+      if (name !== workspace.name) await requireFreeName(tx, { ...workspace, name });
       const next: Workspace = {
         ...workspace,
         name,
@@ -275,7 +267,6 @@ export const updateWorkspace = async (
         updatedAtMs: nowMs,
       };
       await requireAssessable(context, tx, next, given.settings);
-      recordAssessed(tx, workspace, next);
       // Checked only when the request sets the connection or moves the workspace: an existing one stays
       // valid.
       if (given.settings.vcsRepo || next.projectId !== workspace.projectId) {
@@ -306,10 +297,7 @@ const removeWorkspace = async (
   tx: Transaction,
   workspace: Workspace,
 ): Promise<void> => {
-  workspaceRecords.delete(tx, workspace.id);
-  workspaceNames.delete(tx, workspace.organizationId, workspace.name);
-  projectWorkspaces.delete(tx, workspace.projectId, workspace.id);
-  if (workspace.settings.assessmentsEnabled) assessedWorkspaces.delete(tx, workspace.id);
+  await workspaceRecords.delete(tx, workspace.id);
   recordRunDataPolicy(tx, workspace.id, workspace.retentionPolicy, null);
   await removePoolUser(tx, toPoolUser(workspace), workspace.ownExecution?.agentPoolId);
   for (const step of workspaceSteps) await step.onWorkspaceRemoved?.(tx, workspace);
@@ -372,7 +360,9 @@ export const forceDeleteWorkspaces = (
 ): Promise<number> =>
   context.store.transact(async (tx) => {
     const { organization } = await requireOrganization(tx, principal, organizationName);
-    const names = await workspaceNames.keys(tx, [organization.id], { limit: DELETED_AT_ONCE });
+    const names = await workspaceRecords.by.name.values(tx, [organization.id], {
+      limit: DELETED_AT_ONCE,
+    });
     for (const workspaceName of names) {
       await forceRemove(context, tx, principal, { organizationName, workspaceName });
     }
