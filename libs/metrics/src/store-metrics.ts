@@ -33,6 +33,22 @@ export const registerStoreMetrics = (
       );
     },
   });
+  const contention = {
+    repeats: 'Runs of transactions that were repeated because something they had read was changed.',
+    conflicts: 'Transactions that were given up after too many runs.',
+  } as const;
+  for (const what of ['repeats', 'conflicts'] as const)
+    new Counter({
+      name: `keelson_store_${what}_total`,
+      help: contention[what],
+      labelNames: ['service'],
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const [service, store] of Object.entries(stores))
+          this.inc({ service }, store.contention()[what]);
+      },
+    });
   new Gauge({
     name: 'keelson_store_bytes',
     help: 'Size of the SQLite files or PostgreSQL database of the store.',

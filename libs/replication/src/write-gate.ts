@@ -146,6 +146,7 @@ export const guardWrites = (store: Store, gate: WriteGate): Store => {
     hasChangedSince: (paths, position) => store.hasChangedSince(paths, position),
     damagedPaths: () => store.damagedPaths(),
     onDamaged: (listener) => store.onDamaged(listener),
+    contention: () => store.contention(),
     faults: () => store.faults(),
     onFault: (listener) => store.onFault(listener),
     encrypt: (path, value) => store.encrypt(path, value),

@@ -17,6 +17,7 @@ import { requireRecordPath, scopeOf } from './records/record-path.ts';
 import type {
   AppliedPosition,
   ApplyOptions,
+  Contention,
   DamageListener,
   Fence,
   ListOptions,
@@ -75,6 +76,7 @@ export class RecordStore implements Store {
   readonly #queue: CommitQueue;
   readonly #projector: Projector;
   readonly #trees: TreeKeeper;
+  #contention: Contention = { repeats: 0, conflicts: 0 };
   #preparation: Promise<void> | undefined;
   readonly #closed = new AbortController();
   /** Transactions in progress, counted: a Set of them, of which old copies survive, would keep their garbage. */
@@ -197,6 +199,7 @@ export class RecordStore implements Store {
     fence: Fence | undefined,
   ): Promise<T> {
     for (let refusals = 0; refusals < MAX_RUNS; refusals += 1) {
+      if (refusals > 0) this.#count('repeats');
       const run = new BufferedTransaction(this.#reader, this.#backend.versions);
       let result: T;
       try {
@@ -211,7 +214,16 @@ export class RecordStore implements Store {
       }
       if (await this.#settle(run, refusals)) return result;
     }
+    this.#count('conflicts');
     throw new KeelsonError('storage.conflict');
+  }
+
+  #count(what: keyof Contention): void {
+    this.#contention = { ...this.#contention, [what]: this.#contention[what] + 1 };
+  }
+
+  contention(): Contention {
+    return this.#contention;
   }
 
   select<Tables, Row>(build: (tables: Kysely<Tables>) => TableQuery<Row>): Promise<readonly Row[]> {

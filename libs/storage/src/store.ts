@@ -330,6 +330,14 @@ export interface PartQuery extends PartCount {
 /** @param cause why the record cannot be decoded, or no rows be computed from it; absent if it cannot be decrypted */
 export type DamageListener = (path: string, cause?: unknown) => void;
 
+/** How often transactions of this process have met changes of others since the store was opened. */
+export interface Contention {
+  /** Runs that were repeated, because something that they had read was changed before their commit. */
+  readonly repeats: number;
+  /** Transactions that were given up after too many runs, with `storage.conflict`. */
+  readonly conflicts: number;
+}
+
 export interface Store extends Reads {
   /**
    * Runs `body` and commits its writes together. When a record or listing it read has changed by then,
@@ -390,6 +398,7 @@ export interface Store extends Reads {
   pendingUpgrades(): readonly string[];
   /** From now on the newest versions are written, and processes that do not know them are refused. */
   raiseVersions(): Promise<void>;
+  contention(): Contention;
   /**
    * Whether this process can serve: for readiness.
    * @throws KeelsonError such as `storage.unavailable`, `storage.lost`, `storage.superseded`

@@ -159,6 +159,29 @@ export const registerTransactionContract = (context: StoreContext): void => {
       expect(runs).toBe(2);
     });
 
+    test('are counted when they run again, and when they are given up', async () => {
+      const before = context.store.contention();
+      const interfered = (times: number) => {
+        let runs = 0;
+        return context.store.transact(async (tx) => {
+          await tx.read('shared/a');
+          runs += 1;
+          if (runs <= times) await put(context.store, { 'shared/a': String(runs) });
+          tx.write('shared/b', bytes(String(runs)));
+        });
+      };
+      await interfered(0);
+      expect(context.store.contention()).toEqual(before);
+      await interfered(3);
+      const repeats = before.repeats + 3;
+      expect(context.store.contention()).toEqual({ ...before, repeats });
+      await expect(interfered(200)).rejects.toThrow(refusal('storage.conflict'));
+      expect(context.store.contention()).toEqual({
+        repeats: repeats + 199,
+        conflicts: before.conflicts + 1,
+      });
+    });
+
     test('are refused after the store was closed', async () => {
       await context.store.close();
       await expect(put(context.store, { 'shared/a': '1' })).rejects.toThrow(
