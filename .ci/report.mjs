@@ -64,6 +64,10 @@ export default class Report {
   #running = new Map();
   /** When a file was begun and ended, by its id. */
   #times = new Map();
+  /** CPU seconds of a file by its id, with the start of its process for the first file there. */
+  #cpuSeconds = new Map();
+  /** CPU seconds of a process of tests after the newest file that ended there, by its id. */
+  #usedBefore = new Map();
 
   onTestRunStart() {
     setInterval(() => {
@@ -90,6 +94,11 @@ export default class Report {
 
   onTestModuleEnd(module) {
     this.#times.get(module.id).endTime = Date.now();
+    const { cpu } = module.meta();
+    if (cpu !== undefined) {
+      this.#cpuSeconds.set(module.id, cpu.seconds - (this.#usedBefore.get(cpu.pid) ?? 0));
+      this.#usedBefore.set(cpu.pid, cpu.seconds);
+    }
     if (errorsOf(module).length > 0) this.#failed.push(fileOf(module));
     this.#end(module.id);
   }
@@ -107,13 +116,16 @@ export default class Report {
         message: errors[0] ?? '',
         childLogs: module.meta().childLogs ?? [],
         ...this.#times.get(module.id),
+        cpuSeconds: this.#cpuSeconds.get(module.id) ?? 0,
         assertionResults: [...module.children.allTests()].map(assertionOf),
       };
     });
     const errors = strayErrors
       .filter((error) => modules.every((module) => strayTextOf(error, module) === undefined))
       .map(textOf);
-    writeFileSync(this.#path, JSON.stringify({ testResults, errors }));
+    const { user, system } = process.cpuUsage();
+    const ownCpuSeconds = (user + system) / 1e6;
+    writeFileSync(this.#path, JSON.stringify({ testResults, errors, ownCpuSeconds }));
   }
 
   #begin({ id, module }, text) {

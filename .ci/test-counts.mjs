@@ -8,7 +8,8 @@
  *                          failed    a test that failed and did not pass when it was repeated, or a file as a whole
  *                        The latter two are followed by the first error with its causes and places, and the last
  *                        lines that the servers of the test have logged.
- *   times RUN            the seconds of tests by folder and layer, and of the twenty files that took longest
+ *   times RUN            the CPU seconds of tests by folder and layer, and of the twenty files that used most, each with
+ *                        the seconds from its beginning to its end
  *   counts RUN [REPEAT]  tests that passed, failed and were left out for a known reason
  *   passed RUN [REPEAT]  the vitest projects of which every file has passed, one per line
  *
@@ -73,13 +74,16 @@ if (wanted === 'times') {
     const name = nameOf(file);
     const [, folder, layer = ''] =
       /^((?:services|libs)\/[^/]+|[^/]+)\/.*?(\.[a-z]+)?\.test\.ts$/.exec(name) ?? [];
-    const seconds = (file.endTime - file.startTime) / 1000;
-    sums.set(folder + layer, (sums.get(folder + layer) ?? 0) + seconds);
-    return [name, seconds];
+    const used = { cpu: file.cpuSeconds, seconds: (file.endTime - file.startTime) / 1000 };
+    const sum = sums.get(folder + layer) ?? { cpu: 0, seconds: 0 };
+    sums.set(folder + layer, { cpu: sum.cpu + used.cpu, seconds: sum.seconds + used.seconds });
+    return [name, used];
   });
-  const longestFirst = (entries) => [...entries].sort(([, a], [, b]) => b - a).slice(0, 20);
-  for (const [name, seconds] of [...longestFirst(sums), ...longestFirst(files)])
-    console.log(`${String(Math.round(seconds)).padStart(6)} s  ${name}`);
+  const vitest = ['vitest itself', { cpu: reports[0].ownCpuSeconds, seconds: 0 }];
+  const mostFirst = (entries) => [...entries].sort(([, a], [, b]) => b.cpu - a.cpu).slice(0, 20);
+  const column = (seconds) => `${String(Math.round(seconds)).padStart(6)} s`;
+  for (const [name, { cpu, seconds }] of [...mostFirst([...sums, vitest]), ...mostFirst(files)])
+    console.log(`${column(cpu)} CPU ${column(seconds)}  ${name}`);
 }
 
 if (wanted === 'lists') {

@@ -10,6 +10,7 @@ type Tests = Readonly<Record<string, 'passed' | 'failed' | 'skipped' | 'todo'>>;
 interface File {
   readonly failed?: string;
   readonly tests: Tests;
+  readonly cpuSeconds?: number;
 }
 type Run = Readonly<Record<string, File>>;
 
@@ -18,11 +19,14 @@ const judge = (command: string, ...runs: readonly Run[]): readonly string[] => {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-test-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const reports = runs.map((run, index) => {
-    const testResults = Object.entries(run).map(([name, { failed, tests }]) => ({
+    const testResults = Object.entries(run).map(([name, { failed, tests, cpuSeconds }]) => ({
       name: join(REPOSITORY, name),
       project: name.split('.')[1],
       status: failed === undefined ? 'passed' : 'failed',
       message: failed ?? '',
+      cpuSeconds,
+      startTime: 0,
+      endTime: 10_000,
       assertionResults: Object.entries(tests).map(([fullName, status]) => ({
         fullName,
         status,
@@ -30,7 +34,7 @@ const judge = (command: string, ...runs: readonly Run[]): readonly string[] => {
       })),
     }));
     const report = join(folder, `${index}.json`);
-    writeFileSync(report, JSON.stringify({ testResults, errors: [] }));
+    writeFileSync(report, JSON.stringify({ testResults, errors: [], ownCpuSeconds: 9 }));
     return report;
   });
   return printedVerdict(command, ...reports);
@@ -116,4 +120,20 @@ test('a project has passed if none of its files has failed, or the repetition ha
   expect(judge('passed', run)).toEqual(['second']);
   const repeat: Run = { 'b.first.ts': { tests: { two: 'passed' } } };
   expect(judge('passed', run, repeat)).toEqual(['first', 'second']);
+});
+
+test('the CPU time of each layer of a folder and of each file is printed, the highest first', () => {
+  const run: Run = {
+    'libs/bus/src/a.test.ts': { tests: {}, cpuSeconds: 4 },
+    'libs/bus/src/b.test.ts': { tests: {}, cpuSeconds: 8 },
+    'libs/bus/src/c.integration.test.ts': { tests: {}, cpuSeconds: 2 },
+  };
+  expect(judge('times', run)).toEqual([
+    '    12 s CPU     20 s  libs/bus',
+    '     9 s CPU      0 s  vitest itself',
+    '     2 s CPU     10 s  libs/bus.integration',
+    '     8 s CPU     10 s  libs/bus/src/b.test.ts',
+    '     4 s CPU     10 s  libs/bus/src/a.test.ts',
+    '     2 s CPU     10 s  libs/bus/src/c.integration.test.ts',
+  ]);
 });

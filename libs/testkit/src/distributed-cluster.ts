@@ -5,8 +5,9 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { bundledProcess } from './bundled-processes/bundled-process.ts';
+import type { Entry } from './bundled-processes/entries.ts';
 import { findBinary } from './find-binary.ts';
 import { findFreePort } from './free-port.ts';
 import type { PostgresServer } from './postgres.ts';
@@ -15,8 +16,6 @@ import { ServerProcess } from './server-process.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
 const run = promisify(execFile);
-
-const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
 
 export type DistributedService = 'sys' | 'pki' | 'workspace';
 
@@ -51,7 +50,7 @@ export interface DistributedCluster extends AddressedCluster {
 }
 
 const processOf = async (
-  main: string,
+  main: Entry,
   settings: Readonly<Record<string, string>>,
   ready: RegExp,
 ): Promise<ServerProcess> =>
@@ -61,7 +60,7 @@ const processOf = async (
       ...Object.entries(settings).map(([name, value]) => `KEELSON_${name}=${value}`),
       process.execPath,
       '--disable-sigusr1',
-      join(REPOSITORY, main),
+      await bundledProcess(main),
     ],
     ready,
   });
@@ -123,7 +122,10 @@ export const startDistributed = async ({
   await using stack = new AsyncDisposableStack();
   const directory = stack.use(await temporaryDirectory());
   const trust = join(directory.path, 'trust');
-  await run(process.execPath, [join(REPOSITORY, 'libs/rpc/src/internal-issuer/main.ts'), trust]);
+  await run(process.execPath, [
+    await bundledProcess('libs/rpc/src/internal-issuer/main.ts'),
+    trust,
+  ]);
   const addresses = {
     sys: await freeAddresses(replicas.sys ?? 1),
     pki: await freeAddresses(replicas.pki ?? 1),

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { bundledProcess } from './bundled-processes/bundled-process.ts';
 import { spawnEndingWithUs } from './ending-child.ts';
 
 export interface KeelsonProcess {
@@ -31,7 +31,7 @@ export interface KeelsonOptions {
   readonly dataFolder: string;
   /** Additional KEELSON_* variables. Without `KEELSON_RUNNER` the built-in runner is off, as few tests have runs. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Starts it instead of `node --disable-sigusr1 services/standalone/src/main.ts`. */
+  /** Starts it instead of `node --disable-sigusr1` with the bundle of `services/standalone/src/main.ts`. */
   readonly command?: Command;
   /**
    * Size of a disk of its own for the data folder, which exists as long as the process. Other processes find it
@@ -41,8 +41,6 @@ export interface KeelsonOptions {
   /** Where the command runs. */
   readonly folder?: string;
 }
-
-const MAIN = fileURLToPath(new URL('../../../services/standalone/src/main.ts', import.meta.url));
 
 type Command = readonly [program: string, ...given: string[]];
 
@@ -68,7 +66,11 @@ const withDisk = ({ dataFolder, diskBytes }: KeelsonOptions, command: Command): 
 export const startKeelson = async (options: KeelsonOptions): Promise<KeelsonProcess> => {
   const [program, ...given] = withDisk(
     options,
-    options.command ?? [process.execPath, '--disable-sigusr1', MAIN],
+    options.command ?? [
+      process.execPath,
+      '--disable-sigusr1',
+      await bundledProcess('services/standalone/src/main.ts'),
+    ],
   );
   const child = await spawnEndingWithUs(program, given, {
     ...(options.folder === undefined ? {} : { cwd: options.folder }),
