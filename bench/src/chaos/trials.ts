@@ -6,6 +6,7 @@ import { kills } from './faults/kills.ts';
 import { killsDistributed } from './faults/kills-distributed.ts';
 import { outages } from './faults/outages.ts';
 import { partition } from './faults/partition.ts';
+import { hostile } from './hostile/hostile.ts';
 import { pkiInput } from './pki-input/pki-input.ts';
 import { replicationInput } from './replication-input/replication-input.ts';
 import { httpInput } from './server-input/http-input.ts';
@@ -29,4 +30,5 @@ export const TRIALS: readonly Chaos[] = [
   partition,
   soak,
   disk,
+  hostile,
 ];

@@ -156,6 +156,20 @@ export const RELEASE_PROOFS: readonly ReleaseProof[] = [
     ],
   },
   {
+    name: 'hostile',
+    tests: ['services/standalone/test/hostile-run.integration.test.ts'],
+    inputs: [
+      'libs/agent/src',
+      'libs/repositories/src',
+      'libs/runtime/src',
+      'libs/supervisor/src',
+      'libs/testkit/src/hostile-run',
+      'services/runner/src',
+      'services/standalone/src',
+      'services/workspace/src/state/states/state-summary-reader.ts',
+    ],
+  },
+  {
     name: 'benches',
     tests: ['bench/src/bench.test.ts', 'bench/src/chaos/chaos.test.ts'],
     inputs: [

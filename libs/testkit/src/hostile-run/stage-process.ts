@@ -1,0 +1,509 @@
+/**
+ * The stage of a hostile run, in namespaces of its own: `stage-process.ts FORM [--only TEXT] [--rounds N] [--polite N]`.
+ * Prints a JSON document for each attempt, and for each run of a polite organization.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { findBinary } from '../find-binary.ts';
+import { type KeelsonProcess, startKeelson } from '../keelson-process.ts';
+import { ABSENT, type Attempt, FORMS, type Form, type Tried } from './attempt.ts';
+import { ATTEMPTS } from './attempts.ts';
+import { STAGE_NAMES } from './network.ts';
+import { PRELUDE } from './prelude.ts';
+import {
+  type Canary,
+  contentIn,
+  isAtWork,
+  listeningPorts,
+  processesWith,
+  type Secrets,
+  type Stage,
+} from './stage.ts';
+import { StageApi } from './stage-api.ts';
+import { prepareNetwork, startServices } from './stage-services.ts';
+import { documentFile, standIn } from './stand-in-tool.ts';
+
+const ROOT = '/mnt/stage';
+const REAL = await findBinary('terraform', 'terraform');
+const NOBODY = 65_534;
+const MAIN = fileURLToPath(new URL('../../../../services/standalone/src/main.ts', import.meta.url));
+const COMPILED = process.env['NODE_COMPILE_CACHE'];
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    only: { type: 'string' },
+    rounds: { type: 'string', default: '1' },
+    polite: { type: 'string', default: '0' },
+  },
+});
+const form = FORMS.find((name) => name === positionals[0]);
+if (form === undefined) throw new Error(`no such form: ${positionals[0]}`);
+
+/** The user who starts the control plane. */
+const operatorId = form === 'user' || form === 'unsafe-user' ? NOBODY : 0;
+
+const folder = (path: string, mode = 0o755, owner = 0): string => {
+  mkdirSync(path, { recursive: true });
+  chmodSync(path, mode);
+  chownSync(path, owner, owner);
+  return path;
+};
+
+const run = (command: string, ...args: readonly string[]): string =>
+  execFileSync(command, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+
+const mountTmpfs = (path: string, mode: string, size = '64m'): void => {
+  if (existsSync(path))
+    run('mount', '-t', 'tmpfs', '-o', `size=${size},mode=${mode}`, 'none', path);
+};
+
+/** A file system in which the attempts can do no harm to the machine. */
+const prepareFiles = (): void => {
+  mountTmpfs('/mnt', '755', '900m');
+  folder(ROOT);
+  mountTmpfs('/tmp', '1777');
+  mountTmpfs('/var/tmp', '1777');
+  mountTmpfs('/dev/shm', '1777');
+  mountTmpfs('/run', '755');
+  mountTmpfs('/root', '700');
+  writeFileSync('/root/canary', 'canary of root\n', { mode: 0o600 });
+  for (const [lower, owner] of [
+    ['/etc', 0],
+    ['/var/spool', 0],
+    [COMPILED, operatorId],
+  ] as const) {
+    if (lower === undefined || !existsSync(lower)) continue;
+    const name = lower.replaceAll('/', '-');
+    const upper = folder(`/mnt/upper${name}`, 0o755, owner);
+    const options = `lowerdir=${lower},upperdir=${upper},workdir=${folder(`/mnt/work${name}`)}`;
+    run('mount', '-t', 'overlay', '-o', options, 'overlay', lower);
+  }
+  folder('/etc/keelson');
+  writeFileSync('/etc/keelson/canary', 'configuration of the operator\n');
+  folder('/etc/cron.d');
+  folder('/var/spool/cron/crontabs', 0o1730);
+  folder('/var/spool/cron/atjobs', 0o1770);
+  const names = Object.entries(STAGE_NAMES).map(([name, address]) => `${address} ${name}\n`);
+  writeFileSync('/etc/hosts', `127.0.0.1 localhost\n::1 localhost\n${names.join('')}`);
+  run('hostname', 'stage');
+};
+
+const prepareFolders = () => {
+  const operator = folder(join(ROOT, 'operator'), 0o700, operatorId);
+  folder(join(operator, '.ssh'), 0o700, operatorId);
+  for (const name of ['.ssh/id_ed25519', '.gitconfig']) {
+    writeFileSync(join(operator, name), `${name} of the operator\n`, { mode: 0o600 });
+    chownSync(join(operator, name), operatorId, operatorId);
+  }
+  const tools = folder(join(ROOT, 'tools'), 0o755, operatorId);
+  writeFileSync(join(tools, 'terraform'), standIn(REAL), { mode: 0o755 });
+  const shared = folder(join(ROOT, 'public'));
+  writeFileSync(join(shared, 'canary'), 'for everybody\n');
+  return {
+    root: ROOT,
+    data: folder(join(ROOT, 'data'), 0o700, operatorId),
+    runner: folder(join(ROOT, 'runner'), 0o711, operatorId),
+    operator,
+    tools,
+    cache: COMPILED ?? folder(join(ROOT, 'cache'), 0o755, operatorId),
+    written: folder(join(ROOT, 'written'), 0o700, operatorId),
+  };
+};
+
+const places = (() => {
+  prepareFiles();
+  prepareNetwork();
+  return prepareFolders();
+})();
+
+const mark = (kind: string): string => `canary-${kind}-${randomBytes(16).toString('hex')}`;
+const key = (() => {
+  const file = join(ROOT, 'key');
+  run('ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', 'canary', '-f', file);
+  return readFileSync(file, 'utf8');
+})();
+run('rm', join(ROOT, 'key'), join(ROOT, 'key.pub'));
+const keyText = /KEY-----([^-]+)/.exec(key)?.[1]?.replaceAll(/[^A-Za-z0-9+/=]/g, '') ?? '';
+const secrets: Secrets = {
+  environment: mark('environment'),
+  variable: mark('variable'),
+  argument: mark('argument'),
+  file: mark('file'),
+  shared: mark('shared'),
+  posix: mark('posix'),
+  keyDigest: createHash('sha256').update(keyText).digest('hex'),
+};
+
+/** A process of the user of the control plane that waits. */
+const startCanary = (name: string): Canary => {
+  const child = spawn('perl', ['-e', 'sleep 1000000', name], {
+    uid: operatorId,
+    gid: operatorId,
+    env: { CANARY: secrets.environment },
+    stdio: 'ignore',
+  });
+  const pid = child.pid ?? 0;
+  return { pid, isTouched: () => !isAtWork(pid) };
+};
+
+const canaries: Readonly<Record<string, Canary>> = Object.fromEntries(
+  ['TERM', 'STOP', 'USR2', 'KILL'].map((signal) => {
+    const canary = startCanary(`canary-signal-${signal}`);
+    writeFileSync(join(ROOT, 'public', `pid-${signal}`), String(canary.pid));
+    return [signal, canary];
+  }),
+);
+const other = startCanary(secrets.argument);
+
+writeFileSync('/dev/shm/canary', secrets.posix, { mode: 0o666 });
+const [, memory = ''] = /: (\d+)/.exec(run('ipcmk', '-M', '4096', '-p', '0666')) ?? [];
+run(
+  'perl',
+  '-e',
+  'shmwrite $ARGV[0], $ARGV[1], 0, length $ARGV[1] or die $!',
+  memory,
+  secrets.shared,
+);
+run('ipcmk', '-Q', '-p', '0666');
+
+const services = await startServices();
+services.knock(7999);
+
+const RUNNER: Readonly<Record<Form, Readonly<Record<string, string>>>> = {
+  root: { KEELSON_RUNNER: 'true' },
+  user: { KEELSON_RUNNER: 'true' },
+  'unsafe-root': { KEELSON_RUNNER: 'true' },
+  'unsafe-user': { KEELSON_RUNNER: 'true' },
+  'unsafe-shared': { KEELSON_RUNNER: 'true', KEELSON_RUNNER_FIRST_USER_ID: '0' },
+};
+
+/** On the command line of a process that is left to end all others. */
+const SURVIVOR = '70004';
+const LIMIT_SECONDS = 90;
+const TOGETHER_WITHIN_MS = 600_000;
+const POLITE_WITHIN_MS = 600_000;
+
+const start = (): Promise<KeelsonProcess> =>
+  startKeelson({
+    dataFolder: places.data,
+    command: [
+      'setpriv',
+      ...(operatorId === 0
+        ? []
+        : [`--reuid=${operatorId}`, `--regid=${operatorId}`, '--clear-groups']),
+      '--',
+      process.execPath,
+      '--disable-sigusr1',
+      MAIN,
+    ],
+    env: {
+      ...RUNNER[form],
+      PATH: `${places.tools}:${process.env['PATH']}`,
+      HOME: places.operator,
+      CANARY: secrets.environment,
+      KEELSON_RATE_LIMIT: 'off',
+      KEELSON_RUNNER_FOLDER: places.runner,
+      KEELSON_RUNNER_TIME_LIMIT_SECONDS: String(LIMIT_SECONDS),
+    },
+  });
+
+let keelson = await start();
+const api = new StageApi(() => keelson);
+const isAlive = () => isAtWork(keelson.pid);
+
+/** The files of a configuration whose runs execute the program. */
+const configurationOf = (program: string, { moment, documents = {} }: Partial<Attempt>) => {
+  const evil = Object.fromEntries(
+    [
+      'evil/git',
+      'evil/git-ls-remote',
+      'evil/ssh',
+      'evil/unshare',
+
+      'evil-ssh/ssh',
+      'evil-ssh/unshare',
+    ].map((name) => [name, '#!/bin/sh\n. ./init >> ./said 2>&1\n']),
+  );
+  return {
+    attempt: moment === 'init' ? 'cat ./said\n' : program,
+    ...(moment === 'init' && { init: program, ...evil }),
+    ...(moment === 'apply' && { 'during-apply': '' }),
+    ...Object.fromEntries(
+      Object.entries(documents).map(([name, command]) => [documentFile(name as never), command]),
+    ),
+  };
+};
+
+await api.createOrganization('attacker');
+await api.createOrganization('victim');
+const victim = await api.createWorkspace('victim', 'victim', { VICTIM: secrets.variable });
+/** A run of another organization at the same time, where the form has that. */
+const startVictim = async (): Promise<string> => {
+  const program = `echo ${secrets.file} > "$HOME/victim-file"; echo waiting; exec sleep 100000`;
+  const id = await api.queueRun(victim, configurationOf(program, {}), true);
+  await api.awaitLog(id, 'plan', 'waiting');
+  return id;
+};
+const hasVictim = form === 'root' || form === 'unsafe-root';
+const victimRun = hasVictim ? await startVictim() : 'run-absent';
+
+const settings = (): string =>
+  Object.entries({
+    STAGE: ROOT,
+    DATA: places.data,
+    RUNNER: places.runner,
+    OPERATOR: places.operator,
+    TOOLS: places.tools,
+    CACHE: places.cache,
+    MAIN,
+    CONTROL: keelson.pid,
+    OTHER: other.pid,
+    PORTS: listeningPorts(keelson.pid)
+      .filter((port) => !keelson.http.endsWith(`:${port}`) && !keelson.https.endsWith(`:${port}`))
+      .join(' '),
+    ADDRESS: keelson.http,
+    VICTIM_WORKSPACE: victim,
+    VICTIM_RUN: victimRun,
+  })
+    .map(([name, value]) => `${name}='${value}'; export ${name}\n`)
+    .join('');
+
+const stage: Stage = {
+  ...places,
+  ...services,
+  secrets,
+  canaries,
+  other: other.pid,
+  isAlive,
+  canWrite: () => api.canWrite(),
+  canStore: () => api.canStore(),
+  canRun: () => api.canRun(configurationOf('true', {})),
+  canWatch: () => {
+    try {
+      run(
+        'setpriv',
+        `--reuid=${operatorId}`,
+        `--regid=${operatorId}`,
+        '--clear-groups',
+        '--',
+        'perl',
+        '-e',
+        'exit(syscall(qx(uname -m) =~ /aarch64/ ? 26 : 294, 0) < 0)',
+      );
+      return true;
+    } catch {
+      return false;
+    }
+  },
+  answerTo: (method, path, token) => api.answerTo(method, path, token),
+  stored: (runId, workspaceId) => api.stored(runId, workspaceId),
+  isPlainLog: (runId) => api.isPlainLog(runId),
+  queued: () =>
+    contentIn('/proc/sysvipc/msg')
+      .split('\n')
+      .slice(1)
+      .reduce((sum, line) => sum + Number(line.trim().split(/\s+/)[4] ?? 0), 0),
+};
+
+const report = (document: object): void =>
+  void process.stdout.write(`${JSON.stringify(document)}\n`);
+
+const judge = async (attempt: Attempt, tried: Tried, way: Way = 'stand-in'): Promise<void> => {
+  const { name, isReached } = attempt;
+  let fault: string | undefined;
+  const isOpen = await (async () => {
+    if (isReached === undefined) return tried.said.includes('REACHED');
+    return isReached(stage, tried);
+  })().catch((error: unknown) => {
+    fault = String(error);
+    return true;
+  });
+  report({
+    attempt: name,
+    way,
+    isReached: isOpen,
+    said: tried.said.slice(-600),
+    status: tried.status,
+    fault,
+  });
+};
+
+/** Brings the stage back to where it was before an attempt that has ended the control plane. */
+const repair = async (): Promise<void> => {
+  if (isAlive() && (await api.canWrite())) return;
+  // One that ends all others would end the next one as well.
+  for (const pid of processesWith(SURVIVOR)) process.kill(pid, 'SIGKILL');
+  await keelson.stop('SIGKILL');
+  keelson = await start();
+  await api.awaitStorage();
+};
+
+/** Organizations whose runs only want to be executed. */
+const polite: string[] = [];
+for (let number = 1; number <= Number(values.polite); number += 1) {
+  await api.createOrganization(`polite-${number}`);
+  polite.push(await api.createWorkspace(`polite-${number}`, 'polite'));
+}
+
+/** Does it while each of the others has a run, and reports those that were not executed. */
+const besideOthers = async (work: () => Promise<void>): Promise<void> => {
+  const runs = polite.map(async (workspace) => {
+    const runId = await api.queueRun(workspace, configurationOf('true', {}), true);
+    return api.settled(runId, POLITE_WITHIN_MS);
+  });
+  const [, ...ended] = await Promise.all([work(), ...runs.map((run) => run.catch(String))]);
+  for (const status of ended)
+    if (status === 'planned_and_finished') report({ polite: status });
+    else report({ broken: `a run of another organization ended with ${status}` });
+};
+
+const performAlone = async (attempt: Attempt): Promise<void> => {
+  const workspace = await api.createWorkspace(
+    'attacker',
+    `alone-${randomBytes(6).toString('hex')}`,
+    attempt.variables ?? {},
+    key,
+  );
+  const program = `${settings()}${PRELUDE}\n${attempt.program}\n`;
+  const runId = await api.queueRun(
+    workspace,
+    configurationOf(program, attempt),
+    attempt.moment !== 'apply',
+  );
+  const { during } = attempt;
+  if (during !== undefined) {
+    await api.awaitLog(runId, 'plan', during).catch(() => undefined);
+    await judge(attempt, { runId, workspaceId: workspace, status: 'running', said: '', log: '' });
+    await api.cancel(runId);
+  }
+  const status = await api
+    .settled(runId, (LIMIT_SECONDS + 30) * 1000)
+    .catch((error: unknown) => String(error));
+  const log = isAlive()
+    ? await api.logOf(runId, attempt.moment === 'apply' ? 'apply' : 'plan').catch(String)
+    : '';
+  if (during === undefined)
+    await judge(attempt, { runId, workspaceId: workspace, status, said: log, log });
+  // Without the sandbox nobody else removes it.
+  rmSync('/tmp/full', { force: true });
+  if (during !== undefined && isAlive()) await api.awaitStorage();
+  await repair();
+};
+
+/** The ways to the code of a run: the stand-in of the tool, and two of the real one. */
+type Way = 'stand-in' | 'module' | 'provider';
+
+const PLATFORM = `linux_${process.arch === 'x64' ? 'amd64' : process.arch}`;
+const PLUGIN = `terraform.d/plugins/example.com/keelson/hostile/1.0.0/${PLATFORM}/terraform-provider-hostile_v1.0.0`;
+
+/** Configurations whose code is a program of the shell. */
+const WAYS: Readonly<Record<Way, (program: string) => Readonly<Record<string, string>>>> = {
+  'stand-in': (program) => configurationOf(program, {}),
+  module: (program) => ({
+    'main.tf': 'module "hostile" { source = "./hostile" }\n',
+    'hostile/main.tf':
+      'resource "terraform_data" "hostile" {\n  provisioner "local-exec" { command = "sh ${path.module}/attempt 2>&1" }\n}\n',
+    'hostile/attempt': program,
+  }),
+  // The tool shows the first line of what is no provider.
+  provider: (program) => ({
+    'main.tf':
+      'terraform {\n  required_providers {\n    hostile = { source = "example.com/keelson/hostile" }\n  }\n}\nprovider "hostile" {}\ndata "hostile_x" "one" {}\n',
+    [PLUGIN]: `#!/bin/sh\n[ -f ./said ] || sh ./attempt > ./said 2>&1\necho "@@all $(grep -a -e '^@@' -e '^REACHED' ./said | base64 -w 0) @@end"\n`,
+    attempt: program,
+  }),
+};
+
+/** Output of the program in the log. */
+const saidBy: Readonly<Record<Way, (log: string) => string>> = {
+  'stand-in': (log) => log,
+  module: (log) => log.replaceAll(/^module\.hostile\.\S+ \(local-exec\): ?/gm, ''),
+  provider: (log) => {
+    const [, text = ''] = /@@all\s([^@]+)@@end/.exec(log) ?? [];
+    return Buffer.from(text.replaceAll(/[^A-Za-z0-9+/=]/g, ''), 'base64').toString();
+  },
+};
+
+/** Many attempts in one run, each with its output between two marks. */
+const performTogether = async (attempts: readonly Attempt[], way: Way): Promise<void> => {
+  if (attempts.length === 0) return;
+  const workspace = await api.createWorkspace(
+    'attacker',
+    `together-${randomBytes(6).toString('hex')}`,
+    {},
+    key,
+  );
+  const parts = attempts.map(
+    ({ program }, index) => `
+cat > "$HOME/.program" <<'@program@'
+. "$HOME/.prelude"
+${program}
+@program@
+echo "@@ ${index} begins"
+timeout -k 2 25 sh "$HOME/.program" > "$HOME/.output" 2>&1
+echo "exit $?" >> "$HOME/.output"
+head -c 20000 "$HOME/.output"
+echo
+echo "@@ ${index} ends"
+`,
+  );
+  const program = `${settings()}
+cat > "$HOME/.prelude" <<'@prelude@'
+${PRELUDE}
+@prelude@
+${parts.join('')}
+echo '@@ over'
+`;
+  const runId = await api.queueRun(workspace, WAYS[way](program), way !== 'module');
+  const status = await api.settled(runId, TOGETHER_WITHIN_MS);
+  const whole = await api.logOf(runId, way === 'module' ? 'apply' : 'plan');
+  const log = saidBy[way](whole);
+  if (!log.includes('@@ over'))
+    report({
+      broken: `the run with attempts in a ${way} ended with ${status}: ${whole.slice(-2000)}`,
+    });
+  for (const [index, attempt] of attempts.entries()) {
+    const [, from = ''] = log.split(`@@ ${index} begins\n`);
+    const [said = ''] = from.split(`@@ ${index} ends`);
+    await judge(attempt, { runId, workspaceId: workspace, status, said, log: said }, way);
+  }
+};
+
+const chosen = ATTEMPTS.filter(
+  ({ name, walls }) =>
+    walls[form] !== ABSENT && (values.only === undefined || name.includes(values.only)),
+);
+const together = chosen.filter(({ moment }) => moment === 'together');
+const alone = chosen.filter(({ moment }) => moment !== 'together');
+
+// They leave nothing outside, so that they can be tried again.
+const repeated = together.filter(({ isReached }) => isReached === undefined);
+// The tool waits a minute for a provider.
+const short = repeated.filter(
+  ({ area }) => area === 'files of the installation' || area === 'secrets',
+);
+for (let round = 0; round < Number(values.rounds); round += 1) {
+  await besideOthers(() => performTogether(together, 'stand-in'));
+  await besideOthers(() => performTogether(repeated, 'module'));
+  await besideOthers(() => performTogether(short, 'provider'));
+  for (const attempt of alone) await besideOthers(() => performAlone(attempt));
+}
+report({
+  over: chosen.length,
+  canRun: await stage.canRun(),
+  isVictimRunning: hasVictim && (await api.isRunning(victimRun)),
+});
+process.exit(0);

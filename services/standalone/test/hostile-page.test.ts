@@ -1,0 +1,21 @@
+import { ATTEMPTS, FORMS, hostilePage, MACHINE, OPEN } from '@keelson/testkit/hostile-run';
+import { expect, test } from 'vitest';
+
+test('docs/hostile-run.md lists every attempt with what holds it', async () => {
+  await expect(hostilePage()).toMatchFileSnapshot('../../../docs/hostile-run.md');
+});
+
+test('every attempt has a name of its own', () => {
+  const names = ATTEMPTS.map(({ name }) => name);
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+  expect(names.length).toBeGreaterThan(200);
+});
+
+test('the sandbox leaves no attempt open', () => {
+  const open = ATTEMPTS.filter(({ walls }) =>
+    FORMS.filter((form) => !form.startsWith('unsafe')).some((form) =>
+      [OPEN, MACHINE].includes(walls[form]),
+    ),
+  );
+  expect(open).toEqual([]);
+});

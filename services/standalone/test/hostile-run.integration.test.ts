@@ -1,0 +1,33 @@
+/**
+ * A run that tries everything, in an installation of each form that a machine can start (docs/hostile-run.md). It is
+ * made in namespaces of its own, by the real runner of a real process; the attempts are in
+ * `libs/testkit/src/hostile-run`, and each is judged from outside where that is possible.
+ */
+import {
+  ATTEMPTS,
+  FORMS_OF_TEST,
+  MACHINE,
+  OPEN,
+  tryHostileRun,
+} from '@keelson/testkit/hostile-run';
+import { expect, test } from 'vitest';
+
+const SLOW_MS = 1_800_000;
+const wallOf = new Map(ATTEMPTS.map(({ name, walls }) => [name, walls]));
+
+test.for(FORMS_OF_TEST)(
+  'a hostile run reaches what is listed as open in the form %s, and nothing else',
+  {
+    timeout: SLOW_MS,
+  },
+  async (form) => {
+    const { attempts, broken } = await tryHostileRun(form);
+    const compared = attempts.filter(({ attempt }) => wallOf.get(attempt)?.[form] !== MACHINE);
+    const wrong = compared.filter(
+      ({ attempt, isReached }) => isReached !== (wallOf.get(attempt)?.[form] === OPEN),
+    );
+    expect(broken).toEqual([]);
+    expect(wrong).toEqual([]);
+    expect(compared.length).toBeGreaterThan(180);
+  },
+);
