@@ -105,6 +105,7 @@ beforeAll(async () => {
       KEELSON_PUBLIC_URL: front.address,
       KEELSON_RATE_LIMIT: 'off',
       KEELSON_RUNNER: 'true',
+      KEELSON_RUNNER_READABLE_PATHS: join(directory.path, 'mirror'),
       KEELSON_RUNNER_CLI_CONFIG_FILE: await makeMirror(join(directory.path, 'mirror')),
       KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.0/8',
       KEELSON_WORKSPACE_SMTP_URL: mail.url,

@@ -21,7 +21,8 @@
  * | the runner turned off                            | 422 with a text, and the tool works locally                 |
  */
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { findBinary, findFreePort } from '@keelson/testkit';
@@ -199,26 +200,30 @@ describe('the built-in runner', { timeout: SLOW_MS }, () => {
   });
 
   test.runIf(process.getuid?.() === 0)('executes two phases at once, and no more', async () => {
-    const meeting = join(folder, '..', 'meeting');
-    await mkdir(meeting);
-    await chmod(meeting, 0o777);
-    // Each waits for another, then leaves others the time to come, and says how many there are.
-    const commands = [
-      `touch ${meeting}/$TFC_RUN_ID`,
-      `while [ $(ls ${meeting} | wc -l) -lt 2 ]; do sleep 0.1; done`,
-      'sleep 3',
-      `echo met $(ls ${meeting} | wc -l)`,
-      'sleep 1',
-      `rm ${meeting}/$TFC_RUN_ID`,
-    ];
-    const text = commanding(commands.join('; '));
+    // Each says that it has begun, and waits until it is released.
+    const waiting = 'touch $HOME/begun; until [ -e $HOME/over ]; do sleep 0.1; done';
     const names = ['first', 'second', 'third', 'fourth'];
-    const ids = await Promise.all(names.map((name) => prepare(`at-once-${name}`, text)));
-    const ended = await Promise.all(ids.map((id) => apply(id)));
-    for (const { runId, status } of ended) {
-      expect(status).toBe('applied');
-      expect(await logOf(installation, runId, 'apply')).toMatch(/\(local-exec\): met 2$/m);
+    const ids = await Promise.all(
+      names.map((name) => prepare(`at-once-${name}`, commanding(waiting))),
+    );
+    const applied = Promise.all(ids.map((id) => apply(id)));
+    const begun = async (): Promise<readonly string[]> => {
+      const slots = await readdir(folder);
+      return slots
+        .map((slot) => join(folder, slot, 'run', 'home'))
+        .filter((home) => existsSync(join(home, 'begun')) && !existsSync(join(home, 'over')));
+    };
+    for (let released = 0; released < names.length; ) {
+      // A pair is complete before one of it is released: there are never more.
+      const left = Math.min(2, names.length - released);
+      await vi.waitFor(async () => expect(await begun()).toHaveLength(left), SLOW_MS / 4);
+      expect(await readdir(folder)).toHaveLength(left);
+      for (const home of await begun()) {
+        await writeFile(join(home, 'over'), '');
+        released += 1;
+      }
     }
+    for (const { status } of await applied) expect(status).toBe('applied');
   });
 
   test('gives a run its variables and nothing else of the environment', async () => {
@@ -266,7 +271,7 @@ describe('the built-in runner', { timeout: SLOW_MS }, () => {
     expect(shown.get('TF_CLI_CONFIG_FILE')).not.toBe('/nowhere');
     const foreign = [...shown.keys()].filter(
       (name) =>
-        !/^(TF_|TFC_|FROM_SET|OVERWRITTEN|ENFORCED|PATH|HOME|TMPDIR|SSL_CERT_FILE|CHECKPOINT_DISABLE|PWD|OLDPWD|SHLVL|_$)/.test(
+        !/^(TF_|TFC_|FROM_SET|OVERWRITTEN|ENFORCED|PATH|HOME|TMPDIR|SSL_CERT_FILE|CHECKPOINT_DISABLE|(?:HTTPS?|NO)_PROXY|(?:https?|no)_proxy|PWD|OLDPWD|SHLVL|_$)/.test(
           name ?? '',
         ),
     );

@@ -14,7 +14,7 @@ export interface Execution {
   /** Lets the tool finish what it has started, and store the state. */
   interrupt(): void;
   /** Resolves when the outcome is reported. */
-  readonly ended: Promise<void>;
+  readonly ended: Promise<unknown>;
 }
 
 export interface PhaseExecutor {

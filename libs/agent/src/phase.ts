@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { withSshKey } from '@keelson/repositories';
+import { type SshAgent, toAgentEnvironment, withSshKey } from '@keelson/repositories';
 import { discardFolder } from '@keelson/supervisor';
 import { type ControlPlane, isGone, type Phase, type PhaseEnd, upload } from './control-plane.ts';
 import { LogStream } from './log-stream.ts';
@@ -26,10 +26,20 @@ import {
   leftoverFile,
   packPlan,
   prepareFolder,
+  toWorkFolder,
   type WorkFolder,
 } from './work-folder.ts';
 
+/** The part of a phase that a process executes. */
+export type PhasePart =
+  /** Up to the download of modules and providers, with the keys of an agent. None of the run's code is executed. */
+  | { readonly kind: 'init'; readonly sshAgent: SshAgent }
+  /** The plan or the apply. */
+  | { readonly kind: 'rest' };
+
 export interface PhaseParts {
+  /** Absent if the phase is executed as a whole. */
+  readonly part?: PhasePart | undefined;
   readonly config: Tools & {
     /** Address of the control plane, without a trailing slash. */
     readonly address: string;
@@ -70,6 +80,7 @@ const watchForEnd = async (
 };
 
 interface Execution {
+  readonly part: PhasePart | undefined;
   readonly phase: Phase;
   readonly folder: WorkFolder;
   readonly log: LogStream;
@@ -220,12 +231,22 @@ const greeting = async (execution: Execution): Promise<void> => {
   execution.log.write(execution.phase.attributes['is-assessment'] ? toLogLine(text, 'info') : text);
 };
 
-const execute = async (execution: Execution): Promise<PhaseEnd> => {
-  const { phase, folder } = execution;
-  await greeting(execution);
-  await withSshKey(folder.root, phase.attributes['ssh-private-key'], (environment) =>
-    need(execution, ['init', '-input=false', '-no-color'], false, environment),
-  );
+const initialize = async (execution: Execution): Promise<void> => {
+  const { phase, folder, part } = execution;
+  const init = (environment: NodeJS.ProcessEnv) =>
+    need(execution, ['init', '-input=false', '-no-color'], false, environment);
+  if (part?.kind === 'init') await init(toAgentEnvironment(folder.root, part.sshAgent));
+  else await withSshKey(folder.root, phase.attributes['ssh-private-key'], init);
+};
+
+/** @returns undefined if the rest follows */
+const execute = async (execution: Execution): Promise<PhaseEnd | undefined> => {
+  const { phase, part } = execution;
+  if (part?.kind !== 'rest') {
+    await greeting(execution);
+    await initialize(execution);
+  }
+  if (part?.kind === 'init') return undefined;
   return phase.attributes.phase === 'plan' ? plan(execution) : apply(execution);
 };
 
@@ -252,23 +273,34 @@ export const refusePhase = async (
   await reportEnd(controlPlane, phase, { status: 'errored' });
 };
 
-/** Executes a phase and reports its outcome. */
+/** Variables by which a run chooses the code of the programs that `init` starts, and how they sign in. */
+const GUIDING =
+  /^(?:PATH|ENV|BASH_ENV|SHELLOPTS|(?:LD|GIT|SSH|NODE|PERL|PYTHON|HG)[A-Z0-9_]*|TF_CLI_ARGS.*|KEELSON_.*)$/i;
+
+const withoutGuiding = (variables: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(variables).filter(([name]) => !GUIDING.test(name)));
+
+/** Executes a phase, or a part of it, and reports its outcome. @returns whether it is over, or the rest follows */
 export const performPhase = async (
-  { config, controlPlane, environment, caBundleFile, outputLimits }: PhaseParts,
+  { part, config, controlPlane, environment, caBundleFile, outputLimits }: PhaseParts,
   phase: Phase,
   root: string,
   interruption: Interruption,
-): Promise<void> => {
+): Promise<boolean> => {
   const { attributes } = phase;
   const log = new LogStream(controlPlane, phase);
   const over = new AbortController();
   const watching = watchForEnd(controlPlane, phase, interruption, over.signal);
-  let end: PhaseEnd;
+  let end: PhaseEnd | undefined;
   try {
-    const folder = await prepareFolder(root, phase, {
-      address: config.address,
-      operatorConfigFile: environment['TF_CLI_CONFIG_FILE'],
-    });
+    const folder =
+      part?.kind === 'rest'
+        ? toWorkFolder(root, phase)
+        : await prepareFolder(root, phase, {
+            address: config.address,
+            operatorConfigFile: environment['TF_CLI_CONFIG_FILE'],
+          });
+    const variables = toEnvironment(attributes.variables);
     const place: ToolPlace = {
       binary: await findBinary(config, attributes['runtime-version']),
       folder: folder.configuration,
@@ -277,7 +309,7 @@ export const performPhase = async (
       environment: {
         ...withoutAgentSettings(environment),
         ...(caBundleFile === undefined ? {} : { SSL_CERT_FILE: caBundleFile }),
-        ...toEnvironment(attributes.variables),
+        ...(part?.kind === 'init' ? withoutGuiding(variables) : variables),
         TF_WORKSPACE: attributes['workspace-name'],
         TF_CLI_CONFIG_FILE: folder.cliConfigFile,
         TF_IN_AUTOMATION: '1',
@@ -296,7 +328,7 @@ export const performPhase = async (
       );
     const lastTool: Execution['lastTool'] = (args) => runTool(place, args, new Interruption());
     const toolName = basename(place.binary);
-    end = await execute({ phase, folder, log, controlPlane, toolName, tool, lastTool });
+    end = await execute({ part, phase, folder, log, controlPlane, toolName, tool, lastTool });
   } catch (error) {
     if (!(error instanceof StepFailed)) {
       writeMessage({ log, phase }, `\n${error instanceof Error ? error.message : String(error)}\n`);
@@ -306,6 +338,11 @@ export const performPhase = async (
     over.abort();
     await watching;
   }
+  if (end === undefined && interruption.reason === undefined) {
+    await log.end();
+    return false;
+  }
+  end ??= { status: 'errored' };
   if (interruption.lastWords !== undefined)
     writeMessage({ log, phase }, `\n${interruption.lastWords}\n`);
   // A plan that had to stop is not reported as finished, but a completed apply is.
@@ -317,4 +354,5 @@ export const performPhase = async (
   await reportEnd(controlPlane, phase, end);
   // A state that exists only here is kept for recovery at the next start.
   if (!existsSync(leftoverFile(root))) await discardFolder(root);
+  return true;
 };

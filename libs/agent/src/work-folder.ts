@@ -66,6 +66,23 @@ const insideOf = (folder: string, path: string): string => {
   return inside;
 };
 
+/** The places of a phase in its folder. @throws Error when the working directory leads out of the configuration */
+export const toWorkFolder = (root: string, { attributes }: Phase): WorkFolder => {
+  const configuration = insideOf(join(root, 'configuration'), attributes['working-directory']);
+  return {
+    root,
+    configuration,
+    stateFile: stateFileIn(root, attributes['workspace-name']),
+    planFile: join(root, 'tfplan'),
+    lockFile: join(configuration, '.terraform.lock.hcl'),
+    cliConfigFile: join(root, 'cli.tfrc'),
+    pidFile: join(root, 'terraform.pid'),
+    variableFiles: toVariableFiles(attributes.variables).map((_, index) =>
+      join(root, `variables-${index}.tfvars`),
+    ),
+  };
+};
+
 export interface Preparation {
   readonly address: string;
   /** CLI configuration of the agent's operator, for mirrors and caches. */
@@ -75,19 +92,20 @@ export interface Preparation {
 /** Downloads everything that the phase needs. */
 export const prepareFolder = async (
   root: string,
-  { attributes, token }: Phase,
+  phase: Phase,
   { address, operatorConfigFile }: Preparation,
 ): Promise<WorkFolder> => {
+  const { attributes, token } = phase;
+  const folder = toWorkFolder(root, phase);
+  const { configuration, stateFile, cliConfigFile, variableFiles } = folder;
   await discardFolder(root);
   const files = join(root, 'configuration');
-  const stateFile = stateFileIn(root, attributes['workspace-name']);
   await mkdir(join(stateFile, '..'), { recursive: true, mode: 0o700 });
   await mkdir(files);
 
   const archive = join(root, 'configuration.tar.gz');
   await download(attributes['configuration-download-url'], archive);
   await unpack(archive, files);
-  const configuration = insideOf(files, attributes['working-directory']);
   await writeFile(join(configuration, OVERRIDE), overrideText(root, configuration));
 
   const stateUrl = attributes['state-download-url'];
@@ -95,28 +113,13 @@ export const prepareFolder = async (
 
   const operatorConfig =
     operatorConfigFile === undefined ? '' : await readFile(operatorConfigFile, 'utf8');
-  const cliConfigFile = join(root, 'cli.tfrc');
   await writeFile(cliConfigFile, `${operatorConfig}\n${credentials(address, token)}`, {
     mode: 0o600,
   });
 
-  const variableFiles: string[] = [];
-  for (const text of toVariableFiles(attributes.variables)) {
-    const file = join(root, `variables-${variableFiles.length}.tfvars`);
-    await writeFile(file, text, { mode: 0o600 });
-    variableFiles.push(file);
-  }
+  for (const [index, text] of toVariableFiles(attributes.variables).entries())
+    await writeFile(variableFiles[index] ?? '', text, { mode: 0o600 });
 
-  const folder: WorkFolder = {
-    root,
-    configuration,
-    stateFile,
-    planFile: join(root, 'tfplan'),
-    lockFile: join(configuration, '.terraform.lock.hcl'),
-    cliConfigFile,
-    pidFile: join(root, 'terraform.pid'),
-    variableFiles,
-  };
   const planUrl = attributes['plan-file-download-url'];
   if (attributes.phase === 'apply' && planUrl !== undefined) {
     const packed = join(root, 'plan.tar.gz');

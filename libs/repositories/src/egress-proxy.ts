@@ -1,7 +1,7 @@
 /**
- * The network access of git: an HTTP proxy on loopback for one fetch. It resolves names itself and
- * connects only to permitted addresses, whatever a repository, redirect or submodule names. It
- * closes all connections once the byte limit is exceeded.
+ * The network access of git, and of a sandbox: an HTTP proxy for one fetch or one run. It resolves names itself and
+ * connects only to permitted addresses, whatever a repository, redirect or submodule names. It closes all
+ * connections once the byte limit is exceeded.
  */
 
 import { randomBytes, timingSafeEqual } from 'node:crypto';
@@ -18,7 +18,7 @@ import { guarded } from '@keelson/errors';
 import { RepositoryFailure } from './repository-failure.ts';
 
 export interface EgressProxy extends AsyncDisposable {
-  /** With the credentials that it asks for. */
+  /** With the credentials that it asks for; that of a socket has none. */
   readonly url: string;
   /** Why it refused or ended a connection, undefined when it did not. */
   readonly refusal: RepositoryFailure | undefined;
@@ -26,26 +26,48 @@ export interface EgressProxy extends AsyncDisposable {
 
 /** Decides which addresses of a host are permitted. */
 export interface AddressLookup {
-  /** @throws Error that says why there is none */
-  addressesOf(host: string): Promise<readonly string[]>;
+  /** @param port to which a connection is wanted @throws Error that says why there is none */
+  addressesOf(host: string, port?: number): Promise<readonly string[]>;
 }
 
 export interface EgressLimits {
   readonly addresses: AddressLookup;
   /** In both directions, over all connections. */
   readonly limitBytes: number;
+  /**
+   * Path of a socket to listen on. Whoever may connect to it needs no password, and reads whole answers. Without it
+   * the proxy listens on loopback, where everybody may connect, with a password.
+   */
+  readonly socket?: string;
 }
 
 const HOP_HEADERS: ReadonlySet<string> = new Set([
   'connection',
+  'keep-alive',
+  'proxy-authenticate',
   'proxy-authorization',
   'proxy-connection',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
 ]);
+
+/** Connections at the same time. */
+const MAX_CONNECTIONS = 512;
 
 /** The headers that git reads. Others, which may be anything, are not passed on. */
 const ANSWER_HEADERS = ['content-encoding', 'content-length', 'content-type', 'www-authenticate'];
 
-const toAnswerHeaders = ({ headers }: IncomingMessage): Record<string, string> =>
+type AnswerHeaders = Record<string, string | string[]>;
+
+const toWholeHeaders = ({ headers }: IncomingMessage): AnswerHeaders =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined || HOP_HEADERS.has(name) ? [] : [[name, value]],
+    ),
+  );
+
+const toAnswerHeaders = ({ headers }: IncomingMessage): AnswerHeaders =>
   Object.fromEntries(
     ANSWER_HEADERS.flatMap((name) => {
       const value = headers[name];
@@ -67,10 +89,14 @@ const toRefusal = (error: unknown): RepositoryFailure => {
   return new RepositoryFailure(error instanceof Error ? error.message : 'unknown error');
 };
 
+const toHeaders = (answer: IncomingMessage, path: string | undefined): AnswerHeaders =>
+  path === undefined ? toAnswerHeaders(answer) : toWholeHeaders(answer);
+
 /** @returns why an answer cannot be passed on */
 const passOn = (
   answer: IncomingMessage,
   response: ServerResponse,
+  headers: AnswerHeaders,
 ): RepositoryFailure | undefined => {
   const status = answer.statusCode ?? 0;
   // Node writes no other status.
@@ -79,7 +105,13 @@ const passOn = (
     response.writeHead(502).end();
     return new RepositoryFailure(`the server answered with the status ${status}`);
   }
-  response.writeHead(status, toAnswerHeaders(answer));
+  try {
+    response.writeHead(status, headers);
+  } catch (error) {
+    answer.destroy();
+    response.destroy();
+    return toRefusal(error);
+  }
   answer.pipe(response);
   answer.once('error', () => response.destroy());
   return undefined;
@@ -103,9 +135,29 @@ const countBytes = (socket: Socket, add: (bytes: number) => void): Socket => {
   return socket;
 };
 
+/** A connection to the first of the addresses that answers. */
+const connectToFirst = async (
+  found: readonly string[],
+  port: number,
+  hold: (socket: Socket) => Socket,
+): Promise<Socket> => {
+  let failure: unknown;
+  for (const address of found) {
+    const socket = hold(connect({ host: address, port }));
+    try {
+      await once(socket, 'connect');
+      return socket;
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
+};
+
 export const openEgressProxy = async ({
   addresses,
   limitBytes,
+  socket: path,
 }: EgressLimits): Promise<EgressProxy> => {
   const password = randomBytes(24).toString('hex');
   const expected = Buffer.from(`Basic ${Buffer.from(`git:${password}`).toString('base64')}`);
@@ -136,13 +188,10 @@ export const openEgressProxy = async ({
           ),
         );
     });
-  const reach = async (host: string, port: number): Promise<Socket> => {
-    const [address] = await addresses.addressesOf(host);
-    const socket = hold(connect({ host: address ?? '', port }));
-    await once(socket, 'connect');
-    return count(socket);
-  };
-  const isOurs = (request: IncomingMessage): boolean => hasCredentials(request, expected);
+  const reach = async (host: string, port: number): Promise<Socket> =>
+    count(await connectToFirst(await addresses.addressesOf(host, port), port, hold));
+  const isOurs = (request: IncomingMessage): boolean =>
+    path !== undefined || hasCredentials(request, expected);
 
   const server = createServer(
     guarded('repositories', (request: IncomingMessage, response: ServerResponse) => {
@@ -165,7 +214,7 @@ export const openEgressProxy = async ({
           passed.once(
             'response',
             guarded('repositories', (answer) => {
-              refusal ??= passOn(answer, response);
+              refusal ??= passOn(answer, response, toHeaders(answer, path));
             }),
           );
           passed.once('error', () => response.destroy());
@@ -206,10 +255,15 @@ export const openEgressProxy = async ({
       );
     }),
   );
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
+  server.maxConnections = MAX_CONNECTIONS;
+  const place = path === undefined ? { port: 0, host: '127.0.0.1' } : { path };
+  await once(server.listen(place), 'listening');
+  const address = server.address() as AddressInfo | string;
   return {
-    url: `http://git:${password}@127.0.0.1:${port}`,
+    url:
+      typeof address === 'string'
+        ? `unix:${address}`
+        : `http://git:${password}@127.0.0.1:${address.port}`,
     get refusal() {
       return refusal;
     },

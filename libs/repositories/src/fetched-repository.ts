@@ -2,11 +2,10 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type AddressLookup, openEgressProxy } from './egress-proxy.ts';
 import { type GitOptions, runGit } from './git-program.ts';
 import { RepositoryFailure } from './repository-failure.ts';
-import { prepareSsh, shellQuoted } from './ssh-key.ts';
+import { PROXY_OPTION, prepareSsh } from './ssh-key.ts';
 
 export interface FetchLimits {
   readonly timeLimitMs: number;
@@ -33,17 +32,9 @@ export interface Commit {
 const MAX_CHANGED = 5000;
 const MAX_MESSAGE_LENGTH = 4096;
 
-const SSH_PROXY = fileURLToPath(new URL('./ssh-proxy.ts', import.meta.url));
-
 /** ssh connects through the proxy of the fetch. */
-const toSshCommand = async (folder: string, key: string): Promise<string> => {
-  // A percent sign would begin one of the names that ssh replaces.
-  const program = [process.execPath, '--disable-sigusr1', SSH_PROXY].map((word) =>
-    shellQuoted(word).replaceAll('%', '%%'),
-  );
-  const proxied = `ProxyCommand=${program.join(' ')} %h %p`;
-  return (await prepareSsh(folder, key, [proxied])).command;
-};
+const toSshCommand = async (folder: string, key: string): Promise<string> =>
+  (await prepareSsh(folder, key, [PROXY_OPTION])).command;
 
 export class FetchedRepository implements AsyncDisposable {
   readonly cloneUrl: string;

@@ -4,4 +4,4 @@ export type { Commit, FetchLimits, FetchSource } from './fetched-repository.ts';
 export type { CommitRequest, FoundCommit } from './find-commit.ts';
 export { RepositoryFailure } from './repository-failure.ts';
 export { isSshAddress } from './ssh-address.ts';
-export { withSshKey } from './ssh-key.ts';
+export { type SshAgent, toAgentEnvironment, withSshKey } from './ssh-key.ts';

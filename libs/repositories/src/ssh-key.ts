@@ -2,6 +2,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 const hasName = (): boolean => {
   try {
@@ -13,6 +14,31 @@ const hasName = (): boolean => {
 
 /** A text as one word of a shell. */
 export const shellQuoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+const toOptions = (folder: string): readonly string[] => [
+  'BatchMode=yes',
+  'LogLevel=ERROR',
+  'StrictHostKeyChecking=accept-new',
+  `UserKnownHostsFile="${join(folder, 'ssh-known-hosts')}"`,
+];
+
+const toCommand = (args: readonly string[], options: readonly string[]): string => {
+  // ssh refuses a user who has no name in the system, as the built-in runner's may be; in a user namespace it
+  // is another.
+  const prefix = hasName() ? [] : ['unshare', '--user', '--map-root-user', '--'];
+  const named = options.flatMap((option) => ['-o', option]);
+  return [...prefix, 'ssh', '-F', 'none', ...args, ...named].map(shellQuoted).join(' ');
+};
+
+// A percent sign would begin one of the names that ssh replaces.
+const proxyProgram = [
+  process.execPath,
+  '--disable-sigusr1',
+  fileURLToPath(new URL('./ssh-proxy.ts', import.meta.url)),
+].map((word) => shellQuoted(word).replaceAll('%', '%%'));
+
+/** An option of ssh: the connection is made through the proxy that `KEELSON_EGRESS_PROXY` names. */
+export const PROXY_OPTION = `ProxyCommand=${proxyProgram.join(' ')} %h %p`;
 
 /**
  * Writes a key into a folder for the program that git starts over SSH (`GIT_SSH_COMMAND`). The configuration and
@@ -29,21 +55,13 @@ export const prepareSsh = async (
   const keyFile = join(folder, 'ssh-key');
   // ssh reads no key whose last line does not end.
   await writeFile(keyFile, `${key.replaceAll('\r\n', '\n').trim()}\n`, { mode: 0o600 });
-  // ssh refuses a user who has no name in the system, as the built-in runner's may be; in a user namespace it
-  // is another.
-  const prefix = hasName() ? [] : ['unshare', '--user', '--map-root-user', '--'];
   const options = [
-    'BatchMode=yes',
-    'LogLevel=ERROR',
+    ...toOptions(folder),
     'IdentitiesOnly=yes',
     'IdentityAgent=none',
-    'StrictHostKeyChecking=accept-new',
-    `UserKnownHostsFile="${join(folder, 'ssh-known-hosts')}"`,
     ...moreOptions,
   ];
-  const args = options.flatMap((option) => ['-o', option]);
-  const words = [...prefix, 'ssh', '-F', 'none', '-i', keyFile, ...args];
-  return { command: words.map(shellQuoted).join(' '), keyFile };
+  return { command: toCommand(['-i', keyFile], options), keyFile };
 };
 
 /**
@@ -63,4 +81,31 @@ export const withSshKey = async <T>(
   } finally {
     await rm(keyFile, { force: true });
   }
+};
+
+/** The keys of an agent, for git outside of a fetch. */
+export interface SshAgent {
+  readonly socket: string;
+  /** The HTTP proxy through which hosts are reached; undefined if they are reached directly. */
+  readonly proxyUrl: string | undefined;
+}
+
+/**
+ * Environment variables with which git signs in with the keys of an agent, and no program has them.
+ * @param folder for the keys of the hosts
+ */
+export const toAgentEnvironment = (
+  folder: string,
+  { socket, proxyUrl }: SshAgent,
+): NodeJS.ProcessEnv => {
+  const options = [
+    ...toOptions(folder),
+    `IdentityAgent="${socket}"`,
+    'IdentityFile=none',
+    ...(proxyUrl === undefined ? [] : [PROXY_OPTION]),
+  ];
+  return {
+    GIT_SSH_COMMAND: toCommand([], options),
+    ...(proxyUrl !== undefined && { KEELSON_EGRESS_PROXY: proxyUrl }),
+  };
 };

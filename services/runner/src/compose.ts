@@ -1,21 +1,25 @@
 /** The composition root of the built-in runner. */
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { statSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { delimiter, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { ControlPlane } from '@keelson/agent';
 import type { Config } from '@keelson/config';
 import type { Logger } from '@keelson/logging';
+import { isUsable, probeSandbox, whyUnusable } from '@keelson/sandbox';
 import type { runnerSettings } from './config.ts';
-import { requireUsable, toOwner } from './owners/owners.ts';
+import { type Owner, RunnerUnavailable, requireUsable, toOwner } from './owners/owners.ts';
 import { EXECUTOR } from './slots/executor-process.ts';
 import { serveSlot } from './slots/slot.ts';
 import { openRunnerFolder, toSlotFolder } from './slots/slot-folder.ts';
 
-export { UnusableOwner } from './owners/owners.ts';
+export { RunnerUnavailable } from './owners/owners.ts';
 
 export interface RunnerParts {
   readonly config: Config<typeof runnerSettings>;
   /** Environment of this process. The tool receives PATH and the variables named in `runnerEnvironment`. */
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Whether runs are executed without a sandbox. */
+  readonly isUnsafe: boolean;
   readonly logger: Logger;
 }
 
@@ -70,14 +74,49 @@ const chooseEnvironment = (
     }),
   );
 
+const UNSAFE =
+  'runs are executed without a sandbox (KEELSON_RUNNER=unsafe): who may queue one can read what their user can read, and reach what this machine reaches';
+
+/** @throws RunnerUnavailable naming what the machine does not allow */
+const requireSandbox = async (owner: Owner): Promise<void> => {
+  const findings = await probeSandbox(owner);
+  if (isUsable(findings)) return;
+  throw new RunnerUnavailable(
+    `no sandbox for runs can be made on this machine (${whyUnusable(findings)}). Install bubblewrap and permit user namespaces, have runs executed by agents, or set KEELSON_RUNNER=unsafe where everyone who may queue runs is trusted with what this process can read and reach.`,
+  );
+};
+
+const OTHERS_PASS = 0o001;
+
+/** Whether users other than its owner reach a folder. */
+const isOpen = (folder: string): boolean => {
+  try {
+    const passes = (statSync(folder).mode & OTHERS_PASS) !== 0;
+    return passes && (folder === dirname(folder) || isOpen(dirname(folder)));
+  } catch {
+    return false;
+  }
+};
+
+/**
+ * Folders of PATH that contain nothing but programs: not the working folder or the home, nor one above them.
+ * @param owner of the runs, who must reach them
+ */
+const toToolFolders = (path: string, { uid }: Owner): readonly string[] =>
+  path.split(delimiter).filter((folder) => {
+    if (!isAbsolute(folder) || (uid !== undefined && !isOpen(folder))) return false;
+    return [process.cwd(), homedir()].every((own) => relative(folder, own).startsWith('..'));
+  });
+
 /**
  * Checks the settings and prepares the folder.
- * @throws Error naming the setting that prevents the start; `UnusableOwner` when the users of the runs cannot
- *   execute the program of the runner
+ * @throws Error naming the setting that prevents the start; `RunnerUnavailable` when the machine does not let
+ *   it work
  */
 export const prepareRunner = async ({
   config,
   environment: given,
+  isUnsafe,
   logger: parent,
 }: RunnerParts): Promise<PreparedRunner> => {
   const logger = parent.child({ service: 'runner' });
@@ -87,15 +126,19 @@ export const prepareRunner = async ({
   const concurrency = chooseConcurrency(config.runnerConcurrency, uid !== undefined);
   await openRunnerFolder(folder);
   await requireUsable(owners(0), EXECUTOR);
-  if (uid === undefined) {
-    logger.warn(
-      'runs are executed as the user of the runner: who may queue one can read what this user can read',
-    );
-  }
   const environment = chooseEnvironment(config.runnerEnvironment, given);
+  const path = environment['PATH'] ?? '';
+  if (isUnsafe) logger.warn(UNSAFE);
+  else await requireSandbox(owners(0));
   const common = {
+    confinement: isUnsafe
+      ? undefined
+      : {
+          ranges: config.runnerAllowedRanges,
+          readable: [...toToolFolders(path, owners(0)), ...config.runnerReadablePaths],
+        },
     tools: {
-      path: environment['PATH'] ?? '',
+      path,
       folder: config.runnerToolsFolder && resolve(config.runnerToolsFolder),
       only: config.runnerTool,
       acceptsOther: config.runnerOtherRelease,

@@ -58,6 +58,16 @@ export const runnerSettings = Type.Object(
           'Names of environment variables of the runner that reach the tool, such as HTTPS_PROXY; of the others only PATH does.',
       },
     ),
+    runnerAllowedRanges: Type.Array(Type.String(), {
+      default: [],
+      description:
+        'IP addresses or CIDR ranges that runs in a sandbox may reach beyond the internet and the control plane. Private, link-local and loopback addresses are refused otherwise.',
+    }),
+    runnerReadablePaths: Type.Array(Type.String({ pattern: '^/' }), {
+      default: [],
+      description:
+        'Files and folders that runs in a sandbox may read, in addition to the programs of the system and those in PATH: a mirror of providers, for example.',
+    }),
     runnerTimeLimitSeconds: Type.Integer({
       default: 7200,
       minimum: 1,
@@ -68,11 +78,29 @@ export const runnerSettings = Type.Object(
   { title: 'Built-in runner' },
 );
 
+const SANDBOX =
+  'in a sandbox, which bubblewrap makes. Where none can be made the runner is off, and says so; with unsafe, runs are executed without one, and can read what their user can read and reach what the machine reaches.';
+
+/** Whether the runner in the process of the control plane is on. */
+export const ownRunnerSettings = Type.Object(
+  {
+    runner: Type.Union([Type.Literal('true'), Type.Literal('false'), Type.Literal('unsafe')], {
+      description: `Whether the built-in runner executes the runs of workspaces with execution mode remote (without it they need agents), ${SANDBOX}`,
+      default: 'true',
+    }),
+  },
+  { title: 'Built-in runner' },
+);
+
 /** Settings of the runner as a separate process. */
 export const runnerProcessConfig = composeConfig(
   runnerSettings,
   Type.Object(
     {
+      runner: Type.Union([Type.Literal('true'), Type.Literal('unsafe')], {
+        description: `Runs are executed ${SANDBOX}`,
+        default: 'true',
+      }),
       runnerAddress: Type.String({
         pattern: '^https?://[^/]+$',
         description: 'Address of the control plane as the runner reaches it: http://gateway:8200.',

@@ -23,7 +23,12 @@ const start = async (config: Config<typeof runnerProcessConfig>, logger: Logger)
   if (caFile !== undefined) {
     trustAuthority(caFile, await mkdtemp(join(tmpdir(), 'keelson-runner-ca-')));
   }
-  const prepared = await prepareRunner({ config, environment: process.env, logger });
+  const prepared = await prepareRunner({
+    config,
+    environment: process.env,
+    isUnsafe: config.runner === 'unsafe',
+    logger,
+  });
   const host = config.runnerHost ?? new URL(address).host;
   return prepared.start({ address, host, token, caFile });
 };

@@ -1,7 +1,7 @@
 import { composeConfig } from '@keelson/config';
 import { gatewayConfig } from '@keelson/gateway-service/config';
 import { pkiConfigSchema } from '@keelson/pki-service/config';
-import { runnerSettings } from '@keelson/runner-service/config';
+import { ownRunnerSettings, runnerSettings } from '@keelson/runner-service/config';
 import { processSettings, replicationSettings, storeSettings } from '@keelson/runtime';
 import { sysConfigSchema } from '@keelson/sys-service/config';
 import { workspaceConfigSchema } from '@keelson/workspace-service/config';
@@ -40,16 +40,7 @@ export const standaloneConfig = composeConfig(
   sysConfigSchema,
   pkiConfigSchema,
   workspaceConfigSchema,
-  Type.Object(
-    {
-      runner: Type.Boolean({
-        description:
-          'Whether the built-in runner executes the runs of workspaces with execution mode remote. Without it they need agents.',
-        default: true,
-      }),
-    },
-    { title: 'Built-in runner' },
-  ),
+  ownRunnerSettings,
   runnerSettings,
   processSettings,
 );

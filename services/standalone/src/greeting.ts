@@ -15,11 +15,16 @@ export interface GreetingFacts {
 }
 
 /** The state of the built-in runner, for the greeting. */
-export const toRunnerStatus = (isOn: boolean, fault: string | undefined): string => {
-  if (!isOn) return 'executed by agents; the built-in runner is turned off (KEELSON_RUNNER)';
-  return fault === undefined
-    ? 'executed by the built-in runner, as long as KEELSON_RUNNER is not false'
-    : `executed by agents; the built-in runner is off: ${fault}`;
+export const toRunnerStatus = (
+  setting: 'true' | 'false' | 'unsafe',
+  fault: string | undefined,
+): string => {
+  if (setting === 'false')
+    return 'executed by agents; the built-in runner is turned off (KEELSON_RUNNER)';
+  if (fault !== undefined) return `executed by agents; the built-in runner is off: ${fault}`;
+  return setting === 'unsafe'
+    ? 'executed by the built-in runner WITHOUT A SANDBOX (KEELSON_RUNNER=unsafe): who may queue one can read what its user can read'
+    : 'executed by the built-in runner, each in a sandbox, as long as KEELSON_RUNNER is not false';
 };
 
 /** Text that `make up` prints once everything is ready: addresses, files and five lines to paste. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '@keelson/config';
 import type { Logger } from '@keelson/logging';
-import { type PreparedRunner, prepareRunner, UnusableOwner } from '@keelson/runner-service';
+import { type PreparedRunner, prepareRunner, RunnerUnavailable } from '@keelson/runner-service';
 import type { standaloneConfig } from './config.ts';
 import type { DataFolder } from './data-folder.ts';
 
@@ -38,18 +38,19 @@ export const prepareOwnRunner = async ({
   environment,
   logger,
 }: OwnRunnerParts): Promise<OwnRunner> => {
-  if (!config.runner) return { token: config.runnerToken };
+  if (config.runner === 'false') return { token: config.runnerToken };
   const runnerFolder = config.runnerFolder ?? folderOf(folder.path);
   try {
     const prepared = await prepareRunner({
       config: { ...config, runnerFolder },
       environment,
+      isUnsafe: config.runner === 'unsafe',
       logger,
     });
     return { prepared, token: config.runnerToken ?? randomBytes(48).toString('base64url') };
   } catch (error) {
     // The rest of the control plane works without it.
-    if (!(error instanceof UnusableOwner)) throw error;
+    if (!(error instanceof RunnerUnavailable)) throw error;
     logger.error({ err: error }, 'the built-in runner is off');
     return { token: config.runnerToken, fault: error.message };
   }

@@ -16,7 +16,8 @@ import {
   trustAuthority,
 } from '@keelson/agent';
 import { guarded } from '@keelson/errors';
-import type { Task } from './task.ts';
+import { openWays } from '@keelson/sandbox/inside';
+import { PART_IS_OVER, type Task } from './task.ts';
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
@@ -33,7 +34,8 @@ const receiveTask = (onEnd: () => void): Promise<Task> =>
     lines.once('close', () => reject(new Error('the runner ended before it gave a phase')));
   });
 
-const execute = async (): Promise<void> => {
+/** @returns the exit code */
+const execute = async (): Promise<number> => {
   process.umask(0o077);
   const interruption = new Interruption();
   const task = await receiveTask(() =>
@@ -43,9 +45,13 @@ const execute = async (): Promise<void> => {
     ),
   );
   const { phase, folder, timeLimitSeconds, outputLimitBytes } = task;
+  if (task.way !== undefined) await openWays(task.way);
   const phases = join(folder, 'phases');
-  if (phase === undefined) return recoverPhases(phases, say);
-  mkdirSync(phases);
+  if (phase === undefined) {
+    await recoverPhases(phases, say);
+    return 0;
+  }
+  mkdirSync(phases, { recursive: true });
   const timer = setTimeout(
     () =>
       interruption.exceed(
@@ -55,6 +61,7 @@ const execute = async (): Promise<void> => {
     timeLimitSeconds * 1000,
   );
   const parts = {
+    part: task.part,
     config: { address: `https://${task.host}`, terraform: task.tool, versionsFolder: undefined },
     controlPlane: new ControlPlane(task.address, ''),
     environment: task.environment,
@@ -64,12 +71,12 @@ const execute = async (): Promise<void> => {
       lastWords: `The ${phase.attributes.phase} was interrupted after ${outputLimitBytes} bytes of output, the limit of the built-in runner.`,
     },
   };
-  await performPhase(parts, phase, join(phases, phase.runId), interruption);
+  const isOver = await performPhase(parts, phase, join(phases, phase.runId), interruption);
   clearTimeout(timer);
+  return isOver ? 0 : PART_IS_OVER;
 };
 
 // The runner asks whether this user can execute the program at all.
 if (process.argv[2] !== '--check') {
-  await execute();
-  process.exit(0);
+  process.exit(await execute());
 }

@@ -1,9 +1,15 @@
 /** Input of the process that executes a phase: one line of JSON on its standard input. */
-import type { Phase } from '@keelson/agent';
+import type { Phase, PhasePart } from '@keelson/agent';
+import type { Way } from '@keelson/sandbox/inside';
+
+/** Exit code of an executor whose part of the phase is over, while the phase is not. */
+export const PART_IS_OVER = 10;
 
 export interface Task {
   /** If absent, only ends processes that an interrupted executor left behind. */
   readonly phase?: Phase;
+  /** The part of the phase; absent if it is executed as a whole. */
+  readonly part?: PhasePart;
   /** Folder of the executor, which its user owns. */
   readonly folder: string;
   /** Address of the control plane's API. */
@@ -18,4 +24,6 @@ export interface Task {
   readonly caFile: string | null;
   readonly timeLimitSeconds: number;
   readonly outputLimitBytes: number;
+  /** How servers are reached from a sandbox; absent outside of one. */
+  readonly way?: Way;
 }

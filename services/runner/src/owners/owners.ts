@@ -32,17 +32,17 @@ export const toOwner = (index: number, firstUserId: number | undefined, folder: 
   return { uid: id, gid: id };
 };
 
-/** The users of runs cannot execute the program of the runner. */
-export class UnusableOwner extends Error {}
+/** The runner cannot work on this machine as it is set up. The message says why, and what can be done. */
+export class RunnerUnavailable extends Error {}
 
-/** @throws UnusableOwner naming the setting when the user cannot execute this program, as below root's home folder */
+/** @throws RunnerUnavailable naming the setting when the user cannot execute this program, as below root's home folder */
 export const requireUsable = async (owner: Owner, program: string): Promise<void> => {
   if (owner.uid === undefined) return;
   try {
     const command = ['--disable-sigusr1', program, '--check'];
     await run(process.execPath, command, { ...owner, env: {}, cwd: '/' });
   } catch (cause) {
-    throw new UnusableOwner(
+    throw new RunnerUnavailable(
       `the user ${owner.uid}, which runs have of their own, cannot execute ${program}. Move the installation to a folder that other users can read, or set KEELSON_RUNNER_FIRST_USER_ID=0 so that runs have the user of the runner, who is root.`,
       { cause },
     );

@@ -2,19 +2,59 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { constants } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import type { PhasePart } from '@keelson/agent';
 import { guarded } from '@keelson/errors';
-import type { Task } from '../executor/task.ts';
+import {
+  type Egress,
+  type Endpoint,
+  openEgress,
+  SOURCES,
+  toSandboxCommand,
+  writeIdentityFiles,
+} from '@keelson/sandbox';
+import { PART_IS_OVER, type Task } from '../executor/task.ts';
 import { endProcessesOf } from '../owners/end-processes.ts';
 import type { Owner } from '../owners/owners.ts';
-import { endGroup } from './slot-folder.ts';
+import { endGroup, type SlotFolder } from './slot-folder.ts';
 
 /** The program, also for the check whether a user can execute it. */
 export const EXECUTOR = fileURLToPath(new URL('../executor/executor.ts', import.meta.url));
 
 /** Longest line of an executor that is logged; a longer one would come from its tool. */
 const MAX_LINE_LENGTH = 2000;
+
+/** Processes and threads of a run, which is far more than tools and providers have. */
+const MAX_PROCESSES = 4096;
+/** Size of `/tmp`; the temporary files of a run are in its folder. */
+const TEMPORARY_BYTES = 256 * 1024 * 1024;
+const MAX_FILE_BYTES = 16 * 1024 * 1024 * 1024;
+/** Time in which an executor must end after its time limit. */
+export const OVERTIME_SECONDS = 120;
+
+/** The files and addresses that runs in a sandbox may read and reach. */
+export interface Confinement {
+  /** Addresses or CIDR ranges beyond the internet. */
+  readonly ranges: readonly string[];
+  /** Files and folders, in addition to the tools of the system. */
+  readonly readable: readonly string[];
+}
+
+export interface ExecutorOptions {
+  readonly owner: Owner;
+  readonly folder: SlotFolder;
+  /** Absent where runs have no sandbox. */
+  readonly confinement: Confinement | undefined;
+  readonly say: (text: string) => void;
+}
+
+/** How an executor has ended: it has reported the phase, or done its part of it, or neither. */
+export type ExecutorEnd =
+  | { readonly kind: 'over' | 'part' }
+  | { readonly kind: 'fault'; readonly reason: string };
 
 export interface ExecutorProcess {
   readonly pid: number | undefined;
@@ -23,26 +63,98 @@ export interface ExecutorProcess {
   /** Ends it at once. */
   kill(): void;
   /**
-   * Resolves when its user has no process left, with the reason of a failure; undefined if the phase was reported.
+   * Resolves when its user has no process left.
    */
-  readonly ended: Promise<string | undefined>;
+  readonly ended: Promise<ExecutorEnd>;
 }
 
-const explain = (code: number | null, signal: NodeJS.Signals | null): string | undefined => {
-  if (code === 0) return undefined;
-  return code === null ? `signal ${signal}` : `code ${code}`;
+const explain = (code: number | null, signal: NodeJS.Signals | null): string => {
+  if (code === null) return `signal ${signal}`;
+  // As programs say that start another one, such as bubblewrap.
+  const name = Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0];
+  return name === undefined ? `code ${code}` : `signal ${name}`;
 };
 
-export const startExecutor = (
+const toEndpoint = (address: string): Endpoint => {
+  const { protocol, hostname, port } = new URL(address);
+  return { host: hostname, port: Number(port) || (protocol === 'http:' ? 80 : 443) };
+};
+
+interface Start {
+  readonly task: Task;
+  readonly command: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  /** The way out of the sandbox, if it has one. */
+  readonly egress?: Egress;
+}
+
+// The code of the run has the same user, and would open the debugger of a process that holds its secrets.
+const COMMAND = [process.execPath, '--disable-sigusr1', EXECUTOR];
+
+const pathOf = ({ environment }: Task): Record<string, string> => ({
+  PATH: environment['PATH'] ?? '',
+});
+
+const confine = async (
   task: Task,
-  owner: Owner,
-  say: (text: string) => void,
-): ExecutorProcess => {
-  // The code of the run has the same user, and would open the debugger of a process that holds its secrets.
-  const child: ChildProcess = spawn(process.execPath, ['--disable-sigusr1', EXECUTOR], {
+  { owner, folder, confinement }: ExecutorOptions,
+): Promise<Start> => {
+  const own = { ...pathOf(task), HOME: folder.home };
+  if (confinement === undefined) return { task, command: COMMAND, environment: own };
+  const egress = await openEgress({
+    socket: join(folder.run, 'egress.sock'),
+    user: owner,
+    servers: [toEndpoint(task.address), toEndpoint(`https://${task.host}`)],
+    ranges: confinement.ranges,
+  });
+  const user = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0, ...owner };
+  const command = toSandboxCommand(
+    {
+      readOnly: [
+        ...SOURCES,
+        join(EXECUTOR, '..'),
+        join(EXECUTOR, '../../../package.json'),
+        ...confinement.readable,
+        ...(task.tool === '' ? [] : [task.tool]),
+        folder.root,
+      ],
+      files: await writeIdentityFiles(folder.root, { ...user, home: folder.home }),
+      writable: [folder.run],
+      workingFolder: folder.run,
+      environment: { ...own, ...egress.environment, NODE_USE_ENV_PROXY: '1' },
+      seconds: task.timeLimitSeconds + OVERTIME_SECONDS,
+      processes: MAX_PROCESSES,
+      temporaryBytes: TEMPORARY_BYTES,
+      fileBytes: MAX_FILE_BYTES,
+    },
+    COMMAND,
+  );
+  const environment = { ...task.environment, ...egress.environment };
+  const proxyUrl = egress.environment['HTTP_PROXY'];
+  const part: PhasePart | undefined =
+    task.part?.kind === 'init'
+      ? { kind: 'init', sshAgent: { ...task.part.sshAgent, proxyUrl } }
+      : task.part;
+  return {
+    task: { ...task, ...(part && { part }), environment, way: egress.way },
+    command,
+    environment: pathOf(task),
+    egress,
+  };
+};
+
+/** Starts the executor of a phase, in a sandbox unless there is none. @throws Error when that fails */
+export const startExecutor = async (
+  given: Task,
+  options: ExecutorOptions,
+): Promise<ExecutorProcess> => {
+  const { owner, folder, say } = options;
+  const { task, command, environment, egress } = await confine(given, options);
+  const [program = '', ...args] = command;
+  const child: ChildProcess = spawn(program, args, {
     ...owner,
-    cwd: task.folder,
-    env: { PATH: task.environment['PATH'], HOME: task.environment['HOME'] },
+    cwd: folder.run,
+    env: environment,
     stdio: ['pipe', 'pipe', 'pipe'],
     // A separate process group, so that signals of the terminal to the runner do not reach it.
     detached: true,
@@ -56,14 +168,17 @@ export const startExecutor = (
   // The process may end before it reads its input.
   child.stdin?.on('error', () => undefined);
   child.stdin?.write(`${JSON.stringify(task)}\n`);
-  const finished = async (): Promise<string | undefined> => {
+  const finished = async (): Promise<ExecutorEnd> => {
     try {
       const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
-      return explain(code, signal);
+      if (code === 0) return { kind: 'over' };
+      if (code === PART_IS_OVER) return { kind: 'part' };
+      return { kind: 'fault', reason: explain(code, signal) };
     } catch (error) {
-      return String(error);
+      return { kind: 'fault', reason: String(error) };
     } finally {
       if (child.pid !== undefined) endGroup(child.pid);
+      await egress?.[Symbol.asyncDispose]();
       await endProcessesOf(owner, say);
     }
   };

@@ -15,7 +15,12 @@ import {
   type ToolRelease,
 } from '../tools/tool-releases.ts';
 import { unpackRelease } from '../tools/zip-files.ts';
-import { type ExecutorProcess, startExecutor } from './executor-process.ts';
+import {
+  type Confinement,
+  type ExecutorProcess,
+  OVERTIME_SECONDS,
+  startExecutor,
+} from './executor-process.ts';
 import {
   awaitLeaving,
   findOccupation,
@@ -23,12 +28,15 @@ import {
   recordOccupation,
   type SlotFolder,
 } from './slot-folder.ts';
+import { startSshAgent } from './ssh-agent.ts';
 
 export interface SlotParts {
   /** "slot-1". */
   readonly name: string;
   readonly folder: SlotFolder;
   readonly owner: Owner;
+  /** Absent where runs have no sandbox. */
+  readonly confinement: Confinement | undefined;
   readonly controlPlane: ControlPlane;
   readonly tools: ToolPlaces;
   readonly task: Pick<Task, 'address' | 'host' | 'timeLimitSeconds' | 'outputLimitBytes'>;
@@ -45,8 +53,6 @@ type ClaimedPhase = Phase & { readonly agentId: string };
 
 /** As agents do: a minute of silence ends the phase. */
 const PING_MS = 10_000;
-/** Time in which an executor must end after its time limit. */
-const OVERTIME_MS = 120_000;
 
 const rest = (delayMs: number, signal: AbortSignal): Promise<void> =>
   pause(delayMs, undefined, { signal }).catch(() => undefined);
@@ -97,9 +103,14 @@ const toTask = async (parts: SlotParts, tool: string, phase?: Phase): Promise<Ta
 
 /** Uploads the state of an apply that was interrupted before it could be stored, as its `errored-state`. */
 const recover = async (parts: SlotParts): Promise<void> => {
-  const { owner, logger } = parts;
-  const task = await toTask(parts, '');
-  await startExecutor(task, owner, (text) => logger.info(text)).ended;
+  const { logger } = parts;
+  const say = (text: string) => logger.info(text);
+  try {
+    const executor = await startExecutor(await toTask(parts, ''), { ...parts, say });
+    await executor.ended;
+  } catch (error) {
+    logger.error({ err: error }, 'what an executor left behind could not be recovered');
+  }
 };
 
 const ping = async ({ controlPlane, logger }: SlotParts, agentId: string, signal: AbortSignal) => {
@@ -114,17 +125,16 @@ const ping = async ({ controlPlane, logger }: SlotParts, agentId: string, signal
   }
 };
 
-/** Executes a phase up to its report. */
-const perform = async (
+/** Follows an executor to its end. @returns whether it has reported the phase */
+const follow = async (
   parts: SlotParts,
   phase: ClaimedPhase,
-  tool: string,
+  given: Task,
   signal: AbortSignal,
-) => {
-  const { owner, folder, logger, task } = parts;
-  const executor: ExecutorProcess = startExecutor(await toTask(parts, tool, phase), owner, (text) =>
-    logger.info({ run: phase.runId }, text),
-  );
+): Promise<boolean> => {
+  const { folder, logger, task } = parts;
+  const say = (text: string) => logger.info({ run: phase.runId }, text);
+  const executor: ExecutorProcess = await startExecutor(given, { ...parts, say });
   const { agentId } = phase;
   if (executor.pid !== undefined) {
     await recordOccupation(folder.root, { agentId, pid: executor.pid });
@@ -132,20 +142,66 @@ const perform = async (
   const stop = () => executor.stop();
   if (signal.aborted) stop();
   signal.addEventListener('abort', stop);
-  const overtime = setTimeout(() => executor.kill(), task.timeLimitSeconds * 1000 + OVERTIME_MS);
-  const over = new AbortController();
-  const pings = ping(parts, agentId, over.signal);
-  const fault = await executor.ended;
+  const overtime = setTimeout(
+    () => executor.kill(),
+    (task.timeLimitSeconds + OVERTIME_SECONDS) * 1000,
+  );
+  const end = await executor.ended;
   clearTimeout(overtime);
   signal.removeEventListener('abort', stop);
-  over.abort();
-  await pings;
-  if (fault === undefined) return;
-  logger.error({ run: phase.runId, fault }, 'an executor ended before it reported');
+  if (end.kind !== 'fault') return end.kind === 'over';
+  logger.error({ run: phase.runId, fault: end.reason }, 'an executor ended before it reported');
   await recover(parts);
   throw new NotExecutable(
-    `\nThe process of the built-in runner that executed this ${phase.attributes.phase} ended unexpectedly (${fault}).`,
+    `\nThe process of the built-in runner that executed this ${phase.attributes.phase} ended unexpectedly (${end.reason}).`,
   );
+};
+
+/** Executes a phase up to its report. The SSH key is with an agent, which ends before code of the run is executed. */
+const perform = async (
+  parts: SlotParts,
+  phase: ClaimedPhase,
+  tool: string,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { 'ssh-private-key': key, ...attributes } = phase.attributes;
+  const task = await toTask(parts, tool, { ...phase, attributes });
+  if (key === undefined) {
+    await follow(parts, phase, task, signal);
+    return;
+  }
+  const initialize = async (): Promise<boolean> => {
+    const { socket, end } = await startSshAgent(parts.folder.run, parts.owner, key).catch(
+      (error: unknown) => {
+        const reason = error instanceof Error ? error.message : String(error);
+        throw new NotExecutable(`The SSH key of the workspace cannot be used: ${reason}`);
+      },
+    );
+    try {
+      const sshAgent = { socket, proxyUrl: undefined };
+      return await follow(parts, phase, { ...task, part: { kind: 'init', sshAgent } }, signal);
+    } finally {
+      await end();
+    }
+  };
+  if (await initialize()) return;
+  await follow(parts, phase, { ...task, part: { kind: 'rest' } }, signal);
+};
+
+const performAlive = async (
+  parts: SlotParts,
+  phase: ClaimedPhase,
+  tool: string,
+  signal: AbortSignal,
+): Promise<void> => {
+  const over = new AbortController();
+  const pings = ping(parts, phase.agentId, over.signal);
+  try {
+    await perform(parts, phase, tool, signal);
+  } finally {
+    over.abort();
+    await pings;
+  }
 };
 
 /** Removes the folder of the slot, or sets it aside: the next phase has another. */
@@ -164,7 +220,7 @@ const work = async (
   logger.info({ run: phase.runId, phase: phase.attributes.phase }, 'a phase begins');
   try {
     await prepareSlot(folder, { agentId: phase.agentId }, owner);
-    await perform(parts, phase, await findTool(parts, phase, releases), signal);
+    await performAlive(parts, phase, await findTool(parts, phase, releases), signal);
   } catch (error) {
     const isKnown = error instanceof NotExecutable;
     if (!isKnown) logger.error({ err: error, run: phase.runId }, 'a phase could not be executed');

@@ -1,0 +1,7 @@
+/** Programs that strangers have written are executed in a sandbox of Linux, made by bubblewrap. */
+export { type SandboxFile, type SandboxOptions, toSandboxCommand } from './command.ts';
+export { writeIdentityFiles } from './identity-files.ts';
+export { type Egress, type EgressOptions, openEgress } from './network/egress.ts';
+export type { Endpoint, Way } from './network/way.ts';
+export { isUsable, probeSandbox, type SandboxFinding, whyUnusable } from './probe.ts';
+export { SOURCES } from './sources.ts';
