@@ -22,7 +22,7 @@ export {
   singleRecord,
   singleRecords,
 } from './collections/collection.ts';
-export { rowContent } from './collections/index-declaration.ts';
+export { type RowContent, rowContent } from './collections/index-declaration.ts';
 export type { IndexedCollection } from './collections/indexed-collection.ts';
 export {
   deleteOwned,
@@ -32,6 +32,7 @@ export {
 } from './collections/owned-records.ts';
 export type {
   RecordCollection,
+  RecordKey,
   SealedRecord,
   SingleRecord,
 } from './collections/record-collection.ts';

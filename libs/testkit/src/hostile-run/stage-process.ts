@@ -185,9 +185,9 @@ services.knock(7999);
 const RUNNER: Readonly<Record<Form, Readonly<Record<string, string>>>> = {
   root: { KEELSON_RUNNER: 'true' },
   user: { KEELSON_RUNNER: 'true' },
-  'unsafe-root': { KEELSON_RUNNER: 'true' },
-  'unsafe-user': { KEELSON_RUNNER: 'true' },
-  'unsafe-shared': { KEELSON_RUNNER: 'true', KEELSON_RUNNER_FIRST_USER_ID: '0' },
+  'unsafe-root': { KEELSON_RUNNER: 'unsafe' },
+  'unsafe-user': { KEELSON_RUNNER: 'unsafe' },
+  'unsafe-shared': { KEELSON_RUNNER: 'unsafe', KEELSON_RUNNER_FIRST_USER_ID: '0' },
 };
 
 /** On the command line of a process that is left to end all others. */
