@@ -415,6 +415,41 @@ test('doctor names a damaged store, a readable key and a missing file, and chang
   expect((await keelson(['doctor', join(folder.path, 'nowhere')])).code).toBe(2);
 });
 
+test.for([
+  {
+    setting: undefined,
+    hasPrograms: true,
+    line: /^good +runs +each is executed in a sandbox$/m,
+    code: 0,
+  },
+  { setting: undefined, hasPrograms: false, line: /^note +runs +.*Install bubblewrap/m, code: 0 },
+  { setting: 'true', hasPrograms: false, line: /^fault +runs +.*Install bubblewrap/m, code: 2 },
+  {
+    setting: 'unsafe',
+    hasPrograms: true,
+    line: /^note +runs +.*set KEELSON_RUNNER=true/m,
+    code: 0,
+  },
+  {
+    setting: 'unsafe',
+    hasPrograms: false,
+    line: /^note +runs +.*allows none: no sandbox/m,
+    code: 0,
+  },
+  { setting: 'false', hasPrograms: false, line: /^(?![^]* runs )/, code: 0 },
+])(
+  'doctor says whether runs are executed in a sandbox: KEELSON_RUNNER=$setting, programs: $hasPrograms',
+  async ({ setting, hasPrograms, line, code }) => {
+    const ended = await keelson(['doctor', server.dataFolder], {
+      env: {
+        ...(setting !== undefined && { KEELSON_RUNNER: setting }),
+        ...(hasPrograms ? {} : { PATH: join(folder.path, 'bin') }),
+      },
+    });
+    expect([ended.code, ended.out]).toEqual([code, expect.stringMatching(line)]);
+  },
+);
+
 test('completion offers commands and their arguments in bash', async () => {
   const file = join(folder.path, 'keelson.bash');
   const script = await keelson(['completion', 'bash']);

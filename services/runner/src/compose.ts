@@ -5,9 +5,9 @@ import { delimiter, dirname, isAbsolute, join, relative, resolve } from 'node:pa
 import { ControlPlane } from '@keelson/agent';
 import type { Config } from '@keelson/config';
 import type { Logger } from '@keelson/logging';
-import { isUsable, probeSandbox, whyUnusable } from '@keelson/sandbox';
 import type { runnerSettings } from './config.ts';
-import { type Owner, RunnerUnavailable, requireUsable, toOwner } from './owners/owners.ts';
+import { requireSandbox } from './examination.ts';
+import { type Owner, requireUsable, toOwner } from './owners/owners.ts';
 import { EXECUTOR } from './slots/executor-process.ts';
 import { serveSlot } from './slots/slot.ts';
 import { openRunnerFolder, toSlotFolder } from './slots/slot-folder.ts';
@@ -76,15 +76,6 @@ const chooseEnvironment = (
 
 const UNSAFE =
   'runs are executed without a sandbox (KEELSON_RUNNER=unsafe): who may queue one can read what their user can read, and reach what this machine reaches';
-
-/** @throws RunnerUnavailable naming what the machine does not allow */
-const requireSandbox = async (owner: Owner): Promise<void> => {
-  const findings = await probeSandbox(owner);
-  if (isUsable(findings)) return;
-  throw new RunnerUnavailable(
-    `no sandbox for runs can be made on this machine (${whyUnusable(findings)}). Install bubblewrap and permit user namespaces, have runs executed by agents, or set KEELSON_RUNNER=unsafe where everyone who may queue runs is trusted with what this process can read and reach.`,
-  );
-};
 
 const OTHERS_PASS = 0o001;
 

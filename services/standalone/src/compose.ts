@@ -50,8 +50,8 @@ export interface Standalone {
   readonly caCertificateFile: string | undefined;
   /** Present on the first start only. */
   readonly firstRun?: FirstRun;
-  /** Reason why the enabled built-in runner does not work; undefined if it works, or is disabled. */
-  readonly runnerFault: string | undefined;
+  /** A sentence about the execution of runs, without its subject. */
+  readonly runs: string;
   /** Faults of the stores and their disk at the start, in sentences. */
   readonly storeFaults: readonly string[];
   /** Reopens audit files and reloads the certificate. */
@@ -148,15 +148,23 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
   const parts = { config, leases, clock, logger, registry };
 
   const installation = restoredInstallation(stores, folder);
-  const composedSys = composeSys({ ...parts, ...stores.sys, transport, installation });
+  const ownRunner = await prepareOwnRunner(given);
+  const { prepared, token: runnerToken } = ownRunner;
+  const composedSys = composeSys({
+    ...parts,
+    ...stores.sys,
+    transport,
+    installation,
+    runner: ownRunner.status,
+  });
   const { cluster, ledger, replicationSets: sets } = composedSys;
   const replication = { transport, sets };
   const pki = composePki({ ...parts, ...stores.pki, cluster, ledger, replication });
-  const { prepared, token: runnerToken, fault: runnerFault } = await prepareOwnRunner(given);
   const workspace = composeWorkspace({
     ...parts,
     ...stores.workspace,
     config: { ...config, ...(runnerToken !== undefined && { runnerToken }) },
+    runnerFault: ownRunner.fault,
     cluster,
     replication,
   });
@@ -227,7 +235,7 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
     addresses,
     caCertificateFile,
     ...(firstRun === undefined ? {} : { firstRun }),
-    runnerFault,
+    runs: ownRunner.status.description,
     storeFaults: faultsOf(stores),
     reload: () => gateway.reload(),
     stop: async () => {

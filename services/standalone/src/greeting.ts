@@ -14,19 +14,6 @@ export interface GreetingFacts {
   readonly firstRun?: FirstRun;
 }
 
-/** The state of the built-in runner, for the greeting. */
-export const toRunnerStatus = (
-  setting: 'true' | 'false' | 'unsafe',
-  fault: string | undefined,
-): string => {
-  if (setting === 'false')
-    return 'executed by agents; the built-in runner is turned off (KEELSON_RUNNER)';
-  if (fault !== undefined) return `executed by agents; the built-in runner is off: ${fault}`;
-  return setting === 'unsafe'
-    ? 'executed by the built-in runner WITHOUT A SANDBOX (KEELSON_RUNNER=unsafe): who may queue one can read what its user can read'
-    : 'executed by the built-in runner, each in a sandbox, as long as KEELSON_RUNNER is not false';
-};
-
 /** Text that `make up` prints once everything is ready: addresses, files and five lines to paste. */
 export const greeting = (facts: GreetingFacts): string => {
   const http = facts.addresses.find((address) => address.startsWith('http:')) ?? '';

@@ -6,7 +6,7 @@ import { runConfiguredProcess } from '@keelson/runtime';
 import { standaloneConfig } from './config.ts';
 import { makeDataFolder, openDataFolder } from './data-folder.ts';
 import { firstRunFile } from './first-start.ts';
-import { greeting, toRunnerStatus } from './greeting.ts';
+import { greeting } from './greeting.ts';
 
 await runConfiguredProcess({
   name: 'keelson',
@@ -35,7 +35,7 @@ await runConfiguredProcess({
         caCertificateFile: standalone.caCertificateFile,
         firstRunFile: existsSync(firstRunFile(folder)) ? firstRunFile(folder) : undefined,
         storeFaults: standalone.storeFaults,
-        runner: toRunnerStatus(config.runner, standalone.runnerFault),
+        runner: standalone.runs,
         // Tokens are printed to a terminal only: any other output, such as container logs, may be kept.
         ...(standalone.firstRun === undefined || !process.stdout.isTTY
           ? {}

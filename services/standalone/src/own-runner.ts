@@ -1,28 +1,49 @@
 /** The built-in runner in the process of the control plane, with a token that is valid until the process ends. */
-import { createHash, randomBytes } from 'node:crypto';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
 import type { Config } from '@keelson/config';
 import type { Logger } from '@keelson/logging';
 import { type PreparedRunner, prepareRunner, RunnerUnavailable } from '@keelson/runner-service';
+import type { RunnerStatus } from '@keelson/sys-service';
 import type { standaloneConfig } from './config.ts';
 import type { DataFolder } from './data-folder.ts';
+import { runnerFolderOf } from './runner-folder.ts';
 
 export interface OwnRunner {
   /** Present when the runner is on. */
   readonly prepared?: PreparedRunner;
   /** Token of this runner, or of one that the operator starts separately; undefined if there is none. */
   readonly token: string | undefined;
-  /** Reason why the enabled runner does not work. */
+  /** For operators. */
+  readonly status: RunnerStatus;
+  /** Present when the enabled runner does not work; for everybody, who need not know what is missing here. */
   readonly fault?: string;
 }
 
-/** Not in the data folder, because the users of runs cannot traverse it. */
-const folderOf = (dataFolder: string): string =>
-  join(
-    tmpdir(),
-    `keelson-runner-${createHash('sha256').update(dataFolder).digest('hex').slice(0, 12)}`,
-  );
+const ON: Readonly<Record<'true' | 'unsafe', RunnerStatus>> = {
+  true: {
+    state: 'sandboxed',
+    description:
+      'executed by the built-in runner, each in a sandbox, as long as KEELSON_RUNNER is not false',
+  },
+  unsafe: {
+    state: 'unsafe',
+    description:
+      'executed by the built-in runner WITHOUT A SANDBOX (KEELSON_RUNNER=unsafe): who may queue one can read what its user can read',
+  },
+};
+
+const TURNED_OFF: RunnerStatus = {
+  state: 'off',
+  description: 'executed by agents; the built-in runner is turned off (KEELSON_RUNNER)',
+};
+
+const toUnavailable = ({ message }: RunnerUnavailable): RunnerStatus => ({
+  state: 'off',
+  description: `executed by agents; the built-in runner is off: ${message}`,
+});
+
+const FAULT =
+  'the built-in runner is off, because this machine does not let it work: the log says why';
 
 export interface OwnRunnerParts {
   readonly config: Config<typeof standaloneConfig>;
@@ -38,8 +59,8 @@ export const prepareOwnRunner = async ({
   environment,
   logger,
 }: OwnRunnerParts): Promise<OwnRunner> => {
-  if (config.runner === 'false') return { token: config.runnerToken };
-  const runnerFolder = config.runnerFolder ?? folderOf(folder.path);
+  if (config.runner === 'false') return { token: config.runnerToken, status: TURNED_OFF };
+  const runnerFolder = config.runnerFolder ?? runnerFolderOf(folder.path);
   try {
     const prepared = await prepareRunner({
       config: { ...config, runnerFolder },
@@ -47,11 +68,12 @@ export const prepareOwnRunner = async ({
       isUnsafe: config.runner === 'unsafe',
       logger,
     });
-    return { prepared, token: config.runnerToken ?? randomBytes(48).toString('base64url') };
+    const token = config.runnerToken ?? randomBytes(48).toString('base64url');
+    return { prepared, token, status: ON[config.runner] };
   } catch (error) {
     // The rest of the control plane works without it.
     if (!(error instanceof RunnerUnavailable)) throw error;
     logger.error({ err: error }, 'the built-in runner is off');
-    return { token: config.runnerToken, fault: error.message };
+    return { token: config.runnerToken, status: toUnavailable(error), fault: FAULT };
   }
 };

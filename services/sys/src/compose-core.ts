@@ -38,6 +38,7 @@ import { followEngineTypes } from './mounts/engine-type-records.ts';
 import { toEdgeMount } from './mounts/mount-document.ts';
 import { builtInMountConfig, followMounts } from './mounts/mount-records.ts';
 import { followNamespaces } from './namespaces/namespace-records.ts';
+import type { RunnerStatus } from './nodes/host-document.ts';
 import { policyIndexView } from './policies/policy-index.ts';
 import { resumeActivation } from './replication/activation-operations.ts';
 import { createCatalog } from './replication/filters/filter-catalog.ts';
@@ -71,6 +72,8 @@ export interface SysParts {
   readonly storageType?: string;
   /** Metrics of the process. */
   readonly registry: MetricsRegistry;
+  /** The built-in runner, if it is part of this process; shown by `sys/host-info`. */
+  readonly runner?: RunnerStatus;
 }
 
 /** The other services of this installation, by name. */

@@ -34,6 +34,7 @@ import { snapshotRoutes } from './snapshots/snapshot-routes.ts';
 import { sysRoutes } from './sys-routes.ts';
 import { createSysWorkers, finishRestoration } from './sys-workers.ts';
 
+export type { RunnerStatus } from './nodes/host-document.ts';
 export type { RestoredInstallation } from './snapshots/snapshot-operations.ts';
 
 /** The first phase: the other services are composed with its RPC services, and `serve` with the other services. */

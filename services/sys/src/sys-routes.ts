@@ -59,6 +59,7 @@ export const sysRoutes = (
       versions: context.versions,
       clock,
       compatibleVersion: config.compatibleVersion,
+      runner: parts.runner,
     }),
     ...engineCatalogRoutes({
       engineTypes: views.engineTypes,

@@ -114,6 +114,8 @@ export interface WorkspaceParts {
   readonly limits?: Partial<WorkspaceLimits> | undefined;
   /** Metrics of the process. */
   readonly registry: MetricsRegistry;
+  /** A fault of the built-in runner, if it is part of this process, in a sentence. */
+  readonly runnerFault?: string | undefined;
 }
 
 export interface WorkspaceService {
@@ -299,7 +301,11 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
       check: async () => {
         if (barrier.isSealed) throw new KeelsonError('sys.sealed');
         await store.requireUsable();
-        return [...(await member.impaired()), ...(storage?.impaired() ?? [])];
+        return [
+          ...(await member.impaired()),
+          ...(storage?.impaired() ?? []),
+          ...(parts.runnerFault === undefined ? [] : [parts.runnerFault]),
+        ];
       },
       position: () => store.position(),
       routes: forwardingRoutes(member, metaWarnings, workspaceServiceRoutes(context)),

@@ -13,7 +13,8 @@ import { upgradeRecords } from './upgrade-records.ts';
 
 interface Finding {
   readonly subject: string;
-  readonly state: 'good' | 'fault';
+  /** "note": not as it could be, and perhaps chosen. */
+  readonly state: 'good' | 'note' | 'fault';
   readonly text: string;
 }
 
@@ -174,9 +175,29 @@ const checkDisk = (folder: string): Finding => {
     : good(folder, text);
 };
 
+/** The setting of the server may be another one than that of the command: only what is set here is a fault. */
+const checkRuns = async (
+  folder: string,
+  { environment }: DoctorSettings,
+): Promise<readonly Finding[]> => {
+  // Loaded on use, as above.
+  const { examineRunner } = await import('@keelson/standalone-service/runner-examination');
+  const found = await examineRunner(folder, {
+    runner: environment['KEELSON_RUNNER'],
+    folder: environment['KEELSON_RUNNER_FOLDER'],
+    firstUserId: environment['KEELSON_RUNNER_FIRST_USER_ID'],
+  });
+  return found === undefined ? [] : [{ subject: 'runs', ...found }];
+};
+
 const examine = async (folder: string, settings: DoctorSettings): Promise<readonly Finding[]> =>
   existsSync(folder) && statSync(folder).isDirectory()
-    ? [checkDisk(folder), ...checkFirstStart(folder), ...(await checkParts(folder, settings))]
+    ? [
+        checkDisk(folder),
+        ...checkFirstStart(folder),
+        ...(await checkParts(folder, settings)),
+        ...(await checkRuns(folder, settings)),
+      ]
     : [fault(folder, 'It is no folder: name the data folder of the server.')];
 
 const GIVEN = 'KEELSON_DATABASE_URL';

@@ -81,23 +81,28 @@ const nextStep = (seal: Document, { unready, isSuperseded }: Readiness): string 
     : undefined;
 };
 
+/** Shown only if there is a token that may read it; the rest of the status needs no token. */
+const readIfPermitted = ({ client }: Cli, path: string) =>
+  client.v1(path).catch((error: unknown): undefined => {
+    if (error instanceof CliFailure) return;
+    throw error;
+  });
+
 const status = async (cli: Cli): Promise<void> => {
   const { client } = cli;
   const seal = await client.v1('sys/seal-status', { isAnonymous: true });
   const readiness = await askReadiness(cli);
   const { impaired, unready, isSuperseded } = readiness;
   const next = nextStep(seal, readiness);
-  // Shown only if there is a token that may read it; the rest of the status needs no token.
-  const backups = await client.v1('sys/storage/backups').catch((error: unknown) => {
-    if (error instanceof CliFailure) return undefined;
-    throw error;
-  });
+  const backups = await readIfPermitted(cli, 'sys/storage/backups');
+  const runner = (await readIfPermitted(cli, 'sys/host-info'))?.data.runner;
   cli.printFields({
     ...seal,
     ...(impaired.length > 0 && { impaired }),
     ...(seal.sealed !== true && unready.length > 0 && { not_ready: unready }),
     ...(isSuperseded && { superseded: true }),
     ...(next !== undefined && { next }),
+    ...(runner !== undefined && { runner: runner.state, runs: runner.description }),
     ...(backups?.data.enabled === true && {
       last_backup: backups.data.last_success?.time ?? 'none',
       last_failed_backup: backups.data.last_failure?.time ?? 'none',

@@ -2,8 +2,18 @@
 import { arch, cpus, freemem, hostname, platform, release, totalmem, uptime } from 'node:os';
 import type { JsonObject } from '@keelson/secrets-api';
 
-/** @param nowMs time of the answer */
-export const hostDocument = (nowMs: number): JsonObject => {
+/** The built-in runner that is part of the process. */
+export interface RunnerStatus {
+  readonly state: 'sandboxed' | 'unsafe' | 'off';
+  /** A sentence about the execution of runs, without its subject; with the reason if the runner is off. */
+  readonly description: string;
+}
+
+/**
+ * @param nowMs time of the answer
+ * @param runner undefined if another process decides whether runs are executed
+ */
+export const hostDocument = (nowMs: number, runner: RunnerStatus | undefined): JsonObject => {
   const [total, free] = [totalmem(), freemem()];
   const processors = cpus();
   return {
@@ -32,5 +42,6 @@ export const hostDocument = (nowMs: number): JsonObject => {
       used: total - free,
       usedPercent: ((total - free) / total) * 100,
     },
+    ...(runner !== undefined && { runner: { ...runner } }),
   };
 };

@@ -2,7 +2,7 @@
 import type { Clock } from '@keelson/clock';
 import type { Route } from '@keelson/edge';
 import { dialectRules, secretsRoutes } from '@keelson/secrets-api';
-import { hostDocument } from './host-document.ts';
+import { hostDocument, type RunnerStatus } from './host-document.ts';
 import type { Nodes } from './node-operations.ts';
 import type { VersionHistory } from './version-history.ts';
 
@@ -14,6 +14,7 @@ export interface NodeRouteOptions {
   readonly clock: Clock;
   /** Version reported to the vendor's clients. */
   readonly compatibleVersion: string;
+  readonly runner: RunnerStatus | undefined;
 }
 
 export const nodeRoutes = ({
@@ -21,6 +22,7 @@ export const nodeRoutes = ({
   versions,
   clock,
   compatibleVersion,
+  runner,
 }: NodeRouteOptions): Route[] => [
   ...secretsRoutes({
     path: '/sys/ha-status',
@@ -58,7 +60,7 @@ export const nodeRoutes = ({
     operations: {
       read: {
         summary: 'The machine of the process that answers',
-        handle: () => ({ data: hostDocument(clock.nowMs()) }),
+        handle: () => ({ data: hostDocument(clock.nowMs(), runner) }),
       },
     },
   }),
