@@ -17,7 +17,7 @@ import { FactList } from '../components/data-table.tsx';
 import { formatTime } from '../components/format.ts';
 import { Skeleton } from '../components/loaded.tsx';
 import { Card, Page } from '../components/page.tsx';
-import { Pill } from '../components/pill.tsx';
+import { Pill, type Tone } from '../components/pill.tsx';
 import type { Statuses } from '../replication/replication-page.tsx';
 import { useHealth } from '../session/use-health.ts';
 
@@ -124,6 +124,37 @@ const Counts = () => {
   );
 };
 
+/** The built-in runner of a process that has one. */
+interface RunnerStatus {
+  readonly state: 'sandboxed' | 'unsafe' | 'off';
+  /** A sentence about runs, without its subject. */
+  readonly description: string;
+}
+
+const RUNNER_PILLS: Readonly<Record<RunnerStatus['state'], readonly [Tone, string]>> = {
+  sandboxed: ['good', 'sandboxed'],
+  unsafe: ['bad', 'no sandbox'],
+  off: ['plain', 'off'],
+};
+
+const Runs = () => {
+  const may = useCapabilities(['sys/host-info'], { namespace: '' });
+  const { data } = useSecret<{ runner?: RunnerStatus }>('sys/host-info', {
+    namespace: '',
+    enabled: may('sys/host-info', 'read'),
+  });
+  if (!data?.runner) return null;
+  const [tone, state] = RUNNER_PILLS[data.runner.state];
+  return (
+    <Tile title="Runs">
+      <p className="figure">
+        <Pill tone={tone}>{state}</Pill>
+      </p>
+      <p>{data.runner.description}</p>
+    </Tile>
+  );
+};
+
 interface OwnToken {
   readonly display_name: string;
   readonly policies: readonly string[];
@@ -170,6 +201,7 @@ export const OverviewPage = () => {
             <Seal />
             <Nodes />
             <Replication />
+            <Runs />
             <Counts />
           </div>
           <Own />
