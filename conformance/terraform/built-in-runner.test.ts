@@ -412,8 +412,11 @@ if [ "$1" = version ]; then echo '{"terraform_version":"1.5.7","platform":"here"
 });
 
 describe('a control plane', { timeout: SLOW_MS }, () => {
-  test('says that its built-in runner is turned off', async () => {
-    await using installation = await install();
+  test.for([
+    ['turned off', {}],
+    ['asked for, and does not work', { KEELSON_RUNNER: 'true', PATH: '/nonexistent' }],
+  ] as const)('says that its built-in runner is off: %s', async ([, env]) => {
+    await using installation = await install(env);
     const id = await createWorkspace(installation, 'acme', 'nobody');
     await uploadConfiguration(installation, id, { 'main.tf': configuration('one') });
     const { status, document } = await tryQueueRun(installation, id);
@@ -422,7 +425,7 @@ describe('a control plane', { timeout: SLOW_MS }, () => {
       errors: [
         {
           detail: expect.stringContaining(
-            'no agent executes runs of execution mode remote, and the built-in runner is turned off: have it turned on (KEELSON_RUNNER), register an agent',
+            'no agent executes runs of execution mode remote, and the built-in runner is off (KEELSON_RUNNER; `keelson status` says why): have it turned on, register an agent',
           ) as string,
         },
       ],

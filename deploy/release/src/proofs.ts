@@ -136,6 +136,7 @@ export const RELEASE_PROOFS: readonly ReleaseProof[] = [
       'libs/testkit/src',
       'services/workspace/src/runs',
       ...sourcesOf('services/runner'),
+      'libs/sandbox/src',
     ],
   },
   {
@@ -162,6 +163,7 @@ export const RELEASE_PROOFS: readonly ReleaseProof[] = [
       'libs/agent/src',
       'libs/repositories/src',
       'libs/runtime/src',
+      'libs/sandbox/src',
       'libs/supervisor/src',
       'libs/testkit/src/hostile-run',
       'services/runner/src',

@@ -120,7 +120,7 @@ export const findMissingExecutor = async (
   if (hasRunner || (await findAgent(reads, access, () => Promise.resolve(true))) !== undefined) {
     return undefined;
   }
-  return 'no agent executes runs of execution mode remote, and the built-in runner is turned off: have it turned on (KEELSON_RUNNER), register an agent with an organization-scoped agent pool that the workspace may use, or give the workspace an agent pool or the execution mode local';
+  return 'no agent executes runs of execution mode remote, and the built-in runner is off (KEELSON_RUNNER; `keelson status` says why): have it turned on, register an agent with an organization-scoped agent pool that the workspace may use, or give the workspace an agent pool or the execution mode local';
 };
 
 /** Like `findMissingExecutor`, but loads the workspace's project and organization itself. */
