@@ -28,6 +28,10 @@ export interface SandboxOptions {
   readonly temporaryBytes: number;
   /** Size of a file. */
   readonly fileBytes: number;
+  /** Memory that one process may allocate; many processes may have more together. */
+  readonly processBytes: number;
+  /** File of `writeSystemCallFilter`. */
+  readonly systemCallFilter: string;
 }
 
 /** Folders with the programs of the system; on most systems all but the first are links into it. */
@@ -78,6 +82,11 @@ const bindReadable = (path: string): readonly string[] => {
   }
 };
 
+/** Open files of a process. */
+const OPEN_FILES = 4096;
+/** Descriptor at which bubblewrap reads the filter. */
+const FILTER = 9;
+
 const NAMESPACES = ['user', 'pid', 'ipc', 'uts', 'net'].map((name) => `--unshare-${name}`);
 
 /**
@@ -89,6 +98,10 @@ export const toSandboxCommand = (
   options: SandboxOptions,
   command: readonly string[],
 ): readonly string[] => [
+  'sh',
+  '-c',
+  `exec ${FILTER}< "$0" && exec "$@"`,
+  options.systemCallFilter,
   'timeout',
   '--signal=KILL',
   String(options.seconds),
@@ -96,6 +109,8 @@ export const toSandboxCommand = (
   ...NAMESPACES,
   '--unshare-cgroup-try',
   '--disable-userns',
+  '--seccomp',
+  String(FILTER),
   '--new-session',
   '--die-with-parent',
   '--hostname',
@@ -130,5 +145,7 @@ export const toSandboxCommand = (
   '--core=0',
   `--nproc=${options.processes}`,
   `--fsize=${options.fileBytes}`,
+  `--nofile=${OPEN_FILES}`,
+  `--data=${options.processBytes}`,
   ...command,
 ];

@@ -1,7 +1,11 @@
 /** The parts of a sandbox that this machine allows, found out by trying. */
 import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type SandboxOptions, toSandboxCommand } from './command.ts';
+import { writeSystemCallFilter } from './system-calls.ts';
 
 const run = promisify(execFile);
 
@@ -20,7 +24,7 @@ export interface ProbeUser {
   readonly gid?: number;
 }
 
-const NOTHING: SandboxOptions = {
+const NOTHING: Omit<SandboxOptions, 'systemCallFilter'> = {
   readOnly: [],
   writable: [],
   workingFolder: '/',
@@ -29,6 +33,7 @@ const NOTHING: SandboxOptions = {
   processes: 16,
   temporaryBytes: 1024 * 1024,
   fileBytes: 1024 * 1024,
+  processBytes: 64 * 1024 * 1024,
 };
 
 /** Each part alone, beginning with the program. */
@@ -88,12 +93,22 @@ const attempt = async (
   }
 };
 
+const attemptWhole = async (user: ProbeUser): Promise<string | undefined> => {
+  const folder = await mkdtemp(join(tmpdir(), 'keelson-sandbox-'));
+  try {
+    await chmod(folder, 0o755);
+    const systemCallFilter = await writeSystemCallFilter(folder);
+    return await attempt(toSandboxCommand({ ...NOTHING, systemCallFilter }, ['true']), user);
+  } catch (error) {
+    return toReason(error);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+};
+
 /** Makes a sandbox, and if that fails tries each of its parts, to name those that the machine does not allow. */
 export const probeSandbox = async (user: ProbeUser = {}): Promise<readonly SandboxFinding[]> => {
-  const whole = {
-    part: 'sandbox',
-    fault: await attempt(toSandboxCommand(NOTHING, ['true']), user),
-  };
+  const whole = { part: 'sandbox', fault: await attemptWhole(user) };
   if (whole.fault === undefined) return [whole];
   const parts: SandboxFinding[] = [];
   for (const [part, command] of PARTS) parts.push({ part, fault: await attempt(command, user) });

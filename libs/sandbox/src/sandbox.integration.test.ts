@@ -11,6 +11,9 @@
  * | see or signal other processes of its user                   | not there                                      |
  * | make a user namespace, gain privileges, capabilities        | refused, none                                  |
  * | more processes, larger files, more in `/tmp` than allowed   | refused                                        |
+ * | more memory of a process, more open files than allowed      | refused                                        |
+ * | interfaces of the kernel: bpf, io_uring, keys, performance  | refused                                        |
+ * | a socket of another family than IP, netlink and Unix        | refused                                        |
  * | outlive its first process, its time                         | killed                                         |
  * | reach a server on the loopback interface of the machine     | refused, directly and through the proxy        |
  * | reach a server that was given                               | answered, at its address                       |
@@ -35,6 +38,7 @@ import {
   SOURCES,
   toSandboxCommand,
   whyUnusable,
+  writeSystemCallFilter,
 } from './sandbox.ts';
 
 const run = promisify(execFile);
@@ -57,6 +61,8 @@ const openFolder = async () => {
     processes: 64,
     temporaryBytes: 1024 * 1024,
     fileBytes: 1024 * 1024,
+    processBytes: 1024 * 1024 * 1024,
+    systemCallFilter: await writeSystemCallFilter(folder.path),
   };
   /** The output of a script in the sandbox, with both streams. */
   const execute = async (script: string, given: Partial<SandboxOptions> = {}, way = '') => {
@@ -162,6 +168,49 @@ describe('a program in the sandbox', () => {
     );
     expect(said.split('\n').filter((line) => /^\d+$/.test(line))).toEqual(['2000000', '1048576']);
   });
+
+  test('allocates no more memory and opens no more files than allowed', async () => {
+    const memory = await folder.execute(
+      `perl -e 'my $m = "x" x (1500 << 20); print "reached\\n"' || echo refused`,
+    );
+    expect(memory).toContain('refused');
+    expect(memory).not.toContain('reached');
+    const files = await folder.execute(
+      `ulimit -n $(ulimit -Hn); perl -e 'my @f; while (open my $f, "<", "/dev/null") { push @f, $f } print scalar(@f)'`,
+    );
+    expect(Number(files)).toBeGreaterThan(4000);
+    expect(Number(files)).toBeLessThan(4097);
+  });
+
+  test.runIf(process.arch === 'x64')(
+    'calls no part of the kernel that it does not need',
+    async () => {
+      const tried = {
+        bpf: 321,
+        perf: 298,
+        uring: 425,
+        keyctl: 250,
+        add_key: 248,
+        userfaultfd: 323,
+        personality: 135,
+        syslog: 103,
+        inotify_init1: 294,
+      };
+      const script = Object.entries(tried).map(
+        ([name, number]) =>
+          `perl -e 'my $r = syscall(${number}, 1, 0, 0, 0, 0); print "${name} $r $!\\n"'`,
+      );
+      const said = await folder.execute(script.join('; '));
+      expect(said.split('\n')).toEqual(
+        Object.keys(tried).map((name) => `${name} -1 Operation not permitted`),
+      );
+      // AF_VSOCK leads past the network namespace to the host of a virtual machine.
+      const sockets = await folder.execute(
+        `for f in 1 2 10 16 40 38 17; do perl -MSocket -e 'print socket(my $s, $ARGV[0], $ARGV[0] == 16 ? SOCK_RAW : SOCK_STREAM, 0) ? 1 : 0' $f; done`,
+      );
+      expect(sockets).toBe('1111000');
+    },
+  );
 
   test.for([
     ['its time is over', { seconds: 2 }],

@@ -5,3 +5,4 @@ export { type Egress, type EgressOptions, openEgress } from './network/egress.ts
 export type { Endpoint, Way } from './network/way.ts';
 export { isUsable, probeSandbox, type SandboxFinding, whyUnusable } from './probe.ts';
 export { SOURCES } from './sources.ts';
+export { writeSystemCallFilter } from './system-calls.ts';

@@ -1,9 +1,8 @@
 /** Where a sandboxed program of ours finds itself and the libraries that it imports. */
 import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const ROOT = join(import.meta.dirname, '../../..');
 
 /**
  * Files and folders that a program in `libs` needs: Node, the libraries, and the links by which they find one

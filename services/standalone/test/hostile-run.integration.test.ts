@@ -10,17 +10,18 @@ import {
   OPEN,
   tryHostileRun,
 } from '@keelson/testkit/hostile-run';
-import { expect, test } from 'vitest';
+import { test } from 'vitest';
 
 const SLOW_MS = 1_800_000;
 const wallOf = new Map(ATTEMPTS.map(({ name, walls }) => [name, walls]));
 
-test.for(FORMS_OF_TEST)(
+// Each form waits most of its time, for runs that are killed or must not end.
+test.concurrent.for(FORMS_OF_TEST)(
   'a hostile run reaches what is listed as open in the form %s, and nothing else',
   {
     timeout: SLOW_MS,
   },
-  async (form) => {
+  async (form, { expect }) => {
     const { attempts, broken } = await tryHostileRun(form);
     const compared = attempts.filter(({ attempt }) => wallOf.get(attempt)?.[form] !== MACHINE);
     const wrong = compared.filter(

@@ -41,7 +41,7 @@ const exhaustion: readonly Attempt[] = [
   exhausting(
     'the disk of the control plane',
     `dd if=/dev/zero of="$HOME/full" bs=1M count=4096; dd if=/dev/zero of="$TMPDIR/full" bs=1M count=4096; dd if=/dev/zero of=/tmp/full bs=1M count=4096; echo filled; sleep 20`,
-    GROUP,
+    everywhere('end of the run that fills the disk'),
     async (stage) => !(await stage.canStore()),
     'filled',
   ),

@@ -1,8 +1,8 @@
 /** The SSH key of the workspace, tokens of runs, and the environment. */
 import { type Attempt, everywhere, OPEN, type Walls, walls } from './attempt.ts';
 
-const KEY = walls('SSH agent of another process', OPEN, OPEN);
-const MEMORY = walls('process namespace', OPEN, OPEN);
+const KEY = everywhere('SSH agent of a process without the variables of the run');
+const MEMORY = walls('process namespace', 'user id', OPEN);
 
 /** Tried in a run of a workspace with a key. */
 const key = (

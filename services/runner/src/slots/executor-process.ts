@@ -15,6 +15,7 @@ import {
   SOURCES,
   toSandboxCommand,
   writeIdentityFiles,
+  writeSystemCallFilter,
 } from '@keelson/sandbox';
 import { PART_IS_OVER, type Task } from '../executor/task.ts';
 import { endProcessesOf } from '../owners/end-processes.ts';
@@ -28,10 +29,12 @@ export const EXECUTOR = fileURLToPath(new URL('../executor/executor.ts', import.
 const MAX_LINE_LENGTH = 2000;
 
 /** Processes and threads of a run, which is far more than tools and providers have. */
-const MAX_PROCESSES = 4096;
+const MAX_PROCESSES = 2048;
 /** Size of `/tmp`; the temporary files of a run are in its folder. */
 const TEMPORARY_BYTES = 256 * 1024 * 1024;
 const MAX_FILE_BYTES = 16 * 1024 * 1024 * 1024;
+/** Memory of one process, which is more than the largest providers have. */
+const MAX_PROCESS_BYTES = 3 * 1024 * 1024 * 1024;
 /** Time in which an executor must end after its time limit. */
 export const OVERTIME_SECONDS = 120;
 
@@ -126,6 +129,8 @@ const confine = async (
       processes: MAX_PROCESSES,
       temporaryBytes: TEMPORARY_BYTES,
       fileBytes: MAX_FILE_BYTES,
+      processBytes: MAX_PROCESS_BYTES,
+      systemCallFilter: await writeSystemCallFilter(folder.root),
     },
     COMMAND,
   );

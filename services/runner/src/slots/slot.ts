@@ -15,6 +15,7 @@ import {
   type ToolRelease,
 } from '../tools/tool-releases.ts';
 import { unpackRelease } from '../tools/zip-files.ts';
+import { watchDisk } from './disk-watch.ts';
 import {
   type Confinement,
   type ExecutorProcess,
@@ -146,12 +147,22 @@ const follow = async (
     () => executor.kill(),
     (task.timeLimitSeconds + OVERTIME_SECONDS) * 1000,
   );
+  let hasFilledDisk = false;
+  const disk = watchDisk(folder.run, () => {
+    hasFilledDisk = true;
+    executor.kill();
+  });
   const end = await executor.ended;
+  disk[Symbol.dispose]();
   clearTimeout(overtime);
   signal.removeEventListener('abort', stop);
   if (end.kind !== 'fault') return end.kind === 'over';
   logger.error({ run: phase.runId, fault: end.reason }, 'an executor ended before it reported');
   await recover(parts);
+  if (hasFilledDisk)
+    throw new NotExecutable(
+      '\nThe disk of the built-in runner is nearly full, and this run had filled the most of it.',
+    );
   throw new NotExecutable(
     `\nThe process of the built-in runner that executed this ${phase.attributes.phase} ended unexpectedly (${end.reason}).`,
   );
