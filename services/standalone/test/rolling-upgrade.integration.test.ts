@@ -11,6 +11,7 @@ import {
   type NatsServer,
   type PostgresServer,
   type RedisServer,
+  runSources,
   startKeelson,
   startNats,
   startPostgres,
@@ -53,13 +54,18 @@ const startAs = (release: Release): void => {
   else rmSync(marker, { force: true });
 };
 
+/** The next release replaces sources. */
+let sources: Disposable;
+
 beforeAll(async () => {
+  sources = runSources();
   folder = await temporaryDirectory();
   marker = join(folder.path, 'next');
   process.env['NEXT_RELEASE'] = marker;
   process.env['NODE_OPTIONS'] = `${former ?? ''} --import=${PRELOAD}`;
 });
 afterAll(async () => {
+  sources[Symbol.dispose]();
   if (former === undefined) delete process.env['NODE_OPTIONS'];
   else process.env['NODE_OPTIONS'] = former;
   await folder[Symbol.asyncDispose]();

@@ -14,7 +14,8 @@ import type { Entry } from './entries.ts';
 const run = promisify(execFile);
 
 const BUILDER = fileURLToPath(new URL('./build-bundle.ts', import.meta.url));
-const CACHE = fileURLToPath(new URL('../../../../node_modules/.cache/', import.meta.url));
+const REPOSITORY = fileURLToPath(new URL('../../../../', import.meta.url));
+const CACHE = join(REPOSITORY, 'node_modules/.cache');
 
 /** In one process at a time; it reuses a bundle of the same sources. @returns folder */
 const buildBundle = async (): Promise<string> => {
@@ -30,9 +31,21 @@ const buildBundle = async (): Promise<string> => {
 };
 
 let folder: Promise<string> | undefined;
+let isBundled = true;
+
+/** Processes that start from now on run the sources, so that a test can replace some of them while they are loaded. */
+export const runSources = (): Disposable => {
+  isBundled = false;
+  return {
+    [Symbol.dispose]: () => {
+      isBundled = true;
+    },
+  };
+};
 
 /** @returns path of a file that does what the entry does */
 export const bundledProcess = async (entry: Entry): Promise<string> => {
+  if (!isBundled) return join(REPOSITORY, entry);
   folder ??= buildBundle();
   return join(await folder, entry.replace(/\.ts$/, '.js'));
 };
