@@ -358,7 +358,7 @@ describe('the built-in runner', { timeout: SLOW_MS }, () => {
         'kill -USR1 $p && echo signalled',
         'sleep 1',
         // Sockets that listen at 9229, the port of the debugger; those of the way out of a sandbox listen elsewhere.
-        'echo "listening: $(grep \' 0A \' /proc/net/tcp | grep -ci \':240D \')"',
+        "echo \"listening: $(grep ' 0A ' /proc/net/tcp | grep -ci ':240D ')\"",
       ];
       const text = commanding(commands.join('; '));
       const { runId, status } = await apply(await prepare('debugger', text));
