@@ -40,12 +40,12 @@ export class ServerProcess {
   }
 
   /**
-   * Resolves once the server accepts connections.
+   * Resolves once the server accepts connections, or its log matches another pattern.
    * @throws Error with its log if it ends instead
    */
-  async start(): Promise<void> {
+  async start(ready = this.#command.ready): Promise<void> {
     if (this.#child !== undefined) return;
-    const { file, args, ready, user } = this.#command;
+    const { file, args, user } = this.#command;
     const child = await spawnEndingWithUs(file, args, user);
     this.#child = child;
     this.#closed = once(child, 'close').finally(() => {
@@ -79,9 +79,10 @@ export class ServerProcess {
     return this.#end('SIGKILL');
   }
 
-  async restart(): Promise<void> {
+  /** @param ready pattern of the log that is awaited, if not that of every start */
+  async restart(ready?: RegExp): Promise<void> {
     await this.stop();
-    await this.start();
+    await this.start(ready);
   }
 
   /** Freezes it: connections stay open and nothing answers until `resume`. */
