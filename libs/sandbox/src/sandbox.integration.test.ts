@@ -259,7 +259,11 @@ describe('the network of a sandbox', () => {
     await using egress = await openEgress({
       socket,
       user: USER,
-      servers: [{ host: 'localhost', port: given.port }],
+      servers: [
+        { host: 'localhost', port: given.port },
+        // A control plane whose public address is its own.
+        { host: '127.0.0.1', port: given.port },
+      ],
       ranges: ['127.0.0.9/32'],
     });
     const execute = (script: string) =>

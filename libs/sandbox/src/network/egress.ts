@@ -61,7 +61,9 @@ export const openEgress = async ({ user, ...task }: EgressOptions): Promise<Egre
     ),
   ]);
   if (!isOpen) throw new Error(`nothing listens on ${task.socket}`);
-  const forwarded = task.servers.filter(isOnLoopback);
+  // One server may have several names: its port is forwarded once.
+  const byPort = new Map(task.servers.filter(isOnLoopback).map((server) => [server.port, server]));
+  const forwarded = [...byPort.values()];
   const proxyPort = choosePort(forwarded);
   return {
     way: { socket: task.socket, proxyPort, forwarded },
