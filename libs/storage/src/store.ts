@@ -197,8 +197,8 @@ export interface ApplyOptions extends TransactOptions {
 
 /** Some of the records of shared scope, by their paths. */
 export interface RecordSelection {
-  /** None below another. All selected records that exist at the first use are below one of them. */
-  readonly prefixes: readonly string[];
+  /** None below another. All selected records that exist when they are asked for are below one of them. */
+  prefixes(): Promise<readonly string[]>;
   /** Called before `has` is asked about these paths. */
   prepare(paths: readonly string[]): Promise<void>;
   /** The same answer every time. */

@@ -63,10 +63,12 @@ export class FilterViews {
     const { store, groups } = this.#options;
     const known = await this.#update(secondaryId, []);
     if (known === undefined || known.reduced !== undefined) return known?.reduced;
-    const all = await this.verdictOn(secondaryId);
-    if (all?.generation !== known.generation) throw new KeelsonError('replication.not_ready');
-    known.reduced ??= store.merkle.leavingOut({
-      prefixes: [...new Set(all.withheldGroups.flatMap((group) => groups.prefixesOf(group)))],
+    known.reduced = store.merkle.leavingOut({
+      prefixes: async () => {
+        const all = await this.verdictOn(secondaryId);
+        if (all?.generation !== known.generation) throw new KeelsonError('replication.not_ready');
+        return [...new Set(all.withheldGroups.flatMap((group) => groups.prefixesOf(group)))];
+      },
       prepare: async (paths) => {
         if ((await this.#update(secondaryId, paths)) !== known)
           throw new KeelsonError('replication.not_ready');

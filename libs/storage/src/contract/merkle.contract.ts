@@ -84,7 +84,7 @@ export const registerMerkleContract = (context: StoreContext): void => {
       );
       await put(store, { 'shared/c/left/x': '1', 'local/a/1': 'x' });
       const reduced = store.merkle.leavingOut({
-        prefixes: ['shared/a/', 'shared/c/'],
+        prefixes: async () => ['shared/a/', 'shared/c/'],
         prepare: async () => undefined,
         has: (path) => path.startsWith('shared/a/') || path.startsWith('shared/c/left/'),
       });
@@ -111,6 +111,23 @@ export const registerMerkleContract = (context: StoreContext): void => {
       expect(await rootOf()).toBe(expected);
       await put(store, { 'shared/c/other': '1' });
       expect(await rootOf()).not.toBe(expected);
+    });
+
+    test('are without selected records below a prefix that is new while the others are asked for', async () => {
+      const { store } = context;
+      await put(store, { 'shared/b/kept': '1' });
+      const expected = (await roots()).replicated;
+      await put(store, { 'shared/a/left': '1' });
+      const reduced = store.merkle.leavingOut({
+        prefixes: async () => {
+          await put(store, { 'shared/new/left': '1' });
+          return ['shared/a/'];
+        },
+        prepare: async () => undefined,
+        has: (path) => !path.startsWith('shared/b/'),
+      });
+      const tree = await reduced.current();
+      expect(Buffer.from(tree.rootDigest()).toString('hex')).toBe(expected);
     });
 
     test('are checked without keeping others from committing', async () => {

@@ -45,15 +45,29 @@ export class WithheldTree {
 
   /** Reads the selected records; commits wait for one page at a time. */
   async count(): Promise<void> {
-    if (this.#position === undefined) {
-      this.#tree = new MerkleTree();
-      this.#pending = [...this.#options.selection.prefixes];
-      this.#cursor = undefined;
-    }
     while (!this.isCounted) {
-      await this.#countPage();
+      if (this.#position === undefined) await this.#begin();
+      else await this.#countPage();
       await setImmediate();
     }
+  }
+
+  /**
+   * The position is taken first: prefixes that exist by then are among those asked for afterwards, and all records of
+   * a later one are in the log.
+   */
+  async #begin(): Promise<void> {
+    const { backend, exclusively, selection } = this.#options;
+    let head = 0;
+    await exclusively(() =>
+      backend.readSnapshot(async ({ headSequence }) => {
+        head = headSequence;
+      }),
+    );
+    this.#tree = new MerkleTree();
+    this.#pending = [...(await selection.prefixes())];
+    this.#cursor = undefined;
+    this.#position = head;
   }
 
   /** Applies the log up to `head`; false when entries were pruned, so that the tree must be rebuilt. */
@@ -93,8 +107,7 @@ export class WithheldTree {
       }),
     );
     // Records before the cursor have changed since they were read; those after it are read as they are now.
-    this.#position ??= head;
-    if (!(await this.follow(head))) return this.count();
+    if (!(await this.follow(head))) return;
     await selection.prepare(rows.map(({ path }) => path));
     for (const { path, stored } of rows)
       if (selection.has(path)) {
