@@ -127,6 +127,9 @@ const initializeByCommand = async (url: string) => {
   return { token: facts.root_token, shares: facts.keys_base64 };
 };
 
+/** Of a cluster with other keys. */
+let foreignSnapshot: Uint8Array;
+
 beforeAll(async () => {
   folder = await temporaryDirectory();
   [postgres, redis, single] = await Promise.all([
@@ -141,6 +144,8 @@ beforeAll(async () => {
     seal: 'shamir',
     initialize: initializeByCommand,
   });
+  // Restorations replace its keys and its token.
+  foreignSnapshot = await take(single.http, single.rootToken);
 });
 afterAll(async () => {
   await Promise.allSettled([cluster?.stop(), single?.stop()]);
@@ -272,9 +277,7 @@ describe('a restoration on PostgreSQL that is killed', () => {
   let killed: DistributedCluster;
   let url: string;
   let snapshot: Uint8Array;
-  let foreignSnapshot: Uint8Array;
   beforeAll(async () => {
-    foreignSnapshot = await take(single.http, single.rootToken);
     killed = await startDistributed({ postgres, redisUrl: `${redis.url}/2`, name: 'killed' });
     url = killed.urls[0] ?? '';
     await until(
