@@ -127,7 +127,7 @@ const initializeByCommand = async (url: string) => {
   return { token: facts.root_token, shares: facts.keys_base64 };
 };
 
-/** Of a cluster with other keys. */
+/** A snapshot of a cluster with other keys. */
 let foreignSnapshot: Uint8Array;
 
 beforeAll(async () => {
