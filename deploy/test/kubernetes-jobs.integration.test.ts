@@ -32,7 +32,7 @@ interface Resource {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** As the manifests have it, with a node selector. */
+/** The template of the manifests, with a node selector. */
 const AGENT_FOLDER = join(REPOSITORY, 'deploy/kubernetes/agent');
 const TEMPLATE = {
   ...(JSON.parse(readFileSync(join(AGENT_FOLDER, 'job.json'), 'utf8')) as {

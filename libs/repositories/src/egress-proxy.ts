@@ -18,7 +18,7 @@ import { guarded } from '@keelson/errors';
 import { RepositoryFailure } from './repository-failure.ts';
 
 export interface EgressProxy extends AsyncDisposable {
-  /** With the credentials that it asks for; that of a socket has none. */
+  /** The address with the credentials that the proxy asks for; a proxy on a socket asks for none. */
   readonly url: string;
   /** Why it refused or ended a connection, undefined when it did not. */
   readonly refusal: RepositoryFailure | undefined;

@@ -43,7 +43,7 @@ import {
 
 const run = promisify(execFile);
 const INSIDE = fileURLToPath(new URL('./testdata/inside.ts', import.meta.url));
-/** As the built-in runner: users of its own where it is root. */
+/** A user of its own where this process is root, like that of the built-in runner. */
 const USER = process.getuid?.() === 0 ? { uid: 210_000_001, gid: 210_000_001 } : {};
 
 const openFolder = async () => {

@@ -15,7 +15,7 @@ export const requireSandbox = async (owner: Owner): Promise<void> => {
 export interface ExaminedRunner {
   /** Folder of the files of runs, from which the users of runs may follow. */
   readonly folder: string;
-  /** As set; undefined if it is not. */
+  /** The value of the setting; undefined if it is not set. */
   readonly firstUserId: number | undefined;
 }
 

@@ -9,7 +9,7 @@ export interface RunnerFinding {
   readonly text: string;
 }
 
-/** As they are written in the environment; undefined if they are not set. */
+/** The values in the environment; undefined if they are not set. */
 export interface RunnerSettings {
   readonly runner: string | undefined;
   readonly folder: string | undefined;

@@ -17,7 +17,7 @@ const BUILDER = fileURLToPath(new URL('./build-bundle.ts', import.meta.url));
 const REPOSITORY = fileURLToPath(new URL('../../../../', import.meta.url));
 const CACHE = join(REPOSITORY, 'node_modules/.cache');
 
-/** In one process at a time; it reuses a bundle of the same sources. @returns folder */
+/** Builds the bundle in one process at a time, or finds that of the same sources. @returns its folder */
 const buildBundle = async (): Promise<string> => {
   await mkdir(CACHE, { recursive: true });
   const flock = await findBinary('flock', 'util-linux');

@@ -21,7 +21,7 @@ const key = (
   isReached: ({ secrets }, { said, log }) => `${said}${log}`.includes(secrets.keyDigest),
 });
 
-/** As what git or its helpers start during the download of modules. */
+/** The program acts as one that git or its helpers start during the download of modules. */
 const DIGEST_ENVIRONMENT = `env | tr " '\\"=" '\\n' | grep -a ^/ | while read -r f; do digest_keys "$f"; done`;
 
 const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';

@@ -38,7 +38,7 @@ export class CertificateMaker {
         maxThreads: MAX_THREADS,
         jobsPerMessage: 8,
         messagesAtATime: 8,
-        // Those of one mount leave places for others, even if each generates a large key.
+        // The messages of one mount leave places for other mounts, even if each of them generates a large key.
         messagesOfOwner: 4,
       },
       logger,

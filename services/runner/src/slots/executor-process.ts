@@ -73,7 +73,7 @@ export interface ExecutorProcess {
 
 const explain = (code: number | null, signal: NodeJS.Signals | null): string => {
   if (code === null) return `signal ${signal}`;
-  // As programs say that start another one, such as bubblewrap.
+  // Programs that start another one, such as bubblewrap, report its signal in this way.
   const name = Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0];
   return name === undefined ? `code ${code}` : `signal ${name}`;
 };
