@@ -8,6 +8,7 @@
  *                          failed    a test that failed and did not pass when it was repeated, or a file as a whole
  *                        The latter two are followed by the first error with its causes and places, and the last
  *                        lines that the servers of the test have logged.
+ *   names RUN [REPEAT]   the same without those left out for a known reason, each with the first line of its error
  *   times RUN            the CPU seconds of tests by folder and layer, and of the twenty files that used most, each with
  *                        the seconds from its beginning to its end
  *   counts RUN [REPEAT]  tests that passed, failed and were left out for a known reason
@@ -86,7 +87,8 @@ if (wanted === 'times') {
     console.log(`${column(cpu)} CPU ${column(seconds)}  ${name}`);
 }
 
-if (wanted === 'lists') {
+if (wanted === 'lists' || wanted === 'names') {
+  const maxErrorLines = wanted === 'lists' ? MAX_ERROR_LINES : 1;
   const list = (heading, text, error, childLogs = []) => {
     console.log(`${heading.padEnd(9)} ${text}`);
     const print = (lines, indent) => {
@@ -94,14 +96,15 @@ if (wanted === 'lists') {
         console.log(`${' '.repeat(indent)}${line.slice(0, MAX_LINE_LENGTH)}`);
     };
     if (error !== '')
-      print(stripVTControlCharacters(error).split('\n').slice(0, MAX_ERROR_LINES), 10);
-    for (const { child, lines } of childLogs) {
+      print(stripVTControlCharacters(error).split('\n').slice(0, maxErrorLines), 10);
+    for (const { child, lines } of wanted === 'lists' ? childLogs : []) {
       print([`the log of ${child}`], 10);
       print(lines, 12);
     }
   };
   for (const { file, test, reason = 'NO REASON' } of skipped)
-    list('skipped', `${nameOf(file)}: ${test.fullName} (${reason})`, '');
+    if (wanted === 'lists' || reason === 'NO REASON')
+      list('skipped', `${nameOf(file)}: ${test.fullName} (${reason})`, '');
 
   const unstable = [];
   const failed = [];

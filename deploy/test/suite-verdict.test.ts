@@ -92,6 +92,23 @@ test('a test that is skipped without a reason has failed', () => {
   ]);
 });
 
+test('the names of what failed come with the first line of the error alone', () => {
+  const run: Run = {
+    ...UNSTABLE,
+    'c.test.ts': { failed: 'no such module\nin c', tests: {} },
+    'd.test.ts': { tests: { seven: 'skipped' } },
+  };
+  expect(judge('names', run, REPEATED)).toEqual([
+    'skipped   d.test.ts: seven (NO REASON)',
+    'unstable  b.test.ts: three',
+    '          Error: not three',
+    'failed    b.test.ts: five',
+    '          Error: not five',
+    'failed    c.test.ts, as a whole',
+    '          no such module',
+  ]);
+});
+
 test('a file whose preparation failed counts once, not with each test that it skipped', () => {
   const run: Run = { ...GOOD, 'e.test.ts': { failed: '', tests: { nine: 'skipped' } } };
   expect(judge('counts', run)).toEqual(['2 1 0']);
