@@ -17,6 +17,7 @@ export const allowedImports: AllowedImports = {
     'bus edge objects',
     'jsonapi outbound replication secrets-api',
     'cluster-member repositories',
+    'engine',
     'sandbox',
     'agent',
   ],

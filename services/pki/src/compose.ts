@@ -10,6 +10,13 @@ import {
   type ReplicationParts,
 } from '@keelson/cluster-member';
 import { createEdgeService, type EdgeService, type Route } from '@keelson/edge';
+import {
+  followMounts,
+  MountCleaning,
+  type MountFollower,
+  type MountScope,
+  type ThisCluster,
+} from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import { type LeaseStore, Wakeup } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
@@ -34,7 +41,6 @@ import { authorityUrlRoutes } from './authority-urls/authority-url-routes.ts';
 import { certificateListRoutes } from './certificates/certificate-list-routes.ts';
 import { certificateRoutes } from './certificates/certificate-routes.ts';
 import { clusterListRoutes } from './clusters/cluster-list-routes.ts';
-import type { ThisCluster } from './clusters/cluster-records.ts';
 import { keyBanRoutes } from './clusters/key-ban-routes.ts';
 import { applyOutbox } from './clusters/outbox-contents.ts';
 import { acceptingOutboxes, forwardOutbox } from './clusters/outbox-forwarding.ts';
@@ -68,8 +74,6 @@ import { type IssuingRouteParts, issuingRoutes } from './issuing/issuing-routes.
 import { createCompromisedKeys } from './keys/compromised-keys.ts';
 import { keyRoutes } from './keys/key-routes.ts';
 import { createPkiCounters, type PkiCounters } from './metrics/counters.ts';
-import { MountCleaning } from './mounts/mount-cleaning.ts';
-import type { MountScope } from './mounts/mount-records.ts';
 import { createOcspResponder, type OcspResponder } from './ocsp/ocsp-operations.ts';
 import { ocspRoutes } from './ocsp/ocsp-routes.ts';
 import type { RevocationParts } from './revocation/revocation-operations.ts';
@@ -82,7 +86,6 @@ import { isUnauthenticated, PKI_ENGINE } from './special-paths.ts';
 import { tidyRoutes } from './tidy/tidy-routes.ts';
 import { createTidyRunner, type TidyRunner } from './tidy/tidy-runner.ts';
 import { runAutoTidy } from './workers/auto-tidy.ts';
-import { followCluster } from './workers/cluster-state.ts';
 import { runCrlUpkeep } from './workers/crl-upkeep.ts';
 
 export { PKI_PROJECTIONS } from './certificates/certificate-projections.ts';
@@ -230,7 +233,7 @@ const startPkiWorkers = ({
   mounts,
 }: {
   readonly shared: SharedParts & Pick<PkiParts, 'leases'>;
-  readonly follower: Parameters<typeof followCluster>[0];
+  readonly follower: MountFollower;
   readonly member: ReplicationMember;
   readonly tidy: TidyRunner;
   readonly acme: AcmeService;
@@ -240,7 +243,7 @@ const startPkiWorkers = ({
   const isInSet = () => member.roleOf('performance') !== undefined;
   const upkeep = { ...shared, isInSet, wakeup: upkeepWakeup, mounts };
   const work = {
-    'cluster state': (signal: AbortSignal) => followCluster(follower, signal),
+    'cluster state': (signal: AbortSignal) => followMounts(follower, signal),
     'crl upkeep': (signal: AbortSignal) => runCrlUpkeep(upkeep, signal),
     'auto tidy': (signal: AbortSignal) => runAutoTidy({ ...shared, tidy, mounts }, signal),
     ...acme.workers,
@@ -322,7 +325,8 @@ export const composePki = (parts: PkiParts): PkiService => {
     cleaning: new MountCleaning(store),
     instanceId: randomUUID(),
     version: VERSION,
-    engine: PKI_ENGINE,
+    service: 'pki',
+    engines: [PKI_ENGINE],
     onSealed: () => {
       authorities.clear();
       responder.clear();

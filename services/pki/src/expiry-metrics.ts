@@ -1,12 +1,13 @@
 /** Gauges of what expires: certificates, issuers, revocation lists. */
+
 import type { Clock } from '@keelson/clock';
+import { type MountScope } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import { type MetricsRegistry, registerSampled } from '@keelson/metrics';
 import type { Barrier, Store } from '@keelson/storage';
 import { countExpiring } from './certificates/expiring-certificates.ts';
 import { crlRecords } from './crl/crl-records.ts';
 import type { Authorities } from './issuers/issuer-records.ts';
-import type { MountScope } from './mounts/mount-records.ts';
 
 export interface ExpiryParts {
   readonly store: Store;

@@ -1,11 +1,11 @@
 /** Nothing remains of a mount that was removed, whatever it had. */
+import { OF_MOUNT } from '@keelson/engine';
 import { declaredRecords } from '@keelson/storage';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import {
   type CertificateTables,
   PKI_PROJECTIONS,
 } from '../src/certificates/certificate-projections.ts';
-import { OF_MOUNT } from '../src/mounts/mount-records.ts';
 import { openAcme } from './open-acme.ts';
 import { aMount } from './open-pki.ts';
 

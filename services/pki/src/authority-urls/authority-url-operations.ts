@@ -1,7 +1,7 @@
+import { type MountScope } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import type { Store } from '@keelson/storage';
 import { settingsBefore } from '../mounts/damaged-settings.ts';
-import type { MountScope } from '../mounts/mount-records.ts';
 import {
   loadClusterAddress,
   loadUrls,

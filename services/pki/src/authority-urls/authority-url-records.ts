@@ -1,5 +1,5 @@
+import { localSetting, type MountScope, sharedSetting } from '@keelson/engine';
 import { type Reads, type Transaction } from '@keelson/storage';
-import { localSetting, type MountScope, sharedSetting } from '../mounts/mount-records.ts';
 import {
   type AuthorityUrls,
   authorityUrlsShape,

@@ -1,7 +1,7 @@
 import type { Route } from '@keelson/edge';
+import { requireMount } from '@keelson/engine';
 import { field, propertiesOf, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
-import { requireMount } from '../mounts/request-mount.ts';
 import { clusterDocument, urlsDocument } from './authority-url-document.ts';
 import { updateClusterAddress, updateUrls } from './authority-url-operations.ts';
 import { loadClusterAddress, loadUrls } from './authority-url-records.ts';

@@ -1,11 +1,11 @@
 /** Lists of certificates and of their metadata (reference §4.12, §4.13, §5.2). */
+
 import type { Route } from '@keelson/edge';
+import { PAGE_FIELDS, requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import { field, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
 import { encodePem, parseSerialText, toSerialHex, toSerialKey } from '@keelson/x509';
-import { PAGE_FIELDS } from '../mounts/list-page.ts';
-import { requireMount } from '../mounts/request-mount.ts';
 import { formatTime } from '../validity/domain/lifetime.ts';
 import { certificateSummary } from './certificate-document.ts';
 import { certificatesPrefix, findCertificate, metadataRecords } from './certificate-records.ts';

@@ -1,8 +1,9 @@
 /** Certificates stored by the cluster that issued them. Keys are serial numbers in hyphenated hexadecimal. */
 
+import { localRecords, type MountScope } from '@keelson/engine';
 import { type Reads, type Transaction } from '@keelson/storage';
 import { Type } from 'typebox';
-import { localRecords, type MountScope, mountBytes } from '../mounts/mount-records.ts';
+import { mountBytes } from '../mounts/mount-records.ts';
 
 /** Certificates are stored as their DER and nothing else: one lean record for each. */
 export const certificates = mountBytes('certs', 'local');

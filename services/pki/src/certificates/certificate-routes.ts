@@ -1,10 +1,10 @@
 /** Fetching stored certificates, without a token (reference §5.6). */
+
 import type { Route } from '@keelson/edge';
+import { type MountScope, requireMount } from '@keelson/engine';
 import { type DescribedAnswer, field, type Result, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
 import { encodePem, parseSerialText, toSerialKey } from '@keelson/x509';
-import type { MountScope } from '../mounts/mount-records.ts';
-import { requireMount } from '../mounts/request-mount.ts';
 import { formatTime } from '../validity/domain/lifetime.ts';
 import { findCertificate } from './certificate-records.ts';
 import { CERTIFICATE_TYPE, CHAIN_TYPE, rawAnswer, STORED_CERTIFICATE } from './raw-answer.ts';

@@ -1,4 +1,5 @@
 /** Certificates in order of their expiry. */
+import { type MountScope } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import type { Store } from '@keelson/storage';
 import {
@@ -7,7 +8,6 @@ import {
   parseSerialText,
   toSerialKey,
 } from '@keelson/x509';
-import type { MountScope } from '../mounts/mount-records.ts';
 import type { CertificateTables } from './certificate-projections.ts';
 import { findCertificate } from './certificate-records.ts';
 

@@ -1,6 +1,6 @@
 /** How many certificates expire soon, for metrics. */
+import { type MountScope } from '@keelson/engine';
 import type { Store } from '@keelson/storage';
-import type { MountScope } from '../mounts/mount-records.ts';
 import type { CertificateTables } from './certificate-projections.ts';
 
 /** Bounds the work of a reading: a range of this size takes about 10 ms. */

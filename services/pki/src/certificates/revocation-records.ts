@@ -1,9 +1,9 @@
 /** Revocations stored by a cluster. Keys are serial numbers in hyphenated hexadecimal. */
 
+import { localRecords, type MountScope, OF_MOUNT, sharedRecords } from '@keelson/engine';
 import { collection, type RecordCollection } from '@keelson/storage';
 import type { Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
-import { localRecords, type MountScope, OF_MOUNT, sharedRecords } from '../mounts/mount-records.ts';
 import { revokerShape } from './domain/revoker.ts';
 
 export const revocationShape = Type.Object({

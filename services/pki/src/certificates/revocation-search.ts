@@ -1,8 +1,8 @@
 /** Revocations by issuer, a few milliseconds of work at a time. */
 
+import { type MountScope } from '@keelson/engine';
 import type { Store } from '@keelson/storage';
 import { REVOCATION_REASON } from '@keelson/x509';
-import type { MountScope } from '../mounts/mount-records.ts';
 import type { CertificateTables } from './certificate-projections.ts';
 import { type RevocationScope } from './revocation-records.ts';
 

@@ -1,9 +1,10 @@
 /** Lists of serial numbers, of which there may be very many: read page by page, other work in between. */
+
 import { setImmediate } from 'node:timers/promises';
+import { type PageChoice } from '@keelson/engine';
 import { type Answer, listedKeys } from '@keelson/secrets-api';
 import type { ListOptions } from '@keelson/storage';
 import { parseSerialText, toSerialKey } from '@keelson/x509';
-import type { PageChoice } from '../mounts/list-page.ts';
 
 /** A page takes a few milliseconds. */
 const PAGE_SIZE = 1000;

@@ -1,16 +1,11 @@
 /** Announces the revocations of this cluster to the others. */
 
 import type { Clock } from '@keelson/clock';
+import type { MountScope, ThisCluster } from '@keelson/engine';
 import type { Store } from '@keelson/storage';
 import { revocationRecords } from '../certificates/revocation-records.ts';
 import { loadCrlConfig } from '../crl-config/crl-config-records.ts';
-import type { MountScope } from '../mounts/mount-records.ts';
-import {
-  ANNOUNCED,
-  announcedRecords,
-  announceRevocation,
-  type ThisCluster,
-} from './cluster-records.ts';
+import { ANNOUNCED, announcedRecords, announceRevocation } from './cluster-records.ts';
 
 export interface AnnouncingParts {
   readonly store: Store;

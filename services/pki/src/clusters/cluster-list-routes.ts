@@ -1,13 +1,12 @@
 /** Lists of revocations in all clusters (reference §5.2). */
+
 import type { Route } from '@keelson/edge';
+import { type MountScope, PAGE_FIELDS, requireMount } from '@keelson/engine';
 import { secretsRoutes } from '@keelson/secrets-api';
 import type { ListOptions, Store } from '@keelson/storage';
 import { parseSerialText, toSerialKey } from '@keelson/x509';
 import { listSerials } from '../certificates/serial-pages.ts';
 import { loadCrlConfig } from '../crl-config/crl-config-records.ts';
-import { PAGE_FIELDS } from '../mounts/list-page.ts';
-import type { MountScope } from '../mounts/mount-records.ts';
-import { requireMount } from '../mounts/request-mount.ts';
 import {
   clusterRevocationRecords,
   clusterRevocationsOf,

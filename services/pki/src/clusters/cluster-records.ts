@@ -3,6 +3,7 @@
  * replicated scope, so that replication delivers them to the others.
  */
 
+import { localRecords, type MountScope, sharedRecords, type ThisCluster } from '@keelson/engine';
 import type { Reads, RecordCollection, Transaction } from '@keelson/storage';
 import type { Shaped } from '@keelson/storage/shape';
 import { REVOCATION_REASON } from '@keelson/x509';
@@ -15,7 +16,6 @@ import {
   revocationRecords,
 } from '../certificates/revocation-records.ts';
 import { loadCrlConfig } from '../crl-config/crl-config-records.ts';
-import { localRecords, type MountScope, sharedRecords } from '../mounts/mount-records.ts';
 import { putForAll } from './outbox.ts';
 
 /** Revocations of all clusters: `<serial>/<id of the cluster>`. */
@@ -35,13 +35,6 @@ export const announcedShape = Type.Object({
 
 export const announcedRecords = localRecords('unified', { version: 1, shape: announcedShape });
 export const ANNOUNCED = 'announced';
-
-/** This cluster among those of the mount. */
-export interface ThisCluster {
-  readonly id: string;
-  /** Whether another cluster is the primary, which writes replicated records. */
-  readonly isSecondary: boolean;
-}
 
 /** A certificate to be revoked by the cluster that issued it. */
 export const revocationRequestShape = Type.Object({

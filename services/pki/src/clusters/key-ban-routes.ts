@@ -1,9 +1,9 @@
 /** Banned keys over HTTP: what is banned, and lifting a ban. */
+
 import type { Route } from '@keelson/edge';
+import { PAGE_FIELDS, pageOf, requireMount } from '@keelson/engine';
 import { field, secretsRoutes } from '@keelson/secrets-api';
 import { listBans } from '../keys/compromised-keys.ts';
-import { PAGE_FIELDS, pageOf } from '../mounts/list-page.ts';
-import { requireMount } from '../mounts/request-mount.ts';
 import { MAX_TEXT_LENGTH } from '../mounts/text-fields.ts';
 import { formatTime } from '../validity/domain/lifetime.ts';
 import type { AnnouncingParts } from './announcing-operations.ts';

@@ -1,4 +1,6 @@
 /** Bans of compromised keys: made in one cluster, they hold in all clusters of the mount. */
+
+import type { MountScope, ThisCluster } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import type { Transaction } from '@keelson/storage';
 import {
@@ -9,9 +11,7 @@ import {
   liftedBanRecords,
   ownBanRecords,
 } from '../keys/compromised-keys.ts';
-import type { MountScope } from '../mounts/mount-records.ts';
 import type { AnnouncingParts } from './announcing-operations.ts';
-import type { ThisCluster } from './cluster-records.ts';
 import { putForAll } from './outbox.ts';
 
 /**

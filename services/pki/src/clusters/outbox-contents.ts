@@ -1,9 +1,9 @@
 /** Reads what an outbox holds, and copies it to the replicated scope. */
+import { type MountScope } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import type { Reads, RecordCollection, RecordDecoder, Store, Transaction } from '@keelson/storage';
 import { pendingRecords } from '../certificates/revocation-records.ts';
 import { clusterBanRecords, liftedBanRecords } from '../keys/compromised-keys.ts';
-import type { MountScope } from '../mounts/mount-records.ts';
 import {
   clusterRevocationRecords,
   confirmationRecords,

@@ -2,12 +2,13 @@
  * Sends the outbox of a secondary to the primary: as a request from service to service, with a method
  * that no gateway and no route knows.
  */
+
 import type { ReplicationMember } from '@keelson/cluster-member';
 import { type EdgeService, edgeResponse } from '@keelson/edge';
+import { type MountScope } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import { Dialect, type Mount, RequestStart, ResponseStart } from '@keelson/proto/edge/v1/edge';
 import type { Store } from '@keelson/storage';
-import type { MountScope } from '../mounts/mount-records.ts';
 import { readOutbox, writeForAll } from './outbox-contents.ts';
 
 const METHOD = 'ANNOUNCE';

@@ -2,8 +2,9 @@
  * Records of this cluster for the replicated scope, which only the primary writes. A record is committed
  * together with the change it announces, at its path in that scope, and stays until it has been copied there.
  */
+import { type MountScope } from '@keelson/engine';
 import type { RecordCollection, Transaction } from '@keelson/storage';
-import { type MountScope, mountBytes } from '../mounts/mount-records.ts';
+import { mountBytes } from '../mounts/mount-records.ts';
 
 export const SHARED = 'shared/';
 

@@ -1,7 +1,7 @@
 /** Requests between clusters to revoke certificates, and their confirmations. */
+import { type MountScope } from '@keelson/engine';
 import { REVOCATION_REASON, type RevocationReason } from '@keelson/x509';
 import type { Revoker } from '../certificates/domain/revoker.ts';
-import type { MountScope } from '../mounts/mount-records.ts';
 import type { AnnouncingParts } from './announcing-operations.ts';
 import { confirmationRecords, type RevocationRequest, requestRecords } from './cluster-records.ts';
 import { putForAll } from './outbox.ts';

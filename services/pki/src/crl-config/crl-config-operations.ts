@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { type MountScope } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import type { Store } from '@keelson/storage';
 import { settingsBefore } from '../mounts/damaged-settings.ts';
-import type { MountScope } from '../mounts/mount-records.ts';
 import { loadCrlConfig, writeCrlConfig } from './crl-config-records.ts';
 import { type CrlConfig, changesLists, DEFAULT_CRL_CONFIG } from './domain/crl-config.ts';
 import type { ListRebuilding } from './list-rebuilding.ts';

@@ -1,5 +1,5 @@
+import { type MountScope, sharedSetting } from '@keelson/engine';
 import { type Reads, type Transaction } from '@keelson/storage';
-import { type MountScope, sharedSetting } from '../mounts/mount-records.ts';
 import { type CrlConfig, crlConfigShape, DEFAULT_CRL_CONFIG } from './domain/crl-config.ts';
 
 const configRecord = sharedSetting('crl', { version: 1, shape: crlConfigShape });

@@ -1,8 +1,8 @@
 import type { Route } from '@keelson/edge';
+import { requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import { field, parseDurationSeconds, propertiesOf, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
-import { requireMount } from '../mounts/request-mount.ts';
 import { crlConfigDocument } from './crl-config-document.ts';
 import { updateCrlConfig } from './crl-config-operations.ts';
 import { loadCrlConfig } from './crl-config-records.ts';

@@ -1,4 +1,4 @@
-import type { MountScope } from '../mounts/mount-records.ts';
+import { type MountScope } from '@keelson/engine';
 
 /** Rebuilds the lists after a change of issuers, settings or revocations; implemented by `crl/build`. */
 export interface ListRebuilding {

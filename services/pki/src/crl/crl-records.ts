@@ -3,16 +3,12 @@
  * record for each group of issuers names the lists that are current.
  */
 
+import { localRecords, type MountScope, sharedRecords } from '@keelson/engine';
 import { type Fence, type Reads, type RecordCollection, type Store } from '@keelson/storage';
 import type { Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
 import type { RevocationScope } from '../certificates/revocation-records.ts';
-import {
-  localRecords,
-  type MountScope,
-  mountBytes,
-  sharedRecords,
-} from '../mounts/mount-records.ts';
+import { mountBytes } from '../mounts/mount-records.ts';
 
 export const storedCrlShape = Type.Object({
   number: Type.Number(),

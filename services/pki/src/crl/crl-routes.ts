@@ -1,10 +1,9 @@
 import type { Clock } from '@keelson/clock';
 import type { Route } from '@keelson/edge';
+import { type MountScope, requireMount } from '@keelson/engine';
 import { secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
 import type { Authorities } from '../issuers/issuer-records.ts';
-import type { MountScope } from '../mounts/mount-records.ts';
-import { requireMount } from '../mounts/request-mount.ts';
 import type { CrlBuilder } from './build/crl-builder.ts';
 import { crlFetchRoutes } from './serve/crl-fetch-routes.ts';
 import { crlSigningRoutes } from './sign/crl-signing-routes.ts';

@@ -1,5 +1,6 @@
 /** The TLS client certificate that the gateway verified, and whether it allows enrolment (RFC 7030 §3.3.2). */
 
+import { type MountScope } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import type { RequestHead } from '@keelson/proto/edge/v1/edge';
 import type { Reads } from '@keelson/storage';
@@ -16,7 +17,6 @@ import {
 import { revocationRecords } from '../certificates/revocation-records.ts';
 import { findClusterRevocation } from '../clusters/cluster-records.ts';
 import type { Authority, IssuerInUse } from '../issuers/domain/authority.ts';
-import type { MountScope } from '../mounts/mount-records.ts';
 import type { CertificateAuthenticator } from './domain/est-config.ts';
 
 /** RFC 9440 §2.1. Only the gateway sets it, and removes one that a client sends. */

@@ -1,9 +1,9 @@
+import { type MountScope } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import { deriveView, type Store } from '@keelson/storage';
 import type { Authority } from '../issuers/domain/authority.ts';
 import { loadAuthority } from '../issuers/issuer-records.ts';
 import { settingsBefore } from '../mounts/damaged-settings.ts';
-import { type MountScope } from '../mounts/mount-records.ts';
 import { requireRole } from '../roles/role-operations.ts';
 import { checkEstConfig, type EstConfig, NO_EST, pathPoliciesOf } from './domain/est-config.ts';
 import {

@@ -1,6 +1,6 @@
 /** EST settings of all mounts, below one prefix: labels are searched over all of them. */
+import { type MountScope, OF_MOUNT } from '@keelson/engine';
 import { collections, type Reads, type RecordCollection, type Transaction } from '@keelson/storage';
-import { type MountScope, OF_MOUNT } from '../mounts/mount-records.ts';
 import { type EstConfig, estConfigShape, NO_EST } from './domain/est-config.ts';
 
 const places = collections('est', {

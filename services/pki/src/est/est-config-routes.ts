@@ -1,5 +1,6 @@
 import type { Clock } from '@keelson/clock';
 import type { Route } from '@keelson/edge';
+import { requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import {
   field,
@@ -9,7 +10,6 @@ import {
   secretsRoutes,
 } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
-import { requireMount } from '../mounts/request-mount.ts';
 import { AUDIT_FIELDS, type AuditField, type EstConfig } from './domain/est-config.ts';
 import { updateEstConfig } from './est-config-operations.ts';
 import { loadEstConfig } from './est-config-records.ts';

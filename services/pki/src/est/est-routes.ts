@@ -3,6 +3,7 @@
  * for theirs, with a token that has access. `est/by-certificate/…` is for clients of /.well-known/est
  * with a certificate and no token: they choose a label, never a policy.
  */
+
 import {
   allowHeader,
   type EdgeResponse,
@@ -10,10 +11,10 @@ import {
   type Route,
   type RouteExchange,
 } from '@keelson/edge';
+import { requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import type { ParsedCertificate } from '@keelson/x509';
 import type { IssuingParts } from '../issuing/signing-operations.ts';
-import { requireMount } from '../mounts/request-mount.ts';
 import { auditedRequest } from './audited-request.ts';
 import { clientCertificateOf } from './client-certificate.ts';
 import { readEnrolmentBody } from './domain/enrolment-request.ts';

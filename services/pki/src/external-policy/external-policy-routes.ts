@@ -1,6 +1,7 @@
 /** `external-policy/…` and `issuer/:issuer_ref/external-policy/…`, each with and without a policy's name. */
 
 import type { Route } from '@keelson/edge';
+import { requireMount, requireName } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import { dialectRules, field, type OperationContext, secretsRoutes } from '@keelson/secrets-api';
 import { decodePem, toKeyAlgorithm } from '@keelson/x509';
@@ -11,8 +12,6 @@ import { CSR_FIELD, fieldsOfPath } from '../issuing/issuing-parameters.ts';
 import { type IssuingRouteParts, registerLease } from '../issuing/issuing-routes.ts';
 import type { IssuedCertificate } from '../issuing/signing-operations.ts';
 import { requirePrivateKeyFormat } from '../keys/private-key-text.ts';
-import { requireName } from '../mounts/reference-name.ts';
-import { requireMount } from '../mounts/request-mount.ts';
 import { textField } from '../mounts/text-fields.ts';
 import {
   issueUnderPolicy,

@@ -1,7 +1,8 @@
 /** Calls to the policy services of all mounts, and their health as this replica observes it. */
+
 import type { Clock } from '@keelson/clock';
+import { type MountScope } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
-import type { MountScope } from '../mounts/mount-records.ts';
 import { type PolicyService, trustOf } from './domain/policy-service.ts';
 import { askPolicyService } from './policy-connection.ts';
 

@@ -1,6 +1,6 @@
+import { type MountScope } from '@keelson/engine';
 import type { Store } from '@keelson/storage';
 import { settingsBefore } from '../mounts/damaged-settings.ts';
-import type { MountScope } from '../mounts/mount-records.ts';
 import {
   checkPolicyService,
   NO_POLICY_SERVICE,

@@ -1,5 +1,5 @@
+import { type MountScope, sharedSetting } from '@keelson/engine';
 import { type Reads, type Transaction } from '@keelson/storage';
-import { type MountScope, sharedSetting } from '../mounts/mount-records.ts';
 import {
   NO_POLICY_SERVICE,
   type PolicyService,

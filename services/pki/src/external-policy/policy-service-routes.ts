@@ -1,9 +1,8 @@
 import type { Clock } from '@keelson/clock';
 import type { Route } from '@keelson/edge';
+import { type MountScope, requireMount } from '@keelson/engine';
 import { field, type JsonObject, propertiesOf, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
-import type { MountScope } from '../mounts/mount-records.ts';
-import { requireMount } from '../mounts/request-mount.ts';
 import { type PolicyService, withoutPrivateKey } from './domain/policy-service.ts';
 import type { PolicyCalls } from './policy-calls.ts';
 import { updatePolicyService } from './policy-service-operations.ts';

@@ -1,5 +1,5 @@
+import { type MountScope, sharedPrefix } from '@keelson/engine';
 import { deriveView, type Store } from '@keelson/storage';
-import { type MountScope, sharedPrefix } from '../mounts/mount-records.ts';
 import { roleRecords } from '../roles/role-records.ts';
 import { loadPolicyService, policyServicePath } from './policy-service-records.ts';
 

@@ -1,5 +1,5 @@
+import { type MountScope } from '@keelson/engine';
 import type { Transaction } from '@keelson/storage';
-import type { MountScope } from '../mounts/mount-records.ts';
 import { type Arrivals, nextDefaults } from './domain/defaults.ts';
 import { loadDefaults, writeDefaults } from './issuer-records.ts';
 

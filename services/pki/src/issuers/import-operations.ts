@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
+import { type MountScope } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import type { Store, Transaction } from '@keelson/storage';
 import {
@@ -15,7 +16,6 @@ import { refuseCompromisedKey } from '../keys/compromised-keys.ts';
 import { type Key } from '../keys/domain/mount-keys.ts';
 import { storeKey, toKey } from '../keys/key-operations.ts';
 import { adoptDefaultKey } from '../keys/key-records.ts';
-import type { MountScope } from '../mounts/mount-records.ts';
 import { adoptAsDefault } from './default-adoption.ts';
 import type { ImportBundle } from './domain/import-bundle.ts';
 import { type Issuer, newIssuer } from './domain/issuer.ts';

@@ -1,12 +1,13 @@
 /** Imports of certificates and keys, on the paths of reference §2.5. */
+
 import type { Route } from '@keelson/edge';
+import { requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import { field, type JsonObject, secretsRoutes } from '@keelson/secrets-api';
 import { keyDocument } from '../keys/key-document.ts';
 import { KEY_NAME_FIELD } from '../keys/key-parameters.ts';
 import { loadKeyRing } from '../keys/key-records.ts';
 import { checkGivenName } from '../mounts/reference-name.ts';
-import { requireMount } from '../mounts/request-mount.ts';
 import { checkPemLength, parseImportBundle } from './domain/import-bundle.ts';
 import { type Imported, type ImportParts, importBundle, importKey } from './import-operations.ts';
 

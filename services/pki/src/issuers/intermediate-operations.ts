@@ -1,11 +1,11 @@
 /** Generates the key and the CSR of an intermediate; its certificate is imported later. */
 
+import { type MountScope } from '@keelson/engine';
 import type { Store } from '@keelson/storage';
 import { createCsr } from '@keelson/x509';
 import { type Key } from '../keys/domain/mount-keys.ts';
 import { chooseKey, type KeyChoice, storeKey } from '../keys/key-operations.ts';
 import { adoptDefaultKey, loadKeyRing } from '../keys/key-records.ts';
-import type { MountScope } from '../mounts/mount-records.ts';
 import { buildCaCsr, type CaCsrRequest } from './domain/ca-csr.ts';
 import type { Authorities } from './issuer-records.ts';
 

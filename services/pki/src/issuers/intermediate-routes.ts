@@ -1,4 +1,5 @@
 import type { Route } from '@keelson/edge';
+import { requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import type { Dialect } from '@keelson/proto/edge/v1/edge';
 import { dialectRules, field, secretsRoutes } from '@keelson/secrets-api';
@@ -7,7 +8,6 @@ import { requireKeyUsages } from '../certificates/domain/usage-names.ts';
 import { requireRequestFormat } from '../certificates/packaging.ts';
 import { KEY_FIELDS, keyWarnings, toKeyChoice } from '../keys/key-parameters.ts';
 import { privateKeyText, requirePrivateKeyFormat } from '../keys/private-key-text.ts';
-import { requireMount } from '../mounts/request-mount.ts';
 import { MAX_LIST_LENGTH, MAX_TEXT_LENGTH, timeField } from '../mounts/text-fields.ts';
 import {
   LIMIT_FIELDS,

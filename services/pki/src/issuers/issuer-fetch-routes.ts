@@ -1,6 +1,8 @@
 /** Fetching certificates of issuers, without a token (reference §5.6). */
+
 import type { Clock } from '@keelson/clock';
 import type { Route } from '@keelson/edge';
+import { type MountScope, requireMount } from '@keelson/engine';
 import type { RequestHead } from '@keelson/proto/edge/v1/edge';
 import { type DescribedAnswer, field, type Result, secretsRoutes } from '@keelson/secrets-api';
 import { encodeCertsOnly } from '@keelson/x509';
@@ -13,8 +15,6 @@ import {
   STORED_CERTIFICATE,
   unmodifiedAnswer,
 } from '../certificates/raw-answer.ts';
-import type { MountScope } from '../mounts/mount-records.ts';
-import { requireMount } from '../mounts/request-mount.ts';
 import type { Authority, IssuerInUse } from './domain/authority.ts';
 import type { Authorities } from './issuer-records.ts';
 

@@ -1,4 +1,5 @@
 import type { Clock } from '@keelson/clock';
+import { type MountScope } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import type { Reads, Store, Transaction } from '@keelson/storage';
 import { keyTypeOfScheme } from '@keelson/x509';
@@ -6,7 +7,6 @@ import { checkUrls } from '../authority-urls/domain/authority-urls.ts';
 import type { ListRebuilding } from '../crl-config/list-rebuilding.ts';
 import { keyRecords, writeDefaultKeyId } from '../keys/key-records.ts';
 import { settingsBefore } from '../mounts/damaged-settings.ts';
-import type { MountScope } from '../mounts/mount-records.ts';
 import { checkFreeName, requireNewDefault } from '../mounts/reference-name.ts';
 import type { Authority, IssuerInUse } from './domain/authority.ts';
 import { checkManualChain } from './domain/chain-check.ts';

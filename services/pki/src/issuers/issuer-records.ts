@@ -1,11 +1,4 @@
 import type { Clock } from '@keelson/clock';
-import { deriveView, type Reads, type Store, type Transaction } from '@keelson/storage';
-import { Type } from 'typebox';
-import { loadClusterAddress, loadUrls } from '../authority-urls/authority-url-records.ts';
-import { loadCrlConfig } from '../crl-config/crl-config-records.ts';
-import { DamagedReferences } from '../keys/domain/damaged-references.ts';
-import { keyRecords, loadKeyRing } from '../keys/key-records.ts';
-import { whenUsed } from '../mounts/damaged-settings.ts';
 import {
   localSettingsPrefix,
   type MountScope,
@@ -13,7 +6,14 @@ import {
   sharedRecords,
   sharedSetting,
   sharedSettingsPrefix,
-} from '../mounts/mount-records.ts';
+} from '@keelson/engine';
+import { deriveView, type Reads, type Store, type Transaction } from '@keelson/storage';
+import { Type } from 'typebox';
+import { loadClusterAddress, loadUrls } from '../authority-urls/authority-url-records.ts';
+import { loadCrlConfig } from '../crl-config/crl-config-records.ts';
+import { DamagedReferences } from '../keys/domain/damaged-references.ts';
+import { keyRecords, loadKeyRing } from '../keys/key-records.ts';
+import { whenUsed } from '../mounts/damaged-settings.ts';
 import { Authority, type MountSettings } from './domain/authority.ts';
 import { type Defaults, defaultsShape, NO_DEFAULTS } from './domain/defaults.ts';
 import { issuerShape } from './domain/issuer.ts';

@@ -1,4 +1,5 @@
 import type { Route } from '@keelson/edge';
+import { PAGE_FIELDS, pageOf, requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import {
   type FieldValues,
@@ -9,9 +10,7 @@ import {
   secretsRoutes,
 } from '@keelson/secrets-api';
 import { type AuthorityUrls, hasUrls, NO_URLS } from '../authority-urls/domain/authority-urls.ts';
-import { PAGE_FIELDS, pageOf } from '../mounts/list-page.ts';
 import { checkGivenName } from '../mounts/reference-name.ts';
-import { requireMount } from '../mounts/request-mount.ts';
 import { listField, MAX_LIST_LENGTH, MAX_TEXT_LENGTH } from '../mounts/text-fields.ts';
 import { LEAF_NOT_AFTER_BEHAVIORS } from '../validity/domain/lifetime.ts';
 import { CHAIN_CHECKS, ISSUER_USAGES, type Issuer, requireOneOf } from './domain/issuer.ts';

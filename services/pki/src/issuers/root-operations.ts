@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
+import { type MountScope } from '@keelson/engine';
 import type { Store } from '@keelson/storage';
 import { randomSerialNumber, toSerialKey } from '@keelson/x509';
 import {
@@ -16,7 +17,6 @@ import { type Key } from '../keys/domain/mount-keys.ts';
 import { chooseKey, type KeyChoice, storeKey } from '../keys/key-operations.ts';
 import { adoptDefaultKey } from '../keys/key-records.ts';
 import { signLinted } from '../lints/lints.ts';
-import type { MountScope } from '../mounts/mount-records.ts';
 import { checkFreeName } from '../mounts/reference-name.ts';
 import { adoptAsDefault } from './default-adoption.ts';
 import type { Authority, IssuerInUse } from './domain/authority.ts';

@@ -1,4 +1,5 @@
 import type { Route } from '@keelson/edge';
+import { requireMount } from '@keelson/engine';
 import { dialectRules, field, secretsRoutes } from '@keelson/secrets-api';
 import { toSerialHex } from '@keelson/x509';
 import {
@@ -10,7 +11,6 @@ import {
 import { KEY_FIELDS, keyWarnings, toKeyChoice } from '../keys/key-parameters.ts';
 import { privateKeyText, requirePrivateKeyFormat } from '../keys/private-key-text.ts';
 import { checkGivenName } from '../mounts/reference-name.ts';
-import { requireMount } from '../mounts/request-mount.ts';
 import { textField, timeField } from '../mounts/text-fields.ts';
 import { decideLifetime, NO_RULES } from '../validity/domain/lifetime.ts';
 import {

@@ -1,5 +1,6 @@
 /** Signing other authorities, for trusted operators (reference §4.8, §4.10). */
 
+import { type MountScope } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import {
   ATTRIBUTE,
@@ -21,7 +22,6 @@ import {
 } from '../issuers/domain/ca-certificate.ts';
 import { describePublicKey } from '../issuers/domain/public-key.ts';
 import { checkKeySize } from '../keys/domain/key-size.ts';
-import type { MountScope } from '../mounts/mount-records.ts';
 import { NO_RULES, privilegedBehavior } from '../validity/domain/lifetime.ts';
 import { readCsrPem } from './domain/csr-names.ts';
 import { decidePathLength } from './domain/path-length.ts';

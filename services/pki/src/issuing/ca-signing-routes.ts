@@ -1,4 +1,5 @@
 import type { Route } from '@keelson/edge';
+import { requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import { dialectRules, field, secretsRoutes } from '@keelson/secrets-api';
 import { encodePem } from '@keelson/x509';
@@ -9,7 +10,6 @@ import {
   SUBJECT_FIELDS,
   toCaSubject,
 } from '../issuers/ca-subject-parameters.ts';
-import { requireMount } from '../mounts/request-mount.ts';
 import { signIntermediate, signSelfIssued } from './ca-signing-operations.ts';
 import { ISSUED, issuedDocument } from './issuing-document.ts';
 import {

@@ -1,4 +1,5 @@
 import type { Route } from '@keelson/edge';
+import { requireMount } from '@keelson/engine';
 import type { Caller, RequestHead } from '@keelson/proto/edge/v1/edge';
 import type { LeasesDefinition } from '@keelson/proto/sys/v1/cluster';
 import type { RpcService } from '@keelson/rpc';
@@ -13,7 +14,6 @@ import {
 import { requireExtendedKeyUsages, requireKeyUsages } from '../certificates/domain/usage-names.ts';
 import { readPackaging } from '../certificates/packaging.ts';
 import { requirePrivateKeyFormat } from '../keys/private-key-text.ts';
-import { requireMount } from '../mounts/request-mount.ts';
 import type { TemplateValues } from '../roles/domain/name-acceptance.ts';
 import { ISSUED, issuedDocument } from './issuing-document.ts';
 import { issueCertificate, signCsr, signVerbatim } from './issuing-operations.ts';

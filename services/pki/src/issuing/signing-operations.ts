@@ -1,6 +1,7 @@
 /** Steps that all ways of issuing share: choosing the issuer, the lifetime, signing, storing. */
 
 import type { Clock } from '@keelson/clock';
+import { type MountScope } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import type { Store } from '@keelson/storage';
 import {
@@ -13,7 +14,6 @@ import { metadataRecords, writeCertificate } from '../certificates/certificate-r
 import type { Authority, IssuerInUse } from '../issuers/domain/authority.ts';
 import type { Authorities } from '../issuers/issuer-records.ts';
 import type { CompromisedKeys } from '../keys/compromised-keys.ts';
-import type { MountScope } from '../mounts/mount-records.ts';
 import type { Role } from '../roles/domain/role.ts';
 import {
   type LeafNotAfterBehavior,

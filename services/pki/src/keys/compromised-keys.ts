@@ -5,11 +5,11 @@
  */
 
 import { createHash, createPublicKey } from 'node:crypto';
+import { localRecords, type MountScope, sharedRecords } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import { deriveView, type Reads, type Store } from '@keelson/storage';
 import type { Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
-import { localRecords, type MountScope, sharedRecords } from '../mounts/mount-records.ts';
 import { type PublicJwk, thumbprintOf } from './domain/jwk-thumbprint.ts';
 
 /** The ban of a key. */

@@ -1,4 +1,5 @@
 import { createPrivateKey, randomUUID } from 'node:crypto';
+import { type MountScope } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import type { Reads, Store, Transaction } from '@keelson/storage';
 import {
@@ -11,7 +12,6 @@ import {
   type SchemeChoice,
   type Signer,
 } from '@keelson/x509';
-import type { MountScope } from '../mounts/mount-records.ts';
 import { checkFreeName, requireNewDefault } from '../mounts/reference-name.ts';
 import { refuseCompromisedKey } from './compromised-keys.ts';
 import type { Key, MountKeys } from './domain/mount-keys.ts';

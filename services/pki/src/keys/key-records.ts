@@ -1,7 +1,7 @@
+import { type MountScope, sharedRecords, sharedSetting } from '@keelson/engine';
 import { type Reads, type Transaction } from '@keelson/storage';
 import { Type } from 'typebox';
 import { whenUsed } from '../mounts/damaged-settings.ts';
-import { type MountScope, sharedRecords, sharedSetting } from '../mounts/mount-records.ts';
 import { DamagedReferences } from './domain/damaged-references.ts';
 import { keyShape, MountKeys } from './domain/mount-keys.ts';
 

@@ -1,11 +1,10 @@
 import type { Route } from '@keelson/edge';
+import { PAGE_FIELDS, pageOf, requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import { field, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
 import { keyIdentifierOf, toKeyAlgorithm, toSerialHex } from '@keelson/x509';
-import { PAGE_FIELDS, pageOf } from '../mounts/list-page.ts';
 import { checkGivenName } from '../mounts/reference-name.ts';
-import { requireMount } from '../mounts/request-mount.ts';
 import { MAX_TEXT_LENGTH } from '../mounts/text-fields.ts';
 import { keyDocument } from './key-document.ts';
 import {

@@ -1,5 +1,6 @@
 /** Answers requests for the status of certificates, signed by the issuer itself. */
 
+import { type MountScope } from '@keelson/engine';
 import {
   type CertId,
   type CertificateStatus,
@@ -10,7 +11,6 @@ import {
   toSerialKey,
 } from '@keelson/x509';
 import type { IssuerInUse } from '../issuers/domain/authority.ts';
-import type { MountScope } from '../mounts/mount-records.ts';
 import { findIssuers, findResponder } from './domain/certificate-issuers.ts';
 import { findStatus, type StatusScope } from './ocsp-status-operations.ts';
 import { type OcspAnswer, type OcspParts, PresignedAnswers } from './presigned-answers.ts';

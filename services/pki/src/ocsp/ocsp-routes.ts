@@ -1,4 +1,5 @@
 /** OCSP over HTTP (RFC 6960 appendix A), without a token (reference §5.7). */
+
 import type { Clock } from '@keelson/clock';
 import {
   decodePath,
@@ -7,12 +8,12 @@ import {
   type Route,
   type RouteExchange,
 } from '@keelson/edge';
+import { requireMount } from '@keelson/engine';
 import { hasCode, KeelsonError } from '@keelson/errors';
 import type { Logger } from '@keelson/logging';
 import { type OcspFailure, type OcspRequest, ocspFailure, parseOcspRequest } from '@keelson/x509';
 import { publicHeaders } from '../certificates/raw-answer.ts';
 import type { Authorities } from '../issuers/issuer-records.ts';
-import { requireMount } from '../mounts/request-mount.ts';
 import type { OcspResponder } from './ocsp-operations.ts';
 import type { OcspAnswer } from './presigned-answers.ts';
 

@@ -1,3 +1,4 @@
+import { type MountScope } from '@keelson/engine';
 import type { Store } from '@keelson/storage';
 import {
   type CertificateStatus,
@@ -11,7 +12,6 @@ import { findCertificate } from '../certificates/certificate-records.ts';
 import { revocationRecords } from '../certificates/revocation-records.ts';
 import { findClusterRevocation } from '../clusters/cluster-records.ts';
 import type { Authority, IssuerInUse } from '../issuers/domain/authority.ts';
-import type { MountScope } from '../mounts/mount-records.ts';
 
 /** Inputs of a status, in addition to the records of the certificate itself. */
 export interface StatusScope {

@@ -3,7 +3,9 @@
  * its validity period is over, and while nothing it was made from has changed: issuers and settings of the
  * mount, whether the mount may have unstored certificates, and the records of the certificate itself.
  */
+
 import type { Clock } from '@keelson/clock';
+import { type MountScope } from '@keelson/engine';
 import type { Store } from '@keelson/storage';
 import { LRUCache } from 'lru-cache';
 import { certificatesPrefix } from '../certificates/certificate-records.ts';
@@ -12,7 +14,6 @@ import { clusterRevocationsOf } from '../clusters/cluster-records.ts';
 import { isFromFuture } from '../crl-config/domain/crl-config.ts';
 import type { Authority } from '../issuers/domain/authority.ts';
 import type { Authorities } from '../issuers/issuer-records.ts';
-import type { MountScope } from '../mounts/mount-records.ts';
 
 export interface OcspParts {
   readonly store: Store;

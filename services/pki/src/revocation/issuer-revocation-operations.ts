@@ -1,4 +1,5 @@
 /** Revokes issuers of the mount: they may no longer issue, and the lists of the issuers above contain them. */
+import { type MountScope } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import type { Transaction } from '@keelson/storage';
 import { type RevocationReason, reasonName, toSerialKey } from '@keelson/x509';
@@ -9,7 +10,6 @@ import { writeRevocation } from '../clusters/cluster-records.ts';
 import { banKey } from '../clusters/key-bans.ts';
 import type { Authority, IssuerInUse } from '../issuers/domain/authority.ts';
 import { issuerRecords, loadAuthority, recordIssuerChange } from '../issuers/issuer-records.ts';
-import type { MountScope } from '../mounts/mount-records.ts';
 import {
   changeBy,
   isCompromise,

@@ -1,9 +1,9 @@
 /** Revokes certificates of this cluster that others asked to be revoked, and confirms it. */
+import { type MountScope } from '@keelson/engine';
 import { hasCode } from '@keelson/errors';
 import { findCertificate } from '../certificates/certificate-records.ts';
 import { confirmationRecords, requestRecords } from '../clusters/cluster-records.ts';
 import { confirmRevocation } from '../clusters/request-operations.ts';
-import type { MountScope } from '../mounts/mount-records.ts';
 import { type RevocationParts, revokeCertificate } from './revocation-operations.ts';
 
 const PAGE_SIZE = 500;

@@ -1,3 +1,4 @@
+import { type MountScope } from '@keelson/engine';
 import { hasCode, KeelsonError } from '@keelson/errors';
 import {
   decodePem,
@@ -27,7 +28,6 @@ import type { Authority } from '../issuers/domain/authority.ts';
 import { describePublicKey } from '../issuers/domain/public-key.ts';
 import type { Authorities } from '../issuers/issuer-records.ts';
 import type { PkiCounters } from '../metrics/counters.ts';
-import type { MountScope } from '../mounts/mount-records.ts';
 import {
   type CertificateKind,
   changeBy,

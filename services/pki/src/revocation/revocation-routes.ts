@@ -1,4 +1,5 @@
 import type { Route } from '@keelson/edge';
+import { PAGE_FIELDS, requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import {
   type FieldValues,
@@ -21,8 +22,6 @@ import { revocationRecords } from '../certificates/revocation-records.ts';
 import { answerSerials } from '../certificates/serial-pages.ts';
 import { findClusterRevocation } from '../clusters/cluster-records.ts';
 import { issuerDocument } from '../issuers/issuer-document.ts';
-import { PAGE_FIELDS } from '../mounts/list-page.ts';
-import { requireMount } from '../mounts/request-mount.ts';
 import { MAX_TEXT_LENGTH } from '../mounts/text-fields.ts';
 import { formatTime } from '../validity/domain/lifetime.ts';
 import { OPERATOR_REASONS } from './domain/revocation-table.ts';

@@ -1,8 +1,7 @@
+import { isName, type MountScope } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import { type Reads, readableOnly, type Store } from '@keelson/storage';
 import { loadAuthority } from '../issuers/issuer-records.ts';
-import type { MountScope } from '../mounts/mount-records.ts';
-import { isName } from '../mounts/reference-name.ts';
 import { checkRole, type Role } from './domain/role.ts';
 import { roleRecords } from './role-records.ts';
 

@@ -1,4 +1,4 @@
-import { sharedRecords } from '../mounts/mount-records.ts';
+import { sharedRecords } from '@keelson/engine';
 import { roleShape } from './domain/role.ts';
 
 /** Roles by name. */

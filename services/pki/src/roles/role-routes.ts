@@ -1,10 +1,8 @@
 import type { Route } from '@keelson/edge';
+import { NAME_FIELD, PAGE_FIELDS, pageOf, requireMount, requireName } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import { propertiesOf, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
-import { PAGE_FIELDS, pageOf } from '../mounts/list-page.ts';
-import { NAME_FIELD, requireName } from '../mounts/reference-name.ts';
-import { requireMount } from '../mounts/request-mount.ts';
 import { deleteRole, findRole, storeRole } from './role-operations.ts';
 import {
   ROLE_FIELDS,

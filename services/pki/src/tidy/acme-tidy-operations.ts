@@ -4,6 +4,7 @@
  */
 
 import type { Clock } from '@keelson/clock';
+import { type MountScope } from '@keelson/engine';
 import {
   type Fence,
   type ListOptions,
@@ -20,7 +21,6 @@ import type { Account } from '../acme/accounts/domain/account.ts';
 import { externalAccountRecords } from '../acme/eab/eab-records.ts';
 import type { Order } from '../acme/orders/domain/order.ts';
 import { certificateOriginRecords, orderRecords } from '../acme/orders/order-records.ts';
-import type { MountScope } from '../mounts/mount-records.ts';
 import { stepSize, type TidySettings } from './domain/tidy-settings.ts';
 import type { TidyCounts } from './tidy-records.ts';
 

@@ -1,7 +1,7 @@
+import { type MountScope } from '@keelson/engine';
 import type { Store } from '@keelson/storage';
 import type { CertificateTables } from '../certificates/certificate-projections.ts';
 import { settingsBefore } from '../mounts/damaged-settings.ts';
-import type { MountScope } from '../mounts/mount-records.ts';
 import {
   type AutoTidySettings,
   autoTidyWarnings,

@@ -1,6 +1,7 @@
 /** The work of tidying. Each operation goes step by step, so that it can be paused and cancelled. */
 
 import type { Clock } from '@keelson/clock';
+import type { MountScope, ThisCluster } from '@keelson/engine';
 import { type Fence, readableOnly, type Store, type Transaction } from '@keelson/storage';
 import { parseCertificate } from '@keelson/x509';
 import type { CertificateTables } from '../certificates/certificate-projections.ts';
@@ -15,12 +16,10 @@ import {
   clusterRevocationRecords,
   confirmationRecords,
   requestRecords,
-  type ThisCluster,
 } from '../clusters/cluster-records.ts';
 import type { CrlBuilder } from '../crl/build/crl-builder.ts';
 import { deleteIssuer } from '../issuers/issuer-operations.ts';
 import type { Authorities } from '../issuers/issuer-records.ts';
-import type { MountScope } from '../mounts/mount-records.ts';
 import { rolesNaming } from '../roles/role-operations.ts';
 import { tidyAcme } from './acme-tidy-operations.ts';
 import { stepSize, type TidyOperation, type TidySettings } from './domain/tidy-settings.ts';

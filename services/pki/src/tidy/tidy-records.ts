@@ -1,6 +1,6 @@
+import { localRecords, sharedRecords } from '@keelson/engine';
 import type { Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
-import { localRecords, sharedRecords } from '../mounts/mount-records.ts';
 import { autoTidySettingsShape, tidySettingsShape } from './domain/tidy-settings.ts';
 
 export const tidyCountsShape = Type.Object({

@@ -1,9 +1,9 @@
 /** Reference §6.3–6.5. */
+
 import type { Route } from '@keelson/edge';
+import { type MountScope, requireMount } from '@keelson/engine';
 import { ACCEPTED, type Answer, field, propertiesOf, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
-import type { MountScope } from '../mounts/mount-records.ts';
-import { requireMount } from '../mounts/request-mount.ts';
 import { countStored, findAutoTidy, updateAutoTidy } from './auto-tidy-operations.ts';
 import {
   checkTidySettings,

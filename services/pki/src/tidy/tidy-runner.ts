@@ -2,12 +2,14 @@
  * Runs tidying in the background, one run of a mount at a time in the whole cluster: a lease elects the
  * process and fences every commit, and a record shows all replicas the progress of the run.
  */
+
 import { setImmediate } from 'node:timers/promises';
 import { pause } from '@keelson/clock';
+import { type MountScope } from '@keelson/engine';
 import type { HeldLease, LeaseStore } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
 import { type Transaction, takeFence } from '@keelson/storage';
-import { type MountScope, mountLeases } from '../mounts/mount-records.ts';
+import { mountLeases } from '../mounts/mount-records.ts';
 import type { TidySettings } from './domain/tidy-settings.ts';
 import { type TidyParts, tidyMount } from './tidy-operations.ts';
 import {

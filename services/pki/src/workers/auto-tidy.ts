@@ -1,8 +1,9 @@
 /** Starts automatic runs of tidying that are due. */
+
 import { type Clock, pause } from '@keelson/clock';
+import { type MountScope } from '@keelson/engine';
 import type { Logger } from '@keelson/logging';
 import type { Store } from '@keelson/storage';
-import type { MountScope } from '../mounts/mount-records.ts';
 import { findAutoTidy, isTidyDue } from '../tidy/auto-tidy-operations.ts';
 import type { TidyRunner } from '../tidy/tidy-runner.ts';
 

@@ -1,6 +1,7 @@
 /** Renews revocation lists before they expire, in one replica at a time. */
 
 import type { Clock } from '@keelson/clock';
+import type { MountScope, ThisCluster } from '@keelson/engine';
 import { hasCode } from '@keelson/errors';
 import type { LeaseStore, Wakeup } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
@@ -8,7 +9,6 @@ import type { RecordCollection, Store } from '@keelson/storage';
 import { pendingRecords } from '../certificates/revocation-records.ts';
 import { untilAnnounced } from '../clusters/announcements.ts';
 import { announceRevocations } from '../clusters/announcing-operations.ts';
-import type { ThisCluster } from '../clusters/cluster-records.ts';
 import { outboxPrefix } from '../clusters/outbox.ts';
 import type { CrlBuilder } from '../crl/build/crl-builder.ts';
 import { crlRecords } from '../crl/crl-records.ts';
@@ -16,7 +16,6 @@ import { crlGroups, crlSignerOf } from '../crl/domain/crl-group.ts';
 import { isDeltaDue, isListDue } from '../crl-config/domain/crl-config.ts';
 import type { Authorities } from '../issuers/issuer-records.ts';
 import type { PkiCounters } from '../metrics/counters.ts';
-import type { MountScope } from '../mounts/mount-records.ts';
 import { fulfilRequests } from '../revocation/request-fulfilment.ts';
 
 const LEASE = 'pki/crl-upkeep';

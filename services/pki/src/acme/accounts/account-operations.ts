@@ -1,10 +1,10 @@
 /** Creates, finds and changes accounts, and replaces their keys (RFC 8555 §7.3). */
 
 import type { Clock } from '@keelson/clock';
+import { type MountScope } from '@keelson/engine';
 import type { Reads, Store } from '@keelson/storage';
 import { isCompromisedKey } from '../../keys/compromised-keys.ts';
 import { type PublicJwk, thumbprintOf } from '../../keys/domain/jwk-thumbprint.ts';
-import type { MountScope } from '../../mounts/mount-records.ts';
 import type { EabPolicy } from '../config/domain/acme-config.ts';
 import {
   parseBinding,

@@ -1,5 +1,5 @@
+import { type MountScope } from '@keelson/engine';
 import type { IssuingParts } from '../../issuing/signing-operations.ts';
-import type { MountScope } from '../../mounts/mount-records.ts';
 import { changeAuthorization, type Order } from '../orders/domain/order.ts';
 import { requireOrder } from '../orders/order-operations.ts';
 import { orderKey, orderRecords } from '../orders/order-records.ts';

@@ -6,8 +6,8 @@
  */
 
 import type { Clock } from '@keelson/clock';
+import { type MountScope } from '@keelson/engine';
 import { readableOnly, type Store, type Transaction } from '@keelson/storage';
-import type { MountScope } from '../../mounts/mount-records.ts';
 import { accountRecords } from '../accounts/account-records.ts';
 import type { Account } from '../accounts/domain/account.ts';
 import type { ChallengeType } from '../orders/domain/challenge-types.ts';

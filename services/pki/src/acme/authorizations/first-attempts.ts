@@ -3,9 +3,10 @@
  * then contains the result, which saves a signed request and usually a second of waiting, and only
  * the outcome is stored. A challenge whose attempt takes longer is queued meanwhile.
  */
+
 import type { Clock } from '@keelson/clock';
+import { type MountScope } from '@keelson/engine';
 import type { Store } from '@keelson/storage';
-import type { MountScope } from '../../mounts/mount-records.ts';
 import type { Account } from '../accounts/domain/account.ts';
 import type { Authorization } from '../orders/domain/order.ts';
 import {

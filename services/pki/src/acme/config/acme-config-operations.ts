@@ -1,8 +1,8 @@
+import { type MountScope, sharedPrefix } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import { deriveView, type Store } from '@keelson/storage';
 import { loadAuthority } from '../../issuers/issuer-records.ts';
 import { settingsBefore } from '../../mounts/damaged-settings.ts';
-import { type MountScope, sharedPrefix } from '../../mounts/mount-records.ts';
 import { findRole } from '../../roles/role-operations.ts';
 import { acmeConfigRecord } from './acme-config-records.ts';
 import {

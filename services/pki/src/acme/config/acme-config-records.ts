@@ -1,4 +1,4 @@
-import { sharedSetting } from '../../mounts/mount-records.ts';
+import { sharedSetting } from '@keelson/engine';
 import { acmeConfigShape } from './domain/acme-config.ts';
 
 /** Replicated to all clusters. */

@@ -1,8 +1,8 @@
 import type { Route } from '@keelson/edge';
+import { requireMount } from '@keelson/engine';
 import { field, type JsonObject, propertiesOf, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
 import type { Authorities } from '../../issuers/issuer-records.ts';
-import { requireMount } from '../../mounts/request-mount.ts';
 import {
   type AcmeConfigs,
   CLUSTER_PATH_NEEDED,

@@ -6,13 +6,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
 import type { Route } from '@keelson/edge';
+import { PAGE_FIELDS, pageOf, requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import type { Caller } from '@keelson/proto/edge/v1/edge';
 import { field, secretsRoutes } from '@keelson/secrets-api';
 import { readableOnly, type Store } from '@keelson/storage';
 import { loadAuthority } from '../../issuers/issuer-records.ts';
-import { PAGE_FIELDS, pageOf } from '../../mounts/list-page.ts';
-import { requireMount } from '../../mounts/request-mount.ts';
 import { requireRole } from '../../roles/role-operations.ts';
 import { formatTime } from '../../validity/domain/lifetime.ts';
 import {

@@ -1,9 +1,9 @@
 /** Finds, closes and opens ACME accounts on behalf of an administrator. */
+
 import type { Clock } from '@keelson/clock';
+import { type MountScope, type PageChoice } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import { readableOnly, type Store } from '@keelson/storage';
-import type { PageChoice } from '../../mounts/list-page.ts';
-import type { MountScope } from '../../mounts/mount-records.ts';
 import { accountRecords } from '../accounts/account-records.ts';
 import type { Account } from '../accounts/domain/account.ts';
 import { type Order, type OrderStatus, orderStatus } from '../orders/domain/order.ts';

@@ -1,8 +1,8 @@
 /** Administration of ACME accounts: who has one, their orders, and closing an account. */
+
 import type { Route } from '@keelson/edge';
+import { PAGE_FIELDS, requireMount } from '@keelson/engine';
 import { field, type OperationContext, type Result, secretsRoutes } from '@keelson/secrets-api';
-import { PAGE_FIELDS } from '../../mounts/list-page.ts';
-import { requireMount } from '../../mounts/request-mount.ts';
 import { accountSummary, managedAccountDocument } from './account-management-document.ts';
 import {
   findManagedAccount,

@@ -1,5 +1,6 @@
 /** Issues the certificate of a validated order (RFC 8555 §7.4). */
 
+import { type MountScope } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import { type ParsedCsr, toSerialKey } from '@keelson/x509';
 import { writeCertificate } from '../../certificates/certificate-records.ts';
@@ -7,7 +8,6 @@ import type { IssuerInUse } from '../../issuers/domain/authority.ts';
 import { checkCsrKey } from '../../issuing/domain/key-rules.ts';
 import { type IssuingParts, requireSigner } from '../../issuing/signing-operations.ts';
 import type { PkiCounters } from '../../metrics/counters.ts';
-import type { MountScope } from '../../mounts/mount-records.ts';
 import { STRICT_NAMES } from '../../names/domain/alternative-names.ts';
 import { acceptsCommonName } from '../../roles/domain/name-acceptance.ts';
 import type { Role } from '../../roles/domain/role.ts';

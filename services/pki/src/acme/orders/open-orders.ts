@@ -6,9 +6,9 @@
  */
 
 import type { Clock } from '@keelson/clock';
+import { type MountScope } from '@keelson/engine';
 import type { Store } from '@keelson/storage';
 import { LRUCache } from 'lru-cache';
-import type { MountScope } from '../../mounts/mount-records.ts';
 import { AcmeProblem } from '../problems/problem.ts';
 import { authorizationStatus, ORDER_LIFETIME_MS, type Order, orderStatus } from './domain/order.ts';
 import { firstOrderIdOf } from './domain/order-id.ts';

@@ -1,13 +1,13 @@
 /** Creates, finds and lists orders (RFC 8555 §7.4). */
 
 import { randomBytes } from 'node:crypto';
+import { type MountScope } from '@keelson/engine';
 import { createAddressPolicy } from '@keelson/outbound/addresses';
 import type { Reads } from '@keelson/storage';
 import { parseCertificate } from '@keelson/x509';
 import { findCertificate } from '../../certificates/certificate-records.ts';
 import { type IssuingParts, requireSigner } from '../../issuing/signing-operations.ts';
 import type { PkiCounters } from '../../metrics/counters.ts';
-import type { MountScope } from '../../mounts/mount-records.ts';
 import type { AcmeConfig } from '../config/domain/acme-config.ts';
 import {
   type Issuance,

@@ -3,10 +3,11 @@
  * listing is in order of creation.
  */
 
+import { type MountScope } from '@keelson/engine';
 import type { RecordCollection } from '@keelson/storage';
 import type { Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
-import { acmeRecords, type MountScope } from '../../mounts/mount-records.ts';
+import { acmeRecords } from '../../mounts/mount-records.ts';
 import { type Order, orderShape } from './domain/order.ts';
 
 /** Keys: "<account id>/<order id>". */

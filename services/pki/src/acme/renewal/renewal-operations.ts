@@ -1,13 +1,13 @@
 /** Renewal information (RFC 9773 §4). */
 
 import type { Clock } from '@keelson/clock';
+import { type MountScope } from '@keelson/engine';
 import type { Store } from '@keelson/storage';
 import { type ParsedCertificate, parseCertificate } from '@keelson/x509';
 import { findCertificate } from '../../certificates/certificate-records.ts';
 import { revocationRecords } from '../../certificates/revocation-records.ts';
 import type { Authority } from '../../issuers/domain/authority.ts';
 import type { Authorities } from '../../issuers/issuer-records.ts';
-import type { MountScope } from '../../mounts/mount-records.ts';
 import { malformed } from '../problems/problem.ts';
 import { isNamedBy, parseCertificateId } from './domain/certificate-id.ts';
 import { type RenewalWindow, renewalWindow } from './domain/renewal-window.ts';

@@ -1,6 +1,7 @@
 /** Revocation by the owner of the account, the key, or the names of a certificate (RFC 8555 §7.6). */
 
 import type { Clock } from '@keelson/clock';
+import { type MountScope } from '@keelson/engine';
 import { hasCode } from '@keelson/errors';
 import type { Store } from '@keelson/storage';
 import {
@@ -16,7 +17,6 @@ import {
 import type { Revoker } from '../../certificates/domain/revoker.ts';
 import { revocationRecords } from '../../certificates/revocation-records.ts';
 import type { Authority } from '../../issuers/domain/authority.ts';
-import type { MountScope } from '../../mounts/mount-records.ts';
 import {
   type CertificateKind,
   changeBy,

@@ -9,9 +9,9 @@ import {
   type Route,
   type RouteExchange,
 } from '@keelson/edge';
+import { requireMount } from '@keelson/engine';
 import type { Logger } from '@keelson/logging';
 import type { Mount } from '@keelson/proto/edge/v1/edge';
-import { requireMount } from '../../mounts/request-mount.ts';
 import {
   type RequestParts,
   readSignedRequest,

@@ -4,11 +4,11 @@
  */
 
 import type { Clock } from '@keelson/clock';
+import { type MountScope } from '@keelson/engine';
 import { Wakeup } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
 import type { Store } from '@keelson/storage';
 import type { PkiCounters } from '../../metrics/counters.ts';
-import type { MountScope } from '../../mounts/mount-records.ts';
 import {
   type AttemptOutcome,
   type ClaimedChallenge,

@@ -1,6 +1,7 @@
 /** Builds the lists of one group of issuers and replaces the old ones. */
 
 import type { Clock } from '@keelson/clock';
+import { type MountScope } from '@keelson/engine';
 import { hasCode } from '@keelson/errors';
 import { type Fence, loadRestoration, type Store } from '@keelson/storage';
 import {
@@ -18,7 +19,6 @@ import {
 } from '../../certificates/revocation-records.ts';
 import { deltaValiditySeconds } from '../../crl-config/domain/crl-config.ts';
 import type { Authority, IssuerInUse } from '../../issuers/domain/authority.ts';
-import type { MountScope } from '../../mounts/mount-records.ts';
 import {
   type CrlKind,
   type CrlRecord,

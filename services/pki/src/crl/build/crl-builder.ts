@@ -3,13 +3,14 @@
  * by a lease that fences the commits; requests that come while one runs share the next.
  */
 
+import { type MountScope } from '@keelson/engine';
 import type { HeldLease, LeaseStore } from '@keelson/locks';
 import { readableOnly, takeFence } from '@keelson/storage';
 import { pendingRecords } from '../../certificates/revocation-records.ts';
 import { type AnnouncingParts, announceRevocations } from '../../clusters/announcing-operations.ts';
 import type { ListRebuilding } from '../../crl-config/list-rebuilding.ts';
 import type { Authorities } from '../../issuers/issuer-records.ts';
-import { type MountScope, mountLeases } from '../../mounts/mount-records.ts';
+import { mountLeases } from '../../mounts/mount-records.ts';
 import { crlGroups } from '../domain/crl-group.ts';
 import { buildComplete, buildDelta, type CrlBuild } from './crl-build.ts';
 

@@ -1,5 +1,6 @@
 /** Entries of the lists of a group of issuers. */
 
+import { type MountScope } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import type { Store } from '@keelson/storage';
 import { type CrlEntry, isRevocationReason, isSignedBy, toSerialKey } from '@keelson/x509';
@@ -10,7 +11,6 @@ import {
 } from '../../certificates/revocation-records.ts';
 import { revocationsOf, revokingIssuerIds } from '../../certificates/revocation-search.ts';
 import type { Authority, IssuerInUse } from '../../issuers/domain/authority.ts';
-import type { MountScope } from '../../mounts/mount-records.ts';
 import type { CrlGroup } from '../domain/crl-group.ts';
 
 /** "0a-1b-2c" as octets: the form of record paths, which is always this one. */

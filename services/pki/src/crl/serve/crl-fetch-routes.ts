@@ -2,6 +2,7 @@
 
 import type { Clock } from '@keelson/clock';
 import type { Route } from '@keelson/edge';
+import { type MountScope, requireMount } from '@keelson/engine';
 import { type DescribedAnswer, field, type Result, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
 import {
@@ -13,8 +14,6 @@ import {
 } from '../../certificates/raw-answer.ts';
 import type { Authority, IssuerInUse } from '../../issuers/domain/authority.ts';
 import type { Authorities } from '../../issuers/issuer-records.ts';
-import type { MountScope } from '../../mounts/mount-records.ts';
-import { requireMount } from '../../mounts/request-mount.ts';
 import type { CrlKind } from '../crl-records.ts';
 import { type CurrentCrl, findCrl } from './crl-operations.ts';
 import { crlPem } from './crl-pem.ts';

@@ -1,7 +1,7 @@
+import { type MountScope } from '@keelson/engine';
 import type { Store } from '@keelson/storage';
 import { type RevocationScope } from '../../certificates/revocation-records.ts';
 import type { IssuerInUse } from '../../issuers/domain/authority.ts';
-import type { MountScope } from '../../mounts/mount-records.ts';
 import { type CrlKind, crlRecords, readCrlParts, type StoredCrl } from '../crl-records.ts';
 import { crlGroupId } from '../domain/crl-group.ts';
 

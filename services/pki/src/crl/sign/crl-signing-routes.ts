@@ -1,5 +1,6 @@
 import type { Clock } from '@keelson/clock';
 import type { Route } from '@keelson/edge';
+import { requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import { field, type Result, secretsRoutes } from '@keelson/secrets-api';
 import {
@@ -10,7 +11,6 @@ import {
   parseSerialText,
 } from '@keelson/x509';
 import type { Authorities } from '../../issuers/issuer-records.ts';
-import { requireMount } from '../../mounts/request-mount.ts';
 import { mergeCrls, signCrl } from './crl-signing-operations.ts';
 
 export interface CrlSigningParts {

@@ -2,19 +2,27 @@
  * Follows the state of the cluster: passes on its mounts, and deletes the records of mounts that were
  * removed.
  */
-import { type ClusterMember, followCluster as followAsMember } from '@keelson/cluster-member';
+import { type ClusterMember, followCluster } from '@keelson/cluster-member';
 import type { Mount } from '@keelson/proto/edge/v1/edge';
 import type { ClusterState, EngineDescription } from '@keelson/proto/sys/v1/cluster';
-import type { ThisCluster } from '../clusters/cluster-records.ts';
-import type { MountCleaning } from '../mounts/mount-cleaning.ts';
+import type { MountCleaning } from './mount-cleaning.ts';
 
-export interface ClusterFollower
+/** The cluster that a service belongs to. */
+export interface ThisCluster {
+  readonly id: string;
+  /** Whether another cluster is the primary, which writes replicated records. */
+  readonly isSecondary: boolean;
+}
+
+export interface MountFollower
   extends Pick<ClusterMember, 'store' | 'barrier' | 'cluster' | 'logger' | 'replication'> {
+  /** Name of the service, and the engines that it serves. */
+  readonly service: string;
+  readonly engines: readonly EngineDescription[];
   readonly cleaning: MountCleaning;
   readonly instanceId: string;
   readonly version: string;
-  readonly engine: EngineDescription;
-  /** Called when private keys must leave memory. */
+  /** Called when secrets must leave memory. */
   onSealed(): void;
   /** Called with the cluster's role before any work in that role. */
   onCluster(cluster: ThisCluster): void;
@@ -30,15 +38,16 @@ const toThisCluster = ({ clusterId: id, replicationRoles }: ClusterState): ThisC
 });
 
 /** Runs until `signal` aborts; throws when the stream breaks, to be started again. */
-export const followCluster = (follower: ClusterFollower, signal: AbortSignal): Promise<void> => {
-  const { store, barrier, cluster, logger, replication, cleaning, instanceId, version } = follower;
+export const followMounts = (follower: MountFollower, signal: AbortSignal): Promise<void> => {
+  const { store, barrier, cluster, logger, replication, cleaning } = follower;
+  const { service, engines, instanceId, version } = follower;
   const member: ClusterMember = {
     store,
     barrier,
     cluster,
     logger,
     replication,
-    request: { service: 'pki', instanceId, version, engines: [follower.engine] },
+    request: { service, instanceId, version, engines: [...engines] },
     onState: (state) => {
       if (state.clusterId !== '') follower.onCluster(toThisCluster(state));
     },
@@ -61,5 +70,5 @@ export const followCluster = (follower: ClusterFollower, signal: AbortSignal): P
     },
     onFollowed: () => follower.onFollowed(),
   };
-  return followAsMember(member, signal);
+  return followCluster(member, signal);
 };
