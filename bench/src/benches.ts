@@ -13,6 +13,7 @@ import { pkiOcsp } from './pki-ocsp/pki-ocsp.ts';
 import { replication } from './replication/replication.ts';
 import { secretsApi } from './secrets-api/secrets-api.ts';
 import { standaloneStart } from './standalone-start/standalone-start.ts';
+import { tenants } from './tenants/tenants.ts';
 import { workspaces } from './workspace/workspace.ts';
 import { workspaceDashboard } from './workspace/workspace-dashboard.ts';
 import { workspaceHttp } from './workspace-http/workspace-http.ts';
@@ -36,4 +37,5 @@ export const BENCHES: readonly Bench[] = [
   distributedPostgres,
   growth,
   consolePages,
+  tenants,
 ];

@@ -44,3 +44,12 @@ test('everything is taken once, in the order of its owner, and no owner waits fo
     }),
   );
 });
+
+test('work that is removed is neither counted nor taken, and its owner keeps the turn for the rest', () => {
+  const queue = queueOf(['a', 'a1'], ['a', 'a2'], ['b', 'b1']);
+  queue.remove('a', 'a1');
+  queue.remove('b', 'b1');
+  queue.remove('b', 'b1');
+  expect([queue.size, queue.countOf('a'), queue.countOf('b')]).toEqual([1, 1, 0]);
+  expect(queue.takeAll()).toEqual(['a2']);
+});

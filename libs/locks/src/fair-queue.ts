@@ -35,6 +35,21 @@ export class FairQueue<Work> {
     return undefined;
   }
 
+  /** The waiting work of one owner. */
+  countOf(owner: string): number {
+    return this.#byOwner.get(owner)?.length ?? 0;
+  }
+
+  /** Removes work that nobody waits for any more. */
+  remove(owner: string, work: Work): void {
+    const own = this.#byOwner.get(owner);
+    const at = own?.indexOf(work) ?? -1;
+    if (own === undefined || at < 0) return;
+    own.splice(at, 1);
+    this.#size -= 1;
+    if (own.length === 0) this.#byOwner.delete(owner);
+  }
+
   /** Removes and returns all work, in the order of the turns. */
   takeAll(): readonly Work[] {
     const all: Work[] = [];

@@ -27,6 +27,7 @@ import { returnMemoryAfterBursts } from './limits/memory-return.ts';
 import { createPlaces, type Places } from './limits/places.ts';
 import { createRateLimit } from './limits/rate-limit.ts';
 import type { SharedCount } from './limits/shared-count.ts';
+import { createShares } from './limits/shares.ts';
 import { createMetrics, type RequestMetrics } from './metrics/metrics.ts';
 import { withSysMetrics } from './metrics/sys-metrics.ts';
 import { withVendorDocument } from './openapi/vendor-document.ts';
@@ -207,11 +208,21 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
   const timeoutMs = config.requestTimeLimitSeconds * 1000;
   const { transferMs: transferTimeLimitMs } = limits;
   let isDraining = false;
+  const shares = createShares(
+    {
+      atOnce: config.requestsAtOnce,
+      atOnceOfTenant: config.tenantRequestsAtOnce,
+      waitingOfTenant: config.tenantRequestsWaiting,
+      streamsOfTenant: config.tenantLiveStreams,
+    },
+    parts.registry,
+  );
   const serveV1 = createServeV1({
     access,
     services: { ...services, sys: withOwnParts(services, metrics, auditLog, clock) },
     audit,
     bodies,
+    shares,
     transferTimeLimitMs,
     publicUrl: config.publicUrl,
   });
@@ -221,6 +232,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     identity,
     workspace: services.workspace,
     rateLimit,
+    shares,
     audit,
     bodies,
     uploadLimitBytes: config.uploadLimitBytes,
@@ -246,6 +258,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
       clock,
       serve: { v1: serveV1, api_v2: serveApiV2 },
       services: Object.values(services),
+      shares,
       isDraining: () => isDraining,
       places: createPlaces('request.live_streams', {
         total: limits.liveStreams,

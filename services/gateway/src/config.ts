@@ -110,6 +110,29 @@ const limitSettings = Type.Object(
       minimum: 4,
       default: 1024,
     }),
+    requestsAtOnce: Type.Integer({
+      description:
+        'Requests that the services work on at a time for this gateway. Others wait, and organizations, namespaces, users and addresses take turns.',
+      minimum: 1,
+      default: 128,
+    }),
+    tenantRequestsAtOnce: Type.Integer({
+      description:
+        'The same for one tenant: an organization by its tokens, a user, a namespace below the root, a mount of the root namespace, or an address without a token.',
+      minimum: 1,
+      default: 16,
+    }),
+    tenantRequestsWaiting: Type.Integer({
+      description: 'Requests of one tenant that may wait; beyond it the answer is 429.',
+      minimum: 1,
+      default: 1024,
+    }),
+    tenantLiveStreams: Type.Integer({
+      description:
+        'Live streams of one tenant at a time, each of one page of the console; others end, and their pages ask again every few seconds.',
+      minimum: 1,
+      default: 128,
+    }),
   },
   { title: 'Limits of clients' },
 );

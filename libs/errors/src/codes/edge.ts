@@ -28,6 +28,13 @@ export const EDGE_ERRORS = {
     retry: true,
     message: 'the requests in progress {whose} exceed {limit}; try again',
   },
+  'request.share_exceeded': {
+    grpc: 'RESOURCE_EXHAUSTED',
+    http: 429,
+    retry: true,
+    message:
+      'more than {limit} requests of the same organization, namespace, user or address wait for their turn; try again',
+  },
   'request.live_streams': {
     grpc: 'RESOURCE_EXHAUSTED',
     http: 503,

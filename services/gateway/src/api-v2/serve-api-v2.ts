@@ -10,6 +10,7 @@ import type { ServeExchange } from '../answers/answer-with.ts';
 import type { AuditRecorder } from '../audit/audit-recorder.ts';
 import { clientNetwork } from '../limits/client-network.ts';
 import type { RateLimit } from '../limits/rate-limit.ts';
+import type { Shares } from '../limits/shares.ts';
 import { type BodyLimits, bodyRules, webhookBodyRules } from '../request/body-rules.ts';
 import { bearerToken } from '../request/header-names.ts';
 import { hasArrived, streamedBody, wholeBody } from '../request/incoming-body.ts';
@@ -21,6 +22,7 @@ export interface ApiV2Parts {
   readonly identity: RpcService<typeof IdentityDefinition>;
   readonly workspace: EdgeService;
   readonly rateLimit: RateLimit;
+  readonly shares: Shares;
   readonly audit: AuditRecorder;
   readonly bodies: BodyLimits;
   /** Largest upload to a signed address. */
@@ -34,12 +36,18 @@ const callerName = (principal: Principal | undefined, address: string): string =
     ? `address ${clientNetwork(address)}`
     : `${principal.kind} ${principal.id}`;
 
+/** Never what the path names: a caller would use the share of a stranger. */
+const tenantOf = (principal: Principal | undefined, address: string): string =>
+  principal === undefined || principal.organization === ''
+    ? callerName(principal, address)
+    : `organization ${principal.organization}`;
+
 /** The organization that a path names. */
 const organizationOf = (path: string): string | undefined =>
   /^\/organizations\/([^/]+)/.exec(path)?.[1];
 
 export const createServeApiV2 = (parts: ApiV2Parts): ServeExchange => {
-  const { access, identity, workspace, rateLimit, audit } = parts;
+  const { access, identity, workspace, rateLimit, shares, audit } = parts;
 
   const askCluster = createClusterQuestion(access);
 
@@ -75,7 +83,10 @@ export const createServeApiV2 = (parts: ApiV2Parts): ServeExchange => {
       organization: organizationOf(head.path) ?? principal?.organization,
       caller: principal?.displayName,
     };
-    const serve = () => workspace.handle(exchange.toService({ ...head, principal }, body));
+    exchange.tenant = tenantOf(principal, head.remoteAddress);
+    const handle = () => workspace.handle(exchange.toService({ ...head, principal }, body));
+    // A transfer takes as long as its client does.
+    const serve = () => (isTransfer ? handle() : shares.take(exchange.tenant, exchange, handle));
     return isAudited
       ? audit.record(
           {

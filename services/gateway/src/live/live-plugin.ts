@@ -5,8 +5,10 @@ import type { FastifyPluginCallback } from 'fastify';
 import { answerWith } from '../answers/answer-with.ts';
 import { clientNetwork } from '../limits/client-network.ts';
 import type { Places } from '../limits/places.ts';
+import type { Shares } from '../limits/shares.ts';
+import type { Exchange } from '../request/exchange.ts';
 import { bearerToken, serviceHeader } from '../request/header-names.ts';
-import { createLiveStream, type LiveParts } from './live-stream.ts';
+import { createLiveStream, event, type LiveParts, TOO_MANY_REQUESTS } from './live-stream.ts';
 import { parseWatches } from './watches.ts';
 
 const HEADERS = {
@@ -18,6 +20,27 @@ const RETRY_AFTER_SECONDS = '5';
 
 export interface LivePluginParts extends LiveParts {
   readonly places: Places;
+  readonly shares: Shares;
+}
+
+/** Ends a stream over the share of its tenant, which its first answer has shown. */
+async function* withinShare(
+  frames: AsyncIterable<Uint8Array>,
+  exchange: Exchange,
+  shares: Shares,
+): AsyncGenerator<Uint8Array, void> {
+  let isCounted = false;
+  for await (const frame of frames) {
+    yield frame;
+    if (isCounted || exchange.tenant === '') continue;
+    const leave = shares.openStream(exchange.tenant);
+    if (leave === undefined) {
+      yield event('end', { watch: 0, status: TOO_MANY_REQUESTS });
+      return;
+    }
+    exchange.whenClosed(leave);
+    isCounted = true;
+  }
 }
 
 export const livePlugin: FastifyPluginCallback<LivePluginParts> = (app, parts, done) => {
@@ -36,7 +59,8 @@ export const livePlugin: FastifyPluginCallback<LivePluginParts> = (app, parts, d
         answerHeaders['retry-after'] = RETRY_AFTER_SECONDS;
         throw refused;
       }
-      return Promise.resolve(edgeResponse(200, HEADERS, frames(exchange, watches)));
+      const stream = withinShare(frames(exchange, watches), exchange, parts.shares);
+      return Promise.resolve(edgeResponse(200, HEADERS, stream));
     });
     try {
       await open(request, reply);

@@ -23,7 +23,7 @@ const LARGEST_ANSWER_BYTES = 1024 * 1024;
 const LOG_PIECE_BYTES = 256 * 1024;
 const REFUSED: readonly number[] = [401, 403];
 /** This status and greater ones: the same request may succeed later. */
-const TOO_MANY_REQUESTS = 429;
+export const TOO_MANY_REQUESTS = 429;
 /** Label of the metrics. */
 const GROUP = 'live';
 
@@ -51,7 +51,7 @@ interface Report {
 
 const EMPTY = new Uint8Array();
 
-const event = (name: string, data: object): Uint8Array =>
+export const event = (name: string, data: object): Uint8Array =>
   Buffer.from(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
 
 /** Signed addresses have a new expiry in each answer, which does not count as a change. */

@@ -11,7 +11,13 @@ import { createErrorRenderer } from '@keelson/jsonapi';
 import { createSecretsErrorRenderer } from '@keelson/secrets-api';
 import { temporaryDirectory } from '@keelson/testkit';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { API_TOKEN, startGateway, TOKEN } from '../../test/stub-services.ts';
+import {
+  API_TOKEN,
+  OTHER_API_TOKEN,
+  SECOND_API_TOKEN,
+  startGateway,
+  TOKEN,
+} from '../../test/stub-services.ts';
 import type { GatewayLimits } from '../limits/gateway-limits.ts';
 
 /** The present answers of the services. */
@@ -65,9 +71,12 @@ const service = (
     ),
   });
 
-const start = (limits: Partial<GatewayLimits> = {}) =>
+const start = (
+  limits: Partial<GatewayLimits> = {},
+  environment: Readonly<Record<string, string>> = {},
+) =>
   startGateway(
-    {},
+    environment,
     undefined,
     {
       sys: service('sys', '/v1', [route('/value', document)]),
@@ -248,6 +257,25 @@ test('all clients together have a bounded number of streams', async () => {
   await opened(['/v1/sys/value'], SECRETS, bounded);
   const { answer } = await opened(['/v1/sys/value'], SECRETS, bounded);
   expect(await answer.text()).toContain('of all clients exceed 1');
+});
+
+test('a tenant has a bounded number of streams, by whichever token of it; another one has its own', async () => {
+  const bounded = await start({}, { KEELSON_TENANT_LIVE_STREAMS: '1' });
+  onTestFinished(() => bounded.stop());
+  now.status = 200;
+  const eventsFor = async (token: string) => {
+    const headers = { authorization: `Bearer ${token}` };
+    return eventsOf((await opened(['/api/v2/value'], headers, bounded)).answer);
+  };
+  const first = await eventsFor(API_TOKEN);
+  expect(await next(first)).toMatchObject({ name: 'answer' });
+  const second = await eventsFor(SECOND_API_TOKEN);
+  expect(await next(second)).toMatchObject({ name: 'answer' });
+  expect(await next(second)).toMatchObject({ name: 'end', data: { status: 429 } });
+  expect(await next(second)).toBeUndefined();
+  expect(await next(await eventsFor(OTHER_API_TOKEN))).toMatchObject({ name: 'answer' });
+  const metrics = await (await fetch(`${bounded.http}/metrics`)).text();
+  expect(metrics).toMatch(/^keelson_http_share_refusals_total\{kind="live_streams"\} 1$/m);
 });
 
 test('streams end when the gateway stops', async () => {

@@ -76,6 +76,8 @@ export class Exchange {
   /** Token of a surface that does not use the /v1 headers. */
   token: string | undefined;
   account: ExchangeAccount = {};
+  /** The owner of the share that the request uses (`limits/shares.ts`), once the caller is known. */
+  tenant = '';
   /** JSON for the audit entry, describing a body that only the service can parse. */
   auditedRequest = '';
   /** Set while a live stream asks: only answers that the client gets are recorded by audit devices. */
@@ -88,7 +90,7 @@ export class Exchange {
   #timer: NodeJS.Timeout;
   #ended: KeelsonError | undefined;
   #onEnd: ((error: KeelsonError) => void) | undefined;
-  #onClose: (() => void) | undefined;
+  readonly #onClose: (() => void)[] = [];
   #abort: AbortController | undefined;
 
   constructor(options: ExchangeOptions) {
@@ -108,7 +110,7 @@ export class Exchange {
 
   /** Calls `listener` once the response has been sent or the client has disconnected. */
   whenClosed(listener: () => void): void {
-    this.#onClose = listener;
+    this.#onClose.push(listener);
   }
 
   /** The refusal of a request over a rate limit; `headers` state the limit. */
@@ -191,7 +193,7 @@ export class Exchange {
     const { writableEnded, writableFinished } = this.#response;
     // A stream of HTTP/2 that its client has reset is finished, although nothing ended the answer.
     if (!writableEnded || !writableFinished) this.#end('request.cancelled');
-    this.#onClose?.();
+    for (const listener of this.#onClose) listener();
   }
 
   #end(code: 'request.deadline_exceeded' | 'request.cancelled'): void {

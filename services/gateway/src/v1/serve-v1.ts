@@ -10,6 +10,7 @@ import { KeelsonError } from '@keelson/errors';
 import {
   type AccessDefinition,
   type Allowed,
+  type AuditContext,
   type Resolution,
   type ResolveRequest,
   Surface,
@@ -18,6 +19,8 @@ import type { RpcService } from '@keelson/rpc';
 import { requireAllowed } from '../access/resolution.ts';
 import type { ServeExchange } from '../answers/answer-with.ts';
 import type { AuditRecorder } from '../audit/audit-recorder.ts';
+import { clientNetwork } from '../limits/client-network.ts';
+import type { Shares } from '../limits/shares.ts';
 import { type BodyLimits, bodyRules } from '../request/body-rules.ts';
 import { clientCertificateHeader } from '../request/client-certificate.ts';
 import type { Exchange } from '../request/exchange.ts';
@@ -56,6 +59,7 @@ export interface V1Parts {
   readonly services: Readonly<Record<string, EdgeService>>;
   readonly audit: AuditRecorder;
   readonly bodies: BodyLimits;
+  readonly shares: Shares;
   /** Time limit of snapshots in both directions. */
   readonly transferTimeLimitMs: number;
   /** Public base URL of this API, when one is configured. */
@@ -89,6 +93,20 @@ const toQuestion = ({ head, request, token }: Exchange): Question => ({
   query: head.query,
   index: serviceHeader(request.headers, 'index') ?? '',
 });
+
+/**
+ * Whoever may act in a namespace uses its share. Without a token it is the address, as strangers may ask for CRLs,
+ * OCSP and ACME of any namespace. The root namespace belongs to the site, whose mounts are apart.
+ */
+const tenantOf = (
+  { namespace, mount }: Allowed,
+  { caller }: AuditContext,
+  address: string,
+): string => {
+  if (caller === undefined) return `address ${clientNetwork(address)}`;
+  const [top = ''] = (namespace?.path ?? '').split('/');
+  return top === '' ? `mount ${mount?.path ?? ''}` : `namespace ${top}`;
+};
 
 const forward = async (
   { services }: V1Parts,
@@ -165,7 +183,7 @@ const decide = async (parts: V1Parts, exchange: Exchange, question: Question): P
 };
 
 const decideAndServe = async (parts: V1Parts, exchange: Exchange): Promise<EdgeResponse> => {
-  const { access, audit, publicUrl } = parts;
+  const { access, audit, publicUrl, shares } = parts;
   const { head } = exchange;
   const question = toQuestion(exchange);
   const { resolution, body } = await decide(parts, exchange, question);
@@ -175,13 +193,17 @@ const decideAndServe = async (parts: V1Parts, exchange: Exchange): Promise<EdgeR
     caller: about?.caller?.displayName,
   };
 
-  const isAudited = !isUnrecorded(question) && (await audit.isEnabled(resolution.auditGeneration));
+  const isProbe = isUnrecorded(question);
+  const isAudited = !isProbe && (await audit.isEnabled(resolution.auditGeneration));
 
   const serve = async (): Promise<EdgeResponse> => {
     const allowed = requireAllowed(resolution);
     exchange.group = `v1/${allowed.service}`;
     if (allowed.tryAuditDevice !== undefined) await audit.tryDevice(allowed.tryAuditDevice);
-    const response = await forward(parts, exchange, allowed, body, question.token);
+    if (about !== undefined) exchange.tenant = tenantOf(allowed, about, head.remoteAddress);
+    const ask = () => forward(parts, exchange, allowed, body, question.token);
+    const isApart = isProbe || isSnapshot(question.path);
+    const response = await (isApart ? ask() : shares.take(exchange.tenant, exchange, ask));
     return question.wrapTtlSeconds === 0
       ? response
       : wrapResponse(access, response, {

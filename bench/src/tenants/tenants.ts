@@ -1,0 +1,134 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Bench, Figure } from '../bench.ts';
+import { startProcess } from '../child-process.ts';
+import type { HttpLoad } from '../http-load.ts';
+import { measureLatency, nextMillisecond } from '../load.ts';
+import {
+  askV1,
+  createResource,
+  type MeasuredServer,
+  openMeasuredServer,
+} from '../measured-server.ts';
+import type { GreedyLoad } from './greedy-process.ts';
+
+const GREEDY_CONNECTIONS = 64;
+const POLITE_PER_SECOND = 10;
+/** Until the requests of the greedy tenant wait. */
+const LEAD_MS = 500;
+
+interface Tenant {
+  readonly paths: readonly string[];
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+interface Tenants {
+  readonly name: string;
+  readonly polite: Tenant;
+  readonly greedy: Tenant;
+}
+
+/** Two organizations with workspaces, each called by its own token. */
+const openOrganizations = async (server: MeasuredServer, workspaces: number): Promise<Tenants> => {
+  const open = async () => {
+    const name = `bench-${randomBytes(4).toString('hex')}`;
+    await createResource(server, 'organizations', 'organizations', {
+      name,
+      email: 'bench@example.com',
+    });
+    const list = `organizations/${name}/workspaces`;
+    const ids: string[] = [];
+    for (let turn = 0; turn < workspaces; turn += 1)
+      ids.push(await createResource(server, list, 'workspaces', { name: `workspace-${turn}` }));
+    const answer = await fetch(`${server.url}/api/v2/organizations/${name}/authentication-token`, {
+      method: 'POST',
+      headers: server.apiHeaders,
+    });
+    const { data } = (await answer.json()) as { data: { attributes: { token: string } } };
+    const headers = { authorization: `Bearer ${data.attributes.token}` };
+    return { list: `/api/v2/${list}`, ids, headers };
+  };
+  const polite = await open();
+  const greedy = await open();
+  return {
+    name: 'organizations: a workspace, beside lists of 20',
+    polite: { paths: polite.ids.map((id) => `/api/v2/workspaces/${id}`), headers: polite.headers },
+    greedy: {
+      paths: [1, 2, 3].map((page) => `${greedy.list}?page[size]=20&page[number]=${page}`),
+      headers: greedy.headers,
+    },
+  };
+};
+
+/** Two namespaces with a mount that has roles, each called by a token of the root. */
+const openNamespaces = async (server: MeasuredServer, roles: number): Promise<Tenants> => {
+  const open = async () => {
+    const mount = `bench-${randomBytes(4).toString('hex')}/pki`;
+    await askV1(server, 'POST', `sys/namespaces/${mount.split('/')[0]}`, {});
+    await askV1(server, 'POST', `${mount.replace('/', '/sys/mounts/')}`, { type: 'pki' });
+    for (let turn = 0; turn < roles; turn += 1)
+      await askV1(server, 'POST', `${mount}/roles/role-${turn}`, { allow_any_name: true });
+    return `/v1/${mount}/roles`;
+  };
+  const headers = server.v1Headers;
+  const polite = await open();
+  const greedy = await open();
+  const paths = Array.from({ length: roles }, (_, turn) => `${polite}/role-${turn}`);
+  return {
+    name: 'namespaces: a role, beside lists of roles',
+    polite: { paths, headers },
+    greedy: { paths: [`${greedy}?list=true`], headers },
+  };
+};
+
+export const tenants: Bench = {
+  name: 'tenants',
+  claim: 'P19: p99 of a polite tenant beside a greedy one at most 2 × alone',
+  method:
+    `${POLITE_PER_SECOND} requests a second of one tenant, timed from when each was due, alone and while another ` +
+    `asks for expensive lists from ${GREEDY_CONNECTIONS} connections. Without rate limits, which would end the greed.`,
+  run: async (context) => {
+    const { quick, say } = context;
+    const seconds = quick ? 0.5 : 20;
+    await using server = await openMeasuredServer(context, { KEELSON_RATE_LIMIT: 'off' });
+    const greedyProcess = await startProcess(new URL('./greedy-process.ts', import.meta.url));
+    try {
+      const p99Of = async ({ paths, headers }: Tenant): Promise<number> => {
+        let turn = 0;
+        const ask = async (): Promise<void> => {
+          const path = paths[turn++ % paths.length] ?? '';
+          const answer = await fetch(server.url + path, { headers });
+          await answer.arrayBuffer();
+          if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
+        };
+        const latency = await measureLatency(ask, POLITE_PER_SECOND, seconds, nextMillisecond);
+        return latency.p99;
+      };
+      const measure = async ({ name, polite, greedy }: Tenants): Promise<Figure[]> => {
+        say(name);
+        await p99Of(polite);
+        const alone = await p99Of(polite);
+        const { url } = server;
+        const load: HttpLoad = { url, ...greedy, connections: GREEDY_CONNECTIONS };
+        const greed = greedyProcess.ask<{ perSecond: number }>('ask', {
+          load,
+          seconds: seconds + (2 * LEAD_MS) / 1000,
+        } satisfies GreedyLoad);
+        const [{ perSecond }, beside] = await Promise.all([
+          greed,
+          pause(LEAD_MS).then(() => p99Of(polite)),
+        ]);
+        return [
+          { name, value: beside, unit: 'ms p99', limit: { name: 'ms alone', value: alone } },
+          { name: 'the greedy one meanwhile', value: perSecond, unit: '/s' },
+        ];
+      };
+      return [
+        ...(await measure(await openOrganizations(server, quick ? 5 : 300))),
+        ...(await measure(await openNamespaces(server, quick ? 5 : 300))),
+      ];
+    } finally {
+      await greedyProcess.stop();
+    }
+  },
+};

@@ -1,0 +1,156 @@
+/**
+ * Shares of tenants: an organization, a namespace, a user, or the address of a caller without a token. Each has a
+ * bounded number of requests that a service works on, and a bounded number that wait for these. Whoever has a
+ * request waiting takes turns with all others, so that many or slow requests delay those of their own tenant.
+ */
+import type { EdgeResponse } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+import { FairQueue } from '@keelson/locks';
+import { Counter, Gauge, type MetricsRegistry } from '@keelson/metrics';
+import { type Exchange, RETRY_AFTER_SECONDS } from '../request/exchange.ts';
+
+export interface ShareLimits {
+  /** Requests that services work on at a time. */
+  readonly atOnce: number;
+  /** The part of one tenant. */
+  readonly atOnceOfTenant: number;
+  /** Requests of one tenant that wait. */
+  readonly waitingOfTenant: number;
+  /** Live streams of one tenant. */
+  readonly streamsOfTenant: number;
+}
+
+export interface Shares {
+  /**
+   * Does the work when it is the turn of the tenant. Its place is free again when the answer is complete, or
+   * when nobody reads it any more.
+   * @throws KeelsonError when too many requests of the tenant wait, or the exchange ends before its turn
+   */
+  take(
+    tenant: string,
+    exchange: Exchange,
+    work: () => Promise<EdgeResponse>,
+  ): Promise<EdgeResponse>;
+  /** Counts a live stream until the returned function is called; undefined when the tenant has too many. */
+  openStream(tenant: string): (() => void) | undefined;
+}
+
+/** The bytes, and then the end of the place. */
+async function* releasing(
+  body: AsyncIterable<Uint8Array>,
+  release: () => void,
+): AsyncGenerator<Uint8Array, void> {
+  try {
+    yield* body;
+  } finally {
+    release();
+  }
+}
+
+/** Counts one more of the tenant until the returned function is called, once. */
+const countUntilCalled = (
+  counts: Map<string, number>,
+  tenant: string,
+  onEnd: () => void = () => undefined,
+): (() => void) => {
+  counts.set(tenant, (counts.get(tenant) ?? 0) + 1);
+  let isCounted = true;
+  return () => {
+    if (!isCounted) return;
+    isCounted = false;
+    const left = (counts.get(tenant) ?? 1) - 1;
+    if (left === 0) counts.delete(tenant);
+    else counts.set(tenant, left);
+    onEnd();
+  };
+};
+
+export const createShares = (
+  { atOnce, atOnceOfTenant, waitingOfTenant, streamsOfTenant }: ShareLimits,
+  registry: MetricsRegistry,
+): Shares => {
+  const waiting = new FairQueue<() => void>();
+  const servedOf = new Map<string, number>();
+  const streamsOf = new Map<string, number>();
+  let served = 0;
+  new Gauge({
+    name: 'keelson_http_requests_waiting',
+    help: 'Requests that wait for the turn of their organization, namespace, user or address.',
+    registers: [registry],
+    collect() {
+      this.set(waiting.size);
+    },
+  });
+  const refusals = new Counter({
+    name: 'keelson_http_share_refusals_total',
+    help: 'Requests and live streams refused because an organization, namespace, user or address had too many.',
+    labelNames: ['kind'],
+    registers: [registry],
+  });
+
+  const hasPlace = (tenant: string): boolean => (servedOf.get(tenant) ?? 0) < atOnceOfTenant;
+  const startWaiting = (): void => {
+    while (served < atOnce) {
+      const start = waiting.take((_, tenant) => hasPlace(tenant));
+      if (start === undefined) return;
+      start();
+    }
+  };
+  const occupy = (tenant: string): (() => void) => {
+    served += 1;
+    return countUntilCalled(servedOf, tenant, () => {
+      served -= 1;
+      startWaiting();
+    });
+  };
+
+  /** Resolves with the function that gives the place back. */
+  const place = (tenant: string, exchange: Exchange): Promise<() => void> | (() => void) => {
+    if (served < atOnce && hasPlace(tenant)) return occupy(tenant);
+    if (waiting.countOf(tenant) >= waitingOfTenant) {
+      refusals.inc({ kind: 'requests' });
+      exchange.answerHeaders['retry-after'] = RETRY_AFTER_SECONDS;
+      throw new KeelsonError('request.share_exceeded', { limit: waitingOfTenant });
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<() => void>();
+    const { signal } = exchange;
+    signal.throwIfAborted();
+    const leave = (): void => {
+      waiting.remove(tenant, start);
+      reject(signal.reason as Error);
+    };
+    const start = (): void => {
+      signal.removeEventListener('abort', leave);
+      resolve(occupy(tenant));
+    };
+    signal.addEventListener('abort', leave, { once: true });
+    waiting.push(tenant, start);
+    return promise;
+  };
+
+  return {
+    openStream: (tenant) => {
+      if ((streamsOf.get(tenant) ?? 0) < streamsOfTenant)
+        return countUntilCalled(streamsOf, tenant);
+      refusals.inc({ kind: 'live_streams' });
+      return undefined;
+    },
+    take: async (tenant, exchange, work) => {
+      const release = await place(tenant, exchange);
+      try {
+        const answer = await work();
+        const { body } = answer;
+        if (body instanceof Uint8Array) {
+          release();
+          return answer;
+        }
+        // A live stream reads each answer to its end.
+        if (exchange.repeated === undefined) exchange.whenClosed(release);
+        return { ...answer, body: releasing(body, release) };
+      } catch (error) {
+        release();
+        throw error;
+      }
+    },
+  };
+};
