@@ -65,6 +65,8 @@ export interface ServiceResources<C, I extends RenewedIdentity = RenewedIdentity
 }
 
 export interface ComposedService {
+  /** Resolves once the service has followed the cluster's state for the first time, or has failed to. */
+  readonly joined?: Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -155,6 +157,8 @@ const startService = async <S extends ConfigSchema, I extends RenewedIdentity>(
     },
   });
   await service.start();
+  // Otherwise the first requests would be refused as sealed, although the cluster is open.
+  await service.joined;
   const server = await createRpcServer({
     address: settings.rpcAddress,
     tls,

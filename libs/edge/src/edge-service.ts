@@ -44,7 +44,7 @@ export interface EdgeResponse {
 export interface EdgeService {
   /**
    * Does not reject for an expected refusal: the service answers those with its own error documents.
-   * @throws KeelsonError `storage.superseded`, so that another replica can be asked
+   * @throws KeelsonError `storage.superseded`, `storage.sealed`, `sys.sealed`, so that another replica can be asked
    */
   handle(request: EdgeRequest): Promise<EdgeResponse>;
   describe(): Promise<ServiceDescription>;

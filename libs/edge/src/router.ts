@@ -3,7 +3,7 @@
  * (libs/secrets-api, libs/jsonapi) create the routes; the router knows nothing about documents.
  */
 
-import { hasCode, KeelsonError } from '@keelson/errors';
+import { KeelsonError, mayPassElsewhere } from '@keelson/errors';
 import type { ServiceDescription } from '@keelson/proto/edge/v1/edge';
 import { trace } from '@opentelemetry/api';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
@@ -247,8 +247,7 @@ export const createEdgeService = (given: EdgeServiceOptions): EdgeService => {
           request.head.method === 'HEAD' ? { head: response.head, body: NOTHING } : response,
         );
       } catch (error) {
-        // Another replica may be able to answer.
-        if (hasCode(error, 'storage.superseded')) throw error;
+        if (mayPassElsewhere(error)) throw error;
         return withRoute(options.renderError(error, request));
       }
     },

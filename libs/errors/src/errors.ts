@@ -71,6 +71,14 @@ export class KeelsonError extends Error {
 export const hasCode = (thrown: unknown, ...codes: readonly ErrorCode[]): thrown is KeelsonError =>
   thrown instanceof KeelsonError && codes.includes(thrown.code);
 
+/** Whether the seal of the replica that was asked is closed. It has not executed the request. */
+export const isSealed = (thrown: unknown): thrown is KeelsonError =>
+  hasCode(thrown, 'sys.sealed', 'storage.sealed');
+
+/** Whether another replica may be able to answer: this one is sealed, or may not write to its store. */
+export const mayPassElsewhere = (thrown: unknown): thrown is KeelsonError =>
+  isSealed(thrown) || hasCode(thrown, 'storage.superseded');
+
 /**
  * Whether a record cannot be read: it cannot be decrypted, has not the shape of its kind, or is of a newer
  * version. Such a record is left out of lists, and fails only what depends on it.

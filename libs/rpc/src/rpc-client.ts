@@ -12,7 +12,7 @@ import {
   type MethodDefinition,
   type ServiceError,
 } from '@grpc/grpc-js';
-import { hasCode, KeelsonError } from '@keelson/errors';
+import { isSealed, KeelsonError, mayPassElsewhere } from '@keelson/errors';
 import { clientChannelOptions } from './channel-options.ts';
 import { fromGrpcStatus } from './grpc-status.ts';
 import type { CallOptions, RpcDefinition, RpcService, UntypedMethod } from './rpc-service.ts';
@@ -64,8 +64,11 @@ const cancelOn = (signal: AbortSignal | undefined, call: { cancel(): void }): ((
   return () => signal?.removeEventListener('abort', cancel);
 };
 
-/** Waits before a call is sent to the next replica, because the one that was asked may not write to its store. */
-const SUPERSEDED_WAITS_MS = [0, 0, 50, 100, 200, 400, 800, 1600, 3200];
+/**
+ * Waits before a call is sent to the next replica, because the one that was asked is sealed or may not write to its
+ * store. A call does not wait for a replica to be unsealed.
+ */
+const NEXT_REPLICA_WAITS_MS = [0, 0, 50, 100, 200, 400, 800, 1600, 3200];
 
 const unaryCaller = (
   client: Client,
@@ -74,11 +77,11 @@ const unaryCaller = (
 ) => {
   const callOnce = callerOnce(client, method, service);
   return async (request: unknown, options: CallOptions = {}): Promise<unknown> => {
-    for (const waitMs of SUPERSEDED_WAITS_MS) {
+    for (const waitMs of NEXT_REPLICA_WAITS_MS) {
       try {
         return await callOnce(request, options);
       } catch (error) {
-        if (!hasCode(error, 'storage.superseded')) throw error;
+        if (!mayPassElsewhere(error) || (isSealed(error) && waitMs > 0)) throw error;
       }
       await delay(waitMs);
     }

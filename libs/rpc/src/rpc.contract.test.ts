@@ -72,19 +72,34 @@ describe('a unary call', () => {
     expect((error as Error).cause).toBeUndefined();
   });
 
-  test('is repeated by another replica if the first may not write to its store', async () => {
+  test.each(['storage.superseded', 'sys.sealed'] as const)(
+    'is repeated by another replica if the first refuses it with %s',
+    async (code) => {
+      let refusals = 0;
+      const former = await serve([
+        answering(() => {
+          refusals += 1;
+          return Promise.reject(new KeelsonError(code));
+        }),
+      ]);
+      const current = await serve([answering(({ token }) => Promise.resolve(principalOf(token)))]);
+      const client = identityClient(former, current);
+      for (let call = 0; call < 8; call += 1)
+        expect(await client.identify({ token: 'u' })).toEqual(principalOf('u'));
+      expect(refusals).toBeGreaterThan(0);
+    },
+  );
+
+  test('is refused at once if all replicas are sealed', async () => {
     let refusals = 0;
-    const former = await serve([
+    const sealed = () =>
       answering(() => {
         refusals += 1;
-        return Promise.reject(new KeelsonError('storage.superseded'));
-      }),
-    ]);
-    const current = await serve([answering(({ token }) => Promise.resolve(principalOf(token)))]);
-    const client = identityClient(former, current);
-    for (let call = 0; call < 8; call += 1)
-      expect(await client.identify({ token: 'u' })).toEqual(principalOf('u'));
-    expect(refusals).toBeGreaterThan(0);
+        return Promise.reject(new KeelsonError('sys.sealed'));
+      });
+    const client = identityClient(await serve([sealed()]), await serve([sealed()]));
+    await expect(client.identify({ token: 'u' })).rejects.toMatchObject({ code: 'sys.sealed' });
+    expect(refusals).toBe(3);
   });
 
   test('turns a bug into `internal` and reports it on the serving side', async () => {

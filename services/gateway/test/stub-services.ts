@@ -3,6 +3,7 @@
 import { systemClock } from '@keelson/clock';
 import { parseConfig } from '@keelson/config';
 import { createEdgeService, type EdgeMethod, edgeResponse, type Route } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
 import { createErrorRenderer } from '@keelson/jsonapi';
 import { createLogger } from '@keelson/logging';
 import { createRegistry } from '@keelson/metrics';
@@ -149,7 +150,7 @@ const accessOf = (state: SystemState): Partial<RpcService<typeof AccessDefinitio
       auditGeneration: state.auditGeneration,
       audit,
     });
-    if (state.isSealed) return Promise.resolve(refused('sys.sealed'));
+    if (state.isSealed) return Promise.reject(new KeelsonError('sys.sealed'));
     const [service = '', ...rest] = request.path.split('/');
     if (request.surface === 0 && !['sys', 'pki'].includes(service))
       return Promise.resolve(refused('sys.no_route'));

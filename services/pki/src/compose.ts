@@ -31,7 +31,6 @@ import { startWorker, VERSION, type Worker } from '@keelson/runtime';
 import {
   createSecretsErrorRenderer,
   envelopeWarnings,
-  renderSecretsError,
   secretsComponents,
 } from '@keelson/secrets-api';
 import type { Barrier, Store } from '@keelson/storage';
@@ -124,18 +123,27 @@ export interface PkiService {
   stop(): Promise<void>;
 }
 
-/** Answers nothing while the barrier is sealed, because cached records must not outlive the key. */
-const unsealedOnly = (edge: EdgeService, barrier: Barrier): EdgeService => ({
-  ...edge,
-  handle: (request) =>
-    barrier.isSealed
-      ? Promise.resolve(renderSecretsError(new KeelsonError('sys.sealed')))
-      : edge.handle(request),
-  check: async () => {
+/**
+ * Answers nothing while the barrier is sealed, because cached records must not outlive the key, and mounts are not
+ * known before it is open.
+ */
+const unsealedOnly = (
+  { edge, enrolment }: Pick<PkiService, 'edge' | 'enrolment'>,
+  barrier: Barrier,
+): Pick<PkiService, 'edge' | 'enrolment'> => {
+  const whileOpen = async <T>(work: () => Promise<T>): Promise<T> => {
     if (barrier.isSealed) throw new KeelsonError('sys.sealed');
-    return edge.check();
-  },
-});
+    return work();
+  };
+  return {
+    edge: {
+      ...edge,
+      handle: (request) => whileOpen(() => edge.handle(request)),
+      check: () => whileOpen(() => edge.check()),
+    },
+    enrolment: { locate: (request) => whileOpen(() => enrolment.locate(request)) },
+  };
+};
 
 interface SharedParts extends IssuingRouteParts, RevocationParts {
   readonly counters: PkiCounters;
@@ -345,9 +353,8 @@ export const composePki = (parts: PkiParts): PkiService => {
   };
   let workers: readonly Worker[] = [];
   return {
-    edge: unsealedOnly(edge, barrier),
+    ...unsealedOnly({ edge, enrolment: createEnrolment(store, () => mounts) }, barrier),
     engine: createEngine(shared),
-    enrolment: createEnrolment(store, () => mounts),
     replica,
     joined: joined.promise,
     start: () => {

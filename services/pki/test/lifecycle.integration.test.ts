@@ -426,7 +426,10 @@ describe('mounts', () => {
   test('answer nothing while sealed', async () => {
     await setUp();
     pki.barrier.seal();
-    const answer = await pki.call('POST', 'issue/web', { common_name: 'a.example.com' });
-    expect([answer.status, answer.json.errors]).toEqual([503, ['Keelson is sealed']]);
+    const refusal = { code: 'sys.sealed', httpStatus: 503, message: 'Keelson is sealed' };
+    const issuing = pki.call('POST', 'issue/web', { common_name: 'a.example.com' });
+    await expect(issuing).rejects.toMatchObject(refusal);
+    const enrolling = pki.service.enrolment.locate({ label: '', operation: 'cacerts' });
+    await expect(enrolling).rejects.toMatchObject(refusal);
   });
 });

@@ -1,4 +1,4 @@
-/** The unseal key, and with it the root key, is replaced in a cluster of services that have stores and replicas of their own. */
+/** The seal of a cluster of services that have stores and replicas of their own: its keys are replaced, and replicas sealed. */
 import { type PostgresServer, type RedisServer, startPostgres, startRedis } from '@keelson/testkit';
 import { type DistributedCluster, startDistributed } from '@keelson/testkit/distributed-cluster';
 import { until } from '@keelson/testkit/replication-cluster';
@@ -92,3 +92,16 @@ test('all replicas follow; a service that was away follows two replacements at i
   await rotate();
   await useAll('fifth');
 }, 180_000);
+
+test('a sealed replica of sys leaves requests to the open one; when all are sealed, the answer is 503', async () => {
+  const seal = () => cluster.v1('POST', 'sys/seal');
+  expect((await seal()).status).toBe(204);
+  for (let asked = 0; asked < 10; asked += 1) {
+    expect(await request('GET', 'sys/mounts')).toEqual([200, 200]);
+    expect(await request('GET', 'auth/token/lookup-self')).toEqual([200, 200]);
+  }
+  expect((await seal()).status).toBe(204);
+  expect(await seal()).toMatchObject({ status: 503, body: { errors: ['Keelson is sealed'] } });
+  expect(await request('GET', 'sys/mounts')).toEqual([503, 503]);
+  expect((await cluster.v1('GET', 'sys/seal-status')).body).toMatchObject({ sealed: true });
+});

@@ -3,6 +3,7 @@
  * with rows made from the routes as in caller-table; and the tokens in the body that may operate a DR
  * secondary.
  */
+import { KeelsonError } from '@keelson/errors';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { advanceClockUntilSettled, operationToken } from './cluster-steps.ts';
 import { inProcessTransport } from './in-process-transport.ts';
@@ -98,8 +99,12 @@ afterAll(() => harness.close());
 /** The decision of Resolve; no handler runs. */
 const outcome = async (method: string, path: string, token: string): Promise<string> => {
   const filled = path.slice(1).replaceAll(/\{\w+\}/g, 'x');
-  const { outcome: found } = await harness.resolve(method, filled, { token });
-  return found?.$case === 'refused' ? found.value.code : 'served';
+  try {
+    const { outcome: found } = await harness.resolve(method, filled, { token });
+    return found?.$case === 'refused' ? found.value.code : 'served';
+  } catch (error) {
+    return KeelsonError.from(error).code;
+  }
 };
 
 const isIn = (classes: readonly RegExp[], path: string): boolean =>

@@ -10,7 +10,7 @@ import { ManualClock } from '@keelson/clock';
 import type { ReplicationTransport } from '@keelson/cluster-member';
 import { parseConfig } from '@keelson/config';
 import { bufferedBody, type EdgeResponse, toOpenApiDocument } from '@keelson/edge';
-import { type ErrorCode, type ErrorParams, KeelsonError } from '@keelson/errors';
+import { type ErrorCode, type ErrorParams, isSealed, KeelsonError } from '@keelson/errors';
 import { InProcessLeaseStore } from '@keelson/locks';
 import { createLogger } from '@keelson/logging';
 import { createRegistry, type MetricsRegistry } from '@keelson/metrics';
@@ -183,17 +183,16 @@ export const openSysHarness = async (options: SysHarnessOptions = {}): Promise<S
     return sys.access.resolve({ ...question, hasBody: true, body });
   };
 
-  const call = async (
-    method: string,
-    path: string,
-    request: SysRequest = {},
-  ): Promise<SysAnswer> => {
+  const render = async (error: KeelsonError): Promise<SysAnswer> => {
+    const { head, body } = renderSecretsError(error);
+    return { status: head.status, body: JSON.parse((await readAll(body)).toString()) };
+  };
+
+  const answer = async (method: string, path: string, request: SysRequest): Promise<SysAnswer> => {
     const { outcome } = await resolve(method, path, request);
     if (outcome?.$case === 'refused') {
       const { code, detailsJson } = outcome.value;
-      const error = new KeelsonError(code as ErrorCode, JSON.parse(detailsJson) as ErrorParams);
-      const { head, body } = renderSecretsError(error);
-      return { status: head.status, body: JSON.parse((await readAll(body)).toString()) };
+      return render(new KeelsonError(code as ErrorCode, JSON.parse(detailsJson) as ErrorParams));
     }
     if (outcome?.$case !== 'allowed') throw new Error(`unexpected ${outcome?.$case}`);
     const { value: allowed } = outcome;
@@ -248,6 +247,19 @@ export const openSysHarness = async (options: SysHarnessOptions = {}): Promise<S
       return { status: 200, body: { wrap_info: info } };
     }
     return { status: response.head.status, body };
+  };
+  /** Renders what the gateway renders: refusals of a sealed replica are thrown. */
+  const call = async (
+    method: string,
+    path: string,
+    request: SysRequest = {},
+  ): Promise<SysAnswer> => {
+    try {
+      return await answer(method, path, request);
+    } catch (error) {
+      if (isSealed(error)) return render(error);
+      throw error;
+    }
   };
   const asRoot: SysHarness['asRoot'] = (method, path, request) =>
     call(method, path, { ...request, token: rootToken });

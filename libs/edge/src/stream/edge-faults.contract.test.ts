@@ -57,6 +57,12 @@ const connect = (ports: readonly number[], clock?: ManualClock): ConnectedEdge =
 
 const never = new Promise<never>(() => undefined);
 
+const ready = async (client: ConnectedEdge, count: number): Promise<void> => {
+  await expect
+    .poll(() => client.status.filter(({ state }) => state === 'ready').length)
+    .toBe(count);
+};
+
 describe('a deadline', () => {
   test('ends the request with 504 and aborts the handler', async () => {
     const aborted = Promise.withResolvers<unknown>();
@@ -351,11 +357,6 @@ describe('one of two replicas killed under load', () => {
 
 describe('a replica that may not write to its store', () => {
   const superseded = () => Promise.reject(new KeelsonError('storage.superseded'));
-  const ready = async (client: ConnectedEdge, count: number): Promise<void> => {
-    await expect
-      .poll(() => client.status.filter(({ state }) => state === 'ready').length)
-      .toBe(count);
-  };
 
   test('passes requests and calls to another, which is asked first from then on', async () => {
     let asked = 0;
@@ -426,6 +427,81 @@ describe('a replica that may not write to its store', () => {
     await expect.poll(() => client.status[0]?.idsUnderWay).toBe(0);
     clock.advance(10_000);
     expect(await outcome).toMatchObject(refusal);
+  });
+});
+
+describe('a sealed replica', () => {
+  const sealed = (code: 'sys.sealed' | 'storage.sealed') => () =>
+    Promise.reject(new KeelsonError(code));
+
+  test.each(['sys.sealed', 'storage.sealed'] as const)(
+    'passes requests and calls to one that is open (%s)',
+    async (code) => {
+      const refuse = sealed(code);
+      const answered = messageOf(IdentifyResponse, {
+        principal: messageOf(Principal, { id: 'u' }),
+      });
+      const replicas = [
+        await serve(refuse, { identify: refuse }),
+        await serve(() => Promise.resolve(edgeResponse(201)), {
+          identify: () => Promise.resolve(answered),
+        }),
+        await serve(refuse, { identify: refuse }),
+      ];
+      const client = connect(replicas.map(({ port }) => port));
+      await ready(client, 3);
+      for (let request = 0; request < 20; request += 1) {
+        const body = bufferedBody(Buffer.from('{}'));
+        const answer = await client.edge.handle(edgeRequest({ method: 'POST', body }));
+        expect(answer.head.status).toBe(201);
+        expect(await client.client(IdentityDefinition).identify({ token: 'u' })).toEqual(answered);
+      }
+    },
+  );
+
+  test('is reached by what it serves, and is the first asked again when it opens', async () => {
+    let isOpen = false;
+    const closed = await serve(({ head }) =>
+      isOpen || head.path === '/sys/unseal'
+        ? Promise.resolve(edgeResponse(200))
+        : sealed('sys.sealed')(),
+    );
+    const open = await serve(() => Promise.resolve(edgeResponse(201)));
+    const client = connect([closed.port, open.port]);
+    await ready(client, 2);
+    const statusOf = async (path: string): Promise<number> =>
+      (await client.edge.handle(edgeRequest({ path }))).head.status;
+    expect(await statusOf('/other')).toBe(201);
+    expect(await statusOf('/sys/unseal')).toBe(200);
+    isOpen = true;
+    expect(await statusOf('/other')).toBe(200);
+  });
+
+  test('is the answer at once if there is no open one, or the body is gone', async () => {
+    const first = await serve(sealed('sys.sealed'));
+    const client = connect([first.port, (await serve(sealed('sys.sealed'))).port]);
+    await ready(client, 2);
+    const refusal = { code: 'sys.sealed', httpStatus: 503 };
+    await expect(client.edge.handle(edgeRequest({ method: 'POST' }))).rejects.toMatchObject(
+      refusal,
+    );
+    const body = streamedBody(async function* () {
+      yield Buffer.alloc(10);
+    });
+    await expect(client.edge.handle(edgeRequest({ body }))).rejects.toMatchObject(refusal);
+  });
+
+  test('is the answer at once when the others may not write to their store', async () => {
+    const replicas = [
+      await serve(sealed('sys.sealed')),
+      await serve(() => Promise.reject(new KeelsonError('storage.superseded'))),
+    ];
+    const client = connect(
+      replicas.map(({ port }) => port),
+      new ManualClock(),
+    );
+    await ready(client, 2);
+    await expect(client.edge.handle(edgeRequest())).rejects.toMatchObject({ code: 'sys.sealed' });
   });
 });
 

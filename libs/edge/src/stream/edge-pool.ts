@@ -1,10 +1,10 @@
 /**
  * The streams to all replicas of one service. The pool chooses a stream for each request, waits while there
- * is none, and repeats requests where that is safe: after a stream is lost, and when a replica may not write to its
- * store because another version of Keelson has taken it over.
+ * is none, and repeats requests where that is safe: after a stream is lost, and when a replica is sealed or may not
+ * write to its store because another version of Keelson has taken it over.
  */
 import { type Clock, systemClock } from '@keelson/clock';
-import { hasCode, KeelsonError } from '@keelson/errors';
+import { isSealed, KeelsonError, mayPassElsewhere } from '@keelson/errors';
 import type { TlsIdentity, TrustedAuthority } from '@keelson/rpc';
 import { type EdgeConnection, StreamLost } from './edge-connection.ts';
 import { MAX_IDS_PER_STREAM } from './edge-limits.ts';
@@ -83,7 +83,7 @@ export class EdgePool {
    * Runs `send` on a stream.
    * @throws KeelsonError `edge.backend_unavailable` without a usable replica, or when a stream was lost
    *   under a request that may have had an effect; `edge.overloaded` when all streams are full;
-   *   `storage.superseded` when no replica may write
+   *   `storage.superseded` when no replica may write; `sys.sealed` or `storage.sealed` when none is open
    */
   async run<T>(
     attempt: Attempt,
@@ -92,17 +92,22 @@ export class EdgePool {
     const { timeoutMs } = attempt;
     const endsAtMs = timeoutMs === undefined ? undefined : this.#clock.nowMs() + timeoutMs;
     const refused = new Set<EdgeConnection>();
+    let sealed: KeelsonError | undefined;
     for (let attempts = 1; ; attempts++) {
       if (attempt.signal?.aborted) throw new KeelsonError('request.cancelled');
-      const connection =
-        this.#choose(refused) ?? (await this.#waitForConnection(attempt, endsAtMs, refused));
+      const open = this.#choose(refused);
+      // Nobody knows when an operator unseals a replica.
+      if (open === undefined && sealed !== undefined) throw sealed;
+      const connection = open ?? (await this.#waitForConnection(attempt, endsAtMs, refused));
       try {
         return await send(connection, this.#timeLeft(endsAtMs));
       } catch (error) {
-        if (hasCode(error, 'storage.superseded') && attempt.canResend) {
+        if (mayPassElsewhere(error) && attempt.canResend) {
           // The refused transaction changed nothing. A request that had already committed another one is repeated whole.
-          connection.avoidedUntilMs = this.#clock.nowMs() + AVOID_MS;
           refused.add(connection);
+          // A sealed replica is not avoided: shares that unseal it must reach it.
+          if (isSealed(error)) sealed = error;
+          else connection.avoidedUntilMs = this.#clock.nowMs() + AVOID_MS;
           continue;
         }
         if (!(error instanceof StreamLost)) throw error;

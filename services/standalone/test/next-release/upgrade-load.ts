@@ -14,13 +14,9 @@ export const resourceOf = (type: string, attributes: object) => ({ data: { type,
 /** Ids of the records whose names are not their keys, by the key of the write. */
 type Ids = Map<string, string>;
 
-/** Clients repeat what a replica refuses that has just started and is still sealed: it has executed nothing. */
-const repeated = (ask: () => Promise<Answer>): Promise<Answer> =>
-  until(ask, ({ status, body }) => status !== 503 || !JSON.stringify(body).includes('is sealed'));
-
 export class UpgradeLoad {
   readonly ledger = new WriteLedger();
-  /** Answers with a status from 500 on, without those of a replica that is still sealed. */
+  /** Answers with a status from 500 on. */
   readonly failures: string[] = [];
   readonly #cluster: Calls;
   /** The last one of each client that exists. */
@@ -75,7 +71,7 @@ export class UpgradeLoad {
   }
 
   async #call(key: string, method: string, path: string, body?: object) {
-    return this.#seen(key, await repeated(() => this.#cluster.api(method, path, body)));
+    return this.#seen(key, await this.#cluster.api(method, path, body));
   }
 
   #seen(key: string, answer: Answer): Answer {
@@ -85,7 +81,7 @@ export class UpgradeLoad {
   }
 
   async #v1(key: string, path: string, body: object) {
-    return this.#seen(key, await repeated(() => this.#cluster.v1('POST', path, body)));
+    return this.#seen(key, await this.#cluster.v1('POST', path, body));
   }
 
   async #write(client: string, key: string, turn: number): Promise<number> {

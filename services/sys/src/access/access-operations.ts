@@ -7,7 +7,7 @@
 import { retryableAtRoleChange } from '@keelson/cluster-member';
 import { bufferedBody, methodRefused } from '@keelson/edge';
 import { createNetworks } from '@keelson/edge/networks';
-import { hasCode, KeelsonError } from '@keelson/errors';
+import { isSealed, KeelsonError } from '@keelson/errors';
 import type { Caller } from '@keelson/proto/edge/v1/edge';
 import {
   type AuditContext,
@@ -232,7 +232,7 @@ const resolveApi = (
 
 /**
  * Decides about one request. A refusal is an answer, not an error.
- * @throws errors other than `KeelsonError`, which the channel reports as failures
+ * @throws KeelsonError `sys.sealed`; errors other than `KeelsonError`, which the channel reports as failures
  */
 export const resolveAccess = async (
   context: AccessContext,
@@ -259,8 +259,9 @@ export const resolveAccess = async (
         ? await resolveApi(context, request, state)
         : await resolveV1(context, request, audit, state);
   } catch (error) {
-    // The cluster was sealed while the request was being resolved.
-    outcome = refusal(hasCode(error, 'storage.sealed') ? new KeelsonError('sys.sealed') : error);
+    // Not an answer, because another replica may be open.
+    if (isSealed(error)) throw new KeelsonError('sys.sealed');
+    outcome = refusal(error);
   }
   audit.policyResult = outcome?.$case ?? '';
   const auditGeneration = context.seal.isSealed ? 0 : (state?.audit.generation ?? 0);

@@ -148,6 +148,8 @@ export const sealRoutes = ({ seal, build, initialize }: SealRouteOptions): Route
         update: {
           summary: 'Seal this process',
           handle: async () => {
+            // If this replica is sealed, the request is for one that is open.
+            seal.requireRootKey();
             await seal.seal();
             return undefined;
           },
