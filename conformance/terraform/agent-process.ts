@@ -8,6 +8,9 @@ import type { Installation } from './terraform-cli.ts';
 
 const MAIN = fileURLToPath(new URL('../../deploy/agent/src/main.ts', import.meta.url));
 
+/** For runs that read and write outside of their folders. */
+export const UNSAFE = { KEELSON_AGENT_EXECUTION: 'unsafe', KEELSON_AGENT_FIRST_USER_ID: '0' };
+
 export interface AgentProcess {
   readonly child: ChildProcess;
   /** The output so far. */
@@ -16,7 +19,7 @@ export interface AgentProcess {
   readonly said: (text: string) => Promise<void>;
   /** Stops it like an operator; resolves when it has deregistered. */
   readonly stop: () => Promise<number | null>;
-  /** Kills it like a power failure; the tool that it runs may continue. */
+  /** Kills it like the kernel where memory is short; the executor of its phase continues. */
   readonly kill: () => Promise<void>;
 }
 

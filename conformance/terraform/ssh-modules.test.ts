@@ -79,7 +79,9 @@ describe.for(['runner', 'agent'] as const)(
       settings = { 'execution-mode': 'remote' };
       if (executor === 'runner') return;
       const pool = await createPool(installation, 'agents');
-      agent = await startAgent(installation, pool, await installation.folder('agent'));
+      agent = await startAgent(installation, pool, await installation.folder('agent'), {
+        KEELSON_AGENT_ALLOWED_RANGES: '127.0.0.0/8',
+      });
       await agent.said('registered as');
       settings = { 'execution-mode': 'agent', 'agent-pool-id': pool.poolId };
     }, SLOW_MS);

@@ -1,5 +1,6 @@
 /** The tutorial with terraform, pasted into a shell. */
 import { execFile } from 'node:child_process';
+import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { documentedCommands, startKeelson, temporaryDirectory } from '@keelson/testkit';
@@ -10,6 +11,8 @@ const ROOT = join(import.meta.dirname, '..', '..');
 
 test('the evening with Terraform applies on the built-in runner, is refused while locked, and lets an agent destroy', async () => {
   await using folder = await temporaryDirectory();
+  // The folder for temporary files, which the users of runs pass through.
+  await chmod(folder.path, 0o711);
   const keelson = await startKeelson({
     dataFolder: join(folder.path, 'data'),
     env: { KEELSON_RUNNER: 'true' },

@@ -51,12 +51,28 @@ describe('the image of the agent', () => {
       'authentication-tokens',
       { description: 'container' },
     );
+    // Not even the program of the sandbox is in this image.
+    const settings = [
+      '-e',
+      `KEELSON_AGENT_ADDRESS=${keelson.http}`,
+      '-e',
+      'KEELSON_AGENT_TOKEN=one',
+    ];
+    const refusal = await run('docker', ['run', '--rm', ...settings, image.name]).catch(
+      (error: unknown) => error,
+    );
+    expect(refusal).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^no sandbox for runs can be made on this machine /) as string,
+    });
     const agent = await new GenericContainer(image.name)
       .withNetworkMode('host')
       .withEnvironment({
         KEELSON_AGENT_ADDRESS: keelson.http,
         KEELSON_AGENT_TOKEN: String(token.attributes['token']),
         KEELSON_AGENT_NAME: 'container',
+        // The container is the wall.
+        KEELSON_AGENT_EXECUTION: 'unsafe',
         KEELSON_AGENT_POLL_MILLISECONDS: '200',
       })
       .withWaitStrategy(Wait.forLogMessage('registered as'))

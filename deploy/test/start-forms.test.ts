@@ -73,10 +73,10 @@ test('an own process starts others so that they open no debugger', () => {
   );
   expect(starts.filter(([, text]) => !text.includes(FLAG))).toEqual([]);
   expect(starts.map(([path]) => path)).toEqual([
+    'libs/agent/src/execution/executor-process.ts',
     'libs/sandbox/src/network/egress.ts',
     'libs/supervisor/src/supervisor.ts',
     'services/cli/src/commands/seal-commands.ts',
-    'services/runner/src/slots/executor-process.ts',
   ]);
 });
 

@@ -105,7 +105,7 @@ export const startAgent = (parts: AgentParts, say: Say): Agent => {
 
   /** One registration, until the agent is stopped or an error occurs. */
   const serve = async (): Promise<void> => {
-    await executor.recover(say);
+    await executor.recover();
     const agent = await register(parts, say);
     const over = new AbortController();
     const stopped = AbortSignal.any([over.signal, stopping.signal]);
@@ -122,7 +122,7 @@ export const startAgent = (parts: AgentParts, say: Say): Agent => {
   };
 
   const live = async (): Promise<void> => {
-    await mkdir(config.folder, { recursive: true, mode: 0o700 });
+    await mkdir(config.folder, { recursive: true, mode: 0o711 });
     do {
       try {
         await serve();

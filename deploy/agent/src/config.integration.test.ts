@@ -18,7 +18,23 @@ test('uses defaults for absent settings', () => {
     terraform: 'terraform',
     versionsFolder: undefined,
     pollMs: 2000,
+    confinement: { ranges: [], readable: [] },
+    firstUserId: undefined,
+    timeLimitSeconds: 86_400,
   });
+});
+
+test('reads what runs may read and reach, unless they have no sandbox', () => {
+  const lists = {
+    ...GIVEN,
+    KEELSON_AGENT_ALLOWED_RANGES: '10.1.0.0/16, 169.254.169.254',
+    KEELSON_AGENT_READABLE_PATHS: '/srv/mirror',
+  };
+  expect(readConfig(lists).confinement).toEqual({
+    ranges: ['10.1.0.0/16', '169.254.169.254'],
+    readable: ['/srv/mirror'],
+  });
+  expect(readConfig({ ...lists, KEELSON_AGENT_EXECUTION: 'unsafe' }).confinement).toBeUndefined();
 });
 
 test.for([
@@ -27,6 +43,10 @@ test.for([
   ['KEELSON_AGENT_TOKEN', ''],
   ['KEELSON_AGENT_POLL_MILLISECONDS', '0'],
   ['KEELSON_AGENT_POLL_MILLISECONDS', '2s'],
+  ['KEELSON_AGENT_EXECUTION', 'container'],
+  ['KEELSON_AGENT_READABLE_PATHS', '/srv/mirror,srv'],
+  ['KEELSON_AGENT_FIRST_USER_ID', 'keelson'],
+  ['KEELSON_AGENT_TIME_LIMIT_SECONDS', '2h'],
 ] as const)('names %s when it is %j', ([name, value]) => {
   expect(() => readConfig({ ...GIVEN, [name]: value })).toThrow(name);
 });

@@ -1,25 +1,20 @@
 /** Settings of an agent, from its environment. */
 import { readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { join, resolve } from 'node:path';
-import { AGENT_SETTINGS_PREFIX as PREFIX, type Tools } from '@keelson/agent';
+import { isAbsolute, join, resolve } from 'node:path';
+import { AGENT_SETTINGS_PREFIX as PREFIX } from '@keelson/agent';
 import type { JobTemplate } from './kubernetes/job-manifest.ts';
 import { readJobTemplate } from './kubernetes/job-template.ts';
 import type { KubernetesPlace } from './kubernetes/kubernetes-api.ts';
+import type { ProcessSettings } from './phase-executor.ts';
 
 /** Where a pod has the token of its service account, and the authority of the API server. */
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-export interface AgentConfig extends Tools {
-  /** Address of the control plane, without a trailing slash. */
-  readonly address: string;
+export interface AgentConfig extends ProcessSettings {
   /** Token of the agent pool. */
   readonly token: string;
   readonly name: string;
-  /** Folder for the agent's identity and its current phase. */
-  readonly folder: string;
-  /** PEM file of a CA trusted for the control plane, in addition to the system's. */
-  readonly caFile: string | undefined;
   /** Pause between two requests for work, in milliseconds. */
   readonly pollMs: number;
   /** Absent if phases are processes of the agent. */
@@ -32,6 +27,9 @@ export interface AgentConfig extends Tools {
       }
     | undefined;
 }
+
+/** As long as an apply may take at the services that agents were made for. */
+const DEFAULT_TIME_LIMIT_SECONDS = 86_400;
 
 const OTHERS = 0o007;
 
@@ -73,8 +71,22 @@ export const readConfig = (env: NodeJS.ProcessEnv): AgentConfig => {
   const token = tokenFile === undefined ? need('TOKEN') : readTokenFile(tokenFile);
   const address = need('ADDRESS').replace(/\/+$/, '');
   if (!/^https?:\/\//.test(address)) throw new Error(`${PREFIX}ADDRESS is not an http(s) address`);
-  const poll = find('POLL_MILLISECONDS') ?? '2000';
-  if (!/^[1-9]\d{0,6}$/.test(poll)) throw new Error(`${PREFIX}POLL_MILLISECONDS is not a number`);
+  const count = (name: string, otherwise: number): number => {
+    const value = find(name) ?? String(otherwise);
+    if (!/^[1-9]\d{0,6}$/.test(value)) throw new Error(`${PREFIX}${name} is not a number`);
+    return Number(value);
+  };
+  const list = (name: string): readonly string[] =>
+    (find(name) ?? '').split(',').flatMap((entry) => entry.trim() || []);
+  const execution = find('EXECUTION') ?? 'sandbox';
+  if (execution !== 'sandbox' && execution !== 'unsafe')
+    throw new Error(`${PREFIX}EXECUTION is neither sandbox nor unsafe`);
+  const readable = list('READABLE_PATHS');
+  for (const path of readable)
+    if (!isAbsolute(path)) throw new Error(`${PREFIX}READABLE_PATHS: ${path} is not absolute`);
+  const firstUserId = find('FIRST_USER_ID');
+  if (firstUserId !== undefined && !/^\d{1,10}$/.test(firstUserId))
+    throw new Error(`${PREFIX}FIRST_USER_ID is not a number`);
   const folder = find('FOLDER');
   const versions = find('TERRAFORM_VERSIONS_FOLDER');
   const jobFile = find('JOB_FILE');
@@ -86,7 +98,10 @@ export const readConfig = (env: NodeJS.ProcessEnv): AgentConfig => {
     caFile: find('CA_FILE'),
     terraform: find('TERRAFORM') ?? 'terraform',
     versionsFolder: versions === undefined ? undefined : resolve(versions),
-    pollMs: Number(poll),
+    confinement: execution === 'unsafe' ? undefined : { ranges: list('ALLOWED_RANGES'), readable },
+    firstUserId: firstUserId === undefined ? undefined : Number(firstUserId),
+    timeLimitSeconds: count('TIME_LIMIT_SECONDS', DEFAULT_TIME_LIMIT_SECONDS),
+    pollMs: count('POLL_MILLISECONDS', 2000),
     jobs: jobFile === undefined ? undefined : readJobs(jobFile, env),
   };
 };

@@ -7,11 +7,17 @@ import { text } from 'node:stream/consumers';
 import { temporaryDirectory } from '@keelson/testkit';
 import { expect, test } from 'vitest';
 
+const PATH = process.env['PATH'] ?? '';
 const MAIN = join(import.meta.dirname, 'main.ts');
 
 const start = (folder: string, settings: Readonly<Record<string, string>>): ChildProcess =>
   spawn(process.execPath, [MAIN], {
-    env: { KEELSON_AGENT_FOLDER: join(folder, 'agent'), ...settings },
+    env: {
+      PATH,
+      TMPDIR: process.env['TMPDIR'],
+      KEELSON_AGENT_FOLDER: join(folder, 'agent'),
+      ...settings,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 
@@ -31,12 +37,57 @@ test('a token that every user can read is refused in one sentence', async () => 
   ]);
 });
 
-test('a control plane that cannot be reached is named with the reason', async () => {
+const UNREACHABLE = {
+  KEELSON_AGENT_ADDRESS: 'http://127.0.0.1:2',
+  KEELSON_AGENT_TOKEN: 'of the pool',
+};
+
+test('it does not start where no sandbox can be made, and says what can be done', async () => {
+  await using folder = await temporaryDirectory();
+  const agent = start(folder.path, { ...UNREACHABLE, PATH: '/nonexistent' });
+  const ended = once(agent, 'exit');
+  const refusal = agent.stderr === null ? '' : await text(agent.stderr);
+  expect((await ended)[0]).toBe(1);
+  expect(refusal).toMatch(
+    /^no sandbox for runs can be made on this machine \(.*not installed.*\)\. Install bubblewrap .* or set KEELSON_AGENT_EXECUTION=unsafe where everyone who may queue runs is trusted with what this process can read and reach\.\n$/,
+  );
+});
+
+test('where it is told to, it executes runs without a sandbox, and says so', async () => {
   await using folder = await temporaryDirectory();
   const agent = start(folder.path, {
-    KEELSON_AGENT_ADDRESS: 'http://127.0.0.1:2',
-    KEELSON_AGENT_TOKEN: 'of the pool',
+    ...UNREACHABLE,
+    PATH: '/nonexistent',
+    KEELSON_AGENT_EXECUTION: 'unsafe',
   });
+  const ended = once(agent, 'exit');
+  try {
+    for await (const line of createInterface({ input: agent.stdout ?? process.stdin })) {
+      expect(line).toContain(
+        'runs are executed without a sandbox (KEELSON_AGENT_EXECUTION=unsafe)',
+      );
+      break;
+    }
+  } finally {
+    agent.kill();
+    await ended;
+  }
+});
+
+test('a network that is none is refused at the start', async () => {
+  await using folder = await temporaryDirectory();
+  const agent = start(folder.path, { ...UNREACHABLE, KEELSON_AGENT_ALLOWED_RANGES: '10.0.0.0/99' });
+  const ended = once(agent, 'exit');
+  const refusal = agent.stderr === null ? '' : await text(agent.stderr);
+  expect([(await ended)[0], refusal]).toEqual([
+    1,
+    'KEELSON_AGENT_ALLOWED_RANGES: invalid CIDR or IP address: "10.0.0.0/99"\n',
+  ]);
+});
+
+test('a control plane that cannot be reached is named with the reason', async () => {
+  await using folder = await temporaryDirectory();
+  const agent = start(folder.path, UNREACHABLE);
   const ended = once(agent, 'exit');
   try {
     for await (const line of createInterface({ input: agent.stdout ?? process.stdin })) {

@@ -1,6 +1,5 @@
 /** The reference agent: executes runs of workspaces with the `terraform` binary. See README.md. */
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { ControlPlane, type Say, trustAuthority } from '@keelson/agent';
 import { startAgent } from './agent.ts';
 import { type AgentConfig, readConfig } from './config.ts';
@@ -9,24 +8,28 @@ import { KubernetesApi } from './kubernetes/kubernetes-api.ts';
 import { executePhase, receivePhase } from './kubernetes/pod-steps.ts';
 import { executeInProcesses, type PhaseExecutor } from './phase-executor.ts';
 
+const refuse = (error: unknown): never => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+};
+
 const readSettings = (): AgentConfig => {
   try {
     return readConfig(process.env);
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    process.exit(1);
+    return refuse(error);
   }
 };
 
 const say: Say = (text) => process.stdout.write(`${new Date().toISOString()} ${text}\n`);
 
-const executorOf = (config: AgentConfig, controlPlane: ControlPlane): PhaseExecutor => {
+const executorOf = async (
+  config: AgentConfig,
+  controlPlane: ControlPlane,
+): Promise<PhaseExecutor> => {
   const { caFile, folder, jobs } = config;
-  const caBundleFile = caFile === undefined ? undefined : trustAuthority(caFile, folder);
-  if (jobs === undefined) {
-    const parts = { config, controlPlane, environment: process.env, caBundleFile };
-    return executeInProcesses(parts, join(folder, 'phases'));
-  }
+  if (caFile !== undefined) trustAuthority(caFile, folder);
+  if (jobs === undefined) return executeInProcesses(config, controlPlane, process.env, say);
   if (jobs.authorityFile !== undefined) trustAuthority(jobs.authorityFile, folder);
   return executeInJobs({
     api: new KubernetesApi(jobs.place),
@@ -47,10 +50,8 @@ const executorOf = (config: AgentConfig, controlPlane: ControlPlane): PhaseExecu
 const serve = async (): Promise<void> => {
   const config = readSettings();
   const controlPlane = new ControlPlane(config.address, config.token);
-  const agent = startAgent(
-    { config, controlPlane, executor: executorOf(config, controlPlane) },
-    say,
-  );
+  const executor = await executorOf(config, controlPlane).catch(refuse);
+  const agent = startAgent({ config, controlPlane, executor }, say);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => agent.stop());
   await agent.ended;
 };

@@ -50,6 +50,9 @@ export interface PhaseAttributes {
   readonly 'ssh-private-key'?: string;
 }
 
+/** A phase with the agent that has claimed it. */
+export type ClaimedPhase = Phase & { readonly agentId: string };
+
 export interface Phase {
   readonly runId: string;
   /** Revoked when the phase ends. */
@@ -258,10 +261,10 @@ export class ControlPlane {
   }
 
   /** Resolves to undefined when no work is waiting. */
-  async claim(agentId: string): Promise<Phase | undefined> {
+  async claim(agentId: string): Promise<ClaimedPhase | undefined> {
     const data = { type: 'agents', id: agentId };
     const answer = await this.#call(this.#poolToken, 'POST', '/agent-runs/actions/claim', data);
-    return answer && toPhase(answer);
+    return answer && { ...toPhase(answer), agentId };
   }
 
   /**
@@ -272,7 +275,7 @@ export class ControlPlane {
     name: string,
     version: string,
     runtimeVersions: readonly string[],
-  ): Promise<(Phase & { readonly agentId: string }) | undefined> {
+  ): Promise<ClaimedPhase | undefined> {
     const attributes = { name, version, 'runtime-versions': runtimeVersions };
     const data = { type: 'agents', attributes };
     const answer = await this.#call(this.#poolToken, 'POST', '/runner/actions/claim', data);

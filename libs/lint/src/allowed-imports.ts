@@ -25,6 +25,8 @@ export const allowedImports: AllowedImports = {
   // Standalone composes the services.
   services: ['console gateway pki runner sys workspace', 'standalone', 'cli'],
 
+  'libs/agent/src': ['executor owners', 'execution'],
+
   'services/cli/src': ['client', 'importing', 'pki-import tfe-import', 'commands'],
 
   'services/gateway/src': [
@@ -59,7 +61,7 @@ export const allowedImports: AllowedImports = {
     'validation',
   ],
 
-  'services/runner/src': ['executor owners', 'tools', 'slots'],
+  'services/runner/src': ['tools', 'slots'],
 
   'services/sys/src': [
     'damage metadata owners tools',

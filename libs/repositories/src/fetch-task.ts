@@ -2,8 +2,8 @@
 import { lstat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { AddressLookup } from '@keelson/outbound/egress-proxy';
 import { Refusal, superviseTask, type Worker, type WorkerLimits } from '@keelson/supervisor';
-import type { AddressLookup } from './egress-proxy.ts';
 import type { FetchLimits, FetchSource } from './fetched-repository.ts';
 import type { CommitRequest, FoundCommit } from './find-commit.ts';
 import { RepositoryFailure } from './repository-failure.ts';

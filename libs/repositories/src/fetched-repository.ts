@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type AddressLookup, openEgressProxy } from './egress-proxy.ts';
+import { type AddressLookup, openEgressProxy } from '@keelson/outbound/egress-proxy';
 import { type GitOptions, runGit } from './git-program.ts';
 import { RepositoryFailure } from './repository-failure.ts';
 import { PROXY_OPTION, prepareSsh } from './ssh-key.ts';
@@ -56,7 +56,13 @@ export class FetchedRepository implements AsyncDisposable {
   ): Promise<T> {
     const folder = await mkdtemp(join(tmpdir(), 'keelson-fetch-'));
     const signal = AbortSignal.timeout(timeLimitMs);
-    await using proxy = await openEgressProxy({ addresses, limitBytes });
+    await using proxy = await openEgressProxy({
+      addresses,
+      limit: {
+        bytes: limitBytes,
+        excess: `the repository is larger than the ${limitBytes} bytes that a fetch may transfer`,
+      },
+    });
     const { origin } = new URL(cloneUrl);
     const credentials = token === undefined ? undefined : { origin, username, password: token };
     const sshCommand = sshKey === undefined ? undefined : await toSshCommand(folder, sshKey);
@@ -70,7 +76,8 @@ export class FetchedRepository implements AsyncDisposable {
         throw new RepositoryFailure(
           `the fetch took longer than the ${timeLimitMs / 1000} seconds that it may take`,
         );
-      if (proxy.refusal !== undefined) throw proxy.refusal;
+      const { refusal } = proxy;
+      if (refusal !== undefined) throw new RepositoryFailure(refusal.message, refusal);
       throw error;
     }
   }

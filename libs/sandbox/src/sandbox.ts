@@ -2,6 +2,7 @@
 export { type SandboxFile, type SandboxOptions, toSandboxCommand } from './command.ts';
 export { writeIdentityFiles } from './identity-files.ts';
 export { type Egress, type EgressOptions, openEgress } from './network/egress.ts';
+export { requireRanges } from './network/ranges.ts';
 export type { Endpoint, Way } from './network/way.ts';
 export { isUsable, probeSandbox, type SandboxFinding, whyUnusable } from './probe.ts';
 export { SOURCES } from './sources.ts';

@@ -1,18 +1,14 @@
 /** The composition root of the built-in runner. */
-import { statSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
-import { delimiter, dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import { ControlPlane } from '@keelson/agent';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { ControlPlane, preparePlaces, toToolFolders } from '@keelson/agent';
 import type { Config } from '@keelson/config';
 import type { Logger } from '@keelson/logging';
 import type { runnerSettings } from './config.ts';
-import { requireSandbox } from './examination.ts';
-import { type Owner, requireUsable, toOwner } from './owners/owners.ts';
-import { EXECUTOR } from './slots/executor-process.ts';
+import { BUILT_IN_RUNNER } from './examination.ts';
 import { serveSlot } from './slots/slot.ts';
-import { openRunnerFolder, toSlotFolder } from './slots/slot-folder.ts';
 
-export { RunnerUnavailable } from './owners/owners.ts';
+export { ExecutionUnavailable } from '@keelson/agent';
 
 export interface RunnerParts {
   readonly config: Config<typeof runnerSettings>;
@@ -74,35 +70,10 @@ const chooseEnvironment = (
     }),
   );
 
-const UNSAFE =
-  'runs are executed without a sandbox (KEELSON_RUNNER=unsafe): who may queue one can read what their user can read, and reach what this machine reaches';
-
-const OTHERS_PASS = 0o001;
-
-/** Whether users other than its owner reach a folder. */
-const isOpen = (folder: string): boolean => {
-  try {
-    const passes = (statSync(folder).mode & OTHERS_PASS) !== 0;
-    return passes && (folder === dirname(folder) || isOpen(dirname(folder)));
-  } catch {
-    return false;
-  }
-};
-
-/**
- * Folders of PATH that contain nothing but programs: not the working folder or the home, nor one above them.
- * @param owner of the runs, who must reach them
- */
-const toToolFolders = (path: string, { uid }: Owner): readonly string[] =>
-  path.split(delimiter).filter((folder) => {
-    if (!isAbsolute(folder) || (uid !== undefined && !isOpen(folder))) return false;
-    return [process.cwd(), homedir()].every((own) => relative(folder, own).startsWith('..'));
-  });
-
 /**
  * Checks the settings and prepares the folder.
- * @throws Error naming the setting that prevents the start; `RunnerUnavailable` when the machine does not let
- *   it work
+ * @throws Error naming the setting that prevents the start; `ExecutionUnavailable` when the machine does
+ *   not let it work
  */
 export const prepareRunner = async ({
   config,
@@ -112,28 +83,28 @@ export const prepareRunner = async ({
 }: RunnerParts): Promise<PreparedRunner> => {
   const logger = parent.child({ service: 'runner' });
   const folder = resolve(config.runnerFolder ?? join(tmpdir(), DEFAULT_FOLDER));
-  const owners = (index: number) => toOwner(index, config.runnerFirstUserId, folder);
-  const { uid } = owners(0);
-  const concurrency = chooseConcurrency(config.runnerConcurrency, uid !== undefined);
-  await openRunnerFolder(folder);
-  await requireUsable(owners(0), EXECUTOR);
+  const places = { folder, firstUserId: config.runnerFirstUserId };
+  const ranges = isUnsafe ? undefined : config.runnerAllowedRanges;
+  const toPlace = await preparePlaces(BUILT_IN_RUNNER, places, ranges, logger);
+  const { owner } = toPlace(0);
+  const concurrency = chooseConcurrency(config.runnerConcurrency, owner.uid !== undefined);
   const environment = chooseEnvironment(config.runnerEnvironment, given);
   const path = environment['PATH'] ?? '';
-  if (isUnsafe) logger.warn(UNSAFE);
-  else await requireSandbox(owners(0));
+  const tools = {
+    path,
+    folder: config.runnerToolsFolder && resolve(config.runnerToolsFolder),
+    only: config.runnerTool,
+    acceptsOther: config.runnerOtherRelease,
+  };
   const common = {
-    confinement: isUnsafe
-      ? undefined
-      : {
-          ranges: config.runnerAllowedRanges,
-          readable: [...toToolFolders(path, owners(0)), ...config.runnerReadablePaths],
-        },
-    tools: {
-      path,
-      folder: config.runnerToolsFolder && resolve(config.runnerToolsFolder),
-      only: config.runnerTool,
-      acceptsOther: config.runnerOtherRelease,
-    },
+    program: BUILT_IN_RUNNER,
+    confinement:
+      ranges === undefined
+        ? undefined
+        : {
+            ranges,
+            readable: [...toToolFolders(path, owner), ...config.runnerReadablePaths],
+          },
     environment,
     cliConfigFile: config.runnerCliConfigFile && resolve(config.runnerCliConfigFile),
   };
@@ -150,17 +121,16 @@ export const prepareRunner = async ({
       const stopping = new AbortController();
       const slots = Array.from({ length: concurrency }, (_, index) => {
         const name = `runner-${index + 1}`;
-        const own = {
-          name,
-          folder: toSlotFolder(folder, index),
-          owner: owners(index),
-          controlPlane: new ControlPlane(address, token),
-          task: { address, host, ...limits },
-          logger: logger.child({ slot: name }),
-        };
-        return serveSlot({ ...common, ...own, ...work, caFile }, stopping.signal);
+        const controlPlane = new ControlPlane(address, token);
+        const log = logger.child({ slot: name });
+        const task = { address, host, ...limits };
+        const place = { ...common, ...toPlace(index), controlPlane, task, caFile, log };
+        return serveSlot(
+          { name, place, controlPlane, tools, ...work, logger: log },
+          stopping.signal,
+        );
       });
-      logger.info({ folder, concurrency, firstUserId: uid ?? null }, 'waiting for runs');
+      logger.info({ folder, concurrency, firstUserId: owner.uid ?? null }, 'waiting for runs');
       return {
         stop: async () => {
           stopping.abort();

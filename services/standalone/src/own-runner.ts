@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '@keelson/config';
 import type { Logger } from '@keelson/logging';
-import { type PreparedRunner, prepareRunner, RunnerUnavailable } from '@keelson/runner-service';
+import { ExecutionUnavailable, type PreparedRunner, prepareRunner } from '@keelson/runner-service';
 import type { RunnerStatus } from '@keelson/sys-service';
 import type { standaloneConfig } from './config.ts';
 import type { DataFolder } from './data-folder.ts';
@@ -37,7 +37,7 @@ const TURNED_OFF: RunnerStatus = {
   description: 'executed by agents; the built-in runner is turned off (KEELSON_RUNNER)',
 };
 
-const toUnavailable = ({ message }: RunnerUnavailable): RunnerStatus => ({
+const toUnavailable = ({ message }: ExecutionUnavailable): RunnerStatus => ({
   state: 'off',
   description: `executed by agents; the built-in runner is off: ${message}`,
 });
@@ -72,7 +72,7 @@ export const prepareOwnRunner = async ({
     return { prepared, token, status: ON[config.runner] };
   } catch (error) {
     // The rest of the control plane works without it.
-    if (!(error instanceof RunnerUnavailable)) throw error;
+    if (!(error instanceof ExecutionUnavailable)) throw error;
     logger.error({ err: error }, 'the built-in runner is off');
     return { token: config.runnerToken, status: toUnavailable(error), fault: FAULT };
   }

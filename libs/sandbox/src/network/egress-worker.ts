@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { handlerFaults } from '@keelson/errors';
 import { createOutbound } from '@keelson/outbound';
 import { createPublicAddressPolicy } from '@keelson/outbound/addresses';
-import { type AddressLookup, openEgressProxy } from '@keelson/repositories/egress-proxy';
+import { type AddressLookup, openEgressProxy } from '@keelson/outbound/egress-proxy';
 import type { EgressTask } from './egress-task.ts';
 
 const LEAVES_AFTER_MS = 120_000;
@@ -39,7 +39,6 @@ const [line] = (await once(lines, 'line')) as [string];
 const task = JSON.parse(line) as EgressTask;
 await openEgressProxy({
   addresses: toAddresses(task),
-  limitBytes: Number.POSITIVE_INFINITY,
   socket: task.socket,
 });
 process.stdout.write('open\n');

@@ -4,7 +4,7 @@ import { constants } from 'node:fs';
 import { access, readdir, stat } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Owner } from '../owners/owners.ts';
+import type { Owner } from '@keelson/agent';
 
 const run = promisify(execFile);
 

@@ -1,4 +1,4 @@
-/** The executor process of a phase, seen from the runner. */
+/** The executor process of a phase, seen from outside of it. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -6,7 +6,6 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { PhasePart } from '@keelson/agent';
 import { guarded } from '@keelson/errors';
 import {
   type Egress,
@@ -20,7 +19,8 @@ import {
 import { PART_IS_OVER, type Task } from '../executor/task.ts';
 import { endProcessesOf } from '../owners/end-processes.ts';
 import type { Owner } from '../owners/owners.ts';
-import { endGroup, type SlotFolder } from './slot-folder.ts';
+import type { PhasePart } from '../phase.ts';
+import { endGroup, type PlaceFolder } from './place.ts';
 
 /** The program, also for the check whether a user can execute it. */
 export const EXECUTOR = fileURLToPath(new URL('../executor/executor.ts', import.meta.url));
@@ -48,7 +48,7 @@ export interface Confinement {
 
 export interface ExecutorOptions {
   readonly owner: Owner;
-  readonly folder: SlotFolder;
+  readonly folder: PlaceFolder;
   /** Absent where runs have no sandbox. */
   readonly confinement: Confinement | undefined;
   readonly say: (text: string) => void;
@@ -83,6 +83,12 @@ const toEndpoint = (address: string): Endpoint => {
   return { host: hostname, port: Number(port) || (protocol === 'http:' ? 80 : 443) };
 };
 
+/** Where the control plane lets the phase fetch and store its files, which may be another name of it. */
+const addressesOf = ({ phase }: Task): readonly string[] =>
+  Object.entries(phase?.attributes ?? {}).flatMap(([name, value]) =>
+    name.endsWith('-url') && typeof value === 'string' ? [value] : [],
+  );
+
 interface Start {
   readonly task: Task;
   readonly command: readonly string[];
@@ -107,7 +113,7 @@ const confine = async (
   const egress = await openEgress({
     socket: join(folder.run, 'egress.sock'),
     user: owner,
-    servers: [toEndpoint(task.address), toEndpoint(`https://${task.host}`)],
+    servers: [task.address, `https://${task.host}`, ...addressesOf(task)].map(toEndpoint),
     ranges: confinement.ranges,
   });
   const user = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0, ...owner };
@@ -115,8 +121,6 @@ const confine = async (
     {
       readOnly: [
         ...SOURCES,
-        join(EXECUTOR, '..'),
-        join(EXECUTOR, '../../../package.json'),
         ...confinement.readable,
         ...(task.tool === '' ? [] : [task.tool]),
         folder.root,
@@ -161,14 +165,14 @@ export const startExecutor = async (
     cwd: folder.run,
     env: environment,
     stdio: ['pipe', 'pipe', 'pipe'],
-    // A separate process group, so that signals of the terminal to the runner do not reach it.
+    // A separate process group, so that signals of the terminal do not reach it.
     detached: true,
   });
   for (const stream of [child.stdout, child.stderr])
     if (stream !== null)
       createInterface({ input: stream }).on(
         'line',
-        guarded('runner/slots', (line) => say(line.slice(0, MAX_LINE_LENGTH))),
+        guarded('agent/execution', (line) => say(line.slice(0, MAX_LINE_LENGTH))),
       );
   // The process may end before it reads its input.
   child.stdin?.on('error', () => undefined);

@@ -1,6 +1,6 @@
 /**
  * Ends a run that fills the disk, which may be that of the control plane, while there is still room for others. A file
- * system with a quota for each slot would hold more, and needs an administrator.
+ * system with a quota for each run would hold more, and needs an administrator.
  */
 import { execFile } from 'node:child_process';
 import { statfs } from 'node:fs/promises';

@@ -1,11 +1,15 @@
 /** Input of the process that executes a phase: one line of JSON on its standard input. */
-import type { Phase, PhasePart } from '@keelson/agent';
 import type { Way } from '@keelson/sandbox/inside';
+import type { Phase } from '../control-plane.ts';
+import type { PhasePart } from '../phase.ts';
+import type { Program } from '../program.ts';
 
 /** Exit code of an executor whose part of the phase is over, while the phase is not. */
 export const PART_IS_OVER = 10;
 
 export interface Task {
+  /** Who has started the executor. */
+  readonly program: Program;
   /** If absent, only ends processes that an interrupted executor left behind. */
   readonly phase?: Phase;
   /** The part of the phase; absent if it is executed as a whole. */

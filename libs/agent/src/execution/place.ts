@@ -1,5 +1,5 @@
 /**
- * The folder of a slot, for one phase at a time. The files that the runner provides belong to the runner; only
+ * The folder of a place, for one phase at a time. The files that are provided belong to the user of this process; only
  * `run` belongs to the user of the phase.
  */
 import { chmod, chown, lstat, mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { discardFolder } from '@keelson/supervisor';
 import type { Owner } from '../owners/owners.ts';
+import type { Program } from '../program.ts';
 
-export interface SlotFolder {
+export interface PlaceFolder {
   readonly root: string;
   /** Folder that the executor owns and runs in. */
   readonly run: string;
@@ -16,7 +17,7 @@ export interface SlotFolder {
   readonly temporary: string;
 }
 
-/** The state of a phase that a restarted runner recovers. */
+/** The state of a phase that is recovered at the next start. */
 export interface Occupation {
   readonly agentId: string;
   /** Process of the executor; absent until it is started. */
@@ -25,30 +26,28 @@ export interface Occupation {
 
 const occupationFile = (root: string): string => join(root, 'occupation.json');
 
-export const toSlotFolder = (folder: string, index: number): SlotFolder => {
+export const toPlaceFolder = (folder: string, index: number): PlaceFolder => {
   const root = join(folder, `slot-${index + 1}`);
   const run = join(root, 'run');
   return { root, run, home: join(run, 'home'), temporary: join(run, 'tmp') };
 };
 
 /**
- * Creates the folder of all slots, or uses the existing one.
+ * Creates the folder of all places, or uses the existing one.
  * @throws Error when another user created it, because its content cannot be trusted
  */
-export const openRunnerFolder = async (folder: string): Promise<void> => {
+export const openPlaces = async ({ name, prefix }: Program, folder: string): Promise<void> => {
   await mkdir(folder, { recursive: true, mode: 0o711 });
   const found = await lstat(folder);
   if (!found.isDirectory() || found.uid !== process.getuid?.())
-    throw new Error(
-      `KEELSON_RUNNER_FOLDER: ${folder} is not a folder of the user that the runner has`,
-    );
-  // The users of the slots must be able to traverse it, regardless of the umask.
+    throw new Error(`${prefix}FOLDER: ${folder} is not a folder of the user that the ${name} has`);
+  // The users of the phases must be able to traverse it, regardless of the umask.
   await chmod(folder, 0o711);
 };
 
-/** Empties the folder of a slot and prepares it for a phase. */
-export const prepareSlot = async (
-  { root, run, home, temporary }: SlotFolder,
+/** Empties the folder of a place and prepares it for a phase. */
+export const preparePlace = async (
+  { root, run, home, temporary }: PlaceFolder,
   occupation: Occupation,
   { uid, gid }: Owner,
 ): Promise<void> => {
@@ -65,7 +64,7 @@ export const prepareSlot = async (
 export const recordOccupation = (root: string, occupation: Occupation): Promise<void> =>
   writeFile(occupationFile(root), JSON.stringify(occupation), { mode: 0o600 });
 
-/** Undefined if the folder is empty, or the runner was stopped before it had a phase. */
+/** Undefined if the folder is empty. */
 export const findOccupation = async (root: string): Promise<Occupation | undefined> => {
   const text = await readFile(occupationFile(root), 'utf8').catch(() => undefined);
   return text === undefined ? undefined : (JSON.parse(text) as Occupation);
@@ -81,10 +80,10 @@ const isRunning = (pid: number): boolean => {
 };
 
 const WAIT_MS = 200;
-/** An executor whose runner has ended interrupts the tool and stores the state. */
+/** An executor that is left interrupts the tool and stores the state. */
 const LEAVES_WITHIN_MS = 60_000;
 
-/** Waits for the executor of a runner that has ended, and kills it if that takes too long. */
+/** Waits for an executor whose starter has ended, and kills it if that takes too long. */
 export const awaitLeaving = async ({ pid }: Occupation): Promise<void> => {
   if (pid === undefined) return;
   for (let waitedMs = 0; waitedMs < LEAVES_WITHIN_MS; waitedMs += WAIT_MS) {

@@ -15,13 +15,23 @@ import {
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { guarded } from '@keelson/errors';
-import { RepositoryFailure } from './repository-failure.ts';
+
+/** Why the proxy has refused or ended a connection. */
+export class EgressRefusal extends Error {
+  /** Another attempt would be refused in the same way. */
+  readonly isFinal: boolean;
+
+  constructor(message: string, { isFinal = false }: { readonly isFinal?: boolean } = {}) {
+    super(message);
+    this.isFinal = isFinal;
+  }
+}
 
 export interface EgressProxy extends AsyncDisposable {
   /** The address with the credentials that the proxy asks for; a proxy on a socket asks for none. */
   readonly url: string;
   /** Why it refused or ended a connection, undefined when it did not. */
-  readonly refusal: RepositoryFailure | undefined;
+  readonly refusal: EgressRefusal | undefined;
 }
 
 /** Decides which addresses of a host are permitted. */
@@ -32,8 +42,13 @@ export interface AddressLookup {
 
 export interface EgressLimits {
   readonly addresses: AddressLookup;
-  /** In both directions, over all connections. */
-  readonly limitBytes: number;
+  /** Absent if any number of bytes may be transferred. */
+  readonly limit?: {
+    /** In both directions, over all connections. */
+    readonly bytes: number;
+    /** Why it was too much. */
+    readonly excess: string;
+  };
   /**
    * Path of a socket to listen on. Whoever may connect to it needs no password, and reads whole answers. Without it
    * the proxy listens on loopback, where everybody may connect, with a password.
@@ -83,10 +98,10 @@ const toTarget = (authority: string): URL | undefined => {
 
 const BAD_GATEWAY = 'HTTP/1.1 502 Bad Gateway\r\nconnection: close\r\n\r\n';
 
-const toRefusal = (error: unknown): RepositoryFailure => {
+const toRefusal = (error: unknown): EgressRefusal => {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (typeof code === 'string') return new RepositoryFailure(code);
-  return new RepositoryFailure(error instanceof Error ? error.message : 'unknown error');
+  if (typeof code === 'string') return new EgressRefusal(code);
+  return new EgressRefusal(error instanceof Error ? error.message : 'unknown error');
 };
 
 const toHeaders = (answer: IncomingMessage, path: string | undefined): AnswerHeaders =>
@@ -97,13 +112,13 @@ const passOn = (
   answer: IncomingMessage,
   response: ServerResponse,
   headers: AnswerHeaders,
-): RepositoryFailure | undefined => {
+): EgressRefusal | undefined => {
   const status = answer.statusCode ?? 0;
   // Node writes no other status.
   if (status < 200 || status > 999) {
     answer.destroy();
     response.writeHead(502).end();
-    return new RepositoryFailure(`the server answered with the status ${status}`);
+    return new EgressRefusal(`the server answered with the status ${status}`);
   }
   try {
     response.writeHead(status, headers);
@@ -130,7 +145,7 @@ const countBytes = (socket: Socket, add: (bytes: number) => void): Socket => {
     add(bytes - seenBytes);
     seenBytes = bytes;
   };
-  socket.on('data', guarded('repositories', report));
+  socket.on('data', guarded('outbound', report));
   socket.once('close', report);
   return socket;
 };
@@ -156,16 +171,16 @@ const connectToFirst = async (
 
 export const openEgressProxy = async ({
   addresses,
-  limitBytes,
+  limit,
   socket: path,
 }: EgressLimits): Promise<EgressProxy> => {
   const password = randomBytes(24).toString('hex');
   const expected = Buffer.from(`Basic ${Buffer.from(`git:${password}`).toString('base64')}`);
   const sockets = new Set<Duplex>();
   let passedBytes = 0;
-  let refusal: RepositoryFailure | undefined;
+  let refusal: EgressRefusal | undefined;
 
-  const refuse = (failure: RepositoryFailure): void => {
+  const refuse = (failure: EgressRefusal): void => {
     refusal ??= failure;
     for (const socket of sockets) socket.destroy();
   };
@@ -179,14 +194,9 @@ export const openEgressProxy = async ({
   const count = (socket: Socket): Socket =>
     countBytes(socket, (bytes) => {
       passedBytes += bytes;
-      if (passedBytes > limitBytes)
+      if (limit !== undefined && passedBytes > limit.bytes)
         // Another attempt would transfer as much.
-        refuse(
-          new RepositoryFailure(
-            `the repository is larger than the ${limitBytes} bytes that a fetch may transfer`,
-            { isFinal: true },
-          ),
-        );
+        refuse(new EgressRefusal(limit.excess, { isFinal: true }));
     });
   const reach = async (host: string, port: number): Promise<Socket> =>
     count(await connectToFirst(await addresses.addressesOf(host, port), port, hold));
@@ -194,7 +204,7 @@ export const openEgressProxy = async ({
     path !== undefined || hasCredentials(request, expected);
 
   const server = createServer(
-    guarded('repositories', (request: IncomingMessage, response: ServerResponse) => {
+    guarded('outbound', (request: IncomingMessage, response: ServerResponse) => {
       const target = URL.canParse(request.url ?? '') ? new URL(request.url ?? '') : undefined;
       if (target?.protocol !== 'http:' || !isOurs(request)) {
         response.writeHead(isOurs(request) ? 400 : 407).end();
@@ -213,7 +223,7 @@ export const openEgressProxy = async ({
           });
           passed.once(
             'response',
-            guarded('repositories', (answer) => {
+            guarded('outbound', (answer) => {
               refusal ??= passOn(answer, response, toHeaders(answer, path));
             }),
           );
@@ -229,7 +239,7 @@ export const openEgressProxy = async ({
   );
   server.on(
     'connect',
-    guarded('repositories', (request: IncomingMessage, client: Duplex) => {
+    guarded('outbound', (request: IncomingMessage, client: Duplex) => {
       hold(client);
       if (!isOurs(request)) {
         client.end('HTTP/1.1 407 Proxy Authentication Required\r\nconnection: close\r\n\r\n');
@@ -237,7 +247,7 @@ export const openEgressProxy = async ({
       }
       const target = toTarget(request.url ?? '');
       if (target === undefined) {
-        refusal ??= new RepositoryFailure(`${request.url} is not the address of a server`);
+        refusal ??= new EgressRefusal(`${request.url} is not the address of a server`);
         client.end(BAD_GATEWAY);
         return;
       }

@@ -1,22 +1,19 @@
 /**
  * Executes one phase, in a separate process and under a separate user. It has the credentials of
- * its run and no others. When its standard input ends, the runner has stopped or crashed, and the
- * phase ends as errored.
+ * its run and no others. When its standard input ends, the program that has started it was stopped or has crashed, and
+ * the phase ends as errored.
  */
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import {
-  ControlPlane,
-  Interruption,
-  LIMIT_GRACE_MS,
-  performPhase,
-  recoverPhases,
-  trustAuthority,
-} from '@keelson/agent';
 import { guarded } from '@keelson/errors';
 import { openWays } from '@keelson/sandbox/inside';
+import { ControlPlane } from '../control-plane.ts';
+import { performPhase } from '../phase.ts';
+import { recoverPhases } from '../recovery.ts';
+import { Interruption, LIMIT_GRACE_MS } from '../terraform.ts';
+import { trustAuthority } from '../trust.ts';
 import { PART_IS_OVER, type Task } from './task.ts';
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -26,25 +23,25 @@ const receiveTask = (onEnd: () => void): Promise<Task> =>
     const lines = createInterface({ input: process.stdin });
     lines.once(
       'line',
-      guarded('runner/executor', (line) => {
+      guarded('agent/executor', (line) => {
         resolve(JSON.parse(line) as Task);
         lines.once('close', onEnd);
       }),
     );
-    lines.once('close', () => reject(new Error('the runner ended before it gave a phase')));
+    lines.once('close', () => reject(new Error('the input ended before it gave a phase')));
   });
 
 /** @returns the exit code */
 const execute = async (): Promise<number> => {
   process.umask(0o077);
   const interruption = new Interruption();
-  const task = await receiveTask(() =>
+  const task: Task = await receiveTask(() =>
     interruption.exceed(
-      'The built-in runner was stopped while it worked on this run.',
+      `The ${task.program.name} was stopped while it worked on this run.`,
       LIMIT_GRACE_MS,
     ),
   );
-  const { phase, folder, timeLimitSeconds, outputLimitBytes } = task;
+  const { program, phase, folder, timeLimitSeconds, outputLimitBytes } = task;
   if (task.way !== undefined) await openWays(task.way);
   const phases = join(folder, 'phases');
   if (phase === undefined) {
@@ -55,7 +52,7 @@ const execute = async (): Promise<number> => {
   const timer = setTimeout(
     () =>
       interruption.exceed(
-        `The ${phase.attributes.phase} was interrupted after ${timeLimitSeconds} seconds, the time limit of the built-in runner (KEELSON_RUNNER_TIME_LIMIT_SECONDS).`,
+        `The ${phase.attributes.phase} was interrupted after ${timeLimitSeconds} seconds, the time limit of the ${program.name} (${program.prefix}TIME_LIMIT_SECONDS).`,
         LIMIT_GRACE_MS,
       ),
     timeLimitSeconds * 1000,
@@ -68,7 +65,7 @@ const execute = async (): Promise<number> => {
     caBundleFile: task.caFile === null ? undefined : trustAuthority(task.caFile, folder),
     outputLimits: {
       logBytes: outputLimitBytes,
-      lastWords: `The ${phase.attributes.phase} was interrupted after ${outputLimitBytes} bytes of output, the limit of the built-in runner.`,
+      lastWords: `The ${phase.attributes.phase} was interrupted after ${outputLimitBytes} bytes of output, the limit of the ${program.name}.`,
     },
   };
   const isOver = await performPhase(parts, phase, join(phases, phase.runId), interruption);
@@ -76,7 +73,7 @@ const execute = async (): Promise<number> => {
   return isOver ? 0 : PART_IS_OVER;
 };
 
-// The runner asks whether this user can execute the program at all.
+// The program that will start it asks whether this user can execute the program at all.
 if (process.argv[2] !== '--check') {
   process.exit(await execute());
 }

@@ -1,4 +1,4 @@
-/** The processes of a slot's user that try to outlive their phase. */
+/** The processes of a phase's user that try to outlive their phase. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';

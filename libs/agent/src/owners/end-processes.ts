@@ -1,4 +1,4 @@
-/** The end of all that the user of a slot has started. */
+/** The end of all that the user of a phase has started. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -55,8 +55,8 @@ const listProcesses = (): readonly string[] => {
 };
 
 /**
- * Ends all processes of the user of a slot, and resolves when none is left. It does nothing if the slot has the user of
- * the runner.
+ * Ends all processes of the user of a phase, and resolves when none is left. It does nothing if that is the user of
+ * this process.
  * @param report receives a text for the log while processes do not end
  */
 export const endProcessesOf = async (
@@ -66,11 +66,13 @@ export const endProcessesOf = async (
   if (uid === undefined || gid === undefined || uid === 0) return;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     const isSent = await signalAll({ uid, gid });
-    // The runner's own signals end a process that ends the sender before it sends.
+    // The signals of this process end a process that ends the sender before it sends.
     const left = signalEach(uid);
     if (isSent && left === 0) return;
     if (pauseMs > REPORTED_PAUSE_MS)
-      report(`the processes of the user ${uid} do not end (${left} left); the slot waits for that`);
+      report(
+        `the processes of the user ${uid} do not end (${left} left); the next phase waits for that`,
+      );
     await pause(pauseMs);
   }
 };
