@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
@@ -98,4 +98,28 @@ test('a control plane that cannot be reached is named with the reason', async ()
     agent.kill();
     await ended;
   }
+});
+
+test('a private umask does not stop it', async () => {
+  await using folder = await temporaryDirectory();
+  await using open = await temporaryDirectory();
+  await chmod(open.path, 0o711);
+  const agent = spawn(
+    'sh',
+    ['-c', 'umask 077; exec "$0" --disable-sigusr1 "$1"', process.execPath, MAIN],
+    {
+      env: {
+        PATH,
+        ...UNREACHABLE,
+        TMPDIR: open.path,
+        KEELSON_AGENT_FOLDER: join(folder.path, 'agent'),
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  const ended = once(agent, 'exit');
+  const [line] = (await once(createInterface({ input: agent.stdout }), 'line')) as [string];
+  agent.kill();
+  await ended;
+  expect(line).toMatch(/cannot be reached: ECONNREFUSED$/);
 });

@@ -54,7 +54,8 @@ export const RELEASE_PROOFS: readonly ReleaseProof[] = [
     inputs: [
       ...PROCESSES,
       'docker-compose.yml',
-      'deploy/agent',
+      'deploy/agent/Dockerfile',
+      ...sourcesOf('deploy/agent'),
       'deploy/databases',
       'deploy/demo-replication',
       'deploy/images',

@@ -1,5 +1,5 @@
 /** A CA trusted in addition to the system's, by this process and by terraform. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 
@@ -7,7 +7,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 export const trustAuthority = (caFile: string, folder: string): string => {
   const authorities = [...getCACertificates('default'), readFileSync(caFile, 'utf8')];
   setDefaultCACertificates(authorities);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (!existsSync(folder)) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const bundle = join(folder, 'authorities.pem');
   writeFileSync(bundle, authorities.join('\n'));
   return bundle;

@@ -100,8 +100,9 @@ export const prepareFolder = async (
   const { configuration, stateFile, cliConfigFile, variableFiles } = folder;
   await discardFolder(root);
   const files = join(root, 'configuration');
-  await mkdir(join(stateFile, '..'), { recursive: true, mode: 0o700 });
-  await mkdir(files);
+  // Each in one that is there: `recursive` never ends where the folder of the executor was removed.
+  for (const path of [root, join(root, 'states'), join(stateFile, '..'), files])
+    await mkdir(path, { mode: 0o700 });
 
   const archive = join(root, 'configuration.tar.gz');
   await download(attributes['configuration-download-url'], archive);

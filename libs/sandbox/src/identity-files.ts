@@ -1,7 +1,7 @@
 /** Files of `/etc` that exist in the sandbox alone: programs look for the name of their user, and for `localhost`. */
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SandboxFile } from './command.ts';
+import { writeReadable } from './readable-file.ts';
 
 export interface SandboxUser {
   readonly uid: number;
@@ -25,6 +25,6 @@ export const writeIdentityFiles = async (
     target: join('/etc', name),
     text,
   }));
-  for (const { source, text } of files) await writeFile(source, text, { mode: 0o644 });
+  for (const { source, text } of files) await writeReadable(source, text);
   return files;
 };

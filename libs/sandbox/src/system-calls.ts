@@ -3,8 +3,8 @@
  * of the kernel that runs do not need and in which privileges have been gained before; what capabilities would be
  * needed for is refused anyway.
  */
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { writeReadable } from './readable-file.ts';
 
 interface Machine {
   /** `AUDIT_ARCH_…` of linux/audit.h. */
@@ -169,6 +169,6 @@ export const writeSystemCallFilter = async (folder: string): Promise<string> => 
   if (filter === undefined)
     throw new Error(`no filter of system calls is known for ${process.arch}`);
   const file = join(folder, 'system-calls.bpf');
-  await writeFile(file, filter, { mode: 0o644 });
+  await writeReadable(file, filter);
   return file;
 };

@@ -18,7 +18,7 @@ import {
 } from './place.ts';
 import { startSshAgent } from './ssh-agent.ts';
 
-/** What happens, with the values that it happens to. */
+/** Logs an event with its values. */
 export type Note = (values: object, text: string) => void;
 
 export interface PlaceLog {

@@ -1,4 +1,4 @@
-/** What the machine must allow before phases are executed on it. */
+/** Places for phases on a machine that allows them to be executed. */
 import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, dirname, isAbsolute, relative } from 'node:path';

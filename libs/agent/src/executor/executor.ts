@@ -4,7 +4,7 @@
  * the phase ends as errored.
  */
 
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { guarded } from '@keelson/errors';
@@ -48,7 +48,8 @@ const execute = async (): Promise<number> => {
     await recoverPhases(phases, say);
     return 0;
   }
-  mkdirSync(phases, { recursive: true });
+  // With `recursive` it would be tried for ever where the folder was removed, and is still mounted.
+  if (!existsSync(phases)) mkdirSync(phases);
   const timer = setTimeout(
     () =>
       interruption.exceed(

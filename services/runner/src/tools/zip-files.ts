@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { copyFile, readFile, rm } from 'node:fs/promises';
+import { chmod, copyFile, readFile, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { guarded } from '@keelson/errors';
@@ -64,7 +64,9 @@ const extract = async (archive: string, name: string, target: string): Promise<b
     const entry = await findEntry(zip, name);
     if (entry === undefined || entry.uncompressedSize > MAX_PROGRAM_BYTES) return false;
     // yauzl fails when there is more data than the entry states.
-    await pipeline(await openEntry(zip, entry), createWriteStream(target, { mode: 0o755 }));
+    await pipeline(await openEntry(zip, entry), createWriteStream(target));
+    // The users of runs execute it, whatever the umask of this process is.
+    await chmod(target, 0o755);
     return true;
   } finally {
     zip.close();
