@@ -40,12 +40,12 @@ export class ServerProcess {
   }
 
   /**
-   * Resolves once the server accepts connections, or its log matches another pattern.
+   * Resolves once the server accepts connections.
    * @throws Error with its log if it ends instead
    */
-  async start(ready = this.#command.ready): Promise<void> {
+  async start(): Promise<void> {
     if (this.#child !== undefined) return;
-    const { file, args, user } = this.#command;
+    const { file, args, ready, user } = this.#command;
     const child = await spawnEndingWithUs(file, args, user);
     this.#child = child;
     this.#closed = once(child, 'close').finally(() => {
@@ -79,10 +79,9 @@ export class ServerProcess {
     return this.#end('SIGKILL');
   }
 
-  /** @param ready pattern of the log that is awaited, if not that of every start */
-  async restart(ready?: RegExp): Promise<void> {
+  async restart(): Promise<void> {
     await this.stop();
-    await this.start(ready);
+    await this.start();
   }
 
   /** Freezes it: connections stay open and nothing answers until `resume`. */
