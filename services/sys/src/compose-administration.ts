@@ -30,7 +30,6 @@ import {
   moveInFilters,
   refreshFilters,
 } from './replication/filters/filter-operations.ts';
-import { removeTokensOf } from './tokens/token-records.ts';
 import { toolRoutes } from './tools/tool-routes.ts';
 import { wrappingRoutes } from './wrapping/wrapping-routes.ts';
 
@@ -69,7 +68,6 @@ export const composeAdministration = (
     findMountBelow,
     endLeases: (id) => endLeasesOfNamespace(leases, id),
     onRemoval: recordFormerNamespace,
-    removeTokens: (id) => removeTokensOf(store, id),
   };
   const removeNamespaces = createRemovedNamespaces(namespaceContext);
   const endLeasesOfRemovedMounts = createRemovedMountCheck({

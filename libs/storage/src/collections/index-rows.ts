@@ -20,6 +20,8 @@ import { isName, type RecordCollection, type RecordKey } from './record-collecti
 
 /** The records with a value, in order of their keys. */
 export interface RecordIndex<T> {
+  /** The rows are below it. */
+  readonly prefix: string;
   /**
    * The keys, or their first segments as `RecordCollection.keys` returns them; the ends of the rows where the index
    * declares other ends.
@@ -32,6 +34,13 @@ export interface RecordIndex<T> {
    * its values conflict. For what those conclude from the records themselves without reading them.
    */
   touch(tx: Transaction, key: string, record: T): void;
+  /**
+   * The parts of the paths of rows after these first segments of a value, in order: the rest of the value, and the end.
+   * `after` is such a part. More than `limit` if there are rows that cannot be read.
+   */
+  rests(reads: Reads, below: RecordKey, options?: ListOptions): Promise<readonly string[]>;
+  /** Deletes the row with a value if the record does not have it: such rows were left by releases without the index. */
+  prune(tx: Transaction, value: IndexValue, key: string): Promise<void>;
 }
 
 /** The only record with a value. */
@@ -100,8 +109,12 @@ export class IndexRows<T> {
   }
 
   #rowsIn(index: IndexFacts<T>, key: string, record: T): readonly Row<T>[] {
+    return index.values(record, key).map((value) => [this.#rowAt(index, value, key), key, index]);
+  }
+
+  #rowAt(index: IndexFacts<T>, value: IndexValue, key: string): string {
     const end = index.isUnique ? '' : `/${index.end?.of(key) ?? key}`;
-    return index.values(record, key).map((value) => [this.#pathOf(index, value) + end, key, index]);
+    return this.#pathOf(index, value) + end;
   }
 
   /** Path of a value, without a final slash. */
@@ -134,16 +147,15 @@ export class IndexRows<T> {
     key: string,
   ): Promise<readonly string[]> {
     const prefix = `${this.#scope}${place}/`;
-    if (isUnique) {
-      const rows = await reads.scanAs(prefix, codec, { onDamaged: () => undefined });
-      return rows.filter(([, row]) => content.toKey(row) === key).map(([path]) => path);
-    }
+    const damaged: string[] = [];
+    const rows = await reads.scanAs(prefix, codec, { onDamaged: (path) => damaged.push(path) });
+    if (isUnique) return rows.filter(([, row]) => content.toKey(row) === key).map(([path]) => path);
     const isOfKey = (path: string): boolean => {
       if (end === undefined) return path.endsWith(`/${key}`);
       const value = path.slice(prefix.length).split('/');
       return end.toKey(value.pop() ?? '', value) === key;
     };
-    return (await pathsBelow(reads, prefix)).filter(isOfKey);
+    return [...rows.map(([path]) => path), ...damaged].filter(isOfKey);
   }
 
   async #requireUnique(
@@ -256,6 +268,43 @@ export class IndexRows<T> {
     );
   }
 
+  async #rests(
+    reads: Reads,
+    index: IndexFacts<T>,
+    below: RecordKey,
+    { after, limit }: ListOptions,
+  ): Promise<readonly string[]> {
+    const prefix = `${this.#pathOf(index, below)}/`;
+    const first = after === undefined ? undefined : prefix + after;
+    const paths: string[] = [];
+    if (await this.#isComplete(reads, index)) {
+      const rows = await reads.scanAs(prefix, index.codec, {
+        onDamaged: (path) => paths.push(path),
+        ...(first !== undefined && { after: first }),
+        ...(limit !== undefined && { limit }),
+      });
+      paths.push(...rows.map(([path]) => path));
+      paths.sort(comparePaths);
+    } else {
+      const rows = (await this.#computed(reads, index)).map(([path]) => path);
+      const isWanted = (path: string): boolean =>
+        path.startsWith(prefix) && (first === undefined || comparePaths(path, first) > 0);
+      paths.push(...rows.filter(isWanted).slice(0, limit));
+    }
+    return paths.map((path) => path.slice(prefix.length));
+  }
+
+  async #prune(
+    tx: Transaction,
+    index: IndexFacts<T>,
+    value: IndexValue,
+    key: string,
+  ): Promise<void> {
+    const row = this.#rowAt(index, value, key);
+    const stored = await this.#stored(tx, key);
+    if (!stored?.has(row)) tx.delete(row);
+  }
+
   async #findKey(
     reads: Reads,
     index: IndexFacts<T>,
@@ -304,6 +353,10 @@ export class IndexRows<T> {
   index(name: string): RecordIndex<T> {
     const index = this.#require(name);
     return {
+      prefix: `${this.#scope}${index.place}/`,
+      rests: async (reads, below, options = {}) =>
+        isReachable(below) ? this.#rests(reads, index, below, options) : [],
+      prune: (tx, value, key) => this.#prune(tx, index, value, key),
       keys: async (reads, value, options) =>
         isReachable(value)
           ? this.#list(reads, index, `${this.#pathOf(index, value)}/`, options)

@@ -14,6 +14,8 @@ export interface IndexedCollection<T, Index>
   write(tx: Transaction, key: string | RecordKey, value: T): Promise<void>;
   /** Deletes the record and its rows in the indexes, also if the record cannot be read. */
   delete(tx: Transaction, ...key: RecordKey): Promise<void>;
+  /** The records below these segments, whose keys follow them, to be read. */
+  below(...segments: RecordKey): Omit<RecordCollection<T>, 'write' | 'delete' | 'below'>;
   readonly by: {
     readonly [One in Index as IndexName<One>]: One extends { readonly unique: true }
       ? UniqueIndex<T>

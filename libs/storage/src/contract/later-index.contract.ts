@@ -70,6 +70,7 @@ export const registerLaterIndexContract = (createPlace: () => Promise<StoreLocat
     const expectRight = async (store: Store, walls: Readonly<Record<string, string[]>>) => {
       for (const [wall, keys] of Object.entries(walls)) {
         expect(await newer.by.wall.keys(store, wall)).toEqual(keys);
+        expect(await newer.by.wall.rests(store, [wall])).toEqual(keys);
         const found = await newer.by.wall.records(store, wall);
         expect(found.map(({ wallId }) => wallId)).toEqual(keys.map(() => wall));
         for (const key of keys) {

@@ -244,6 +244,43 @@ export const registerOwnerIndexContract = (context: StoreContext): void => {
       expect(await books.by.shelfId.keys(context.store, 's1')).toEqual(['b1']);
     });
 
+    test('lists rows in the order of their values, a page at a time', async () => {
+      await context.store.transact(async (tx) => {
+        await books.write(tx, 'b2', tale);
+        await books.write(tx, 'b1', { ...tale, title: 'zebra' });
+        await books.write(tx, 'b3', { ...tale, shelfId: 's0' });
+      });
+      const { title } = books.by;
+      expect(title.prefix).toBe('shared/books~title/');
+      const all = ['s0/tale/b3', 's1/tale/b2', 's1/zebra/b1'];
+      expect(await title.rests(context.store, [])).toEqual(all);
+      const [first = ''] = await title.rests(context.store, [], { limit: 1 });
+      expect(await title.rests(context.store, [], { after: first })).toEqual(all.slice(1));
+      expect(await title.rests(context.store, ['s1'])).toEqual(['tale/b2', 'zebra/b1']);
+      expect(await title.rests(context.store, ['s1', 'zebra'])).toEqual(['b1']);
+      expect(await title.rests(context.store, ['..'])).toEqual([]);
+      await damage(context.store, 'shared/books~title/s1/tale/b2');
+      expect(await title.rests(context.store, [])).toEqual(all);
+    });
+
+    test('loses a row that its record does not have, and no other', async () => {
+      await context.store.transact(async (tx) => {
+        await books.write(tx, 'b1', tale);
+        await books.write(tx, 'b2', tale);
+      });
+      const before = await rows();
+      await put(context.store, {
+        'shared/books~shelfId/s1/gone': '{}',
+        'shared/books~shelfId/s9/b1': '{}',
+      });
+      await damage(context.store, books.path('b2'));
+      await context.store.transact(async (tx) => {
+        for (const key of ['b1', 'b2', 'gone']) await books.by.shelfId.prune(tx, 's1', key);
+        await books.by.shelfId.prune(tx, 's9', 'b1');
+      });
+      expect(await rows()).toEqual(before);
+    });
+
     test('writes nothing when its record is refused', async () => {
       await expect(
         context.store.transact((tx) => books.write(tx, 'b1', { ...tale, title: 5 as never })),

@@ -40,7 +40,7 @@ export const renewLease = (
   store.transact(async (tx) => {
     const lease = (await findLease(tx, namespaceId, id)) ?? refuse('lease not found');
     const renewed = renewedLease(lease, incrementSeconds, clock.nowMs());
-    writeLease(tx, renewed, lease);
+    await writeLease(tx, renewed);
     return renewed;
   });
 
@@ -106,7 +106,7 @@ export const registerLease = async (
       dueAtMs: expiresAtMs,
       irrevocable: undefined,
     };
-    writeLease(tx, lease, undefined);
+    await writeLease(tx, lease);
     await recordLeasedMount(tx, mount.uuid, { namespaceId, path: mount.path });
     return { leaseId: lease.id, ttlSeconds: ttlSeconds(lease, nowMs), renewable: lease.renewable };
   });

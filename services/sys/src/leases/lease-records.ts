@@ -1,5 +1,5 @@
 /**
- * Records of leases, by id, by due time and by token. A whole group (of a token or of a mount) is ended by
+ * Records of leases, and their indexes by due time and by token. A whole group (of a token or of a mount) is ended by
  * one small record that a worker resolves in portions, so that the transaction that removes the token or
  * the mount stays small however many leases depend on it.
  */
@@ -10,7 +10,6 @@ import {
   collection,
   countRecords,
   type Reads,
-  type RecordCollection,
   type Store,
   type Transaction,
   unlessDamaged,
@@ -22,7 +21,7 @@ import { type LeaseRecord, leaseRecordShape } from './domain/lease.ts';
 
 const tokenShape = leaseRecordShape.properties.token;
 type Token = Shaped<typeof tokenShape>;
-const markShape = Type.Object({});
+const dueDigits = (dueAtMs: number): string => String(Math.ceil(dueAtMs)).padStart(15, '0');
 
 /** Keys: "<namespace id>/<lease id>". */
 const leases = collection('leases', {
@@ -31,30 +30,24 @@ const leases = collection('leases', {
   keys: 'paths',
   shape: leaseRecordShape,
   owner: OF_NAMESPACE,
-});
-/** Keys: "<due, epoch ms, 15 digits>/<namespace id>/<lease id>". */
-const dues = collection('lease-due', {
-  scope: 'local',
-  version: 1,
-  keys: 'paths',
-  shape: markShape,
-});
-/** Keys: "<token's namespace id>/<token's hash>/<namespace id>/<lease id>". */
-const byToken = collection('lease-by-token', {
-  scope: 'local',
-  version: 1,
-  keys: 'paths',
-  shape: markShape,
-  owner: OF_NAMESPACE,
-});
-
-/** Leases whose revocation was abandoned. Keys: like those of `leases`. */
-const givenUp = collection('lease-irrevocable', {
-  scope: 'local',
-  version: 1,
-  keys: 'paths',
-  shape: markShape,
-  owner: OF_NAMESPACE,
+  index: [
+    {
+      name: 'due',
+      values: ({ dueAtMs }) => (dueAtMs === undefined ? [] : [dueDigits(dueAtMs)]),
+      rows: 'lease-due',
+    },
+    {
+      name: 'token',
+      values: ({ token }) => [[token.namespaceId, token.hash]],
+      rows: 'lease-by-token',
+    },
+    {
+      // Leases whose revocation was abandoned.
+      name: 'irrevocable',
+      values: ({ irrevocable }) => (irrevocable === undefined ? [] : [[]]),
+      rows: 'lease-irrevocable',
+    },
+  ],
 });
 
 export const mountPlaceShape = Type.Object({ namespaceId: Type.String(), path: Type.String() });
@@ -90,12 +83,6 @@ const endings = collection('lease-endings', {
 
 const keyOf = ({ namespaceId, id }: { readonly namespaceId: string; readonly id: string }) =>
   `${namespaceId}/${id}`;
-const tokenKeyOf = (token: Token): string => `${token.namespaceId}/${token.hash}/`;
-const dueKeyOf = (lease: LeaseRecord): string | undefined =>
-  lease.dueAtMs === undefined
-    ? undefined
-    : `${String(Math.ceil(lease.dueAtMs)).padStart(15, '0')}/${keyOf(lease)}`;
-
 /** An id comes from a client and becomes part of a path, so its characters and length are limited. */
 const LEASE_ID = /^(?!\/)(?!.*\/\/)[^\p{Cc}]{1,700}(?<!\/)$/u;
 
@@ -141,31 +128,17 @@ export const countLeases = async (
   limit: number,
 ): Promise<{ readonly all: number; readonly irrevocable: number }> => ({
   all: await countRecords(store, leases.prefix, limit),
-  irrevocable: await countRecords(store, givenUp.prefix, limit),
+  irrevocable: await countRecords(store, leases.by.irrevocable.prefix, limit),
 });
 
-/** Writes a lease with its indexes; `before` is the version it replaces. */
-export const writeLease = (
-  tx: Transaction,
-  lease: LeaseRecord,
-  before: LeaseRecord | undefined,
-): void => {
-  const [oldDue, newDue] = [before && dueKeyOf(before), dueKeyOf(lease)];
-  if (oldDue !== undefined && oldDue !== newDue) dues.delete(tx, oldDue);
-  if (newDue !== undefined) dues.write(tx, newDue, {});
-  if (lease.irrevocable !== undefined) givenUp.write(tx, keyOf(lease), {});
-  else if (before?.irrevocable !== undefined) givenUp.delete(tx, keyOf(lease));
-  if (before === undefined) byToken.write(tx, tokenKeyOf(lease.token) + keyOf(lease), {});
+export const writeLease = (tx: Transaction, lease: LeaseRecord): Promise<void> =>
   leases.write(tx, keyOf(lease), lease);
-};
 
-export const deleteLease = (tx: Transaction, lease: LeaseRecord): void => {
-  const due = dueKeyOf(lease);
-  if (due !== undefined) dues.delete(tx, due);
-  if (lease.irrevocable !== undefined) givenUp.delete(tx, keyOf(lease));
-  byToken.delete(tx, tokenKeyOf(lease.token) + keyOf(lease));
-  leases.delete(tx, keyOf(lease));
-};
+/** Deletes a lease, also one that cannot be read. */
+export const deleteLease = (
+  tx: Transaction,
+  lease: Pick<LeaseRecord, 'namespaceId' | 'id'>,
+): Promise<void> => leases.delete(tx, keyOf(lease));
 
 /**
  * Whether the record of a lease is damaged for every process, so that its engine cannot revoke the secret.
@@ -185,12 +158,6 @@ export const isDamagedLease = async (
   }
 };
 
-/** Entries of indexes that name the lease remain; they are skipped, and removed when they are due. */
-export const deleteDamagedLease = (tx: Transaction, namespaceId: string, id: string): void => {
-  givenUp.delete(tx, keyOf({ namespaceId, id }));
-  leases.delete(tx, keyOf({ namespaceId, id }));
-};
-
 /** Names directly below a prefix of lease ids. */
 export const listLeaseNames = (
   reads: Reads,
@@ -200,8 +167,8 @@ export const listLeaseNames = (
 
 export interface DueLease {
   readonly dueAtMs: number;
-  /** Key of the entry in the index of due leases. */
-  readonly key: string;
+  /** Position among the due leases. */
+  readonly position: string;
   readonly namespaceId: string;
   readonly id: string;
 }
@@ -211,35 +178,26 @@ interface PageOptions {
   readonly after?: string;
 }
 
-/** Keys of marks in their order, at least `limit` if there are as many. The key of a mark is all that it says. */
-const markedKeys = async (
-  marks: Pick<RecordCollection<unknown>, 'readableEntries'>,
-  reads: Reads,
-  options: PageOptions,
-): Promise<readonly string[]> => {
-  const { entries, damaged } = await marks.readableEntries(reads, options);
-  return [...entries.map(([key]) => key), ...damaged].toSorted();
-};
-
 /** The leases that fall due next, soonest first. */
 export const listNextDue = async (
   reads: Reads,
   { limit, after }: { readonly limit: number; readonly after: string | undefined },
 ): Promise<readonly DueLease[]> => {
   const options = { limit, ...(after !== undefined && { after }) };
-  return (await markedKeys(dues, reads, options)).map((key) => {
-    const [due = '', namespaceId = ''] = key.split('/', 2);
+  return (await leases.by.due.rests(reads, [], options)).map((position) => {
+    const [due = '', namespaceId = ''] = position.split('/', 2);
     return {
       dueAtMs: Number(due),
-      key,
+      position,
       namespaceId,
-      id: key.slice(due.length + namespaceId.length + 2),
+      id: position.slice(due.length + namespaceId.length + 2),
     };
   });
 };
 
-/** Removes the index entry of a lease that was deleted together with its namespace. */
-export const forgetDue = (tx: Transaction, key: string): void => dues.delete(tx, key);
+/** Forgets when a lease was due that is gone: releases without this index left its row when they removed its namespace. */
+export const pruneDue = (tx: Transaction, due: DueLease): Promise<void> =>
+  leases.by.due.prune(tx, dueDigits(due.dueAtMs), keyOf(due));
 
 /** Schedules the end of all leases of a group; part of the transaction that ends their token or mount. */
 export const orderEnding = (tx: Transaction, group: LeaseGroup): void =>
@@ -247,7 +205,7 @@ export const orderEnding = (tx: Transaction, group: LeaseGroup): void =>
 
 /** Schedules the end of a token's leases, if it has any. */
 export const endLeasesOfToken = async (tx: Transaction, token: Token): Promise<void> => {
-  const some = await tx.list(byToken.path(tokenKeyOf(token)), { limit: 1 });
+  const some = await leases.by.token.keys(tx, [token.namespaceId, token.hash], { limit: 1 });
   if (some.length > 0)
     orderEnding(tx, {
       kind: 'token',
@@ -294,20 +252,20 @@ const pageOfPlace = async (
     : { leases: found, damagedIds: damaged.map((key) => prefix + key), next };
 };
 
-const pageOfMarks = async (
+const pageOfRows = async (
   reads: Reads,
   group: Extract<LeaseGroup, { readonly kind: 'token' | 'irrevocable' }>,
   options: PageOptions,
 ): Promise<LeasePage> => {
-  const [marks, below] =
+  const [index, below, first] =
     group.kind === 'token'
-      ? [byToken.below(group.token.namespaceId, group.token.hash), '']
-      : [givenUp.below(group.namespaceId), `${group.namespaceId}/`];
-  const keys = await markedKeys(marks, reads, options);
+      ? [leases.by.token, [group.token.namespaceId, group.token.hash], '']
+      : [leases.by.irrevocable, [group.namespaceId], `${group.namespaceId}/`];
+  const rests = await index.rests(reads, below, options);
   const found = await Promise.all(
-    keys.map((key) => unlessDamaged(leases.find(reads, below + key))),
+    rests.map((rest) => unlessDamaged(leases.find(reads, first + rest))),
   );
-  return { leases: found.filter(isLease), damagedIds: [], next: nextAfter(keys, options) };
+  return { leases: found.filter(isLease), damagedIds: [], next: nextAfter(rests, options) };
 };
 
 const PAGE_SIZE = 200;
@@ -320,7 +278,7 @@ export async function* leasePages(reads: Reads, group: LeaseGroup): AsyncGenerat
     const page =
       group.kind === 'prefix' || group.kind === 'mount'
         ? await pageOfPlace(reads, group, options)
-        : await pageOfMarks(reads, group, options);
+        : await pageOfRows(reads, group, options);
     yield page;
     after = page.next;
   } while (after !== undefined);

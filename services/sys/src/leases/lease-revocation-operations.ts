@@ -7,18 +7,18 @@ import { afterFailedRevocation, endedLease, type LeaseRecord } from './domain/le
 import { withSlash } from './domain/lease-prefix.ts';
 import type { LeaseContext } from './lease-context.ts';
 import {
-  deleteDamagedLease,
+  type DueLease,
   deleteLease,
   findEnding,
   findLease,
   finishEnding,
-  forgetDue,
   isDamagedLease,
   type LeaseGroup,
   type LeasePage,
   leasePages,
   listNextDue,
   orderEnding,
+  pruneDue,
   writeLease,
 } from './lease-records.ts';
 
@@ -75,10 +75,10 @@ const attemptRevocation = async (
   await context.store.transact(async (tx) => {
     const current = await findLease(tx, lease.namespaceId, lease.id);
     if (current === undefined) return;
-    if (failure === undefined) deleteLease(tx, current);
+    if (failure === undefined) await deleteLease(tx, current);
     else {
       const nowMs = context.clock.nowMs();
-      writeLease(tx, afterFailedRevocation(current, failure.message, nowMs), current);
+      await writeLease(tx, afterFailedRevocation(current, failure.message, nowMs));
     }
   }, options);
   return failure;
@@ -108,10 +108,10 @@ const forget = (
   store.transact(async (tx) => {
     for (const { id } of leases) {
       const left = await findLease(tx, namespaceId, id);
-      if (left !== undefined) deleteLease(tx, left);
+      if (left !== undefined) await deleteLease(tx, left);
     }
     for (const id of damagedIds)
-      if (await isDamagedLease(tx, namespaceId, id)) deleteDamagedLease(tx, namespaceId, id);
+      if (await isDamagedLease(tx, namespaceId, id)) await deleteLease(tx, { namespaceId, id });
   });
 
 const endGroup = async (
@@ -125,7 +125,7 @@ const endGroup = async (
       for (const { namespaceId, id } of leases) {
         const lease = await findLease(tx, namespaceId, id);
         if (lease !== undefined && lease.expiresAtMs > nowMs)
-          writeLease(tx, endedLease(lease, nowMs), lease);
+          await writeLease(tx, endedLease(lease, nowMs));
       }
     }, options);
 };
@@ -141,7 +141,7 @@ export const revokeLease = async (
     const lease = await findLease(tx, namespaceId, id);
     if (lease === undefined) return undefined;
     const result = endedLease(lease, context.clock.nowMs());
-    writeLease(tx, result, lease);
+    await writeLease(tx, result);
     return result;
   });
   if (ended === undefined) return;
@@ -212,28 +212,26 @@ export const endLeasesOfNamespace = async (
 
 interface DuePortion {
   readonly leases: readonly LeaseRecord[];
-  /** Keys of entries whose lease is gone. */
-  readonly gone: readonly string[];
+  /** Rows whose lease is gone. */
+  readonly gone: readonly DueLease[];
 }
 
 /** The next portion of due leases. Unreadable leases remain due, and do not count. */
 const findDue = async ({ store, clock }: LeaseContext): Promise<DuePortion> => {
   const nowMs = clock.nowMs();
   const leases: LeaseRecord[] = [];
-  const gone: string[] = [];
-  const examine = async (namespaceId: string, id: string, key: string): Promise<void> => {
-    const lease = await findLease(store, namespaceId, id);
-    if (lease === undefined) gone.push(key);
+  const gone: DueLease[] = [];
+  const examine = async (due: DueLease): Promise<void> => {
+    const lease = await findLease(store, due.namespaceId, due.id);
+    if (lease === undefined) gone.push(due);
     else leases.push(lease);
   };
   for (let after: string | undefined; ; ) {
     const listed = await listNextDue(store, { limit: PORTION, after });
     const due = listed.filter(({ dueAtMs }) => dueAtMs <= nowMs);
-    await Promise.all(
-      due.map(({ namespaceId, id, key }) => unlessDamaged(examine(namespaceId, id, key))),
-    );
+    await Promise.all(due.map((one) => unlessDamaged(examine(one))));
     if (due.length < PORTION || leases.length + gone.length > 0) return { leases, gone };
-    after = due.at(-1)?.key;
+    after = due.at(-1)?.position;
   }
 };
 
@@ -251,8 +249,8 @@ export const revokeDueLeases = async (
   }
   const { leases, gone } = await findDue(context);
   if (gone.length > 0)
-    await context.store.transact((tx) => {
-      for (const key of gone) forgetDue(tx, key);
+    await context.store.transact(async (tx) => {
+      for (const due of gone) await pruneDue(tx, due);
     }, options);
   await revokeAll(context, leases, options);
   return leases.length + gone.length > 0;

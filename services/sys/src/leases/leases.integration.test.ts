@@ -81,6 +81,19 @@ describe('a lease', () => {
     expect(await leftovers()).toEqual([]);
   });
 
+  test('is revoked behind rows that an earlier release left of removed leases', async () => {
+    await register();
+    await harness.store.transact((tx) => {
+      for (let left = 0; left < 250; left += 1)
+        tx.write(`local/lease-due/${'0'.repeat(15)}/root/pki/${left}`, Buffer.from('{}'));
+      return Promise.resolve();
+    });
+    harness.clock.advance(600_000);
+    await revokeDue();
+    expect(harness.engine.revoked).toHaveLength(1);
+    expect(await leftovers()).toEqual([]);
+  });
+
   test('is renewed up to its maximum', async () => {
     const id = await register();
     const renew = (body: object) =>

@@ -27,8 +27,6 @@ export interface NamespaceContext {
   readonly endLeases: (namespaceId: string) => Promise<boolean>;
   /** Called in a transaction before the records of the namespace are removed. */
   readonly onRemoval: (tx: Transaction, namespaceId: string) => Promise<void>;
-  /** Removes the tokens of a namespace, with what other namespaces store about them. */
-  readonly removeTokens: (namespaceId: string) => Promise<void>;
 }
 
 const ID_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
@@ -87,12 +85,11 @@ const createNamespace = async (
 
 /** Idempotent. The namespace remains, unreachable, until the engines have revoked its secrets. */
 const continueRemoval = async (
-  { endLeases, store, onRemoval, removeTokens }: NamespaceContext,
+  { endLeases, store, onRemoval }: NamespaceContext,
   id: string,
 ): Promise<void> => {
   if (!(await endLeases(id))) return;
   await store.transact((tx) => onRemoval(tx, id));
-  await removeTokens(id);
   await removeOwned(store, { kind: OF_NAMESPACE.kind, id });
   await store.transact((tx) => namespaceRecords.delete(tx, id));
 };

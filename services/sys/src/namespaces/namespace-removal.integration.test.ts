@@ -109,8 +109,7 @@ test('a namespace takes everything with it, also what a secondary has of its own
   const unused = owned.flatMap(({ name, scopes }) =>
     before.some((path) => scopes.some((scope) => path.startsWith(`${scope}/${name}/`))) ? [] : name,
   );
-  // Written when an engine refuses to revoke for days.
-  expect(unused).toEqual(['lease-irrevocable']);
+  expect(unused).toEqual([]);
   expect((await pathsNaming(secondary, id)).length).toBeGreaterThan(10);
 
   await must(primary.asRoot('DELETE', 'sys/namespaces/team'));

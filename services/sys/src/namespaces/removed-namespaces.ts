@@ -15,7 +15,6 @@ export const createRemovedNamespaces = ({
   store,
   namespaces,
   endLeases,
-  removeTokens,
 }: NamespaceContext): (() => Promise<void>) => {
   let seen: NamespaceTable | undefined;
   return async () => {
@@ -27,7 +26,6 @@ export const createRemovedNamespaces = ({
       const isEnded = await endLeases(id);
       isOver &&= isEnded;
       if (!isEnded) continue;
-      await removeTokens(id);
       await removeOwned(store, { kind: OF_NAMESPACE.kind, id }, OWN_SCOPES);
     }
     if (isOver) seen = table;

@@ -22,6 +22,7 @@ import {
 } from './domain/token-text.ts';
 import type { TokenContext } from './token-context.ts';
 import {
+  addToken,
   findByAccessor,
   findStoredToken,
   hashSecret,
@@ -115,7 +116,7 @@ export const issueServiceToken = async (
   }
   const accessor = toAccessor(randomBase62(RANDOM_LENGTH), namespaceId);
   const entry: TokenEntry = { ...plan, hash, accessor };
-  await writeToken(tx, entry, undefined);
+  await addToken(tx, entry);
   return { token, entry };
 };
 
@@ -171,7 +172,7 @@ export const useToken = async (context: TokenContext, token: TokenEntry): Promis
             usesLeft: SPENT,
             expiresAtMs: Math.min(current.expiresAtMs ?? Infinity, nowMs + SPENT_GRACE_MS),
           };
-    await writeToken(tx, used, current);
+    await writeToken(tx, used);
     return true;
   });
 };
@@ -190,7 +191,7 @@ export const renewToken = async (
       throw new KeelsonError('request.invalid', { text: 'token not found' });
     const { expiresAtMs } = decideRenewal(current, incrementSeconds, maxTtlSeconds, nowMs);
     const renewed: TokenEntry = { ...current, expiresAtMs, lastRenewalMs: nowMs };
-    await writeToken(tx, renewed, current);
+    await writeToken(tx, renewed);
     return renewed;
   });
 };

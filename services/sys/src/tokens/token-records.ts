@@ -12,13 +12,16 @@ import {
   type Store,
   singleRecord,
   type Transaction,
-  unlessDamaged,
 } from '@keelson/storage';
 import { Type } from 'typebox';
 import { OF_NAMESPACE } from '../owners/record-owners.ts';
 import { type TokenEntry, tokenEntryShape } from './domain/token-entry.ts';
 import { tokenRoleShape } from './domain/token-role.ts';
 import { namespaceIdOf } from './domain/token-text.ts';
+
+/** 12 digits, in the order of the times. */
+const expirySeconds = (expiresAtMs: number): string =>
+  String(Math.ceil(expiresAtMs / 1000)).padStart(12, '0');
 
 /** Keys are `<namespace id>/<hash>`. */
 export const tokens = collection('tokens', {
@@ -27,6 +30,24 @@ export const tokens = collection('tokens', {
   keys: 'paths',
   shape: tokenEntryShape,
   owner: OF_NAMESPACE,
+  index: [
+    {
+      name: 'expiry',
+      values: ({ expiresAtMs }) => (expiresAtMs === undefined ? [] : [expirySeconds(expiresAtMs)]),
+      rows: 'token-expiry',
+    },
+    {
+      name: 'parent',
+      values: ({ parent }) => (parent === undefined ? [] : [[parent.namespaceId, parent.hash]]),
+      rows: {
+        at: 'token-children',
+        end: {
+          of: (key) => key.replace('/', '.'),
+          toKey: (end) => end.replace('.', '/'),
+        },
+      },
+    },
+  ],
 });
 
 /** Keys are `<namespace id>/<hash of the accessor>`. */
@@ -43,23 +64,6 @@ export const listAccessors = async (reads: Reads, namespaceId: string): Promise<
   const own = accessors.below(namespaceId);
   return (await own.entries(reads)).map(([, { accessor }]) => accessor);
 };
-
-/** Keys are `<parent's namespace id>/<parent's hash>/<child's namespace id>.<child's hash>`. */
-const children = collection('token-children', {
-  scope: 'local',
-  version: 1,
-  keys: 'paths',
-  shape: Type.Object({}),
-  owner: OF_NAMESPACE,
-});
-
-/** Keys are `<epoch seconds, 12 digits>/<namespace id>/<hash>`, in order of expiry. */
-export const expiries = collection('token-expiry', {
-  scope: 'local',
-  version: 1,
-  keys: 'paths',
-  shape: Type.Object({}),
-});
 
 /** Keys are `<namespace id>/<name>`. */
 export const roles = collection('token-roles', {
@@ -107,16 +111,6 @@ export const refOf = (token: TokenEntry): TokenRef => ({
 
 const keyOf = ({ namespaceId, hash }: TokenRef): string => `${namespaceId}/${hash}`;
 
-const expiryKeyOf = (token: TokenEntry): string | undefined =>
-  token.expiresAtMs === undefined
-    ? undefined
-    : `${String(Math.ceil(token.expiresAtMs / 1000)).padStart(12, '0')}/${keyOf(refOf(token))}`;
-
-const childKeyOf = (token: TokenEntry): string | undefined =>
-  token.parent === undefined
-    ? undefined
-    : `${keyOf(token.parent)}/${token.namespace.id}.${token.hash}`;
-
 const accessorKeyOf = async (reads: Reads, accessor: string): Promise<string> =>
   `${namespaceIdOf(accessor)}/${await hashSecret(reads, accessor)}`;
 
@@ -134,85 +128,64 @@ export const findByAccessor = async (
   );
 };
 
-/** Writes a token with its indexes; `before` is the version it replaces. */
-export const writeToken = async (
-  tx: Transaction,
-  token: TokenEntry,
-  before: TokenEntry | undefined,
-): Promise<void> => {
-  if (before === undefined) {
-    accessors.write(tx, await accessorKeyOf(tx, token.accessor), {
-      hash: token.hash,
-      accessor: token.accessor,
-    });
-  }
-  const [oldExpiry, newExpiry] = [before && expiryKeyOf(before), expiryKeyOf(token)];
-  if (oldExpiry !== undefined && oldExpiry !== newExpiry) expiries.delete(tx, oldExpiry);
-  if (newExpiry !== undefined) expiries.write(tx, newExpiry, {});
-  const [oldChild, newChild] = [before && childKeyOf(before), childKeyOf(token)];
-  if (oldChild !== undefined && oldChild !== newChild) children.delete(tx, oldChild);
-  if (newChild !== undefined) children.write(tx, newChild, {});
-  tokens.write(tx, keyOf(refOf(token)), token);
+/** Writes a new token. */
+export const addToken = async (tx: Transaction, token: TokenEntry): Promise<void> => {
+  const { accessor, hash } = token;
+  accessors.write(tx, await accessorKeyOf(tx, accessor), { hash, accessor });
+  await writeToken(tx, token);
 };
 
-/** Removes a token and its indexes. Its children refer to it until they are removed as well. */
+/** Writes a token that is stored already. */
+export const writeToken = (tx: Transaction, token: TokenEntry): Promise<void> =>
+  tokens.write(tx, keyOf(refOf(token)), token);
+
+/** Its children refer to it until they are removed as well. */
 export const removeToken = async (tx: Transaction, token: TokenEntry): Promise<void> => {
   accessors.delete(tx, await accessorKeyOf(tx, token.accessor));
-  const expiry = expiryKeyOf(token);
-  if (expiry !== undefined) expiries.delete(tx, expiry);
-  const child = childKeyOf(token);
-  if (child !== undefined) children.delete(tx, child);
-  tokens.delete(tx, keyOf(refOf(token)));
+  await tokens.delete(tx, keyOf(refOf(token)));
 };
+
+const refAt = (key: string): TokenRef => {
+  const [namespaceId = '', hash = ''] = key.split('/');
+  return { namespaceId, hash };
+};
+
+const valueOf = ({ namespaceId, hash }: TokenRef): readonly string[] => [namespaceId, hash];
 
 /** Children of a token, whether or not it still exists. */
 export const childrenOf = async (
   reads: Reads,
-  ref: TokenRef,
+  parent: TokenRef,
   limit: number,
 ): Promise<readonly TokenRef[]> => {
-  const names = await reads.list(children.path(`${keyOf(ref)}/`), { limit });
-  return names.map((name) => {
-    const dot = name.indexOf('.');
-    return { namespaceId: name.slice(0, dot), hash: name.slice(dot + 1) };
-  });
+  const ends = await tokens.by.parent.keys(reads, valueOf(parent), { limit });
+  return ends.map((end) => refAt(end.replace('.', '/')));
 };
 
-export const forgetChild = (tx: Transaction, parent: TokenRef, child: TokenRef): void =>
-  children.delete(tx, `${keyOf(parent)}/${child.namespaceId}.${child.hash}`);
+/** Forgets a child that is gone: releases without this index left its row when they removed its namespace. */
+export const pruneChild = (tx: Transaction, parent: TokenRef, child: TokenRef): Promise<void> =>
+  tokens.by.parent.prune(tx, valueOf(parent), keyOf(child));
+
+export interface ExpiredToken {
+  readonly ref: TokenRef;
+  readonly seconds: string;
+}
 
 /** Tokens that had expired at `nowMs`, oldest first. */
 export const listExpired = async (
   reads: Reads,
   nowMs: number,
   limit: number,
-): Promise<readonly { readonly key: string; readonly ref: TokenRef }[]> => {
-  const entries = await expiries.entries(reads, { limit });
+): Promise<readonly ExpiredToken[]> => {
+  const rests = await tokens.by.expiry.rests(reads, [], { limit });
   const latest = Math.floor(nowMs / 1000);
-  return entries.flatMap(([key]) => {
-    const [seconds = '', namespaceId = '', hash = ''] = key.split('/');
-    return Number(seconds) <= latest ? [{ key, ref: { namespaceId, hash } }] : [];
+  return rests.flatMap((rest) => {
+    const [seconds = ''] = rest.split('/', 1);
+    const ref = refAt(rest.slice(seconds.length + 1));
+    return Number(seconds) <= latest ? [{ ref, seconds }] : [];
   });
 };
 
-const REMOVAL_BATCH = 200;
-
-/**
- * Removes the tokens of a namespace with their entries among the children of other namespaces' tokens and among the
- * expiries, which do not begin with the namespace. What remains, such as damaged tokens, goes with the namespace.
- */
-export const removeTokensOf = async (store: Store, namespaceId: string): Promise<void> => {
-  let after: string | undefined;
-  for (;;) {
-    const page = { limit: REMOVAL_BATCH, ...(after !== undefined && { after }) };
-    const names = await tokens.keys(store, [namespaceId], page);
-    await store.transact(async (tx) => {
-      for (const name of names) {
-        const token = await unlessDamaged(findStoredToken(tx, { namespaceId, hash: name }));
-        if (token !== undefined) await removeToken(tx, token);
-      }
-    });
-    after = names.at(-1);
-    if (names.length < REMOVAL_BATCH) return;
-  }
-};
+/** Forgets the expiry of a token that is gone: releases without this index left its row, too. */
+export const pruneExpired = (tx: Transaction, { ref, seconds }: ExpiredToken): Promise<void> =>
+  tokens.by.expiry.prune(tx, seconds, keyOf(ref));

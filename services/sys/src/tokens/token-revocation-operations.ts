@@ -7,10 +7,10 @@ import type { TokenEntry } from './domain/token-entry.ts';
 import type { TokenContext } from './token-context.ts';
 import {
   childrenOf,
-  expiries,
   findStoredToken,
-  forgetChild,
   listExpired,
+  pruneChild,
+  pruneExpired,
   refOf,
   removeToken,
   type TokenRef,
@@ -29,19 +29,24 @@ export const revokeTree = async (
   const open: TokenRef[] = [head];
   for (let ref = open.at(-1); ref !== undefined; ref = open.at(-1)) {
     const current = ref;
-    const { isLastPortion, deeper } = await context.store.transact(async (tx) => {
+    const { isOver, deeper } = await context.store.transact(async (tx) => {
       await removeStored(context, tx, current);
       const portion = await childrenOf(tx, current, PORTION);
       const withChildren: TokenRef[] = [];
       for (const child of portion) {
-        forgetChild(tx, current, child);
-        // Children without children of their own are removed in the same transaction.
+        // Children without children of their own are removed in the same transaction, the others by a later one.
         if ((await childrenOf(tx, child, 1)).length > 0) withChildren.push(child);
-        else await removeStored(context, tx, child);
+        else {
+          await removeStored(context, tx, child);
+          await pruneChild(tx, current, child);
+        }
       }
-      return { isLastPortion: portion.length < PORTION, deeper: withChildren };
+      return {
+        isOver: portion.length < PORTION && withChildren.length === 0,
+        deeper: withChildren,
+      };
     }, options);
-    if (isLastPortion) open.pop();
+    if (isOver) open.pop();
     open.push(...deeper);
   }
 };
@@ -64,7 +69,7 @@ export const revokeOrphaning = async (context: TokenContext, token: TokenEntry):
     if (current === undefined) return;
     for (const ref of await childrenOf(tx, refOf(current), Number.MAX_SAFE_INTEGER)) {
       const child = await findStoredToken(tx, ref);
-      if (child !== undefined) await writeToken(tx, { ...child, parent: undefined }, child);
+      if (child !== undefined) await writeToken(tx, { ...child, parent: undefined });
     }
     await removeStored(context, tx, refOf(current));
   });
@@ -75,10 +80,9 @@ export const removeExpired = async (
   options: TransactOptions = {},
 ): Promise<number> => {
   const due = await listExpired(context.store, context.clock.nowMs(), PORTION);
-  for (const { key, ref } of due) {
-    await revokeTree(context, ref, options);
-    // Also removes an index entry whose token was deleted together with its namespace.
-    await context.store.transact((tx) => expiries.delete(tx, key), options);
+  for (const expired of due) {
+    await revokeTree(context, expired.ref, options);
+    await context.store.transact((tx) => pruneExpired(tx, expired), options);
   }
   return due.length;
 };

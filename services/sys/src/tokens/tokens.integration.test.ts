@@ -308,6 +308,39 @@ describe('the life of tokens', () => {
     expect((await harness.store.list('local/tokens/root/')).length).toBe(1);
   });
 
+  test('a tree is removed however wide and deep it is', async () => {
+    const parent = (await create({ policies: ['root'] })).client_token;
+    const children = await Promise.all(
+      Array.from({ length: 205 }, () => create({ policies: ['root'] }, parent)),
+    );
+    await Promise.all(children.map(({ client_token: child }) => create({}, child)));
+    expect((await call('POST', 'auth/token/revoke-self', { token: parent })).status).toBe(204);
+    expect(await harness.store.scan('local/token-children/')).toEqual([]);
+    expect((await harness.store.list('local/tokens/root/')).length).toBe(1);
+  });
+
+  test('rows that an earlier release left of removed tokens do not stop the removal of others', async () => {
+    const parent = await create({ policies: ['root'], ttl: '1m' });
+    await create({ ttl: '1m' }, parent.client_token);
+    const [child = ''] = (await harness.store.scan('local/token-children/')).map(
+      ({ path }) => path,
+    );
+    await harness.store.transact((tx) => {
+      const gone = 'f'.repeat(64);
+      tx.write(`${child.slice(0, child.lastIndexOf('/'))}/root.${gone}`, Buffer.from('{}'));
+      for (let second = 0; second < 250; second += 1)
+        tx.write(
+          `local/token-expiry/${String(second).padStart(12, '0')}/root/${gone}`,
+          Buffer.from('{}'),
+        );
+      return Promise.resolve();
+    });
+    harness.clock.advance(61_000);
+    await harness.settle('token-expiry');
+    expect(await harness.store.scan('local/token-children/')).toEqual([]);
+    expect(await harness.store.scan('local/token-expiry/')).toEqual([]);
+  });
+
   test('a batch token of another format is refused by its number', async () => {
     const token = (await create({ policies: ['default'], type: 'batch', ttl: '1h' })).client_token;
     const [path, prefix] = ['batch-token', 'hvb.'];
@@ -399,7 +432,7 @@ describe('the life of tokens', () => {
         ([, { accessor }]) => accessor === parent.accessor,
       ) ?? [];
     // The state after a crash between the removal of a token and that of its children.
-    await harness.store.transact((tx) => records.delete(tx, key));
+    await harness.store.transact((tx) => tokens.delete(tx, 'root', key));
     expect((await call('POST', 'auth/token/tidy', { token: root })).status).toBe(202);
     expect(await records.keys(harness.store)).toHaveLength(1);
   });
