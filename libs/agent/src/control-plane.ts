@@ -1,10 +1,10 @@
 /** The agent's side of the API: see services/workspace/README.md, Agents. */
-import { createReadStream } from 'node:fs';
-import { stat, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FoundCommit } from '@keelson/repositories';
 import { reasonOf } from './failure-reason.ts';
+import { NotRegular, openRegular } from './regular-file.ts';
 
 const MEDIA_TYPE = 'application/vnd.api+json';
 
@@ -75,7 +75,8 @@ export const isGone = (error: unknown): boolean =>
   error instanceof Refused && (error.status === 401 || error.status === 404);
 
 const isTransient = (error: unknown): boolean =>
-  !(error instanceof Refused) || error.status === 429 || error.status >= 500;
+  !(error instanceof NotRegular) &&
+  (!(error instanceof Refused) || error.status === 429 || error.status >= 500);
 
 const RETRY_PAUSES_MS = [250, 500, 1000, 2000, 4000, 8000, 15_000, 30_000];
 
@@ -369,11 +370,14 @@ export const download = (url: string, file: string): Promise<void> =>
 /** Uploads a file to a signed URL. */
 export const upload = (url: string, file: string): Promise<void> =>
   insisting(async () => {
-    const { size } = await stat(file);
+    await using handle = await openRegular(file);
+    const { size } = await handle.stat();
     const response = await reach(url, {
       method: 'PUT',
       headers: { 'content-type': 'application/octet-stream', 'content-length': String(size) },
-      body: Readable.toWeb(createReadStream(file)) as ReadableStream<Uint8Array>,
+      body: Readable.toWeb(
+        handle.createReadStream({ autoClose: false }),
+      ) as ReadableStream<Uint8Array>,
       duplex: 'half',
     });
     if (!response.ok) throw new Refused(response.status, `upload: ${await refusalText(response)}`);

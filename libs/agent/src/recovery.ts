@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { discardFolder } from '@keelson/supervisor';
 import { Refused, upload } from './control-plane.ts';
+import { readRegular } from './regular-file.ts';
 import { md5Of } from './state-keeper.ts';
 import { type Leftover, leftoverFile } from './work-folder.ts';
 
@@ -48,7 +49,7 @@ const recoverOne = async (root: string, say: Say): Promise<void> => {
   const leftover = JSON.parse(await readFile(file, 'utf8')) as Leftover;
   await endTool(root, leftover);
   await endRest(root);
-  const bytes = await readFile(leftover.stateFile).catch(() => undefined);
+  const bytes = await readRegular(leftover.stateFile);
   const isNew = bytes !== undefined && md5Of(bytes) !== leftover.startedFromMd5;
   if (!isNew || leftover.erroredStateUrl === null) return;
   await upload(leftover.erroredStateUrl, leftover.stateFile);

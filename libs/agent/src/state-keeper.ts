@@ -1,9 +1,10 @@
 /** Uploads the state of an apply to the control plane: at intervals during the apply and at its end. */
 import { createHash } from 'node:crypto';
 import { type FSWatcher, watch } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type ControlPlane, type Phase, upload } from './control-plane.ts';
+import { readRegular } from './regular-file.ts';
 
 export const md5Of = (bytes: Uint8Array): string => createHash('md5').update(bytes).digest('hex');
 
@@ -58,7 +59,7 @@ export class StateKeeper {
 
   /** Digest of the state at the start of the phase; null if there is none. */
   async start(): Promise<string | null> {
-    const bytes = await readFile(this.#stateFile).catch(() => undefined);
+    const bytes = await readRegular(this.#stateFile);
     if (bytes === undefined) return null;
     this.#knownMd5 = md5Of(bytes);
     this.#knownSerial = parseStateText(bytes.toString())?.serial ?? -1;
@@ -111,7 +112,7 @@ export class StateKeeper {
     isIntermediate: boolean,
     showJson?: () => Promise<string | undefined>,
   ): Promise<void> {
-    const bytes = await readFile(this.#stateFile).catch(() => undefined);
+    const bytes = await readRegular(this.#stateFile);
     const state = bytes && parseStateText(bytes.toString());
     // It may be read while the tool is writing it.
     if (bytes === undefined || (state === undefined && isIntermediate)) return;

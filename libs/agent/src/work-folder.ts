@@ -5,6 +5,7 @@ import { join, relative, resolve, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { discardFolder } from '@keelson/supervisor';
 import { download, type Phase } from './control-plane.ts';
+import { readRegular } from './regular-file.ts';
 import { quoted, toVariableFiles } from './variable-files.ts';
 
 const run = promisify(execFile);
@@ -127,7 +128,7 @@ export const prepareFolder = async (
     await download(planUrl, packed);
     await unpack(packed, root);
     // An apply must use the providers that created the plan.
-    const locked = await readFile(join(root, '.terraform.lock.hcl')).catch(() => undefined);
+    const locked = await readRegular(join(root, '.terraform.lock.hcl'));
     if (locked !== undefined) await writeFile(folder.lockFile, locked);
   }
   return folder;
@@ -139,7 +140,7 @@ export const prepareFolder = async (
  */
 export const packPlan = async ({ root, planFile, lockFile }: WorkFolder): Promise<string> => {
   const packed = join(root, 'plan.tar.gz');
-  const locked = await readFile(lockFile).catch(() => undefined);
+  const locked = await readRegular(lockFile);
   if (locked !== undefined) await writeFile(join(root, '.terraform.lock.hcl'), locked);
   const names = ['tfplan', ...(locked === undefined ? [] : ['.terraform.lock.hcl'])];
   await run('tar', ['-czf', packed, '-C', root, ...names]);

@@ -5,7 +5,9 @@
  */
 import {
   ATTEMPTS,
+  type AttemptOutcome,
   FORMS_OF_TEST,
+  type Form,
   MACHINE,
   OPEN,
   tryHostileRun,
@@ -15,6 +17,16 @@ import { test } from 'vitest';
 const SLOW_MS = 1_800_000;
 const wallOf = new Map(ATTEMPTS.map(({ name, walls }) => [name, walls]));
 
+const wrongIn = (form: Form, attempts: readonly AttemptOutcome[]) => {
+  const compared = attempts.filter(({ attempt }) => wallOf.get(attempt)?.[form] !== MACHINE);
+  return {
+    count: compared.length,
+    wrong: compared.filter(
+      ({ attempt, isReached }) => isReached !== (wallOf.get(attempt)?.[form] === OPEN),
+    ),
+  };
+};
+
 // Each form waits most of its time, for runs that are killed or must not end.
 test.concurrent.for(FORMS_OF_TEST)(
   'a hostile run reaches what is listed as open in the form %s, and nothing else',
@@ -23,12 +35,22 @@ test.concurrent.for(FORMS_OF_TEST)(
   },
   async (form, { expect }) => {
     const { attempts, broken } = await tryHostileRun(form);
-    const compared = attempts.filter(({ attempt }) => wallOf.get(attempt)?.[form] !== MACHINE);
-    const wrong = compared.filter(
-      ({ attempt, isReached }) => isReached !== (wallOf.get(attempt)?.[form] === OPEN),
-    );
+    const { wrong, count } = wrongIn(form, attempts);
     expect(broken).toEqual([]);
     expect(wrong).toEqual([]);
-    expect(compared.length).toBeGreaterThan(180);
+    expect(count).toBeGreaterThan(180);
+  },
+);
+
+// Its sandbox and its executor are those of the built-in runner: one plan shows that it uses them.
+test.concurrent.for(['root', 'user'] as const)(
+  'a hostile run of an agent started by %s reaches nothing',
+  { timeout: SLOW_MS },
+  async (form, { expect }) => {
+    const { attempts, broken } = await tryHostileRun(form, ['--agent']);
+    const { wrong, count } = wrongIn(form, attempts);
+    expect(broken).toEqual([]);
+    expect(wrong).toEqual([]);
+    expect(count).toBeGreaterThan(100);
   },
 );

@@ -177,7 +177,8 @@ const readings: readonly Attempt[] = [
   ),
   {
     ...documents('a state that is a pipe', {}, 'apply'),
-    program: 'state="../states//terraform.tfstate"; rm -f ""; mkfifo ""',
+    program:
+      'state="../states/$TFC_WORKSPACE_NAME/terraform.tfstate"; rm -f "$state"; mkfifo "$state"; ls -l "$state"',
     isReached: (_, { status }) => status === HANGING,
   },
 ];

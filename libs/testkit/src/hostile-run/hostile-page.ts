@@ -59,7 +59,7 @@ export const hostilePage = (): string =>
   [
     '# A hostile run',
     '',
-    `A run executes code of whoever may queue it. These are ${ATTEMPTS.length} attempts of such code to reach what is not its own, and what holds each of them in each form of the built-in runner. \`${TEST}\` makes all of them in every form, with a stand-in for the tool, and with the provider script and the module of a real terraform; it fails if one is held that is listed as not held here, or the other way round. A last form, in which runs have the rights of root and no sandbox, shows that the attempts reach what they want where nothing holds them.`,
+    `A run executes code of whoever may queue it. These are ${ATTEMPTS.length} attempts of such code to reach what is not its own, and what holds each of them in each form of the built-in runner. \`${TEST}\` makes all of them in every form, with a stand-in for the tool, and with the provider script and the module of a real terraform; it fails if one is held that is listed as not held here, or the other way round. A last form, in which runs have the rights of root and no sandbox, shows that the attempts reach what they want where nothing holds them. An [agent](../deploy/agent/README.md) executes runs with the same code in the same sandbox; the test makes those attempts that fit into one plan with an agent of root and of an ordinary user as well, and all of them are held.`,
     '',
     'What is not held is open to everybody who may queue a run, also a speculative plan of a pull request: use that form only where all of them are trusted, or have runs executed by agents elsewhere.',
     '',

@@ -37,6 +37,7 @@ export class StageApi {
   readonly #keelson: () => KeelsonProcess;
   #trivial: string | undefined;
   #names = 0;
+  #pool: { readonly organization: string; readonly id: string } | undefined;
 
   constructor(keelson: () => KeelsonProcess) {
     this.#keelson = keelson;
@@ -72,6 +73,18 @@ export class StageApi {
     await this.#call('POST', '/organizations', { data: { type: 'organizations', attributes } });
   }
 
+  /** A pool of agents, which executes the runs of an organization from now on. @returns its token */
+  async createPool(organization: string): Promise<string> {
+    const pool = await this.#call('POST', `/organizations/${organization}/agent-pools`, {
+      data: { type: 'agent-pools', attributes: { name: 'pool' } },
+    });
+    this.#pool = { organization, id: pool.data.id };
+    const token = await this.#call('POST', `/agent-pools/${pool.data.id}/authentication-tokens`, {
+      data: { type: 'authentication-tokens', attributes: { description: 'stage' } },
+    });
+    return token.data.attributes.token;
+  }
+
   /** A workspace with environment variables and an SSH key. */
   async createWorkspace(
     organization: string,
@@ -79,8 +92,12 @@ export class StageApi {
     variables: Readonly<Record<string, string>> = {},
     key?: string,
   ): Promise<string> {
+    const mode =
+      this.#pool?.organization === organization
+        ? { 'execution-mode': 'agent', 'agent-pool-id': this.#pool.id }
+        : { 'execution-mode': 'remote' };
     const made = await this.#call('POST', `/organizations/${organization}/workspaces`, {
-      data: { type: 'workspaces', attributes: { name, 'execution-mode': 'remote' } },
+      data: { type: 'workspaces', attributes: { name, ...mode } },
     });
     const id = made.data.id as string;
     for (const [variable, value] of Object.entries(variables))

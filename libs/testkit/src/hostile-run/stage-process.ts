@@ -1,26 +1,17 @@
 /**
- * The stage of a hostile run, in namespaces of its own: `stage-process.ts FORM [--only TEXT] [--rounds N] [--polite N]`.
+ * The stage of a hostile run, in namespaces of its own: `stage-process.ts FORM [--agent] [--only TEXT] [--rounds N] [--polite N]`.
+ * With `--agent`, an agent executes the runs, and only the attempts are made that fit into one plan.
  * Prints a JSON document for each attempt, and for each run of a polite organization.
  */
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { findBinary } from '../find-binary.ts';
 import { type KeelsonProcess, startKeelson } from '../keelson-process.ts';
 import { ABSENT, type Attempt, FORMS, type Form, type Tried } from './attempt.ts';
 import { ATTEMPTS } from './attempts.ts';
-import { STAGE_NAMES } from './network.ts';
 import { PRELUDE } from './prelude.ts';
 import {
   type Canary,
@@ -32,18 +23,18 @@ import {
   type Stage,
 } from './stage.ts';
 import { StageApi } from './stage-api.ts';
+import { prepareFiles, prepareFolders, ROOT, run } from './stage-files.ts';
 import { prepareNetwork, startServices } from './stage-services.ts';
-import { documentFile, standIn } from './stand-in-tool.ts';
+import { documentFile } from './stand-in-tool.ts';
 
-const ROOT = '/mnt/stage';
-const REAL = await findBinary('terraform', 'terraform');
 const NOBODY = 65_534;
+const AGENT = fileURLToPath(new URL('../../../../deploy/agent/src/main.ts', import.meta.url));
 const MAIN = fileURLToPath(new URL('../../../../services/standalone/src/main.ts', import.meta.url));
-const COMPILED = process.env['NODE_COMPILE_CACHE'];
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
+    agent: { type: 'boolean', default: false },
     only: { type: 'string' },
     rounds: { type: 'string', default: '1' },
     polite: { type: 'string', default: '0' },
@@ -55,78 +46,10 @@ if (form === undefined) throw new Error(`no such form: ${positionals[0]}`);
 /** The user who starts the control plane. */
 const operatorId = form === 'user' || form === 'unsafe-user' ? NOBODY : 0;
 
-const folder = (path: string, mode = 0o755, owner = 0): string => {
-  mkdirSync(path, { recursive: true });
-  chmodSync(path, mode);
-  chownSync(path, owner, owner);
-  return path;
-};
-
-const run = (command: string, ...args: readonly string[]): string =>
-  execFileSync(command, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
-
-const mountTmpfs = (path: string, mode: string, size = '64m'): void => {
-  if (existsSync(path))
-    run('mount', '-t', 'tmpfs', '-o', `size=${size},mode=${mode}`, 'none', path);
-};
-
-/** A file system in which the attempts can do no harm to the machine. */
-const prepareFiles = (): void => {
-  mountTmpfs('/mnt', '755', '900m');
-  folder(ROOT);
-  mountTmpfs('/tmp', '1777');
-  mountTmpfs('/var/tmp', '1777');
-  mountTmpfs('/dev/shm', '1777');
-  mountTmpfs('/run', '755');
-  mountTmpfs('/root', '700');
-  writeFileSync('/root/canary', 'canary of root\n', { mode: 0o600 });
-  for (const [lower, owner] of [
-    ['/etc', 0],
-    ['/var/spool', 0],
-    [COMPILED, operatorId],
-  ] as const) {
-    if (lower === undefined || !existsSync(lower)) continue;
-    const name = lower.replaceAll('/', '-');
-    const upper = folder(`/mnt/upper${name}`, 0o755, owner);
-    const options = `lowerdir=${lower},upperdir=${upper},workdir=${folder(`/mnt/work${name}`)}`;
-    run('mount', '-t', 'overlay', '-o', options, 'overlay', lower);
-  }
-  folder('/etc/keelson');
-  writeFileSync('/etc/keelson/canary', 'configuration of the operator\n');
-  folder('/etc/cron.d');
-  folder('/var/spool/cron/crontabs', 0o1730);
-  folder('/var/spool/cron/atjobs', 0o1770);
-  const names = Object.entries(STAGE_NAMES).map(([name, address]) => `${address} ${name}\n`);
-  writeFileSync('/etc/hosts', `127.0.0.1 localhost\n::1 localhost\n${names.join('')}`);
-  run('hostname', 'stage');
-};
-
-const prepareFolders = () => {
-  const operator = folder(join(ROOT, 'operator'), 0o700, operatorId);
-  folder(join(operator, '.ssh'), 0o700, operatorId);
-  for (const name of ['.ssh/id_ed25519', '.gitconfig']) {
-    writeFileSync(join(operator, name), `${name} of the operator\n`, { mode: 0o600 });
-    chownSync(join(operator, name), operatorId, operatorId);
-  }
-  const tools = folder(join(ROOT, 'tools'), 0o755, operatorId);
-  writeFileSync(join(tools, 'terraform'), standIn(REAL), { mode: 0o755 });
-  const shared = folder(join(ROOT, 'public'));
-  writeFileSync(join(shared, 'canary'), 'for everybody\n');
-  return {
-    root: ROOT,
-    data: folder(join(ROOT, 'data'), 0o700, operatorId),
-    runner: folder(join(ROOT, 'runner'), 0o711, operatorId),
-    operator,
-    tools,
-    cache: COMPILED ?? folder(join(ROOT, 'cache'), 0o755, operatorId),
-    written: folder(join(ROOT, 'written'), 0o700, operatorId),
-  };
-};
-
 const places = (() => {
-  prepareFiles();
+  prepareFiles(operatorId);
   prepareNetwork();
-  return prepareFolders();
+  return prepareFolders(operatorId);
 })();
 
 const mark = (kind: string): string => `canary-${kind}-${randomBytes(16).toString('hex')}`;
@@ -196,22 +119,24 @@ const LIMIT_SECONDS = 90;
 const TOGETHER_WITHIN_MS = 600_000;
 const POLITE_WITHIN_MS = 600_000;
 
+/** Starts Node as the user of the form. */
+const asOperator = (main: string): [string, ...string[]] => [
+  'setpriv',
+  ...(operatorId === 0 ? [] : [`--reuid=${operatorId}`, `--regid=${operatorId}`, '--clear-groups']),
+  '--',
+  process.execPath,
+  '--disable-sigusr1',
+  main,
+];
+const PATH = `${places.tools}:${process.env['PATH']}`;
+
 const start = (): Promise<KeelsonProcess> =>
   startKeelson({
     dataFolder: places.data,
-    command: [
-      'setpriv',
-      ...(operatorId === 0
-        ? []
-        : [`--reuid=${operatorId}`, `--regid=${operatorId}`, '--clear-groups']),
-      '--',
-      process.execPath,
-      '--disable-sigusr1',
-      MAIN,
-    ],
+    command: asOperator(MAIN),
     env: {
-      ...RUNNER[form],
-      PATH: `${places.tools}:${process.env['PATH']}`,
+      ...(values.agent ? { KEELSON_RUNNER: 'false' } : RUNNER[form]),
+      PATH,
       HOME: places.operator,
       CANARY: secrets.environment,
       KEELSON_RATE_LIMIT: 'off',
@@ -222,7 +147,6 @@ const start = (): Promise<KeelsonProcess> =>
 
 let keelson = await start();
 const api = new StageApi(() => keelson);
-const isAlive = () => isAtWork(keelson.pid);
 
 /** The files of a configuration whose runs execute the program. */
 const configurationOf = (program: string, { moment, documents = {} }: Partial<Attempt>) => {
@@ -249,6 +173,28 @@ const configurationOf = (program: string, { moment, documents = {} }: Partial<At
 
 await api.createOrganization('attacker');
 await api.createOrganization('victim');
+
+/** An agent of the attacker's organization. @returns its process */
+const startAgent = async (): Promise<number> => {
+  const [program, ...args] = asOperator(AGENT);
+  const agent = spawn(program, args, {
+    env: {
+      PATH,
+      HOME: places.operator,
+      KEELSON_AGENT_ADDRESS: keelson.http,
+      KEELSON_AGENT_TOKEN: await api.createPool('attacker'),
+      // A secret of its environment, which runs are not given.
+      KEELSON_AGENT_NAME: secrets.environment,
+      KEELSON_AGENT_FOLDER: places.runner,
+      KEELSON_AGENT_POLL_MILLISECONDS: '200',
+    },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  return agent.pid ?? 0;
+};
+/** The process that starts the runs. */
+const agentId = values.agent ? await startAgent() : undefined;
+const isAlive = () => isAtWork(keelson.pid) && (agentId === undefined || isAtWork(agentId));
 const victim = await api.createWorkspace('victim', 'victim', { VICTIM: secrets.variable });
 /** A run of another organization at the same time, where the form has that. */
 const startVictim = async (): Promise<string> => {
@@ -257,19 +203,19 @@ const startVictim = async (): Promise<string> => {
   await api.awaitLog(id, 'plan', 'waiting');
   return id;
 };
-const hasVictim = form === 'root' || form === 'unsafe-root';
+const hasVictim = !values.agent && (form === 'root' || form === 'unsafe-root');
 const victimRun = hasVictim ? await startVictim() : 'run-absent';
 
 const settings = (): string =>
   Object.entries({
     STAGE: ROOT,
     DATA: places.data,
-    RUNNER: places.runner,
+    RUNNER: values.agent ? join(places.runner, 'phases') : places.runner,
     OPERATOR: places.operator,
     TOOLS: places.tools,
     CACHE: places.cache,
     MAIN,
-    CONTROL: keelson.pid,
+    CONTROL: agentId ?? keelson.pid,
     OTHER: other.pid,
     PORTS: listeningPorts(keelson.pid)
       .filter((port) => !keelson.http.endsWith(`:${port}`) && !keelson.https.endsWith(`:${port}`))
@@ -496,6 +442,10 @@ const short = repeated.filter(
   ({ area }) => area === 'files of the installation' || area === 'secrets',
 );
 for (let round = 0; round < Number(values.rounds); round += 1) {
+  if (values.agent) {
+    await performTogether(together, 'stand-in');
+    continue;
+  }
   await besideOthers(() => performTogether(together, 'stand-in'));
   await besideOthers(() => performTogether(repeated, 'module'));
   await besideOthers(() => performTogether(short, 'provider'));
@@ -503,7 +453,7 @@ for (let round = 0; round < Number(values.rounds); round += 1) {
 }
 report({
   over: chosen.length,
-  canRun: await stage.canRun(),
+  ...(!values.agent && { canRun: await stage.canRun() }),
   isVictimRunning: hasVictim && (await api.isRunning(victimRun)),
 });
 process.exit(0);
