@@ -9,6 +9,8 @@ declare module 'autocannon' {
   interface Options {
     readonly url: string;
     readonly connections: number;
+    /** Seconds without an answer after which a request has failed. */
+    readonly timeout?: number;
     /** Seconds; ignored if `amount` is set. */
     readonly duration?: number;
     /** Number of requests. */

@@ -5,6 +5,8 @@ import { processUsage } from './child-process.ts';
 import { freePort, startServer } from './server-process.ts';
 
 const CONNECTIONS = 64;
+/** A tenant beyond its share waits. */
+const ANSWER_WITHIN_SECONDS = 60;
 
 export interface HttpLoad {
   readonly url: string;
@@ -28,6 +30,7 @@ export const askInTurn = async (
     url,
     headers,
     connections,
+    timeout: ANSWER_WITHIN_SECONDS,
     ...bound,
     requests: [
       {

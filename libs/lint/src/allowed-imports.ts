@@ -101,6 +101,7 @@ export const allowedImports: AllowedImports = {
     'oauth',
     'workspaces',
     'agent-pools locking notifications ssh-keys state-consumers variable-sets',
+    'administration',
   ],
 
   'services/workspace/src/state': [

@@ -2,7 +2,7 @@
 import type { onRequestHookHandler } from 'fastify';
 import { clientNetwork } from '../limits/client-network.ts';
 import type { Places } from '../limits/places.ts';
-import { RETRY_AFTER_SECONDS } from '../request/exchange.ts';
+import { RETRY_AFTER_SECONDS } from '../limits/retry-after.ts';
 
 export const limitRequests =
   (places: Places): onRequestHookHandler =>

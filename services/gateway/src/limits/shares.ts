@@ -7,7 +7,7 @@ import type { EdgeResponse } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { FairQueue } from '@keelson/locks';
 import { Counter, Gauge, type MetricsRegistry } from '@keelson/metrics';
-import { type Exchange, RETRY_AFTER_SECONDS } from '../request/exchange.ts';
+import { RETRY_AFTER_SECONDS } from './retry-after.ts';
 
 export interface ShareLimits {
   /** Requests that services work on at a time. */
@@ -20,6 +20,16 @@ export interface ShareLimits {
   readonly streamsOfTenant: number;
 }
 
+/** The part of an exchange that has to do with its place. */
+export interface PlaceHolder {
+  /** Aborted when the exchange ends before its answer. */
+  readonly signal: AbortSignal;
+  readonly answerHeaders: Record<string, string>;
+  /** Set while a live stream asks, which reads each answer to its end. */
+  readonly repeated: object | undefined;
+  whenClosed(listener: () => void): void;
+}
+
 export interface Shares {
   /**
    * Does the work when it is the turn of the tenant. Its place is free again when the answer is complete, or
@@ -28,7 +38,7 @@ export interface Shares {
    */
   take(
     tenant: string,
-    exchange: Exchange,
+    exchange: PlaceHolder,
     work: () => Promise<EdgeResponse>,
   ): Promise<EdgeResponse>;
   /** Counts a live stream until the returned function is called; undefined when the tenant has too many. */
@@ -105,7 +115,7 @@ export const createShares = (
   };
 
   /** Resolves with the function that gives the place back. */
-  const place = (tenant: string, exchange: Exchange): Promise<() => void> | (() => void) => {
+  const place = (tenant: string, exchange: PlaceHolder): Promise<() => void> | (() => void) => {
     if (served < atOnce && hasPlace(tenant)) return occupy(tenant);
     if (waiting.countOf(tenant) >= waitingOfTenant) {
       refusals.inc({ kind: 'requests' });

@@ -5,12 +5,10 @@ import { KeelsonError } from '@keelson/errors';
 import type { RequestHead } from '@keelson/proto/edge/v1/edge';
 import type { BodyBudget, BodyHolding } from '../limits/body-budget.ts';
 import { clientNetwork } from '../limits/client-network.ts';
+import { RETRY_AFTER_SECONDS } from '../limits/retry-after.ts';
 import { connectionOf } from './connection.ts';
 import { emptyHead } from './request-head.ts';
 import type { Surface } from './surface.ts';
-
-/** `Retry-After` of a response to a request over a limit, in seconds. */
-export const RETRY_AFTER_SECONDS = '1';
 
 export interface ExchangeOptions {
   readonly request: IncomingMessage;
