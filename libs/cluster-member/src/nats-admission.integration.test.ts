@@ -1,14 +1,13 @@
 /** Every kind of credentials admits a cluster to real NATS servers, and nothing else does. */
-import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Bus } from '@keelson/bus';
 import {
-  findBinary,
   type NatsOptions,
   startNats,
   type TemporaryDirectory,
   temporaryDirectory,
+  writeCertificates,
 } from '@keelson/testkit';
 import { createUser } from '@nats-io/nkeys';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -19,27 +18,11 @@ const fileOf = (name: string): string => join(folder.path, name);
 const NKEY = createUser();
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
-const openssl = async (...args: readonly string[]): Promise<void> => {
-  execFileSync(await findBinary('openssl', 'openssl'), args, { stdio: 'ignore' });
-};
-
-/** A CA, and a certificate for localhost that serves as that of the server and as that of a client. */
-const makeCertificates = async (): Promise<void> => {
-  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
-  const ca = ['-keyout', fileOf('ca.key'), '-out', fileOf('ca.pem'), '-subj', '/CN=CA'];
-  await openssl('req', '-x509', ...key, ...ca);
-  await writeFile(fileOf('names'), 'subjectAltName=DNS:localhost,IP:127.0.0.1');
-  const request = ['-keyout', fileOf('end.key'), '-out', fileOf('end.csr'), '-subj', '/CN=end'];
-  await openssl('req', ...key, ...request);
-  const signer = ['-CA', fileOf('ca.pem'), '-CAkey', fileOf('ca.key'), '-CAcreateserial'];
-  const files = ['-in', fileOf('end.csr'), '-out', fileOf('end.pem'), '-extfile', fileOf('names')];
-  await openssl('x509', '-req', ...signer, ...files);
-};
-
 beforeAll(async () => {
   folder = await temporaryDirectory();
   await writeFile(fileOf('nkey'), `${text(NKEY.getSeed())}\n`, { mode: 0o600 });
-  await makeCertificates();
+  // That of the server serves as that of a client, too.
+  await writeCertificates(folder.path);
 });
 afterAll(() => folder[Symbol.asyncDispose]());
 

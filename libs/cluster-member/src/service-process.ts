@@ -114,6 +114,7 @@ const startService = async <S extends ConfigSchema, I extends RenewedIdentity>(
   const barrier = createBarrier();
   const store = await openPostgresStore({
     connectionString: settings.databaseUrl,
+    authorityFile: settings.databaseAuthorityFile,
     barrier,
     clock,
     projections,

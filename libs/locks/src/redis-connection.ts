@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { RedisOptions } from 'ioredis';
 
 /** Options of ioredis; `url` has precedence over host and port. */
@@ -9,6 +10,8 @@ export interface RedisAddress {
   /** host:port of each. */
   readonly redisSentinels: readonly string[];
   readonly redisSentinelPassword?: string | undefined;
+  /** Authorities of the certificates; connections then use TLS. */
+  readonly redisAuthorityFile?: string | undefined;
 }
 
 const toPlace = (address: string): { host: string; port: number } => {
@@ -22,13 +25,17 @@ export const toRedisConnection = ({
   redisUrl: url,
   redisSentinels,
   redisSentinelPassword: sentinelPassword,
-}: RedisAddress): RedisConnection & { readonly url: string } =>
-  redisSentinels.length === 0
-    ? { url }
-    : {
-        url,
-        name: new URL(url).hostname,
-        sentinels: redisSentinels.map(toPlace),
-        ...(sentinelPassword !== undefined && { sentinelPassword }),
-        ...(url.startsWith('rediss:') && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
-      };
+  redisAuthorityFile,
+}: RedisAddress): RedisConnection & { readonly url: string } => {
+  const ca =
+    redisAuthorityFile === undefined ? {} : { ca: readFileSync(redisAuthorityFile, 'utf8') };
+  const hasTls = redisAuthorityFile !== undefined || url.startsWith('rediss:');
+  if (redisSentinels.length === 0) return { url, ...(hasTls && { tls: ca }) };
+  return {
+    url,
+    name: new URL(url).hostname,
+    sentinels: redisSentinels.map(toPlace),
+    ...(sentinelPassword !== undefined && { sentinelPassword }),
+    ...(hasTls && { tls: ca, enableTLSForSentinelMode: true, sentinelTLS: ca }),
+  };
+};

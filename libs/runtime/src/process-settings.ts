@@ -96,6 +96,12 @@ export const servingSettings = Type.Object(
       pattern: '^postgres(ql)?://(?!.*[?&]target_session_attrs=(?!read-write|primary))',
       secret: true,
     }),
+    databaseAuthorityFile: Type.Optional(
+      Type.String({
+        description:
+          'Certificates (PEM) of the authority that PostgreSQL has its certificate from. Connections then use TLS, and the name in the certificate must be that in the connection string.',
+      }),
+    ),
   },
   { title: 'Connections inside the installation' },
 );
@@ -192,6 +198,12 @@ export const sentinelSettings = Type.Object(
     }),
     redisSentinelPassword: Type.Optional(
       Type.String({ description: 'Password of the sentinels themselves.', secret: true }),
+    ),
+    redisAuthorityFile: Type.Optional(
+      Type.String({
+        description:
+          'Certificates (PEM) of the authority that Redis, and its sentinels, have their certificates from. Connections then use TLS, and the name in the certificate must be that in the URL; without it, rediss:// trusts public authorities.',
+      }),
     ),
   },
   { title: 'Redis' },

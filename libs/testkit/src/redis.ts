@@ -10,6 +10,8 @@ export interface RedisOptions {
   readonly replicaOfPort?: number;
   /** File with its users; without one, everybody is admitted. */
   readonly accessFile?: string;
+  /** Certificate and key; the port then takes TLS only. */
+  readonly tls?: { readonly certificateFile: string; readonly keyFile: string };
 }
 
 export interface RedisServer extends AsyncDisposable {
@@ -24,7 +26,15 @@ export const startRedis = async (options: RedisOptions = {}): Promise<RedisServe
   const directory = await temporaryDirectory();
   const port = await findFreePort();
   const settings: Record<string, string> = {
-    port: String(port),
+    ...(options.tls === undefined
+      ? { port: String(port) }
+      : {
+          port: '0',
+          'tls-port': String(port),
+          'tls-cert-file': options.tls.certificateFile,
+          'tls-key-file': options.tls.keyFile,
+          'tls-auth-clients': 'no',
+        }),
     bind: '127.0.0.1',
     dir: directory.path,
     save: '',

@@ -7,6 +7,7 @@ export {
 export { bareEnvironment } from './bare-environment.ts';
 export { type LinkedCall, type LinkedServer, startLinkedServer } from './bitbucket-server-stub.ts';
 export { runSources } from './bundled-processes/bundled-process.ts';
+export { type CertificateFiles, writeCertificates } from './certificate-files.ts';
 export { type DnsOptions, type DnsRecordType, type DnsServer, startDns } from './dns.ts';
 export { documentedCommands } from './documented-commands.ts';
 export { type FaultProxy, startFaultProxy } from './fault-proxy.ts';

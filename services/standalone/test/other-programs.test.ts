@@ -7,7 +7,8 @@ import { standaloneConfig } from '../src/config.ts';
 
 const CLI = join(import.meta.dirname, '../../cli/src');
 /** Variables that the command line shares with the server, where their values are checked. */
-const SETTINGS = /^KEELSON_(OBJECT_STORAGE_|DATA_DIR|DATABASE_URL|RUNNER|UNSEAL_KEY_FILE)/;
+const SETTINGS =
+  /^KEELSON_(OBJECT_STORAGE_|DATA_DIR|DATABASE_(URL|AUTHORITY_FILE)|RUNNER|UNSEAL_KEY_FILE)/;
 
 const namesIn = (folder: string): ReadonlySet<string> =>
   new Set(

@@ -1,5 +1,6 @@
 /** Examines a PostgreSQL database without changing it. */
 import pg from 'pg';
+import { withAuthority } from './postgres-connections.ts';
 import { fromPostgresError } from './postgres-errors.ts';
 import { POSTGRES_FORMAT } from './postgres-schema.ts';
 
@@ -31,9 +32,12 @@ export interface DatabaseFacts {
 const TIMEOUT_MS = 10_000;
 
 /** @throws KeelsonError `storage.unavailable` */
-export const examineDatabase = async (connectionString: string): Promise<DatabaseFacts> => {
+export const examineDatabase = async (
+  connectionString: string,
+  authorityFile?: string,
+): Promise<DatabaseFacts> => {
   const client = new pg.Client({
-    connectionString,
+    connectionString: withAuthority(connectionString, authorityFile),
     connectionTimeoutMillis: TIMEOUT_MS,
     query_timeout: TIMEOUT_MS,
   });

@@ -21,6 +21,18 @@ const IDLE_LIMIT = `SET LOCAL idle_in_transaction_session_timeout = ${QUERY_TIME
 /** A failure that took longer than this is reported instead of retried. */
 const REPEAT_WITHIN_MS = 2_000;
 
+/**
+ * A connection string with which the server must prove its name by a certificate.
+ * @param authorityFile authorities of the certificate (PEM); undefined leaves the string as it is
+ */
+export const withAuthority = (
+  connectionString: string,
+  authorityFile: string | undefined,
+): string =>
+  authorityFile === undefined
+    ? connectionString
+    : `${connectionString}${connectionString.includes('?') ? '&' : '?'}sslmode=verify-full&sslrootcert=${encodeURIComponent(authorityFile)}`;
+
 /** One connection string for each server that `connectionString` names. */
 export const connectionStringsOf = (connectionString: string): readonly string[] => {
   const start = connectionString.indexOf('://') + '://'.length;

@@ -10,7 +10,7 @@ import { RecordStore } from '../record-store.ts';
 import type { Store } from '../store.ts';
 import { LogGrowth } from '../wal/log-growth.ts';
 import { PostgresBackend } from './postgres-backend.ts';
-import { PostgresConnections } from './postgres-connections.ts';
+import { PostgresConnections, withAuthority } from './postgres-connections.ts';
 import { LATER_COLUMNS, POSTGRES_FORMAT, POSTGRES_SCHEMA } from './postgres-schema.ts';
 
 /**
@@ -22,6 +22,8 @@ const POLL_MS = 20;
 export interface PostgresStoreOptions {
   /** With several hosts, the one that takes writes is used: postgres://user@first:5432,second:5432/name. */
   readonly connectionString: string;
+  /** Authorities of the server's certificate; connections then use TLS. */
+  readonly authorityFile?: string | undefined;
   readonly barrier: Barrier;
   readonly clock?: Clock;
   readonly projections?: readonly Projection[];
@@ -46,7 +48,10 @@ export const openPostgresStore = async (options: PostgresStoreOptions): Promise<
     kinds = declaredKinds(),
     cacheBytes = DEFAULT_CACHE_BYTES,
   } = options;
-  const connections = new PostgresConnections(options.connectionString, options.connectionCount);
+  const connections = new PostgresConnections(
+    withAuthority(options.connectionString, options.authorityFile),
+    options.connectionCount,
+  );
   try {
     await requireKnownFormat(connections);
     await createSchema(connections);

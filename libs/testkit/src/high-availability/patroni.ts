@@ -1,4 +1,5 @@
 /** PostgreSQL on several machines: Patroni, with etcd for its decisions, makes one of them the primary. */
+import { randomBytes } from 'node:crypto';
 import { chown, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -12,8 +13,14 @@ import { machineProcess, unprivilegedUser } from './lost-machine.ts';
 
 const NODES = 3;
 const ASK_EVERY_MS = 100;
-/** As in deploy/high-availability/patroni.yml. */
-export const SUPERUSER = { username: 'postgres', password: 'change-this' };
+const newPassword = (): string => randomBytes(16).toString('hex');
+/** Its name is that in deploy/high-availability/patroni.yml. */
+export const SUPERUSER = { username: 'postgres', password: newPassword() };
+const PASSWORDS = {
+  PATRONI_SUPERUSER_PASSWORD: SUPERUSER.password,
+  PATRONI_REPLICATION_PASSWORD: newPassword(),
+  PATRONI_REWIND_PASSWORD: newPassword(),
+};
 
 const USER = `${SUPERUSER.username}:${SUPERUSER.password}`;
 
@@ -69,6 +76,7 @@ const environmentOf = (
   { name, port, restPort }: Omit<PatroniNode, 'process'>,
   { folder, etcdPort }: { readonly folder: string; readonly etcdPort: number },
 ): Readonly<Record<string, string>> => ({
+  ...PASSWORDS,
   PATRONI_NAME: name,
   PATRONI_ETCD3_HOSTS: `"127.0.0.1:${etcdPort}"`,
   PATRONI_RESTAPI_LISTEN: `127.0.0.1:${restPort}`,

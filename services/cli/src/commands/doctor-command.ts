@@ -212,14 +212,18 @@ const toSubject = (url: string): string => {
   }
 };
 
-const examineDatabase = async (url: string | undefined): Promise<readonly Finding[]> => {
+const examineDatabase = async (environment: Environment): Promise<readonly Finding[]> => {
+  const url = environment[GIVEN];
   if (url === undefined || url === '')
     return [fault(GIVEN, 'It is not set: give it the connection string of the database.')];
   const subject = toSubject(url);
   // Loaded on use, because few machines need the client.
   const { examineDatabase: examineIt } = await import('@keelson/storage/postgres/examination');
   try {
-    return judgeDatabase(subject, await examineIt(url));
+    return judgeDatabase(
+      subject,
+      await examineIt(url, environment['KEELSON_DATABASE_AUTHORITY_FILE']),
+    );
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     return [
@@ -311,7 +315,7 @@ export const addDoctorCommand = (program: Command, cli: Cli): void => {
       }
       const findings =
         database === true
-          ? await examineDatabase(cli.environment[GIVEN])
+          ? await examineDatabase(cli.environment)
           : await examine(folder, {
               keyFile: cli.environment['KEELSON_UNSEAL_KEY_FILE'] ?? join(folder, 'unseal.key'),
               environment: cli.environment,
