@@ -15,6 +15,7 @@ import { WORKSPACE_ERRORS } from './codes/workspace.ts';
 export { capabilityOf } from './capability.ts';
 export type { ErrorMeaning, GrpcStatusName } from './error-meaning.ts';
 export { countHandlerFaults, guarded, HandlerFault, handlerFaults } from './guarded.ts';
+export { addUncaughtExceptions, countUncaughtExceptions } from './uncaught-exceptions.ts';
 export { isUntrustedCertificate } from './untrusted-certificate.ts';
 
 export const ERROR_CODES = {

@@ -1,5 +1,5 @@
 /** Entry point. Services register their metrics in the registry of the process. */
-import { countHandlerFaults } from '@keelson/errors';
+import { countHandlerFaults, countUncaughtExceptions } from '@keelson/errors';
 import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
 
 export { Counter, Gauge, Histogram } from 'prom-client';
@@ -42,6 +42,16 @@ const metricsOfProcess = (): Registry => {
     collect() {
       this.reset();
       for (const [capability, faults] of countHandlerFaults()) this.inc({ capability }, faults);
+    },
+  });
+  new Counter({
+    name: 'keelson_uncaught_exceptions_total',
+    help: 'Errors that nothing handled, each of which has ended this process or one before it.',
+    labelNames: ['capability'],
+    registers: [ofProcess],
+    collect() {
+      this.reset();
+      for (const [capability, count] of countUncaughtExceptions()) this.inc({ capability }, count);
     },
   });
   return ofProcess;

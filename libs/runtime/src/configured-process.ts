@@ -11,6 +11,7 @@ import {
   type SettingsFile,
 } from '@keelson/config';
 import { createLogger, type LogDestination, type Logger } from '@keelson/logging';
+import { readExceptions, temporaryExceptionFile } from './exception-file.ts';
 import { refuseOldNode } from './node-version.js';
 import { runProcess, type Stoppable } from './process.ts';
 import { readArguments, USAGE } from './process-arguments.ts';
@@ -28,6 +29,8 @@ export interface ConfiguredProcess<S extends ConfigSchema> {
   readonly environment: Environment;
   /** Destination of log lines; standard output when absent. */
   readonly logDestination?: (config: Config<S>) => LogDestination | undefined;
+  /** Keeps the count of uncaught exceptions for the next start; in the folder for temporary files when absent. */
+  readonly exceptionFile?: (config: Config<S>) => string;
   readonly start: (config: Config<S>, logger: Logger) => Promise<Stoppable>;
 }
 
@@ -71,6 +74,7 @@ export const runConfiguredProcess = async <S extends ConfigSchema>({
   schema,
   environment,
   logDestination,
+  exceptionFile = () => temporaryExceptionFile(name),
   start,
 }: ConfiguredProcess<S>): Promise<void> => {
   if (refuseOldNode(name)) return;
@@ -82,9 +86,11 @@ export const runConfiguredProcess = async <S extends ConfigSchema>({
     );
     return;
   }
+  let exceptions = temporaryExceptionFile(name);
   await runProcess({
     name,
     environment,
+    exceptionFile: () => exceptions,
     start: async () => {
       if (given.problem !== undefined) throw new ConfigError([given.problem]);
       const config = await readConfig(schema, environment, given.configFile);
@@ -104,6 +110,8 @@ export const runConfiguredProcess = async <S extends ConfigSchema>({
         level: logLevel,
         ...(destination === undefined ? {} : { destination }),
       });
+      exceptions = exceptionFile(config);
+      readExceptions(exceptions);
       const tracing = await startTracing({ serviceName: name, endpoint: otlpEndpoint, logger });
       const running = await start(config, logger).catch((error: unknown) => {
         const err = explained(error);

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -9,8 +10,8 @@ import { describe, expect, test } from 'vitest';
 const SAMPLE = fileURLToPath(new URL('testdata/stoppable-process.ts', import.meta.url));
 
 /** Starts the sample, signals it once it is ready, and returns how it ended. */
-const runSample = async (behaviour: string) => {
-  const child = spawn(process.execPath, [SAMPLE, behaviour]);
+const runSample = async (behaviour: string, ...others: readonly string[]) => {
+  const child = spawn(process.execPath, [SAMPLE, behaviour, ...others]);
   const output = { out: '', err: '' };
   child.stdout.on('data', (chunk: Buffer) => {
     output.out += chunk.toString();
@@ -50,12 +51,33 @@ describe('an error outside of a request', () => {
     const [behaviour, origin, message] = given;
     const { code, out } = await runSample(behaviour);
     expect(code).toBe(1);
-    expect(JSON.parse(out.trim().split('\n').at(-1) ?? '')).toMatchObject({
+    const fatal = out.split('\n').find((line) => line.includes('"fatal"'));
+    expect(JSON.parse(fatal ?? '')).toMatchObject({
       level: 'fatal',
       capability: 'runtime/testdata',
       origin,
       err: { message },
     });
+  });
+
+  test('is counted by the processes that are started after it', async () => {
+    await using folder = await temporaryDirectory();
+    const file = join(folder.path, 'exceptions.json');
+    const { out } = await runSample('throw', file);
+    expect(out.split('\n')[0]).toBe('[]');
+    await runSample('reject', file);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const counted = '[["runtime/testdata",2]]\n';
+    expect((await runSample('normal', file)).out).toContain(counted);
+
+    // A damaged file costs the count, and not the start; a link is not followed.
+    await writeFile(file, '{"pki/acme":');
+    expect((await runSample('normal', file)).code).toBe(0);
+    const link = join(folder.path, 'link.json');
+    await symlink(file, link);
+    const ended = await runSample('throw', link);
+    expect(ended.out).toContain('the uncaught exception cannot be counted');
+    expect([ended.code, await readFile(file, 'utf8')]).toEqual([1, '{"pki/acme":']);
   });
 
   test('in a guarded handler costs a stream, and not the process', async () => {

@@ -3,6 +3,7 @@ import { isatty } from 'node:tty';
 import type { Environment } from '@keelson/config';
 import { capabilityOf, handlerFaults } from '@keelson/errors';
 import type { Logger } from '@keelson/logging';
+import { keepException } from './exception-file.ts';
 import { notifyServiceManager, type ServiceState } from './service-manager.ts';
 
 export interface Stoppable {
@@ -17,6 +18,8 @@ export interface ProcessOptions {
   readonly name: string;
   /** `process.env`, where systemd names the socket for messages about start, reload and stop. */
   readonly environment: Environment;
+  /** Keeps the count of uncaught exceptions for the next start. */
+  readonly exceptionFile: () => string;
   readonly start: () => Promise<Stoppable & { readonly logger: Logger }>;
   /** Time after which the process ends even if work is unfinished. */
   readonly stopWithinMs?: number;
@@ -63,12 +66,18 @@ const stopWithin = async (running: Stoppable, limitMs: number): Promise<boolean>
  * rejection that nobody handles, which Node treats as an uncaught exception, leaves the process in an unknown state,
  * and ends it when the log has been written.
  */
-const reportFaults = (logger: Logger): void => {
+const reportFaults = (logger: Logger, exceptionFile: string): void => {
   handlerFaults.subscribe((fault) =>
     logger.error({ err: fault, capability: capabilityOf(fault) }, 'a handler failed'),
   );
   process.on('uncaughtException', (error, origin) => {
-    logger.fatal({ err: error, capability: capabilityOf(error), origin }, 'uncaught exception');
+    const capability = capabilityOf(error);
+    logger.fatal({ err: error, capability, origin }, 'uncaught exception');
+    try {
+      keepException(exceptionFile, capability);
+    } catch (err) {
+      logger.error({ err, file: exceptionFile }, 'the uncaught exception cannot be counted');
+    }
     process.exit(1);
   });
 };
@@ -81,6 +90,7 @@ const reportFaults = (logger: Logger): void => {
 export const runProcess = async ({
   name,
   environment,
+  exceptionFile,
   start,
   stopWithinMs = 30_000,
 }: ProcessOptions): Promise<never> => {
@@ -107,7 +117,7 @@ export const runProcess = async ({
     await running.reload?.();
     await notify('READY=1');
   });
-  reportFaults(logger);
+  reportFaults(logger, exceptionFile());
 
   await notify('READY=1');
   const signal = await signalled;

@@ -37,12 +37,18 @@ export const MAX_DEATHS = 3;
 export class Refusal extends Error {}
 
 /** A worker ended before it gave a result. The message says how, and contains nothing that the worker said. */
+/** A limit was exceeded; the other end did not speak the protocol; or the process ended by itself. */
+export const WORKER_DEATHS = ['limit', 'protocol', 'crash'] as const;
+export type WorkerDeathKind = (typeof WORKER_DEATHS)[number];
+
 export class WorkerDeath extends Error {
+  readonly kind: WorkerDeathKind;
   /** The end of what it wrote to its error output, for the log. */
   readonly errorOutput: string;
 
-  constructor(message: string, errorOutput: string) {
+  constructor(kind: WorkerDeathKind, message: string, errorOutput: string) {
     super(message);
+    this.kind = kind;
     this.errorOutput = errorOutput;
   }
 }
@@ -160,7 +166,7 @@ interface Course {
   /** The error of an answer. */
   readonly fault: { readonly error: unknown } | undefined;
   /** Which limit it exceeded. */
-  readonly excess: string | undefined;
+  readonly excess: { readonly kind: WorkerDeathKind; readonly reason: string } | undefined;
   readonly ended: string;
   readonly errorOutput: string;
 }
@@ -174,12 +180,12 @@ const follow = async (
 ): Promise<Course> => {
   let result: Course['result'];
   let fault: Course['fault'];
-  let excess: string | undefined;
+  let excess: Course['excess'];
   let errorOutput = '';
   const over = new AbortController();
   const worker: Worker = { folder, signal: over.signal };
-  const end = (reason: string): void => {
-    excess ??= reason;
+  const end = (reason: string, kind: WorkerDeathKind = 'limit'): void => {
+    excess ??= { kind, reason };
     killGroup(child);
     // A process that left the group may still hold the other end.
     output.destroy();
@@ -207,7 +213,7 @@ const follow = async (
   const hear = (line: string): void => {
     const message = toMessage(line);
     if (message?.kind === 'result') result ??= { value: message.result };
-    else if (message?.kind !== 'question') end('it said something that is no message');
+    else if (message?.kind !== 'question') end('it said something that is no message', 'protocol');
     else if (asking.size >= MAX_QUESTIONS)
       end(`it asked more than ${MAX_QUESTIONS} things at once`);
     else {
@@ -275,7 +281,8 @@ export const superviseTask = async (
     if (fault !== undefined) throw fault.error;
     if (excess !== undefined || result === undefined)
       throw new WorkerDeath(
-        excess === undefined ? `it ended ${ended}` : `it was ended because ${excess}`,
+        excess?.kind ?? 'crash',
+        excess === undefined ? `it ended ${ended}` : `it was ended because ${excess.reason}`,
         errorOutput,
       );
     return result.value;

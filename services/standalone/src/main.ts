@@ -18,6 +18,7 @@ await runConfiguredProcess({
       ? undefined
       : // Created first, so that the error names a folder that cannot be used.
         openLogDestination(logFile ?? join(makeDataFolder(dataDir), 'keelson.log')),
+  exceptionFile: ({ dataDir }) => join(makeDataFolder(dataDir), 'exceptions.json'),
   start: async (config, logger) => {
     // Loaded only now: a wrong setting is reported without waiting for the whole program.
     const { startStandalone } = await import('./compose.ts');

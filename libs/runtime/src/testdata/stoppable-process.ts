@@ -1,13 +1,17 @@
 // A process for process.integration.test.ts that reports its events on standard output.
 import { PassThrough } from 'node:stream';
-import { guarded } from '@keelson/errors';
+import { countUncaughtExceptions, guarded } from '@keelson/errors';
 import { createLogger } from '@keelson/logging';
+import { readExceptions } from '../exception-file.ts';
 import { runProcess } from '../runtime.ts';
 
-const behaviour = process.argv[2];
+const [, , behaviour, exceptionFile = '/nowhere/exceptions.json'] = process.argv;
+readExceptions(exceptionFile);
+process.stdout.write(`${JSON.stringify([...countUncaughtExceptions()])}\n`);
 await runProcess({
   name: 'sample',
   environment: process.env,
+  exceptionFile: () => exceptionFile,
   stopWithinMs: behaviour === 'hang' ? 1 : 30_000,
   start: async () => {
     if (behaviour === 'refuse') throw new Error('KEELSON_X must be set');

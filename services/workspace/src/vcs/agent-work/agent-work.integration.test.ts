@@ -299,7 +299,7 @@ describe('work that no agent does', () => {
       'it was given up after 3 attempts, each of which ended the process that made it',
     );
     const metrics = await harness.registry.metrics();
-    expect(metrics).toContain('keelson_worker_deaths_total 2');
+    expect(metrics).toContain('keelson_worker_deaths_total{kind="agent"} 2');
     expect(metrics).toContain('keelson_work_given_up_total 1');
     // A newer push is other work.
     await push(id);

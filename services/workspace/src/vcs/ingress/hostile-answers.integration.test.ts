@@ -368,5 +368,5 @@ test('afterwards a polite repository is fetched, and nothing of the attempts rem
   expect(folders.count).toBe(ATTEMPTS.length);
   expect(folders.left).toEqual([]);
   // Only what needs more memory than a worker may use ends one.
-  expect(await harness.registry.metrics()).toContain('keelson_worker_deaths_total 1');
+  expect(await harness.registry.metrics()).toContain('keelson_worker_deaths_total{kind="limit"} 1');
 });

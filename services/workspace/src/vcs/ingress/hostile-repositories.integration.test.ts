@@ -425,5 +425,7 @@ test('afterwards a polite repository is fetched, and nothing of the attempts rem
   expect((await versionsOf(id)).list[0]?.attributes['status']).toBe('uploaded');
   expect(existsSync(CANARY)).toBe(false);
   expect(findFetchWorkers()).toEqual([]);
-  expect(await harness.registry.metrics()).toContain('keelson_worker_deaths_total 0');
+  const metrics = await harness.registry.metrics();
+  for (const kind of ['crash', 'limit', 'protocol'])
+    expect(metrics).toContain(`keelson_worker_deaths_total{kind="${kind}"} 0`);
 });

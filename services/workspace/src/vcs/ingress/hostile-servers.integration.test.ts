@@ -204,7 +204,7 @@ test('a repository that ends its worker each time is given up after three deaths
   expect(await deadly.runs.statusOf(run?.id ?? '')).toBe('errored');
   expect((await deadly.logOf(id))[0]).toMatchObject({ outcome: 'failed', detail: reason });
   const metrics = await control.registry.metrics();
-  expect(metrics).toContain('keelson_worker_deaths_total 3');
+  expect(metrics).toContain('keelson_worker_deaths_total{kind="crash"} 3');
   expect(metrics).toContain('keelson_work_given_up_total 1');
   expect(await countDeaths(control.store)).toEqual([]);
   // A newer push is other work.
