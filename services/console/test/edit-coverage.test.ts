@@ -77,6 +77,7 @@ const DEEDS: Readonly<Record<string, readonly string[]>> = {
   ],
   'organizations/api-tokens-page.tsx': ['creates a token'],
   'organizations/organizations-page.tsx': ['creates an organization'],
+  'organizations/site-switches.tsx': ['switches an organization, a pool or a connection off or on'],
   'overview/overview-page.tsx': ['seals'],
   'policies/policies-page.tsx': ['creates a policy'],
   'policies/policy-tester.tsx': ['reads a token', 'asks for capabilities'],

@@ -194,6 +194,47 @@ describe('an organization', { timeout: PATIENCE_MS }, () => {
     expect(problems).toEqual([]);
   });
 
+  test('is drained, disabled and enabled by an administrator of the site, and so are its pools and providers', async () => {
+    await site.workspaces('POST', `${O}/agent-pools`, create('agent-pools', { name: 'shed' }));
+    await site.workspaces(
+      'POST',
+      `${O}/oauth-clients`,
+      create('oauth-clients', {
+        name: 'forge',
+        'service-provider': 'github',
+        'http-url': 'https://github.com',
+        'api-url': 'https://api.github.com',
+        'oauth-token-string': 'token-of-forge',
+      }),
+    );
+    const { page, problems } = await site.openSignedIn('/app/acme/agent-pools');
+    await confirm(page, 'Disable shed', 'Disable it');
+    await page.getByText('An administrator of this site has switched it off').waitFor();
+    await confirm(page, 'Enable shed', 'Enable it');
+    await page.getByRole('button', { name: 'Disable shed' }).waitFor();
+
+    await page.getByRole('link', { name: 'Version control' }).click();
+    const forge = page.getByRole('row').filter({ hasText: 'forge' });
+    await forge.getByText('enabled').waitFor();
+    await confirm(page, 'Disable forge', 'Disable it');
+    await forge.getByText('disabled').waitFor();
+    await confirm(page, 'Enable forge', 'Enable it');
+    await forge.getByText('enabled').waitFor();
+
+    const all = await site.openSignedIn('/app');
+    const acme = all.page
+      .getByRole('table', { name: 'All organizations of this site' })
+      .getByRole('row')
+      .filter({ hasText: 'acme' });
+    await confirm(all.page, 'Drain acme', 'Drain it');
+    await acme.getByText('draining').waitFor();
+    await confirm(all.page, 'Disable acme', 'Disable it');
+    await acme.getByText('disabled').waitFor();
+    await confirm(all.page, 'Enable acme', 'Enable it');
+    await acme.getByText('enabled').waitFor();
+    expect([...problems, ...all.problems]).toEqual([]);
+  });
+
   test('makes a variable set, applies it, and shows its variables in the workspace', async () => {
     await addWorkspace('varied');
     const { page, problems } = await site.openSignedIn('/app/acme/variable-sets');

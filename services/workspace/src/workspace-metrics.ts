@@ -1,7 +1,8 @@
 /** Metrics of workspaces, runs, agents and workers. */
 import type { Clock } from '@keelson/clock';
-import { createCounter, type MetricsRegistry, registerSampled } from '@keelson/metrics';
+import { Counter, createCounter, type MetricsRegistry, registerSampled } from '@keelson/metrics';
 import type { Store } from '@keelson/storage';
+import { WORKER_DEATHS } from '@keelson/supervisor';
 import { organizationRecords } from './identity/model/organization-records.ts';
 import {
   listSwitchedOrganizations,
@@ -12,6 +13,7 @@ import { OPEN_STATUSES } from './runs/model/domain/run.ts';
 import type { RunTables } from './runs/runs/run-projections.ts';
 import type { VcsContext } from './vcs/seams/vcs-context.ts';
 import { LOCKED_KEY } from './workspaces/listing/workspace-projections.ts';
+import { agentPoolSwitches, oauthClientSwitches } from './workspaces/model/part-switch-records.ts';
 
 const countWorkspaces = async (store: Store): Promise<number> => {
   const organizationIds = await organizationRecords.keys(store);
@@ -41,6 +43,12 @@ const countSwitched = async (store: Store): Promise<ReadonlyMap<string, number>>
   );
 };
 
+const countPartsOff = async (store: Store): Promise<ReadonlyMap<string, number>> =>
+  new Map([
+    ['agent_pools', (await agentPoolSwitches.keys(store, [])).length],
+    ['oauth_clients', (await oauthClientSwitches.keys(store, [])).length],
+  ]);
+
 const countAgents = async (store: Store): Promise<number> => {
   const [row] = await store.select<AgentTables, { readonly agents: number }>((tables) =>
     tables
@@ -51,13 +59,21 @@ const countAgents = async (store: Store): Promise<number> => {
   return Number(row?.agents ?? 0);
 };
 
+/** Shown as 0 for each kind from the start, so that the first increase is seen. */
+const createDeathCounter = (registry: MetricsRegistry): VcsContext['workerCounters']['deaths'] => {
+  const counter = new Counter({
+    name: 'keelson_worker_deaths_total',
+    help: 'Workers that ended before they had fetched a commit or reported why not.',
+    labelNames: ['kind'],
+    registers: [registry],
+  });
+  for (const kind of [...WORKER_DEATHS, 'agent'] as const) counter.inc({ kind }, 0);
+  return { inc: (kind) => counter.inc({ kind }) };
+};
+
 /** Counters of the workers that fetch commits. */
 export const createWorkerCounters = (registry: MetricsRegistry): VcsContext['workerCounters'] => ({
-  deaths: createCounter(
-    registry,
-    'keelson_worker_deaths_total',
-    'Workers that ended before they had fetched a commit or reported why not.',
-  ),
+  deaths: createDeathCounter(registry),
   givenUp: createCounter(
     registry,
     'keelson_work_given_up_total',
@@ -80,6 +96,10 @@ export const registerWorkspaceMetrics = (
         help: 'Organizations that an administrator of the site has switched off or drains.',
         label: 'state',
       },
+      keelson_parts_switched_off: {
+        help: 'Agent pools and OAuth clients that an administrator of the site has switched off.',
+        label: 'kind',
+      },
       keelson_agents: { help: 'Agents that are registered and have not ended.' },
     },
     async () => {
@@ -89,6 +109,7 @@ export const registerWorkspaceMetrics = (
         keelson_workspaces_locked: locked,
         keelson_runs: await countOpenRuns(store),
         keelson_organizations_switched: await countSwitched(store),
+        keelson_parts_switched_off: await countPartsOff(store),
         keelson_agents: await countAgents(store),
       };
     },

@@ -29,6 +29,7 @@ const VARIABLES_TEST = 'src/workspaces/variables/variables.test.ts';
 const SETS_TEST = 'src/workspaces/variable-sets/variable-sets.test.ts';
 const TAGS_TEST = 'src/workspaces/tags/tags.test.ts';
 const SWITCHES_TEST = 'src/identity/administration/organization-administration.test.ts';
+const PART_SWITCHES_TEST = 'src/vcs/repository-work/part-switches.integration.test.ts';
 const MEMBERS_TEST = 'src/identity/teams/organization-memberships.test.ts';
 const AUTHORIZATION_TEST = 'src/vcs/authorization/authorization.integration.test.ts';
 const AGENTS_TEST = 'src/runs/agents/agents.test.ts';
@@ -140,6 +141,13 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       'is-site-admin': elsewhere('test/callers.test.ts'),
       password: elsewhere('src/identity/administration/user-administration.test.ts'),
     },
+  },
+  'switches of agent pools and OAuth clients': {
+    routes: [
+      'PATCH /admin/agent-pools/{agent_pool_id}',
+      'PATCH /admin/oauth-clients/{oauth_client_id}',
+    ],
+    fields: { 'is-disabled': elsewhere(PART_SWITCHES_TEST) },
   },
   'switches of organizations': {
     routes: ['PATCH /admin/organizations/{organization_name}'],

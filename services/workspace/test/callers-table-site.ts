@@ -21,6 +21,20 @@ export const SITE_CASES: Readonly<Record<string, Case>> = {
   [`PATCH ${RETENTION}`]: ofSite(200, policy),
   [`GET ${RETENTION}`]: ofSite(200),
   [`DELETE ${RETENTION}`]: ofSite(204),
+  'GET /admin/agent-pools': { target: '/admin/agent-pools', allowed: ['site'], success: 200 },
+  'PATCH /admin/agent-pools/{agent_pool_id}': {
+    target: '/admin/agent-pools/{pool}',
+    body: attributes('agent-pools'),
+    allowed: ['site'],
+    success: 200,
+  },
+  'GET /admin/oauth-clients': { target: '/admin/oauth-clients', allowed: ['site'], success: 200 },
+  'PATCH /admin/oauth-clients/{oauth_client_id}': {
+    target: '/admin/oauth-clients/{newClient}',
+    body: attributes('oauth-clients'),
+    allowed: ['site'],
+    success: 200,
+  },
   'GET /openapi/stable.json': described('stable'),
   'GET /openapi/prerelease.json': described('prerelease'),
 };

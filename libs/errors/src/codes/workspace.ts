@@ -63,6 +63,13 @@ export const WORKSPACE_ERRORS = {
     retry: false,
     message: 'the {resource} does not exist, or you are not authorized for this action',
   },
+  'workspace.oauth_client_off': {
+    grpc: 'PERMISSION_DENIED',
+    http: 403,
+    retry: true,
+    message:
+      'the OAuth client {name} is disabled: an administrator of this site has switched it off, and can switch it on again',
+  },
   'workspace.organization_off': {
     grpc: 'PERMISSION_DENIED',
     http: 403,

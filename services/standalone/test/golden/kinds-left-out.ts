@@ -19,6 +19,8 @@ export const KINDS_LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
     'node/replication/requests/…',
   ],
   'was declared after the newest golden store was made': [
+    'shared/agent-pool-switches/…',
+    'shared/oauth-client-switches/…',
     'shared/organization-switches/…',
     'shared/workspace-configurations/…',
     'shared/workspace-locks/…',

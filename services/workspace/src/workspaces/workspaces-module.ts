@@ -4,6 +4,7 @@
  */
 import type { Route } from '@keelson/edge';
 import type { ResourceSchema } from '@keelson/jsonapi';
+import { partAdministrationRoutes } from './administration/part-administration-routes.ts';
 import { AGENT_POOL_CONTRIBUTION } from './agent-pools/agent-pool-contribution.ts';
 import { AGENT_POOL } from './agent-pools/agent-pool-document.ts';
 import { agentPoolRoutes } from './agent-pools/agent-pool-routes.ts';
@@ -59,6 +60,7 @@ export const workspacesRoutes = (context: WorkspacesContext): readonly Route[] =
   ...oauthClientRoutes(context),
   ...oauthTokenRoutes(context),
   ...notificationRoutes(context),
+  ...partAdministrationRoutes(context),
 ];
 
 /** Parts that this module's own capabilities add to workspace documents. */

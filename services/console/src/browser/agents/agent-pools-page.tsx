@@ -13,6 +13,11 @@ import { Card, Page } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
 import { Pill, type Tone } from '../components/pill.tsx';
 import { useOrganizationPermissions } from '../organizations/organization-permissions.ts';
+import {
+  SwitchButtons,
+  SwitchState,
+  useIsSiteAdministrator,
+} from '../organizations/site-switches.tsx';
 
 const route = getRouteApi('/app/$organization/agent-pools');
 const REFRESH_MS = 5_000;
@@ -88,6 +93,7 @@ export const AgentPoolsPage = () => {
   const { organization } = route.useParams();
   const path = `organizations/${encodeURIComponent(organization)}/agent-pools`;
   const mayManage = useOrganizationPermissions(organization)('can-update-agent-pools');
+  const isSiteAdministrator = useIsSiteAdministrator();
   return (
     <Page
       title="Agent pools"
@@ -122,18 +128,35 @@ export const AgentPoolsPage = () => {
               key={pool.id}
               title={pool.attributes.name}
               actions={
-                mayManage && (
-                  <DeleteButton
-                    what={`the agent pool ${pool.attributes.name}`}
-                    name={`Delete ${pool.attributes.name}`}
-                    path={`agent-pools/${pool.id}`}
-                    typed={pool.attributes.name}
-                  >
-                    Its agents and tokens are gone with it. It is refused while a workspace uses it.
-                  </DeleteButton>
-                )
+                <>
+                  {isSiteAdministrator && (
+                    <SwitchButtons
+                      type="agent-pools"
+                      id={pool.id}
+                      name={pool.attributes.name}
+                      attributes={pool.attributes}
+                    />
+                  )}
+                  {mayManage && (
+                    <DeleteButton
+                      what={`the agent pool ${pool.attributes.name}`}
+                      name={`Delete ${pool.attributes.name}`}
+                      path={`agent-pools/${pool.id}`}
+                      typed={pool.attributes.name}
+                    >
+                      Its agents and tokens are gone with it. It is refused while a workspace uses
+                      it.
+                    </DeleteButton>
+                  )}
+                </>
               }
             >
+              {pool.attributes['is-disabled'] && (
+                <p>
+                  <SwitchState attributes={pool.attributes} /> An administrator of this site has
+                  switched it off: its agents get no work.
+                </p>
+              )}
               <Agents pool={pool} />
               {mayManage && <Tokens pool={pool} />}
             </Card>

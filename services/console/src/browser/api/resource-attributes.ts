@@ -347,6 +347,7 @@ export interface ResourceAttributes {
     'created-at': string;
     'organization-scoped': boolean;
     'agent-count': number;
+    'is-disabled': boolean;
   };
   'oauth-authorizations': {
     'authorize-url': string;
@@ -374,6 +375,7 @@ export interface ResourceAttributes {
     'callback-url': string | null;
     'connect-path': string | null;
     'organization-scoped': boolean;
+    'is-disabled': boolean;
   };
   'oauth-tokens': {
     'created-at': string;

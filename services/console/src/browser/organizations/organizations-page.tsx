@@ -7,17 +7,11 @@ import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { formatTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
-import { Empty, Page } from '../components/page.tsx';
+import { Card, Empty, Page } from '../components/page.tsx';
+import { PagedList } from '../components/paged-list.tsx';
+import { SwitchButtons, SwitchState, useIsSiteAdministrator } from './site-switches.tsx';
 
 type Organization = ResourceAttributes['organizations'];
-
-interface Account {
-  readonly data: {
-    readonly attributes: {
-      readonly permissions?: { readonly 'can-create-organizations': boolean };
-    };
-  };
-}
 
 const bodyOf = (name: string, email: string): object => ({
   data: { type: 'organizations', attributes: { name, email } },
@@ -47,16 +41,42 @@ const CreateOrganization = () => (
   </ActionButton>
 );
 
+/** Those too in which the administrator has no part. */
+const AllOrganizations = () => (
+  <Card title="All organizations of this site">
+    <PagedList<Organization> path="admin/organizations" empty="There is no organization.">
+      {({ data }) => (
+        <DataTable
+          label="All organizations of this site"
+          rows={data}
+          keyOf={({ id }) => id}
+          columns={[
+            { title: 'Name', isName: true, cell: ({ id }) => id },
+            { title: 'Mail', cell: ({ attributes }) => attributes.email ?? '–' },
+            { title: 'State', cell: ({ attributes }) => <SwitchState attributes={attributes} /> },
+            {
+              title: 'Actions',
+              isActions: true,
+              cell: ({ id, attributes }) => (
+                <SwitchButtons type="organizations" id={id} name={id} attributes={attributes} />
+              ),
+            },
+          ]}
+        />
+      )}
+    </PagedList>
+    <Commands commands={[workspacesCurl('GET', 'admin/organizations')]} />
+  </Card>
+);
+
 export const OrganizationsPage = () => {
   const query = useDocument<ListDocument<Organization>>('organizations?page[size]=100');
-  // A token of a team or an organization has no account.
-  const { data: account } = useDocument<Account>('account/details');
-  const mayCreate = account?.data.attributes.permissions?.['can-create-organizations'] === true;
+  const isSiteAdministrator = useIsSiteAdministrator();
   return (
     <Page
       title="Organizations"
       lead="An organization owns workspaces, projects, teams and agent pools."
-      actions={mayCreate && <CreateOrganization />}
+      actions={isSiteAdministrator && <CreateOrganization />}
     >
       <Loaded query={query}>
         {({ data }) =>
@@ -92,6 +112,7 @@ export const OrganizationsPage = () => {
         }
       </Loaded>
       <Commands commands={[workspacesCurl('GET', 'organizations')]} />
+      {isSiteAdministrator && <AllOrganizations />}
     </Page>
   );
 };

@@ -9,6 +9,11 @@ import { formatTime } from '../components/format.ts';
 import { Empty, Page } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
 import { useOrganizationPermissions } from '../organizations/organization-permissions.ts';
+import {
+  SwitchButtons,
+  SwitchState,
+  useIsSiteAdministrator,
+} from '../organizations/site-switches.tsx';
 import { isProvider, type OAuthClient, PROVIDERS, tokenIdOf } from './oauth-client.ts';
 import { ProviderFields } from './provider-fields.tsx';
 
@@ -42,6 +47,7 @@ export const OAuthClientsPage = () => {
   const path = `organizations/${encodeURIComponent(organization)}/oauth-clients`;
   const list = `${path}?include=oauth_tokens`;
   const mayManage = useOrganizationPermissions(organization)('can-update-oauth');
+  const isSiteAdministrator = useIsSiteAdministrator();
   return (
     <Page
       title="Version control"
@@ -104,18 +110,32 @@ export const OAuthClientsPage = () => {
                       : formatTime(client.attributes['created-at']),
                 },
                 {
+                  title: 'State',
+                  cell: ({ attributes }) => <SwitchState attributes={attributes} />,
+                },
+                {
                   title: 'Actions',
                   isActions: true,
                   cell: ({ id, attributes }) => (
-                    <DeleteButton
-                      what={`the connection ${attributes.name || id}`}
-                      name={`Delete ${attributes.name || id}`}
-                      path={`oauth-clients/${id}`}
-                      typed={attributes.name || id}
-                    >
-                      Its token is deleted with it. Workspaces that use it are disconnected from
-                      their repositories and get no more configurations from them.
-                    </DeleteButton>
+                    <>
+                      {isSiteAdministrator && (
+                        <SwitchButtons
+                          type="oauth-clients"
+                          id={id}
+                          name={attributes.name || id}
+                          attributes={attributes}
+                        />
+                      )}
+                      <DeleteButton
+                        what={`the connection ${attributes.name || id}`}
+                        name={`Delete ${attributes.name || id}`}
+                        path={`oauth-clients/${id}`}
+                        typed={attributes.name || id}
+                      >
+                        Its token is deleted with it. Workspaces that use it are disconnected from
+                        their repositories and get no more configurations from them.
+                      </DeleteButton>
+                    </>
                   ),
                 },
               ]}

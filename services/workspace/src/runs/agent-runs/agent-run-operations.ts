@@ -13,6 +13,7 @@ import { issueToken } from '../../identity/tokens/token-operations.ts';
 import { agentRecords } from '../../workspaces/model/agent-records.ts';
 import type { Agent } from '../../workspaces/model/domain/agent.ts';
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
+import { isAgentPoolOff } from '../../workspaces/model/part-switch-records.ts';
 import { sshKeyRecords } from '../../workspaces/model/ssh-key-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import { findWorkspaceState } from '../../workspaces/model/workspace-state-records.ts';
@@ -152,7 +153,8 @@ const claim = async (
   nowMs: number,
 ): Promise<ClaimedRun | undefined> => {
   const { agent, pool } = await requireIdleAgent(tx, principal, agentId);
-  const mayTake = (workspace: Workspace) => executes(tx, pool, workspace);
+  const mayTake = async (workspace: Workspace) =>
+    !(await isAgentPoolOff(tx, pool.id)) && executes(tx, pool, workspace);
   return takePhase(tx, agent, runId, { nowMs, mayTake });
 };
 
@@ -176,6 +178,7 @@ export const claimRun = async (
   const { store, clock } = context;
   const { pool } = await requireIdleAgent(store, principal, agentId);
   if ((await findOrganizationSwitch(store, pool.organizationId)) !== undefined) return undefined;
+  if (await isAgentPoolOff(store, pool.id)) return undefined;
   for await (const runId of findWaiting(context, pool.organizationId)) {
     // A run that needs a damaged record waits until it is repaired; the others do not wait for it.
     const claimed = await unlessDamaged(

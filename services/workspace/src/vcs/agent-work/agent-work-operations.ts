@@ -9,6 +9,7 @@ import { notFound } from '../../base/not-found.ts';
 import { isOrganizationOff } from '../../identity/model/organization-switch-records.ts';
 import { requireOwnAgent, requireOwnPool } from '../../runs/agents/agent-operations.ts';
 import { refuseOtherThanArchive } from '../../state/configuration-versions/configuration-version-operations.ts';
+import { isAgentPoolOff, isOAuthClientOff } from '../../workspaces/model/part-switch-records.ts';
 import {
   dueAtMsOf,
   queueRepositoryWork,
@@ -35,7 +36,7 @@ import {
 } from '../model/agent-work-records.ts';
 import type { ProviderErrand } from '../providers/provider-errand.ts';
 import { parseProviderAnswer, REQUEST_TIME_LIMIT_MS } from '../providers/provider-requests.ts';
-import { findAgentPoolOf } from '../repository-work/agent-pool-of-work.ts';
+import { findAgentPoolOf, findClientOf } from '../repository-work/agent-pool-of-work.ts';
 import { afterFailure, prepareErrand } from '../repository-work/work-outcomes.ts';
 import type { VcsContext } from '../seams/vcs-context.ts';
 
@@ -129,6 +130,8 @@ const tryClaim = async (
   if (waiting === undefined || (waiting.claim !== null && waiting.claim.agentId !== agentId))
     return undefined;
   if (await isOrganizationOff(store, waiting.organizationId)) return undefined;
+  const client = await findClientOf(store, waiting.work);
+  if (client !== undefined && (await isOAuthClientOff(store, client.id))) return undefined;
   const order = await prepareOrder(context, waiting.work);
   const sinceMs = clock.nowMs();
   const claim: WorkClaim = {
@@ -177,6 +180,7 @@ export const claimWork = async (
 ): Promise<OrderedWork | undefined> => {
   const { store, clock } = context;
   const { pool } = await requireOwnAgent(store, principal, agentId);
+  if (await isAgentPoolOff(store, pool.id)) return undefined;
   for (const name of await agentWork.keys(store, [pool.id], { limit: LOOKED_AT })) {
     const key: AgentWorkKey = [pool.id, name];
     if (dueAtMsOf(key) > clock.nowMs()) return undefined;
@@ -335,7 +339,7 @@ export const endWork = async (
     });
   if (end.status === 'errored') {
     await fail(new RepositoryFailure(end.message, end), end.workerDied);
-    if (end.workerDied) context.workerCounters.deaths.inc();
+    if (end.workerDied) context.workerCounters.deaths.inc('agent');
     return;
   }
   try {

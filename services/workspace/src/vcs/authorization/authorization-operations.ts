@@ -12,6 +12,7 @@ import {
   type RequestSigning,
   signingOf,
 } from '../../workspaces/model/domain/oauth-client.ts';
+import { requireOAuthClientOn } from '../../workspaces/model/part-switch-records.ts';
 import { connectClient, requireOAuthClient } from '../../workspaces/oauth/oauth-operations.ts';
 import { isSameSecret } from '../model/secret-comparison.ts';
 import type { ProviderRequest } from '../providers/provider.ts';
@@ -77,6 +78,7 @@ export const beginAuthorization = async (
 ): Promise<BegunAuthorization> => {
   const { store, clock } = context;
   const { client, organization } = await requireOAuthClient(store, principal, clientId);
+  await requireOAuthClientOn(store, client);
   const signing = requireSigning(client);
   const path = connectPath(client, organization.name);
   const callbackUrl = path && publicAddress(context, path);
@@ -134,6 +136,7 @@ export const completeAuthorization = async (
   // The attempt is used up before the provider is asked, so that no second request asks with it.
   const client = await store.transact(async (tx) => {
     const found = await requireOAuthClient(tx, principal, clientId);
+    await requireOAuthClientOn(tx, found.client);
     await requirePending(tx, principal, clientId, requestToken, clock.nowMs());
     pendingAuthorizations.delete(tx, clientId);
     return found.client;

@@ -10,6 +10,7 @@ import { organizationRecords } from '../../identity/model/organization-records.t
 import { isOrganizationOff } from '../../identity/model/organization-switch-records.ts';
 import { requireWorkspace } from '../../workspaces/access/access-operations.ts';
 import type { DeliveredEvent } from '../../workspaces/model/domain/repository-event.ts';
+import { requireOAuthClientOn } from '../../workspaces/model/part-switch-records.ts';
 import {
   dueAtMsOf,
   findRepositoryHookById,
@@ -124,7 +125,8 @@ const MAX_KEPT_LENGTH = 200;
  * Accepts a delivery: its events are queued as work when this returns. A provider whose repository the
  * webhook is for has signed it, and it has not arrived before.
  * @throws KeelsonError `workspace.not_found` for an unknown webhook, `workspace.delivery_not_authentic`,
- *   `workspace.delivery_replayed`, `workspace.too_many_deliveries`, `workspace.organization_off`, `request.invalid`
+ *   `workspace.delivery_replayed`, `workspace.too_many_deliveries`, `workspace.organization_off`,
+ *   `workspace.oauth_client_off`, `request.invalid`
  */
 export const receiveDelivery = async (
   { store, clock, repositoryWorkLimit }: VcsContext,
@@ -143,6 +145,7 @@ export const receiveDelivery = async (
     const organization = await organizationRecords.find(store, organizationId);
     throw new KeelsonError('workspace.organization_off', { name: organization?.name ?? '' });
   }
+  await requireOAuthClientOn(store, found.client);
   const { headers, body } = delivery;
   const deliveryId = provider.deliveryId(headers)?.slice(0, MAX_KEPT_LENGTH) ?? '';
   const event = provider.eventName(headers).slice(0, MAX_KEPT_LENGTH);

@@ -1,5 +1,5 @@
 import type { Reads } from '@keelson/storage';
-import { signingOf } from '../../workspaces/model/domain/oauth-client.ts';
+import { type OAuthClient, signingOf } from '../../workspaces/model/domain/oauth-client.ts';
 import type { RepositoryHook } from '../../workspaces/model/domain/repository-hook.ts';
 import { oauthClientRecords, oauthTokenRecords } from '../../workspaces/model/oauth-records.ts';
 import { sshKeyRecords } from '../../workspaces/model/ssh-key-records.ts';
@@ -11,6 +11,7 @@ export interface LoadedRepository {
   readonly repository: RemoteRepository;
   /** Private key for submodules, and for the repository where it is fetched over SSH. */
   readonly sshKey: string | undefined;
+  readonly client: OAuthClient;
 }
 
 /**
@@ -35,5 +36,6 @@ export const loadRepository = async (
     signing: signingOf(client),
   };
   const provider = PROVIDERS[serviceProvider];
-  return { provider, repository: { connection, identifier }, sshKey: token.sshKey ?? key?.value };
+  const sshKey = token.sshKey ?? key?.value;
+  return { provider, repository: { connection, identifier }, sshKey, client };
 };

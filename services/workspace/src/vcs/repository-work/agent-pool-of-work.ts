@@ -1,7 +1,7 @@
 /** Who does the work at a provider: the control plane, or the agents of a pool that alone reach it. */
 import type { Reads } from '@keelson/storage';
 import { runRecords } from '../../runs/model/run-records.ts';
-import type { OAuthToken } from '../../workspaces/model/domain/oauth-client.ts';
+import type { OAuthClient, OAuthToken } from '../../workspaces/model/domain/oauth-client.ts';
 import { oauthClientRecords, oauthTokenRecords } from '../../workspaces/model/oauth-records.ts';
 import {
   findRepositoryHookById,
@@ -19,13 +19,21 @@ const findTokenId = async (
   return workspace?.settings.vcsRepo?.oauthTokenId ?? undefined;
 };
 
+/** The client through which the work reaches its provider; undefined if the connection is gone. */
+export const findClientOf = async (
+  reads: Reads,
+  work: RepositoryWork,
+): Promise<OAuthClient | undefined> => {
+  if (work.kind === 'unregister') return undefined;
+  const token = await oauthTokenRecords.find(reads, (await findTokenId(reads, work)) ?? '');
+  return token && (await oauthClientRecords.find(reads, token.clientId));
+};
+
 /** The pool whose agents reach the provider; null if the control plane does, or the connection is gone. */
 export const findAgentPoolOf = async (
   reads: Reads,
   work: RepositoryWork,
 ): Promise<string | null> => {
   if (work.kind === 'unregister') return work.connection.agentPoolId;
-  const token = await oauthTokenRecords.find(reads, (await findTokenId(reads, work)) ?? '');
-  const client = token && (await oauthClientRecords.find(reads, token.clientId));
-  return client?.agentPoolId ?? null;
+  return (await findClientOf(reads, work))?.agentPoolId ?? null;
 };

@@ -1,5 +1,6 @@
 /** Requests that work at providers consists of, and the consequences of failures, for whoever does the work. */
 
+import { hasCode } from '@keelson/errors';
 import { RepositoryFailure } from '@keelson/repositories';
 import { type Transaction, unlessDamaged } from '@keelson/storage';
 import { WorkerDeath } from '@keelson/supervisor';
@@ -75,10 +76,11 @@ export const toFailure = (
 ): RepositoryFailure => {
   if (error instanceof RepositoryFailure) return error;
   if (error instanceof WorkerDeath) {
-    workerCounters.deaths.inc();
+    workerCounters.deaths.inc(error.kind);
     logger.warn({ err: error, output: error.errorOutput }, 'a worker for a repository died');
     return new RepositoryFailure(`the worker that fetched the repository died: ${error.message}`);
   }
+  if (hasCode(error, 'workspace.oauth_client_off')) return new RepositoryFailure(error.message);
   logger.error({ err: error }, 'work at a repository failed');
   return new RepositoryFailure('an error of this service, which is in its log');
 };

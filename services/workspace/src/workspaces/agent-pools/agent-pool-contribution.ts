@@ -8,6 +8,7 @@ import { decideEffectiveExecution } from '../../base/execution/domain/execution.
 import type { WorkspaceAccessResult } from '../access/access-operations.ts';
 import { agentPoolRecords } from '../model/agent-pool-records.ts';
 import { agentRecords } from '../model/agent-records.ts';
+import { isAgentPoolOff } from '../model/part-switch-records.ts';
 import type { WorkspaceContribution } from '../seams/workspace-contributions.ts';
 import { toAgentPoolResource } from './agent-pool-document.ts';
 import { loadVisiblePool } from './agent-pool-operations.ts';
@@ -26,7 +27,8 @@ const loadAgentPool = async (
   if (stored === undefined) return [];
   const { pool, workspaceIds } = await loadVisiblePool(reads, access, stored);
   const agentIds = await agentRecords.by.pool.keys(reads, [pool.organizationId, pool.id]);
-  return [toAgentPoolResource({ pool, organization }, workspaceIds, agentIds)];
+  const isOff = await isAgentPoolOff(reads, pool.id);
+  return [toAgentPoolResource({ pool, organization }, { workspaceIds, agentIds, isOff })];
 };
 
 export const AGENT_POOL_CONTRIBUTION: WorkspaceContribution = {

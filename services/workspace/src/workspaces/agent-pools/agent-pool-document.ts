@@ -22,6 +22,10 @@ export const AGENT_POOL = resourceSchema({
       description: 'Whether every workspace of the organization may use it.',
     }),
     'agent-count': Type.Integer(),
+    'is-disabled': Type.Boolean({
+      description:
+        'Whether an administrator of the site has switched it off: its agents get no work.',
+    }),
   },
   relationships: {
     organization: relatedOne('organizations'),
@@ -35,10 +39,17 @@ export const AGENT_POOL = resourceSchema({
   links: ['self'],
 });
 
+/** The part of a pool's resource that other records hold. */
+export interface AgentPoolState {
+  readonly workspaceIds: readonly string[];
+  readonly agentIds: readonly string[];
+  /** Whether an administrator of the site has switched it off. */
+  readonly isOff: boolean;
+}
+
 export const toAgentPoolResource = (
   { pool, organization }: Pick<AgentPoolAccessResult, 'pool' | 'organization'>,
-  workspaceIds: readonly string[],
-  agentIds: readonly string[],
+  { workspaceIds, agentIds, isOff }: AgentPoolState,
 ): ResourceOf<typeof AGENT_POOL> => {
   const self = `${API_PREFIX}/agent-pools/${pool.id}`;
   return {
@@ -49,6 +60,7 @@ export const toAgentPoolResource = (
       'created-at': toTimestamp(pool.createdAtMs),
       'organization-scoped': pool.organizationScoped,
       'agent-count': agentIds.length,
+      'is-disabled': isOff,
     },
     relationships: {
       organization: toOne('organizations', organization.name),

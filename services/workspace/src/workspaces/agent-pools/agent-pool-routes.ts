@@ -20,6 +20,7 @@ import { type Static, Type } from 'typebox';
 import { IncludedResources } from '../../base/included-resources.ts';
 import { ownedTokenEndpoints, ownerInPath } from '../../identity/tokens/token-routes.ts';
 import { agentRecords } from '../model/agent-records.ts';
+import { isAgentPoolOff } from '../model/part-switch-records.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
 import { loadRelatedWorkspace } from '../workspaces/related-workspace.ts';
 import { toAgentPoolResource } from './agent-pool-document.ts';
@@ -124,7 +125,8 @@ export const agentPoolRoutes = (context: WorkspacesContext): Route[] => {
     const { organization } = access;
     const { pool, workspaceIds } = await loadVisiblePool(store, access, access.pool);
     const agentIds = await agentRecords.by.pool.keys(store, [pool.organizationId, pool.id]);
-    return toAgentPoolResource({ pool, organization }, workspaceIds, agentIds);
+    const isOff = await isAgentPoolOff(store, pool.id);
+    return toAgentPoolResource({ pool, organization }, { workspaceIds, agentIds, isOff });
   };
   const answer = async (access: AgentPoolAccessResult) => ({
     document: { data: await toResource(access) },

@@ -31,6 +31,7 @@ import {
   signingOf,
 } from '../model/domain/oauth-client.ts';
 import { oauthTokenRecords } from '../model/oauth-records.ts';
+import { isOAuthClientOff } from '../model/part-switch-records.ts';
 import { loadRelatedProject } from '../projects/related-project.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
 import {
@@ -126,7 +127,8 @@ const loadResource = async (
     client.projectIds.map((id) => findReadableProject(readableOnly(context.store), access, id)),
   );
   const projectIds = seen.flatMap((project) => project?.id ?? []);
-  return toOAuthClientResource(context, { ...access, client: { ...client, projectIds } });
+  const isOff = await isOAuthClientOff(context.store, client.id);
+  return toOAuthClientResource(context, { ...access, client: { ...client, projectIds } }, isOff);
 };
 
 const loadIncluded = async (

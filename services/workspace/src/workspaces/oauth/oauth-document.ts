@@ -43,6 +43,10 @@ export const OAUTH_CLIENT = resourceSchema({
     'organization-scoped': Type.Boolean({
       description: 'Whether every workspace of the organization may use it.',
     }),
+    'is-disabled': Type.Boolean({
+      description:
+        'Whether an administrator of the site has switched it off: its provider is neither asked nor heard.',
+    }),
   },
   relationships: {
     organization: relatedOne('organizations'),
@@ -77,7 +81,8 @@ export const OAUTH_AUTHORIZATION = resourceSchema({
 /** A client without its secrets. */
 export const toOAuthClientResource = (
   context: Pick<ServiceContext, 'publicUrl'>,
-  access: OAuthClientAccess,
+  access: Pick<OAuthClientAccess, 'client' | 'organization'>,
+  isOff: boolean,
 ): ResourceOf<typeof OAUTH_CLIENT> => {
   const { client, organization } = access;
   const path = connectPath(client, organization.name);
@@ -96,6 +101,7 @@ export const toOAuthClientResource = (
       'callback-url': path && publicAddress(context, path),
       'connect-path': path,
       'organization-scoped': client.organizationScoped,
+      'is-disabled': isOff,
     },
     relationships: {
       organization: toOne('organizations', organization.name),
