@@ -32,19 +32,23 @@ interface Resource {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** The template of the manifests, with a node selector. */
-const AGENT_FOLDER = join(REPOSITORY, 'deploy/kubernetes/agent');
+/** The manifests of the agent, which the chart prints. */
+const MANIFESTS = parseAllDocuments(
+  readFileSync(join(REPOSITORY, 'deploy/kubernetes/agent/keelson.yaml'), 'utf8'),
+).map((document) => document.toJS() as { readonly kind: string });
+const manifestOf = <T>(kind: string): T => MANIFESTS.find((one) => one.kind === kind) as T;
+const { data } = manifestOf<{ readonly data: Readonly<Record<string, string>> }>('ConfigMap');
+/** Their template, with a node selector. */
 const TEMPLATE = {
-  ...(JSON.parse(readFileSync(join(AGENT_FOLDER, 'job.json'), 'utf8')) as {
+  ...(JSON.parse(data['job.json'] ?? '') as {
     readonly image: string;
     readonly resources: object;
     readonly deadlineSeconds: number;
+    readonly serviceAccountName: string;
   }),
   nodeSelector: { pool: 'runs' },
 };
-const [ROLE] = parseAllDocuments(readFileSync(join(AGENT_FOLDER, 'role.yaml'), 'utf8'));
-if (ROLE === undefined) throw new Error('role.yaml has no Role');
-const { rules: RULES } = ROLE.toJS() as { readonly rules: readonly RoleRule[] };
+const { rules: RULES } = manifestOf<{ readonly rules: readonly RoleRule[] }>('Role');
 
 const started = new AsyncDisposableStack();
 let folder: string;
@@ -205,7 +209,7 @@ output "one" { value = terraform_data.one.output }
     const pod = job?.spec?.template.spec;
     expect(pod).toMatchObject({
       restartPolicy: 'Never',
-      serviceAccountName: 'keelson-runs',
+      serviceAccountName: TEMPLATE.serviceAccountName,
       automountServiceAccountToken: false,
       enableServiceLinks: false,
       nodeSelector: { pool: 'runs' },

@@ -4,7 +4,7 @@
  * | what                                 | expected                                                             |
  * | ------------------------------------ | -------------------------------------------------------------------- |
  * | `helm lint --strict`                 | no warning                                                           |
- * | both modes with default values       | printed for kubectl in deploy/kubernetes, without Helm's labels      |
+ * | every mode with default values       | printed for kubectl in deploy/kubernetes, without Helm's labels      |
  * | every value, changed                 | another text, in which every object matches its type in Kubernetes   |
  * | a value that the chart does not have | refused, and named                                                   |
  * | versions                             | that of the repository                                               |
@@ -30,12 +30,16 @@ const helm = await buildHelm();
 
 type Values = Readonly<Record<string, unknown>>;
 
+/** An agent is a release of its own. */
+const releaseOf = ({ mode }: Values): string => (mode === 'agent' ? 'keelson-agent' : 'keelson');
+
 const render = async (values: Values, chart = CHART): Promise<string> => {
+  const release = releaseOf(values);
   const rendering = run(helm, [
     'template',
-    'keelson',
+    release,
     chart,
-    '--namespace=keelson',
+    `--namespace=${release}`,
     '--kube-version=1.30.0',
     '--values=-',
   ]);
@@ -65,12 +69,15 @@ const OF_HELM = [
   'helm.sh/chart',
 ];
 
+/** The namespace that kustomizations add. An agent has two, which its manifests name. */
+const ADDED = 'keelson';
+
 /** Without what Helm adds. */
 const withoutHelm = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withoutHelm);
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value)
-    .filter(([key]) => !OF_HELM.includes(key) && key !== 'namespace')
+    .filter(([key, entry]) => !OF_HELM.includes(key) && !(key === 'namespace' && entry === ADDED))
     .map(([key, entry]) => [key, withoutHelm(entry)] as const)
     .filter(([key, entry]) => key !== 'labels' || Object.keys(entry as object).length > 0);
   return Object.fromEntries(entries);
@@ -165,7 +172,7 @@ describe('the chart', () => {
     expect(await render({}, archive)).toBe(await render({}));
   });
 
-  test.for(['standalone', 'distributed'])('prints deploy/kubernetes/%s', async (mode) => {
+  test.for(['standalone', 'distributed', 'agent'])('prints deploy/kubernetes/%s', async (mode) => {
     const text = await render({ mode, image: { tag: 'dev' } });
     await expect(printed(text)).toMatchFileSnapshot(`../../kubernetes/${mode}/keelson.yaml`);
   });
@@ -212,6 +219,7 @@ describe('the chart', () => {
     [{ pki: { replicas: 0 } }, 'replicas'],
     [{ standalone: { persistence: { size: 'large' } } }, 'size'],
     [{ httpRoute: { enabled: true } }, 'parentRefs'],
+    [{ mode: 'agent', agent: { runs: { image: 7 } } }, 'image'],
   ] as const)('refuses %j', async ([values, named]) => {
     await expect(render(values)).rejects.toThrow(named);
   });

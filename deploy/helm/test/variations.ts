@@ -28,8 +28,10 @@ const REQUESTS_PER_POD = [
   },
 ];
 
+const agent = { mode: 'agent' };
+
 const placement = (component: string): Readonly<Record<string, Variation>> => {
-  const within = component === 'standalone' ? {} : distributed;
+  const within = { standalone: {}, agent }[component] ?? distributed;
   return {
     [`${component}.settings`]: {
       value: { KEELSON_LOG_LEVEL: 'warn' },
@@ -121,6 +123,42 @@ export const VARIATIONS: Readonly<Record<string, Variation>> = {
     value: false,
     within: distributed,
     shows: /- key: bootstrap-token\n +path: bootstrap-token\n(?! +- key)/,
+  },
+  ...placement('agent'),
+  'agent.replicas': { value: 7, within: agent, shows: /replicas: 7/ },
+  'agent.address': {
+    value: 'https://k.example',
+    within: agent,
+    shows: /name: KEELSON_AGENT_ADDRESS\n +value: "https:\/\/k\.example"/,
+  },
+  'agent.secretName': { value: 'pool', within: agent, shows: /secretName: pool\n/ },
+  'agent.edge.to': {
+    value: [{ ipBlock: { cidr: '10.0.0.9/32' } }],
+    within: agent,
+    shows: /cidr: 10\.0\.0\.9\/32/,
+  },
+  'agent.edge.ports': { value: [8443], within: agent, shows: /- port: 8443\n/ },
+  'agent.runs.namespace': { value: 'phases', within: agent, shows: /namespace: phases\n/ },
+  'agent.runs.createNamespace': {
+    value: false,
+    within: agent,
+    shows: /^(?![^]*kind: Namespace\n)/,
+  },
+  'agent.runs.image': { value: 'tools:1', within: agent, shows: /"image\\":\\"tools:1/ },
+  'agent.runs.resources': { value: RESOURCES, within: agent, shows: /333m/ },
+  'agent.runs.folderSize': { value: '77Gi', within: agent, shows: /folderSize\\":\\"77Gi/ },
+  'agent.runs.deadlineSeconds': {
+    value: 77,
+    within: agent,
+    shows: /deadlineSeconds\\":77/,
+  },
+  'agent.runs.labels': { value: { team: 'infra' }, within: agent, shows: /team\\":\\"infra/ },
+  'agent.runs.nodeSelector': { value: SELECTOR, within: agent, shows: /disk\\":\\"fast/ },
+  'agent.runs.tolerations': { value: TOLERATION, within: agent, shows: /key\\":\\"dedicated/ },
+  'agent.runs.extraEgress': {
+    value: [{ ports: [{ port: 5432 }] }],
+    within: agent,
+    shows: /- port: 5432/,
   },
   'service.type': { value: 'LoadBalancer', shows: /type: LoadBalancer/ },
   'service.annotations': { value: { pool: 'public' }, shows: /pool: public/ },

@@ -10,7 +10,8 @@
 
 {{- define "keelson.image" -}}
 {{- with .Values.image -}}
-{{- if .digest -}}{{ .repository }}@{{ .digest }}{{- else -}}{{ .repository }}:{{ .tag | default $.Chart.AppVersion }}{{- end -}}
+{{- $repository := .repository | default (ternary "keelson-agent" "keelson" (eq $.Values.mode "agent")) -}}
+{{- if .digest -}}{{ $repository }}@{{ .digest }}{{- else -}}{{ $repository }}:{{ .tag | default $.Chart.AppVersion }}{{- end -}}
 {{- end -}}
 {{- end -}}
 
@@ -185,5 +186,23 @@ readinessProbe:
       protocol: UDP
     - port: {{ . }}
       protocol: TCP
+    {{- end }}
+{{- end -}}
+
+{{/* The resolver and the edge, for an agent and its runs. */}}
+{{- define "keelson.agentEgress" -}}
+{{- $dns := .Values.networkPolicy.dns -}}
+- to:
+    {{- toYaml $dns.to | nindent 4 }}
+  ports:
+    {{- range $dns.ports }}
+    - { port: {{ . }}, protocol: UDP }
+    - { port: {{ . }}, protocol: TCP }
+    {{- end }}
+- to:
+    {{- toYaml .Values.agent.edge.to | nindent 4 }}
+  ports:
+    {{- range .Values.agent.edge.ports }}
+    - port: {{ . }}
     {{- end }}
 {{- end -}}
