@@ -42,11 +42,13 @@ const PASSWORD = 'pass word "1"';
 const STORE = { format: 'pkcs12', password: PASSWORD };
 const NAME = { common_name: 'leaf.example.com' };
 
+/** keytool ends before the code that Java would optimize has paid for that: a third less CPU. */
+const SHORT_LIVED_JAVA = '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC';
 const run = (program: string, ...args: readonly string[]): string =>
   execFileSync(program, args, {
     encoding: 'utf8',
     stdio: 'pipe',
-    env: { ...process.env, LC_ALL: 'C.UTF-8' },
+    env: { ...process.env, LC_ALL: 'C.UTF-8', JAVA_TOOL_OPTIONS: SHORT_LIVED_JAVA },
   });
 const storeFile = (base64: string): string =>
   mounts.file('store.p12', Buffer.from(base64, 'base64'));
