@@ -35,7 +35,7 @@ export const Card = (props: { title?: string; actions?: ReactNode; children: Rea
     {props.title !== undefined && (
       <div className="card-head">
         <h2>{props.title}</h2>
-        {props.actions}
+        {props.actions !== undefined && <div className="page-actions">{props.actions}</div>}
       </div>
     )}
     {props.children}
