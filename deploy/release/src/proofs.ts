@@ -15,15 +15,23 @@ export interface ReleaseProof {
   readonly isLast?: true;
 }
 
-/** The processes of a control plane: where they start, their settings, and what they run with. */
+/**
+ * The processes of a control plane: where they start, their settings, and what they run with. How their capabilities
+ * are composed is proved with every commit.
+ */
 const PROCESSES = [
   'package-lock.json',
   'libs/config/src',
   'libs/runtime/src',
   ':(glob)libs/*/package.json',
   ':(glob)services/*/package.json',
-  ':(glob)services/*/src/*.ts',
+  ':(glob)services/*/src/main.ts',
+  ':(glob)services/*/src/config.ts',
+  ':(glob)services/standalone/src/*.ts',
 ];
+
+/** The servers that tests start, without what only one proof has, which is in folders. */
+const SERVERS_OF_TESTS = ':(glob)libs/testkit/src/*.ts';
 
 export const RELEASE_PROOFS: readonly ReleaseProof[] = [
   {
@@ -107,7 +115,11 @@ export const RELEASE_PROOFS: readonly ReleaseProof[] = [
     inputs: [
       ...PROCESSES,
       'conformance/go-tfe-suite',
-      ...sourcesOf('services/gateway', 'services/runner', 'services/workspace'),
+      'libs/edge/src',
+      'libs/jsonapi/src',
+      'services/gateway/src',
+      'services/runner/src',
+      'services/workspace/src',
     ],
   },
   {
@@ -124,8 +136,10 @@ export const RELEASE_PROOFS: readonly ReleaseProof[] = [
       ...PROCESSES,
       'conformance/acme',
       'conformance/cert-manager',
-      'libs/testkit/src',
-      ...sourcesOf('services/gateway', 'services/pki'),
+      SERVERS_OF_TESTS,
+      'libs/edge/src',
+      'services/gateway/src',
+      'services/pki/src/acme',
     ],
   },
   {
@@ -134,7 +148,7 @@ export const RELEASE_PROOFS: readonly ReleaseProof[] = [
     inputs: [
       ...PROCESSES,
       'conformance/terraform',
-      'libs/testkit/src',
+      SERVERS_OF_TESTS,
       'services/workspace/src/runs',
       ...sourcesOf('services/runner'),
       'libs/sandbox/src',
@@ -143,14 +157,14 @@ export const RELEASE_PROOFS: readonly ReleaseProof[] = [
   {
     name: 'accessibility',
     tests: ['services/console/test/accessibility.browser.test.ts'],
-    inputs: ['package-lock.json', 'libs/testkit/src', 'services/console'],
+    inputs: ['package-lock.json', 'libs/testkit/src/chromium.ts', 'services/console'],
   },
   {
     name: 'upgrades',
     tests: ['services/standalone/test/rolling-upgrade.integration.test.ts'],
     inputs: [
       ...PROCESSES,
-      'libs/testkit/src',
+      SERVERS_OF_TESTS,
       'services/standalone/test/golden',
       'services/standalone/test/next-release',
       'services/sys/src/upgrades',
