@@ -15,24 +15,26 @@ interface Part {
   readonly isLast?: boolean | undefined;
 }
 
+/** The layers whose files wait for leases, intervals and other processes half of the time. */
+const WAITING: readonly string[] = ['unit', 'property', 'contract', 'integration'];
+
 /** The layers whose files share the processes in which they run. */
-const SHARED_WORKERS: readonly string[] = ['unit', 'property', 'contract', 'integration'];
+const SHARED_WORKERS: readonly string[] = [...WAITING, 'browser'];
 
 /** Use all cores; by default one is left idle. */
 const CORES = availableParallelism();
 
-const orderOf = (isShared: boolean, isLast: boolean): number => {
+const orderOf = (isWaiting: boolean, isLast: boolean): number => {
   if (isLast) return 2;
-  return isShared ? 1 : 0;
+  return isWaiting ? 1 : 0;
 };
 
 const project = ({ name, include, exclude, seconds, isLast = false }: Part) => ({
   test: {
     name,
-    sequence: { groupOrder: orderOf(SHARED_WORKERS.includes(name), isLast) },
-    // Services in a test wait for leases, intervals and other processes half of the time. Browsers and the programs of
-    // conformance tests fill the cores by themselves.
-    maxWorkers: SHARED_WORKERS.includes(name) ? CORES * 2 : CORES,
+    sequence: { groupOrder: orderOf(WAITING.includes(name), isLast) },
+    // Browsers and the programs of conformance tests fill the cores by themselves.
+    maxWorkers: WAITING.includes(name) ? CORES * 2 : CORES,
     setupFiles: [join(import.meta.dirname, 'libs/testkit/src/failed-test-logs.ts')],
     include: [...include],
     exclude: ['**/node_modules/**', ...exclude],
