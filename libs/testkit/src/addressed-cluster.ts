@@ -95,7 +95,7 @@ export const generateRoot = async (
 ): Promise<string> => ceremony(cluster, 'sys/generate-root', shares);
 
 export const generateOperationToken = async (
-  cluster: AddressedCluster,
+  cluster: Pick<AddressedCluster, 'v1'>,
   shares: readonly string[],
 ): Promise<string> =>
   ceremony(cluster, 'sys/replication/dr/secondary/generate-operation-token', shares);
@@ -147,8 +147,8 @@ export const attach = async (
 /** Makes `former`, which was demoted, follow `leader` without clearing its data, as operators do. */
 export const follow = async (
   kind: Kind,
-  leader: AddressedCluster,
-  former: AddressedCluster,
+  leader: Pick<AddressedCluster, 'v1'>,
+  former: Pick<AddressedCluster, 'v1' | 'status'>,
   id: string,
   operationToken?: string,
 ): Promise<void> => {

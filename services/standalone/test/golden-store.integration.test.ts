@@ -24,6 +24,7 @@ import { decodeFolder } from './golden/golden-records.ts';
 import {
   currentRecords,
   DATA,
+  EXCHANGED,
   type GoldenAnswer,
   goldenNames,
   loadAnswers,
@@ -66,7 +67,7 @@ test('the newest golden store has records of all kinds but those that are left o
   await using folder = await temporaryDirectory();
   unpackGolden(goldenNames().at(-1) ?? '', folder.path);
   const stores = await Promise.all(
-    [DATA, SECONDARY].map((name) => decodeFolder(join(folder.path, name))),
+    [DATA, SECONDARY, ...EXCHANGED].map((name) => decodeFolder(join(folder.path, name))),
   );
   const absent = Object.keys(currentRecords()).filter(
     (kind) => !stores.some(({ kinds }) => kinds.has(kind)),

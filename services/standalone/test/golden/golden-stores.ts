@@ -1,7 +1,7 @@
 /**
  * The golden stores: for each release, a data folder that it wrote, a snapshot of it, what it published to a
- * secondary with the data folder of that, the answers to requests that read it, and the table of the kinds of
- * records. `npm run golden` makes that of the current version.
+ * secondary with the data folder of that, data folders of clusters whose roles have changed, the answers to requests that
+ * read it, and the table of the kinds of records. `npm run golden` makes that of the current version.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -16,6 +16,8 @@ const ARCHIVE = '.tar.gz';
 export const DATA = 'data';
 /** Data folder of a secondary that has applied nothing of `STREAM` but its beginning. */
 export const SECONDARY = 'secondary';
+/** Data folders of clusters whose roles have changed. */
+export const EXCHANGED = ['former', 'successor', 'branch'] as const;
 /** The messages of the primary. */
 export const STREAM = 'stream.jsonl';
 export const SNAPSHOT = 'golden.snapshot';

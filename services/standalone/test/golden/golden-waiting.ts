@@ -8,8 +8,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { startLinkedServer } from '@keelson/testkit';
 import { until } from '@keelson/testkit/addressed-cluster';
-import { addPlannedRun, type PlannedRun, type RunSite } from '@keelson/testkit/planned-run';
+import {
+  addPlannedRun,
+  configurationWith,
+  type PlannedRun,
+  type RunSite,
+} from '@keelson/testkit/planned-run';
 import { type GoldenCalls, type GoldenRead, one, reads, resource, upload } from './golden-calls.ts';
+import { stateOf } from './golden-workspaces.ts';
 
 const WAITING = 'organizations/waiting';
 
@@ -182,6 +188,39 @@ const beginAuthorization = async ({ api }: GoldenCalls): Promise<void> => {
   await api('POST', `oauth-clients/${client.data.id}/actions/begin-authorization`);
 };
 
+/** A workspace that waits for an agent to assess it. */
+const makeAssessment = async ({ api }: GoldenCalls, http: string): Promise<void> => {
+  const { data: pools } = await api('GET', `${WAITING}/agent-pools`);
+  const attributes = {
+    name: 'assessed',
+    'assessments-enabled': true,
+    'execution-mode': 'agent',
+    'agent-pool-id': pools[0].id,
+  };
+  const made = await api('POST', `${WAITING}/workspaces`, resource('workspaces', attributes));
+  const workspace = `workspaces/${made.data.id}`;
+  await api('POST', `${workspace}/actions/lock`, { reason: 'golden' });
+  await api('POST', `${workspace}/state-versions`, stateOf(1));
+  await api('POST', `${workspace}/actions/unlock`);
+  const announced = await api(
+    'POST',
+    `${workspace}/configuration-versions`,
+    resource('configuration-versions', { 'auto-queue-runs': false }),
+  );
+  await upload(http, announced, configurationWith('main.tf', ''));
+  await api('POST', `${workspace}/actions/assess`);
+};
+
+/** Drains the organization, and switches one of its agent pools and one of its OAuth clients off. */
+const turnSwitches = async ({ api }: GoldenCalls): Promise<void> => {
+  for (const type of ['agent-pools', 'oauth-clients']) {
+    const { data: parts } = await api('GET', `${WAITING}/${type}`);
+    await api('PATCH', `admin/${type}/${parts[0].id}`, resource(type, { 'is-disabled': true }));
+  }
+  const draining = resource('organizations', { 'is-draining': true });
+  await api('PATCH', `admin/${WAITING}`, draining);
+};
+
 export const makeWaitingWork = async (
   calls: GoldenCalls,
   http: string,
@@ -189,7 +228,9 @@ export const makeWaitingWork = async (
   await makeBusyRun(calls, http);
   await makeRetention(calls);
   await makeRepositoryWork(calls, http);
+  await makeAssessment(calls, http);
   await beginAuthorization(calls);
+  await turnSwitches(calls);
   // Confirmed with a link in a mail, which no server takes.
   await calls.api('PATCH', 'account/update', resource('users', { email: 'new@example.com' }));
   return reads('api', 'GET', [

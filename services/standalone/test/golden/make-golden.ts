@@ -17,11 +17,13 @@ import {
 import '../../src/compose.ts';
 import { answersOf, type GoldenRead, goldenCalls } from './golden-calls.ts';
 import { makeContents } from './golden-contents.ts';
+import { exchangeRoles } from './golden-roles.ts';
 import {
   ANSWERS,
   archiveOf,
   currentRecords,
   DATA,
+  EXCHANGED,
   GOLDEN_FOLDER,
   type GoldenAnswer,
   goldenNames,
@@ -103,6 +105,8 @@ writeFileSync(join(folder.path, SNAPSHOT), await takeSnapshot(first));
 const { cluster_id: setId } = await answersOf(first.http, first).status('performance');
 await first.stop();
 writeFileSync(join(folder.path, STREAM), await recordStreams(nats.url, setId));
+const [former, successor, branch] = EXCHANGED.map((part) => join(folder.path, part));
+await exchangeRoles(nats.url, [former ?? '', successor ?? '', branch ?? '']);
 // Parts that depend on addresses, ids of requests or the time of reading differ, and are left out.
 const later = join(folder.path, 'later');
 cpSync(dataFolder, later, { recursive: true });
@@ -123,6 +127,6 @@ for (const name of goldenNames().filter((one) => one.startsWith(`${VERSION}-`)))
 const name = `${VERSION}-${new Date().toISOString().slice(0, 10)}`;
 const form = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner'];
 const left = ['--exclude=keelson.log', '--exclude=*lock*'];
-const parts = ['-C', folder.path, DATA, SNAPSHOT, ANSWERS, SECONDARY, STREAM];
+const parts = ['-C', folder.path, DATA, SNAPSHOT, ANSWERS, SECONDARY, STREAM, ...EXCHANGED];
 execFileSync('tar', ['-I', 'gzip -9n', '-cf', archiveOf(name), ...form, ...left, ...parts]);
 writeFileSync(recordsFileOf(name), `${JSON.stringify(currentRecords(), undefined, 1)}\n`);
