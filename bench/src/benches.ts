@@ -11,6 +11,7 @@ import { pkiSign } from './pki-issue/pki-sign.ts';
 import { pkiList } from './pki-list/pki-list.ts';
 import { pkiOcsp } from './pki-ocsp/pki-ocsp.ts';
 import { replication } from './replication/replication.ts';
+import { sandboxRun } from './sandbox-run/sandbox-run.ts';
 import { secretsApi } from './secrets-api/secrets-api.ts';
 import { standaloneStart } from './standalone-start/standalone-start.ts';
 import { tenants } from './tenants/tenants.ts';
@@ -22,6 +23,7 @@ import { workspaceHttp } from './workspace-http/workspace-http.ts';
 export const BENCHES: readonly Bench[] = [
   distributedHop,
   standaloneStart,
+  sandboxRun,
   pkiIssue,
   pkiSign,
   pkiIssueRsa,

@@ -13,29 +13,27 @@ interface Start {
   readonly idleMegabytes: number;
 }
 
-/** Starts `rounds` times, each after the one before has stopped. */
-const measure = async (
-  rounds: number,
-  idleMilliseconds: number,
-  start: () => ReturnType<typeof startServer>,
-): Promise<Start> => {
-  const starts: Start[] = [];
-  for (let round = 0; round < rounds; round++) {
-    const server = await start();
-    await new Promise((resolve) => setTimeout(resolve, idleMilliseconds));
-    starts.push({
-      milliseconds: server.startedMilliseconds,
-      idleMegabytes: server.residentMegabytes(),
-    });
-    await server.stop();
-  }
-  return {
-    milliseconds: median(starts.map((one) => one.milliseconds)),
-    idleMegabytes: median(starts.map((one) => one.idleMegabytes)),
-  };
+type StartServer = () => ReturnType<typeof startServer>;
+
+const measureOnce = async (idleMilliseconds: number, start: StartServer): Promise<Start> => {
+  const server = await start();
+  await new Promise((resolve) => setTimeout(resolve, idleMilliseconds));
+  const idleMegabytes = server.residentMegabytes();
+  await server.stop();
+  return { milliseconds: server.startedMilliseconds, idleMegabytes };
 };
 
-const toFigures = (first: Start, standalone: Start, bare: Start): readonly Figure[] => [
+const middle = (starts: readonly Start[]): Start => ({
+  milliseconds: median(starts.map((one) => one.milliseconds)),
+  idleMegabytes: median(starts.map((one) => one.idleMegabytes)),
+});
+
+const toFigures = (
+  first: Start,
+  standalone: Start,
+  withoutRunner: Start,
+  bare: Start,
+): readonly Figure[] => [
   {
     name: 'start to first answer (target: at most 1,200)',
     value: standalone.milliseconds,
@@ -54,6 +52,18 @@ const toFigures = (first: Start, standalone: Start, bare: Start): readonly Figur
     unit: 'MB',
     limit: { name: 'bare Fastify', value: bare.idleMegabytes },
   },
+  {
+    name: 'start with the built-in runner and its sandbox',
+    value: standalone.milliseconds,
+    unit: 'ms',
+    limit: { name: 'without', value: withoutRunner.milliseconds },
+  },
+  {
+    name: 'idle memory with them',
+    value: standalone.idleMegabytes,
+    unit: 'MB',
+    limit: { name: 'without', value: withoutRunner.idleMegabytes },
+  },
 ];
 
 export const standaloneStart: Bench = {
@@ -61,16 +71,17 @@ export const standaloneStart: Bench = {
   claim: 'P13: standalone start to first answer <= 1.2 s; idle memory <= 170 MB',
   method:
     'The process is spawned and asked until it answers; resident memory two seconds later. ' +
-    'Median of five starts on an existing data folder, and bare Fastify the same way.',
+    'Median of five starts on an existing data folder, with the built-in runner, without it, and of bare Fastify in turn.',
   run: async ({ quick, say }) => {
     const [rounds, idleMilliseconds] = quick ? [1, 0] : [5, 2_000];
     const folder = mkdtempSync(join(tmpdir(), 'keelson-bench-'));
     const [http, https, port] = [await freePort(), await freePort(), await freePort()];
-    const startStandalone = () =>
+    const startStandalone = (runner = 'true') =>
       startServer({
         module: standaloneModule,
         env: {
           KEELSON_DATA_DIR: folder,
+          KEELSON_RUNNER: runner,
           KEELSON_HTTP_PORT: String(http),
           KEELSON_HTTPS_PORT: String(https),
         },
@@ -78,18 +89,25 @@ export const standaloneStart: Bench = {
       });
     try {
       say('standalone, empty data folder');
-      const first = await measure(1, 0, startStandalone);
-      say('standalone');
-      const standalone = await measure(rounds, idleMilliseconds, startStandalone);
-      say('bare Fastify');
-      const bare = await measure(rounds, idleMilliseconds, () =>
-        startServer({
-          module: bareModule,
-          env: { PORT: String(port) },
-          firstRequest: `http://127.0.0.1:${port}/`,
-        }),
-      );
-      return toFigures(first, standalone, bare);
+      const first = await measureOnce(0, startStandalone);
+      const starts: readonly StartServer[] = [
+        startStandalone,
+        () => startStandalone('false'),
+        () =>
+          startServer({
+            module: bareModule,
+            env: { PORT: String(port) },
+            firstRequest: `http://127.0.0.1:${port}/`,
+          }),
+      ];
+      const measured: Start[][] = starts.map(() => []);
+      for (let round = 0; round < rounds; round++) {
+        say(`standalone with and without the built-in runner, bare Fastify: round ${round + 1}`);
+        for (const [index, start] of starts.entries())
+          measured[index]?.push(await measureOnce(idleMilliseconds, start));
+      }
+      const [standalone, withoutRunner, bare] = measured.map(middle) as [Start, Start, Start];
+      return toFigures(first, standalone, withoutRunner, bare);
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
