@@ -175,6 +175,7 @@ export const RELEASE_PROOFS: readonly ReleaseProof[] = [
     name: 'hostile',
     tests: ['services/standalone/test/hostile-run.integration.test.ts'],
     inputs: [
+      'deploy/agent/src',
       'libs/agent/src',
       'libs/repositories/src',
       'libs/runtime/src',
