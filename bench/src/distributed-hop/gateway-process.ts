@@ -25,7 +25,7 @@ const start = async (port: number | null): Promise<string> => {
     config: parseConfig(gatewayConfig, { KEELSON_HTTP_PORT: '0' }),
     clock: systemClock,
     logger: createLogger({ name: 'bench', level: 'error' }),
-    services: { sys: service, workspace: service, pki: service },
+    services: { sys: service, workspace: service, pki: service, auth: service },
     access: connected?.client(AccessDefinition) ?? openAccess,
     identity: stubService<RpcService<typeof IdentityDefinition>>({
       identify: () => Promise.resolve({ principal: undefined }),

@@ -23,7 +23,9 @@ export const allowedImports: AllowedImports = {
   ],
 
   // Standalone composes the services.
-  services: ['console gateway pki runner sys workspace', 'standalone', 'cli'],
+  services: ['auth console gateway pki runner sys workspace', 'standalone', 'cli'],
+
+  'services/auth/src': ['logins', 'approle userpass'],
 
   'libs/agent/src': ['executor owners', 'execution'],
 
@@ -68,7 +70,7 @@ export const allowedImports: AllowedImports = {
     'audit member-stores policies',
     'namespaces tokens',
     'cubbyhole custom-messages mounts nodes seal',
-    'internal-ui leases snapshots wrapping',
+    'internal-ui leases logins snapshots wrapping',
     'access backups replication',
     'metrics rpc upgrades',
   ],

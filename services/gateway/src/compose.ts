@@ -59,6 +59,7 @@ export interface GatewayParts {
     readonly sys: EdgeService;
     readonly workspace: EdgeService;
     readonly pki: EdgeService;
+    readonly auth: EdgeService;
   };
   readonly access: RpcService<typeof AccessDefinition>;
   readonly identity: RpcService<typeof IdentityDefinition>;

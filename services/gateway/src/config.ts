@@ -213,6 +213,10 @@ export const gatewayProcessConfig = composeConfig(
         description: 'host:port of the pki service; a DNS name may resolve to several replicas.',
         default: ['pki:9000'],
       }),
+      authAddresses: Type.Array(Type.String(), {
+        description: 'host:port of the auth service; a DNS name may resolve to several replicas.',
+        default: ['auth:9000'],
+      }),
       rateLimitRedisUrl: Type.Optional(
         Type.String({
           description:

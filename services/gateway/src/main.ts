@@ -26,6 +26,7 @@ const start = async (config: Config<typeof gatewayProcessConfig>, logger: Logger
   const sys = connect('sys', config.sysAddresses);
   const workspace = connect('workspace', config.workspaceAddresses);
   const pki = connect('pki', config.pkiAddresses);
+  const auth = connect('auth', config.authAddresses);
   const { tlsCertificateFile: certificateFile, tlsKeyFile: keyFile } = config;
   const tls =
     certificateFile !== undefined && keyFile !== undefined
@@ -42,7 +43,7 @@ const start = async (config: Config<typeof gatewayProcessConfig>, logger: Logger
     config,
     clock: systemClock,
     logger,
-    services: { sys: sys.edge, workspace: workspace.edge, pki: pki.edge },
+    services: { sys: sys.edge, workspace: workspace.edge, pki: pki.edge, auth: auth.edge },
     access: sys.client(AccessDefinition),
     identity: workspace.client(IdentityDefinition),
     enrolment: pki.client(EnrolmentDefinition),
@@ -59,7 +60,7 @@ const start = async (config: Config<typeof gatewayProcessConfig>, logger: Logger
       await gateway.stop();
       tls?.close();
       sharedCount?.close();
-      await Promise.all([sys.close(), workspace.close(), pki.close()]);
+      await Promise.all([sys.close(), workspace.close(), pki.close(), auth.close()]);
       kept.stop();
     },
   };

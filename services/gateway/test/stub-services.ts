@@ -247,6 +247,7 @@ export const startGateway = async (
       sys: edge('sys', '/v1'),
       workspace: edge('workspace', '/api/v2'),
       pki: edge('pki', '/v1/{mount}'),
+      auth: edge('auth', '/v1/auth'),
       ...others,
     },
     access: stubService<RpcService<typeof AccessDefinition>>(accessOf(state)),

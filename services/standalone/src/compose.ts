@@ -1,4 +1,5 @@
 /** The composition root of a control plane in one process: services are called directly. */
+import { composeAuth } from '@keelson/auth-service';
 import { systemClock } from '@keelson/clock';
 import { openNatsTransport } from '@keelson/cluster-member';
 import type { Config } from '@keelson/config';
@@ -18,12 +19,13 @@ import {
   finishFirstStart,
   firstRunFile,
   prepareStart,
+  STORE_SERVICES,
   type StoreService,
   unsealKeyFile,
 } from './first-start.ts';
 import { prepareOwnRunner } from './own-runner.ts';
 import { requireRestorationSpace } from './restoration-space.ts';
-import { recordPositions } from './store-positions.ts';
+import { recordPositions, storesNeverHad } from './store-positions.ts';
 import {
   closeStores,
   createStoresRegistry,
@@ -63,14 +65,14 @@ export interface Standalone {
 const openOwnStores = async (
   { config, folder, logger }: StandaloneParts,
   keyFile: string,
-  isFirst: boolean,
+  added: readonly StoreService[],
 ): Promise<{ readonly stores: Stores; readonly lost: ReadonlySet<StoreService> }> => {
-  if (!isFirst)
+  if (!added.includes('sys'))
     await requireAcceptable(folder, { keyFile, acceptedLosses: config.acceptLostCommits });
   const lost = new Set<StoreService>();
   const stores = await openStores({
     folder,
-    mayCreate: isFirst,
+    mayCreate: added,
     clock: systemClock,
     cacheBytes: config.storeCacheBytes,
     onLost: (service, err, file) => {
@@ -88,11 +90,11 @@ const openOwnStores = async (
 const startSys = async (
   sys: SysService,
   stores: Stores,
-  { isFirst, keyFile }: { readonly isFirst: boolean; readonly keyFile: string },
+  { added, keyFile }: { readonly added: readonly StoreService[]; readonly keyFile: string },
 ): Promise<void> => {
   try {
-    if (isFirst) await joinStores(stores);
-    else await sys.finishRestoration();
+    await joinStores(stores, added);
+    if (!added.includes('sys')) await sys.finishRestoration();
     await sys.start();
   } catch (cause) {
     await closeStores(stores).catch(() => undefined);
@@ -136,8 +138,10 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
     unsealKeyFile: given.config.unsealKeyFile ?? unsealKeyFile(folder),
   };
   const clock = systemClock;
-  const isFirst = prepareStart(folder, config.unsealKeyFile) === 'first';
-  const { stores, lost } = await openOwnStores(given, config.unsealKeyFile, isFirst);
+  const neverHad = storesNeverHad(folder);
+  const isFirst = prepareStart(folder, config.unsealKeyFile, neverHad) === 'first';
+  const added = isFirst ? STORE_SERVICES : neverHad;
+  const { stores, lost } = await openOwnStores(given, config.unsealKeyFile, added);
 
   const leases = new InProcessLeaseStore();
   const transport = await openNatsTransport(config);
@@ -157,9 +161,10 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
     installation,
     runner: ownRunner.status,
   });
-  const { cluster, ledger, replicationSets: sets } = composedSys;
+  const { cluster, ledger, logins, replicationSets: sets } = composedSys;
   const replication = { transport, sets };
   const pki = composePki({ ...parts, ...stores.pki, cluster, ledger, replication });
+  const auth = composeAuth({ ...parts, ...stores.auth, cluster, logins, replication });
   const workspace = composeWorkspace({
     ...parts,
     ...stores.workspace,
@@ -170,14 +175,16 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
   });
   const sys = composedSys.serve({
     engines: new Map([['pki', pki.engine]]),
+    authMethods: auth.methods,
     replicas: new Map([
       ['pki', pki.replica],
       ['workspace', workspace.replica],
+      ['auth', auth.replica],
     ]),
   });
-  await startSys(sys, stores, { isFirst, keyFile: config.unsealKeyFile });
+  await startSys(sys, stores, { added, keyFile: config.unsealKeyFile });
   const keys = isFirst ? await sys.seal.ensureFirstKeys() : undefined;
-  for (const service of [pki, workspace]) {
+  for (const service of [pki, workspace, auth]) {
     await service.start();
     // Otherwise a process that reports itself as up would refuse its first requests as sealed.
     await service.joined;
@@ -188,7 +195,7 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
     config,
     clock,
     logger,
-    services: { sys: sys.edge, pki: pki.edge, workspace: workspace.edge },
+    services: { sys: sys.edge, pki: pki.edge, workspace: workspace.edge, auth: auth.edge },
     access: sys.access,
     identity: workspace.identity,
     enrolment: pki.enrolment,
@@ -243,7 +250,7 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
       await runner?.stop();
       await gateway.stop();
       tls.source.close();
-      for (const service of [workspace, pki, sys]) await service.stop();
+      for (const service of [auth, workspace, pki, sys]) await service.stop();
       await positions.stop();
       await leases.close();
       await transport.close();

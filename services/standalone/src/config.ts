@@ -21,7 +21,7 @@ export const standaloneConfig = composeConfig(
             'Log file; "-" for standard output. Not set: keelson.log in the data folder.',
         }),
       ),
-      acceptLostCommits: Type.Array(Type.String({ pattern: '^(sys|pki|workspace):[0-9]+$' }), {
+      acceptLostCommits: Type.Array(Type.String({ pattern: '^(sys|pki|workspace|auth):[0-9]+$' }), {
         description:
           'Stores that may have lost commits, for one start: the refusal to start shows the value, such as workspace:120, which is true only for the file as it is. It has no effect on a store that lost nothing.',
         default: [],

@@ -15,7 +15,7 @@ import {
 // Loads the declarations of all records.
 import './stores.ts';
 import { originRecord } from './store-origin.ts';
-import { loadPositions, type Positions, positionsFile } from './store-positions.ts';
+import { loadPositions, type Positions, positionsFile, storesNeverHad } from './store-positions.ts';
 
 /** Why a start is refused. */
 export interface FolderFault {
@@ -50,8 +50,10 @@ export const examineFolder = async (
 ): Promise<ExaminedFolder> => {
   const stores: Examined = {};
   const faults: FolderFault[] = [];
+  const neverHad = storesNeverHad(folder);
   for (const service of STORE_SERVICES) {
     const file = storeFile(folder, service);
+    if (neverHad.includes(service)) continue;
     try {
       stores[service] = examineSqliteStore(file, { isInUse });
     } catch (cause) {

@@ -8,7 +8,13 @@ import { finishFirstStart, prepareStart } from './first-start.ts';
 
 const MARKER = 'first-start-unfinished';
 /** Without any of these a cluster is not complete. */
-const NEEDED = ['sys.sqlite', 'pki.sqlite', 'workspace.sqlite', 'unseal.key'] as const;
+const NEEDED = [
+  'sys.sqlite',
+  'pki.sqlite',
+  'workspace.sqlite',
+  'auth.sqlite',
+  'unseal.key',
+] as const;
 const OF_CLUSTER = [...NEEDED, 'sys.sqlite-wal', 'first-run.json', 'tls'] as const;
 /** Made by every process, also by one that is refused. */
 const OF_PROCESS = ['keelson.log', 'lock.sqlite'];
@@ -41,7 +47,7 @@ const subsetsOf = (names: readonly string[]): readonly (readonly string[])[] =>
 
 const outcomeOf = (folder: DataFolder): string => {
   try {
-    return prepareStart(folder, folder.file('unseal.key'));
+    return prepareStart(folder, folder.file('unseal.key'), []);
   } catch (error) {
     return (error as Error).message;
   }
@@ -82,21 +88,21 @@ describe('a start', () => {
   test('requires the key of the seal in its place', () => {
     const folder = folderWith(NEEDED.filter((name) => name !== 'unseal.key'));
     const elsewhere = join(base, 'elsewhere.key');
-    expect(() => prepareStart(folder, elsewhere)).toThrow(elsewhere);
+    expect(() => prepareStart(folder, elsewhere, [])).toThrow(elsewhere);
     writeFileSync(elsewhere, 'key');
-    expect(prepareStart(folder, elsewhere)).toBe('later');
+    expect(prepareStart(folder, elsewhere, [])).toBe('later');
     // A key that was provided for a new cluster does not make the folder that of a cluster.
-    expect(prepareStart(folderWith([]), elsewhere)).toBe('first');
+    expect(prepareStart(folderWith([]), elsewhere, [])).toBe('first');
   });
 
   test('is the first one again until the first one has finished', () => {
     const folder = folderWith([]);
-    expect(prepareStart(folder, folder.file('unseal.key'))).toBe('first');
+    expect(prepareStart(folder, folder.file('unseal.key'), [])).toBe('first');
     writeFileSync(folder.file('sys.sqlite'), 'begun');
-    expect(prepareStart(folder, folder.file('unseal.key'))).toBe('first');
+    expect(prepareStart(folder, folder.file('unseal.key'), [])).toBe('first');
     for (const name of NEEDED) writeFileSync(folder.file(name), 'made');
     finishFirstStart(folder);
     expect(existsSync(folder.file(MARKER))).toBe(false);
-    expect(prepareStart(folder, folder.file('unseal.key'))).toBe('later');
+    expect(prepareStart(folder, folder.file('unseal.key'), [])).toBe('later');
   });
 });

@@ -21,7 +21,7 @@ const TLS_FOLDER = 'tls';
 export const POSITIONS = 'store-positions.json';
 
 /** Stores of the services, by service name. */
-export const STORE_SERVICES = ['sys', 'pki', 'workspace'] as const;
+export const STORE_SERVICES = ['sys', 'pki', 'workspace', 'auth'] as const;
 export type StoreService = (typeof STORE_SERVICES)[number];
 
 const storeName = (service: StoreService): string => `${service}.sqlite`;
@@ -51,11 +51,16 @@ const isEmpty = (file: string): boolean => !existsSync(file) || statSync(file).s
 /**
  * Prepares the folder for this start. Before a first start, the marker is on disk when this returns.
  * @param keyFile key of the seal, in the folder or elsewhere
+ * @param neverHad stores that the folder never had, because it is of a version of Keelson without their services
  * @returns "first": a cluster is to be created, or an interrupted first start is to be completed;
  *   "later": all files of a cluster exist
  * @throws Error naming what is missing from a folder that holds other parts of a cluster
  */
-export const prepareStart = (folder: DataFolder, keyFile: string): 'first' | 'later' => {
+export const prepareStart = (
+  folder: DataFolder,
+  keyFile: string,
+  neverHad: readonly StoreService[],
+): 'first' | 'later' => {
   const isMarked = existsSync(folder.file(MARKER));
   // `first-run.json` is the last file written before the marker is removed, so the others exist too.
   const isFinished = existsSync(firstRunFile(folder));
@@ -65,7 +70,8 @@ export const prepareStart = (folder: DataFolder, keyFile: string): 'first' | 'la
     writeFileDurably(folder.file(MARKER), '');
     return 'first';
   }
-  const needed = [...STORE_SERVICES.map((service) => storeFile(folder, service)), keyFile];
+  const had = STORE_SERVICES.filter((service) => !neverHad.includes(service));
+  const needed = [...had.map((service) => storeFile(folder, service)), keyFile];
   const missing = needed.filter(isEmpty);
   if (missing.length > 0)
     throw new Error(

@@ -17,18 +17,33 @@ const EVERY_MS = 1000;
 
 export const positionsFile = (folder: DataFiles): string => folder.file(POSITIONS);
 
+/** Whether folders of earlier versions of Keelson have no store of the service. */
+const isLater = (service: StoreService): boolean => service === 'auth';
+
 /** Empty for a folder that has no such file yet. @throws Error when it is not one of Keelson */
 export const loadPositions = (folder: DataFiles): Positions => {
   const file = positionsFile(folder);
   if (!existsSync(file)) return {};
   const content = JSON.parse(readFileSync(file, 'utf8')) as Readonly<Record<string, unknown>>;
   return Object.fromEntries(
-    STORE_SERVICES.map((service) => {
-      const position = content[service];
-      if (!Number.isSafeInteger(position)) throw new Error(`it names no commit of ${service}`);
-      return [service, position];
-    }),
+    STORE_SERVICES.filter((service) => content[service] !== undefined || !isLater(service)).map(
+      (service) => {
+        const position = content[service];
+        if (!Number.isSafeInteger(position)) throw new Error(`it names no commit of ${service}`);
+        return [service, position];
+      },
+    ),
   );
+};
+
+/**
+ * The stores that a folder never had: a version of Keelson that knew their services would have recorded a commit of
+ * each.
+ */
+export const storesNeverHad = (folder: DataFiles): readonly StoreService[] => {
+  if (!existsSync(positionsFile(folder))) return [];
+  const positions = loadPositions(folder);
+  return STORE_SERVICES.filter((service) => positions[service] === undefined);
 };
 
 export interface PositionRecorder {

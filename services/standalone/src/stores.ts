@@ -30,8 +30,8 @@ export type Stores = Readonly<Record<StoreService, OpenStore>>;
 
 export interface StoresOptions {
   readonly folder: DataFolder;
-  /** Whether missing stores are created. */
-  readonly mayCreate: boolean;
+  /** The stores that are created if they are missing. */
+  readonly mayCreate: readonly StoreService[];
   readonly clock: Clock;
   /** Cache memory of each store, in bytes. */
   readonly cacheBytes: number;
@@ -46,12 +46,19 @@ const PROJECTIONS: Readonly<Record<StoreService, readonly Projection[]>> = {
   sys: [],
   pki: PKI_PROJECTIONS,
   workspace: WORKSPACE_PROJECTIONS,
+  auth: [],
 };
 
-/** Marks the stores of a first start as belonging together, even if an interrupted start has marked some. */
-export const joinStores = async (stores: Stores): Promise<void> => {
+/**
+ * Marks stores as belonging together, even if an interrupted start has marked some.
+ * @param services those that are new
+ */
+export const joinStores = async (
+  stores: Stores,
+  services: readonly StoreService[],
+): Promise<void> => {
   const id = (await originRecord.find(stores.sys.store))?.id ?? randomUUID();
-  for (const service of STORE_SERVICES)
+  for (const service of services)
     await stores[service].store.transact((tx) => originRecord.write(tx, { id, service }));
 };
 
@@ -104,7 +111,7 @@ const openStore = async (
   const barrier = createBarrier({ clock });
   const store = await openSqliteStore({
     file: storeFile(folder, service),
-    mayCreate,
+    mayCreate: mayCreate.includes(service),
     barrier,
     clock,
     projections: PROJECTIONS[service],

@@ -14,6 +14,7 @@ import { orderEnding } from './leases/lease-records.ts';
 import { endLeasesOfNamespace, revokeDueLeases } from './leases/lease-revocation-operations.ts';
 import { leaseRoutes } from './leases/lease-routes.ts';
 import { createRemovedMountCheck } from './leases/removed-mounts.ts';
+import { mountPathOf } from './mounts/domain/mount.ts';
 import type { MountContext } from './mounts/mount-operations.ts';
 import { findMountBelow } from './mounts/mount-records.ts';
 import { mountRoutes } from './mounts/mount-routes.ts';
@@ -79,8 +80,12 @@ export const composeAdministration = (
     store,
     mounts,
     systemTtls,
-    onRemoval: async (tx, { namespaceId, path }) =>
-      orderEnding(tx, { kind: 'prefix', namespaceId, prefix: path }),
+    onRemoval: async (tx, mount) =>
+      orderEnding(tx, {
+        kind: 'prefix',
+        namespaceId: mount.namespaceId,
+        prefix: mountPathOf(mount),
+      }),
     onDisabled: recordFormerMount,
     onMoved: (tx, before, after) => moveInFilters(filters, tx, before, after),
     afterMove: () => refreshFilters(filters),

@@ -5,6 +5,7 @@ import type { BackupContext } from './backups/backup-operations.ts';
 import { openScheduledBackups } from './backups/backup-schedule.ts';
 import { composeAdministration } from './compose-administration.ts';
 import type { OtherServices, SysCore } from './compose-core.ts';
+import { createLoginRenewals } from './logins/login-operations.ts';
 import { createNodes } from './nodes/node-operations.ts';
 import { createVersionHistory } from './nodes/version-history.ts';
 import { composeReplication, type Replication } from './replication/compose-replication.ts';
@@ -72,6 +73,7 @@ export const composeContext = (core: SysCore, others: OtherServices) => {
     administration,
     replication,
     countDamage,
+    loginLimits: createLoginRenewals(core.findMount, others.authMethods),
     build: {
       versions: { own: VERSION, compatible: parts.config.compatibleVersion },
       storageType: parts.storageType ?? 'sqlite',

@@ -13,9 +13,11 @@ import {
 import type { LeaseStore } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
 import type { MetricsRegistry } from '@keelson/metrics';
+import type { AuthMethodsDefinition } from '@keelson/proto/auth/v1/methods';
 import type { EngineDefinition } from '@keelson/proto/engine/v1/engine';
 import type { AccessDefinition } from '@keelson/proto/sys/v1/access';
 import type { ClusterDefinition, LeasesDefinition } from '@keelson/proto/sys/v1/cluster';
+import type { LoginsDefinition } from '@keelson/proto/sys/v1/logins';
 import type {
   ReplicationMemberDefinition,
   ReplicationSetsDefinition,
@@ -32,6 +34,7 @@ import { removeCubbyhole } from './cubbyhole/cubbyhole-records.ts';
 import { DamageRegister } from './damage/damage-register.ts';
 import { endLeasesOfToken } from './leases/lease-records.ts';
 import { leaseRpc } from './leases/lease-rpc.ts';
+import { loginRpc } from './logins/login-rpc.ts';
 import { effectiveLeaseTtls, type LeaseTtls } from './mounts/domain/lease-ttl.ts';
 import { findEngineMount } from './mounts/engine-mount.ts';
 import { followEngineTypes } from './mounts/engine-type-records.ts';
@@ -79,6 +82,8 @@ export interface SysParts {
 /** The other services of this installation, by name. */
 export interface OtherServices {
   readonly engines: ReadonlyMap<string, RpcService<typeof EngineDefinition>>;
+  /** Absent without auth methods other than tokens. */
+  readonly authMethods?: RpcService<typeof AuthMethodsDefinition>;
   /** The services that have stores. */
   readonly replicas: ReadonlyMap<string, RpcService<typeof ReplicationMemberDefinition>>;
 }
@@ -88,6 +93,7 @@ export interface SysRpc {
   readonly access: RpcService<typeof AccessDefinition>;
   readonly cluster: RpcService<typeof ClusterDefinition>;
   readonly ledger: RpcService<typeof LeasesDefinition>;
+  readonly logins: RpcService<typeof LoginsDefinition>;
   /** Membership of the replication sets that this cluster leads. */
   readonly replicationSets: RpcService<typeof ReplicationSetsDefinition>;
 }
@@ -167,6 +173,7 @@ export const composeCore = (parts: SysParts) => {
     barrier,
     clock,
     ttlsOf: (namespaceId) => tokenTtlsOf(store, namespaceId, systemTtls),
+    isMounted: async (uuid) => (await views.mounts()).has(uuid),
     onRemoved: TOKEN_REMOVAL_HOOKS,
   };
   const decisionState = followDecisionState(store, seal, {
@@ -237,5 +244,6 @@ export const sysRpc = (core: SysCore): SysRpc => {
       (kind, promotion) => state.supersede(kind, promotion),
     ),
     ledger: leaseRpc({ store, clock: parts.clock, findMount: core.findMount }),
+    logins: loginRpc({ tokens: core.tokens, mounts: views.mounts, findMount: core.findMount }),
   };
 };

@@ -114,9 +114,13 @@ export const sysProcessConfig = composeConfig(
           'host:port of the workspace service; a DNS name may resolve to several replicas.',
         default: ['workspace:9000'],
       }),
+      authAddresses: Type.Array(Type.String(), {
+        description: 'host:port of the auth service; a DNS name may resolve to several replicas.',
+        default: ['auth:9000'],
+      }),
       newStores: Type.Array(Type.String(), {
         description:
-          'Services (pki, workspace) whose database may have been replaced, for one start. Otherwise sys refuses a service whose database is empty or belongs to another cluster.',
+          'Services (pki, workspace, auth) whose database may have been replaced, for one start. Otherwise sys refuses a service whose database is empty or belongs to another cluster.',
         default: [],
       }),
       internalCaFile: Type.String({

@@ -69,7 +69,7 @@ export const sysRoutes = (
     ...generateRootRoutes(generateRoot),
     ...rekeyRoutes({ ...rekey, kind: 'barrier' }),
     ...rekeyRoutes({ ...rekey, kind: 'recovery' }),
-    ...tokenRoutes(tokens),
+    ...tokenRoutes({ ...tokens, loginLimits: context.loginLimits }),
     ...tokenRoleRoutes(tokens),
     ...policyRoutes({ store, policies }),
     ...capabilityRoutes(tokens, policies),

@@ -125,7 +125,9 @@ export const joinSample = async ({ cluster }: SysService): Promise<void> => {
     instanceId: 'one',
     version: '1',
     storeId: '',
-    engines: [{ type: 'sample', unauthenticatedPaths: ['ca'], rootPaths: ['root'] }],
+    engines: [
+      { type: 'sample', unauthenticatedPaths: ['ca'], rootPaths: ['root'], isAuthMethod: false },
+    ],
   });
   for await (const state of states) if (!state.sealed) return;
 };

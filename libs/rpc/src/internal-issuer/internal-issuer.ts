@@ -13,7 +13,7 @@ import {
 import { type RenewedIdentity, renewIdentity } from './renewed-identity.ts';
 
 /** All service names; a certificate contains one of them. */
-export const SERVICE_NAMES = ['gateway', 'workspace', 'pki', 'sys'] as const;
+export const SERVICE_NAMES = ['gateway', 'workspace', 'pki', 'sys', 'auth'] as const;
 export type ServiceName = (typeof SERVICE_NAMES)[number];
 
 export interface InternalIssuer {

@@ -18,7 +18,7 @@ interface Finding {
   readonly text: string;
 }
 
-const STORES = ['sys', 'pki', 'workspace'] as const;
+const STORES = ['sys', 'pki', 'workspace', 'auth'] as const;
 const OTHERS = 0o077;
 const SPARE_BYTES = 1024 ** 3;
 const GIB = 1024 ** 3;

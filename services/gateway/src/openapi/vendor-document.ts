@@ -24,6 +24,11 @@ const documentFor = async (
   const reached = Object.entries(administration.paths).filter(([path]) =>
     mounts.some((mount) => path.startsWith(`/${mount.path}`)),
   );
+  const methods = Object.entries(
+    services['auth'] === undefined
+      ? {}
+      : toOpenApiDocument(await services['auth'].describe(), '').paths,
+  );
   const prefixes = new Map(
     mounts.map(({ path, type }) => [
       isGeneric ? `/{${type}_mount_path}` : `/${path.replace(/\/$/, '')}`,
@@ -31,6 +36,10 @@ const documentFor = async (
     ]),
   );
   const paths = Object.fromEntries(reached);
+  // The paths of an auth method begin with its type, in place of the path of the mount.
+  for (const [prefix, type] of prefixes)
+    for (const [path, operations] of methods)
+      if (path.startsWith(`/${type}/`)) paths[prefix + path.slice(type.length + 1)] = operations;
   const tags = new Set(administration.tags.map(({ name }) => name));
   for (const [prefix, type] of prefixes) {
     const engine = services[type];

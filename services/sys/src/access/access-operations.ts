@@ -18,6 +18,7 @@ import {
 import { readBody, readQuery } from '@keelson/secrets-api';
 import { readAuditDevice } from '../audit/audit-fields.ts';
 import { draftAuditDevice } from '../audit/audit-operations.ts';
+import { mountPathOf } from '../mounts/domain/mount.ts';
 import { contains } from '../namespaces/domain/namespace-table.ts';
 import { CAPABILITY_BITS } from '../policies/domain/capabilities.ts';
 import { ROOT_POLICY } from '../policies/domain/default-policy.ts';
@@ -183,7 +184,9 @@ const resolveV1 = async (
   if (request.method === 'OPTIONS' && !target.isUnauthenticated) throw methodRefused();
   audit.namespace = toNamespace(target.namespace);
   audit.mountType = target.mount?.type ?? 'system';
-  audit.mountPath = target.mount?.path ?? `${target.path.decoded.split('/', 1)[0] ?? ''}/`;
+  audit.mountPath = target.mount
+    ? mountPathOf(target.mount)
+    : `${target.path.decoded.split('/', 1)[0] ?? ''}/`;
   audit.mountAccessor = target.mount?.accessor ?? '';
   audit.nonHmacRequestKeys = [...(target.tuning?.auditNonHmacRequestKeys ?? [])];
   audit.nonHmacResponseKeys = [...(target.tuning?.auditNonHmacResponseKeys ?? [])];

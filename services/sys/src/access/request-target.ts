@@ -2,7 +2,7 @@
 import { type ErrorCode, type ErrorParams, KeelsonError } from '@keelson/errors';
 import type { Mount, Namespace } from '@keelson/proto/edge/v1/edge';
 import type { ResolveRequest } from '@keelson/proto/sys/v1/access';
-import type { MountConfig, MountRecord } from '../mounts/domain/mount.ts';
+import { type MountConfig, type MountRecord, mountPathOf } from '../mounts/domain/mount.ts';
 import type { EngineType } from '../mounts/engine-type-records.ts';
 import type { NamespaceRecord } from '../namespaces/domain/namespace.ts';
 import type { AccessContext } from './access-context.ts';
@@ -119,8 +119,7 @@ const engineTarget = (
   if (mount === undefined || type === undefined) {
     return refuse('sys.no_route', { path: path.decoded });
   }
-  const below =
-    path.decoded.length < mount.path.length ? '' : path.decoded.slice(mount.path.length);
+  const below = path.decoded.slice(mountPathOf(mount).length);
   const { unauthenticated, rootProtected } = setsOf(type);
   return {
     service: type.service,

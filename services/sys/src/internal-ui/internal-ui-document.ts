@@ -1,10 +1,10 @@
 /** Wire shapes of the console's requests before it knows the rights of the user. */
-import type { MountRecord } from '../mounts/domain/mount.ts';
+import { type MountRecord, mountPathOf } from '../mounts/domain/mount.ts';
 import { mountDocument } from '../mounts/mount-document.ts';
 import { toCapabilityNames } from '../policies/domain/capabilities.ts';
 import type { ParameterLists } from '../policies/domain/parameter-rules.ts';
 import type { PolicyRule } from '../policies/domain/policy-rule.ts';
-import { mountPathOf, type ResultantAcl, type VisibleMount } from './internal-ui-operations.ts';
+import type { ResultantAcl, VisibleMount } from './internal-ui-operations.ts';
 
 /** The members that everyone sees of a mount that is listed without authentication. */
 const publicDocument = ({ type, description, options }: MountRecord) => ({

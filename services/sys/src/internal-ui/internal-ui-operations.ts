@@ -1,6 +1,6 @@
 import { KeelsonError } from '@keelson/errors';
 import type { Caller, Namespace } from '@keelson/proto/edge/v1/edge';
-import type { MountRecord } from '../mounts/domain/mount.ts';
+import { type MountRecord, mountPathOf } from '../mounts/domain/mount.ts';
 import type { MountIndex } from '../mounts/domain/mount-index.ts';
 import { contains, type NamespaceTable } from '../namespaces/domain/namespace-table.ts';
 import type { Acl } from '../policies/domain/acl.ts';
@@ -21,10 +21,6 @@ export interface VisibleMount {
 type Reaches = (path: string) => boolean;
 
 const NOWHERE: Reaches = () => false;
-
-/** The path of a mount among the mounts of both tables: "auth/token/". */
-export const mountPathOf = ({ table, path }: MountRecord): string =>
-  table === 'auth' ? `auth/${path}` : path;
 
 const homeOf = (caller: Caller): Namespace => caller.namespace ?? { id: 'root', path: '' };
 
@@ -71,9 +67,7 @@ export const requireServingMount = async (
 ): Promise<MountRecord> => {
   const given = `${path.replace(/(?<!\/)\/+$/, '')}/`;
   const index = await context.mounts();
-  const mount = given.startsWith('auth/')
-    ? index.findAt(namespace.id, 'auth', given.slice('auth/'.length))
-    : index.findServing(namespace.id, given);
+  const mount = index.findServing(namespace.id, given);
   const reaches = await reachOf(context, caller, namespace);
   if (mount === undefined || !reaches(mountPathOf(mount)))
     throw new KeelsonError('sys.preflight_denied', { path: given });

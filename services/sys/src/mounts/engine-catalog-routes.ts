@@ -26,8 +26,13 @@ const requireKind = (given: string): Kind => {
 
 export const engineCatalogRoutes = ({ engineTypes, version }: EngineCatalogOptions): Route[] => {
   const namesOf = async (kind: Kind): Promise<string[]> => {
-    if (kind === 'auth') return ['token'];
-    return kind === 'secret' ? [...(await engineTypes()).keys()].sort() : [];
+    if (kind === 'database') return [];
+    const types = [...(await engineTypes()).values()];
+    return types
+      .filter(({ isAuthMethod }) => isAuthMethod === (kind === 'auth'))
+      .map(({ type }) => type)
+      .concat(kind === 'auth' ? ['token'] : [])
+      .sort();
   };
   const builtIn = (name: string): JsonObject => ({
     builtin: true,

@@ -11,6 +11,8 @@ export const engineTypeShape = Type.Object({
   service: Type.String(),
   unauthenticatedPaths: Type.Array(Type.String()),
   rootPaths: Type.Array(Type.String()),
+  /** Mounted below auth/. */
+  isAuthMethod: Type.Boolean(),
 });
 export type EngineType = Shaped<typeof engineTypeShape>;
 
@@ -47,8 +49,14 @@ export const registerEngineTypes = (
 ): Promise<void> =>
   store.transact(async (tx) => {
     const known = new Map((await engineTypeRecords.readableEntries(tx)).entries);
-    for (const { type, unauthenticatedPaths, rootPaths } of engines) {
-      const described: EngineType = { type, service, unauthenticatedPaths, rootPaths };
+    for (const { type, unauthenticatedPaths, rootPaths, isAuthMethod } of engines) {
+      const described: EngineType = {
+        type,
+        service,
+        unauthenticatedPaths,
+        rootPaths,
+        isAuthMethod,
+      };
       if (JSON.stringify(known.get(type)) !== JSON.stringify(described))
         engineTypeRecords.write(tx, type, described);
     }

@@ -1,7 +1,7 @@
 /** Wire shapes of mounts. */
 import type { Mount, Namespace } from '@keelson/proto/edge/v1/edge';
 import { effectiveLeaseTtls, type LeaseTtls } from './domain/lease-ttl.ts';
-import type { MountRecord } from './domain/mount.ts';
+import { type MountRecord, mountPathOf } from './domain/mount.ts';
 
 /** List settings appear only once they were configured. */
 const configuredLists = ({ config }: MountRecord): Record<string, unknown> =>
@@ -34,7 +34,7 @@ export const mountDocument = (mount: MountRecord): Record<string, unknown> => ({
     force_no_cache: false,
     ...visibility(mount),
     ...configuredLists(mount),
-    ...(mount.table === 'auth' ? { token_type: 'default-service' } : {}),
+    ...(mount.table === 'auth' ? { token_type: mount.config.tokenType } : {}),
   },
   plugin_version: '',
   running_plugin_version: '',
@@ -53,7 +53,7 @@ export const tuneDocument = (mount: MountRecord, system: LeaseTtls): Record<stri
     ...visibility(mount),
     ...configuredLists(mount),
     ...(Object.keys(mount.options).length === 0 ? {} : { options: mount.options }),
-    ...(mount.table === 'auth' ? { token_type: 'default-service' } : {}),
+    ...(mount.table === 'auth' ? { token_type: mount.config.tokenType } : {}),
   };
 };
 
@@ -66,7 +66,7 @@ export const toEdgeMount = (
   uuid: mount.uuid,
   accessor: mount.accessor,
   type: mount.type,
-  path: mount.path,
+  path: mountPathOf(mount),
   namespace,
   local: mount.local,
   ...effectiveLeaseTtls(mount.config, system),

@@ -1,9 +1,10 @@
 /** Parameters for enabling and tuning a mount, and their mapping to its record. */
 import { type Field, type FieldValues, field } from '@keelson/secrets-api';
-import type { MountConfig, MountConfigChanges } from './domain/mount.ts';
+import { type MountConfig, type MountConfigChanges, mountConfigShape } from './domain/mount.ts';
 import type { TuneMount } from './mount-operations.ts';
 
 const VISIBILITIES = ['', 'hidden', 'unauth'];
+const TOKEN_TYPES = mountConfigShape.properties.tokenType.enum;
 
 /**
  * A lifetime in seconds. The vendor's SDK cannot omit a lifetime: it sends empty text for one that stays
@@ -28,8 +29,7 @@ const UNSUPPORTED = {
   allowed_managed_keys: 'there are no managed keys',
   identity_token_key: 'there are no identity tokens',
   plugin_version: 'engines are part of the build and have no versions of their own',
-  token_type: 'the only auth method makes tokens of the type that each request asks for',
-  user_lockout_config: 'the only auth method has no logins',
+  user_lockout_config: 'a method with passwords has its limits in its own settings',
 } as const;
 
 const unsupported = (name: keyof typeof UNSUPPORTED, isAsked = true): string | undefined =>
@@ -71,6 +71,14 @@ const CONFIG_FIELDS = {
     'Auth mounts the engine may delegate to; recorded with a warning, since config/est says who may enrol.',
   ),
   identity_token_key: unsupportedText('identity_token_key'),
+  token_type: field.string({
+    description:
+      'Type of the tokens of logins: "service" or "batch", or one of them with "default-" before it, which a role may replace.',
+    check: (value) =>
+      value === '' || TOKEN_TYPES.some((type) => type === value)
+        ? undefined
+        : `token_type must be one of ${TOKEN_TYPES.join(', ')}`,
+  }),
 } as const;
 
 const MOUNT_CONFIG_FIELDS = {
@@ -109,7 +117,6 @@ export const TUNE_FIELDS = {
   path: ENABLE_FIELDS.path,
   description: field.string(DESCRIPTION),
   ...MOUNT_CONFIG_FIELDS,
-  token_type: unsupportedText('token_type'),
   options: field.stringMap(OPTIONS),
   user_lockout_config: field.map({
     description: 'Not supported; an empty object is accepted.',
@@ -140,6 +147,7 @@ export const toMountConfig = (values: FieldValues<typeof CONFIG_FIELDS>): MountC
   passthroughRequestHeaders: values.passthrough_request_headers,
   allowedResponseHeaders: values.allowed_response_headers,
   delegatedAuthAccessors: values.delegated_auth_accessors,
+  tokenType: TOKEN_TYPES.find((type) => type === values.token_type),
 });
 
 export const toTuneMount = (values: FieldValues<typeof TUNE_FIELDS>): TuneMount => ({

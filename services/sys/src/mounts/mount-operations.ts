@@ -62,8 +62,7 @@ const absent = (site: MountSite): never =>
 
 const requireFreePath = async (
   tx: Transaction,
-  namespaceId: string,
-  path: string,
+  { namespaceId, table, path }: MountSite,
   except?: string,
 ): Promise<void> => {
   const namespaces = await loadNamespaceTable(tx);
@@ -76,12 +75,14 @@ const requireFreePath = async (
     refuse(
       `the mount ${damaged.uuid} of this namespace is damaged and its path is not known: repair it first (docs/runbooks/repair-damage.md)`,
     );
-  const hidden = index.hiddenIn(namespaceId, 'secret').map(({ mount }) => mount);
-  const siblings = [...index.of(namespaceId, 'secret'), ...hidden];
+  const hidden = index.hiddenIn(namespaceId, table).map(({ mount }) => mount);
+  const siblings = [...index.of(namespaceId, table), ...hidden];
   const taken = siblings.filter(({ uuid }) => uuid !== except).map((mount) => mount.path);
-  const children = namespaces
-    .childrenOf(namespace)
-    .map((child) => child.path.slice(namespace.path.length));
+  // No namespace can be named `auth`.
+  const children =
+    table === 'auth'
+      ? []
+      : namespaces.childrenOf(namespace).map((child) => child.path.slice(namespace.path.length));
   const conflict = findConflict(path, [...taken, ...children]);
   if (conflict !== undefined) refuse(`path is already in use at ${conflict}`);
 };
@@ -98,6 +99,12 @@ const toSite = (
   return path.startsWith('auth/')
     ? { namespaceId: namespace.id, table: 'auth', path: path.slice('auth/'.length) }
     : { namespaceId: namespace.id, table: 'secret', path };
+};
+
+/** Only logins have a type of token. */
+const requireTokenTypeOfLogins = ({ table, type, path }: MountRecord, { config }: TuneMount) => {
+  if (config.tokenType !== undefined && (table !== 'auth' || type === 'token'))
+    refuse(`token_type has no effect on the mount ${path}: it has no logins`);
 };
 
 /** No engine serves a built-in mount, and only tokens have lifetimes. */
@@ -153,19 +160,21 @@ export const enableMount = (
   given: EnableMount,
 ): Promise<MountRecord> =>
   store.transact(async (tx) => {
-    if (site.table === 'auth' || (await findEngineType(tx, given.type)) === undefined)
+    const engine = await findEngineType(tx, given.type);
+    if (engine?.isAuthMethod !== (site.table === 'auth'))
       refuse(
         given.type === 'token'
           ? 'token credential backend cannot be instantiated'
           : `plugin not found in the catalog: ${given.type}`,
       );
     const path = requireMountPath(site.path);
-    await requireFreePath(tx, site.namespaceId, path);
+    await requireFreePath(tx, { ...site, path });
     const config = withConfigChanges(DEFAULT_MOUNT_CONFIG, given.config);
     requireMountableTtls(config, systemTtls);
     const uuid = randomUUID();
     const accessor = toAccessor(given.type, uuid);
     const mount: MountRecord = { ...given, ...site, path, uuid, accessor, config };
+    requireTokenTypeOfLogins(mount, given);
     writeMount(tx, mount);
     return mount;
   });
@@ -198,6 +207,7 @@ export const tuneMount = (
     const mount = await findStored(tx, site);
     if (mount === undefined) return absent(site);
     if (isBuiltIn(mount)) requireEffectOnBuiltIn(mount, changes);
+    requireTokenTypeOfLogins(mount, changes);
     const { defaultLeaseTtlSeconds, maxLeaseTtlSeconds } = changes.config;
     const ttls = requireTunableTtls(
       mount.config,
@@ -230,7 +240,7 @@ export const moveMount = async (
     if (target.table !== source.table)
       refuse('cannot remount a secrets mount to an auth mount, nor the other way round');
     const path = requireMountPath(target.path);
-    await requireFreePath(tx, target.namespaceId, path, mount.uuid);
+    await requireFreePath(tx, { ...target, path }, mount.uuid);
     await onRemoval(tx, mount);
     deleteMount(tx, mount);
     const moved = { ...mount, namespaceId: target.namespaceId, path };

@@ -7,11 +7,30 @@ import type { TokenTtls } from './domain/token-lifetime.ts';
 /** Removes data that belongs to a token (leases, cubbyhole) in the transaction that removes the token. */
 export type TokenRemovalHook = (tx: Transaction, token: TokenEntry) => Promise<void> | void;
 
+/** In seconds. */
+export interface RenewalLimits {
+  /** 0 means no limit. */
+  readonly maxTtlSeconds: number;
+  readonly periodSeconds: number;
+  /** The lifetime of a renewal that asks for none. */
+  readonly ttlSeconds: number;
+}
+
 export interface TokenContext {
   readonly store: Store;
   readonly barrier: Barrier;
   readonly clock: Clock;
   /** Lifetimes of tokens of a namespace, as its mount auth/token/ is tuned. */
   readonly ttlsOf: (namespaceId: string) => Promise<TokenTtls>;
+  /** Whether a mount with this uuid exists; a token ends with the mount of its login. */
+  readonly isMounted: (uuid: string) => Promise<boolean>;
   readonly onRemoved: readonly TokenRemovalHook[];
+}
+
+export interface RenewalContext extends TokenContext {
+  /**
+   * The limits of a token that a login made; undefined for any other.
+   * @throws KeelsonError when the login would be refused now
+   */
+  readonly loginLimits: (token: TokenEntry) => Promise<RenewalLimits | undefined>;
 }

@@ -20,7 +20,7 @@ import {
   toAccessor,
   toServiceToken,
 } from './domain/token-text.ts';
-import type { TokenContext } from './token-context.ts';
+import type { RenewalLimits, TokenContext } from './token-context.ts';
 import {
   addToken,
   findByAccessor,
@@ -46,12 +46,14 @@ export const randomBase62 = (length: number): string =>
 /** True when all ancestors of a token exist and have not expired. */
 const hasLiveAncestors = async (
   reads: Reads,
+  isMounted: TokenContext['isMounted'],
   token: TokenEntry,
   nowMs: number,
 ): Promise<boolean> => {
   for (let { parent } = token; parent !== undefined; ) {
     const found = await findStoredToken(reads, parent);
     if (found === undefined || isExpired(found, nowMs)) return false;
+    if (found.login !== undefined && !(await isMounted(found.login.mountUuid))) return false;
     parent = found.parent;
   }
   return true;
@@ -63,7 +65,11 @@ const usable = async (
 ): Promise<TokenEntry | undefined> => {
   const nowMs = context.clock.nowMs();
   if (token === undefined || !isUsable(token, nowMs)) return undefined;
-  return (await hasLiveAncestors(context.store, token, nowMs)) ? token : undefined;
+  if (token.login !== undefined && !(await context.isMounted(token.login.mountUuid)))
+    return undefined;
+  return (await hasLiveAncestors(context.store, context.isMounted, token, nowMs))
+    ? token
+    : undefined;
 };
 
 /** The entry of a usable token; undefined for all others. */
@@ -143,6 +149,7 @@ export const rootTokenPlan = (nowMs: number): TokenPlan => ({
   path: 'auth/token/root',
   role: '',
   parent: undefined,
+  login: undefined,
   createdAtMs: nowMs,
   creationTtlSeconds: 0,
   expiresAtMs: undefined,
@@ -177,19 +184,31 @@ export const useToken = async (context: TokenContext, token: TokenEntry): Promis
   });
 };
 
-/** @throws KeelsonError `request.invalid` when the token cannot be renewed or no longer exists */
+/**
+ * @param limits of a token that a login made; other tokens have those of their mount and their own
+ * @throws KeelsonError `request.invalid` when the token cannot be renewed or no longer exists
+ */
 export const renewToken = async (
   context: TokenContext,
   ref: TokenRef,
   incrementSeconds: number,
+  limits: RenewalLimits | undefined,
 ): Promise<TokenEntry> => {
-  const { maxTtlSeconds } = await context.ttlsOf(ref.namespaceId);
+  const { maxTtlSeconds } = limits ?? (await context.ttlsOf(ref.namespaceId));
   return context.store.transact(async (tx) => {
     const nowMs = context.clock.nowMs();
     const current = await findStoredToken(tx, ref);
     if (current === undefined)
       throw new KeelsonError('request.invalid', { text: 'token not found' });
-    const { expiresAtMs } = decideRenewal(current, incrementSeconds, maxTtlSeconds, nowMs);
+    const limited: TokenEntry =
+      limits === undefined
+        ? current
+        : {
+            ...current,
+            periodSeconds: limits.periodSeconds,
+            creationTtlSeconds: limits.ttlSeconds,
+          };
+    const { expiresAtMs } = decideRenewal(limited, incrementSeconds, maxTtlSeconds, nowMs);
     const renewed: TokenEntry = { ...current, expiresAtMs, lastRenewalMs: nowMs };
     await writeToken(tx, renewed);
     return renewed;

@@ -13,7 +13,7 @@ import { findMissingPolicies } from '../policies/policy-operations.ts';
 import { decideCreation } from './domain/token-creation.ts';
 import type { TokenEntry } from './domain/token-entry.ts';
 import { presentedToken } from './presented-token.ts';
-import type { TokenContext } from './token-context.ts';
+import type { RenewalContext, TokenContext } from './token-context.ts';
 import { toAuthBlock, toLookupData } from './token-document.ts';
 import { findToken, findTokenByAccessor, issueToken, renewToken } from './token-operations.ts';
 import { findStoredToken, listAccessors, refOf } from './token-records.ts';
@@ -162,13 +162,14 @@ const lookup = async (context: TokenContext, token: string) => ({
 });
 
 const renewed = async (
-  context: TokenContext,
+  context: RenewalContext,
   token: string,
   entry: TokenEntry,
   increment: number,
 ) => {
   if (entry.type === 'batch') refuse('batch tokens cannot be renewed');
-  const after = await renewToken(context, refOf(entry), increment);
+  const limits = await context.loginLimits(entry);
+  const after = await renewToken(context, refOf(entry), increment, limits);
   return { auth: toAuthBlock(token, after, context.clock.nowMs()) };
 };
 
@@ -256,7 +257,7 @@ const lookUpRoutes = (context: TokenContext): Route[] => [
   }),
 ];
 
-const renewalRoutes = (context: TokenContext): Route[] => [
+const renewalRoutes = (context: RenewalContext): Route[] => [
   ...secretsRoutes({
     path: '/auth/token/renew',
     tag: TAG,
@@ -388,7 +389,7 @@ const upkeepRoutes = (context: TokenContext): Route[] => [
   }),
 ];
 
-export const tokenRoutes = (context: TokenContext): Route[] => [
+export const tokenRoutes = (context: RenewalContext): Route[] => [
   ...creationRoutes(context),
   ...lookUpRoutes(context),
   ...renewalRoutes(context),

@@ -1,5 +1,5 @@
 /** All mounts of all namespaces, indexed for the look-up of every request. */
-import type { MountRecord, MountTable } from './mount.ts';
+import { AUTH_PREFIX, type MountRecord, type MountTable } from './mount.ts';
 import { findConflict } from './mount-path.ts';
 
 const tableKey = (namespaceId: string, table: MountTable): string => `${namespaceId} ${table}`;
@@ -72,12 +72,14 @@ export class MountIndex {
   }
 
   /**
-   * The secrets mount that serves `path` (below the namespace, without a leading slash). Mounts are never
-   * nested, so the first prefix that is a mount is the only one.
+   * The mount that serves `whole`, a path below the namespace without a leading slash. Mounts are never nested, so
+   * the first prefix that is a mount is the only one.
    */
-  findServing(namespaceId: string, path: string): MountRecord | undefined {
-    const mounts = this.#tables.get(tableKey(namespaceId, 'secret'));
+  findServing(namespaceId: string, whole: string): MountRecord | undefined {
+    const isAuth = whole.startsWith(AUTH_PREFIX);
+    const mounts = this.#tables.get(tableKey(namespaceId, isAuth ? 'auth' : 'secret'));
     if (mounts === undefined) return undefined;
+    const path = isAuth ? whole.slice(AUTH_PREFIX.length) : whole;
     for (
       let slash = path.indexOf('/');
       slash >= 0 && slash < this.#longestPath;

@@ -3,6 +3,9 @@
 import type { Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
 
+/** Where the mounts of auth methods are. */
+export const AUTH_PREFIX = 'auth/';
+
 export const mountTableShape = Type.Enum(['secret', 'auth']);
 export type MountTable = Shaped<typeof mountTableShape>;
 
@@ -17,6 +20,8 @@ export const mountConfigShape = Type.Object({
   passthroughRequestHeaders: Type.Array(Type.String()),
   allowedResponseHeaders: Type.Array(Type.String()),
   delegatedAuthAccessors: Type.Array(Type.String()),
+  /** Type of the tokens of an auth method; a role with a type of its own comes first for `default-…`. */
+  tokenType: Type.Enum(['default-service', 'default-batch', 'service', 'batch']),
 });
 export type MountConfig = Shaped<typeof mountConfigShape>;
 
@@ -36,6 +41,10 @@ export const mountRecordShape = Type.Object({
 });
 export type MountRecord = Shaped<typeof mountRecordShape>;
 
+/** The path of a mount among the mounts of both tables: "auth/token/". */
+export const mountPathOf = ({ table, path }: Pick<MountRecord, 'table' | 'path'>): string =>
+  table === 'auth' ? `${AUTH_PREFIX}${path}` : path;
+
 export const DEFAULT_MOUNT_CONFIG: MountConfig = {
   defaultLeaseTtlSeconds: 0,
   maxLeaseTtlSeconds: 0,
@@ -45,6 +54,7 @@ export const DEFAULT_MOUNT_CONFIG: MountConfig = {
   passthroughRequestHeaders: [],
   allowedResponseHeaders: [],
   delegatedAuthAccessors: [],
+  tokenType: 'default-service',
 };
 
 export type MountConfigChanges = {

@@ -97,7 +97,7 @@ const decideType = (request: CreationRequest, role: TokenRole | undefined): Toke
 };
 
 /** @param limits of the request and its role together: a batch token is not stored, so nothing could count or end it */
-const checkBatch = (
+export const checkBatch = (
   limits: Pick<TokenPlan, 'explicitMaxTtlSeconds' | 'usesLeft' | 'periodSeconds'>,
   policies: readonly string[],
 ): void => {
@@ -202,6 +202,7 @@ export const decideCreation = (
       path: context.isOrphanPath ? 'auth/token/create-orphan' : `auth/token/${basePath}${suffix}`,
       role: role?.name ?? '',
       parent: isOrphan ? undefined : { hash: parent.hash, namespaceId: parent.namespace.id },
+      login: undefined,
       createdAtMs: nowMs,
       creationTtlSeconds: ttlSeconds,
       expiresAtMs: neverExpires ? undefined : nowMs + ttlSeconds * 1000,

@@ -27,6 +27,14 @@ export const tokenEntryShape = Type.Object({
   role: Type.String(),
   /** Undefined if the token is an orphan. Otherwise it ends with its parent. */
   parent: Type.Optional(Type.Object({ hash: Type.String(), namespaceId: Type.String() })),
+  /** Undefined unless a login made the token; it ends with the mount of the method. */
+  login: Type.Optional(
+    Type.Object({
+      mountUuid: Type.String(),
+      /** The method receives it when the token is renewed. */
+      dataBase64: Type.String(),
+    }),
+  ),
   createdAtMs: Type.Number(),
   creationTtlSeconds: Type.Number(),
   /** Undefined if the token never expires. */

@@ -1,0 +1,93 @@
+/** `approle`: machines sign in with a role id and a secret id. */
+import type { Route } from '@keelson/edge';
+import { createNetworks } from '@keelson/edge/networks';
+import { requireMount } from '@keelson/engine';
+import { KeelsonError } from '@keelson/errors';
+import { field, secretsRoutes } from '@keelson/secrets-api';
+import { answerLogin, type Logins } from '../logins/login-operations.ts';
+import type { AuthMethod } from '../method.ts';
+import { roleIdRecords, roleRecords } from './approle-records.ts';
+import type { AppRole } from './domain/app-role.ts';
+import type { SecretId } from './domain/secret-id.ts';
+import { roleRoutes } from './role-routes.ts';
+import { type AppRoleContext, takeSecretId, tidySecretIds } from './secret-id-operations.ts';
+import { secretIdRoutes } from './secret-id-routes.ts';
+
+interface AppRoleParts extends AppRoleContext {
+  readonly logins: Logins;
+}
+
+const refuse = (text: string): never => {
+  throw new KeelsonError('request.invalid', { text });
+};
+
+/** One text for every wrong pair, so that nobody learns which role ids exist. */
+const refuseLogin = (): never => refuse('invalid role or secret ID');
+
+const requireNetwork = (ranges: readonly string[], address: string): void => {
+  if (ranges.length > 0 && !createNetworks(ranges).includes(address))
+    throw new KeelsonError('sys.permission_denied');
+};
+
+const loginRoutes = (parts: AppRoleParts): Route[] =>
+  secretsRoutes({
+    path: '/approle/login',
+    tag: 'approle',
+    fields: {
+      role_id: field.string({
+        description: 'Id of the role.',
+        required: 'missing role_id',
+        maxLength: 128,
+      }),
+      secret_id: field.string({
+        description: 'A secret id of the role, unless the role needs none.',
+        default: '',
+        maxLength: 4096,
+      }),
+    },
+    operations: {
+      update: {
+        summary: 'Sign in',
+        handle: async (request) => {
+          const { store } = parts;
+          const mount = requireMount(request);
+          const { role_id: roleId, secret_id: secretId } = request.fields;
+          const { name } = (await roleIdRecords(mount).find(store, roleId)) ?? refuseLogin();
+          const role = (await roleRecords(mount).find(store, name)) ?? refuseLogin();
+          const address = request.head.remoteAddress;
+          requireNetwork(role.secretIdBoundCidrs, address);
+          const proof = await prove(parts, mount, role, { secretId, address });
+          const boundCidrs = proof?.tokenBoundCidrs ?? [];
+          return answerLogin(parts.logins, request, {
+            displayName: '',
+            metadata: { ...proof?.metadata, role_name: name },
+            settings: boundCidrs.length === 0 ? role.token : { ...role.token, boundCidrs },
+            data: { role: name },
+          });
+        },
+      },
+    },
+  });
+
+const prove = async (
+  parts: AppRoleParts,
+  mount: Parameters<typeof takeSecretId>[1],
+  role: AppRole,
+  { secretId, address }: { readonly secretId: string; readonly address: string },
+): Promise<SecretId | undefined> => {
+  if (!role.bindSecretId) return undefined;
+  if (secretId === '') return refuse('missing secret_id');
+  const judge = ({ cidrs }: SecretId): void => requireNetwork(cidrs, address);
+  return (await takeSecretId(parts, mount, role, secretId, judge)) ?? refuseLogin();
+};
+
+export const approleMethod = (parts: AppRoleParts): AuthMethod => ({
+  type: 'approle',
+  unauthenticatedPaths: ['login'],
+  routes: [...loginRoutes(parts), ...roleRoutes(parts), ...secretIdRoutes(parts)],
+  renew: async (mount, { role }) =>
+    typeof role === 'string'
+      ? (await roleRecords(mount).find(parts.store, role))?.token
+      : undefined,
+  tidy: (mount) => tidySecretIds(parts, mount),
+});

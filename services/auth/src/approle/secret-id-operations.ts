@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '@keelson/clock';
+import type { MountScope } from '@keelson/engine';
+import { KeelsonError } from '@keelson/errors';
+import type { Reads, Store } from '@keelson/storage';
+import { roleRecords, secretIdsOf } from './approle-records.ts';
+import type { AppRole } from './domain/app-role.ts';
+import {
+  accessorOf,
+  afterUse,
+  digestOf,
+  hasExpired,
+  isSameDigest,
+  type SecretId,
+} from './domain/secret-id.ts';
+import { requireRole } from './role-operations.ts';
+
+export interface AppRoleContext {
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
+/** A secret id that is to be made; undefined settings are those of the role. */
+export interface NewSecretId {
+  /** Undefined for a random one. */
+  readonly secretId: string | undefined;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly cidrs: readonly string[];
+  readonly tokenBoundCidrs: readonly string[];
+  readonly numUses: number | undefined;
+  readonly ttlSeconds: number | undefined;
+}
+
+export interface MadeSecretId {
+  /** In plain text, which is not stored anywhere. */
+  readonly secretId: string;
+  readonly accessor: string;
+  readonly record: SecretId;
+}
+
+const refuse = (text: string): never => {
+  throw new KeelsonError('request.invalid', { text });
+};
+
+/** @throws KeelsonError `request.invalid` for a secret id that the role has already */
+export const makeSecretId = (
+  { store, clock }: AppRoleContext,
+  mount: MountScope,
+  roleName: string,
+  given: NewSecretId,
+): Promise<MadeSecretId> =>
+  store.transact(async (tx) => {
+    const role = await requireRole(tx, mount, roleName);
+    if (!role.bindSecretId) refuse('bind_secret_id is not set on the role: it has no secret ids');
+    const secretId = given.secretId ?? randomUUID();
+    const digest = digestOf(role.uuid, secretId);
+    const accessor = accessorOf(digest);
+    const secretIds = secretIdsOf(mount, role);
+    if ((await secretIds.find(tx, accessor)) !== undefined)
+      refuse('SecretID is already registered');
+    const nowMs = clock.nowMs();
+    const ttlSeconds = given.ttlSeconds ?? role.secretIdTtlSeconds;
+    const record: SecretId = {
+      digest,
+      metadata: { ...given.metadata },
+      cidrs: [...given.cidrs],
+      tokenBoundCidrs: [...given.tokenBoundCidrs],
+      usesLeft: given.numUses ?? role.secretIdNumUses,
+      ttlSeconds,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+      expiresAtMs: ttlSeconds === 0 ? undefined : nowMs + ttlSeconds * 1000,
+    };
+    secretIds.write(tx, [accessor], record);
+    return { secretId, accessor, record };
+  });
+
+/** A secret id of a role that has not expired. */
+export const findSecretId = async (
+  { clock }: AppRoleContext,
+  reads: Reads,
+  mount: MountScope,
+  role: AppRole,
+  accessor: string,
+): Promise<SecretId | undefined> => {
+  const found = await secretIdsOf(mount, role).find(reads, accessor);
+  return found === undefined || hasExpired(found, clock.nowMs()) ? undefined : found;
+};
+
+/**
+ * Counts one login.
+ * @param judge throws if the secret id may not be used; the login is not counted then
+ * @returns the secret id as it was before; undefined if it is not one of the role
+ */
+export const takeSecretId = async (
+  context: AppRoleContext,
+  mount: MountScope,
+  role: AppRole,
+  secretId: string,
+  judge: (known: SecretId) => void,
+): Promise<SecretId | undefined> => {
+  const digest = digestOf(role.uuid, secretId);
+  const accessor = accessorOf(digest);
+  const known = await findSecretId(context, context.store, mount, role, accessor);
+  if (known === undefined || !isSameDigest(known.digest, digest)) return undefined;
+  judge(known);
+  if (known.usesLeft === 0) return known;
+  return context.store.transact(async (tx) => {
+    const current = await findSecretId(context, tx, mount, role, accessor);
+    if (current === undefined) return undefined;
+    const secretIds = secretIdsOf(mount, role);
+    const left = afterUse(current, context.clock.nowMs());
+    if (left === undefined) secretIds.delete(tx, accessor);
+    else secretIds.write(tx, [accessor], left);
+    return current;
+  });
+};
+
+/** @returns whether there was one */
+export const destroySecretId = (
+  { store }: AppRoleContext,
+  mount: MountScope,
+  role: AppRole,
+  accessor: string,
+): Promise<boolean> =>
+  store.transact(async (tx) => {
+    const secretIds = secretIdsOf(mount, role);
+    if ((await secretIds.find(tx, accessor)) === undefined) return false;
+    secretIds.delete(tx, accessor);
+    return true;
+  });
+
+/** Secret ids that are looked at in one step. */
+const PORTION = 500;
+
+/** Removes the secret ids that have expired. */
+export const tidySecretIds = async (
+  { store, clock }: AppRoleContext,
+  mount: MountScope,
+): Promise<void> => {
+  for (const name of await roleRecords(mount).keys(store)) {
+    const role = await roleRecords(mount).find(store, name);
+    if (role === undefined) continue;
+    const secretIds = secretIdsOf(mount, role);
+    let after: string | undefined;
+    do {
+      const page = await secretIds.entries(store, {
+        limit: PORTION,
+        ...(after !== undefined && { after }),
+      });
+      const expired = page.filter(([, one]) => hasExpired(one, clock.nowMs()));
+      if (expired.length > 0)
+        await store.transact((tx) => {
+          for (const [accessor] of expired) secretIds.delete(tx, accessor);
+          return Promise.resolve();
+        });
+      after = page.length < PORTION ? undefined : page.at(-1)?.[0];
+    } while (after !== undefined);
+  }
+};

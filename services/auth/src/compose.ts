@@ -1,0 +1,222 @@
+/** The composition root of the auth methods. */
+import { randomUUID } from 'node:crypto';
+import { type Clock, pause } from '@keelson/clock';
+import {
+  composeServiceReplication,
+  forwardingRoutes,
+  type ReplicationMember,
+  type ReplicationParts,
+} from '@keelson/cluster-member';
+import { createEdgeService, type EdgeService } from '@keelson/edge';
+import { followMounts, MountCleaning, requireMount } from '@keelson/engine';
+import { KeelsonError } from '@keelson/errors';
+import type { LeaseStore } from '@keelson/locks';
+import type { Logger } from '@keelson/logging';
+import type { MetricsRegistry } from '@keelson/metrics';
+import type { AuthMethodsDefinition } from '@keelson/proto/auth/v1/methods';
+import type { Mount } from '@keelson/proto/edge/v1/edge';
+import type { ClusterDefinition, EngineDescription } from '@keelson/proto/sys/v1/cluster';
+import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replication';
+import type { RpcService } from '@keelson/rpc';
+import { startWorker, VERSION, type Worker } from '@keelson/runtime';
+import {
+  createSecretsErrorRenderer,
+  envelopeWarnings,
+  renderSecretsError,
+  secretsComponents,
+} from '@keelson/secrets-api';
+import type { Barrier, Store } from '@keelson/storage';
+import { approleMethod } from './approle/approle-method.ts';
+import { type Logins, toLimits } from './logins/login-operations.ts';
+import type { AuthMethod } from './method.ts';
+import { userpassMethod } from './userpass/userpass-method.ts';
+
+export interface AuthParts {
+  readonly store: Store;
+  readonly barrier: Barrier;
+  readonly leases: LeaseStore;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly cluster: RpcService<typeof ClusterDefinition>;
+  readonly logins: Logins;
+  readonly replication?: ReplicationParts | undefined;
+  /** Metrics of the process. */
+  readonly registry: MetricsRegistry;
+}
+
+export interface AuthService {
+  readonly edge: EdgeService;
+  /** For sys, which renews tokens. */
+  readonly methods: RpcService<typeof AuthMethodsDefinition>;
+  /** This service's part in replication, for sys. */
+  readonly replica: RpcService<typeof ReplicationMemberDefinition>;
+  /** Resolves once the service has followed the cluster's state for the first time, or has failed to. */
+  readonly joined: Promise<void>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Interval in which what has expired is removed. */
+const TIDY_EVERY_MS = 60 * 60_000;
+
+const toEngine = ({ type, unauthenticatedPaths }: AuthMethod): EngineDescription => ({
+  type,
+  unauthenticatedPaths: [...unauthenticatedPaths],
+  rootPaths: [],
+  isAuthMethod: true,
+});
+
+/** Whether a route needs no token. @param path with `+` in place of each parameter */
+const isPublic =
+  (methods: readonly AuthMethod[]) =>
+  (path: string): boolean =>
+    methods.some(({ type, unauthenticatedPaths }) =>
+      unauthenticatedPaths.some((pattern) =>
+        pattern.endsWith('*')
+          ? path.startsWith(`/${type}/${pattern.slice(0, -1)}`)
+          : path === `/${type}/${pattern}`,
+      ),
+    );
+
+/** Answers requests by the routes of the method that is mounted, and nothing while the barrier is sealed. */
+const byMethod = (edge: EdgeService, barrier: Barrier): EdgeService => ({
+  ...edge,
+  handle: (request) => {
+    if (barrier.isSealed)
+      return Promise.resolve(renderSecretsError(new KeelsonError('sys.sealed')));
+    const { head } = request;
+    const { type } = requireMount(head);
+    return edge.handle({ ...request, head: { ...head, path: `/${type}${head.path}` } });
+  },
+  check: async () => {
+    if (barrier.isSealed) throw new KeelsonError('sys.sealed');
+    return edge.check();
+  },
+});
+
+const authEdge = (
+  store: Store,
+  member: ReplicationMember,
+  logger: Logger,
+  methods: readonly AuthMethod[],
+): EdgeService =>
+  createEdgeService({
+    service: 'auth',
+    version: VERSION,
+    pathPrefix: '/v1/auth',
+    title: 'Keelson auth methods',
+    text: 'How machines and people sign in: roles, secret ids and users of each method, and the logins that make tokens. The first segment is the path where the method is mounted, which is its type unless `sys/auth` says another. PUT is the same as POST.',
+    components: secretsComponents,
+    loadExamples: async () =>
+      (await import('./answer-examples.json', { with: { type: 'json' } })).default,
+    isPublic: isPublic(methods),
+    check: async () => {
+      await store.requireUsable();
+      return member.impaired();
+    },
+    position: () => store.position(),
+    routes: forwardingRoutes(
+      member,
+      envelopeWarnings,
+      methods.flatMap(({ routes }) => routes),
+    ),
+    renderError: createSecretsErrorRenderer((err, requestId) =>
+      logger.error({ err, request_id: requestId }, 'request failed'),
+    ),
+  });
+
+const methodsRpc = (methods: readonly AuthMethod[]): RpcService<typeof AuthMethodsDefinition> => ({
+  renewLogin: async ({ mount, loginData }) => {
+    const method = methods.find(({ type }) => type === mount?.type);
+    const settings =
+      mount && (await method?.renew(mount, JSON.parse(loginData.toString()) as object as never));
+    if (settings === undefined)
+      throw new KeelsonError('request.invalid', {
+        text: 'the token cannot be renewed: its login would be refused now',
+      });
+    return { limits: toLimits(settings) };
+  },
+});
+
+/** Removes what has expired, once an hour. Every replica may do it: a record is removed once. */
+const runTidy = async (
+  {
+    methods,
+    mounts,
+    clock,
+    logger,
+  }: {
+    readonly methods: readonly AuthMethod[];
+    readonly mounts: () => readonly Mount[];
+    readonly clock: Clock;
+    readonly logger: Logger;
+  },
+  signal: AbortSignal,
+): Promise<void> => {
+  while (!signal.aborted) {
+    await pause(clock, TIDY_EVERY_MS, signal);
+    for (const mount of mounts())
+      try {
+        await methods.find(({ type }) => type === mount.type)?.tidy?.(mount);
+      } catch (err) {
+        logger.error({ err, mount: mount.uuid }, 'what has expired was not removed');
+      }
+  }
+};
+
+export const composeAuth = (parts: AuthParts): AuthService => {
+  const { barrier, clock, logins, cluster } = parts;
+  const logger = parts.logger.child({ service: 'auth' });
+  const {
+    store,
+    member,
+    rpc: replica,
+  } = composeServiceReplication(parts, { service: 'auth', logger });
+  const shared = { store, clock, logins };
+  const methods = [approleMethod(shared), userpassMethod(shared)];
+  const edge = authEdge(store, member, logger, methods);
+  member.serve(edge);
+  const joined = Promise.withResolvers<void>();
+  let mounts: readonly Mount[] = [];
+  const follower = {
+    store,
+    barrier,
+    cluster,
+    logger,
+    replication: member,
+    service: 'auth',
+    engines: methods.map(toEngine),
+    cleaning: new MountCleaning(store),
+    instanceId: randomUUID(),
+    version: VERSION,
+    onSealed: () => undefined,
+    onCluster: () => undefined,
+    onMounts: (current: readonly Mount[]) => {
+      mounts = current;
+    },
+    onFollowed: joined.resolve,
+  };
+  let workers: readonly Worker[] = [];
+  return {
+    edge: byMethod(edge, barrier),
+    methods: methodsRpc(methods),
+    replica,
+    joined: joined.promise,
+    start: () => {
+      const work = {
+        'cluster state': (signal: AbortSignal) => followMounts(follower, signal),
+        tidy: (signal: AbortSignal) =>
+          runTidy({ methods, mounts: () => mounts, clock, logger }, signal),
+      };
+      workers = Object.entries(work).map(([name, run]) =>
+        startWorker(name, run, { logger, clock }),
+      );
+      return Promise.resolve();
+    },
+    stop: async () => {
+      await Promise.all(workers.map((worker) => worker.stop()));
+      await member.stop();
+      workers = [];
+    },
+  };
+};

@@ -1,0 +1,42 @@
+/** Logins: a method has verified the credentials, and sys makes the token. */
+import { requireMount } from '@keelson/engine';
+import type { LoginLimits, LoginsDefinition } from '@keelson/proto/sys/v1/logins';
+import type { RpcService } from '@keelson/rpc';
+import type { JsonObject, OperationContext } from '@keelson/secrets-api';
+import type { TokenSettings } from './domain/token-settings.ts';
+
+export type Logins = RpcService<typeof LoginsDefinition>;
+
+export interface VerifiedLogin {
+  /** "" if the method knows no name of the client. */
+  readonly displayName: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly settings: TokenSettings;
+  /** The method receives it when the token is renewed. */
+  readonly data: JsonObject;
+}
+
+export const toLimits = (settings: TokenSettings): LoginLimits => ({
+  ...settings,
+  policies: [...settings.policies],
+  boundCidrs: [...settings.boundCidrs],
+});
+
+/** The answer to a login, with the token that sys made. */
+export const answerLogin = async (
+  logins: Logins,
+  context: OperationContext<unknown>,
+  { displayName, metadata, settings, data }: VerifiedLogin,
+): Promise<{ readonly auth: JsonObject }> => {
+  const { authJson, warnings } = await logins.login({
+    mountUuid: requireMount(context).uuid,
+    requestPath: 'login',
+    displayName,
+    metadata: { ...metadata },
+    limits: toLimits(settings),
+    loginData: Buffer.from(JSON.stringify(data)),
+    remoteAddress: context.head.remoteAddress,
+  });
+  context.warnings.push(...warnings);
+  return { auth: JSON.parse(authJson) as JsonObject };
+};

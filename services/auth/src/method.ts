@@ -1,0 +1,20 @@
+/** A method by which clients sign in, such as `approle`. */
+import type { Route } from '@keelson/edge';
+import type { MountScope } from '@keelson/engine';
+import type { JsonObject } from '@keelson/secrets-api';
+import type { TokenSettings } from './logins/domain/token-settings.ts';
+
+export interface AuthMethod {
+  /** Type of its mounts, and the first segment of the paths of `routes`. */
+  readonly type: string;
+  /** Paths below a mount that need no token; see `EngineDescription`. */
+  readonly unauthenticatedPaths: readonly string[];
+  readonly routes: readonly Route[];
+  /**
+   * What a token of a login may have now; undefined if the login would be refused.
+   * @param data what the login gave to sys
+   */
+  renew(mount: MountScope, data: JsonObject): Promise<TokenSettings | undefined>;
+  /** Removes what has expired in a mount. */
+  tidy?(mount: MountScope): Promise<void>;
+}

@@ -1,0 +1,91 @@
+import type { Clock } from '@keelson/clock';
+import { type MountScope, requireName } from '@keelson/engine';
+import { KeelsonError } from '@keelson/errors';
+import type { Reads, Store } from '@keelson/storage';
+import { DEFAULT_TOKEN_SETTINGS, type TokenSettings } from '../logins/domain/token-settings.ts';
+import { afterFailure, isLocked } from './domain/lockout.ts';
+import type { User } from './domain/user.ts';
+import { hashPassword, verifyPassword } from './password.ts';
+import { lockoutRecords, userRecords } from './userpass-records.ts';
+
+export interface UserContext {
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
+/** Users are found whatever the case of their names. */
+export const toUserName = (given: string): string => requireName(given).toLowerCase();
+
+export const findUser = (
+  reads: Reads,
+  mount: MountScope,
+  name: string,
+): Promise<User | undefined> => userRecords(mount).find(reads, toUserName(name));
+
+/**
+ * Creates or changes a user.
+ * @param change undefined parts stay as they are; a new user needs a password
+ * @throws KeelsonError `request.invalid`
+ */
+export const changeUser = async (
+  { store }: UserContext,
+  mount: MountScope,
+  givenName: string,
+  change: {
+    readonly password?: string | undefined;
+    readonly settings?: (before: TokenSettings) => TokenSettings;
+    /** Refused if there is no such user. */
+    readonly mustExist?: true;
+  },
+): Promise<void> => {
+  const name = toUserName(givenName);
+  const passwordHash =
+    change.password === undefined ? undefined : await hashPassword(change.password);
+  await store.transact(async (tx) => {
+    const before = await userRecords(mount).find(tx, name);
+    if (before === undefined && change.mustExist)
+      throw new KeelsonError('request.not_found', { text: `user "${name}" does not exist` });
+    const hash = passwordHash ?? before?.passwordHash;
+    if (hash === undefined) throw new KeelsonError('request.invalid', { text: 'missing password' });
+    const token = before?.token ?? DEFAULT_TOKEN_SETTINGS;
+    userRecords(mount).write(tx, [name], {
+      passwordHash: hash,
+      token: change.settings?.(token) ?? token,
+    });
+  });
+};
+
+export const deleteUser = (store: Store, mount: MountScope, givenName: string): Promise<void> =>
+  store.transact((tx) => {
+    const name = toUserName(givenName);
+    userRecords(mount).delete(tx, name);
+    lockoutRecords(mount).delete(tx, name);
+    return Promise.resolve();
+  });
+
+/**
+ * The user with this password; undefined also for an unknown or locked one, so that none of them can be told from a
+ * wrong password. Failures of users that exist are counted before the answer.
+ */
+export const verifyUser = async (
+  { store, clock }: UserContext,
+  mount: MountScope,
+  givenName: string,
+  password: string,
+): Promise<{ readonly name: string; readonly user: User } | undefined> => {
+  const name = toUserName(givenName);
+  const user = await findUser(store, mount, name);
+  const isRight = await verifyPassword(user?.passwordHash, password);
+  if (user === undefined) return undefined;
+  return store.transact(async (tx) => {
+    const nowMs = clock.nowMs();
+    const lockout = await lockoutRecords(mount).find(tx, name);
+    if (isLocked(lockout, nowMs)) return undefined;
+    if (!isRight) {
+      lockoutRecords(mount).write(tx, [name], afterFailure(lockout, nowMs));
+      return undefined;
+    }
+    if (lockout !== undefined) lockoutRecords(mount).delete(tx, name);
+    return { name, user };
+  });
+};
