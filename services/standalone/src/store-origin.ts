@@ -5,7 +5,8 @@ import { STORE_SERVICES } from './first-start.ts';
 
 export const originRecord = singleRecord('core/origin', {
   scope: 'node',
-  version: 1,
+  version: 2,
+  upgrades: { 2: { up: (origin) => origin, down: (origin) => origin } },
   shape: Type.Object({
     /** Shared by all stores of one data folder and by no others. */
     id: Type.String(),

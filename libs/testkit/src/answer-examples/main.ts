@@ -22,7 +22,7 @@ const toLines = (examples: ReturnType<typeof bestExamples>): string => {
 };
 
 const named = process.argv.slice(2);
-for (const service of named.length > 0 ? named : ['sys', 'pki', 'workspace']) {
+for (const service of named.length > 0 ? named : ['sys', 'pki', 'workspace', 'auth']) {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-examples-'));
   const layers = ['unit', 'integration', 'contract'].flatMap((layer) => ['--project', layer]);
   run('npx', ['vitest', 'run', ...layers, `services/${service}/`], { RECORDED_EXAMPLES: folder });

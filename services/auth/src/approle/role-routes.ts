@@ -68,7 +68,7 @@ const withSettings = (role: AppRole, given: Partial<FieldValues<typeof SETTINGS>
   secretIdBoundCidrs: [...(given.secret_id_bound_cidrs ?? role.secretIdBoundCidrs)],
   secretIdNumUses: given.secret_id_num_uses ?? role.secretIdNumUses,
   secretIdTtlSeconds: given.secret_id_ttl ?? role.secretIdTtlSeconds,
-  token: changedTokenSettings(role.token, given as FieldValues<typeof TOKEN_FIELDS>),
+  token: changedTokenSettings(role.token, given),
 });
 
 const withRoleSettings =

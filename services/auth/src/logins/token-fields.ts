@@ -61,7 +61,7 @@ export const TOKEN_FIELDS = {
  */
 export const changedTokenSettings = (
   before: TokenSettings,
-  given: FieldValues<typeof TOKEN_FIELDS>,
+  given: Partial<FieldValues<typeof TOKEN_FIELDS>>,
 ): TokenSettings =>
   requireConsistent({
     policies: [...(given.token_policies ?? given.policies ?? before.policies)].map((name) =>

@@ -113,11 +113,11 @@ const userRoutes = (parts: UserPassParts): Route[] => [
       update: {
         summary: 'Change the policies of a user',
         handle: async (request) => {
-          const { username, token_policies: named, policies = named } = request.fields;
-          if (policies === undefined)
+          const { username, ...given } = request.fields;
+          if ((given.token_policies ?? given.policies) === undefined)
             throw new KeelsonError('request.invalid', { text: 'missing token_policies' });
           await changeUser(parts, requireMount(request), username, {
-            settings: (before) => ({ ...before, policies: [...(named ?? policies)] }),
+            settings: (before) => changedTokenSettings(before, given),
             mustExist: true,
           });
           return undefined;

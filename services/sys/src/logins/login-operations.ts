@@ -12,7 +12,7 @@ import type { TokenTtls } from '../tokens/domain/token-lifetime.ts';
 import type { RenewalLimits, TokenContext } from '../tokens/token-context.ts';
 import { toAuthBlock } from '../tokens/token-document.ts';
 import { issueToken } from '../tokens/token-operations.ts';
-import { decideLogin, maxTtlOf } from './domain/login.ts';
+import { decideLogin, decidePolicies, maxTtlOf } from './domain/login.ts';
 
 export interface LoginContext {
   readonly tokens: TokenContext;
@@ -25,6 +25,10 @@ const ttlsOf = ({ defaultLeaseTtlSeconds, maxLeaseTtlSeconds }: Mount): TokenTtl
   defaultTtlSeconds: defaultLeaseTtlSeconds,
   maxTtlSeconds: maxLeaseTtlSeconds,
 });
+
+const refuse = (text: string): never => {
+  throw new KeelsonError('request.invalid', { text });
+};
 
 const noMount = (): never => {
   throw new KeelsonError('request.not_found', { text: 'no such mount' });
@@ -40,8 +44,7 @@ export const logIn = async (
   request: LoginRequest,
 ): Promise<LoginAnswer> => {
   const { limits } = request;
-  if (limits === undefined)
-    throw new KeelsonError('request.invalid', { text: 'a login without limits' });
+  if (limits === undefined) return refuse('a login without limits');
   const mount = (await findMount(request.mountUuid)) ?? noMount();
   const record = (await mounts()).findByUuid(mount.uuid) ?? noMount();
   if (
@@ -76,7 +79,7 @@ export const createLoginRenewals =
     findMount: LoginContext['findMount'],
     methods: RpcService<typeof AuthMethodsDefinition> | undefined,
   ) =>
-  async ({ login }: TokenEntry): Promise<RenewalLimits | undefined> => {
+  async ({ login, policies }: TokenEntry): Promise<RenewalLimits | undefined> => {
     if (login === undefined) return undefined;
     const mount = (await findMount(login.mountUuid)) ?? noMount();
     if (methods === undefined) return noMount();
@@ -84,8 +87,9 @@ export const createLoginRenewals =
       mount,
       loginData: Buffer.from(login.dataBase64, 'base64'),
     });
-    if (limits === undefined)
-      throw new KeelsonError('request.invalid', { text: 'lease is not renewable' });
+    if (limits === undefined) return refuse('lease is not renewable');
+    if (decidePolicies(limits).join() !== policies.join())
+      return refuse('policies have changed, not renewing');
     return {
       maxTtlSeconds: maxTtlOf(limits, ttlsOf(mount)),
       periodSeconds: limits.periodSeconds,

@@ -19,7 +19,13 @@ export type EngineType = Shaped<typeof engineTypeShape>;
 /** Keys: the type. Stored so that a restarted sys knows the types before their services join again. */
 const engineTypeRecords = collection('core/engine-types', {
   scope: 'local',
-  version: 1,
+  version: 2,
+  upgrades: {
+    2: {
+      up: (type) => ({ ...type, isAuthMethod: false }),
+      down: ({ isAuthMethod: _, ...type }) => type,
+    },
+  },
   keys: 'paths',
   shape: engineTypeShape,
 });

@@ -16,10 +16,25 @@ import {
 } from './domain/mount.ts';
 import { type DamagedMount, MountIndex } from './domain/mount-index.ts';
 
+type Stored = Readonly<Record<string, unknown>>;
+
+/** To version 2: settings have the type of tokens. */
+const withTokenType = {
+  up: ({ config, ...mount }: Stored): Stored => ({
+    ...mount,
+    config: { ...(config as object), tokenType: DEFAULT_MOUNT_CONFIG.tokenType },
+  }),
+  down: ({ config, ...mount }: Stored): Stored => {
+    const { tokenType: _, ...older } = config as MountRecord['config'];
+    return { ...mount, config: older };
+  },
+};
+
 // Keys: "<namespace id>/<mount uuid>". A local mount never leaves its cluster.
 const replicatedMounts = collection('core/mounts', {
   scope: 'shared',
-  version: 1,
+  version: 2,
+  upgrades: { 2: withTokenType },
   keys: 'paths',
   shape: mountRecordShape,
   kind: 'mount',
@@ -27,7 +42,8 @@ const replicatedMounts = collection('core/mounts', {
 });
 const localMounts = collection('core/mounts', {
   scope: 'local',
-  version: 1,
+  version: 2,
+  upgrades: { 2: withTokenType },
   keys: 'paths',
   shape: mountRecordShape,
   kind: 'mount',
@@ -40,7 +56,8 @@ type BuiltInTuning = Shaped<typeof builtInTuningShape>;
 /** Keys: "<namespace id>/<type>". Only tuned built-in mounts have a record. */
 const builtInTunings = collection('core/built-in-mounts', {
   scope: 'shared',
-  version: 1,
+  version: 2,
+  upgrades: { 2: withTokenType },
   keys: 'paths',
   shape: builtInTuningShape,
   owner: OF_NAMESPACE,

@@ -26,7 +26,8 @@ const expirySeconds = (expiresAtMs: number): string =>
 /** Keys are `<namespace id>/<hash>`. */
 export const tokens = collection('tokens', {
   scope: 'local',
-  version: 1,
+  version: 2,
+  upgrades: { 2: { up: (token) => token, down: ({ login: _, ...token }) => token } },
   keys: 'paths',
   shape: tokenEntryShape,
   owner: OF_NAMESPACE,

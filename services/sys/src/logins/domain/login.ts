@@ -42,7 +42,10 @@ const refuse = (text: string): never => {
 };
 
 /** @throws KeelsonError `request.invalid` for a policy that no login may yield */
-const decidePolicies = ({ policies, noDefaultPolicy }: LoginLimits): string[] => {
+export const decidePolicies = ({
+  policies,
+  noDefaultPolicy,
+}: Pick<LoginLimits, 'policies' | 'noDefaultPolicy'>): string[] => {
   const chosen = normalizePolicies([...policies, ...(noDefaultPolicy ? [] : ['default'])]);
   if (chosen.includes(ROOT_POLICY)) refuse('auth methods cannot create root tokens');
   const internal = chosen.find((name) => INTERNAL_POLICIES.includes(name));

@@ -1,0 +1,101 @@
+/** The method userpass: people with a password of their own. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { mountOf, type OpenAuth, openAuth } from '../../test/open-auth.ts';
+import { LOCKOUT_MS, LOCKOUT_THRESHOLD } from './domain/lockout.ts';
+
+let auth: OpenAuth;
+beforeAll(async () => {
+  auth = await openAuth();
+});
+afterAll(() => auth.close());
+
+let serial = 0;
+let call: (method: string, path: string, body?: unknown) => ReturnType<OpenAuth['call']>;
+
+/** A mount of its own for each test. */
+beforeEach(() => {
+  serial += 1;
+  const mount = mountOf('userpass', `8f0b1c1e-0000-4000-8000-${String(serial).padStart(12, '0')}`);
+  auth.logins.length = 0;
+  call = (method, path, body) => auth.call('userpass', method, path, body, { mount });
+});
+
+const logIn = (name: string, password: string) => call('POST', `login/${name}`, { password });
+const WRONG = ['invalid username or password'];
+
+test('a user signs in whatever the case of the name, and the password is never shown', async () => {
+  await call('POST', 'users/Alice', { password: 'correct horse', token_policies: 'dev' });
+  const { json } = await logIn('ALICE', 'correct horse');
+  expect(json.auth).toEqual({ client_token: 'hvs.test' });
+  expect(auth.logins).toMatchObject([
+    {
+      displayName: 'alice',
+      metadata: { username: 'alice' },
+      limits: { policies: ['dev'] },
+      loginData: Buffer.from('{"user":"alice"}'),
+    },
+  ]);
+  const shown = await call('GET', 'users/alice');
+  expect(shown.data.token_policies).toEqual(['dev']);
+  expect(JSON.stringify(shown.json)).not.toMatch(/password|argon2/);
+  expect((await call('LIST', 'users')).data).toEqual({ keys: ['alice'] });
+});
+
+test('a wrong password, an unknown user and a locked one have one answer', async () => {
+  await call('POST', 'users/alice', { password: 'right' });
+  expect((await logIn('nobody', 'right')).json.errors).toEqual(WRONG);
+  for (let failure = 0; failure < LOCKOUT_THRESHOLD; failure += 1)
+    expect((await logIn('alice', 'wrong')).json.errors).toEqual(WRONG);
+  expect((await logIn('alice', 'right')).json.errors).toEqual(WRONG);
+  auth.clock.advance(LOCKOUT_MS);
+  expect((await logIn('alice', 'right')).status).toBe(200);
+});
+
+test('a login that succeeds forgets the failures before', async () => {
+  await call('POST', 'users/alice', { password: 'right' });
+  for (let round = 0; round < 3; round += 1) {
+    for (let failure = 1; failure < LOCKOUT_THRESHOLD; failure += 1) await logIn('alice', 'wrong');
+    expect((await logIn('alice', 'right')).status).toBe(200);
+  }
+});
+
+test('the password and the policies of a user are changed alone', async () => {
+  await call('POST', 'users/alice', { password: 'first', token_ttl: '1h' });
+  expect((await call('POST', 'users/alice/password', { password: 'second' })).status).toBe(204);
+  expect((await logIn('alice', 'first')).json.errors).toEqual(WRONG);
+  expect((await logIn('alice', 'second')).status).toBe(200);
+  expect((await call('POST', 'users/alice/policies', { token_policies: 'ops' })).status).toBe(204);
+  expect((await call('GET', 'users/alice')).data).toMatchObject({
+    token_policies: ['ops'],
+    token_ttl: 3600,
+  });
+  for (const [path, body] of [
+    ['password', { password: 'x' }],
+    ['policies', { policies: 'x' }],
+  ] as const)
+    expect((await call('POST', `users/nobody/${path}`, body)).status).toBe(404);
+});
+
+test('a deleted user cannot sign in', async () => {
+  await call('POST', 'users/alice', { password: 'right' });
+  await call('DELETE', 'users/alice');
+  expect((await logIn('alice', 'right')).json.errors).toEqual(WRONG);
+  expect((await call('GET', 'users/alice')).status).toBe(404);
+});
+
+test.for([
+  [{}, /missing password/],
+  [{ password: '' }, /password cannot be empty/],
+  [{ password: 'p'.repeat(1025) }, /password has at most 1024 characters/],
+  [{ password: 'p', token_policies: 'root' }, /token_policies cannot contain "root"/],
+] as const)('a user is refused with %j', async ([body, text]) => {
+  const { status, json } = await call('POST', 'users/alice', body);
+  expect([status, json.errors]).toEqual([400, [expect.stringMatching(text)]]);
+  expect((await call('LIST', 'users')).status).toBe(404);
+});
+
+test('a policy that no login may yield is refused where policies alone are changed', async () => {
+  await call('POST', 'users/alice', { password: 'right' });
+  const { status, json } = await call('POST', 'users/alice/policies', { policies: 'root' });
+  expect([status, json.errors]).toEqual([400, [expect.stringContaining('token_policies')]]);
+});

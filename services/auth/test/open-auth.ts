@@ -1,0 +1,80 @@
+/** The whole service on a store in a temporary folder, driven through the interface that the gateway uses. */
+import { join } from 'node:path';
+import { ManualClock } from '@keelson/clock';
+import {
+  type Answer,
+  aMount,
+  announcedCluster,
+  type CallOptions,
+  callMount,
+} from '@keelson/engine/testing';
+import { InProcessLeaseStore } from '@keelson/locks';
+import { createLogger } from '@keelson/logging';
+import { createRegistry } from '@keelson/metrics';
+import type { ClusterState } from '@keelson/proto/sys/v1/cluster';
+import type { LoginRequest } from '@keelson/proto/sys/v1/logins';
+import { createBarrier, openBarrierFor, openSqliteStore } from '@keelson/storage';
+import { temporaryDirectory } from '@keelson/testkit';
+import { composeAuth } from '../src/compose.ts';
+
+const ROOT_KEY = Buffer.alloc(32, 7);
+
+/** A mount of a method, at its usual path. */
+export const mountOf = (type: string, uuid = '8f0b1c1e-0000-4000-8000-000000000001') =>
+  aMount({ uuid, type, path: `auth/${type}/`, accessor: `${type}_1` });
+
+export const openAuth = async () => {
+  const folder = await temporaryDirectory();
+  const clock = new ManualClock();
+  const barrier = createBarrier();
+  const store = await openSqliteStore({ file: join(folder.path, 'auth.sqlite'), barrier, clock });
+  const cluster = announcedCluster();
+  const logins: LoginRequest[] = [];
+  const service = composeAuth({
+    registry: createRegistry('test'),
+    store,
+    barrier,
+    leases: new InProcessLeaseStore({ clock }),
+    clock,
+    logger: createLogger({ name: 'auth', level: 'silent' }),
+    cluster: cluster.rpc,
+    logins: {
+      login: async (request) => {
+        logins.push(request);
+        return { authJson: JSON.stringify({ client_token: 'hvs.test' }), warnings: [] };
+      },
+    },
+  });
+  await openBarrierFor(store, barrier, ROOT_KEY);
+  return {
+    clock,
+    store,
+    service,
+    /** What sys was asked to make tokens of. */
+    logins,
+    /** @param path below a mount of the method */
+    call: (
+      type: string,
+      method: string,
+      path: string,
+      body?: unknown,
+      options: CallOptions = {},
+    ): Promise<Answer> =>
+      callMount(service.edge, `/${type}`, [method, path, body], {
+        mount: mountOf(type),
+        ...options,
+      }),
+    /** Starts the service as a member of a cluster in this state. */
+    join: async (state: ClusterState): Promise<void> => {
+      await service.start();
+      await cluster.join(state);
+    },
+    close: async () => {
+      await service.stop();
+      await store.close();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+};
+
+export type OpenAuth = Awaited<ReturnType<typeof openAuth>>;

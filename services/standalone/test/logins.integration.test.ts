@@ -1,0 +1,224 @@
+/** Signing in at a real control plane: the tokens that logins make, and when they end. */
+import {
+  type KeelsonProcess,
+  startKeelson,
+  type TemporaryDirectory,
+  temporaryDirectory,
+} from '@keelson/testkit';
+import { type AddressedCluster, callsOf } from '@keelson/testkit/addressed-cluster';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+let folder: TemporaryDirectory;
+let keelson: KeelsonProcess;
+let root: Pick<AddressedCluster, 'v1'>;
+
+beforeAll(async () => {
+  folder = await temporaryDirectory();
+  keelson = await startKeelson({ dataFolder: folder.path });
+  root = callsOf(
+    () => keelson.http,
+    () => keelson.rootToken,
+    keelson.apiToken,
+  );
+}, 60_000);
+afterAll(async () => {
+  await keelson.stop();
+  await folder[Symbol.asyncDispose]();
+});
+
+/** A request with a token, or without. */
+const call = async (
+  token: string | undefined,
+  method: string,
+  path: string,
+  body?: object,
+  headers: Readonly<Record<string, string>> = {},
+) => {
+  const response = await fetch(`${keelson.http}/v1/${path}`, {
+    method,
+    headers: {
+      ...(token !== undefined && { 'x-vault-token': token }),
+      'content-type': 'application/json',
+      ...headers,
+    },
+    ...(body !== undefined && method !== 'GET' && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+};
+
+let serial = 0;
+/** Mounts userpass at a path of its own with the user "alice". */
+const withAlice = async (settings: object = {}, mount: object = {}) => {
+  serial += 1;
+  const path = `people-${serial}`;
+  const enabled = await root.v1('POST', `sys/auth/${path}`, { type: 'userpass', ...mount });
+  expect(enabled.status).toBe(204);
+  const made = await root.v1('POST', `auth/${path}/users/alice`, { password: 'pw', ...settings });
+  expect(made.status).toBe(204);
+  return {
+    path,
+    logIn: async (headers: Readonly<Record<string, string>> = {}) => {
+      const login = `auth/${path}/login/alice`;
+      return call(undefined, 'POST', login, { password: 'pw' }, headers);
+    },
+  };
+};
+
+const lookUp = (token: string) => call(token, 'GET', 'auth/token/lookup-self');
+
+describe('the token of a login', () => {
+  test('names the person and the mount, and has the policies of the user', async () => {
+    const { path, logIn } = await withAlice({ token_policies: 'dev', token_ttl: '1h' });
+    const { body } = await logIn();
+    expect(body.warnings).toEqual(['Policy "dev" does not exist']);
+    expect(body.auth).toMatchObject({
+      policies: ['default', 'dev'],
+      lease_duration: 3600,
+      renewable: true,
+      metadata: { username: 'alice' },
+      orphan: true,
+    });
+    expect((await lookUp(body.auth.client_token)).body.data).toMatchObject({
+      display_name: `${path}-alice`,
+      path: `auth/${path}/login`,
+      meta: { username: 'alice' },
+      ttl: 3600,
+    });
+  });
+
+  test('ends with the mount of its method, and so do its children', async () => {
+    const { path, logIn } = await withAlice({ token_policies: 'maker' });
+    await root.v1('POST', 'sys/policies/acl/maker', {
+      policy: 'path "auth/token/create" { capabilities = ["update"] }',
+    });
+    const { client_token: token } = (await logIn()).body.auth;
+    const child = (await call(token, 'POST', 'auth/token/create', {})).body.auth.client_token;
+    expect((await lookUp(child)).status).toBe(200);
+    await root.v1('DELETE', `sys/auth/${path}`);
+    expect((await lookUp(token)).status).toBe(403);
+    expect((await lookUp(child)).status).toBe(403);
+    expect((await logIn()).status).toBe(404);
+  });
+
+  test('is renewed as long as the login would be granted', async () => {
+    const { path, logIn } = await withAlice({ token_ttl: '10m', token_max_ttl: '1h' });
+    const { client_token: token } = (await logIn()).body.auth;
+    const renew = () => call(token, 'POST', 'auth/token/renew-self', { increment: '2h' });
+    expect((await renew()).body.auth.lease_duration).toBeLessThanOrEqual(3600);
+    await root.v1('POST', `auth/${path}/users/alice`, { token_policies: 'other' });
+    expect((await renew()).body.errors).toEqual([expect.stringContaining('policies have changed')]);
+    await root.v1('DELETE', `auth/${path}/users/alice`);
+    expect((await renew()).body.errors).toEqual([expect.stringContaining('would be refused now')]);
+    expect((await lookUp(token)).status).toBe(200);
+  });
+
+  test.for([
+    ['the user', { token_type: 'batch' }, {}],
+    ['the mount', {}, { config: { token_type: 'batch' } }],
+    [
+      'a default of the mount',
+      { token_type: 'default' },
+      { config: { token_type: 'default-batch' } },
+    ],
+  ] as const)('is a batch token if %s says so', async ([, settings, mount]) => {
+    const { path, logIn } = await withAlice(settings, mount);
+    const { auth } = (await logIn()).body;
+    expect(auth).toMatchObject({ token_type: 'batch', renewable: false });
+    expect((await lookUp(auth.client_token)).status).toBe(200);
+    await root.v1('DELETE', `sys/auth/${path}`);
+    expect((await lookUp(auth.client_token)).status).toBe(403);
+  });
+
+  test('has the lifetimes of the mount where the user has none', async () => {
+    const { logIn } = await withAlice(
+      {},
+      { config: { default_lease_ttl: '5m', max_lease_ttl: '6m' } },
+    );
+    expect((await logIn()).body.auth.lease_duration).toBe(300);
+  });
+
+  test('can be wrapped', async () => {
+    const { logIn } = await withAlice();
+    const { wrap_info: wrapped, auth } = (await logIn({ 'x-vault-wrap-ttl': '60s' })).body;
+    expect(auth).toBeNull();
+    const unwrapped = await call(wrapped.token, 'POST', 'sys/wrapping/unwrap');
+    expect((await lookUp(unwrapped.body.auth.client_token)).status).toBe(200);
+  });
+
+  test('is bound to networks', async () => {
+    const { logIn } = await withAlice({ token_bound_cidrs: '10.0.0.0/8' });
+    expect((await logIn()).status).toBe(403);
+  });
+});
+
+describe('mounts of auth methods', () => {
+  test('are apart from those of secrets engines, and their types are too', async () => {
+    expect((await root.v1('POST', 'sys/auth/shared', { type: 'approle' })).status).toBe(204);
+    expect((await root.v1('POST', 'sys/mounts/shared', { type: 'pki' })).status).toBe(204);
+    for (const [path, type] of [
+      ['sys/mounts/wrong', 'approle'],
+      ['sys/auth/wrong', 'pki'],
+    ] as const)
+      expect((await root.v1('POST', path, { type })).body.errors).toEqual([
+        `plugin not found in the catalog: ${type}`,
+      ]);
+    const taken = await root.v1('POST', 'sys/auth/shared/below', { type: 'userpass' });
+    expect(taken.body.errors).toEqual(['path is already in use at shared/']);
+    await root.v1('DELETE', 'sys/mounts/shared');
+    expect((await root.v1('GET', 'sys/auth/shared')).body.data.type).toBe('approle');
+  });
+
+  test('are moved with their roles, and their tokens stay', async () => {
+    const { path, logIn } = await withAlice();
+    const { client_token: token } = (await logIn()).body.auth;
+    const moved = await root.v1('POST', 'sys/remount', { from: `auth/${path}`, to: 'auth/moved' });
+    expect(moved.status).toBe(200);
+    const login = await call(undefined, 'POST', 'auth/moved/login/alice', { password: 'pw' });
+    expect(login.status).toBe(200);
+    expect((await lookUp(token)).status).toBe(200);
+  });
+
+  test('show token_type only where there are logins', async () => {
+    const { body } = await root.v1('POST', 'sys/mounts/no-logins', {
+      type: 'pki',
+      config: { token_type: 'batch' },
+    });
+    expect(body.errors).toEqual([expect.stringContaining('token_type has no effect')]);
+  });
+
+  test('of a namespace make tokens of that namespace', async () => {
+    await root.v1('POST', 'sys/namespaces/team');
+    await root.v1('POST', 'team/sys/auth/userpass', { type: 'userpass' });
+    await root.v1('POST', 'team/auth/userpass/users/bob', { password: 'pw' });
+    const { body } = await call(undefined, 'POST', 'team/auth/userpass/login/bob', {
+      password: 'pw',
+    });
+    const found = await call(body.auth.client_token, 'GET', 'team/auth/token/lookup-self');
+    expect(found.body.data.namespace_path).toBe('team/');
+    expect((await lookUp(body.auth.client_token)).status).toBe(403);
+  });
+});
+
+test('every path of a method but its login needs a token with rights', async () => {
+  await root.v1('POST', 'sys/auth/approle', { type: 'approle' });
+  await root.v1('POST', 'sys/auth/userpass', { type: 'userpass' });
+  const { paths } = (await (await fetch(`${keelson.http}/openapi/auth.json`)).json()) as {
+    paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  };
+  const { body } = await root.v1('POST', 'auth/token/create', { policies: ['default'] });
+  const rows = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.keys(operations).map((method) => [method.toUpperCase(), path] as const),
+  );
+  expect(rows.length).toBeGreaterThan(40);
+  const open: string[] = [];
+  for (const [method, path] of rows) {
+    const at = `auth${path.replaceAll(/\{\w+\}/g, 'nothing')}`;
+    const answers = [
+      await call(undefined, method, at, {}),
+      await call(body.auth.client_token, method, at, {}),
+    ];
+    if (answers.some(({ status }) => status !== 403)) open.push(`${method} ${path}`);
+  }
+  expect(open).toEqual(['POST /approle/login', 'POST /userpass/login/{username}']);
+});
