@@ -29,7 +29,7 @@ afterAll(async () => {
   await folder?.[Symbol.asyncDispose]();
 });
 
-test('hvac uses health, tokens, policies, wrapping, messages, mounts and a certificate authority', async () => {
+test('hvac uses health, tokens, policies, wrapping, messages, mounts, a certificate authority, approle and userpass', async () => {
   const env = {
     ...process.env,
     PYTHONPATH: packages,

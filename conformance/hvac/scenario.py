@@ -227,6 +227,42 @@ def certificates(limited, root, intermediate):
     refused(InvalidPath, pki.list_roles, mount_point="tour")
 
 
+def signing_in():
+    client.sys.enable_auth_method("approle")
+    assert client.sys.list_auth_methods()["data"]["approle/"]["type"] == "approle"
+    approle = client.auth.approle
+    approle.create_or_update_approle("ci", token_policies=["issuer"], token_ttl="10m", secret_id_num_uses=2)
+    assert approle.list_roles()["data"]["keys"] == ["ci"]
+    assert approle.read_role("ci")["data"]["token_ttl"] == 600
+    role_id = approle.read_role_id("ci")["data"]["role_id"]
+    made = approle.generate_secret_id("ci", metadata={"build": "17"})["data"]
+    assert approle.list_secret_id_accessors("ci")["data"]["keys"] == [made["secret_id_accessor"]]
+    machine = hvac.Client(url=ADDRESS)
+    auth = machine.auth.approle.login(role_id=role_id, secret_id=made["secret_id"])["auth"]
+    assert auth["metadata"] == {"role_name": "ci", "build": "17"}, auth
+    assert "issuer" in machine.lookup_token()["data"]["policies"]
+    found = approle.read_secret_id_accessor("ci", made["secret_id_accessor"])["data"]
+    assert found["secret_id_num_uses"] == 1, found
+    approle.destroy_secret_id_accessor("ci", made["secret_id_accessor"])
+    refused(InvalidRequest, machine.auth.approle.login, role_id=role_id, secret_id=made["secret_id"])
+    approle.delete_role("ci")
+    refused(InvalidPath, approle.list_roles)
+
+    client.sys.enable_auth_method("userpass", path="people")
+    people = client.auth.userpass
+    people.create_or_update_user("alice", password="first", policies="issuer", mount_point="people")
+    person = hvac.Client(url=ADDRESS)
+    refused(InvalidRequest, person.auth.userpass.login, "alice", "wrong", mount_point="people")
+    person.auth.userpass.login("alice", "first", mount_point="people")
+    assert person.lookup_token()["data"]["display_name"] == "people-alice"
+    people.update_password_on_user("alice", "second", mount_point="people")
+    refused(InvalidRequest, person.auth.userpass.login, "alice", "first", mount_point="people")
+    assert people.list_user(mount_point="people")["data"]["keys"] == ["alice"]
+    client.sys.disable_auth_method("people")
+    assert not person.is_authenticated()
+    client.sys.disable_auth_method("approle")
+
+
 def leaving(limited):
     limited.auth.token.revoke_self()
     refused(Forbidden, limited.auth.token.lookup_self)
@@ -246,5 +282,6 @@ mounts()
 limited_client = policies_and_tokens()
 root_pem, intermediate_pem = authorities()
 certificates(limited_client, root_pem, intermediate_pem)
+signing_in()
 leaving(limited_client)
 print("done")

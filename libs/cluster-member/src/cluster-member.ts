@@ -19,6 +19,7 @@ export { WORKSPACE_GROUP } from '@keelson/replication';
 export { awaitIndex } from './consistency.ts';
 export { forwardingRoutes, retryableAtRoleChange, type WarningLocation } from './forwarding.ts';
 export { type NatsTransport, NO_TRANSPORT, openNatsTransport } from './nats-transport.ts';
+export { answeringSecondaries, askPrimary } from './primary-requests.ts';
 export { parseKind, remoteMembership, replicationSets } from './remote-membership.ts';
 export { ReplicationMember, type ReplicationMemberOptions } from './replication-member.ts';
 export { replicationMemberRpc } from './replication-report.ts';

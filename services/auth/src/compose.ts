@@ -27,6 +27,7 @@ import {
 } from '@keelson/secrets-api';
 import type { Barrier, Store } from '@keelson/storage';
 import { approleMethod } from './approle/approle-method.ts';
+import { countingForSecondaries, countingOnPrimary } from './approle/counting-on-primary.ts';
 import { type Logins, toLimits } from './logins/login-operations.ts';
 import type { AuthMethod } from './method.ts';
 import { userpassMethod } from './userpass/userpass-method.ts';
@@ -173,9 +174,12 @@ export const composeAuth = (parts: AuthParts): AuthService => {
     rpc: replica,
   } = composeServiceReplication(parts, { service: 'auth', logger });
   const shared = { store, clock, logins };
-  const methods = [approleMethod(shared), userpassMethod(shared)];
+  const methods = [
+    approleMethod({ ...shared, countOnPrimary: countingOnPrimary(member) }),
+    userpassMethod(shared),
+  ];
   const edge = authEdge(store, member, logger, methods);
-  member.serve(edge);
+  member.serve(countingForSecondaries(shared, edge));
   const joined = Promise.withResolvers<void>();
   let mounts: readonly Mount[] = [];
   const follower = {

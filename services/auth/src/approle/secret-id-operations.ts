@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
 import type { MountScope } from '@keelson/engine';
-import { KeelsonError } from '@keelson/errors';
+import { hasCode, KeelsonError } from '@keelson/errors';
 import type { Reads, Store } from '@keelson/storage';
 import { roleRecords, secretIdsOf } from './approle-records.ts';
 import type { AppRole } from './domain/app-role.ts';
@@ -18,6 +18,12 @@ import { requireRole } from './role-operations.ts';
 export interface AppRoleContext {
   readonly store: Store;
   readonly clock: Clock;
+  /** `countUse` on the primary, for a performance secondary. */
+  readonly countOnPrimary: (
+    mount: MountScope,
+    roleId: string,
+    accessor: string,
+  ) => Promise<boolean>;
 }
 
 /** A secret id that is to be made; undefined settings are those of the role. */
@@ -77,7 +83,7 @@ export const makeSecretId = (
 
 /** A secret id of a role that has not expired. */
 export const findSecretId = async (
-  { clock }: AppRoleContext,
+  { clock }: Pick<AppRoleContext, 'clock'>,
   reads: Reads,
   mount: MountScope,
   role: AppRole,
@@ -88,7 +94,7 @@ export const findSecretId = async (
 };
 
 /**
- * Counts one login.
+ * Takes a secret id for one login, which counts.
  * @param judge throws if the secret id may not be used; the login is not counted then
  * @returns the secret id as it was before; undefined if it is not one of the role
  */
@@ -105,16 +111,31 @@ export const takeSecretId = async (
   if (known === undefined || !isSameDigest(known.digest, digest)) return undefined;
   judge(known);
   if (known.usesLeft === 0) return known;
-  return context.store.transact(async (tx) => {
+  try {
+    return (await countUse(context, mount, role, accessor)) ? known : undefined;
+  } catch (error) {
+    // The primary counts the uses of a secret id that all clusters share.
+    if (!hasCode(error, 'replication.read_only')) throw error;
+    return (await context.countOnPrimary(mount, role.roleId, accessor)) ? known : undefined;
+  }
+};
+
+/** Counts one use. @returns false if the secret id has been used up, destroyed, or has expired */
+export const countUse = (
+  context: Pick<AppRoleContext, 'store' | 'clock'>,
+  mount: MountScope,
+  role: AppRole,
+  accessor: string,
+): Promise<boolean> =>
+  context.store.transact(async (tx) => {
     const current = await findSecretId(context, tx, mount, role, accessor);
-    if (current === undefined) return undefined;
+    if (current === undefined) return false;
     const secretIds = secretIdsOf(mount, role);
     const left = afterUse(current, context.clock.nowMs());
     if (left === undefined) secretIds.delete(tx, accessor);
     else secretIds.write(tx, [accessor], left);
-    return current;
+    return true;
   });
-};
 
 /** @returns whether there was one */
 export const destroySecretId = (

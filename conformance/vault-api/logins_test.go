@@ -1,0 +1,85 @@
+package conformance
+
+import (
+	"context"
+	"testing"
+
+	"github.com/hashicorp/vault/api"
+	"github.com/hashicorp/vault/api/auth/approle"
+	"github.com/hashicorp/vault/api/auth/userpass"
+)
+
+// enableAuth mounts a method at its type until the test ends.
+func enableAuth(t *testing.T, method string) *api.Client {
+	client := connect(t, "A")
+	if err := client.Sys().EnableAuthWithOptions(method, &api.EnableAuthOptions{Type: method}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := client.Sys().DisableAuth(method); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return client
+}
+
+// signIn logs a client without a token in, and returns the metadata of its token.
+func signIn(t *testing.T, method api.AuthMethod) map[string]any {
+	client := connect(t, "A")
+	client.ClearToken()
+	secret, err := client.Auth().Login(context.Background(), method)
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := client.Auth().Token().LookupSelf()
+	if err != nil || self.Data["accessor"] != secret.Auth.Accessor {
+		t.Fatalf("%v %v", self, err)
+	}
+	watcher, err := client.NewLifetimeWatcher(&api.LifetimeWatcherInput{Secret: secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go watcher.Start()
+	defer watcher.Stop()
+	select {
+	case renewal := <-watcher.RenewCh():
+		if renewal.Secret.Auth.ClientToken != secret.Auth.ClientToken {
+			t.Fatalf("%+v", renewal)
+		}
+	case err := <-watcher.DoneCh():
+		t.Fatalf("not renewed: %v", err)
+	}
+	return self.Data["meta"].(map[string]any)
+}
+
+func TestAppRoleWithWrappedSecretID(t *testing.T) {
+	client := enableAuth(t, "approle")
+	write(t, client, "auth/approle/role/ci", map[string]any{"token_ttl": "10m", "token_policies": "default"})
+	role := read(t, client, "auth/approle/role/ci/role-id")
+	client.SetWrappingLookupFunc(func(_, _ string) string { return "60s" })
+	wrapped := write(t, client, "auth/approle/role/ci/secret-id", nil)
+	client.SetWrappingLookupFunc(nil)
+	method, err := approle.NewAppRoleAuth(
+		role["role_id"].(string),
+		&approle.SecretID{FromString: wrapped.WrapInfo.Token},
+		approle.WithWrappingToken(),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if meta := signIn(t, method); meta["role_name"] != "ci" {
+		t.Fatalf("%v", meta)
+	}
+}
+
+func TestUserPass(t *testing.T) {
+	client := enableAuth(t, "userpass")
+	write(t, client, "auth/userpass/users/alice", map[string]any{"password": "right", "token_ttl": "10m"})
+	method, err := userpass.NewUserpassAuth("alice", &userpass.Password{FromString: "right"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if meta := signIn(t, method); meta["username"] != "alice" {
+		t.Fatalf("%v", meta)
+	}
+}

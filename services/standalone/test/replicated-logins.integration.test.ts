@@ -1,0 +1,88 @@
+/** Signing in at the clusters of a performance set: what they share, and which cluster a token is of. */
+import { type NatsServer, startNats } from '@keelson/testkit';
+import {
+  attach,
+  type Cluster,
+  generateRoot,
+  startCluster,
+  untilEqual,
+} from '@keelson/testkit/replication-cluster';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const WITHIN_MS = 120_000;
+
+let nats: NatsServer;
+let primary: Cluster;
+let secondary: Cluster;
+
+beforeAll(async () => {
+  nats = await startNats({ jetstream: true });
+  [primary, secondary] = await Promise.all([startCluster(nats.url), startCluster(nats.url)]);
+  await primary.v1('POST', 'sys/auth/approle', { type: 'approle' });
+  await primary.v1('POST', 'sys/auth/userpass', { type: 'userpass' });
+  await primary.v1('POST', 'sys/replication/performance/primary/enable');
+  await attach('performance', primary, secondary, 'branch');
+  await untilEqual('performance', primary, secondary);
+  secondary.token = await generateRoot(secondary, primary.shares);
+}, WITHIN_MS);
+afterAll(async () => {
+  await primary.stop();
+  await secondary.stop();
+  await nats[Symbol.asyncDispose]();
+}, WITHIN_MS);
+
+const logIn = (cluster: Cluster, path: string, body: object) => cluster.v1('POST', path, body, '');
+const ownTokenAt = async (cluster: Cluster, token: string): Promise<number> =>
+  (await cluster.v1('GET', 'auth/token/lookup-self', undefined, token)).status;
+
+test('a user that the secondary creates signs in at both, with a token of the one cluster', async () => {
+  const path = 'auth/userpass/users/alice';
+  expect((await secondary.v1('POST', path, { password: 'pw' })).status).toBe(204);
+  await untilEqual('performance', primary, secondary);
+  for (const [here, elsewhere] of [
+    [primary, secondary],
+    [secondary, primary],
+  ] as const) {
+    const { body } = await logIn(here, 'auth/userpass/login/alice', { password: 'pw' });
+    const { client_token: token } = body.auth;
+    expect(await ownTokenAt(here, token)).toBe(200);
+    expect(await ownTokenAt(elsewhere, token)).toBe(403);
+    expect((await here.v1('POST', 'auth/token/renew-self', {}, token)).status).toBe(200);
+  }
+});
+
+test('a secret id is used as often as it may be, whichever clusters are asked at the same time', async () => {
+  await primary.v1('POST', 'auth/approle/role/ci', { secret_id_num_uses: 3 });
+  const { body: role } = await primary.v1('GET', 'auth/approle/role/ci/role-id');
+  const { body: made } = await secondary.v1('POST', 'auth/approle/role/ci/secret-id', {});
+  await untilEqual('performance', primary, secondary);
+  const credentials = { role_id: role.data.role_id, secret_id: made.data.secret_id };
+  const answers = await Promise.all(
+    Array.from({ length: 16 }, async (_, index) => {
+      const cluster = index % 2 === 0 ? primary : secondary;
+      return { cluster, ...(await logIn(cluster, 'auth/approle/login', credentials)) };
+    }),
+  );
+  const granted = answers.filter(({ status }) => status === 200);
+  expect(granted).toHaveLength(3);
+  for (const { cluster, body } of granted)
+    expect(await ownTokenAt(cluster, body.auth.client_token)).toBe(200);
+  await untilEqual('performance', primary, secondary);
+  for (const cluster of [primary, secondary])
+    expect((await logIn(cluster, 'auth/approle/login', credentials)).body.errors).toEqual([
+      'invalid role or secret ID',
+    ]);
+});
+
+test('a local secret id is of the cluster that made it', async () => {
+  await primary.v1('POST', 'auth/approle/role/edge', { local_secret_ids: true });
+  await untilEqual('performance', primary, secondary);
+  const { body: role } = await secondary.v1('GET', 'auth/approle/role/edge/role-id');
+  const { body: made } = await secondary.v1('POST', 'auth/approle/role/edge/secret-id', {
+    num_uses: 1,
+  });
+  const credentials = { role_id: role.data.role_id, secret_id: made.data.secret_id };
+  expect((await logIn(primary, 'auth/approle/login', credentials)).status).toBe(400);
+  expect((await logIn(secondary, 'auth/approle/login', credentials)).status).toBe(200);
+  expect((await logIn(secondary, 'auth/approle/login', credentials)).status).toBe(400);
+});
