@@ -11,8 +11,8 @@ export interface AuthMethod {
   readonly unauthenticatedPaths: readonly string[];
   readonly routes: readonly Route[];
   /**
-   * What a token of a login may have now; undefined if the login would be refused.
-   * @param data what the login gave to sys
+   * The limits of a token of a login as of now; undefined if the login would be refused.
+   * @param data of the login, as sys stored it
    */
   renew(mount: MountScope, data: JsonObject): Promise<TokenSettings | undefined>;
   /** Removes what has expired in a mount. */

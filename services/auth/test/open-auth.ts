@@ -50,7 +50,7 @@ export const openAuth = async () => {
     clock,
     store,
     service,
-    /** What sys was asked to make tokens of. */
+    /** The logins that sys was asked to make tokens of. */
     logins,
     /** @param path below a mount of the method */
     call: (

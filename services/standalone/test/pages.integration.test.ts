@@ -98,6 +98,17 @@ test('certificate-authority.md', async () => {
   ]);
 });
 
+test('signing-in.md', async () => {
+  const [setUp, role, login, destroyed, user] = await paste('signing-in.md');
+  expect([setUp, role, destroyed].map((text) => text?.replaceAll(/\s+/g, ' ').trim())).toEqual([
+    'code 0',
+    'code 0',
+    'code 0',
+  ]);
+  expect(login).toMatch(/"display_name":"approle"[\s\S]*"role_name":"ci"[\s\S]*code 0/);
+  expect(user).toMatch(/"display_name":"userpass-alice"[\s\S]*code 0/);
+});
+
 test('access.md', async () => {
   expect(await paste('access.md')).toEqual([
     'code 0',

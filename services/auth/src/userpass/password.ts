@@ -19,7 +19,7 @@ const digest = (password: string, salt: Uint8Array, cost: Cost): Promise<Buffer>
   derive('argon2id', { ...cost, message: password, nonce: salt, tagLength: HASH_BYTES });
 
 const encode = (bytes: Uint8Array): string =>
-  Buffer.from(bytes).toString('base64').replace(/=+$/, '');
+  Buffer.from(bytes).toString('base64').replaceAll('=', '');
 
 export const hashPassword = async (password: string): Promise<string> => {
   const salt = randomBytes(SALT_BYTES);

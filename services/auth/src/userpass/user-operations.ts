@@ -64,8 +64,8 @@ export const deleteUser = (store: Store, mount: MountScope, givenName: string): 
   });
 
 /**
- * The user with this password; undefined also for an unknown or locked one, so that none of them can be told from a
- * wrong password. Failures of users that exist are counted before the answer.
+ * The user with this password; undefined also for an unknown or locked one, so that the answer is that to a wrong
+ * password. Failures of users that exist are counted before the answer.
  */
 export const verifyUser = async (
   { store, clock }: UserContext,

@@ -19,8 +19,53 @@ export const readInput = async (file: string): Promise<string> => {
   }
 };
 
-const login = async (cli: Cli, isApi: boolean): Promise<void> => {
-  const token = await readSecret('Token');
+interface LoginOptions {
+  readonly api?: true;
+  readonly method?: 'userpass' | 'approle';
+  readonly path?: string;
+  readonly username?: string;
+  readonly roleId?: string;
+}
+
+const required = (value: string | undefined, option: string): string => {
+  if (value === undefined) throw new CliFailure(`${option} is missing`);
+  return value;
+};
+
+/** The token of a login; what proves it is read from standard input or a prompt. */
+const signIn = async (
+  cli: Cli,
+  method: NonNullable<LoginOptions['method']>,
+  { path = method, username, roleId }: LoginOptions,
+): Promise<string> => {
+  const login = `auth/${path}/login`;
+  const request =
+    method === 'userpass'
+      ? {
+          at: `${login}/${encodeURIComponent(required(username, '--username'))}`,
+          body: { password: await readSecret('Password') },
+        }
+      : {
+          at: login,
+          body: {
+            role_id: required(roleId, '--role-id'),
+            secret_id: await readSecret('Secret id'),
+          },
+        };
+  const answer = await cli.client.v1(request.at, {
+    method: 'POST',
+    body: request.body,
+    isAnonymous: true,
+  });
+  return answer.auth.client_token as string;
+};
+
+const login = async (cli: Cli, options: LoginOptions): Promise<void> => {
+  const isApi = options.api === true;
+  const token =
+    options.method === undefined
+      ? await readSecret('Token')
+      : await signIn(cli, options.method, options);
   const kind = isApi ? 'api-token' : 'token';
   const tried = cli.clientWith({
     [isApi ? 'KEELSON_API_TOKEN' : 'KEELSON_TOKEN']: token,
@@ -207,9 +252,19 @@ const addPolicyCommands = (program: Command, cli: Cli): void => {
 export const addAccessCommands = (program: Command, cli: Cli): void => {
   program
     .command('login')
-    .description('Keep a token, from standard input or a prompt, after the server accepted it.')
-    .option('--api', 'a token of /api/v2, for workspaces')
-    .action(({ api }: { readonly api?: true }) => login(cli, api === true));
+    .description(
+      'Keep a token after the server accepted it: one from standard input or a prompt, or that of a sign-in.',
+    )
+    .addOption(new Option('--api', 'a token of /api/v2, for workspaces').conflicts('method'))
+    .addOption(
+      new Option('--method <method>', 'sign in, with the password or secret id from there').choices(
+        ['userpass', 'approle'],
+      ),
+    )
+    .option('--path <path>', 'where the method is mounted; the method if left out')
+    .option('--username <name>', 'for userpass')
+    .option('--role-id <id>', 'for approle')
+    .action((options: LoginOptions) => login(cli, options));
   program
     .command('logout')
     .description('Forget the tokens that were kept; they stay valid.')

@@ -1,4 +1,4 @@
-/** `mount`, `namespace`, `audit`: the parts of a cluster that have a path. */
+/** `mount`, `auth`, `namespace`, `audit`: the parts of a cluster that have a path. */
 import type { Command } from 'commander';
 import type { Document } from '../client/api-client.ts';
 import type { Cli } from './cli.ts';
@@ -8,13 +8,28 @@ type Table = Readonly<Record<string, Document>>;
 const segmentsOf = (path: string): string =>
   path.replace(/\/$/, '').split('/').map(encodeURIComponent).join('/');
 
-const addMounts = (program: Command, cli: Cli): void => {
-  const mount = program.command('mount').description('Mounts of secrets engines, such as pki.');
+const TABLES = [
+  {
+    name: 'mount',
+    path: 'sys/mounts',
+    description: 'Mounts of secrets engines, such as pki.',
+    example: 'pki',
+  },
+  {
+    name: 'auth',
+    path: 'sys/auth',
+    description: 'Mounts of auth methods, by which clients sign in.',
+    example: 'approle',
+  },
+] as const;
+
+const addTable = (program: Command, cli: Cli, table: (typeof TABLES)[number]): void => {
+  const mount = program.command(table.name).description(table.description);
   mount
     .command('list')
     .description('List all mounts.')
     .action(async () => {
-      const mounts = (await cli.client.v1('sys/mounts')).data as Table;
+      const mounts = (await cli.client.v1(table.path)).data as Table;
       cli.printTable(mounts, [
         ['PATH', 'TYPE', 'ACCESSOR', 'DESCRIPTION'],
         ...Object.entries(mounts).map(([path, { type, accessor, description }]) => [
@@ -28,13 +43,13 @@ const addMounts = (program: Command, cli: Cli): void => {
   mount
     .command('enable')
     .description('Create a mount.')
-    .argument('<type>', 'for example pki')
+    .argument('<type>', `for example ${table.example}`)
     .option('--path <path>', 'its path; the type if left out')
     .option('--max-ttl <duration>', 'maximum lifetime of what it issues, such as 87600h')
     .action(async (type: string, options: { readonly path?: string; readonly maxTtl?: string }) => {
       const path = options.path ?? type;
       const config = options.maxTtl === undefined ? {} : { max_lease_ttl: options.maxTtl };
-      await cli.client.v1(`sys/mounts/${segmentsOf(path)}`, {
+      await cli.client.v1(`${table.path}/${segmentsOf(path)}`, {
         method: 'POST',
         body: { type, config },
       });
@@ -45,7 +60,7 @@ const addMounts = (program: Command, cli: Cli): void => {
     .description('Remove a mount and everything in it.')
     .argument('<path>')
     .action(async (path: string) => {
-      await cli.client.v1(`sys/mounts/${segmentsOf(path)}`, { method: 'DELETE' });
+      await cli.client.v1(`${table.path}/${segmentsOf(path)}`, { method: 'DELETE' });
       cli.print({ path }, `Removed the mount ${path}.`);
     });
 };
@@ -118,7 +133,7 @@ const addAudit = (program: Command, cli: Cli): void => {
 };
 
 export const addMountCommands = (program: Command, cli: Cli): void => {
-  addMounts(program, cli);
+  for (const table of TABLES) addTable(program, cli, table);
   addNamespaces(program, cli);
   addAudit(program, cli);
 };

@@ -3,15 +3,14 @@ import { createNetworks } from '@keelson/edge/networks';
 import { KeelsonError } from '@keelson/errors';
 import type { AuthMethodsDefinition } from '@keelson/proto/auth/v1/methods';
 import type { Mount } from '@keelson/proto/edge/v1/edge';
-import type { LoginAnswer, LoginRequest } from '@keelson/proto/sys/v1/logins';
+import type { LoginRequest } from '@keelson/proto/sys/v1/logins';
 import type { RpcService } from '@keelson/rpc';
 import type { MountIndex } from '../mounts/domain/mount-index.ts';
 import { findMissingPolicies } from '../policies/policy-operations.ts';
 import type { TokenEntry } from '../tokens/domain/token-entry.ts';
 import type { TokenTtls } from '../tokens/domain/token-lifetime.ts';
 import type { RenewalLimits, TokenContext } from '../tokens/token-context.ts';
-import { toAuthBlock } from '../tokens/token-document.ts';
-import { issueToken } from '../tokens/token-operations.ts';
+import { type IssuedToken, issueToken } from '../tokens/token-operations.ts';
 import { decideLogin, decidePolicies, maxTtlOf } from './domain/login.ts';
 
 export interface LoginContext {
@@ -42,7 +41,7 @@ const noMount = (): never => {
 export const logIn = async (
   { tokens, mounts, findMount }: LoginContext,
   request: LoginRequest,
-): Promise<LoginAnswer> => {
+): Promise<IssuedToken & { readonly warnings: readonly string[] }> => {
   const { limits } = request;
   if (limits === undefined) return refuse('a login without limits');
   const mount = (await findMount(request.mountUuid)) ?? noMount();
@@ -66,9 +65,8 @@ export const logIn = async (
     nowMs,
   });
   const missing = await findMissingPolicies(tokens.store, namespace.id, plan.policies);
-  const { token, entry } = await issueToken(tokens, plan);
   return {
-    authJson: JSON.stringify(toAuthBlock(token, entry, nowMs)),
+    ...(await issueToken(tokens, plan)),
     warnings: [...warnings, ...missing.map((name) => `Policy "${name}" does not exist`)],
   };
 };

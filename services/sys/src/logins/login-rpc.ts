@@ -1,8 +1,13 @@
 /** The RPC service `Logins`, through which auth methods have tokens made. */
 import type { LoginsDefinition } from '@keelson/proto/sys/v1/logins';
 import type { RpcService } from '@keelson/rpc';
+import { toAuthBlock } from '../tokens/token-document.ts';
 import { type LoginContext, logIn } from './login-operations.ts';
 
 export const loginRpc = (context: LoginContext): RpcService<typeof LoginsDefinition> => ({
-  login: (request) => logIn(context, request),
+  login: async (request) => {
+    const { token, entry, warnings } = await logIn(context, request);
+    const auth = toAuthBlock(token, entry, context.tokens.clock.nowMs());
+    return { authJson: JSON.stringify(auth), warnings: [...warnings] };
+  },
 });

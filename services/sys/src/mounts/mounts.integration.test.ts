@@ -81,7 +81,11 @@ describe('enabling', () => {
     ['sys/mounts/new', { config: { force_no_cache: true } }, /^force_no_cache is not supported/],
     ['sys/mounts/pki/tune', { allowed_managed_keys: 'a' }, /^allowed_managed_keys is not/],
     ['sys/mounts/pki/tune', { identity_token_key: 'a' }, /^identity_token_key is not supported/],
-    ['sys/auth/token/tune', { token_type: 'batch' }, /^token_type has no effect on the mount token/],
+    [
+      'sys/auth/token/tune',
+      { token_type: 'batch' },
+      /^token_type has no effect on the mount token/,
+    ],
     ['sys/auth/token/tune', { user_lockout_config: { a: 1 } }, /^user_lockout_config is not/],
   ])('refuses a setting without effect: %s %j', async ([path, body, text]) => {
     await enable('pki');

@@ -1,4 +1,4 @@
-/** What the tokens of a role or user may have, as its `token_…` parameters say. */
+/** Limits of the tokens of a role or user: its `token_…` parameters. */
 import { KeelsonError } from '@keelson/errors';
 import type { Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';

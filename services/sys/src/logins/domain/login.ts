@@ -10,7 +10,7 @@ import {
 import type { TokenEntry, TokenNamespace } from '../../tokens/domain/token-entry.ts';
 import { decideLifetime, type TokenTtls } from '../../tokens/domain/token-lifetime.ts';
 
-/** What the tokens of a login may have; 0 means that the mount decides. */
+/** Limits of the tokens of a login; 0 means that the mount decides. */
 export interface LoginLimits {
   readonly policies: readonly string[];
   readonly noDefaultPolicy: boolean;
