@@ -14,6 +14,7 @@ import { orderEnding } from './leases/lease-records.ts';
 import { endLeasesOfNamespace, revokeDueLeases } from './leases/lease-revocation-operations.ts';
 import { leaseRoutes } from './leases/lease-routes.ts';
 import { createRemovedMountCheck } from './leases/removed-mounts.ts';
+import { createRemovedLoginCheck } from './logins/removed-logins.ts';
 import { mountPathOf } from './mounts/domain/mount.ts';
 import type { MountContext } from './mounts/mount-operations.ts';
 import { findMountBelow } from './mounts/mount-records.ts';
@@ -76,6 +77,7 @@ export const composeAdministration = (
     mounts,
     onEnd: () => leaseEnds.notify(),
   });
+  const removeLoginsOfRemovedMounts = createRemovedLoginCheck(tokens, mounts);
   const mountContext: MountContext = {
     store,
     mounts,
@@ -114,6 +116,7 @@ export const composeAdministration = (
         everyMs: DEPARTURES_EVERY_MS,
         round: async (options) => {
           await endLeasesOfRemovedMounts(options);
+          await removeLoginsOfRemovedMounts(options);
           await removeNamespaces();
           return false;
         },

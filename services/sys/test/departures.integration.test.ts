@@ -65,6 +65,50 @@ const revokedIds = () => harness.engine.revoked.map(({ leaseId }) => leaseId).so
 const leaseCount = async () =>
   (await harness.asRoot('GET', 'sys/leases/count')).body.data.lease_count;
 
+describe('tokens of logins at a removed mount', () => {
+  const logIn = async (mountUuid: string): Promise<string> => {
+    const { authJson } = await harness.sys.logins.login({
+      mountUuid,
+      requestPath: 'login',
+      displayName: 'alice',
+      metadata: {},
+      limits: {
+        policies: ['root-like'],
+        noDefaultPolicy: false,
+        ttlSeconds: 600,
+        maxTtlSeconds: 0,
+        explicitMaxTtlSeconds: 0,
+        periodSeconds: 0,
+        numUses: 0,
+        tokenType: 'default',
+        boundCidrs: [],
+      },
+      loginData: Buffer.from('{}'),
+      remoteAddress: '127.0.0.1',
+    });
+    return JSON.parse(authJson).client_token;
+  };
+
+  test('are removed with their children and leases, and those of others stay', async () => {
+    const [gone, stays] = [await mount('gone'), await mount('stays')];
+    await harness.asRoot('POST', 'sys/policies/acl/root-like', {
+      body: { policy: 'path "auth/token/create" { capabilities = ["update"] }' },
+    });
+    for (let login = 0; login < 3; login += 1) {
+      const token = await logIn(gone);
+      await harness.call('POST', 'auth/token/create', { token, body: {} });
+    }
+    const kept = await logIn(stays);
+    await settle();
+    const before = (await recordsBelow('local/tokens/')).length;
+    await takeAway(gone);
+    await settle();
+    expect((await recordsBelow('local/tokens/')).length).toBe(before - 6);
+    expect((await recordsBelow('local/tokens~login/')).length).toBe(1);
+    expect((await harness.call('GET', 'auth/token/lookup-self', { token: kept })).status).toBe(200);
+  });
+});
+
 describe('leases of a removed mount', () => {
   test('end, and those of others continue', async () => {
     const [gone, stays] = [await mount('gone'), await mount('stays')];

@@ -48,6 +48,7 @@ export const tokens = collection('tokens', {
         },
       },
     },
+    { name: 'login', values: ({ login }) => (login ? [login.mountUuid] : []), since: 2 },
   ],
 });
 
@@ -152,6 +153,28 @@ const refAt = (key: string): TokenRef => {
 };
 
 const valueOf = ({ namespaceId, hash }: TokenRef): readonly string[] => [namespaceId, hash];
+
+/** The mounts whose logins made tokens that are stored. */
+export const listLoginMounts = async (reads: Reads): Promise<readonly string[]> => {
+  const uuids: string[] = [];
+  for (let after: string | undefined; ; after = `${uuids.at(-1)}0`) {
+    const [row] = await tokens.by.login.rests(reads, [], {
+      limit: 1,
+      ...(after !== undefined && { after }),
+    });
+    const [uuid] = row?.split('/') ?? [];
+    if (uuid === undefined) return uuids;
+    uuids.push(uuid);
+  }
+};
+
+/** Tokens that logins at a mount made, at most `limit`. */
+export const listTokensOfMount = async (
+  reads: Reads,
+  mountUuid: string,
+  limit: number,
+): Promise<readonly TokenRef[]> =>
+  (await tokens.by.login.rests(reads, [mountUuid], { limit })).map(refAt);
 
 /** Children of a token, whether or not it still exists. */
 export const childrenOf = async (

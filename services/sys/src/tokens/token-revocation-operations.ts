@@ -9,6 +9,8 @@ import {
   childrenOf,
   findStoredToken,
   listExpired,
+  listLoginMounts,
+  listTokensOfMount,
   pruneChild,
   pruneExpired,
   refOf,
@@ -85,6 +87,24 @@ export const removeExpired = async (
     await context.store.transact((tx) => pruneExpired(tx, expired), options);
   }
   return due.length;
+};
+
+/**
+ * Removes the tokens of logins at mounts that no longer exist, with their children and leases. They are refused from
+ * the removal of the mount on.
+ */
+export const removeTokensOfRemovedMounts = async (
+  context: TokenContext,
+  options: TransactOptions = {},
+): Promise<void> => {
+  for (const uuid of await listLoginMounts(context.store)) {
+    if (await context.isMounted(uuid)) continue;
+    let portion: readonly TokenRef[];
+    do {
+      portion = await listTokensOfMount(context.store, uuid, PORTION);
+      for (const ref of portion) await revokeTree(context, ref, options);
+    } while (portion.length === PORTION);
+  }
 };
 
 /** Removes tokens whose parent is gone, as an interrupted revocation leaves them. */
