@@ -141,7 +141,16 @@ describe('the code of a run', () => {
     );
     const others = [...addresses].filter(([name]) => name !== 'runner' && name !== 'proxy');
     expect(others.map(([name]) => name)).toEqual(
-      expect.arrayContaining(['gateway', 'nats', 'pki', 'postgres', 'redis', 'sys', 'workspace']),
+      expect.arrayContaining([
+        'auth',
+        'gateway',
+        'nats',
+        'pki',
+        'postgres',
+        'redis',
+        'sys',
+        'workspace',
+      ]),
     );
     // Each container has an address in each of its networks while it runs.
     for (const name of ['postgres', 'redis', 'nats', 'sys', 'gateway'])
@@ -168,7 +177,7 @@ describe('a neighbour of the stores', () => {
     const rights = `SELECT rolsuper OR rolcreaterole OR rolcreatedb OR rolreplication OR rolbypassrls
       FROM pg_roles WHERE rolname = current_user`;
     expect(await askPostgres(pki, 'pki', rights)).toBe('f');
-    for (const database of ['sys', 'workspace', 'postgres', 'template1'])
+    for (const database of ['sys', 'workspace', 'auth', 'postgres', 'template1'])
       expect(await askPostgres(pki, database, 'SELECT 1')).toContain(
         `permission denied for database "${database}"`,
       );

@@ -7,7 +7,7 @@
  * | runner, with code of runs | `proxy`, and what is outside of the installation                          |
  * | proxy                    | gateways, the runner                                                       |
  * | gateway                  | the services, Redis for its counts                                         |
- * | sys, pki, workspace      | each other, gateways, PostgreSQL, Redis, NATS, the policy service          |
+ * | sys, pki, workspace, auth | each other, gateways, PostgreSQL, Redis, NATS, the policy service          |
  * | PostgreSQL, Redis, NATS  | those that use them; there is no way out of their networks                 |
  * | trust                    | nobody                                                                     |
  */
@@ -96,11 +96,11 @@ describe('docker-compose.yml', () => {
     ['runner', ['proxy']],
     ['proxy', ['demo', 'gateway', 'runner']],
     ['trust', []],
-    ['redis', ['gateway', 'pki', 'sys', 'workspace']],
-    ['postgres', ['databases', 'demo', 'nats', 'pki', 'sys', 'workspace']],
-    ['nats', ['databases', 'demo', 'pki', 'postgres', 'sys', 'workspace']],
-    ['policy-service', ['gateway', 'pki', 'sys', 'workspace']],
-    ['gateway', ['demo', 'pki', 'policy-service', 'proxy', 'redis', 'sys', 'workspace']],
+    ['redis', ['auth', 'gateway', 'pki', 'sys', 'workspace']],
+    ['postgres', ['auth', 'databases', 'demo', 'nats', 'pki', 'sys', 'workspace']],
+    ['nats', ['auth', 'databases', 'demo', 'pki', 'postgres', 'sys', 'workspace']],
+    ['policy-service', ['auth', 'gateway', 'pki', 'sys', 'workspace']],
+    ['gateway', ['auth', 'demo', 'pki', 'policy-service', 'proxy', 'redis', 'sys', 'workspace']],
     ['branch', ['demo', 'nats-standby', 'spare']],
   ] as const)('%s meets %j only', ([name, others]) => {
     expect(meets(file, name)).toEqual(others);

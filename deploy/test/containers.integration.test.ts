@@ -93,7 +93,7 @@ describe('the standalone image', () => {
         Object.keys(cluster.services),
       ]));`;
     expect(await runReadmeBlock(2, checks, images)).toBe(
-      '[200,200,5,["sys","pki","workspace","gateway"]]\n',
+      '[200,200,5,["sys","pki","workspace","auth","gateway"]]\n',
     );
     const volumes = ['volume', 'ls', '--quiet', '--filter', 'name=keelson-trust-'];
     expect((await run('docker', volumes)).stdout).toBe('');
@@ -265,7 +265,7 @@ describe('the distributed installation', () => {
     toolsFolder = await temporaryDirectory();
     // Readable by the separate users of runs.
     await chmod(toolsFolder.path, 0o755);
-    const replicated = ['gateway', 'sys', 'pki', 'workspace'];
+    const replicated = ['gateway', 'sys', 'pki', 'workspace', 'auth'];
     await compose('up', '-d', ...replicated.flatMap((name) => ['--scale', `${name}=2`]));
     const { stdout } = await compose('port', 'proxy', '8200');
     base = `http://${stdout.trim()}`;
@@ -453,7 +453,7 @@ describe('the distributed installation', () => {
       const format = '--format={{.State.Health.Status}}';
       return (await run('docker', ['inspect', format, id])).stdout.trim();
     };
-    const asked = ['postgres', 'redis', 'sys', 'pki', 'workspace', 'gateway'];
+    const asked = ['postgres', 'redis', 'sys', 'pki', 'workspace', 'auth', 'gateway'];
     for (const service of asked)
       for (const id of await idsOf(service))
         await vi.waitFor(
@@ -471,7 +471,7 @@ describe('the distributed installation', () => {
     await run('docker', ['start', first]);
   });
 
-  test.for(['postgres', 'redis', 'nats', 'gateway', 'sys', 'pki', 'workspace'])(
+  test.for(['postgres', 'redis', 'nats', 'gateway', 'sys', 'pki', 'workspace', 'auth'])(
     'recovers from a killed %s without intervention',
     async (service) => {
       await restarted(service);

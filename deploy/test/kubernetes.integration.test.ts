@@ -152,7 +152,7 @@ describe('the manifests', () => {
       expect(await decode(rendered[form].text)).toBe(
         `${rendered[form].manifests.length} manifests\n`,
       );
-    expect(await decode(secretsText)).toBe('7 manifests\n');
+    expect(await decode(secretsText)).toBe('8 manifests\n');
     expect(await decode(rendered.trial.text.replace('httpGet:', 'httpGett:'))).toContain(
       'unknown field "httpGett"',
     );
@@ -228,7 +228,7 @@ describe('the manifests', () => {
       }
     expect(ownWorkloads('standalone').map(componentOf)).toEqual(['standalone']);
     expect(new Set(ownWorkloads('distributed').map(componentOf))).toEqual(
-      new Set(['gateway', 'sys', 'pki', 'workspace']),
+      new Set(['gateway', 'sys', 'pki', 'workspace', 'auth']),
     );
   });
 

@@ -144,11 +144,15 @@ describe('the trial', async () => {
   ];
 
   test.for([
-    ['gateway', ['pki:9000', 'sys:9000', 'workspace:9000', 'redis:6379', 'resolver:53']],
+    [
+      'gateway',
+      ['auth:9000', 'pki:9000', 'sys:9000', 'workspace:9000', 'redis:6379', 'resolver:53'],
+    ],
     [
       'sys',
       [
         ...EDGE,
+        'auth:9000',
         'pki:9000',
         'workspace:9000',
         'nats:4222',
@@ -159,6 +163,7 @@ describe('the trial', async () => {
     ],
     ['pki', [...EDGE, 'sys:9000', 'nats:4222', 'postgres:5432', 'redis:6379', ...OUTSIDE]],
     ['workspace', [...EDGE, 'sys:9000', 'nats:4222', 'postgres:5432', 'redis:6379', ...OUTSIDE]],
+    ['auth', [...EDGE, 'sys:9000', 'nats:4222', 'postgres:5432', 'redis:6379', ...OUTSIDE]],
     ['postgres', []],
     ['redis', []],
     ['nats', []],

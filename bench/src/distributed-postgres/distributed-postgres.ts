@@ -1,6 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { type ServerProcess, startPostgres, startRedis } from '@keelson/testkit';
-import { type DistributedCluster, startDistributed } from '@keelson/testkit/distributed-cluster';
+import {
+  type DistributedCluster,
+  ofEachService,
+  startDistributed,
+} from '@keelson/testkit/distributed-cluster';
 import { until } from '@keelson/testkit/replication-cluster';
 import type { Bench, BenchContext, Figure } from '../bench.ts';
 import { processUsage, treeCpuMicroseconds } from '../child-process.ts';
@@ -135,7 +139,7 @@ const measureDistributed = async (
     postgres,
     redisUrl: redis.url,
     name: 'bench',
-    replicas: { gateway: replicas, sys: replicas, pki: replicas, workspace: replicas },
+    replicas: { gateway: replicas, ...ofEachService(replicas) },
   });
   try {
     // Until pki has joined and serves its mounts.

@@ -112,6 +112,7 @@ export const VARIATIONS: Readonly<Record<string, Variation>> = {
   ...service('sys'),
   ...service('pki'),
   ...service('workspace'),
+  ...service('auth'),
   'sys.unsealKey': {
     value: false,
     within: distributed,

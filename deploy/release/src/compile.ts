@@ -9,6 +9,7 @@ import { REPOSITORY } from './repository.ts';
 /** The processes that an installation can start; the files that they start themselves are found below. */
 const ENTRIES = [
   'services/cli/src/keelson.js',
+  'services/auth/src/main.ts',
   'services/gateway/src/main.ts',
   'services/pki/src/main.ts',
   'services/runner/src/main.ts',

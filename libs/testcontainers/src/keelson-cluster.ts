@@ -1,4 +1,4 @@
-/** The distributed form: gateway, sys, pki and workspace in containers of their own, with PostgreSQL, Redis and NATS. */
+/** The distributed form: gateway, sys, pki, workspace and auth in containers of their own, with PostgreSQL, Redis and NATS. */
 import { randomBytes } from 'node:crypto';
 import {
   GenericContainer,
@@ -33,13 +33,14 @@ export interface StartedKeelsonCluster extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-export type ServiceName = 'sys' | 'pki' | 'workspace' | 'gateway';
+/** Each has a database of its own, as in deploy/databases. */
+const STORE_SERVICES = ['sys', 'pki', 'workspace', 'auth'] as const;
+export type ServiceName = (typeof STORE_SERVICES)[number] | 'gateway';
 
 const HTTP_PORT = 8200;
 const PROBE_PORT = 9001;
 const PASSWORD = 'keelson';
-/** One database a service, as in deploy/databases. */
-const DATABASES = 'CREATE DATABASE sys; CREATE DATABASE pki; CREATE DATABASE workspace;';
+const DATABASES = STORE_SERVICES.map((service) => `CREATE DATABASE ${service};`).join(' ');
 const RECOVERY = { recovery_shares: 5, recovery_threshold: 3 };
 
 export class KeelsonCluster {
@@ -120,13 +121,14 @@ export class KeelsonCluster {
       KEELSON_INTERNAL_CA_FILE: '/trust/sys/internal-ca.pem',
       KEELSON_UNSEAL_KEY_FILE: '/trust/sys/unseal.key',
     });
-    const [pki, workspace, gateway] = await Promise.all([
+    const [pki, workspace, auth, gateway] = await Promise.all([
       service('pki', { ...keeps('pki'), ...joins('pki') }),
       service('workspace', {
         ...keeps('workspace'),
         ...joins('workspace'),
         KEELSON_WORKSPACE_BOOTSTRAP_TOKEN: apiToken,
       }),
+      service('auth', { ...keeps('auth'), ...joins('auth') }),
       service('gateway', { ...joins('gateway'), KEELSON_LISTEN_ADDRESS: '0.0.0.0' }),
     ]);
 
@@ -146,7 +148,7 @@ export class KeelsonCluster {
       rootToken: root_token,
       apiToken,
       recoveryKeys: recovery_keys,
-      services: { sys: first, pki, workspace, gateway },
+      services: { sys: first, pki, workspace, auth, gateway },
       stop,
       [Symbol.asyncDispose]: stop,
     };

@@ -1,5 +1,5 @@
 /**
- * A cluster whose services run in their own processes, as in docker-compose.yml: sys, pki and workspace with
+ * A cluster whose services run in their own processes, as in docker-compose.yml: sys, pki, workspace and auth with
  * any number of replicas on PostgreSQL and Redis, behind gateways.
  */
 import { execFile } from 'node:child_process';
@@ -17,7 +17,17 @@ import { temporaryDirectory } from './temporary-directory.ts';
 
 const run = promisify(execFile);
 
-export type DistributedService = 'sys' | 'pki' | 'workspace';
+/** Services with a store of their own. */
+export const DISTRIBUTED_SERVICES = ['sys', 'pki', 'workspace', 'auth'] as const;
+export type DistributedService = (typeof DISTRIBUTED_SERVICES)[number];
+
+/** The same value for each of them, such as a number of replicas or settings. */
+export const ofEachService = <T>(value: T): Readonly<Record<DistributedService, T>> => ({
+  sys: value,
+  pki: value,
+  workspace: value,
+  auth: value,
+});
 
 export interface DistributedOptions {
   readonly postgres: Pick<PostgresServer, 'createDatabase'>;
@@ -130,6 +140,7 @@ export const startDistributed = async ({
     sys: await freeAddresses(replicas.sys ?? 1),
     pki: await freeAddresses(replicas.pki ?? 1),
     workspace: await freeAddresses(replicas.workspace ?? 1),
+    auth: await freeAddresses(replicas.auth ?? 1),
     gateway: await freeAddresses(replicas.gateway ?? 1),
   };
   const apiToken = randomBytes(32).toString('hex');
@@ -141,6 +152,7 @@ export const startDistributed = async ({
   const others = {
     PKI_ADDRESSES: addresses.pki.join(),
     WORKSPACE_ADDRESSES: addresses.workspace.join(),
+    AUTH_ADDRESSES: addresses.auth.join(),
   };
   const own: Readonly<Record<DistributedService, Readonly<Record<string, string>>>> = {
     sys: {
@@ -151,6 +163,7 @@ export const startDistributed = async ({
     },
     pki: enrolled('pki'),
     workspace: { ...enrolled('workspace'), WORKSPACE_BOOTSTRAP_TOKEN: apiToken },
+    auth: enrolled('auth'),
   };
   const start = async (made: ServerProcess): Promise<ServerProcess> => {
     stack.defer(() => made.kill());
@@ -173,9 +186,10 @@ export const startDistributed = async ({
     );
   };
   const sys = await startService('sys');
-  const [pki, workspace, gateway] = await Promise.all([
+  const [pki, workspace, auth, gateway] = await Promise.all([
     startService('pki'),
     startService('workspace'),
+    startService('auth'),
     Promise.all(
       addresses.gateway.map(async (address) =>
         start(
@@ -203,7 +217,7 @@ export const startDistributed = async ({
     shares,
     apiToken,
     urls,
-    processes: { sys, pki, workspace, gateway },
+    processes: { sys, pki, workspace, auth, gateway },
     ...callsOf(
       () => url,
       () => cluster.token,

@@ -6,6 +6,7 @@ import {
   parseConfig,
 } from '@keelson/config';
 import { expect, test } from 'vitest';
+import { authProcessConfig } from '../../auth/src/config.ts';
 import { gatewayProcessConfig } from '../../gateway/src/config.ts';
 import { pkiProcessConfig } from '../../pki/src/config.ts';
 import { runnerProcessConfig } from '../../runner/src/config.ts';
@@ -19,6 +20,7 @@ const PROCESSES: readonly [string, string, ConfigSchema][] = [
   ['sys', 'services/sys/src/main.ts', sysProcessConfig],
   ['pki', 'services/pki/src/main.ts', pkiProcessConfig],
   ['workspace', 'services/workspace/src/main.ts', workspaceProcessConfig],
+  ['auth', 'services/auth/src/main.ts', authProcessConfig],
   ['runner', 'services/runner/src/main.ts', runnerProcessConfig],
 ];
 

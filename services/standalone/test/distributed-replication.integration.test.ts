@@ -12,7 +12,12 @@ import {
   startRedis,
   WriteLedger,
 } from '@keelson/testkit';
-import { type DistributedCluster, startDistributed } from '@keelson/testkit/distributed-cluster';
+import {
+  DISTRIBUTED_SERVICES,
+  type DistributedCluster,
+  ofEachService,
+  startDistributed,
+} from '@keelson/testkit/distributed-cluster';
 import {
   type AddressedCluster,
   attach,
@@ -30,7 +35,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 const WITHIN_MS = 600_000;
 const POLICY = 'path "pki/*" { capabilities = ["read"] }';
 const PERFORMANCE = 'sys/replication/performance';
-const TWO = { sys: 2, pki: 2, workspace: 2 };
 
 let postgres: PostgresServer;
 let redis: RedisServer;
@@ -50,10 +54,8 @@ beforeAll(async () => {
       postgres,
       redisUrl: `${redis.url}/${database}`,
       name,
-      replicas: TWO,
-      settings: Object.fromEntries(
-        ['sys', 'pki', 'workspace'].map((service) => [service, { NATS_URL: nats.url }]),
-      ),
+      replicas: ofEachService(2),
+      settings: ofEachService({ NATS_URL: nats.url }),
     });
   [primary, branch, spare] = await Promise.all([
     start('primary', 0),
@@ -146,7 +148,6 @@ const filteredRootsOf = (leader: AddressedCluster, follower: AddressedCluster) =
     rootsOf(leader, follower)[1],
   ] as const;
 
-const SERVICES = ['sys', 'pki', 'workspace'] as const;
 const FILTER = `${PERFORMANCE}/primary/paths-filter/branch`;
 
 describe('services in processes of their own, with replicas', { timeout: WITHIN_MS }, () => {
@@ -244,7 +245,7 @@ describe('services in processes of their own, with replicas', { timeout: WITHIN_
     const ledger = new WriteLedger();
     const stopWriting = startWriting(branch, 'killed', ledger);
     for (const cluster of [primary, branch])
-      for (const service of SERVICES) {
+      for (const service of DISTRIBUTED_SERVICES) {
         const [first] = cluster.processes[service];
         await first?.kill();
         const { length } = ledger.acknowledged;

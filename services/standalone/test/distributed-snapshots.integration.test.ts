@@ -14,7 +14,12 @@ import {
   type TemporaryDirectory,
   temporaryDirectory,
 } from '@keelson/testkit';
-import { type DistributedCluster, startDistributed } from '@keelson/testkit/distributed-cluster';
+import {
+  DISTRIBUTED_SERVICES,
+  type DistributedCluster,
+  ofEachService,
+  startDistributed,
+} from '@keelson/testkit/distributed-cluster';
 import { until } from '@keelson/testkit/replication-cluster';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { REFUSED_SNAPSHOTS } from './refused-snapshots.ts';
@@ -212,7 +217,7 @@ test('is followed by the other replicas of each service, which forget newer keys
     postgres,
     redisUrl: `${redis.url}/1`,
     name: 'replicas',
-    replicas: { sys: 2, pki: 2, workspace: 2, gateway: 2 },
+    replicas: { ...ofEachService(2), gateway: 2 },
   });
   try {
     const [url = '', otherUrl = ''] = replicated.urls;
@@ -271,9 +276,8 @@ const doctor = (database: string) =>
   });
 
 describe('a restoration on PostgreSQL that is killed', () => {
-  const [sysDatabase, pkiDatabase, workspaceDatabase] = ['sys', 'pki', 'workspace'].map(
-    (service) => `killed_${service}`,
-  ) as [string, string, string];
+  const databases = DISTRIBUTED_SERVICES.map((service) => `killed_${service}`);
+  const [sysDatabase, pkiDatabase, workspaceDatabase] = databases as [string, string, string];
   let killed: DistributedCluster;
   let url: string;
   let snapshot: Uint8Array;
@@ -322,7 +326,7 @@ describe('a restoration on PostgreSQL that is killed', () => {
   test('between two databases is finished by the next start of sys', async () => {
     await createRole(url, killed.token, 'since');
     const former = await restorationOf(workspaceDatabase);
-    // Workspace is replaced first, then pki, sys last.
+    // Auth and workspace are replaced first, then pki, sys last.
     const lock = await postgres.lockTable(pkiDatabase, 'record');
     const first = restoreAgain().catch(() => undefined);
     await until(
@@ -342,8 +346,7 @@ describe('a restoration on PostgreSQL that is killed', () => {
       (status) => status === 404,
     );
     expect(await findPolicy(url, killed.token, 'default')).toBe(200);
-    for (const database of [sysDatabase, pkiDatabase, workspaceDatabase])
-      expect(await stagedIn(database)).toBe(0);
+    for (const database of databases) expect(await stagedIn(database)).toBe(0);
     await createRole(url, killed.token, 'afterwards');
     expect((await take(url, killed.token)).byteLength).toBeGreaterThan(0);
   });
@@ -360,7 +363,7 @@ describe('a restoration on PostgreSQL that is killed', () => {
     const answer = await first;
     expect(answer.status).toBe(500);
     expect(await answer.text()).toContain(
-      'the records of workspace were restored, those of pki were not',
+      'the records of auth, workspace were restored, those of pki were not',
     );
     await lock[Symbol.asyncDispose]();
     await killed.processes.pki[0]?.start();
@@ -381,14 +384,13 @@ describe('a restoration on PostgreSQL that is killed', () => {
         { errors: [expect.stringContaining(text)] },
       ]);
       expect(await findRole(url, killed.token, 'unchanged')).toBe(200);
-      for (const database of [sysDatabase, pkiDatabase, workspaceDatabase])
-        expect(await stagedIn(database)).toBe(0);
+      for (const database of databases) expect(await stagedIn(database)).toBe(0);
     },
   );
 });
 
 test('the databases are examined by the command line', async () => {
-  const databases = ['sys', 'pki', 'workspace'].map((service) => `copied_${service}`);
+  const databases = DISTRIBUTED_SERVICES.map((service) => `copied_${service}`);
   for (const name of databases) {
     const url = `postgres://postgres@127.0.0.1:${postgres.port}/${name}`;
     const found = await keelson(['doctor', '--database'], { KEELSON_DATABASE_URL: url });

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type NatsServer, startNats } from '@keelson/testkit';
+import { DISTRIBUTED_SERVICES, ofEachService } from '@keelson/testkit/distributed-cluster';
 import {
   attach,
   type Cluster,
@@ -60,9 +61,9 @@ describe('NATS that is down', { timeout: WITHIN_MS }, () => {
       const told = [expect.stringContaining(text)];
       const found = await until(
         () => ready(cluster),
-        ({ impaired }) => Object.keys(impaired ?? {}).length === 3,
+        ({ impaired }) => Object.keys(impaired ?? {}).length === DISTRIBUTED_SERVICES.length,
       );
-      expect(found).toEqual({ status: 200, impaired: { sys: told, pki: told, workspace: told } });
+      expect(found).toEqual({ status: 200, impaired: ofEachService(told) });
       await untilLogged(cluster, 'NATS cannot be reached: replication waits for it');
     }
     const { body } = await primary.v1('GET', 'sys/metrics?format=prometheus');

@@ -11,7 +11,11 @@ import {
   startPostgres,
   startRedis,
 } from '@keelson/testkit';
-import { type DistributedCluster, startDistributed } from '@keelson/testkit/distributed-cluster';
+import {
+  type DistributedCluster,
+  ofEachService,
+  startDistributed,
+} from '@keelson/testkit/distributed-cluster';
 import {
   type AddressedCluster,
   attach,
@@ -52,9 +56,7 @@ beforeAll(async () => {
       redisUrl: redis.url,
       name: 'shamir',
       seal: 'shamir',
-      settings: Object.fromEntries(
-        ['sys', 'pki', 'workspace'].map((service) => [service, { NATS_URL: nats.url }]),
-      ),
+      settings: ofEachService({ NATS_URL: nats.url }),
     }),
     startCluster(nats.url),
     startCluster(nats.url),

@@ -19,7 +19,12 @@ import {
   type TemporaryDirectory,
   temporaryDirectory,
 } from '@keelson/testkit';
-import { type DistributedCluster, startDistributed } from '@keelson/testkit/distributed-cluster';
+import {
+  DISTRIBUTED_SERVICES,
+  type DistributedCluster,
+  ofEachService,
+  startDistributed,
+} from '@keelson/testkit/distributed-cluster';
 import {
   attach,
   type Cluster,
@@ -40,7 +45,9 @@ const WITHIN_MS = 600_000;
 const PRELOAD = new URL('next-release/next-release.ts', import.meta.url).href;
 const CLI = join(import.meta.dirname, '../../cli/src/main.ts');
 const PERFORMANCE = 'sys/replication/performance';
-const SERVICES = ['sys', 'pki', 'workspace'] as const;
+
+/** Services of which the next release changes records. */
+const UPGRADED = ['sys', 'pki', 'workspace'] as const;
 
 type Release = 'this' | 'next';
 
@@ -106,8 +113,8 @@ describe('a rolling upgrade of two replicas while clients write', { timeout: WIT
         postgres,
         redisUrl: redis.url,
         name: 'rolled',
-        replicas: { sys: 2, pki: 2, workspace: 2 },
-        settings: Object.fromEntries(SERVICES.map((service) => [service, { NATS_URL: nats.url }])),
+        replicas: ofEachService(2),
+        settings: ofEachService({ NATS_URL: nats.url }),
       }),
       startCluster(nats.url),
     ]);
@@ -132,7 +139,7 @@ describe('a rolling upgrade of two replicas while clients write', { timeout: WIT
     startAs(release);
     for (const at of [0, 1]) {
       await Promise.all(
-        SERVICES.map(async (service) => {
+        DISTRIBUTED_SERVICES.map(async (service) => {
           await primary.processes[service][at]?.restart();
         }),
       );
@@ -171,6 +178,7 @@ describe('a rolling upgrade of two replicas while clients write', { timeout: WIT
         'shared/projects',
         'shared/teams',
       ]),
+      auth: [],
     });
     await expectNothingLost();
   });
@@ -193,15 +201,15 @@ describe('a rolling upgrade of two replicas while clients write', { timeout: WIT
     await spare.restart();
     await roll('next');
     const out = await finishUpgrade(primary.urls[0] ?? '', primary.token);
-    for (const service of SERVICES)
+    for (const service of UPGRADED)
       expect(out).toMatch(new RegExp(`${service} +\\d+ records +[1-9]\\d* rewritten`));
     const { body } = await primary.v1('GET', 'sys/upgrade');
-    expect(body.data.pending).toEqual({ sys: [], pki: [], workspace: [] });
+    expect(body.data.pending).toEqual(ofEachService([]));
     await load.writesMore();
     await expectNothingLost();
     // All are rewritten already.
     const again = await finishUpgrade(primary.urls[0] ?? '', primary.token);
-    expect(again.match(/ 0 rewritten/g)).toHaveLength(3);
+    expect(again.match(/ 0 rewritten/g)).toHaveLength(DISTRIBUTED_SERVICES.length);
     startAs('this');
     await expect(primary.processes.workspace[0]?.restart()).rejects.toThrow('another version');
     await expectNothingLost();
@@ -268,7 +276,7 @@ describe('an upgrade of one process with SQLite while clients write', {
 
   test('is finished on the secondary first, which says after its promotion what is left', async () => {
     await finishUpgrade(branch.process().http, branch.token);
-    expect(await pendingOf(branch)).toEqual({ sys: [], pki: [], workspace: [] });
+    expect(await pendingOf(branch)).toEqual(ofEachService([]));
     await load.writesMore();
     await expectNothingLost();
     await load.stop();
@@ -288,9 +296,10 @@ describe('an upgrade of one process with SQLite while clients write', {
       workspace: expect.toSatisfy(
         isSameAs('shared/projects', 'shared/teams', 'shared/teams~initial'),
       ),
+      auth: [],
     });
     await finishUpgrade(branch.process().http, branch.token);
-    expect(await pendingOf(branch)).toEqual({ sys: [], pki: [], workspace: [] });
+    expect(await pendingOf(branch)).toEqual(ofEachService([]));
   });
 });
 

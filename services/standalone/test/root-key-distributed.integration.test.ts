@@ -88,13 +88,14 @@ test('all replicas follow; a service that was away follows two replacements at i
   await rotate();
   await useAll('second');
 
-  const { pki, workspace, sys } = cluster.processes;
-  await Promise.all([...pki, ...workspace].map((one) => one.kill()));
+  const { sys, pki, workspace, auth } = cluster.processes;
+  const others = [...pki, ...workspace, ...auth];
+  await Promise.all(others.map((one) => one.kill()));
   await rotate();
   await rotate();
   // Killed at once: what the transaction wrote is all that the next start has.
   await Promise.all(sys.map((one) => one.kill()));
-  await Promise.all([...sys, ...pki, ...workspace].map((one) => one.start()));
+  await Promise.all([...sys, ...others].map((one) => one.start()));
   await useAll('third');
   for (const name of ['first', 'second', 'third'])
     await untilAnswered('GET', `pki/roles/${name}`, 200);

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { startNats, startPostgres, startRedis } from '@keelson/testkit';
-import { startDistributed } from '@keelson/testkit/distributed-cluster';
+import { ofEachService, startDistributed } from '@keelson/testkit/distributed-cluster';
 import { attach, generateRoot, startCluster } from '@keelson/testkit/replication-cluster';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -103,7 +103,7 @@ describe('the trace of a request', { timeout: WITHIN_MS }, () => {
       postgres,
       redisUrl: redis.url,
       name: 'traced',
-      settings: { gateway: settings, sys: settings, pki: settings, workspace: settings },
+      settings: { gateway: settings, ...ofEachService(settings) },
     });
     const [url = ''] = cluster.urls;
     await cluster.v1('POST', 'sys/mounts/pki', { type: 'pki' });

@@ -1,7 +1,7 @@
 /** R2 where each service that a cluster depends on runs on several machines: one is lost or replaced under writes. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { RedisLeaseStore, toRedisConnection } from '@keelson/locks/redis';
-import { startDistributed } from '@keelson/testkit/distributed-cluster';
+import { ofEachService, startDistributed } from '@keelson/testkit/distributed-cluster';
 import {
   startGatewayProxy,
   startNatsCluster,
@@ -42,7 +42,7 @@ const startDependencies = async (stack: AsyncDisposableStack) => {
   return { patroni, pooler, redis, nats };
 };
 
-/** sys and pki reach PostgreSQL through PgBouncer and HAProxy, workspace knows all servers. */
+/** workspace knows all servers of PostgreSQL, the others reach it through PgBouncer and HAProxy. */
 const startServices = async (
   stack: AsyncDisposableStack,
   { patroni, pooler, redis, nats }: Awaited<ReturnType<typeof startDependencies>>,
@@ -59,7 +59,7 @@ const startServices = async (
     redisUrl: redis.url,
     name: 'primary',
     replicas: { gateway: 2 },
-    settings: { sys: settings, pki: settings, workspace: settings },
+    settings: ofEachService(settings),
   });
   stack.defer(() => cluster.stop());
   const front = stack.use(await startGatewayProxy(cluster.urls));

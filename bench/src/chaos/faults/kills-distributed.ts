@@ -1,17 +1,21 @@
 /** R1 for a cluster whose services run in their own processes. */
 import { startNats, startPostgres, startRedis } from '@keelson/testkit';
-import { startDistributed } from '@keelson/testkit/distributed-cluster';
+import {
+  DISTRIBUTED_SERVICES,
+  ofEachService,
+  startDistributed,
+} from '@keelson/testkit/distributed-cluster';
 import { attach, startCluster } from '@keelson/testkit/replication-cluster';
 import type { Chaos } from '../chaos.ts';
 import { killInTurn } from './kill-rounds.ts';
 import { prepare } from './written.ts';
 
-const KILLED = ['gateway', 'sys', 'pki', 'workspace'] as const;
+const KILLED = ['gateway', ...DISTRIBUTED_SERVICES] as const;
 
 export const killsDistributed: Chaos = {
   name: 'kills-distributed',
   promise:
-    'R1 gateway, sys, pki, workspace and NATS of a distributed primary killed with -9 at random moments ' +
+    'R1 gateway, sys, pki, workspace, auth and NATS of a distributed primary killed with -9 at random moments ' +
     'under writes: as kills',
   unit: 'kills',
   counts: { full: 100, short: 5 },
@@ -21,12 +25,11 @@ export const killsDistributed: Chaos = {
     const nats = stack.use(await startNats({ jetstream: true }));
     const redis = stack.use(await startRedis({ durable: true }));
     const postgres = stack.use(await startPostgres());
-    const settings = { NATS_URL: nats.url };
     const primary = await startDistributed({
       postgres,
       redisUrl: redis.url,
       name: 'primary',
-      settings: { sys: settings, pki: settings, workspace: settings },
+      settings: ofEachService({ NATS_URL: nats.url }),
     });
     stack.defer(() => primary.stop());
     const secondary = await startCluster(nats.url);

@@ -9,7 +9,7 @@ import {
   startRedis,
   startS3,
 } from '@keelson/testkit';
-import { startDistributed } from '@keelson/testkit/distributed-cluster';
+import { ofEachService, startDistributed } from '@keelson/testkit/distributed-cluster';
 import { attach, startCluster } from '@keelson/testkit/replication-cluster';
 import type { Chaos } from '../chaos.ts';
 import { Random } from '../random.ts';
@@ -90,7 +90,7 @@ export const outages: Chaos = {
       databaseUrl: (direct) => Object.assign(new URL(direct), { port: postgresPort }).href,
       redisUrl: `redis://127.0.0.1:${redisPort}`,
       name: 'primary',
-      settings: { sys: settings, pki: settings, workspace },
+      settings: { ...ofEachService(settings), workspace },
     });
     stack.defer(() => primary.stop());
     const secondary = await startCluster(natsUrl);

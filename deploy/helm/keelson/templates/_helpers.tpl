@@ -33,6 +33,9 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{ include "keelson.selector" . }}
 {{- end -}}
 
+{{/* Services of the distributed form with a store of their own, separated by spaces. */}}
+{{- define "keelson.storeServices" -}}sys pki workspace auth{{- end -}}
+
 {{- define "keelson.edgeComponent" -}}
 {{- if eq .Values.mode "standalone" -}}standalone{{- else -}}gateway{{- end -}}
 {{- end -}}

@@ -19,7 +19,12 @@ import { createRpcServer, type RpcServer } from '../rpc-server.ts';
 import type { CallOptions, RpcService } from '../rpc-service.ts';
 import type { TlsIdentity, TrustedAuthority } from '../tls-identity.ts';
 import { enrolIdentity } from './enrolled-identity.ts';
-import { type InternalIssuer, openInternalIssuer, type ServiceName } from './internal-issuer.ts';
+import {
+  type InternalIssuer,
+  openInternalIssuer,
+  SERVICE_NAMES,
+  type ServiceName,
+} from './internal-issuer.ts';
 import type { RenewedIdentity } from './renewed-identity.ts';
 
 const HOUR_MS = 3_600_000;
@@ -131,7 +136,7 @@ describe('keelson-internal-ca', () => {
 
   test('gives each service passwords of its own for PostgreSQL and Redis, the same at every call', async () => {
     const read = (file: string): Promise<string> => readFile(join(folder, file), 'utf8');
-    const services = ['sys', 'pki', 'workspace', 'gateway'];
+    const services = SERVICE_NAMES;
     const settings = await Promise.all(services.map((name) => read(`${name}/settings.yaml`)));
     await run(process.execPath, [join(import.meta.dirname, 'main.ts'), folder]);
     expect(await Promise.all(services.map((name) => read(`${name}/settings.yaml`)))).toEqual(
@@ -141,7 +146,7 @@ describe('keelson-internal-ca', () => {
       Array.from(text.matchAll(/:([0-9a-f]{64})@/g), ([, password = '']) => password),
     );
     // Gateways have no database.
-    expect([passwords.length, new Set(passwords).size]).toEqual([7, 7]);
+    expect([passwords.length, new Set(passwords).size]).toEqual([9, 9]);
     expect(settings[1]).toBe(
       `database_url: postgres://pki:${(await read('postgres/pki')).trim()}@postgres/pki\n` +
         `redis_url: redis://pki:${(await read('pki/redis-password')).trim()}@redis:6379\n`,

@@ -12,8 +12,10 @@ import {
 } from './internal-authority.ts';
 import { type RenewedIdentity, renewIdentity } from './renewed-identity.ts';
 
+/** Services with a store of their own. */
+export const STORE_SERVICES = ['sys', 'pki', 'workspace', 'auth'] as const;
 /** All service names; a certificate contains one of them. */
-export const SERVICE_NAMES = ['gateway', 'workspace', 'pki', 'sys', 'auth'] as const;
+export const SERVICE_NAMES = [...STORE_SERVICES, 'gateway'] as const;
 export type ServiceName = (typeof SERVICE_NAMES)[number];
 
 export interface InternalIssuer {

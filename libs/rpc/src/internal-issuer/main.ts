@@ -12,15 +12,9 @@ import {
   joinToken,
   parseInternalAuthority,
 } from './internal-authority.ts';
-import { SERVICE_NAMES } from './internal-issuer.ts';
+import { SERVICE_NAMES, type ServiceName, STORE_SERVICES } from './internal-issuer.ts';
 import { createNatsUser, toServerConfiguration } from './nats-user.ts';
-import {
-  createPassword,
-  DATABASE_USERS,
-  REDIS_USERS,
-  toAccessControlList,
-  toSettingsFile,
-} from './store-users.ts';
+import { createPassword, toAccessControlList, toSettingsFile } from './store-users.ts';
 
 const [folder] = process.argv.slice(2);
 if (folder === undefined || folder.startsWith('-')) {
@@ -60,7 +54,7 @@ for (const service of SERVICE_NAMES.filter((name) => name !== 'sys')) {
 }
 
 /** Services that publish or follow logs, and the clusters of the other site in compose. */
-const NATS_USERS = ['sys', 'pki', 'workspace', 'standby'];
+const NATS_USERS = [...STORE_SERVICES, 'standby'];
 const natsUser = createNatsUser();
 const ownSeedFile = join(await folderOf('sys'), 'nats.nkey');
 await writeFile(ownSeedFile, `${natsUser.seed}\n`, { flag: 'wx', mode: 0o600, flush: true }).catch(
@@ -90,10 +84,10 @@ const keptPassword = async (file: string): Promise<string> => {
 const roles = await folderOf('postgres');
 await keptPassword(join(roles, 'superuser'));
 const databasePasswords = new Map<string, string>();
-for (const role of DATABASE_USERS)
+for (const role of STORE_SERVICES)
   databasePasswords.set(role, await keptPassword(join(roles, role)));
-const redisPasswords = new Map<(typeof REDIS_USERS)[number], string>();
-for (const service of REDIS_USERS) {
+const redisPasswords = new Map<ServiceName, string>();
+for (const service of SERVICE_NAMES) {
   const path = await folderOf(service);
   const password = await keptPassword(join(path, 'redis-password'));
   redisPasswords.set(service, password);

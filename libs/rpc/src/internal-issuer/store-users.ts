@@ -5,15 +5,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { ServiceName } from './internal-issuer.ts';
 
-/** Services with a database of their own. */
-export const DATABASE_USERS = ['sys', 'pki', 'workspace'] as const satisfies readonly ServiceName[];
-export const REDIS_USERS = [
-  'sys',
-  'pki',
-  'workspace',
-  'gateway',
-] as const satisfies readonly ServiceName[];
-
 /** Nobody types it. Its characters need no escape in a URL. */
 export const createPassword = (): string => randomBytes(32).toString('hex');
 
@@ -28,9 +19,7 @@ const COMMANDS =
  * Access control list of a Redis server: each service with its own password and the keys it has, and nobody else. It
  * holds digests of random passwords, from which nobody finds these.
  */
-export const toAccessControlList = (
-  passwords: ReadonlyMap<(typeof REDIS_USERS)[number], string>,
-): string =>
+export const toAccessControlList = (passwords: ReadonlyMap<ServiceName, string>): string =>
   [
     'user default off resetpass resetkeys resetchannels -@all',
     ...Array.from(passwords, ([service, password]) => {

@@ -25,6 +25,8 @@ import { judgeUnreadable } from './unreadable-records.ts';
 
 /** Version of the archive format; archives of another version are refused. */
 export const SNAPSHOT_FORMAT = 1;
+/** Services that began after the format: a snapshot of a version without them has no records of theirs. */
+const LATER_SERVICES: ReadonlySet<string> = new Set(['auth']);
 /** Associated data of the encrypted digests; no record has this path. */
 const SUMS_PATH = 'local/core/snapshot-sums';
 /** Commits of sys wait at most this long for the other services to begin their copies. */
@@ -235,11 +237,12 @@ const stageSnapshot = async (
     if (meta === undefined) {
       meta = parseMeta(entry);
       const unknown = Object.keys(meta.positions).filter((service) => !members.has(service));
-      const missing = [...members.keys()].filter(
-        (service) => !(service in (meta?.positions ?? {})),
-      );
-      if (unknown.length + missing.length > 0)
+      const absent = [...members.keys()].filter((service) => !(service in (meta?.positions ?? {})));
+      if (unknown.length > 0 || absent.some((service) => !LATER_SERVICES.has(service)))
         throw damaged(`it is of the services ${Object.keys(meta.positions).join(', ')}`);
+      // Their stores are emptied, because their records are of another time or of another cluster.
+      const page = Buffer.from(EMPTY_PAGE);
+      for (const service of absent) await members.get(service)?.stagePage({ restoration, page });
     } else if (entry.name === SUMS) {
       if (Buffer.from(entry.content).toString() !== sums)
         throw damaged(`its entries are not those that ${SUMS} names`);

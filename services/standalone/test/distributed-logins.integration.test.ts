@@ -1,0 +1,131 @@
+/** Logins where auth and sys are processes of their own with replicas: roles are of auth, the tokens they make of sys. */
+import { type PostgresServer, type RedisServer, startPostgres, startRedis } from '@keelson/testkit';
+import { type DistributedCluster, startDistributed } from '@keelson/testkit/distributed-cluster';
+import { type Answer, callsOf, until } from '@keelson/testkit/replication-cluster';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const WITHIN_MS = 300_000;
+const ROLE = 'auth/approle/role/deploy';
+const SNAPSHOT = 'sys/storage/raft/snapshot';
+const AT_ONCE = 50;
+
+let postgres: PostgresServer;
+let redis: RedisServer;
+let cluster: DistributedCluster;
+let roleId: string;
+
+/** The calls of each gateway. */
+const gateways = () =>
+  cluster.urls.map((url) =>
+    callsOf(
+      () => url,
+      () => cluster.token,
+      cluster.apiToken,
+    ),
+  );
+
+const login = (secretId: string, turn = 0): Promise<Answer> => {
+  const all = gateways();
+  const credentials = { role_id: roleId, secret_id: secretId };
+  return (all[turn % all.length] ?? cluster).v1('POST', 'auth/approle/login', credentials, '');
+};
+
+const makeSecretId = async (settings: object = {}): Promise<string> =>
+  (await cluster.v1('POST', `${ROLE}/secret-id`, settings)).body.data.secret_id as string;
+
+const lookUp = (token: string): Promise<Answer> =>
+  cluster.v1('GET', 'auth/token/lookup-self', undefined, token);
+
+beforeAll(async () => {
+  [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
+  cluster = await startDistributed({
+    postgres,
+    redisUrl: redis.url,
+    name: 'logins',
+    replicas: { sys: 2, auth: 2, gateway: 2 },
+  });
+  // Until auth has announced its methods.
+  await until(
+    () => cluster.v1('POST', 'sys/auth/approle', { type: 'approle' }),
+    ({ status }) => status === 204,
+  );
+  await until(
+    () => cluster.v1('POST', ROLE, { token_policies: ['default'], token_ttl: '1h' }),
+    ({ status }) => status < 300,
+  );
+  roleId = (await cluster.v1('GET', `${ROLE}/role-id`)).body.data.role_id;
+}, WITHIN_MS);
+afterAll(async () => {
+  await cluster?.stop();
+  await Promise.allSettled([postgres?.[Symbol.asyncDispose](), redis?.[Symbol.asyncDispose]()]);
+}, WITHIN_MS);
+
+describe('a login by approle', { timeout: WITHIN_MS }, () => {
+  test('makes a token that every replica of sys knows at once, whichever replica of auth made it', async () => {
+    const secretId = await makeSecretId();
+    for (let turn = 0; turn < 8; turn += 1) {
+      const { status, body } = await login(secretId, turn);
+      expect(status).toBe(200);
+      for (let times = 0; times < 2; times += 1)
+        expect((await lookUp(body.auth.client_token)).body.data).toMatchObject({
+          path: 'auth/approle/login',
+          policies: ['default'],
+        });
+    }
+  });
+
+  test('with a secret id for one use succeeds once, however many arrive at the same time', async () => {
+    const secretId = await makeSecretId({ num_uses: 1 });
+    const answers = await Promise.all(
+      Array.from({ length: AT_ONCE }, (_, turn) => login(secretId, turn)),
+    );
+    const [won, ...others] = answers.toSorted((a, b) => a.status - b.status);
+    expect(won?.status).toBe(200);
+    expect(new Set(others.map(({ status }) => status))).toEqual(new Set([400]));
+    expect((await lookUp(won?.body.auth.client_token)).status).toBe(200);
+  });
+
+  test('succeeds after a replica of sys was killed, and after one of auth was', async () => {
+    const secretId = await makeSecretId();
+    for (const service of ['sys', 'auth'] as const) {
+      const [killed] = cluster.processes[service];
+      await killed?.kill();
+      const { body } = await until(
+        () => login(secretId),
+        ({ status }) => status === 200,
+      );
+      const found = await until(
+        () => lookUp(body.auth.client_token),
+        ({ status }) => status === 200,
+      );
+      expect(found.body.data.path).toBe('auth/approle/login');
+      await killed?.start();
+    }
+  });
+
+  test('succeeds with the role and the secret ids of a snapshot that was restored', async () => {
+    const kept = await makeSecretId({ num_uses: 2 });
+    const headers = { 'X-Service-Token': cluster.token };
+    const taken = await fetch(`${cluster.urls[0]}/v1/${SNAPSHOT}`, { headers });
+    const snapshot = new Uint8Array(await taken.arrayBuffer());
+    expect((await login(kept)).status).toBe(200);
+    expect((await login(kept)).status).toBe(200);
+    expect((await login(kept)).status).toBe(400);
+    const since = await makeSecretId();
+    expect((await cluster.v1('DELETE', ROLE)).status).toBe(204);
+
+    const restored = await fetch(`${cluster.urls[0]}/v1/${SNAPSHOT}`, {
+      method: 'POST',
+      headers,
+      body: snapshot,
+    });
+    expect([restored.status, await restored.text()]).toEqual([204, '']);
+    const { body } = await until(
+      () => login(kept),
+      ({ status }) => status === 200,
+    );
+    expect((await lookUp(body.auth.client_token)).status).toBe(200);
+    expect((await login(since)).status).toBe(400);
+    expect((await cluster.v1('GET', `${ROLE}/role-id`)).body.data.role_id).toBe(roleId);
+  });
+});
