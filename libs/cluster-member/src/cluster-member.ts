@@ -61,12 +61,18 @@ const seal = async ({ store, barrier, logger, replication }: ClusterMember): Pro
   logger.info('sealed');
 };
 
-/** Before an activation, the store is sealed under the key that the cluster had at that time. */
+/**
+ * The keyring and the id of a store are its own in every role, and are written past the gate: a store that a
+ * restoration has emptied has no turn either, to which a commit through the gate could belong.
+ *
+ * Before an activation, the store is sealed under the key that the cluster had at that time.
+ */
 const openBarrier = async (
-  { store, barrier }: ClusterMember,
+  { barrier, replication }: ClusterMember,
   { serviceKey, formerServiceKeys }: ClusterState,
   previousServiceKey?: Uint8Array,
 ): Promise<void> => {
+  const { store } = replication.parts;
   try {
     await openBarrierFor(store, barrier, serviceKey, formerServiceKeys);
   } catch (error) {
@@ -107,7 +113,7 @@ const applyState = async (member: ClusterMember, state: ClusterState): Promise<v
 /** Runs until `signal` aborts. Throws when the stream breaks; the caller restarts it. */
 export const followCluster = async (member: ClusterMember, signal: AbortSignal): Promise<void> => {
   try {
-    const storeId = await loadStoreId(member.store);
+    const storeId = await loadStoreId(member.replication.parts.store);
     for await (const state of member.cluster.join({ ...member.request, storeId }, { signal })) {
       member.onState?.(state);
       await applyState(member, state);

@@ -127,6 +127,29 @@ describe.each(goldenNames())('the golden store %s', (name) => {
     );
   };
 
+  const ROLE = 'auth/approle/role/deploy';
+  /** A role of auth, which releases without that service cannot have in their snapshots. */
+  const makeRole = async (http: string, token: string): Promise<void> => {
+    const { v1 } = answersOf(http, { rootToken: token, apiToken: '' });
+    await until(
+      () => v1('POST', 'sys/auth/approle', { type: 'approle' }),
+      ({ status }) => status === 204,
+    );
+    await until(
+      () => v1('POST', ROLE, {}),
+      ({ status }) => status < 300,
+    );
+  };
+  /** Auth has a store without the records of the former cluster, and writes to it. */
+  const expectEmptyAuth = async (http: string): Promise<void> => {
+    const { v1 } = answersOf(http, { rootToken: facts.root_token, apiToken: '' });
+    expect((await v1('GET', 'sys/auth')).body.data).not.toHaveProperty('approle/');
+    await makeRole(http, facts.root_token);
+    expect((await v1('LIST', 'auth/approle/role')).body.data.keys).toEqual(['deploy']);
+    expect((await v1('DELETE', ROLE)).status).toBe(204);
+    expect((await v1('DELETE', 'sys/auth/approle')).status).toBe(204);
+  };
+
   /** Reads everything and writes to each area. @returns what was not written */
   const use = async (http: string): Promise<readonly string[]> => {
     const calls = callsAt(http);
@@ -162,7 +185,9 @@ describe.each(goldenNames())('the golden store %s', (name) => {
       env,
     });
     try {
+      await makeRole(fresh.http, fresh.rootToken);
       await restore(fresh.http, fresh.rootToken);
+      await expectEmptyAuth(fresh.http);
       expect(await use(fresh.http)).toEqual([]);
     } finally {
       await fresh.stop();
@@ -210,7 +235,9 @@ describe.each(goldenNames())('the golden store %s', (name) => {
     });
     try {
       const url = cluster.urls[0] ?? '';
+      await makeRole(url, cluster.token);
       await restore(url, cluster.token);
+      await expectEmptyAuth(url);
       expect(await use(url)).toEqual([]);
     } finally {
       await cluster.stop();

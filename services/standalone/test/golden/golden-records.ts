@@ -1,4 +1,5 @@
 /** Decodes every record of a data folder, of which no process has the stores open, with the declarations of today. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import {
@@ -83,7 +84,11 @@ export const decodeFolder = async (folder: string): Promise<DecodedFolder> => {
   const kinds = new Set<string>();
   let decoded = 0;
   for (const service of STORE_SERVICES) {
+    // A folder of a release before auth has no store of it.
+    if (service === 'auth' && !existsSync(join(folder, 'auth.sqlite'))) continue;
     const { keyring, rows } = storedOf(folder, service);
+    // A snapshot of such a release empties the store, until auth joins again.
+    if (service === 'auth' && keyring.byteLength === 0) continue;
     const barrier = createBarrier();
     barrier.unseal(barrierKeyOf(rootKey, service), keyring);
     for (const { path, stored } of rows) {

@@ -11,27 +11,33 @@ export const engineTypeShape = Type.Object({
   service: Type.String(),
   unauthenticatedPaths: Type.Array(Type.String()),
   rootPaths: Type.Array(Type.String()),
-  /** Mounted below auth/. */
-  isAuthMethod: Type.Boolean(),
 });
-export type EngineType = Shaped<typeof engineTypeShape>;
+export interface EngineType extends Shaped<typeof engineTypeShape> {
+  /** Mounted below auth/, as all types of the service auth are, and no others. */
+  readonly isAuthMethod: boolean;
+}
 
 /** Keys: the type. Stored so that a restarted sys knows the types before their services join again. */
 const engineTypeRecords = collection('core/engine-types', {
   scope: 'local',
-  version: 2,
-  upgrades: {
-    2: {
-      up: (type) => ({ ...type, isAuthMethod: false }),
-      down: ({ isAuthMethod: _, ...type }) => type,
-    },
-  },
+  version: 1,
   keys: 'paths',
   shape: engineTypeShape,
 });
 
-export const findEngineType = (reads: Reads, type: string): Promise<EngineType | undefined> =>
-  engineTypeRecords.find(reads, type);
+/** Not stored: a record of a later version could not be written while processes of an older one may run. */
+const toEngineType = (record: Shaped<typeof engineTypeShape>): EngineType => ({
+  ...record,
+  isAuthMethod: record.service === 'auth',
+});
+
+export const findEngineType = async (
+  reads: Reads,
+  type: string,
+): Promise<EngineType | undefined> => {
+  const record = await engineTypeRecords.find(reads, type);
+  return record && toEngineType(record);
+};
 
 /**
  * All types by name, as of each call.
@@ -44,7 +50,7 @@ export const followEngineTypes = (
   deriveView(store, [engineTypeRecords.prefix], async (reads) => {
     const { entries, damaged } = await engineTypeRecords.readableEntries(reads);
     onDamage(damaged);
-    return new Map(entries);
+    return new Map(entries.map(([type, record]) => [type, toEngineType(record)]));
   });
 
 /** Stores the types that a joining service announces, writing only changed and damaged records. */
@@ -55,14 +61,8 @@ export const registerEngineTypes = (
 ): Promise<void> =>
   store.transact(async (tx) => {
     const known = new Map((await engineTypeRecords.readableEntries(tx)).entries);
-    for (const { type, unauthenticatedPaths, rootPaths, isAuthMethod } of engines) {
-      const described: EngineType = {
-        type,
-        service,
-        unauthenticatedPaths,
-        rootPaths,
-        isAuthMethod,
-      };
+    for (const { type, unauthenticatedPaths, rootPaths } of engines) {
+      const described = { type, service, unauthenticatedPaths, rootPaths };
       if (JSON.stringify(known.get(type)) !== JSON.stringify(described))
         engineTypeRecords.write(tx, type, described);
     }
