@@ -4,7 +4,7 @@
  * and the paths that a running control plane answers. Its README lists what was verified on a cluster.
  */
 import { execFile } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { findBinary, startKeelson, temporaryDirectory } from '@keelson/testkit';
@@ -156,6 +156,21 @@ describe('the manifests', () => {
     expect(await decode(rendered.trial.text.replace('httpGet:', 'httpGett:'))).toContain(
       'unknown field "httpGett"',
     );
+  });
+
+  test('have Secrets of the same internal CA for a service that an installation lacks', async () => {
+    await using folder = await temporaryDirectory();
+    const dataOf = (text: string, name: string) =>
+      manifestsIn(text).find(({ metadata }) => metadata.name === name)?.data ?? {};
+    const given = dataOf(secretsText, 'keelson-sys');
+    await mkdir(join(folder.path, 'sys'));
+    for (const file of ['internal-ca.pem', 'nats.nkey'])
+      await writeFile(join(folder.path, 'sys', file), Buffer.from(given[file] ?? '', 'base64'));
+    const env = { ...process.env, KEELSON_TRUST_FOLDER: folder.path };
+    const { stdout } = await run(join(FOLDER, 'secrets.sh'), { env });
+    const lacking = dataOf(secretsText, 'keelson-auth');
+    for (const entry of ['internal-ca-certificate.pem', 'join-token', 'nats.nkey'])
+      expect(dataOf(stdout, 'keelson-auth')[entry]).toBe(lacking[entry]);
   });
 
   test.for(OVERLAYS)('%s takes every component, with the lines of the README', async (form) => {
