@@ -25,6 +25,7 @@ import {
 } from '@keelson/testkit';
 import { callsOf } from '@keelson/testkit/replication-cluster';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { STORE_SERVICES } from '../src/first-start.ts';
 
 let base: TemporaryDirectory;
 /** Data folder of a cluster that was killed: its newest commits are in SQLite's logs. */
@@ -138,6 +139,7 @@ const NEWER_RECORDS = {
   sys: { 'shared/policies': 99 },
   pki: { 'shared,local/mounts/*/roles': 99 },
   workspace: { 'shared/organizations': 99 },
+  auth: { 'shared,local/mounts/*/approle/roles': 99 },
 } as const;
 
 /** Changes a store and ends as if killed, so that the change is in its log. */
@@ -159,10 +161,11 @@ describe('a data folder in which', () => {
     ['sys.sqlite is missing', remove('sys.sqlite'), 'sys.sqlite'],
     ['pki.sqlite is missing', remove('pki.sqlite'), 'pki.sqlite'],
     ['workspace.sqlite is missing', remove('workspace.sqlite'), 'workspace.sqlite'],
+    ['auth.sqlite is missing', remove('auth.sqlite'), 'auth.sqlite'],
     ['unseal.key is missing', remove('unseal.key'), 'unseal.key'],
     [
       'all stores and the key are missing',
-      remove('sys.sqlite', 'pki.sqlite', 'workspace.sqlite', 'unseal.key'),
+      remove(...STORE_SERVICES.map((service) => `${service}.sqlite`), 'unseal.key'),
       'sys.sqlite',
     ],
     [
@@ -170,7 +173,7 @@ describe('a data folder in which', () => {
       (folder: string) => writeFileSync(join(folder, 'workspace.sqlite'), ''),
       'workspace.sqlite',
     ],
-    ...(['sys', 'pki', 'workspace'] as const).flatMap((service) => {
+    ...STORE_SERVICES.flatMap((service) => {
       const name = `${service}.sqlite`;
       return [
         [
@@ -208,7 +211,7 @@ describe('a data folder in which', () => {
         ],
       ] as const;
     }),
-    ...(['sys', 'pki', 'workspace'] as const).map(
+    ...STORE_SERVICES.map(
       (service) =>
         [
           `${service}.sqlite is that of another cluster`,
@@ -220,7 +223,7 @@ describe('a data folder in which', () => {
           `${service}.sqlite`,
         ] as const,
     ),
-    ...(['sys', 'pki', 'workspace'] as const).map(
+    ...STORE_SERVICES.map(
       (service) =>
         [
           `${service}.sqlite is a store with nothing in it`,
@@ -232,7 +235,7 @@ describe('a data folder in which', () => {
           `${service}.sqlite`,
         ] as const,
     ),
-    ...(['sys', 'pki', 'workspace'] as const).flatMap((service) => {
+    ...STORE_SERVICES.flatMap((service) => {
       const name = `${service}.sqlite`;
       return [
         [`${name}-wal is missing`, remove(`${name}-wal`), `${name}: it ends with commit`],
@@ -263,7 +266,7 @@ describe('a data folder in which', () => {
     ],
     [
       'all logs are missing',
-      remove('sys.sqlite-wal', 'pki.sqlite-wal', 'workspace.sqlite-wal'),
+      remove(...STORE_SERVICES.map((service) => `${service}.sqlite-wal`)),
       'sys.sqlite: it ends with commit',
     ],
     [
@@ -324,7 +327,7 @@ describe('a data folder in which', () => {
     const keelson = await startKeelson({ dataFolder: folder });
     expect(await readKept(keelson)).toEqual(ALL_THERE);
     await keelson.stop();
-    expect(Object.keys(positionsIn(folder)).sort()).toEqual(['pki', 'sys', 'workspace']);
+    expect(Object.keys(positionsIn(folder)).sort()).toEqual(STORE_SERVICES.toSorted());
   });
 
   test('the marker of the first start reappeared, as by a power cut, keeps everything', async () => {
