@@ -3,7 +3,7 @@
  * refused leaves every file as it was. The doctor reports the same faults.
  */
 import { hasCode, KeelsonError } from '@keelson/errors';
-import { type ExaminedStore, examineSqliteStore } from '@keelson/storage';
+import { type ExaminedStore, examineSqliteStore, loadRestoration } from '@keelson/storage';
 import { examineCluster } from '@keelson/sys-service/examination';
 import {
   type DataFiles,
@@ -91,8 +91,12 @@ const faultsOfCluster = async (
   if (facts.isRestorationPending) return [];
   const faults: FolderFault[] = [];
   const own = await originRecord.find(sys);
+  const restoration = (await loadRestoration(sys))?.id;
   for (const [service, store] of Object.entries(stores)) {
     const origin = await originRecord.find(store);
+    // The snapshot of a release without the service has emptied its store, together with all others.
+    if (origin === undefined && restoration !== undefined)
+      if ((await loadRestoration(store))?.id === restoration) continue;
     const place = storeFile(folder, service as StoreService);
     const reason =
       origin?.id === own?.id

@@ -42,7 +42,13 @@ export const loadPositions = (folder: DataFiles): Positions => {
  */
 export const storesNeverHad = (folder: DataFiles): readonly StoreService[] => {
   if (!existsSync(positionsFile(folder))) return [];
-  const positions = loadPositions(folder);
+  let positions: Positions;
+  try {
+    positions = loadPositions(folder);
+  } catch {
+    // The examination of the folder names the file.
+    return [];
+  }
   return STORE_SERVICES.filter((service) => positions[service] === undefined);
 };
 

@@ -192,6 +192,12 @@ describe.each(goldenNames())('the golden store %s', (name) => {
     } finally {
       await fresh.stop();
     }
+    const again = await startKeelson({ dataFolder: fresh.dataFolder, env });
+    try {
+      await expectEmptyAuth(again.http);
+    } finally {
+      await again.stop();
+    }
   });
 
   test('is published to a secondary, which answers as the primary did', async () => {
