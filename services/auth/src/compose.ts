@@ -64,7 +64,6 @@ const toEngine = ({ type, unauthenticatedPaths }: AuthMethod): EngineDescription
   type,
   unauthenticatedPaths: [...unauthenticatedPaths],
   rootPaths: [],
-  isAuthMethod: true,
 });
 
 /** Whether a route needs no token. @param path with `+` in place of each parameter */

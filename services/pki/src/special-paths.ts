@@ -46,7 +46,6 @@ export const PKI_ENGINE: EngineDescription = {
     ),
   ],
   rootPaths: ['root', 'root/sign-self-issued', 'keys/compromised/+'],
-  isAuthMethod: false,
 };
 
 /** @param path of a route, with `+` in place of each parameter */

@@ -46,7 +46,7 @@ const receivedByEngines = async () => {
     instanceId: 'one',
     version: '1',
     storeId: '',
-    engines: [{ type: 'sample', unauthenticatedPaths: [], rootPaths: [], isAuthMethod: false }],
+    engines: [{ type: 'sample', unauthenticatedPaths: [], rootPaths: [] }],
   });
   for await (const { mounts, unreadableMountUuids } of states)
     return { mounts: mounts.map(({ uuid }) => uuid), unreadable: unreadableMountUuids };

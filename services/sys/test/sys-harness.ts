@@ -125,9 +125,7 @@ export const joinSample = async ({ cluster }: SysService): Promise<void> => {
     instanceId: 'one',
     version: '1',
     storeId: '',
-    engines: [
-      { type: 'sample', unauthenticatedPaths: ['ca'], rootPaths: ['root'], isAuthMethod: false },
-    ],
+    engines: [{ type: 'sample', unauthenticatedPaths: ['ca'], rootPaths: ['root'] }],
   });
   for await (const state of states) if (!state.sealed) return;
 };

@@ -33,7 +33,7 @@ const restorationRecord = singleRecord('core/restoration', {
 });
 
 /** The newest restoration of the store; undefined if it was never restored. */
-export const loadRestoration = (reads: Reads): Promise<Restoration | undefined> =>
+export const loadRestoration = (reads: Pick<Reads, 'readAs'>): Promise<Restoration | undefined> =>
   restorationRecord.find(reads);
 
 const SCOPES = ['local/', 'node/', 'shared/'] as const;

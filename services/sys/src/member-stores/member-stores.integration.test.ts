@@ -12,7 +12,7 @@ const joinWith = async ({ sys }: SysHarness, storeId: string): Promise<string> =
     instanceId: 'one',
     version: '1',
     storeId,
-    engines: [{ type: 'sample', unauthenticatedPaths: [], rootPaths: [], isAuthMethod: false }],
+    engines: [{ type: 'sample', unauthenticatedPaths: [], rootPaths: [] }],
   });
   try {
     for await (const { sealed } of states) return sealed ? 'sealed' : 'joined';

@@ -401,7 +401,7 @@ describe('the barrier key', () => {
           instanceId: 'i',
           storeId: '',
           version: '1',
-          engines: [{ type: 'pki', unauthenticatedPaths: [], rootPaths: [], isAuthMethod: false }],
+          engines: [{ type: 'pki', unauthenticatedPaths: [], rootPaths: [] }],
         },
         { signal: stop.signal },
       )

@@ -33,8 +33,6 @@ export interface EngineDescription {
   unauthenticatedPaths: string[];
   /** Require the `sudo` capability in addition to that of the operation. */
   rootPaths: string[];
-  /** Mounted below auth/ by sys/auth, instead of by sys/mounts. */
-  isAuthMethod: boolean;
 }
 
 export interface ClusterState {
@@ -176,7 +174,7 @@ export const JoinRequest: MessageFns<JoinRequest> = {
 };
 
 function createBaseEngineDescription(): EngineDescription {
-  return { type: "", unauthenticatedPaths: [], rootPaths: [], isAuthMethod: false };
+  return { type: "", unauthenticatedPaths: [], rootPaths: [] };
 }
 
 export const EngineDescription: MessageFns<EngineDescription> = {
@@ -189,9 +187,6 @@ export const EngineDescription: MessageFns<EngineDescription> = {
     }
     for (const v of message.rootPaths) {
       writer.uint32(26).string(v!);
-    }
-    if (message.isAuthMethod !== false) {
-      writer.uint32(32).bool(message.isAuthMethod);
     }
     return writer;
   },
@@ -231,14 +226,6 @@ export const EngineDescription: MessageFns<EngineDescription> = {
             }
 
             message.rootPaths.push(reader.string());
-            continue;
-          }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.isAuthMethod = reader.bool();
             continue;
           }
         }
