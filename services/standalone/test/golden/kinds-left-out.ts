@@ -21,6 +21,8 @@ export const KINDS_LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
     'local/mounts/*/approle/secret-ids/…',
     'local/mounts/*/userpass/lockouts/…',
     'local/mounts/*/userpass/users/…',
+    'local/tokens~login/…',
+    'local/tokens~login~complete',
     'shared/mounts/*/approle/role-ids/…',
     'shared/mounts/*/approle/roles/…',
     'shared/mounts/*/approle/secret-ids/…',
