@@ -37,7 +37,7 @@ const REASONS = [
   },
 ];
 
-/** Of what is printed about a test that failed. */
+/** Limits of the report on one test that failed. */
 const MAX_ERROR_LINES = 100;
 const MAX_LINE_LENGTH = 500;
 
@@ -110,7 +110,7 @@ if (wanted === 'lists' || wanted === 'names') {
   const failed = [];
   for (const file of failedFiles) {
     const again = repeatOf(file);
-    // A preparation may have failed beside tests.
+    // A preparation may have failed as well.
     if (hasFailedAsWhole(file) || file.message !== '') {
       const group = again?.status === 'passed' ? unstable : failed;
       group.push([`${nameOf(file)}, as a whole`, file.message, file.childLogs]);

@@ -27,7 +27,15 @@ const expirySeconds = (expiresAtMs: number): string =>
 export const tokens = collection('tokens', {
   scope: 'local',
   version: 2,
-  upgrades: { 2: { up: (token) => token, down: ({ login: _, ...token }) => token } },
+  upgrades: {
+    2: {
+      up: (token) => token,
+      down: (token) => {
+        const { login: _, ...older } = token;
+        return older;
+      },
+    },
+  },
   keys: 'paths',
   shape: tokenEntryShape,
   owner: OF_NAMESPACE,
