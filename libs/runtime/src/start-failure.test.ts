@@ -10,6 +10,7 @@ const schema = Type.Object({
   rpcAddress: text(),
   httpPort: Type.Integer(),
   databaseUrl: text(true),
+  clusterName: text(),
 });
 const config = {
   dataDir: './data',
@@ -18,6 +19,7 @@ const config = {
   rpcAddress: '0.0.0.0:9000',
   httpPort: 8200,
   databaseUrl: 'postgres://k:hunter2@db/k',
+  clusterName: 'keelson',
 };
 
 const told = (message: string, facts: object = {}): string =>
@@ -68,5 +70,11 @@ test.for([
   ['the unseal key is missing', {}],
   ['connection to postgres://k:hunter2@db/k failed', {}],
 ] as const)('stays as it is: %s', ([message, facts]) => {
+  expect(told(message, facts)).toBe(`Error: ${message}`);
+});
+
+test('a name that is part of a path by chance is not the setting concerned', () => {
+  const facts = { code: 'ENOENT', path: '/tmp/keelson-sandbox-x' };
+  const message = "ENOENT: no such file or directory, mkdtemp '/tmp/keelson-sandbox-x'";
   expect(told(message, facts)).toBe(`Error: ${message}`);
 });

@@ -52,7 +52,8 @@ const settingOf = <S extends ConfigSchema>(
   const named = values.filter(
     ([name, value]) =>
       typeof value === 'string' &&
-      value.length > 3 &&
+      // A name, such as that of the cluster, is part of many paths.
+      /[/:.]/.test(value) &&
       (schema.properties[name] as { secret?: boolean }).secret !== true &&
       (error.message.includes(value) || path.includes(value)),
   );

@@ -74,7 +74,8 @@ const PARTS: readonly (readonly [part: string, command: readonly string[]])[] = 
 /** The last line that a program has said, or why it could not be started. */
 const toReason = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
-  if ('code' in error && error.code === 'ENOENT') return 'the program is not installed';
+  const { code, syscall = '' } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT' && syscall.startsWith('spawn')) return 'the program is not installed';
   const said = 'stderr' in error && typeof error.stderr === 'string' ? error.stderr.trim() : '';
   return said.split('\n').at(-1) || error.message;
 };
@@ -94,15 +95,16 @@ const attempt = async (
 };
 
 const attemptWhole = async (user: ProbeUser): Promise<string | undefined> => {
-  const folder = await mkdtemp(join(tmpdir(), 'keelson-sandbox-'));
+  let folder: string | undefined;
   try {
+    folder = await mkdtemp(join(tmpdir(), 'keelson-sandbox-'));
     await chmod(folder, 0o755);
     const systemCallFilter = await writeSystemCallFilter(folder);
     return await attempt(toSandboxCommand({ ...NOTHING, systemCallFilter }, ['true']), user);
   } catch (error) {
     return toReason(error);
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   }
 };
 

@@ -29,7 +29,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { temporaryDirectory } from '@keelson/testkit';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   isUsable,
   openEgress,
@@ -90,6 +90,13 @@ beforeAll(async () => {
   folder = await openFolder();
 });
 afterAll(() => folder[Symbol.asyncDispose]());
+
+test('a machine without a folder for temporary files is a finding, and ends nobody', async () => {
+  vi.stubEnv('TMPDIR', '/absent');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const [whole] = await probeSandbox(USER);
+  expect(whole?.fault).toContain('absent');
+});
 
 test('this machine allows a sandbox, and a fault is named with its part', async () => {
   const findings = await probeSandbox(USER);

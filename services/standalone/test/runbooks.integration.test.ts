@@ -234,7 +234,7 @@ until_equal "$A" "$B" dr`);
     await shell.set({ DATA: a.process.dataFolder, DATABASE_URL: nowhere });
     const [folder = '', database = ''] = await shell.follow('check-storage');
     expect(folder.split('\n').map((line) => line.split(/\s+/)[0])).toEqual(
-      Array.from({ length: 6 }, () => 'good'),
+      Array.from({ length: 8 }, () => 'good'),
     );
     expect(database).toMatch(/^fault +127.0.0.1:1\/sys +It cannot be read: .*ECONNREFUSED/);
     expect(database).not.toContain('hunter2');

@@ -54,7 +54,8 @@ export const tryHostileRun = async (
       form,
       ...given,
     ],
-    { env: process.env },
+    // The stage has a /tmp of its own, without the folder of the suite's temporary files.
+    { env: { ...process.env, TMPDIR: '/tmp' } },
   );
   const attempts: AttemptOutcome[] = [];
   const broken: string[] = [];

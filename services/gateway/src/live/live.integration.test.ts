@@ -315,6 +315,7 @@ describe('a service that tells the position of its store', () => {
       sys: service('sys', '/v1', [route('/value', counted)], told),
       workspace: service('workspace', '/api/v2', [route('/value', counted)], told),
       pki: service('pki', '/v1/{mount}', [], told),
+      auth: service('auth', '/v1/auth', [], told),
     });
     onTestFinished(() => counting.stop());
     return counting;
@@ -327,8 +328,8 @@ describe('a service that tells the position of its store', () => {
     const { answer } = await opened(['/v1/sys/value'], SECRETS, counting);
     const events = eventsOf(answer);
     await next(events);
-    // Three services tell their position in each round.
-    await rounds(9);
+    // Four services tell their position in each round.
+    await rounds(12);
     expect(questions).toBe(1);
     Object.assign(now, { value: 'second' });
     sequence += 1;

@@ -2,6 +2,7 @@
 import type { KeelsonProcess } from '@keelson/testkit';
 import { makeAdministration } from './golden-administration.ts';
 import { type GoldenCalls, type GoldenRead, ORGANIZATION, resource } from './golden-calls.ts';
+import { makeLogins } from './golden-logins.ts';
 import { makePeople } from './golden-people.ts';
 import { issue, makePki } from './golden-pki.ts';
 import { makeReplicationSets } from './golden-replication.ts';
@@ -25,6 +26,7 @@ export const makeContents = async (
   ...(await makeRun(calls, process.http)),
   ...(await makePki(calls, process.https)),
   ...(await makeAdministration(calls)),
+  ...(await makeLogins(calls, process.http)),
   ...(await makeWaitingWork(calls, process.http)),
 ];
 
