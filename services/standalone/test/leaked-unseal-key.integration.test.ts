@@ -103,6 +103,9 @@ test('whoever has a former key file and a copy of that time reads nothing that w
     expect(
       (await v1('POST', `pki/roles/changed`, { max_ttl: '1h', allowed_domains: path })).status,
     ).toBe(200);
+    expect((await v1('POST', 'auth/approle/role/changed', { token_policies: path })).status).toBe(
+      204,
+    );
     expect(
       (
         await api('PATCH', 'account/update', {
@@ -112,6 +115,7 @@ test('whoever has a former key file and a copy of that time reads nothing that w
     ).toBe(200);
   };
   expect((await v1('POST', 'sys/mounts/pki', { type: 'pki' })).status).toBe(204);
+  expect((await v1('POST', 'sys/auth/approle', { type: 'approle' })).status).toBe(204);
   await writeEverywhere('before');
   let former = '';
   await restart('SIGINT', () => {
