@@ -120,7 +120,8 @@ const limitSettings = Type.Object(
       description:
         'The same for one tenant: an organization by its tokens, a user, a namespace below the root, a mount of the root namespace, or an address without a token.',
       minimum: 1,
-      default: 16,
+      // Writes that wait share a flush of the disk, so that fewer places would slow a single tenant down.
+      default: 64,
     }),
     tenantRequestsWaiting: Type.Integer({
       description: 'Requests of one tenant that may wait; beyond it the answer is 429.',
