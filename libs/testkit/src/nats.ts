@@ -42,7 +42,11 @@ export const startNats = async (options: NatsOptions = {}): Promise<NatsServer> 
   const directory = await temporaryDirectory();
   const port = await findFreePort();
   const configurationFile = join(directory.path, 'nats.conf');
-  await writeFile(configurationFile, options.configuration ?? '');
+  // The server reserves the limit of each stream, and a small disk in memory would bound their number.
+  const streams = options.jetstream
+    ? `jetstream { store_dir: ${JSON.stringify(directory.path)}, max_file_store: 256GB }\n`
+    : '';
+  await writeFile(configurationFile, streams + (options.configuration ?? ''));
   const server = new ServerProcess({
     file,
     args: [
@@ -59,7 +63,6 @@ export const startNats = async (options: NatsOptions = {}): Promise<NatsServer> 
         ? []
         : ['--tlsverify', '--tlscacert', options.tls.clientAuthorityFile]),
       ...(options.cluster === undefined ? [] : clusterArguments(port, options.cluster)),
-      ...(options.jetstream === true ? ['--jetstream', '--store_dir', directory.path] : []),
     ],
     ready: /Server is ready/,
   });
