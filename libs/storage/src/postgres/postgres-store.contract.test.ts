@@ -14,10 +14,13 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 let databases = 0;
-const createPlace = async (port = server.port): Promise<StoreLocation> => {
+const createPlace = async ({
+  port,
+  password,
+}: Pick<PgBouncer, 'port' | 'password'>): Promise<StoreLocation> => {
   databases += 1;
   const direct = await server.createDatabase(`store_${databases}`);
-  const connectionString = direct.replace(/@[^/]*/, `:change-this@127.0.0.1:${port}`);
+  const connectionString = direct.replace(/@[^/]*/, `:${password}@127.0.0.1:${port}`);
   return {
     open: (barrier, projections = [], kinds = declaredKinds()) =>
       openPostgresStore({ connectionString, barrier, projections, kinds, connectionCount: 4 }),
@@ -26,8 +29,9 @@ const createPlace = async (port = server.port): Promise<StoreLocation> => {
 };
 
 describe('PostgreSQL store', () => {
-  registerStoreContract(() => createPlace());
-  registerReplicatedStoreContract(() => createPlace());
+  const direct = () => createPlace({ port: server.port, password: '' });
+  registerStoreContract(direct);
+  registerReplicatedStoreContract(direct);
 });
 
 describe('PostgreSQL store through PgBouncer, which gives its connections away between transactions', () => {
@@ -37,5 +41,5 @@ describe('PostgreSQL store through PgBouncer, which gives its connections away b
   });
   afterAll(() => pooler[Symbol.asyncDispose]());
 
-  registerReplicatedStoreContract(() => createPlace(pooler.port));
+  registerReplicatedStoreContract(() => createPlace(pooler));
 });

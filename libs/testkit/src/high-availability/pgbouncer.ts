@@ -9,6 +9,8 @@ import { unprivilegedUser } from './lost-machine.ts';
 import { SUPERUSER } from './patroni.ts';
 
 export interface PgBouncer extends AsyncDisposable {
+  /** Password of the user `postgres`. */
+  readonly password: string;
   readonly port: number;
   readonly process: ServerProcess;
 }
@@ -35,5 +37,10 @@ export const startPgBouncer = async (serverPort: number): Promise<PgBouncer> => 
   stack.defer(() => process.kill());
   await process.start();
   const owned = stack.move();
-  return { port, process, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return {
+    port,
+    password: SUPERUSER.password,
+    process,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
 };
