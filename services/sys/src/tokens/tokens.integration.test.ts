@@ -319,28 +319,6 @@ describe('the life of tokens', () => {
     expect((await harness.store.list('local/tokens/root/')).length).toBe(1);
   });
 
-  test('rows that an earlier release left of removed tokens do not stop the removal of others', async () => {
-    const parent = await create({ policies: ['root'], ttl: '1m' });
-    await create({ ttl: '1m' }, parent.client_token);
-    const [child = ''] = (await harness.store.scan('local/token-children/')).map(
-      ({ path }) => path,
-    );
-    await harness.store.transact((tx) => {
-      const gone = 'f'.repeat(64);
-      tx.write(`${child.slice(0, child.lastIndexOf('/'))}/root.${gone}`, Buffer.from('{}'));
-      for (let second = 0; second < 250; second += 1)
-        tx.write(
-          `local/token-expiry/${String(second).padStart(12, '0')}/root/${gone}`,
-          Buffer.from('{}'),
-        );
-      return Promise.resolve();
-    });
-    harness.clock.advance(61_000);
-    await harness.settle('token-expiry');
-    expect(await harness.store.scan('local/token-children/')).toEqual([]);
-    expect(await harness.store.scan('local/token-expiry/')).toEqual([]);
-  });
-
   test('a batch token of another format is refused by its number', async () => {
     const token = (await create({ policies: ['default'], type: 'batch', ttl: '1h' })).client_token;
     const [path, prefix] = ['batch-token', 'hvb.'];
