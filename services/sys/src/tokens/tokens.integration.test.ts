@@ -319,6 +319,30 @@ describe('the life of tokens', () => {
     expect((await harness.store.list('local/tokens/root/')).length).toBe(1);
   });
 
+  test('rows that an earlier release left of removed tokens do not stop the removal of others', async () => {
+    const parent = await create({ policies: ['root'], ttl: '1m' });
+    await create({ ttl: '1m' }, parent.client_token);
+    // The parent is itself a child, of the root token, whose row may come first.
+    const rows = (await harness.store.scan('local/token-children/')).map(({ path }) => path);
+    const parentOf = (path: string): string => path.split('/').at(-2) ?? '';
+    const child =
+      rows.find((path) => rows.some((other) => other.endsWith(`.${parentOf(path)}`))) ?? '';
+    await harness.store.transact((tx) => {
+      const gone = 'f'.repeat(64);
+      tx.write(`${child.slice(0, child.lastIndexOf('/'))}/root.${gone}`, Buffer.from('{}'));
+      for (let second = 0; second < 250; second += 1)
+        tx.write(
+          `local/token-expiry/${String(second).padStart(12, '0')}/root/${gone}`,
+          Buffer.from('{}'),
+        );
+      return Promise.resolve();
+    });
+    harness.clock.advance(61_000);
+    await harness.settle('token-expiry');
+    expect(await harness.store.scan('local/token-children/')).toEqual([]);
+    expect(await harness.store.scan('local/token-expiry/')).toEqual([]);
+  });
+
   test('a batch token of another format is refused by its number', async () => {
     const token = (await create({ policies: ['default'], type: 'batch', ttl: '1h' })).client_token;
     const [path, prefix] = ['batch-token', 'hvb.'];
