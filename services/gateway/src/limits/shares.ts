@@ -21,7 +21,7 @@ export interface ShareLimits {
 }
 
 /** The part of an exchange that has to do with its place. */
-export interface PlaceHolder {
+export interface ShareExchange {
   /** Aborted when the exchange ends before its answer. */
   readonly signal: AbortSignal;
   readonly answerHeaders: Record<string, string>;
@@ -38,7 +38,7 @@ export interface Shares {
    */
   take(
     tenant: string,
-    exchange: PlaceHolder,
+    exchange: ShareExchange,
     work: () => Promise<EdgeResponse>,
   ): Promise<EdgeResponse>;
   /** Counts a live stream until the returned function is called; undefined when the tenant has too many. */
@@ -115,7 +115,7 @@ export const createShares = (
   };
 
   /** Resolves with the function that gives the place back. */
-  const place = (tenant: string, exchange: PlaceHolder): Promise<() => void> | (() => void) => {
+  const place = (tenant: string, exchange: ShareExchange): Promise<() => void> | (() => void) => {
     if (served < atOnce && hasPlace(tenant)) return occupy(tenant);
     if (waiting.countOf(tenant) >= waitingOfTenant) {
       refusals.inc({ kind: 'requests' });

@@ -134,8 +134,8 @@ export const AuthMethodsDefinition = {
   fullName: "keelson.auth.v1.AuthMethods",
   methods: {
     /**
-     * What a token that a login made may still have. Fails if the login would be refused now, for instance because its
-     * role is gone.
+     * Limits of a token of a login, as of now. Fails if the login would be refused now, for instance because its role is
+     * gone.
      */
     renewLogin: {
       name: "RenewLogin",

@@ -33,7 +33,7 @@ export interface LoginRequest_MetadataEntry {
   value: string;
 }
 
-/** What the tokens of a login may have. Durations are in seconds; 0 means that the mount decides. */
+/** Limits of the tokens of a login. Durations are in seconds; 0 means that the mount decides. */
 export interface LoginLimits {
   policies: string[];
   noDefaultPolicy: boolean;
