@@ -17,3 +17,4 @@ export {
 } from './mount-records.ts';
 export { isName, NAME_FIELD, requireName } from './name.ts';
 export { requireMount } from './request-mount.ts';
+export { edgeWhileOpen, whileOpen } from './while-open.ts';

@@ -8,7 +8,7 @@ import {
   type ReplicationParts,
 } from '@keelson/cluster-member';
 import { createEdgeService, type EdgeService } from '@keelson/edge';
-import { followMounts, MountCleaning, requireMount } from '@keelson/engine';
+import { edgeWhileOpen, followMounts, MountCleaning, requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import type { LeaseStore } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
@@ -22,7 +22,6 @@ import { startWorker, VERSION, type Worker } from '@keelson/runtime';
 import {
   createSecretsErrorRenderer,
   envelopeWarnings,
-  renderSecretsError,
   secretsComponents,
 } from '@keelson/secrets-api';
 import type { Barrier, Store } from '@keelson/storage';
@@ -78,19 +77,13 @@ const isPublic =
       ),
     );
 
-/** Answers requests by the routes of the method that is mounted, and nothing while the barrier is sealed. */
-const byMethod = (edge: EdgeService, barrier: Barrier): EdgeService => ({
+/** Answers requests by the routes of the method that is mounted. */
+const byMethod = (edge: EdgeService): EdgeService => ({
   ...edge,
   handle: (request) => {
-    if (barrier.isSealed)
-      return Promise.resolve(renderSecretsError(new KeelsonError('sys.sealed')));
     const { head } = request;
     const { type } = requireMount(head);
     return edge.handle({ ...request, head: { ...head, path: `/${type}${head.path}` } });
-  },
-  check: async () => {
-    if (barrier.isSealed) throw new KeelsonError('sys.sealed');
-    return edge.check();
   },
 });
 
@@ -201,7 +194,7 @@ export const composeAuth = (parts: AuthParts): AuthService => {
   };
   let workers: readonly Worker[] = [];
   return {
-    edge: byMethod(edge, barrier),
+    edge: edgeWhileOpen(byMethod(edge), barrier),
     methods: methodsRpc(methods),
     replica,
     joined: joined.promise,

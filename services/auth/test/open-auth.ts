@@ -47,6 +47,7 @@ export const openAuth = async () => {
   });
   await openBarrierFor(store, barrier, ROOT_KEY);
   return {
+    barrier,
     clock,
     store,
     service,

@@ -11,13 +11,14 @@ import {
 } from '@keelson/cluster-member';
 import { createEdgeService, type EdgeService, type Route } from '@keelson/edge';
 import {
+  edgeWhileOpen,
   followMounts,
   MountCleaning,
   type MountFollower,
   type MountScope,
   type ThisCluster,
+  whileOpen,
 } from '@keelson/engine';
-import { KeelsonError } from '@keelson/errors';
 import { type LeaseStore, Wakeup } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
 import type { MetricsRegistry } from '@keelson/metrics';
@@ -122,28 +123,6 @@ export interface PkiService {
   start(): Promise<void>;
   stop(): Promise<void>;
 }
-
-/**
- * Answers nothing while the barrier is sealed, because cached records must not outlive the key, and mounts are not
- * known before it is open.
- */
-const unsealedOnly = (
-  { edge, enrolment }: Pick<PkiService, 'edge' | 'enrolment'>,
-  barrier: Barrier,
-): Pick<PkiService, 'edge' | 'enrolment'> => {
-  const whileOpen = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (barrier.isSealed) throw new KeelsonError('sys.sealed');
-    return work();
-  };
-  return {
-    edge: {
-      ...edge,
-      handle: (request) => whileOpen(() => edge.handle(request)),
-      check: () => whileOpen(() => edge.check()),
-    },
-    enrolment: { locate: (request) => whileOpen(() => enrolment.locate(request)) },
-  };
-};
 
 interface SharedParts extends IssuingRouteParts, RevocationParts {
   readonly counters: PkiCounters;
@@ -351,9 +330,13 @@ export const composePki = (parts: PkiParts): PkiService => {
     },
     onFollowed: joined.resolve,
   };
+  const enrolment = createEnrolment(store, () => mounts);
   let workers: readonly Worker[] = [];
   return {
-    ...unsealedOnly({ edge, enrolment: createEnrolment(store, () => mounts) }, barrier),
+    edge: edgeWhileOpen(edge, barrier),
+    enrolment: {
+      locate: (request) => whileOpen(barrier, () => enrolment.locate(request)),
+    },
     engine: createEngine(shared),
     replica,
     joined: joined.promise,

@@ -286,3 +286,12 @@ describe('a login', () => {
     expect(json.errors).toEqual([expect.stringContaining('bind_secret_id is not set')]);
   });
 });
+
+test('a sealed replica leaves a login to another one', async () => {
+  const sealed = await openAuth();
+  sealed.barrier.seal();
+  await expect(sealed.call('approle', 'POST', 'login', {})).rejects.toMatchObject({
+    code: 'sys.sealed',
+  });
+  await sealed.close();
+});
