@@ -121,11 +121,16 @@ const follow = async (
   signal.removeEventListener('abort', stop);
   if (end.kind !== 'fault') return end.kind === 'over';
   log.error({ run: phase.runId, fault: end.reason }, 'an executor ended before it reported');
-  await recover(place);
+  // On a full disk, recovery could not start, and a control plane with the same disk could not store the report.
   if (hasFilledDisk)
+    for (const scratch of [folder.home, folder.temporary]) await discardFolder(scratch);
+  await recover(place);
+  if (hasFilledDisk) {
+    await discardFolder(folder.run);
     throw new NotExecutable(
       `\nThe disk of the ${program.name} is nearly full, and this run had filled the most of it.`,
     );
+  }
   throw new NotExecutable(
     `\nThe process of the ${program.name} that executed this ${phase.attributes.phase} ended unexpectedly (${end.reason}).`,
   );
