@@ -235,7 +235,11 @@ const stage: Stage = {
   other: other.pid,
   isAlive,
   canWrite: () => api.canWrite(),
-  canStore: () => api.canStore(),
+  storesAgain: () =>
+    api.awaitStorage().then(
+      () => true,
+      () => false,
+    ),
   canRun: () => api.canRun(configurationOf('true', {})),
   canWatch: () => {
     try {
@@ -456,4 +460,6 @@ report({
   ...(!values.agent && { canRun: await stage.canRun() }),
   isVictimRunning: hasVictim && (await api.isRunning(victimRun)),
 });
+// A reader that is late has not taken all documents from the pipe yet, and an exit would drop the others.
+await new Promise((written) => process.stdout.write('', written));
 process.exit(0);

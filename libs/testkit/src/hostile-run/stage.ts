@@ -46,8 +46,8 @@ export interface Stage {
   readonly isAlive: () => boolean;
   /** Whether the control plane stores what a user of another organization asks for. */
   readonly canWrite: () => Promise<boolean>;
-  /** The same for a file of some megabytes. */
-  readonly canStore: () => Promise<boolean>;
+  /** Whether it stores a file of some megabytes within a time that is allowed after the disk was full. */
+  readonly storesAgain: () => Promise<boolean>;
   /** Whether another run is executed. */
   readonly canRun: () => Promise<boolean>;
   /** Whether the user of the control plane can still watch files. */
