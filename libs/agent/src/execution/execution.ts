@@ -77,6 +77,14 @@ const toTask = async (place: Place, tool: string, phase?: Phase): Promise<Task> 
   };
 };
 
+/**
+ * Makes room on a disk that a run has filled: otherwise recovery could not start, and a control plane with the same disk
+ * could not store the report.
+ */
+const removeScratch = async ({ home, temporary }: PlaceFolder): Promise<void> => {
+  for (const folder of [home, temporary]) await discardFolder(folder);
+};
+
 /** Uploads the state of an apply that was interrupted before it could be stored, as its `errored-state`. */
 const recover = async (place: Place): Promise<void> => {
   const { log } = place;
@@ -121,9 +129,7 @@ const follow = async (
   signal.removeEventListener('abort', stop);
   if (end.kind !== 'fault') return end.kind === 'over';
   log.error({ run: phase.runId, fault: end.reason }, 'an executor ended before it reported');
-  // On a full disk, recovery could not start, and a control plane with the same disk could not store the report.
-  if (hasFilledDisk)
-    for (const scratch of [folder.home, folder.temporary]) await discardFolder(scratch);
+  if (hasFilledDisk) await removeScratch(folder);
   await recover(place);
   if (hasFilledDisk) {
     await discardFolder(folder.run);
@@ -210,6 +216,7 @@ export const clearPlace = async (
   if (occupation !== undefined) {
     log.warn({ agent: occupation.agentId }, 'the process was ended during a phase');
     await awaitLeaving(occupation);
+    await removeScratch(folder);
     await recover(place);
     await report(occupation.agentId);
   }
