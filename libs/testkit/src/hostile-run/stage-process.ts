@@ -349,7 +349,6 @@ const performAlone = async (attempt: Attempt): Promise<void> => {
     await judge(attempt, { runId, workspaceId: workspace, status, said: log, log });
   // Without the sandbox nobody else removes it.
   rmSync('/tmp/full', { force: true });
-  if (during !== undefined && isAlive()) await api.awaitStorage();
   await repair();
 };
 
