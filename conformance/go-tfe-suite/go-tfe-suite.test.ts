@@ -107,7 +107,7 @@ beforeAll(async () => {
       KEELSON_RUNNER: 'true',
       KEELSON_RUNNER_READABLE_PATHS: join(directory.path, 'mirror'),
       KEELSON_RUNNER_CLI_CONFIG_FILE: await makeMirror(join(directory.path, 'mirror')),
-      KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.0/8',
+      KEELSON_OUTBOUND_RANGES: '127.0.0.0/8',
       KEELSON_WORKSPACE_SMTP_URL: mail.url,
       KEELSON_WORKSPACE_MAIL_FROM: 'keelson@keelson.example',
     },

@@ -23,7 +23,7 @@ describe('Gitea', { timeout: SLOW_MS }, () => {
   beforeAll(async () => {
     gitea = await startGitea();
     installation = await install({
-      KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.1',
+      KEELSON_OUTBOUND_RANGES: '127.0.0.1',
       ...(await publicAddress()),
     });
     const pool = await createPool(installation, 'agents');

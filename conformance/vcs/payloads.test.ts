@@ -244,7 +244,7 @@ let installation: Installation;
 let poolId = '';
 beforeAll(async () => {
   installation = await install({
-    KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.1',
+    KEELSON_OUTBOUND_RANGES: '127.0.0.1',
     ...(await publicAddress()),
   });
   ({ poolId } = await createPool(installation, 'agents'));

@@ -18,7 +18,7 @@ test('the push of the evening is applied by the built-in runner, and shown on th
     dataFolder: join(folder.path, 'data'),
     env: {
       KEELSON_RUNNER: 'true',
-      KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.1',
+      KEELSON_OUTBOUND_RANGES: '127.0.0.1',
       ...(await publicAddress()),
     },
   });

@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { temporaryDirectory, writeCertificates } from '@keelson/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPublicAddressPolicy } from './address-policy.ts';
 import { createOutbound, outboundFailure, readBeginning } from './outbound.ts';
@@ -55,4 +58,26 @@ test('the addresses of a host are those that are permitted', async () => {
   expect(await outbound.addressesOf('127.0.0.1')).toEqual(['127.0.0.1']);
   await expect(outbound.addressesOf('::1')).rejects.toThrow('permits no address of ::1');
   await outbound.close();
+});
+
+test('an authority that is named is trusted in place of those of the system', async () => {
+  await using folder = await temporaryDirectory();
+  const { authorityFile, certificateFile, keyFile } = await writeCertificates(folder.path);
+  const secure = createTlsServer(
+    { cert: readFileSync(certificateFile), key: readFileSync(keyFile) },
+    (_, response) => response.end('secure'),
+  );
+  await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
+  const url = `https://127.0.0.1:${(secure.address() as AddressInfo).port}/`;
+  const policy = createPublicAddressPolicy(['127.0.0.1']);
+  const trusting = createOutbound({
+    policy,
+    timeoutMs: 20_000,
+    ca: readFileSync(authorityFile, 'utf8'),
+  });
+  const response = await trusting.fetch(url);
+  expect(await readBeginning(response, 10)).toBe('secure');
+  expect(await failureOf(url, '127.0.0.1')).toBe('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
+  await trusting.close();
+  await new Promise((resolve) => secure.close(resolve));
 });

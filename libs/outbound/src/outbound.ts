@@ -21,6 +21,8 @@ export interface OutboundOptions {
   readonly policy: AddressPolicy;
   /** Limits the connection, the time to the head of the answer, and each pause in its body. */
   readonly timeoutMs: number;
+  /** Certificates, PEM, that the destination's chain must end in, in place of the system's. */
+  readonly ca?: string | undefined;
 }
 
 export interface Outbound {
@@ -54,10 +56,14 @@ interface Client {
   readonly fetch: typeof fetch;
 }
 
-const openClient = async ({ policy, timeoutMs }: OutboundOptions): Promise<Client> => {
+const openClient = async ({ policy, timeoutMs, ca }: OutboundOptions): Promise<Client> => {
   // Loaded by the first request: it costs 5 MB, and many processes never send one.
   const { Agent, buildConnector, fetch } = await import('undici');
-  const connect = buildConnector({ lookup: permittedLookup(policy), timeout: timeoutMs });
+  const connect = buildConnector({
+    lookup: permittedLookup(policy),
+    timeout: timeoutMs,
+    ...(ca !== undefined && { ca }),
+  });
   const agent = new Agent({
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,

@@ -27,11 +27,13 @@ import {
 import type { Barrier, Store } from '@keelson/storage';
 import { approleMethod } from './approle/approle-method.ts';
 import { countingForSecondaries, countingOnPrimary } from './approle/counting-on-primary.ts';
+import type { AuthConfig } from './config.ts';
 import { type Logins, toLimits } from './logins/login-operations.ts';
 import type { AuthMethod } from './method.ts';
 import { userpassMethod } from './userpass/userpass-method.ts';
 
 export interface AuthParts {
+  readonly config: AuthConfig;
   readonly store: Store;
   readonly barrier: Barrier;
   readonly leases: LeaseStore;

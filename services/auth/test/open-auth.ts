@@ -31,6 +31,7 @@ export const openAuth = async () => {
   const cluster = announcedCluster();
   const logins: LoginRequest[] = [];
   const service = composeAuth({
+    config: { outboundRanges: ['127.0.0.1'] },
     registry: createRegistry('test'),
     store,
     barrier,

@@ -28,7 +28,7 @@ export interface ControlPlaneOptions {
   /** A folder that outlives the control plane. */
   readonly folder: string;
   readonly natsUrl: string | undefined;
-  /** Further settings, such as KEELSON_WORKSPACE_OUTBOUND_RANGES. */
+  /** Further settings, such as KEELSON_OUTBOUND_RANGES. */
   readonly env: Readonly<Record<string, string>>;
 }
 

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { confirm } from './confirm.ts';
 import { PATIENCE_MS, useConsole } from './console-harness.ts';
 
-const site = useConsole({ env: { KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.1' } });
+const site = useConsole({ env: { KEELSON_OUTBOUND_RANGES: '127.0.0.1' } });
 const O = 'organizations/acme';
 /** Accepts every notification. */
 let receiver: RepositoryServer;

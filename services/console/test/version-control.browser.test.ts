@@ -23,7 +23,7 @@ import { expectOneFieldToChange } from './edit-walk.ts';
 
 const site = useConsole({
   env: {
-    KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.1',
+    KEELSON_OUTBOUND_RANGES: '127.0.0.1',
     // Where the provider sends deliveries, and the person who has authorized a client.
     ...(await publicAddress()),
   },

@@ -1,3 +1,4 @@
+import { authConfigSchema } from '@keelson/auth-service/config';
 import { composeConfig } from '@keelson/config';
 import { gatewayConfig } from '@keelson/gateway-service/config';
 import { pkiConfigSchema } from '@keelson/pki-service/config';
@@ -40,6 +41,7 @@ export const standaloneConfig = composeConfig(
   sysConfigSchema,
   pkiConfigSchema,
   workspaceConfigSchema,
+  authConfigSchema,
   ownRunnerSettings,
   runnerSettings,
   processSettings,

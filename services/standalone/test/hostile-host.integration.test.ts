@@ -50,7 +50,7 @@ beforeAll(async () => {
   keelson = await startKeelson({
     dataFolder: join(folder.path, 'data'),
     env: {
-      KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.1',
+      KEELSON_OUTBOUND_RANGES: '127.0.0.1',
       KEELSON_WORKSPACE_SMTP_URL: mail.url,
       KEELSON_WORKSPACE_MAIL_FROM: 'keelson@keelson.example',
       KEELSON_NATS_URL: 'nats://127.0.0.1:1',

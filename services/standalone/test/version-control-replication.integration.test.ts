@@ -70,7 +70,7 @@ beforeAll(async () => {
     startLinkedServer(),
   ]);
   const environment = {
-    KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.1',
+    KEELSON_OUTBOUND_RANGES: '127.0.0.1',
     KEELSON_WORKSPACE_SMTP_URL: mail.url,
     KEELSON_WORKSPACE_MAIL_FROM: 'keelson@keelson.example',
   };

@@ -25,6 +25,7 @@ import { type LeaseStore, type PeriodicWork, runPeriodically } from '@keelson/lo
 import type { Logger } from '@keelson/logging';
 import type { MetricsRegistry } from '@keelson/metrics';
 import { createOutbound } from '@keelson/outbound';
+import { toOutboundPolicy } from '@keelson/outbound/settings';
 import type { ClusterDefinition } from '@keelson/proto/sys/v1/cluster';
 import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replication';
 import type { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
@@ -37,7 +38,7 @@ import { createMailer } from './base/mail/mailer.ts';
 import { notFound } from './base/not-found.ts';
 import { followCluster } from './cluster-state.ts';
 import { composeContents, openContentStorage } from './compose-contents.ts';
-import { toMailerOptions, toOutboundPolicy, type WorkspaceConfig } from './config.ts';
+import { toMailerOptions, type WorkspaceConfig } from './config.ts';
 import { IDENTITY_RESOURCES, identityRoutes } from './identity/identity-module.ts';
 import { identityUpkeep } from './identity/identity-upkeep.ts';
 import { adoptBootstrapToken, ensureAdminToken } from './identity/tokens/first-token-operations.ts';

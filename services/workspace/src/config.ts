@@ -1,7 +1,6 @@
 import { ConfigError, composeConfig } from '@keelson/config';
-import { KeelsonError } from '@keelson/errors';
 import { objectStorageSettings } from '@keelson/objects';
-import { type AddressPolicy, createPublicAddressPolicy } from '@keelson/outbound/addresses';
+import { outboundSettings } from '@keelson/outbound/settings';
 import {
   electingSettings,
   enrolledSettings,
@@ -53,11 +52,6 @@ const workspaceSettings = Type.Object(
     workspaceMailFrom: Type.Optional(
       Type.String({ description: 'Address of the sender of mail, such as keelson@example.com.' }),
     ),
-    workspaceOutboundRanges: Type.Array(Type.String(), {
-      default: [],
-      description:
-        'Addresses or networks (CIDR), in addition to public ones, to which requests may go whose destination users choose: notifications and repository providers, such as 10.0.0.0/8 or 127.0.0.1.',
-    }),
     runnerToken: Type.Optional(
       Type.String({
         minLength: LEAST_TOKEN_LENGTH,
@@ -93,6 +87,7 @@ const workspaceSettings = Type.Object(
 export const workspaceConfigSchema = composeConfig(
   workspaceSettings,
   publicAddressSettings,
+  outboundSettings,
   objectStorageSettings,
 );
 
@@ -114,17 +109,6 @@ export const toMailerOptions = ({
     ]);
   }
   return { url, from, mayBeUnencrypted };
-};
-
-/** @throws ConfigError for a malformed range */
-export const toOutboundPolicy = ({ workspaceOutboundRanges }: WorkspaceConfig): AddressPolicy => {
-  try {
-    return createPublicAddressPolicy(workspaceOutboundRanges);
-  } catch (error) {
-    throw new ConfigError([
-      `KEELSON_WORKSPACE_OUTBOUND_RANGES: ${KeelsonError.from(error).message}.`,
-    ]);
-  }
 };
 
 const firstTokenSettings = Type.Object(

@@ -15,7 +15,7 @@ export interface Sending {
 
 export const startRepositoryHarness = async (options: HarnessOptions = {}) => {
   const server = await startRepositoryServer();
-  const config = { workspaceOutboundRanges: ['127.0.0.1'], ...options.config };
+  const config = { outboundRanges: ['127.0.0.1'], ...options.config };
   const runs = await startRunHarness({ ...options, config });
   const { harness } = runs;
   let serial = 0;

@@ -151,7 +151,7 @@ const run = async (context: ChaosContext): Promise<ChaosReport> => {
   // Awaited here, as the server goes when this returns.
   return await tryServer(context, {
     environment: {
-      KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.1',
+      KEELSON_OUTBOUND_RANGES: '127.0.0.1',
       KEELSON_PUBLIC_URL: 'https://keelson.example',
     },
     prepare: async (cluster) => {

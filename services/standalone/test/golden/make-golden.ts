@@ -91,7 +91,7 @@ const ONCE = {
   // No server takes mail there, so that mails wait.
   KEELSON_WORKSPACE_SMTP_URL: 'smtp://127.0.0.1:9',
   KEELSON_WORKSPACE_MAIL_FROM: 'keelson@example.com',
-  KEELSON_WORKSPACE_OUTBOUND_RANGES: '127.0.0.0/8',
+  KEELSON_OUTBOUND_RANGES: '127.0.0.0/8',
 };
 const dataFolder = join(folder.path, DATA);
 const first = await startKeelson({ dataFolder, env: { ...env, ...ONCE } });

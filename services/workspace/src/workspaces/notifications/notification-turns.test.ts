@@ -28,7 +28,7 @@ const mail = await startMailServer();
 const harness = await startHarness({
   config: {
     runnerToken: 'a-token-of-the-built-in-runner-for-tests',
-    workspaceOutboundRanges: ['127.0.0.1'],
+    outboundRanges: ['127.0.0.1'],
     workspaceSmtpUrl: mail.url,
     workspaceMailFrom: 'keelson@keelson.example',
     publicUrl: 'https://keelson.example',

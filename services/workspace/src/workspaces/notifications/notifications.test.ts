@@ -54,7 +54,7 @@ beforeAll(async () => {
   url = `http://127.0.0.1:${(destination.address() as AddressInfo).port}/hook`;
   runs = await startRunHarness({
     config: {
-      workspaceOutboundRanges: ['127.0.0.1'],
+      outboundRanges: ['127.0.0.1'],
       workspaceSmtpUrl: mail.url,
       workspaceMailFrom: 'keelson@keelson.example',
     },
