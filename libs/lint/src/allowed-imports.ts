@@ -70,6 +70,7 @@ export const allowedImports: AllowedImports = {
     'audit member-stores policies',
     'namespaces tokens',
     'cubbyhole custom-messages mounts nodes seal',
+    'identity',
     'internal-ui leases logins snapshots wrapping',
     'access backups replication',
     'metrics rpc upgrades',

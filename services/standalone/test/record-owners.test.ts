@@ -13,7 +13,20 @@ const declared = declaredRecords();
 const ID = 'id';
 
 /** Paths of a replicated record of a mount or namespace with `ID`, with the group that filters it. */
-const examples = ({ name, kind, owners, scopes, isSingle }: Declaration) => {
+const examples = ({
+  name,
+  kind,
+  owners: own,
+  scopes,
+  isSingle,
+  indexOf,
+  namesOwner,
+}: Declaration) => {
+  // The rows of an index of the owner are withheld with the records.
+  const owners =
+    namesOwner === true
+      ? declared.filter((one) => one.name === indexOf).flatMap((one) => one.owners)
+      : own;
   if (!scopes.includes('shared')) return [];
   if (kind !== undefined && kind in GROUPS)
     return [[`shared/${name}/${ID}`, GROUPS[kind as GroupKind](ID)] as const];

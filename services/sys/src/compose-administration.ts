@@ -1,5 +1,5 @@
 /**
- * The administrative part of sys: namespaces, mounts, wrapping, leases, audit devices and custom messages.
+ * The administrative part of sys: namespaces, mounts, entities, wrapping, leases, audit devices and custom messages.
  * `sys-routes.ts` adds seal, tokens, policies and replication.
  */
 import type { Route } from '@keelson/edge';
@@ -8,6 +8,10 @@ import { auditRoutes } from './audit/audit-routes.ts';
 import type { OtherServices, SysCore } from './compose-core.ts';
 import { cubbyholeRoutes } from './cubbyhole/cubbyhole-routes.ts';
 import { customMessageRoutes } from './custom-messages/custom-message-routes.ts';
+import { aliasRoutes } from './identity/alias-routes.ts';
+import { entityRoutes } from './identity/entity-routes.ts';
+import type { IdentityContext } from './identity/identity-context.ts';
+import { createRemovedAliasCheck } from './identity/removed-aliases.ts';
 import { internalUiRoutes } from './internal-ui/internal-ui-routes.ts';
 import type { LeaseContext } from './leases/lease-context.ts';
 import { orderEnding } from './leases/lease-records.ts';
@@ -49,7 +53,7 @@ export interface Administration {
 }
 
 export const composeAdministration = (
-  { parts, store, systemTtls, tokens, views, findMount }: SysCore,
+  { parts, store, gate, systemTtls, tokens, views, findMount }: SysCore,
   { engines }: OtherServices,
   filters: FilterContext,
 ): Administration => {
@@ -78,6 +82,12 @@ export const composeAdministration = (
     onEnd: () => leaseEnds.notify(),
   });
   const removeLoginsOfRemovedMounts = createRemovedLoginCheck(tokens, mounts);
+  const removeAliasesOfRemovedMounts = createRemovedAliasCheck({
+    store,
+    mounts,
+    writesShared: () => gate.closed === 'none',
+  });
+  const identity: IdentityContext = { store, clock, mounts };
   const mountContext: MountContext = {
     store,
     mounts,
@@ -104,7 +114,9 @@ export const composeAdministration = (
       ...cubbyholeRoutes({ store }),
       ...toolRoutes(),
       ...customMessageRoutes({ store, clock, namespaces }),
-      ...internalUiRoutes({ mounts, namespaces, policies }),
+      ...internalUiRoutes({ mounts, namespaces, policies, identityOf: tokens.identityOf }),
+      ...entityRoutes(identity),
+      ...aliasRoutes(identity),
     ],
     periodicWork: {
       'lease-expiry': {
@@ -117,6 +129,7 @@ export const composeAdministration = (
         round: async (options) => {
           await endLeasesOfRemovedMounts(options);
           await removeLoginsOfRemovedMounts(options);
+          await removeAliasesOfRemovedMounts(options);
           await removeNamespaces();
           return false;
         },

@@ -32,8 +32,10 @@ import { followAuditDevices } from './audit/audit-records.ts';
 import { type SysConfig, toSystemTtls } from './config.ts';
 import { removeCubbyhole } from './cubbyhole/cubbyhole-records.ts';
 import { DamageRegister } from './damage/damage-register.ts';
+import { findEntityRights } from './identity/entity-rights-operations.ts';
 import { endLeasesOfToken } from './leases/lease-records.ts';
 import { leaseRpc } from './leases/lease-rpc.ts';
+import { askingPrimary } from './logins/entities-on-primary.ts';
 import { loginRpc } from './logins/login-rpc.ts';
 import { effectiveLeaseTtls, type LeaseTtls } from './mounts/domain/lease-ttl.ts';
 import { findEngineMount } from './mounts/engine-mount.ts';
@@ -174,6 +176,7 @@ export const composeCore = (parts: SysParts) => {
     clock,
     ttlsOf: (namespaceId) => tokenTtlsOf(store, namespaceId, systemTtls),
     isMounted: async (uuid) => (await views.mounts()).has(uuid),
+    identityOf: (entity) => findEntityRights(store, entity),
     onRemoved: TOKEN_REMOVAL_HOOKS,
   };
   const decisionState = followDecisionState(store, seal, {
@@ -244,6 +247,12 @@ export const sysRpc = (core: SysCore): SysRpc => {
       (kind, promotion) => state.supersede(kind, promotion),
     ),
     ledger: leaseRpc({ store, clock: parts.clock, findMount: core.findMount }),
-    logins: loginRpc({ tokens: core.tokens, mounts: views.mounts, findMount: core.findMount }),
+    logins: loginRpc({
+      tokens: core.tokens,
+      mounts: views.mounts,
+      findMount: core.findMount,
+      writesShared: () => gate.closed === 'none',
+      askPrimary: askingPrimary(member),
+    }),
   };
 };

@@ -20,6 +20,7 @@ import {
   type SysRpc,
   sysRpc,
 } from './compose-core.ts';
+import { identifyingForSecondaries } from './logins/entities-on-primary.ts';
 import { registerSysMetrics } from './metrics/sys-metrics.ts';
 import { sysPeriodicWork } from './periodic-work.ts';
 import {
@@ -125,7 +126,10 @@ const serveSys = (context: SysContext): Omit<SysService, keyof SysRpc> => {
     clock: parts.clock,
   });
   registerBackupMetrics(parts.registry, context.backups);
-  const edge = sysEdge(context, sysRoutes(context, initialize));
+  const edge = identifyingForSecondaries(
+    { tokens: context.tokens, mounts: context.views.mounts },
+    sysEdge(context, sysRoutes(context, initialize)),
+  );
   member.serve(edge);
   const periodicWork = sysPeriodicWork(context);
   const workers = createSysWorkers(context, periodicWork);

@@ -16,6 +16,7 @@ import {
 const TOKENS = 'src/tokens/tokens.integration.test.ts';
 const ROLES = 'src/tokens/token-roles.integration.test.ts';
 const MOUNTS = 'src/mounts/mounts.integration.test.ts';
+const ENTITIES = 'src/identity/entities.integration.test.ts';
 const LEASES = 'src/leases/leases.integration.test.ts';
 const CEREMONIES = 'src/seal/ceremonies.integration.test.ts';
 const SEAL = 'src/seal/seal.integration.test.ts';
@@ -184,6 +185,42 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
   'tuning of mounts': {
     routes: ['POST /sys/mounts/{path}/tune', 'POST /sys/auth/{path}/tune'],
     fields: TUNING,
+  },
+  entities: {
+    routes: ['', '/id/{id}', '/name/{name}'].map((path) => `POST /identity/entity${path}`),
+    fields: {
+      id: elsewhere(ENTITIES, 'entity not found from id'),
+      name: elsewhere(ENTITIES, "name: 'ada'"),
+      metadata: shown(
+        { team: 'a' },
+        proof('src/policies/domain/path-template.test.ts', 'metadata'),
+      ),
+      policies: shown(['team'], proof(ENTITIES, "policies: ['team']")),
+      disabled: shown(true, proof(ENTITIES, 'disabled: true')),
+    },
+  },
+  'entities that are named': {
+    routes: ['POST /identity/entity/batch-delete', 'POST /identity/lookup/entity'],
+    least: { entity_ids: [] },
+    fields: {
+      entity_ids: elsewhere(ENTITIES, 'entity_ids'),
+      id: elsewhere(ENTITIES, '{ id }'),
+      name: elsewhere(ENTITIES, '{ name }'),
+      alias_id: elsewhere(ENTITIES, '{ alias_id }'),
+      alias_name: elsewhere(ENTITIES, 'alias_name'),
+      alias_mount_accessor: elsewhere(ENTITIES, 'alias_mount_accessor'),
+    },
+  },
+  'aliases of entities': {
+    routes: ['POST /identity/entity-alias', 'POST /identity/entity-alias/id/{id}'],
+    fields: {
+      id: elsewhere(ENTITIES, 'invalid alias ID provided'),
+      name: elsewhere(ENTITIES, "name: 'alice'"),
+      mount_accessor: elsewhere(ENTITIES, 'mount_accessor: people.accessor'),
+      canonical_id: elsewhere(ENTITIES, 'canonical_id: b'),
+      entity_id: elsewhere(ENTITIES, 'entity_id: b'),
+      custom_metadata: shown({ team: 'a' }, RETURNED_ONLY),
+    },
   },
   moves: {
     routes: ['POST /sys/remount'],

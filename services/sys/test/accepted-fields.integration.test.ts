@@ -115,6 +115,16 @@ const TRIALS: Readonly<Record<string, (body: object, name: string) => Promise<Tr
       : tried;
   },
   'tuning of mounts': (body) => at('sys/mounts/tuned/tune', body),
+  entities: (body) => at(`identity/entity/name/entity-${(serial += 1)}`, body),
+  'aliases of entities': async (body) => {
+    const { data } = (await harness.asRoot('GET', 'sys/auth')).body;
+    const reply = await post('identity/entity-alias', {
+      name: `alias-${(serial += 1)}`,
+      mount_accessor: data['token/'].accessor,
+      ...body,
+    });
+    return { reply, read: () => dataAt(`identity/entity-alias/id/${reply.body.data?.id}`) };
+  },
   namespaces: (body) => at('sys/namespaces/team', body),
   'custom messages': async (body) => {
     const reply = await post('sys/config/ui/custom-messages', body);

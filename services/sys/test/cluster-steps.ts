@@ -59,3 +59,16 @@ export const advanceClockUntilSettled = async <T>(
   }
   return done;
 };
+
+/** Waits until the record is there, or is gone, as the log of the store tells. */
+export const untilRecord = async (
+  { store }: SysHarness,
+  path: string,
+  isThere: boolean,
+): Promise<void> => {
+  const position = await store.wal.headSequence();
+  const isOver = async () => ((await store.read(path)) !== undefined) === isThere;
+  if (await isOver()) return;
+  for await (const _ of store.wal.follow(position, new AbortController().signal))
+    if (await isOver()) return;
+};

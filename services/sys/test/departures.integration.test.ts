@@ -3,6 +3,7 @@
  * removed them; an applied log entry deleted or moved their records.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { loginRequest } from './login-steps.ts';
 import { openInitializedSys, type SysHarness } from './sys-harness.ts';
 
 const LOG = 'log of a primary';
@@ -67,26 +68,9 @@ const leaseCount = async () =>
 
 describe('tokens of logins at a removed mount', () => {
   const logIn = async (mountUuid: string): Promise<string> => {
-    const { authJson } = await harness.sys.logins.login({
-      mountUuid,
-      requestPath: 'login',
-      displayName: 'alice',
-      metadata: {},
-      limits: {
-        policies: ['root-like'],
-        noDefaultPolicy: false,
-        ttlSeconds: 600,
-        maxTtlSeconds: 0,
-        explicitMaxTtlSeconds: 0,
-        periodSeconds: 0,
-        numUses: 0,
-        tokenType: 'default',
-        boundCidrs: [],
-      },
-      loginData: Buffer.from('{}'),
-      remoteAddress: '127.0.0.1',
-    });
-    return JSON.parse(authJson).client_token;
+    const limits = { policies: ['root-like'] };
+    const request = loginRequest(mountUuid, { limits, aliasName: '' });
+    return JSON.parse((await harness.sys.logins.login(request)).authJson).client_token;
   };
 
   test('are removed with their children and leases, and those of others stay', async () => {
@@ -176,6 +160,6 @@ describe('a removed namespace', () => {
     ).toBeGreaterThanOrEqual(400);
     expect(
       Object.keys((await harness.asRoot('GET', 'team/sys/mounts')).body.data).toSorted(),
-    ).toEqual(['ca/', 'cubbyhole/', 'sys/']);
+    ).toEqual(['ca/', 'cubbyhole/', 'identity/', 'sys/']);
   });
 });

@@ -32,6 +32,19 @@ const newMount = async (place: Place, serial: string) => {
   return {};
 };
 
+const newEntity = async (place: Place, serial: string) => ({
+  id: (await post(place, 'identity/entity', { name: serial })).data.id,
+});
+
+/** An alias at the mount of tokens, the entity of it, and another entity. */
+const newAlias = async (place: Place, serial: string) => {
+  const { accessor } = (await dataAt(place, 'sys/auth'))['token/'];
+  const alias = { name: serial, mount_accessor: accessor };
+  const { data } = await post(place, 'identity/entity-alias', alias);
+  const { id: other } = (await post(place, 'identity/entity', { name: serial })).data;
+  return { accessor, alias: data.id, entity: data.canonical_id, other };
+};
+
 /** A lease of a mount. */
 const newLease = async (place: Place, serial: string) => {
   await newMount(place, serial);
@@ -130,6 +143,55 @@ export const WAYS: readonly Way[] = [
   {
     route: /^POST \/auth\/token\/roles\/\{name\}$/,
     observe: readBack,
+  },
+  {
+    route: /^POST \/identity\/entity(?:\/(?:id|name)\/\{\w+\})?$/,
+    prepare: newEntity,
+    at: (path, { id = '', serial }) => path.replace('{id}', id).replace('{name}', serial),
+    values: ({ id, serial }) => ({
+      id: { telling: id, beside: { policies: ['web'] } },
+      name: `${serial}-renamed`,
+    }),
+    observe: async (place, path, _, { id = '' }) => {
+      const { keys = [] } = (await place.cluster.asRoot('LIST', 'identity/entity/name')).body.data;
+      return { ...(await dataAt(place, `identity/entity/id/${id}`)), keys, path };
+    },
+  },
+  {
+    route: /^POST \/identity\/entity\/batch-delete$/,
+    prepare: newEntity,
+    values: ({ id }) => ({ entity_ids: [id] }),
+    observe: (place, _, __, { id = '' }) => dataAt(place, `identity/entity/id/${id}`),
+  },
+  {
+    route: /^POST \/identity\/lookup\/entity$/,
+    prepare: newAlias,
+    values: ({ entity, alias, serial, accessor }) => ({
+      id: entity,
+      name: `entity_${entity?.slice(0, 8)}`,
+      alias_id: alias,
+      alias_name: { telling: serial, beside: { alias_mount_accessor: accessor } },
+      alias_mount_accessor: { telling: accessor, beside: { alias_name: serial } },
+    }),
+  },
+  {
+    route: /^POST \/identity\/entity-alias(?:\/id\/\{id\})?$/,
+    prepare: newAlias,
+    at: (path, { alias = '' }) => path.replace('{id}', alias),
+    least: ({ serial, accessor }) => ({ name: serial, mount_accessor: accessor }),
+    values: ({ alias, serial, other }) => ({
+      id: 'another',
+      name: `${serial}-renamed`,
+      mount_accessor: 'another',
+      canonical_id: other,
+      entity_id: other,
+      custom_metadata: { alias: alias ?? '' },
+    }),
+    observe: async (place, _, answer, { entity }) => {
+      const { id, canonical_id } = answer.data ?? {};
+      const { name, custom_metadata } = await dataAt(place, `identity/entity-alias/id/${id}`);
+      return { name, custom_metadata, isMoved: canonical_id !== entity };
+    },
   },
   {
     route: /^POST \/sys\/polic(?:y|ies\/acl)\/\{name\}$/,

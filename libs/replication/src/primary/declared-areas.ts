@@ -5,7 +5,18 @@ import type { RecordArea } from '../domain/record-groups.ts';
 const GROUP_KINDS = ['mount', 'namespace'] as const;
 
 /** The area of the records of a declaration; undefined if they cross to every secondary. */
-const areaOf = ({ name, kind, owners }: Declaration): RecordArea | undefined => {
+const areaOf = ({
+  name,
+  kind,
+  owners,
+  indexOf,
+  namesOwner,
+}: Declaration): RecordArea | undefined => {
+  if (namesOwner === true) {
+    const [owner] = declaredRecords().flatMap((one) => (one.name === indexOf ? one.owners : []));
+    const named = GROUP_KINDS.find((one) => one === owner?.kind);
+    return named && { below: `shared/${name}/`, named, segment: 'first' };
+  }
   const own = GROUP_KINDS.find((one) => one === kind);
   if (own !== undefined)
     return { below: `shared/${name}/`, named: own, segment: 'last', isLast: true };
@@ -13,8 +24,10 @@ const areaOf = ({ name, kind, owners }: Declaration): RecordArea | undefined => 
     const owner = owners.find((one) => one.kind === named);
     if (owner === undefined) continue;
     const [before = ''] = `shared/${name}/`.split('*', 1);
-    // Paths alone decide, and the rows of an index do not begin with the owner.
-    const isIndexed = declaredRecords().some((one) => one.indexOf === name);
+    // Paths alone decide, and the rows of most indexes do not begin with the owner.
+    const isIndexed = declaredRecords().some(
+      (one) => one.indexOf === name && one.namesOwner !== true,
+    );
     if (owner.by !== '*' || isIndexed)
       throw new Error(
         `a paths filter cannot withhold ${name}: its path does not name its ${named}`,

@@ -49,6 +49,11 @@ export interface DerivedIndex<T, Name extends string = string> {
   readonly values: (record: T, key: string) => readonly IndexValue[];
   /** A value belongs to one record at most: to write a second one is refused. */
   readonly unique?: true;
+  /**
+   * Each value is preceded by the first segment of the key, so that the path of a row names the owner of the record.
+   * A paths filter can then withhold the rows with the records.
+   */
+  readonly ofOwner?: true;
   /** Where the rows are below the scope, instead of `<collection>~<name>`, or also their form. */
   readonly rows?: string | RowForm<T>;
   /**
@@ -73,6 +78,7 @@ export interface IndexFacts<T> extends Omit<RowForm<T>, 'at'> {
   readonly name: string;
   readonly values: (record: T, key: string) => readonly IndexValue[];
   readonly isUnique: boolean;
+  readonly ofOwner: boolean;
   /** Below the scope. */
   readonly place: string;
   readonly since: number;
@@ -101,7 +107,13 @@ const KEY_CONTENT = rowContent(
 export const factsOf = <T>(collection: string, index: IndexOf<T>): IndexFacts<T> => {
   const declared: DerivedIndex<T> =
     typeof index === 'object' ? index : { name: index, values: fieldValues(index) };
-  const { name, values, unique: isUnique = false, rows, since = 1 } = declared;
+  const { name, unique: isUnique = false, ofOwner = false, rows, since = 1 } = declared;
+  const values: IndexFacts<T>['values'] = ofOwner
+    ? (record, key) =>
+        declared
+          .values(record, key)
+          .map((value) => [key.split('/', 1)[0] ?? '', value].flat() as RecordKey)
+    : declared.values;
   const form: RowForm<T> =
     typeof rows === 'object' ? rows : { at: rows ?? `${collection}~${name}` };
   const { at: place, content = isUnique ? KEY_CONTENT : NO_CONTENT, ...others } = form;
@@ -109,7 +121,7 @@ export const factsOf = <T>(collection: string, index: IndexOf<T>): IndexFacts<T>
     version: 1,
     shape: content.shape,
   });
-  return { name, values, isUnique, place, since, content, codec, ...others };
+  return { name, values, isUnique, ofOwner, place, since, content, codec, ...others };
 };
 
 /** The mark of a complete index. */
@@ -129,6 +141,7 @@ export const registerIndexes = (
     isSingle: boolean,
     shape: TSchema,
     codec: RecordCodec<unknown>,
+    namesOwner = false,
   ): void => {
     register({
       name,
@@ -139,11 +152,12 @@ export const registerIndexes = (
       codec,
       owners: [],
       indexOf: collection,
+      namesOwner,
       deleteAt: (tx, path) => tx.delete(path),
     });
   };
   for (const index of indexes) {
-    declare(index.place, false, index.content.shape, index.codec);
+    declare(index.place, false, index.content.shape, index.codec, index.ofOwner);
     if (index.since > 1) declare(markOf(index), true, NO_CONTENT.shape, markCodec);
   }
 };

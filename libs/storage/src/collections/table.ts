@@ -47,6 +47,8 @@ export interface Declaration {
   readonly kind?: string | undefined;
   /** The name of the collection, if the records are the rows of its index. */
   readonly indexOf?: string;
+  /** Whether the paths of these rows begin with the owner of the record. */
+  readonly namesOwner?: boolean;
   /** The name of the collection, if older versions of its records are here. */
   readonly movedTo?: string;
   readonly indexes?: DeclaredIndexes;

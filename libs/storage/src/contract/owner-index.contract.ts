@@ -54,6 +54,16 @@ const members = collection('members', {
   ],
 });
 
+/** Keyed by library id, desk id. */
+const desks = collection('desks', {
+  scope: 'shared',
+  version: 1,
+  keys: 'paths',
+  shape: Type.Object({ name: Type.String() }),
+  owner: { kind: 'library', by: '*' },
+  index: [{ name: 'name', values: ({ name }) => [name], unique: true, ofOwner: true }],
+});
+
 /** Keyed by library id, reader id. The rows are where an earlier release wrote them, in its form. */
 const visits = collection('visits', {
   scope: 'shared',
@@ -376,6 +386,20 @@ export const registerOwnerIndexContract = (context: StoreContext): void => {
       }
       const found = await members.by.name.find(context.store, ['a', 'bob']);
       expectTypeOf(found?.card).toEqualTypeOf<string | undefined>();
+    });
+
+    test('has a record with a value for each owner, with the owner first in its path', async () => {
+      const find = (library: string) => desks.by.name.findKey(context.store, [library, 'window']);
+      await context.store.transact(async (tx) => {
+        for (const key of ['l1/d1', 'l2/d1']) await desks.write(tx, key, { name: 'window' });
+      });
+      expect(await rows()).toEqual(['l1', 'l2'].map((id) => `shared/desks~name/${id}/window`));
+      expect([await find('l1'), await find('l2')]).toEqual(['l1/d1', 'l2/d1']);
+      const second = context.store.transact((tx) => desks.write(tx, 'l1/d2', { name: 'window' }));
+      await expect(second).rejects.toMatchObject({ code: 'storage.not_unique' });
+      await context.store.transact((tx) => deleteOwned(tx, { kind: 'library', id: 'l1' }));
+      expect([await find('l1'), await find('l2')]).toEqual([undefined, 'l2/d1']);
+      expect(await rows()).toEqual(['shared/desks~name/l2/window']);
     });
 
     test('refuses a second record with a value, and nothing is written', async () => {

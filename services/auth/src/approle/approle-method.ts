@@ -58,9 +58,11 @@ const loginRoutes = (parts: AppRoleParts): Route[] =>
           requireNetwork(role.secretIdBoundCidrs, address);
           const proof = await prove(parts, mount, role, { secretId, address });
           const boundCidrs = proof?.tokenBoundCidrs ?? [];
+          const metadata = { ...proof?.metadata, role_name: name };
           return answerLogin(parts.logins, request, {
             displayName: '',
-            metadata: { ...proof?.metadata, role_name: name },
+            metadata,
+            alias: { name: roleId, metadata },
             settings: boundCidrs.length === 0 ? role.token : { ...role.token, boundCidrs },
             data: { role: name },
           });

@@ -245,6 +245,8 @@ describe('a login', () => {
         },
         loginData: Buffer.from('{"role":"web"}'),
         remoteAddress: '127.0.0.1',
+        aliasName: roleId,
+        aliasMetadata: { role_name: 'web', team: 'blue' },
       },
     ]);
   });

@@ -7,10 +7,17 @@ import type { TokenSettings } from './domain/token-settings.ts';
 
 export type Logins = RpcService<typeof LoginsDefinition>;
 
+/** The client at the mount of its method, by which sys finds the entity. */
+export interface LoginAlias {
+  readonly name: string;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
 export interface VerifiedLogin {
   /** "" if the method knows no name of the client. */
   readonly displayName: string;
   readonly metadata: Readonly<Record<string, string>>;
+  readonly alias: LoginAlias;
   readonly settings: TokenSettings;
   /** The method receives it when the token is renewed. */
   readonly data: JsonObject;
@@ -26,7 +33,7 @@ export const toLimits = (settings: TokenSettings): LoginLimits => ({
 export const answerLogin = async (
   logins: Logins,
   context: OperationContext<unknown>,
-  { displayName, metadata, settings, data }: VerifiedLogin,
+  { displayName, metadata, alias, settings, data }: VerifiedLogin,
 ): Promise<{ readonly auth: JsonObject }> => {
   const { authJson, warnings } = await logins.login({
     mountUuid: requireMount(context).uuid,
@@ -36,6 +43,8 @@ export const answerLogin = async (
     limits: toLimits(settings),
     loginData: Buffer.from(JSON.stringify(data)),
     remoteAddress: context.head.remoteAddress,
+    aliasName: alias.name,
+    aliasMetadata: { ...alias.metadata },
   });
   context.warnings.push(...warnings);
   return { auth: JSON.parse(authJson) as JsonObject };

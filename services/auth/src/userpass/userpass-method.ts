@@ -150,6 +150,7 @@ const loginRoutes = (parts: UserPassParts): Route[] =>
           return answerLogin(parts.logins, request, {
             displayName: found.name,
             metadata: { username: found.name },
+            alias: { name: found.name, metadata: {} },
             settings: found.user.token,
             data: { user: found.name },
           });

@@ -33,6 +33,7 @@ test('a user signs in whatever the case of the name, and the password is never s
       metadata: { username: 'alice' },
       limits: { policies: ['dev'] },
       loginData: Buffer.from('{"user":"alice"}'),
+      aliasName: 'alice',
     },
   ]);
   const shown = await call('GET', 'users/alice');

@@ -81,6 +81,7 @@ const seedAdministration = async (): Promise<void> => {
   await send('/v1/sys/policies/acl/web', { policy: 'path "pki/*" { capabilities = ["read"] }' });
   await send('/v1/sys/namespaces/web', {});
   await send('/v1/cubbyhole/web', { key: 'value' });
+  await send('/v1/identity/entity', { name: 'web' });
   await send('/v1/auth/token/roles/web', { allowed_policies: ['web'] });
   Object.assign(NAMES, { path: 'web', role_name: 'web' });
 };

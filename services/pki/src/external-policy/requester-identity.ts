@@ -53,7 +53,7 @@ export const entityDocument = (
 });
 
 /**
- * The requester's entity comes from its token: there is no identity store, so there are no groups
+ * All but the id of the requester's entity comes from its token, and its groups are not known here
  * (docs/divergences/pki.md).
  * @returns undefined for root tokens and for work without a requester
  */

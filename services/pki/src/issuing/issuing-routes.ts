@@ -30,19 +30,11 @@ import type { IssuedCertificate, IssuingParts, IssuingRequest } from './signing-
 
 type Common = FieldValues<typeof ROLE_FIELD & typeof LIFETIME_FIELDS>;
 
+/** Display name and metadata are of the token, whose owner may choose them. */
 const templateValuesOf = (caller: Caller | undefined): TemplateValues | undefined =>
   caller === undefined || caller.entityId === ''
     ? undefined
-    : {
-        'identity.entity.id': caller.entityId,
-        'identity.entity.name': caller.displayName,
-        ...Object.fromEntries(
-          Object.entries(caller.metadata).map(([key, value]) => [
-            `identity.entity.metadata.${key}`,
-            value,
-          ]),
-        ),
-      };
+    : { 'identity.entity.id': caller.entityId };
 
 const toIssuingRequest = (context: OperationContext<Common>): IssuingRequest => {
   const { fields, dialect } = context;

@@ -32,8 +32,20 @@ export const makeLogins = async (
     await v1('POST', `auth/${people}/login/alice`, { password: 'golden' });
     await stranger.v1('POST', `auth/${people}/login/alice`, { password: 'wrong' });
   }
+  await v1('POST', 'identity/entity', { name: 'Alice', metadata: { team: 'a' } });
   return [
-    ...reads('v1', 'LIST', ['auth/machines/role', 'auth/people/users', 'auth/machines-here/role']),
-    ...reads('v1', 'GET', ['sys/auth', 'auth/machines/role/ci', 'auth/people-here/users/alice']),
+    ...reads('v1', 'LIST', [
+      'identity/entity/id',
+      'identity/entity-alias/id',
+      'auth/machines/role',
+      'auth/people/users',
+      'auth/machines-here/role',
+    ]),
+    ...reads('v1', 'GET', [
+      'identity/entity/name/Alice',
+      'sys/auth',
+      'auth/machines/role/ci',
+      'auth/people-here/users/alice',
+    ]),
   ];
 };

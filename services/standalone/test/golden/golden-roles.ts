@@ -65,6 +65,10 @@ export const exchangeRoles = async (
     const { token } = issued.wrap_info;
     await branch.v1('POST', `${SETS}/performance/secondary/enable`, { token });
     await untilStreaming('performance', branch);
+    const rooted = { rootToken: await generateRoot(branch, former.shares), apiToken: '' };
+    const filtered = answersOf(branch.process.http, rooted);
+    // The secondary has stored its filter when it shows it.
+    await filtered.v1('GET', `${SETS}/performance/secondary/dynamic-filter/branch`);
     await attach('dr', former, successor, 'successor');
     const promotion = await generateOperationToken(successor, former.shares);
     await v1('POST', `${SETS}/dr/primary/demote`);

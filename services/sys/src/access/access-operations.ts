@@ -25,6 +25,7 @@ import { ROOT_POLICY } from '../policies/domain/default-policy.ts';
 import type { TokenEntry } from '../tokens/domain/token-entry.ts';
 import { findToken, useToken } from '../tokens/token-operations.ts';
 import { refOf } from '../tokens/token-records.ts';
+import { rightsOf, type TokenRights } from '../tokens/token-rights-operations.ts';
 import type { AccessContext } from './access-context.ts';
 import type { DecisionState } from './decision-state.ts';
 import { decide } from './domain/decision.ts';
@@ -54,27 +55,36 @@ const readParameters = async (
   return readBody({ head: { headers }, body: bufferedBody(request.body) });
 };
 
-const findCaller = async (
+/** A token that can be used, and its rights at this moment. */
+interface Bearer {
+  readonly token: TokenEntry;
+  readonly rights: TokenRights;
+}
+
+const findBearer = async (
   { seal, tokens }: AccessContext,
   request: ResolveRequest,
   target: Target,
-): Promise<TokenEntry | undefined> => {
+): Promise<Bearer | undefined> => {
   if (seal.isSealed || request.token === '') return undefined;
   const token = await findToken(tokens, request.token);
   if (token === undefined || !contains(token.namespace, target.namespace)) return undefined;
-  return token.boundCidrs.length === 0 ||
-    createNetworks(token.boundCidrs).includes(request.remoteAddress)
-    ? token
-    : undefined;
+  if (
+    token.boundCidrs.length > 0 &&
+    !createNetworks(token.boundCidrs).includes(request.remoteAddress)
+  )
+    return undefined;
+  const rights = await rightsOf(tokens, token);
+  return rights && { token, rights };
 };
 
-const toCaller = (token: TokenEntry, isSudo: boolean): Caller => ({
+const toCaller = ({ token, rights }: Bearer, isSudo: boolean): Caller => ({
   accessor: token.accessor,
   tokenHash: token.hash,
   displayName: token.displayName,
-  policies: [...token.policies],
+  policies: [...rights.policies],
   metadata: { ...token.meta },
-  entityId: '',
+  entityId: token.entity?.id ?? '',
   namespace: { ...token.namespace },
   root: token.policies.includes(ROOT_POLICY),
   sudo: isSudo,
@@ -100,15 +110,16 @@ const allowed = (target: Target, caller: Caller | undefined): Resolution['outcom
 const policyPath = (token: TokenEntry, { namespace, path }: Target): string =>
   namespace.path.slice(token.namespace.path.length) + path.decoded;
 
-/** Decides by the token's policies; records the granting policies in the audit context. */
+/** Decides by the policies of the token and its entity; records the granting policies in the audit context. */
 const judge = async (
   context: AccessContext,
   request: ResolveRequest,
   target: Target,
-  token: TokenEntry,
+  bearer: Bearer,
   asked: Operation,
   audit: AuditContext,
 ): Promise<Resolution['outcome']> => {
+  const { token } = bearer;
   let operation = asked;
   if (asked === 'update' && target.service === 'sys') {
     const exists = await existsAlready(
@@ -120,7 +131,7 @@ const judge = async (
     if (!exists) operation = 'create';
   }
   const index = await context.policies();
-  const decision = decide(index.aclFor(token.namespace.id, token.policies), {
+  const decision = decide(await index.aclOf(bearer.rights), {
     path: policyPath(token, target),
     operation,
     isRootProtected: target.isRootProtected,
@@ -130,7 +141,7 @@ const judge = async (
   if (decision.kind === 'needs-parameters') return { $case: 'needsBody', value: {} };
   if (decision.kind === 'denied') return refuse('sys.permission_denied');
   audit.grantingPolicies = [...decision.policies];
-  return allowed(target, toCaller(token, decision.isSudo));
+  return allowed(target, toCaller(bearer, decision.isSudo));
 };
 
 /**
@@ -161,14 +172,15 @@ const withAuditTrial = async (
 const recognize = async (
   context: AccessContext,
   target: Target,
-  token: TokenEntry,
+  bearer: Bearer,
 ): Promise<Caller> => {
+  const { token, rights } = bearer;
   const isRoot = token.policies.includes(ROOT_POLICY);
-  if (isRoot || !CEREMONY_PATHS.has(target.path.decoded)) return toCaller(token, isRoot);
+  if (isRoot || !CEREMONY_PATHS.has(target.path.decoded)) return toCaller(bearer, isRoot);
   const index = await context.policies();
-  const acl = index.aclFor(token.namespace.id, token.policies);
+  const acl = await index.aclOf(rights);
   const capabilities = acl.capabilitiesOn(policyPath(token, target));
-  return toCaller(token, (capabilities & CAPABILITY_BITS.sudo) !== 0);
+  return toCaller(bearer, (capabilities & CAPABILITY_BITS.sudo) !== 0);
 };
 
 const resolveV1 = async (
@@ -193,17 +205,18 @@ const resolveV1 = async (
   // The cluster must not sign data that a caller made up.
   if (request.wrapFormat === 'jwt' && target.path.decoded === 'sys/wrapping/wrap')
     return refuse('request.invalid', { text: 'JWT wrapping tokens are not made of given data' });
-  const token = await findCaller(context, request, target);
+  const bearer = await findBearer(context, request, target);
   if (target.isUnauthenticated) {
-    audit.caller = token && (await recognize(context, target, token));
+    audit.caller = bearer && (await recognize(context, target, bearer));
     return allowed(target, audit.caller);
   }
-  if (token === undefined) return refuse('sys.token_required');
+  if (bearer === undefined) return refuse('sys.token_required');
+  const { token } = bearer;
   const isRoot = token.policies.includes(ROOT_POLICY);
-  audit.caller = toCaller(token, isRoot);
+  audit.caller = toCaller(bearer, isRoot);
   const judged = isRoot
     ? allowed(target, audit.caller)
-    : await judge(context, request, target, token, operation, audit);
+    : await judge(context, request, target, bearer, operation, audit);
   const outcome = await withAuditTrial(context, request, target, operation, judged);
   if (outcome?.$case !== 'allowed' || request.bodyFollows) return outcome;
   if (!(await retryableAtRoleChange(() => useToken(context.tokens, token))))

@@ -7,22 +7,26 @@ import {
   toCapabilityNames,
 } from '../policies/domain/capabilities.ts';
 import { ROOT_POLICY } from '../policies/domain/default-policy.ts';
-import type { PolicyIndex } from '../policies/policy-index.ts';
-import type { TokenEntry } from '../tokens/domain/token-entry.ts';
+import type { PolicyIndex, RightsHolder } from '../policies/policy-index.ts';
 
-type Subject = Pick<TokenEntry, 'namespace' | 'policies'>;
+/** A token, by its namespace and its rights. */
+export interface Subject {
+  readonly namespace: Namespace;
+  /** Undefined for a token that is refused. */
+  readonly rights: RightsHolder | undefined;
+}
 
 /** Sorted capabilities of a token on a path of `namespace`; `deny` when it has none. */
-export const capabilitiesOf = (
+export const capabilitiesOf = async (
   index: PolicyIndex,
-  token: Subject,
+  { namespace: home, rights }: Subject,
   namespace: Namespace,
   path: string,
-): readonly (Capability | 'root')[] => {
-  if (!contains(token.namespace, namespace)) return ['deny'];
-  if (token.policies.includes(ROOT_POLICY)) return ['root'];
-  const below = namespace.path.slice(token.namespace.path.length);
-  const acl = index.aclFor(token.namespace.id, token.policies);
+): Promise<readonly (Capability | 'root')[]> => {
+  if (rights === undefined || !contains(home, namespace)) return ['deny'];
+  if (rights.policies.includes(ROOT_POLICY)) return ['root'];
+  const below = namespace.path.slice(home.path.length);
+  const acl = await index.aclOf(rights);
   const granted = acl.capabilitiesOn(below + path.replace(/^\/+/, ''));
   return toCapabilityNames((granted & CAPABILITY_BITS.deny) === 0 ? granted : CAPABILITY_BITS.deny);
 };

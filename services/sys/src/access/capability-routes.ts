@@ -6,7 +6,8 @@ import type { PolicyIndex } from '../policies/policy-index.ts';
 import type { TokenEntry } from '../tokens/domain/token-entry.ts';
 import type { TokenContext } from '../tokens/token-context.ts';
 import { findToken, findTokenByAccessor } from '../tokens/token-operations.ts';
-import { capabilitiesOf } from './capability-operations.ts';
+import { rightsOf, rightsOfCaller } from '../tokens/token-rights-operations.ts';
+import { capabilitiesOf, type Subject } from './capability-operations.ts';
 
 const TAG = 'policies';
 
@@ -25,21 +26,25 @@ export const capabilityRoutes = (
   tokens: TokenContext,
   policies: () => Promise<PolicyIndex>,
 ): Route[] => {
-  const answer = async (
-    token: Pick<TokenEntry, 'namespace' | 'policies'>,
-    { namespace, fields }: OperationContext<PathFields>,
-  ) => {
+  const answer = async (subject: Subject, { namespace, fields }: OperationContext<PathFields>) => {
     const paths = fields.paths.length > 0 ? fields.paths : fields.path;
     if (paths.length === 0) refuse('paths must be supplied');
     const index = await policies();
     const byPath = Object.fromEntries(
-      paths.map((path) => [path, capabilitiesOf(index, token, namespace, path)]),
-    );
+      await Promise.all(
+        paths.map(async (path) => [path, await capabilitiesOf(index, subject, namespace, path)]),
+      ),
+    ) as Readonly<Record<string, Awaited<ReturnType<typeof capabilitiesOf>>>>;
     const [only] = paths;
     return mirrored(
       paths.length === 1 && only !== undefined ? { ...byPath, capabilities: byPath[only] } : byPath,
     );
   };
+
+  const subjectOf = async (token: TokenEntry): Promise<Subject> => ({
+    namespace: token.namespace,
+    rights: await rightsOf(tokens, token),
+  });
 
   return [
     ...secretsRoutes({
@@ -53,7 +58,8 @@ export const capabilityRoutes = (
           handle: async (exchange) => {
             const { token } = exchange.fields;
             if (token === '') refuse('token must be supplied');
-            return answer((await findToken(tokens, token)) ?? refuse('invalid token'), exchange);
+            const found = (await findToken(tokens, token)) ?? refuse('invalid token');
+            return answer(await subjectOf(found), exchange);
           },
         },
       },
@@ -69,8 +75,8 @@ export const capabilityRoutes = (
           handle: async (exchange) => {
             const { caller } = exchange;
             if (caller === undefined) throw new KeelsonError('sys.permission_denied');
-            const { policies: names, namespace = { id: 'root', path: '' } } = caller;
-            return answer({ policies: names, namespace }, exchange);
+            const { namespace = { id: 'root', path: '' } } = caller;
+            return answer({ namespace, rights: await rightsOfCaller(tokens, caller) }, exchange);
           },
         },
       },
@@ -87,7 +93,7 @@ export const capabilityRoutes = (
             const { fields, namespace } = exchange;
             if (fields.accessor === '') refuse('accessor must be supplied');
             const token = await findTokenByAccessor(tokens, namespace.id, fields.accessor);
-            return answer(token ?? refuse('invalid accessor'), exchange);
+            return answer(await subjectOf(token ?? refuse('invalid accessor')), exchange);
           },
         },
       },

@@ -40,7 +40,7 @@ export interface Target {
   readonly isRootProtected: boolean;
 }
 
-const SYS_PREFIXES = ['sys/', 'auth/token/', 'cubbyhole/'];
+const SYS_PREFIXES = ['sys/', 'auth/token/', 'cubbyhole/', 'identity/'];
 const isForSys = (path: string): boolean => {
   const below = `${path}/`;
   return SYS_PREFIXES.some((prefix) => below.startsWith(prefix));

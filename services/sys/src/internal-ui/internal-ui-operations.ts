@@ -5,11 +5,14 @@ import type { MountIndex } from '../mounts/domain/mount-index.ts';
 import { contains, type NamespaceTable } from '../namespaces/domain/namespace-table.ts';
 import type { Acl } from '../policies/domain/acl.ts';
 import type { PolicyIndex } from '../policies/policy-index.ts';
+import type { TokenContext } from '../tokens/token-context.ts';
+import { rightsOfCaller } from '../tokens/token-rights-operations.ts';
 
 export interface InternalUiContext {
   readonly mounts: () => Promise<MountIndex>;
   readonly namespaces: () => Promise<NamespaceTable>;
   readonly policies: () => Promise<PolicyIndex>;
+  readonly identityOf: TokenContext['identityOf'];
 }
 
 export interface VisibleMount {
@@ -24,9 +27,14 @@ const NOWHERE: Reaches = () => false;
 
 const homeOf = (caller: Caller): Namespace => caller.namespace ?? { id: 'root', path: '' };
 
+const aclOfCaller = async (context: InternalUiContext, caller: Caller): Promise<Acl> => {
+  const rights = await rightsOfCaller(context, caller);
+  return (await context.policies()).aclOf(rights);
+};
+
 /** Whether the caller's policies grant anything at or below a path of `namespace`. */
 const reachOf = async (
-  { policies }: InternalUiContext,
+  context: InternalUiContext,
   caller: Caller | undefined,
   namespace: Namespace,
 ): Promise<Reaches> => {
@@ -34,7 +42,7 @@ const reachOf = async (
   const home = homeOf(caller);
   if (!contains(home, namespace)) return NOWHERE;
   if (caller.root) return () => true;
-  const acl = (await policies()).aclFor(home.id, caller.policies);
+  const acl = await aclOfCaller(context, caller);
   // Policy paths are relative to the namespace of the token.
   const below = namespace.path.slice(home.path.length);
   return (path) => acl.reachesBelow(below + path);
@@ -96,11 +104,10 @@ export interface ResultantAcl {
  * @throws KeelsonError `sys.permission_denied` without a token
  */
 export const combineRights = async (
-  { policies }: InternalUiContext,
+  context: InternalUiContext,
   caller: Caller | undefined,
 ): Promise<ResultantAcl | undefined> => {
   if (caller === undefined) throw new KeelsonError('sys.permission_denied');
   if (caller.root) return undefined;
-  const { id, path } = homeOf(caller);
-  return { acl: (await policies()).aclFor(id, caller.policies), namespacePath: path };
+  return { acl: await aclOfCaller(context, caller), namespacePath: homeOf(caller).path };
 };

@@ -24,10 +24,10 @@ describe('the mounts', () => {
     await enable('open');
     const token = await harness.createToken(['default']);
     const full = (await harness.asRoot('GET', 'sys/internal/ui/mounts')).body.data;
-    expect(Object.keys(full.secret)).toEqual(['cubbyhole/', 'open/', 'sys/']);
+    expect(Object.keys(full.secret)).toEqual(['cubbyhole/', 'identity/', 'open/', 'sys/']);
     expect(Object.keys(full.auth)).toEqual(['token/']);
     const little = (await harness.call('GET', 'sys/internal/ui/mounts', { token })).body.data;
-    expect(Object.keys(little.secret)).toEqual(['cubbyhole/', 'sys/']);
+    expect(Object.keys(little.secret)).toEqual(['cubbyhole/', 'identity/', 'sys/']);
     expect((await harness.asRoot('GET', 'sys/internal/ui/mounts/open/x')).body.data).toMatchObject({
       path: 'open/',
     });

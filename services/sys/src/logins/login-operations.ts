@@ -1,16 +1,23 @@
 /** Tokens of logins: an auth method has verified the credentials, and says what a login may have. */
+import { retryableAtRoleChange } from '@keelson/cluster-member';
 import { createNetworks } from '@keelson/edge/networks';
 import { KeelsonError } from '@keelson/errors';
 import type { AuthMethodsDefinition } from '@keelson/proto/auth/v1/methods';
 import type { Mount } from '@keelson/proto/edge/v1/edge';
 import type { LoginRequest } from '@keelson/proto/sys/v1/logins';
 import type { RpcService } from '@keelson/rpc';
+import type { Transaction } from '@keelson/storage';
+import type { LoginAlias } from '../identity/domain/entity.ts';
+import { findEntity } from '../identity/entity-records.ts';
+import { findLoginEntity, provideLoginEntity } from '../identity/login-entity-operations.ts';
+import type { MountRecord } from '../mounts/domain/mount.ts';
 import type { MountIndex } from '../mounts/domain/mount-index.ts';
 import { findMissingPolicies } from '../policies/policy-operations.ts';
-import type { TokenEntry } from '../tokens/domain/token-entry.ts';
+import type { TokenPlan } from '../tokens/domain/token-creation.ts';
+import type { EntityRef, TokenEntry } from '../tokens/domain/token-entry.ts';
 import type { TokenTtls } from '../tokens/domain/token-lifetime.ts';
 import type { RenewalLimits, TokenContext } from '../tokens/token-context.ts';
-import { type IssuedToken, issueToken } from '../tokens/token-operations.ts';
+import { type IssuedToken, issueServiceToken, issueToken } from '../tokens/token-operations.ts';
 import { decideLogin, decidePolicies, maxTtlOf } from './domain/login.ts';
 
 export interface LoginContext {
@@ -18,6 +25,10 @@ export interface LoginContext {
   readonly mounts: () => Promise<MountIndex>;
   /** The mount with this uuid, as its method knows it. */
   readonly findMount: (uuid: string) => Promise<Mount | undefined>;
+  /** False on a performance secondary, where the primary writes entities and aliases. */
+  readonly writesShared: () => boolean;
+  /** The entity of an alias, which the primary creates if need be. */
+  readonly askPrimary: (mount: MountRecord, alias: LoginAlias) => Promise<EntityRef>;
 }
 
 const ttlsOf = ({ defaultLeaseTtlSeconds, maxLeaseTtlSeconds }: Mount): TokenTtls => ({
@@ -33,15 +44,51 @@ const noMount = (): never => {
   throw new KeelsonError('request.not_found', { text: 'no such mount' });
 };
 
+/** Finds or creates the entity of a login, in the transaction that stores its token if this cluster may. */
+type EntityProvider = (tx: Transaction) => Promise<EntityRef | undefined>;
+
+const entityProvider = async (
+  { tokens, writesShared, askPrimary }: LoginContext,
+  mount: MountRecord,
+  alias: LoginAlias,
+): Promise<EntityProvider> => {
+  // Entities are of all clusters of a set, and a local mount is of one.
+  if (alias.name === '' || mount.local) return () => Promise.resolve(undefined);
+  const { store, clock } = tokens;
+  if (writesShared()) return (tx) => provideLoginEntity(tx, mount, alias, clock.nowMs());
+  const entity = (await findLoginEntity(store, mount, alias)) ?? (await askPrimary(mount, alias));
+  return () => Promise.resolve(entity);
+};
+
+/** @throws KeelsonError `sys.permission_denied` for an entity that is disabled */
+const issueAs = async (
+  tokens: TokenContext,
+  plan: TokenPlan,
+  provideEntity: EntityProvider,
+): Promise<IssuedToken> => {
+  const enabledEntity = async (tx: Transaction): Promise<EntityRef | undefined> => {
+    const entity = await provideEntity(tx);
+    const found = entity && (await findEntity(tx, entity.namespaceId, entity.id));
+    if (found?.disabled === true) throw new KeelsonError('sys.permission_denied');
+    return entity;
+  };
+  return plan.type === 'service'
+    ? tokens.store.transact(async (tx) =>
+        issueServiceToken(tx, { ...plan, entity: await enabledEntity(tx) }),
+      )
+    : issueToken(tokens, { ...plan, entity: await tokens.store.transact(enabledEntity) });
+};
+
 /**
  * Makes the token of a login.
  * @throws KeelsonError `request.not_found` when the mount is gone; `sys.permission_denied` from an address outside of
- *   the bound networks; `request.invalid` when the limits contradict each other
+ *   the bound networks, and for an entity that is disabled; `request.invalid` when the limits contradict each other
  */
 export const logIn = async (
-  { tokens, mounts, findMount }: LoginContext,
+  context: LoginContext,
   request: LoginRequest,
 ): Promise<IssuedToken & { readonly warnings: readonly string[] }> => {
+  const { tokens, mounts, findMount } = context;
   const { limits } = request;
   if (limits === undefined) return refuse('a login without limits');
   const mount = (await findMount(request.mountUuid)) ?? noMount();
@@ -65,8 +112,13 @@ export const logIn = async (
     nowMs,
   });
   const missing = await findMissingPolicies(tokens.store, namespace.id, plan.policies);
+  const alias = { name: request.aliasName, metadata: request.aliasMetadata };
+  // A write that is refused coincided with a role change; the method must not repeat the login at the primary.
+  const issued = await retryableAtRoleChange(async () =>
+    issueAs(tokens, plan, await entityProvider(context, record, alias)),
+  );
   return {
-    ...(await issueToken(tokens, plan)),
+    ...issued,
     warnings: [...warnings, ...missing.map((name) => `Policy "${name}" does not exist`)],
   };
 };

@@ -50,7 +50,7 @@ test.for([
 
     expect(await servedBy(`${own}/x`)).toBe(local);
     expect(await list()).toEqual({
-      paths: [`${own}/`, 'cubbyhole/', 'sys/'].toSorted(),
+      paths: [`${own}/`, 'cubbyhole/', 'identity/', 'sys/'].toSorted(),
       warnings: [
         `the mount of the primary at ${theirs}/ is unreachable: the local mount ${own}/ takes its path`,
       ],

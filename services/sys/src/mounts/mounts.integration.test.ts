@@ -15,7 +15,7 @@ describe('enabling', () => {
   test('shows the mount with the built-in ones, at the top level and under data', async () => {
     expect((await enable('pki', { description: 'certificates' })).status).toBe(204);
     const { body } = await harness.asRoot('GET', 'sys/mounts');
-    expect(Object.keys(body.data)).toEqual(['cubbyhole/', 'pki/', 'sys/']);
+    expect(Object.keys(body.data)).toEqual(['cubbyhole/', 'identity/', 'pki/', 'sys/']);
     expect(body['pki/']).toEqual(body.data['pki/']);
     expect(body.data['pki/']).toEqual({
       type: 'sample',

@@ -1,7 +1,7 @@
 /** Nothing remains of a namespace that was removed, on the primary and on a secondary. */
 import { declaredRecords } from '@keelson/storage';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ceremonyToken, joinSet } from '../../test/cluster-steps.ts';
+import { ceremonyToken, joinSet, untilRecord } from '../../test/cluster-steps.ts';
 import { inProcessTransport } from '../../test/in-process-transport.ts';
 import {
   type Document,
@@ -35,15 +35,6 @@ const pathsNaming = async ({ store }: SysHarness, id: string): Promise<readonly 
     for (const { path } of await store.scan(scope, { onDamaged: (path) => found.push(path) }))
       found.push(path);
   return found.filter((path) => path.split(/[/.]/).includes(id)).toSorted();
-};
-
-/** Waits until the record is there, or is gone, as the log of the store tells. */
-const until = async ({ store }: SysHarness, path: string, isThere: boolean): Promise<void> => {
-  const position = await store.wal.headSequence();
-  const isOver = async () => ((await store.read(path)) !== undefined) === isThere;
-  if (await isOver()) return;
-  for await (const _ of store.wal.follow(position, new AbortController().signal))
-    if (await isOver()) return;
 };
 
 const must = async (
@@ -92,13 +83,18 @@ const useShared = async (): Promise<void> => {
   await ask('POST', 'sys/mounts/ca', { type: 'sample' });
   await ask('POST', 'sys/mounts/cubbyhole/tune', { description: 'mine' });
   await ask('POST', 'sys/config/ui/custom-messages', { title: 'x', message: '', start_time: 0 });
+  const { data } = (await primary.asRoot('GET', 'sys/auth', { namespace: 'team' })).body;
+  await ask('POST', 'identity/entity-alias', {
+    name: 'alice',
+    mount_accessor: data['token/'].accessor,
+  });
   await must(primary.asRoot('POST', 'sys/namespaces/api-lock/lock/team'));
 };
 
 test('a namespace takes everything with it, also what a secondary has of its own', async () => {
   const id = await primary.createNamespace('team');
   const record = `shared/core/namespaces/${id}`;
-  await until(secondary, record, true);
+  await untilRecord(secondary, record, true);
   await useLocally(primary, await primary.createToken(['root']), id);
   await useLocally(secondary, secondaryRoot, id);
   await useShared();
@@ -113,7 +109,7 @@ test('a namespace takes everything with it, also what a secondary has of its own
   expect((await pathsNaming(secondary, id)).length).toBeGreaterThan(10);
 
   await must(primary.asRoot('DELETE', 'sys/namespaces/team'));
-  await until(secondary, record, false);
+  await untilRecord(secondary, record, false);
   for (const work of ['departures', 'lease-expiry', 'departures']) await secondary.settle(work);
   // Later deletions below the namespace are still replicated or withheld by the path it had.
   expect(await pathsNaming(primary, id)).toEqual([`local/core/former-namespaces/${id}`]);

@@ -13,6 +13,12 @@ import {
   RESPONSE_WRAPPING_POLICY,
   RESPONSE_WRAPPING_POLICY_TEXT,
 } from './domain/default-policy.ts';
+import {
+  type Identity,
+  isOfAlias,
+  parametersIn,
+  resolveParameter,
+} from './domain/path-template.ts';
 import { parsePolicyText, type WrittenRule } from './domain/policy-text.ts';
 import { type PolicyRecord, policyKey, policyRecords } from './policy-records.ts';
 
@@ -36,11 +42,35 @@ const rulesOf = (record: PolicyRecord): readonly WrittenRule[] => {
   return rules;
 };
 
+/** Who the caller is, apart from its token; the aliases are empty unless they are asked for. */
+export type IdentitySource = (needsAliases: boolean) => Promise<Identity>;
+
+/** The holder of rights: a token, with its entity if it has one. */
+export interface RightsHolder {
+  /** Namespace of the policies. */
+  readonly namespaceId: string;
+  /** Sorted. */
+  readonly policies: readonly string[];
+  /** Undefined for a token without an entity: rules with parameters grant it nothing. */
+  readonly identity?: IdentitySource | undefined;
+}
+
+/** The policies of a set by their names. */
+interface PolicySet {
+  readonly named: readonly NamedPolicy[];
+  /** Names of the parameters in the paths of their rules. */
+  readonly parameters: readonly string[];
+  /** The rights of a token without an entity. */
+  readonly plain: Acl;
+}
+
 export class PolicyIndex {
   readonly #records: ReadonlyMap<string, PolicyRecord>;
   /** Policies whose records cannot be decrypted. */
   readonly damaged: ReadonlySet<string>;
-  readonly #ready = new LRUCache<string, Acl>({ max: MAX_READY_SETS });
+  readonly #sets = new LRUCache<string, PolicySet>({ max: MAX_READY_SETS });
+  /** Rights of sets with parameters, by the set and the values of the parameters. */
+  readonly #resolved = new LRUCache<string, Acl>({ max: MAX_READY_SETS });
 
   /** Keys of policies are `<namespace id>/<name>`. */
   constructor(records: ReadonlyMap<string, PolicyRecord>, damaged: readonly string[]) {
@@ -49,22 +79,43 @@ export class PolicyIndex {
   }
 
   /**
-   * The rights of tokens with these policies (sorted) of a namespace. Unknown policies grant nothing. A
-   * damaged policy may have denied what the others grant, so the token loses all rights.
+   * The rights of a token. Unknown policies grant nothing. A damaged policy may have denied what the others
+   * grant, so the token loses all rights.
    */
-  aclFor(namespaceId: string, policies: readonly string[]): Acl {
+  async aclOf({ namespaceId, policies, identity }: RightsHolder): Promise<Acl> {
     const key = `${namespaceId} ${policies.join(' ')}`;
-    let acl = this.#ready.get(key);
+    const set = this.#setOf(key, namespaceId, policies);
+    if (identity === undefined || set.parameters.length === 0) return set.plain;
+    const known = await identity(set.parameters.some(isOfAlias));
+    const values = set.parameters.map((name) => resolveParameter(known, name) ?? null);
+    // Tokens share rights only if all of their parameters have the same values.
+    const resolvedKey = `${key} ${JSON.stringify(values)}`;
+    let acl = this.#resolved.get(resolvedKey);
     if (acl === undefined) {
+      acl = new Acl(mergePolicies(set.named, known));
+      this.#resolved.set(resolvedKey, acl);
+    }
+    return acl;
+  }
+
+  #setOf(key: string, namespaceId: string, policies: readonly string[]): PolicySet {
+    let set = this.#sets.get(key);
+    if (set === undefined) {
       const isDamaged = policies.some((name) => this.damaged.has(policyKey(namespaceId, name)));
       const named = isDamaged
         ? []
         : policies.flatMap((name) => this.#find(namespaceId, name) ?? []);
-      // Tokens are not bound to entities, so path parameters never have a value.
-      acl = new Acl(mergePolicies(named, undefined));
-      this.#ready.set(key, acl);
+      const parameters = named.flatMap(({ rules }) =>
+        rules.flatMap(({ path }) => parametersIn(path)),
+      );
+      set = {
+        named,
+        parameters: [...new Set(parameters)],
+        plain: new Acl(mergePolicies(named, undefined)),
+      };
+      this.#sets.set(key, set);
     }
-    return acl;
+    return set;
   }
 
   #find(namespaceId: string, name: string): NamedPolicy | undefined {

@@ -15,6 +15,7 @@ import type { TokenEntry } from '../tokens/domain/token-entry.ts';
 import { isBatchToken, RANDOM_LENGTH, SERVICE_PREFIX } from '../tokens/domain/token-text.ts';
 import type { TokenContext } from '../tokens/token-context.ts';
 import { findToken, randomBase62 } from '../tokens/token-operations.ts';
+import { rightsOf } from '../tokens/token-rights-operations.ts';
 import { operationToken } from './replication-records.ts';
 
 export interface OperationTokenParts {
@@ -50,13 +51,16 @@ export interface OperationClaim {
 
 /** The cluster belongs to the root namespace, so policies of other namespaces have no say about it. */
 const mayOperate = async (
-  { policies }: OperationTokenParts,
-  { namespace, policies: names, boundCidrs }: TokenEntry,
+  { policies, tokens }: OperationTokenParts,
+  token: TokenEntry,
   { path, remoteAddress }: OperationClaim,
 ): Promise<boolean> => {
+  const { namespace, boundCidrs } = token;
   if (namespace.path !== '') return false;
   if (boundCidrs.length > 0 && !createNetworks(boundCidrs).includes(remoteAddress)) return false;
-  const capabilities = (await policies()).aclFor(namespace.id, names).capabilitiesOn(path);
+  const rights = await rightsOf(tokens, token);
+  if (rights === undefined) return false;
+  const capabilities = (await (await policies()).aclOf(rights)).capabilitiesOn(path);
   const isDenied = (capabilities & CAPABILITY_BITS.deny) !== 0;
   return !isDenied && (capabilities & CAPABILITY_BITS.update) !== 0;
 };

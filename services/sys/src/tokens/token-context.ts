@@ -1,11 +1,19 @@
 /** Dependencies of the operations on tokens. */
 import type { Clock } from '@keelson/clock';
 import type { Barrier, Store, Transaction } from '@keelson/storage';
-import type { TokenEntry } from './domain/token-entry.ts';
+import type { IdentitySource } from '../policies/policy-index.ts';
+import type { EntityRef, TokenEntry } from './domain/token-entry.ts';
 import type { TokenTtls } from './domain/token-lifetime.ts';
 
 /** Removes data that belongs to a token (leases, cubbyhole) in the transaction that removes the token. */
 export type TokenRemovalHook = (tx: Transaction, token: TokenEntry) => Promise<void> | void;
+
+/** The rights that an entity adds to those of its tokens. */
+export interface EntityRights {
+  /** Sorted, without duplicates. */
+  readonly policies: readonly string[];
+  readonly identity: IdentitySource;
+}
 
 /** In seconds. */
 export interface RenewalLimits {
@@ -24,6 +32,8 @@ export interface TokenContext {
   readonly ttlsOf: (namespaceId: string) => Promise<TokenTtls>;
   /** Whether a mount with this uuid exists; a token ends with the mount of its login. */
   readonly isMounted: (uuid: string) => Promise<boolean>;
+  /** Undefined for an entity that is disabled or deleted, with which its tokens end. */
+  readonly identityOf: (entity: EntityRef) => Promise<EntityRights | undefined>;
   readonly onRemoved: readonly TokenRemovalHook[];
 }
 

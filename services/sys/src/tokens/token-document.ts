@@ -6,17 +6,27 @@ import type { TokenRole } from './domain/token-role.ts';
 const toSeconds = (epochMs: number): number => Math.floor(epochMs / 1000);
 const toTimestamp = (epochMs: number): string => new Date(epochMs).toISOString();
 
+/** The policies of a token with those of its entity; undefined if the entity is not known here. */
+type Policies =
+  | { readonly policies: readonly string[]; readonly identityPolicies: readonly string[] }
+  | undefined;
+
 /** `auth` of a response that creates or renews a token; `token` is "" if the caller did not send it. */
-export const toAuthBlock = (token: string, entry: TokenEntry, nowMs: number): JsonObject => ({
+export const toAuthBlock = (
+  token: string,
+  entry: TokenEntry,
+  rights: Policies,
+  nowMs: number,
+): JsonObject => ({
   client_token: token,
   accessor: entry.accessor,
-  policies: entry.policies,
+  policies: rights?.policies ?? entry.policies,
   token_policies: entry.policies,
-  identity_policies: null,
+  identity_policies: rights?.identityPolicies.length ? rights.identityPolicies : null,
   metadata: Object.keys(entry.meta).length === 0 ? null : entry.meta,
   lease_duration: ttlSeconds(entry, nowMs),
   renewable: entry.renewable,
-  entity_id: '',
+  entity_id: entry.entity?.id ?? '',
   token_type: entry.type,
   orphan: entry.parent === undefined,
   mfa_requirement: null,
@@ -24,15 +34,21 @@ export const toAuthBlock = (token: string, entry: TokenEntry, nowMs: number): Js
 });
 
 /** `data` of a look-up. `id` is "" when the request named the token by its accessor. */
-export const toLookupData = (id: string, entry: TokenEntry, nowMs: number): JsonObject => ({
+export const toLookupData = (
+  id: string,
+  entry: TokenEntry,
+  rights: Policies,
+  nowMs: number,
+): JsonObject => ({
   accessor: entry.accessor,
   creation_time: toSeconds(entry.createdAtMs),
   creation_ttl: entry.creationTtlSeconds,
   display_name: entry.displayName,
-  entity_id: '',
+  entity_id: entry.entity?.id ?? '',
   expire_time: entry.expiresAtMs === undefined ? null : toTimestamp(entry.expiresAtMs),
   explicit_max_ttl: entry.explicitMaxTtlSeconds,
   id,
+  ...(rights?.identityPolicies.length && { identity_policies: rights.identityPolicies }),
   issue_time: toTimestamp(entry.createdAtMs),
   ...(entry.lastRenewalMs !== undefined && {
     last_renewal: toTimestamp(entry.lastRenewalMs),
@@ -53,7 +69,7 @@ export const toLookupData = (id: string, entry: TokenEntry, nowMs: number): Json
 });
 
 export const toRoleData = (role: TokenRole): JsonObject => ({
-  // There are no entities.
+  // No token is bound to an alias other than by its login.
   allowed_entity_aliases: [],
   allowed_policies: role.allowedPolicies,
   allowed_policies_glob: role.allowedPoliciesGlob,

@@ -150,6 +150,7 @@ export const rootTokenPlan = (nowMs: number): TokenPlan => ({
   role: '',
   parent: undefined,
   login: undefined,
+  entity: undefined,
   createdAtMs: nowMs,
   creationTtlSeconds: 0,
   expiresAtMs: undefined,

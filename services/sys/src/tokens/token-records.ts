@@ -26,12 +26,19 @@ const expirySeconds = (expiresAtMs: number): string =>
 /** Keys are `<namespace id>/<hash>`. */
 export const tokens = collection('tokens', {
   scope: 'local',
-  version: 2,
+  version: 3,
   upgrades: {
     2: {
       up: (token) => token,
       down: (token) => {
         const { login: _, ...older } = token;
+        return older;
+      },
+    },
+    3: {
+      up: (token) => token,
+      down: (token) => {
+        const { entity: _, ...older } = token;
         return older;
       },
     },

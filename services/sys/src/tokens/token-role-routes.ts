@@ -59,11 +59,11 @@ const FIELDS = {
       TOKEN_TYPES.has(value) ? undefined : `invalid 'token_type' value "${value}"`,
   }),
   allowed_entity_aliases: field.commaList({
-    description: 'Aliases its tokens may be bound to; refused, because there are no entities.',
+    description: 'Aliases its tokens may be bound to; refused, because only a login binds a token.',
     maxLength: 16_384,
     check: (aliases) =>
       aliases.length > 0
-        ? 'allowed_entity_aliases cannot be used: there are no entities, and no token can have an alias'
+        ? 'allowed_entity_aliases cannot be used: only a login binds a token to an entity'
         : undefined,
   }),
 } as const;

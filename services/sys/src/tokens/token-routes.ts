@@ -18,6 +18,7 @@ import { toAuthBlock, toLookupData } from './token-document.ts';
 import { findToken, findTokenByAccessor, issueToken, renewToken } from './token-operations.ts';
 import { findStoredToken, listAccessors, refOf } from './token-records.ts';
 import { removeDangling, revokeOrphaning, revokeTree } from './token-revocation-operations.ts';
+import { rightsOf } from './token-rights-operations.ts';
 import { findRole } from './token-role-operations.ts';
 
 const TAG = 'tokens';
@@ -57,7 +58,7 @@ const CREATE_FIELDS = {
   }),
   period: field.durationSeconds({ description: 'Period of renewal (sudo only).', default: 0 }),
   entity_alias: field.string({
-    description: 'Not supported, because there are no entities; empty text is accepted.',
+    description: 'Not supported: only a login binds a token to an entity; empty text is accepted.',
     default: '',
     maxLength: 256,
   }),
@@ -154,12 +155,17 @@ const create =
       warnings.push(`Policy "${name}" does not exist`);
     }
     const { token, entry } = await issueToken(context, plan, fields.id || undefined);
-    return { auth: toAuthBlock(token, entry, context.clock.nowMs()) };
+    const rights = await rightsOf(context, entry);
+    return { auth: toAuthBlock(token, entry, rights, context.clock.nowMs()) };
   };
 
-const lookup = async (context: TokenContext, token: string) => ({
-  data: toLookupData(token, await requireToken(context, token), context.clock.nowMs()),
+/** @param id "" if the request names the token by its accessor */
+const show = async (context: TokenContext, id: string, entry: TokenEntry) => ({
+  data: toLookupData(id, entry, await rightsOf(context, entry), context.clock.nowMs()),
 });
+
+const lookup = async (context: TokenContext, token: string) =>
+  show(context, token, await requireToken(context, token));
 
 const renewed = async (
   context: RenewalContext,
@@ -168,9 +174,11 @@ const renewed = async (
   increment: number,
 ) => {
   if (entry.type === 'batch') refuse('batch tokens cannot be renewed');
+  const rights = await rightsOf(context, entry);
+  if (rights === undefined) refuse('the entity of the token is disabled or deleted');
   const limits = await context.loginLimits(entry);
   const after = await renewToken(context, refOf(entry), increment, limits);
-  return { auth: toAuthBlock(token, after, context.clock.nowMs()) };
+  return { auth: toAuthBlock(token, after, rights, context.clock.nowMs()) };
 };
 
 const revoke = async (context: TokenContext, entry: TokenEntry | undefined): Promise<undefined> => {
@@ -222,23 +230,13 @@ const lookUpRoutes = (context: TokenContext): Route[] => [
     operations: {
       read: {
         summary: 'Look up the token of the request',
-        handle: async (exchange) => ({
-          data: toLookupData(
-            presentedToken(exchange.head),
-            await requireOwn(context, exchange),
-            context.clock.nowMs(),
-          ),
-        }),
+        handle: async (exchange) =>
+          show(context, presentedToken(exchange.head), await requireOwn(context, exchange)),
       },
       update: {
         summary: 'Look up the token of the request',
-        handle: async (exchange) => ({
-          data: toLookupData(
-            presentedToken(exchange.head),
-            await requireOwn(context, exchange),
-            context.clock.nowMs(),
-          ),
-        }),
+        handle: async (exchange) =>
+          show(context, presentedToken(exchange.head), await requireOwn(context, exchange)),
       },
     },
   }),
@@ -249,9 +247,7 @@ const lookUpRoutes = (context: TokenContext): Route[] => [
     operations: {
       update: {
         summary: 'Look up a token by its accessor',
-        handle: async (exchange) => ({
-          data: toLookupData('', await requireAccessor(context, exchange), context.clock.nowMs()),
-        }),
+        handle: async (exchange) => show(context, '', await requireAccessor(context, exchange)),
       },
     },
   }),

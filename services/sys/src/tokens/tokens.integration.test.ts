@@ -462,7 +462,7 @@ describe('the life of tokens', () => {
     expect([status, body.errors[0]]).toEqual([400, 'invalid CIDR or IP address: "10.0.0.0/33"']);
   });
 
-  test('a role cannot limit entity aliases, because there are no entities', async () => {
+  test('a role cannot limit entity aliases, because only a login binds a token to an entity', async () => {
     const write = (aliases: readonly string[]) =>
       call('POST', 'auth/token/roles/aliased', {
         token: root,

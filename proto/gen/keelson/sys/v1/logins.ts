@@ -26,9 +26,18 @@ export interface LoginRequest {
   loginData: Buffer;
   /** Address of the client; a token with bound networks is not made for another. */
   remoteAddress: string;
+  /** Name of the client at the mount, by which its entity is found; "" for a login without an entity. */
+  aliasName: string;
+  /** Reported by the method: shown with the alias, and used in parameters of policies. */
+  aliasMetadata: { [key: string]: string };
 }
 
 export interface LoginRequest_MetadataEntry {
+  key: string;
+  value: string;
+}
+
+export interface LoginRequest_AliasMetadataEntry {
   key: string;
   value: string;
 }
@@ -64,6 +73,8 @@ function createBaseLoginRequest(): LoginRequest {
     limits: undefined,
     loginData: Buffer.alloc(0),
     remoteAddress: "",
+    aliasName: "",
+    aliasMetadata: {},
   };
 }
 
@@ -90,6 +101,12 @@ export const LoginRequest: MessageFns<LoginRequest> = {
     if (message.remoteAddress !== "") {
       writer.uint32(58).string(message.remoteAddress);
     }
+    if (message.aliasName !== "") {
+      writer.uint32(66).string(message.aliasName);
+    }
+    globalThis.Object.entries(message.aliasMetadata).forEach(([key, value]: [string, string]) => {
+      LoginRequest_AliasMetadataEntry.encode({ key: key as any, value }, writer.uint32(74).fork()).join();
+    });
     return writer;
   },
 
@@ -165,6 +182,25 @@ export const LoginRequest: MessageFns<LoginRequest> = {
             message.remoteAddress = reader.string();
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.aliasName = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            const entry9 = LoginRequest_AliasMetadataEntry.decode(reader, reader.uint32());
+            if (entry9.value !== undefined) {
+              message.aliasMetadata[entry9.key] = entry9.value;
+            }
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -203,6 +239,63 @@ export const LoginRequest_MetadataEntry: MessageFns<LoginRequest_MetadataEntry> 
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
       const message = createBaseLoginRequest_MetadataEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseLoginRequest_AliasMetadataEntry(): LoginRequest_AliasMetadataEntry {
+  return { key: "", value: "" };
+}
+
+export const LoginRequest_AliasMetadataEntry: MessageFns<LoginRequest_AliasMetadataEntry> = {
+  encode(message: LoginRequest_AliasMetadataEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LoginRequest_AliasMetadataEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLoginRequest_AliasMetadataEntry();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {

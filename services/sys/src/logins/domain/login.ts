@@ -100,6 +100,7 @@ export const decideLogin = (
       role: '',
       parent: undefined,
       login: context.login,
+      entity: undefined,
       createdAtMs: context.nowMs,
       creationTtlSeconds: ttlSeconds,
       expiresAtMs: context.nowMs + ttlSeconds * 1000,

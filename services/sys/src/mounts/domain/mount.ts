@@ -97,6 +97,13 @@ export const BUILT_IN_MOUNTS: readonly BuiltInMount[] = [
     local: true,
   },
   {
+    table: 'secret',
+    type: 'identity',
+    path: 'identity/',
+    description: 'entities and groups of those who sign in',
+    local: false,
+  },
+  {
     table: 'auth',
     type: 'token',
     path: 'token/',

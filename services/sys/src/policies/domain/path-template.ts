@@ -43,7 +43,8 @@ const resolveGroup = ({ groups }: Identity, parts: readonly string[]): string | 
   return field === 'id' || field === 'name' ? group[field] : undefined;
 };
 
-const resolveParameter = (identity: Identity, name: string): string | undefined => {
+/** The value of a parameter such as `identity.entity.id`; undefined if the caller has none. */
+export const resolveParameter = (identity: Identity, name: string): string | undefined => {
   const [root, kind, ...rest] = name.split('.');
   if (root !== 'identity') return undefined;
   if (kind === 'entity') return resolveEntity(identity, rest);
@@ -51,6 +52,13 @@ const resolveParameter = (identity: Identity, name: string): string | undefined 
 };
 
 const isTemplated = (path: string): boolean => path.includes('{{');
+
+/** Names of the parameters in a path. */
+export const parametersIn = (path: string): readonly string[] =>
+  isTemplated(path) ? [...path.matchAll(PARAMETER)].map(([, name = '']) => name.trim()) : [];
+
+/** Whether a parameter is about an alias of the entity. */
+export const isOfAlias = (name: string): boolean => name.startsWith('identity.entity.aliases.');
 
 /** The path with every parameter filled in; undefined when one has no value. */
 export const resolvePathTemplate = (

@@ -141,7 +141,7 @@ export const decideCreation = (
     refuse(
       role === undefined
         ? "'entity_alias' is only allowed in combination with token role"
-        : "invalid 'entity_alias' value: there are no entities",
+        : "invalid 'entity_alias' value: only a login binds a token to an entity",
     );
   }
   const chosen = decidePolicies(request, context);
@@ -203,6 +203,7 @@ export const decideCreation = (
       role: role?.name ?? '',
       parent: isOrphan ? undefined : { hash: parent.hash, namespaceId: parent.namespace.id },
       login: undefined,
+      entity: isOrphan ? undefined : parent.entity,
       createdAtMs: nowMs,
       creationTtlSeconds: ttlSeconds,
       expiresAtMs: neverExpires ? undefined : nowMs + ttlSeconds * 1000,

@@ -11,6 +11,10 @@ export type TokenNamespace = Shaped<typeof tokenNamespaceShape>;
 export const tokenTypeShape = Type.Enum(['service', 'batch']);
 export type TokenType = Shaped<typeof tokenTypeShape>;
 
+/** An entity of the namespace in which the client signed in. */
+export const entityRefShape = Type.Object({ id: Type.String(), namespaceId: Type.String() });
+export type EntityRef = Shaped<typeof entityRefShape>;
+
 export const tokenEntryShape = Type.Object({
   /** Salted hash of the token (hex), unique across all namespaces. */
   hash: Type.String(),
@@ -35,6 +39,8 @@ export const tokenEntryShape = Type.Object({
       dataBase64: Type.String(),
     }),
   ),
+  /** Undefined unless a login made the token or one of its ancestors. The token ends with the entity. */
+  entity: Type.Optional(entityRefShape),
   createdAtMs: Type.Number(),
   creationTtlSeconds: Type.Number(),
   /** Undefined if the token never expires. */

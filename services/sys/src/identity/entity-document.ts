@@ -1,0 +1,105 @@
+/** Documents of entities and aliases. */
+import type { JsonObject } from '@keelson/secrets-api';
+import { mountPathOf } from '../mounts/domain/mount.ts';
+import type { MountIndex } from '../mounts/domain/mount-index.ts';
+import type { EntityAlias } from './domain/entity.ts';
+import type { EntityWithAliases } from './entity-operations.ts';
+
+const toTimestamp = (epochMs: number): string => new Date(epochMs).toISOString();
+
+const nullIfEmpty = (map: Readonly<Record<string, string>>) =>
+  Object.keys(map).length === 0 ? null : map;
+
+/** The mount of an alias; texts are empty until the alias of a removed mount is removed as well. */
+const mountMembers = (
+  { mountUuid, mountAccessor }: EntityAlias,
+  mounts: MountIndex,
+): {
+  readonly mount_accessor: string;
+  readonly mount_path: string;
+  readonly mount_type: string;
+} => {
+  const mount = mounts.findByUuid(mountUuid);
+  return {
+    mount_accessor: mountAccessor,
+    mount_path: mount === undefined ? '' : mountPathOf(mount),
+    mount_type: mount?.type ?? '',
+  };
+};
+
+export const aliasDocument = (alias: EntityAlias, mounts: MountIndex): JsonObject => ({
+  canonical_id: alias.entityId,
+  creation_time: toTimestamp(alias.createdAtMs),
+  custom_metadata: nullIfEmpty(alias.customMetadata),
+  id: alias.id,
+  last_update_time: toTimestamp(alias.updatedAtMs),
+  local: false,
+  merged_from_canonical_ids: null,
+  metadata: nullIfEmpty(alias.metadata),
+  ...mountMembers(alias, mounts),
+  name: alias.name,
+  namespace_id: alias.namespaceId,
+});
+
+export const entityDocument = (
+  { entity, aliases }: EntityWithAliases,
+  mounts: MountIndex,
+): JsonObject => ({
+  aliases: aliases.map((alias) => aliasDocument(alias, mounts)),
+  creation_time: toTimestamp(entity.createdAtMs),
+  direct_group_ids: [],
+  disabled: entity.disabled,
+  group_ids: [],
+  id: entity.id,
+  inherited_group_ids: [],
+  last_update_time: toTimestamp(entity.updatedAtMs),
+  merged_entity_ids: null,
+  metadata: nullIfEmpty(entity.metadata),
+  name: entity.name,
+  namespace_id: entity.namespaceId,
+  policies: entity.policies,
+});
+
+/** @param by the member that the keys are */
+export const entityListDocument = (
+  entities: readonly EntityWithAliases[],
+  mounts: MountIndex,
+  by: 'id' | 'name',
+): JsonObject => {
+  const sorted = entities.toSorted((a, b) => (a.entity[by] < b.entity[by] ? -1 : 1));
+  return {
+    keys: sorted.map(({ entity }) => entity[by]),
+    key_info: Object.fromEntries(
+      sorted.map(({ entity, aliases }) => [
+        entity[by],
+        {
+          ...(by === 'id' ? { name: entity.name } : { id: entity.id }),
+          aliases: aliases.map((alias) => ({
+            id: alias.id,
+            name: alias.name,
+            ...mountMembers(alias, mounts),
+          })),
+        },
+      ]),
+    ),
+  };
+};
+
+export const aliasListDocument = (
+  aliases: readonly EntityAlias[],
+  mounts: MountIndex,
+): JsonObject => ({
+  keys: aliases.map(({ id }) => id),
+  key_info: Object.fromEntries(
+    aliases.map((alias) => [
+      alias.id,
+      {
+        canonical_id: alias.entityId,
+        custom_metadata: nullIfEmpty(alias.customMetadata),
+        local: false,
+        name: alias.name,
+        ...mountMembers(alias, mounts),
+      },
+    ]),
+  ),
+});

@@ -1,0 +1,66 @@
+/** Logins at the mounts of a method that the test stands for. */
+import type { LoginLimits, LoginRequest } from '@keelson/proto/sys/v1/logins';
+import type { Document, SysHarness } from './sys-harness.ts';
+
+/** Announces the method "people" as the service of auth methods does. */
+export const joinMethod = async ({ sys }: SysHarness): Promise<void> => {
+  const states = sys.cluster.join({
+    service: 'auth',
+    instanceId: 'one',
+    version: '1',
+    storeId: '',
+    engines: [{ type: 'people', unauthenticatedPaths: ['login'], rootPaths: [] }],
+  });
+  for await (const state of states) if (!state.sealed) return;
+};
+
+/** Mounts the method. */
+export const mountMethod = async (
+  harness: SysHarness,
+  path: string,
+  { namespace = '', local = false } = {},
+): Promise<{ readonly uuid: string; readonly accessor: string }> => {
+  const at = `sys/auth/${path}`;
+  await harness.asRoot('POST', at, { namespace, body: { type: 'people', local } });
+  return (await harness.asRoot('GET', at, { namespace })).body.data;
+};
+
+export interface LoginVariant extends Omit<Partial<LoginRequest>, 'limits'> {
+  readonly limits?: Partial<LoginLimits> | undefined;
+}
+
+/** A login of Alice, whose token has the policy `own`. */
+export const loginRequest = (
+  mountUuid: string,
+  { limits, ...given }: LoginVariant = {},
+): LoginRequest => ({
+  mountUuid,
+  requestPath: 'login',
+  displayName: 'alice',
+  metadata: {},
+  limits: {
+    policies: ['own'],
+    noDefaultPolicy: false,
+    ttlSeconds: 600,
+    maxTtlSeconds: 0,
+    explicitMaxTtlSeconds: 0,
+    periodSeconds: 0,
+    numUses: 0,
+    tokenType: 'default',
+    boundCidrs: [],
+    ...limits,
+  },
+  loginData: Buffer.from('{}'),
+  remoteAddress: '127.0.0.1',
+  aliasName: 'alice',
+  aliasMetadata: {},
+  ...given,
+});
+
+/** The `auth` block of a login. */
+export const logIn = async (
+  { sys }: SysHarness,
+  mountUuid: string,
+  given: LoginVariant = {},
+): Promise<Document> =>
+  JSON.parse((await sys.logins.login(loginRequest(mountUuid, given))).authJson);
