@@ -14,6 +14,15 @@ export const toNatsFault = (
     ? `NATS cannot be reached (${reason}): nothing is published to ${kind} secondaries`
     : `the NATS server of the ${kind} primary cannot be reached (${reason}): nothing arrives here`;
 
+/** Why a primary with a connection to NATS publishes nothing; undefined while it publishes. */
+export const toPublicationFault = (
+  kind: ReplicationKind,
+  reasons: readonly string[],
+): string | undefined =>
+  reasons.length === 0
+    ? undefined
+    : `nothing is published to ${kind} secondaries: ${reasons.join('; ')}`;
+
 /** The reason why a secondary with a connection to NATS does not follow its primary; undefined while it follows. */
 export const toSecondaryFault = (
   kind: ReplicationKind,

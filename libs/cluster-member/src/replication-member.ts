@@ -32,7 +32,7 @@ import type { LogIndex } from './log-index.ts';
 import { NO_TRANSPORT } from './nats-transport.ts';
 import { parseKind } from './remote-membership.ts';
 import { ReplicaTurns } from './replica-turns.ts';
-import { toNatsFault, toSecondaryFault } from './replication-faults.ts';
+import { toNatsFault, toPublicationFault, toSecondaryFault } from './replication-faults.ts';
 import {
   type PrimaryRun,
   type RunParts,
@@ -179,7 +179,7 @@ export class ReplicationMember {
     if (run === undefined)
       return role === 'secondary' ? `this ${kind} secondary follows no primary` : undefined;
     if (run.bus.status() !== 'connected') return toNatsFault(kind, run.role, run.bus.failure());
-    if (run.role === 'primary') return undefined;
+    if (run.role === 'primary') return toPublicationFault(kind, run.faults.reasons());
     const status = await run.secondary.sharedStatus();
     return toSecondaryFault(kind, status, this.#options.clock.nowMs());
   }

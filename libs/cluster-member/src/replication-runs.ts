@@ -10,6 +10,7 @@ import {
   FilterViews,
   type Membership,
   Primary,
+  PublicationFaults,
   type RecordGroups,
   type ReplicationKind,
   runCanary,
@@ -62,6 +63,7 @@ export interface PrimaryRun {
   logId(): Promise<string>;
   readonly views: FilterViews;
   readonly filtered: FilteredPublishers;
+  readonly faults: Pick<PublicationFaults, 'reasons'>;
   /** Makes the publisher of each secondary reload its filter, whichever replica it runs in. */
   refreshFilters(): Promise<void>;
   stop(): Promise<void>;
@@ -101,7 +103,15 @@ export const startPrimaryRun = (
   const { service, store, leases, clock, logger } = parts;
   const membership = parts.membershipOf(kind);
   const views = new FilterViews({ store, membership, kind, groups: parts.groups });
-  const publishing = { store, bus, leases, membership, kind, service, version: VERSION, clock };
+  const faults = new PublicationFaults(clock, ({ stream, reason, isOver }) => {
+    if (isOver) logger.info({ kind, stream }, 'the log is published again');
+    else
+      logger.error({ kind, stream, reason }, 'the log is not published: secondaries fall behind');
+  });
+  const publishing = {
+    ...{ store, bus, leases, membership, kind, service, clock, faults },
+    version: VERSION,
+  };
   const filtered = new FilteredPublishers({
     ...publishing,
     views,
@@ -164,6 +174,7 @@ export const startPrimaryRun = (
     },
     views,
     filtered,
+    faults,
     refreshFilters: async () => {
       await filtered.refresh();
       // An entry that reaches all publishers.

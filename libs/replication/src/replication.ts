@@ -53,6 +53,7 @@ export { FilteredPublishers } from './primary/filtered-publishers.ts';
 export { writeLogEnd } from './primary/log-end.ts';
 export type { LogPosition } from './primary/previous-logs.ts';
 export { type KeyringHandover, Primary, type PrimaryOptions } from './primary/primary.ts';
+export { type PublicationFault, PublicationFaults } from './primary/publication-faults.ts';
 export type { SecondaryFacts } from './primary/secondary-heartbeats.ts';
 export { loadStreamEnd } from './primary/stream-position.ts';
 export { WalPublisher, type WalPublisherOptions } from './primary/wal-publisher.ts';

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { JetStreamBus } from '@keelson/bus/jetstream';
+import { systemClock } from '@keelson/clock';
 import { hasCode } from '@keelson/errors';
 import { InProcessLeaseStore } from '@keelson/locks';
 import {
@@ -22,6 +23,7 @@ import {
   generateLinkKeyPair,
   mountGroup,
   Primary,
+  PublicationFaults,
   passesFilter,
   type ReplicationKind,
   recordGroups,
@@ -46,6 +48,10 @@ const catalogOf = (store: Store): FilterCatalog => ({
     );
   },
 });
+
+/** Faults of a publisher that no operator watches. */
+export const unreported = (): PublicationFaults =>
+  new PublicationFaults(systemClock, () => undefined);
 
 const BACK_OFF = { firstMs: 10, maxMs: 100 };
 
@@ -160,6 +166,7 @@ export const startPrimary = async (
     membership,
     kind,
     service: SERVICE,
+    faults: unreported(),
     views,
     retryDelayMs: 20,
     onFailure: (error) => {
@@ -208,6 +215,7 @@ export const startPrimary = async (
         membership,
         kind,
         service: SERVICE,
+        faults: unreported(),
         get version() {
           return software.version;
         },

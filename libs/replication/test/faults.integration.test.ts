@@ -14,6 +14,7 @@ import {
   startSecondary,
   type TestPrimary,
   type TestSecondary,
+  unreported,
 } from './cluster.ts';
 import { putMany } from './cluster-writes.ts';
 
@@ -37,6 +38,7 @@ const publishBeside = (
     membership,
     kind,
     service: SERVICE,
+    faults: unreported(),
     version: '1.2.0',
     retryDelayMs: 1,
   }).run(signal);

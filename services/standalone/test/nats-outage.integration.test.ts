@@ -1,6 +1,7 @@
-/** Both sides report a NATS server that is down, while both serve requests. */
+/** Both sides report a NATS server that is down, and a primary one without room, while they serve requests. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { JetStreamBus } from '@keelson/bus/jetstream';
 import { type NatsServer, startNats } from '@keelson/testkit';
 import { DISTRIBUTED_SERVICES, ofEachService } from '@keelson/testkit/distributed-cluster';
 import {
@@ -77,4 +78,36 @@ describe('NATS that is down', { timeout: WITHIN_MS }, () => {
     const metrics = (await primary.v1('GET', 'sys/metrics?format=prometheus')).body;
     expect(metrics).toContain('keelson_replication_nats_connected{kind="performance"} 1\n');
   });
+});
+
+/** The storage of the test's servers is 256 GiB; a stream reserves its limit. */
+const ALL_BUT_TOO_LITTLE_BYTES = 255.5 * 1024 ** 3;
+
+test('NATS without room for a stream is reported in log and readiness, and so is the room', {
+  timeout: WITHIN_MS,
+}, async () => {
+  await using full = await startNats({ jetstream: true });
+  const bus = new JetStreamBus({ servers: full.url });
+  await bus.ensureStream({ stream: 'reserved', maxBytes: ALL_BUT_TOO_LITTLE_BYTES });
+  const cluster = await startCluster(full.url);
+  try {
+    await cluster.v1('POST', 'sys/replication/performance/primary/enable');
+    const { status, impaired } = await until(
+      () => ready(cluster),
+      (found) => Object.keys(found.impaired ?? {}).length === DISTRIBUTED_SERVICES.length,
+    );
+    const text =
+      'nothing is published to performance secondaries: the message bus cannot be used: insufficient storage resources available';
+    expect({ status, impaired }).toEqual({ status: 200, impaired: ofEachService([text]) });
+    await untilLogged(cluster, 'the log is not published');
+    await bus.ensureStream({ stream: 'reserved', maxBytes: 1024 });
+    await until(
+      () => ready(cluster),
+      (found) => found.impaired === undefined,
+    );
+    await untilLogged(cluster, 'the log is published again');
+  } finally {
+    await cluster.stop();
+    await bus.close();
+  }
 });

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { type Bus, InProcessBus } from '@keelson/bus';
+import { systemClock } from '@keelson/clock';
 import { InProcessLeaseStore } from '@keelson/locks';
 import {
   deriveLinkKey,
@@ -9,6 +10,7 @@ import {
   generateLinkKeyPair,
   NO_GROUPS,
   Primary,
+  PublicationFaults,
   Secondary,
   type SecondaryStatus,
   StoredMembership,
@@ -77,7 +79,12 @@ export const linkStores = async (onTheWay: (bus: Bus) => Bus): Promise<LinkedSto
     // The content of a request does not matter to the messages that carry it.
     serveForwarded: async (request) => request,
   }).serve(ending.signal);
-  const publisher = new WalPublisher({ ...common, store, leases: new InProcessLeaseStore() });
+  const publisher = new WalPublisher({
+    ...common,
+    store,
+    leases: new InProcessLeaseStore(),
+    faults: new PublicationFaults(systemClock, () => undefined),
+  });
   const primaryPublicKey = (await membership.identity()).keys.publicKey;
   const follower = new Secondary({
     ...secondary,

@@ -196,7 +196,7 @@ export const STORAGE_ERRORS = {
     grpc: 'UNAVAILABLE',
     http: 503,
     retry: true,
-    message: 'the message bus cannot be reached: {reason}',
+    message: 'the message bus cannot be used: {reason}',
   },
   'bus.no_responder': {
     grpc: 'UNAVAILABLE',

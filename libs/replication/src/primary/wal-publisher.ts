@@ -19,6 +19,7 @@ import { LINK_EPOCH, type MessagePart, toParts } from '../wire/stream-message.ts
 import { encodeBatch } from '../wire/wal-batch.ts';
 import type { FilterViews } from './filter-views.ts';
 import { recordOwnLog } from './previous-logs.ts';
+import type { PublicationFaults } from './publication-faults.ts';
 import { loadStreamEnd } from './stream-position.ts';
 
 export interface WalPublisherOptions {
@@ -27,6 +28,7 @@ export interface WalPublisherOptions {
   readonly leases: LeaseStore;
   readonly membership: Membership;
   readonly kind: ReplicationKind;
+  readonly faults: PublicationFaults;
   /** "sys", "pki", "workspace". */
   readonly service: string;
   /** Version of the software of this cluster. */
@@ -128,14 +130,23 @@ export class WalPublisher {
               await this.#end(stream).catch(() => undefined);
               return;
             }
+            this.#failed(stream, error);
             if (!isPassing(error)) throw error;
           }
           await pause(this.#clock, retryDelayMs, elected);
         }
       } finally {
+        this.#options.faults.ended(stream);
         await lease.release();
       }
     }
+  }
+
+  /** Records a failure, unless NATS cannot be reached, which is reported by itself. */
+  #failed(stream: string, error: unknown): void {
+    const { bus, faults } = this.#options;
+    if (bus.status() === 'connected') faults.failed(stream, KeelsonError.from(error).message);
+    else faults.ended(stream);
   }
 
   /** Publishes from the end of the stream on, until `signal` aborts or an attempt fails. */
@@ -286,13 +297,15 @@ export class WalPublisher {
   }
 
   async #publishPart(stream: string, place: Place, { headers, payload }: MessagePart) {
-    place.lastSequence = await this.#options.bus.publish(stream, payload, {
+    const { bus, faults } = this.#options;
+    place.lastSequence = await bus.publish(stream, payload, {
       // Deduplicates retries of the client, but not messages of another publisher at the same position,
       // which differ even if they begin with the same entry.
       messageId: `${place.attempt}.${place.lastSequence}`,
       headers,
       expectedLastSequence: place.lastSequence,
     });
+    faults.ended(stream);
   }
 }
 
