@@ -109,7 +109,14 @@ export const startPrimaryRun = (
       logger.error({ kind, stream, reason }, 'the log is not published: secondaries fall behind');
   });
   const publishing = {
-    ...{ store, bus, leases, membership, kind, service, clock, faults },
+    store,
+    bus,
+    leases,
+    membership,
+    kind,
+    service,
+    clock,
+    faults,
     version: VERSION,
   };
   const filtered = new FilteredPublishers({
