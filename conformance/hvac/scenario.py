@@ -4,9 +4,11 @@ Every line is what a user of the library writes. Prints `done` at the end; an ex
 """
 
 import base64
+import json
 import os
 import subprocess
 import tempfile
+import time
 
 import hvac
 from hvac.exceptions import Forbidden, InvalidPath, InvalidRequest
@@ -261,6 +263,53 @@ def signing_in():
     client.sys.disable_auth_method("people")
     assert not person.is_authenticated()
     client.sys.disable_auth_method("approle")
+    signing_in_with_a_provider()
+
+
+def signed_token(private_key, claims):
+    def encode(data):
+        return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+    head, payload = [encode(json.dumps(part).encode()) for part in ({"alg": "EdDSA"}, claims)]
+    with tempfile.TemporaryDirectory() as folder:
+        key, data, signature = [os.path.join(folder, name) for name in ("key", "data", "signature")]
+        for path, content in ((key, private_key), (data, f"{head}.{payload}")):
+            with open(path, "w", encoding="ascii") as file:
+                file.write(content)
+        command = ["openssl", "pkeyutl", "-sign", "-rawin", "-inkey", key, "-in", data, "-out", signature]
+        subprocess.run(command, check=True)
+        with open(signature, "rb") as file:
+            return f"{head}.{payload}.{encode(file.read())}"
+
+
+def signing_in_with_a_provider():
+    private_key = openssl("genpkey", "-algorithm", "ed25519")
+    public_key = openssl("pkey", "-pubout", "-in", "{key}", key=private_key)
+    client.sys.enable_auth_method("jwt", path="jobs")
+    jwt = client.auth.jwt
+    jwt.configure(jwt_validation_pubkeys=[public_key], default_role="ci", path="jobs")
+    assert jwt.read_config(path="jobs")["data"]["default_role"] == "ci"
+    jwt.create_role(
+        name="ci", role_type="jwt", user_claim="sub", bound_audiences=["keelson"],
+        allowed_redirect_uris=[], bound_claims={"ref": ["main"]}, claim_mappings={"ref": "branch"},
+        token_policies=["issuer"], token_ttl="10m", path="jobs",
+    )
+    assert jwt.list_roles(path="jobs")["data"]["keys"] == ["ci"]
+    assert jwt.read_role("ci", path="jobs")["data"]["bound_claims"] == {"ref": ["main"]}
+    claims = {"sub": "job", "aud": "keelson", "ref": "main", "exp": int(time.time()) + 60}
+    program = hvac.Client(url=ADDRESS)
+    token = signed_token(private_key, claims)
+    auth = program.auth.jwt.jwt_login(role="ci", jwt=token, path="jobs")["auth"]
+    assert auth["metadata"] == {"role": "ci", "branch": "main"}, auth
+    assert program.lookup_token()["data"]["display_name"] == "jobs-job"
+    text = refused(
+        InvalidRequest, program.auth.jwt.jwt_login,
+        role="ci", jwt=signed_token(private_key, {**claims, "ref": "dev"}), path="jobs",
+    )
+    assert 'claim "ref" does not match any associated bound claim values' in text, text
+    jwt.delete_role("ci", path="jobs")
+    refused(InvalidRequest, program.auth.jwt.jwt_login, role="ci", jwt=token, path="jobs")
+    client.sys.disable_auth_method("jobs")
 
 
 def leaving(limited):

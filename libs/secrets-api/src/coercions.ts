@@ -52,7 +52,8 @@ export const toInteger: Coercion<number> = (raw, refuse) => {
 /** 292 years: what 64 bits of nanoseconds hold, so that clients in other languages can read each duration. */
 const MAX_DURATION_SECONDS = 9_223_372_036;
 
-export const toDurationSeconds: Coercion<number> = (raw, refuse) => {
+/** Whole seconds; less than 0 has a meaning of its own where a parameter takes it, such as "none". */
+export const toSignedDurationSeconds: Coercion<number> = (raw, refuse) => {
   let seconds: number | undefined;
   if (typeof raw === 'number') seconds = parseDurationSeconds(`${raw}s`);
   else if (typeof raw === 'string') seconds = parseDurationSeconds(raw);
@@ -60,10 +61,14 @@ export const toDurationSeconds: Coercion<number> = (raw, refuse) => {
     return refuse(
       'expected a number of seconds or a duration of at least a second such as "30s", "5m" or "2h"',
     );
-  if (seconds < 0) return refuse('the duration must not be negative');
-  return seconds > MAX_DURATION_SECONDS
+  return Math.abs(seconds) > MAX_DURATION_SECONDS
     ? refuse(`a duration has at most ${MAX_DURATION_SECONDS} seconds`)
     : seconds;
+};
+
+export const toDurationSeconds: Coercion<number> = (raw, refuse) => {
+  const seconds = toSignedDurationSeconds(raw, refuse);
+  return seconds < 0 ? refuse('the duration must not be negative') : seconds;
 };
 
 const trimmed = (elements: readonly string[]): readonly string[] =>

@@ -14,6 +14,7 @@ import {
   toInteger,
   toMap,
   toObjectList,
+  toSignedDurationSeconds,
   toStringMap,
   toText,
   toTimestamp,
@@ -142,6 +143,11 @@ export const field = {
   durationSeconds: kind<number>(
     { type: ['integer', 'string'], format: 'duration' },
     toDurationSeconds,
+  ),
+  /** Whole seconds, which may be negative. */
+  signedDurationSeconds: kind<number>(
+    { type: ['integer', 'string'], format: 'duration' },
+    toSignedDurationSeconds,
   ),
   commaList: kind<readonly string[]>({ type: 'array', items: { type: 'string' } }, toCommaList),
   /** Texts; an object is represented by its JSON text. */

@@ -13,6 +13,7 @@ import { KeelsonError } from '@keelson/errors';
 import type { LeaseStore } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
 import type { MetricsRegistry } from '@keelson/metrics';
+import { toOutboundPolicy } from '@keelson/outbound/settings';
 import type { AuthMethodsDefinition } from '@keelson/proto/auth/v1/methods';
 import type { Mount } from '@keelson/proto/edge/v1/edge';
 import type { ClusterDefinition, EngineDescription } from '@keelson/proto/sys/v1/cluster';
@@ -28,8 +29,9 @@ import type { Barrier, Store } from '@keelson/storage';
 import { approleMethod } from './approle/approle-method.ts';
 import { countingForSecondaries, countingOnPrimary } from './approle/counting-on-primary.ts';
 import type { AuthConfig } from './config.ts';
+import { jwtMethod } from './jwt/jwt-method.ts';
 import { type Logins, toLimits } from './logins/login-operations.ts';
-import type { AuthMethod } from './method.ts';
+import { type AuthMethod, methodOfType, typesOf } from './method.ts';
 import { userpassMethod } from './userpass/userpass-method.ts';
 
 export interface AuthParts {
@@ -61,11 +63,12 @@ export interface AuthService {
 /** Interval in which what has expired is removed. */
 const TIDY_EVERY_MS = 60 * 60_000;
 
-const toEngine = ({ type, unauthenticatedPaths }: AuthMethod): EngineDescription => ({
-  type,
-  unauthenticatedPaths: [...unauthenticatedPaths],
-  rootPaths: [],
-});
+const toEngines = (method: AuthMethod): readonly EngineDescription[] =>
+  typesOf(method).map((type) => ({
+    type,
+    unauthenticatedPaths: [...method.unauthenticatedPaths],
+    rootPaths: [],
+  }));
 
 /** Whether a route needs no token. @param path with `+` in place of each parameter */
 const isPublic =
@@ -80,11 +83,12 @@ const isPublic =
     );
 
 /** Answers requests by the routes of the method that is mounted. */
-const byMethod = (edge: EdgeService): EdgeService => ({
+const byMethod = (edge: EdgeService, methods: readonly AuthMethod[]): EdgeService => ({
   ...edge,
   handle: (request) => {
     const { head } = request;
-    const { type } = requireMount(head);
+    const mount = requireMount(head);
+    const { type } = methodOfType(methods, mount.type) ?? mount;
     return edge.handle({ ...request, head: { ...head, path: `/${type}${head.path}` } });
   },
 });
@@ -122,9 +126,12 @@ const authEdge = (
 
 const methodsRpc = (methods: readonly AuthMethod[]): RpcService<typeof AuthMethodsDefinition> => ({
   renewLogin: async ({ mount, loginData }) => {
-    const method = methods.find(({ type }) => type === mount?.type);
     const settings =
-      mount && (await method?.renew(mount, JSON.parse(loginData.toString()) as object as never));
+      mount &&
+      (await methodOfType(methods, mount.type)?.renew(
+        mount,
+        JSON.parse(loginData.toString()) as object as never,
+      ));
     if (settings === undefined)
       throw new KeelsonError('request.invalid', {
         text: 'the token cannot be renewed: its login would be refused now',
@@ -152,7 +159,7 @@ const runTidy = async (
     await pause(clock, TIDY_EVERY_MS, signal);
     for (const mount of mounts())
       try {
-        await methods.find(({ type }) => type === mount.type)?.tidy?.(mount);
+        await methodOfType(methods, mount.type)?.tidy?.(mount);
       } catch (err) {
         logger.error({ err, mount: mount.uuid }, 'what has expired was not removed');
       }
@@ -170,6 +177,7 @@ export const composeAuth = (parts: AuthParts): AuthService => {
   const shared = { store, clock, logins };
   const methods = [
     approleMethod({ ...shared, countOnPrimary: countingOnPrimary(member) }),
+    jwtMethod({ ...shared, logger, outboundPolicy: toOutboundPolicy(parts.config) }),
     userpassMethod(shared),
   ];
   const edge = authEdge(store, member, logger, methods);
@@ -183,7 +191,7 @@ export const composeAuth = (parts: AuthParts): AuthService => {
     logger,
     replication: member,
     service: 'auth',
-    engines: methods.map(toEngine),
+    engines: methods.flatMap(toEngines),
     cleaning: new MountCleaning(store),
     instanceId: randomUUID(),
     version: VERSION,
@@ -196,7 +204,7 @@ export const composeAuth = (parts: AuthParts): AuthService => {
   };
   let workers: readonly Worker[] = [];
   return {
-    edge: edgeWhileOpen(byMethod(edge), barrier),
+    edge: edgeWhileOpen(byMethod(edge, methods), barrier),
     methods: methodsRpc(methods),
     replica,
     joined: joined.promise,

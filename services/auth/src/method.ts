@@ -7,6 +7,8 @@ import type { TokenSettings } from './logins/domain/token-settings.ts';
 export interface AuthMethod {
   /** Type of its mounts, and the first segment of the paths of `routes`. */
   readonly type: string;
+  /** Further types that its mounts may have. */
+  readonly otherTypes?: readonly string[];
   /** Paths below a mount that need no token; see `EngineDescription`. */
   readonly unauthenticatedPaths: readonly string[];
   readonly routes: readonly Route[];
@@ -18,3 +20,15 @@ export interface AuthMethod {
   /** Removes what has expired in a mount. */
   tidy?(mount: MountScope): Promise<void>;
 }
+
+/** All types of mounts that a method serves. */
+export const typesOf = ({ type, otherTypes = [] }: AuthMethod): readonly string[] => [
+  type,
+  ...otherTypes,
+];
+
+/** The method that serves mounts of a type. */
+export const methodOfType = (
+  methods: readonly AuthMethod[],
+  type: string,
+): AuthMethod | undefined => methods.find((method) => typesOf(method).includes(type));

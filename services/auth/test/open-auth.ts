@@ -23,7 +23,12 @@ const ROOT_KEY = Buffer.alloc(32, 7);
 export const mountOf = (type: string, uuid = '8f0b1c1e-0000-4000-8000-000000000001') =>
   aMount({ uuid, type, path: `auth/${type}/`, accessor: `${type}_1` });
 
-export const openAuth = async () => {
+/** @param outboundRanges networks that are not public, where providers of identities may be */
+export const openAuth = async ({
+  outboundRanges = [],
+}: {
+  readonly outboundRanges?: readonly string[];
+} = {}) => {
   const folder = await temporaryDirectory();
   const clock = new ManualClock();
   const barrier = createBarrier();
@@ -31,7 +36,7 @@ export const openAuth = async () => {
   const cluster = announcedCluster();
   const logins: LoginRequest[] = [];
   const service = composeAuth({
-    config: { outboundRanges: ['127.0.0.1'] },
+    config: { outboundRanges: [...outboundRanges] },
     registry: createRegistry('test'),
     store,
     barrier,

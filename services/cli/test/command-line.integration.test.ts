@@ -1,5 +1,5 @@
 /** The real command against a real server: docs/command-line.md word for word, refusals, and secrets. */
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import {
   chmodSync,
   cpSync,
@@ -190,6 +190,28 @@ describe('a refusal', () => {
     chmodSync(join(config, 'token'), 0o644);
     const refused = await keelson(['token', 'lookup']);
     expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('chmod 600')]);
+  });
+
+  test('of a signed token keeps no token, and one that a role accepts is kept', async () => {
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    const encode = (value: object): string =>
+      Buffer.from(JSON.stringify(value)).toString('base64url');
+    const signed = (sub: string): string => {
+      const exp = Math.floor(Date.now() / 1000) + 60;
+      const data = `${encode({ alg: 'EdDSA' })}.${encode({ sub, exp })}`;
+      return `${data}.${sign(null, Buffer.from(data), privateKey).toString('base64url')}`;
+    };
+    const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+    await asRoot(['auth', 'enable', 'jwt', '--path', 'jobs']);
+    await asRoot(['write', 'auth/jobs/config', `jwt_validation_pubkeys=${pem}`]);
+    const role = ['role_type=jwt', 'user_claim=sub', 'bound_subject=job'];
+    expect((await asRoot(['write', 'auth/jobs/role/ci', ...role])).code).toBe(0);
+    const logIn = ['login', '--method', 'jwt', '--path', 'jobs', '--role', 'ci'];
+    const refused = await keelson(logIn, { input: signed('other') });
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('subject (sub)')]);
+    expect((await keelson(['token', 'lookup'])).err).toContain('There is no token');
+    expect((await keelson(logIn, { input: signed('job') })).code).toBe(0);
+    expect((await keelson(['token', 'lookup'])).out).toContain('jobs-job');
   });
 
   test('of a mount that does not exist is not an empty list', async () => {

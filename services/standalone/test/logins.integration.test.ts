@@ -203,6 +203,7 @@ describe('mounts of auth methods', () => {
 test('every path of a method but its login needs a token with rights', async () => {
   await root.v1('POST', 'sys/auth/approle', { type: 'approle' });
   await root.v1('POST', 'sys/auth/userpass', { type: 'userpass' });
+  await root.v1('POST', 'sys/auth/jwt', { type: 'jwt' });
   const { paths } = (await (await fetch(`${keelson.http}/openapi/auth.json`)).json()) as {
     paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   };
@@ -220,5 +221,9 @@ test('every path of a method but its login needs a token with rights', async () 
     ];
     if (answers.some(({ status }) => status !== 403)) open.push(`${method} ${path}`);
   }
-  expect(open).toEqual(['POST /approle/login', 'POST /userpass/login/{username}']);
+  expect(open).toEqual([
+    'POST /approle/login',
+    'POST /jwt/login',
+    'POST /userpass/login/{username}',
+  ]);
 });

@@ -21,10 +21,11 @@ export const readInput = async (file: string): Promise<string> => {
 
 interface LoginOptions {
   readonly api?: true;
-  readonly method?: 'userpass' | 'approle';
+  readonly method?: 'userpass' | 'approle' | 'jwt';
   readonly path?: string;
   readonly username?: string;
   readonly roleId?: string;
+  readonly role?: string;
 }
 
 const required = (value: string | undefined, option: string): string => {
@@ -36,27 +37,26 @@ const required = (value: string | undefined, option: string): string => {
 const signIn = async (
   cli: Cli,
   method: NonNullable<LoginOptions['method']>,
-  { path = method, username, roleId }: LoginOptions,
+  { path = method, username, roleId, role }: LoginOptions,
 ): Promise<string> => {
-  const login = `auth/${path}/login`;
-  const request =
-    method === 'userpass'
-      ? {
-          at: `${login}/${encodeURIComponent(required(username, '--username'))}`,
-          body: { password: await readSecret('Password') },
-        }
-      : {
-          at: login,
-          body: {
-            role_id: required(roleId, '--role-id'),
-            secret_id: await readSecret('Secret id'),
-          },
-        };
-  const answer = await cli.client.v1(request.at, {
-    method: 'POST',
-    body: request.body,
-    isAnonymous: true,
-  });
+  const at = `auth/${path}/login`;
+  const post = (login: string, body: object): Promise<Document> =>
+    cli.client.v1(login, { method: 'POST', body, isAnonymous: true });
+  const requests = {
+    userpass: async () =>
+      post(`${at}/${encodeURIComponent(required(username, '--username'))}`, {
+        password: await readSecret('Password'),
+      }),
+    approle: async () =>
+      post(at, {
+        role_id: required(roleId, '--role-id'),
+        secret_id: await readSecret('Secret id'),
+      }),
+    // A mount may have a role for logins that name none.
+    jwt: async () =>
+      post(at, { jwt: await readSecret('Signed token'), ...(role !== undefined && { role }) }),
+  };
+  const answer = await requests[method]();
   return answer.auth.client_token as string;
 };
 
@@ -257,13 +257,15 @@ export const addAccessCommands = (program: Command, cli: Cli): void => {
     )
     .addOption(new Option('--api', 'a token of /api/v2, for workspaces').conflicts('method'))
     .addOption(
-      new Option('--method <method>', 'sign in, with the password or secret id from there').choices(
-        ['userpass', 'approle'],
-      ),
+      new Option(
+        '--method <method>',
+        'sign in, with the password, secret id or signed token from there',
+      ).choices(['userpass', 'approle', 'jwt']),
     )
     .option('--path <path>', 'where the method is mounted; the method if left out')
     .option('--username <name>', 'for userpass')
     .option('--role-id <id>', 'for approle')
+    .option('--role <name>', 'for jwt; the default role of the mount if left out')
     .action((options: LoginOptions) => login(cli, options));
   program
     .command('logout')

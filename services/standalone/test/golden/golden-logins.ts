@@ -1,5 +1,10 @@
-/** Auth methods: roles, secret ids, users, a lockout and tokens of logins, of mounts that replicate and of local ones. */
+/** Auth methods: roles, secret ids, users, a lockout, a provider's key and tokens of logins, of mounts that replicate and of local ones. */
 import { answersOf, type GoldenCalls, type GoldenRead, LONG, reads } from './golden-calls.ts';
+
+const PROVIDER_KEY = `-----BEGIN PUBLIC KEY-----
+MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEJFxTPumGFKTBPVYKauA1xayf3mmN
+UhNewlTEszRnBPhPR6B2HVRL3Htdbh2DuJQaYYwne/KfMhtC/0/dBejMhw==
+-----END PUBLIC KEY-----`;
 
 /** Makes the contents. @returns the requests that read them */
 export const makeLogins = async (
@@ -12,7 +17,7 @@ export const makeLogins = async (
     ['', false],
     ['-here', true],
   ] as const) {
-    const [machines, people] = [`machines${suffix}`, `people${suffix}`];
+    const [machines, people, jobs] = [`machines${suffix}`, `people${suffix}`, `jobs${suffix}`];
     await v1('POST', `sys/auth/${machines}`, { type: 'approle', local, config });
     for (const [role, local_secret_ids] of [
       ['ci', false],
@@ -31,6 +36,20 @@ export const makeLogins = async (
     await v1('POST', `auth/${people}/users/alice`, { password: 'golden', token_ttl: LONG });
     await v1('POST', `auth/${people}/login/alice`, { password: 'golden' });
     await stranger.v1('POST', `auth/${people}/login/alice`, { password: 'wrong' });
+    await v1('POST', `sys/auth/${jobs}`, { type: 'jwt', local, config });
+    await v1('POST', `auth/${jobs}/config`, {
+      jwt_validation_pubkeys: PROVIDER_KEY,
+      bound_issuer: 'https://issuer.example',
+      default_role: 'deploy',
+    });
+    await v1('POST', `auth/${jobs}/role/deploy`, {
+      role_type: 'jwt',
+      user_claim: 'sub',
+      bound_audiences: 'keelson',
+      bound_claims: { ref: ['refs/heads/main', 'refs/tags/v1'], attempt: 1 },
+      claim_mappings: { repository: 'repository' },
+      token_ttl: LONG,
+    });
   }
   await v1('POST', 'identity/entity', { name: 'Alice', metadata: { team: 'a' } });
   return [
@@ -40,12 +59,15 @@ export const makeLogins = async (
       'auth/machines/role',
       'auth/people/users',
       'auth/machines-here/role',
+      'auth/jobs/role',
     ]),
     ...reads('v1', 'GET', [
       'identity/entity/name/Alice',
       'sys/auth',
       'auth/machines/role/ci',
       'auth/people-here/users/alice',
+      'auth/jobs/config',
+      'auth/jobs-here/role/deploy',
     ]),
   ];
 };

@@ -1,0 +1,50 @@
+import type { MountScope } from '@keelson/engine';
+import { KeelsonError } from '@keelson/errors';
+import type { Reads, Store } from '@keelson/storage';
+import { type JwtConfig, keySourcesOf, requireOneKindOfKeys } from './domain/jwt-config.ts';
+import { configSetting } from './jwt-records.ts';
+import type { ProviderKeys } from './provider-keys.ts';
+import { ProviderFailure } from './provider-requests.ts';
+
+export interface JwtContext {
+  readonly store: Store;
+  readonly providerKeys: ProviderKeys;
+}
+
+export const findConfig = (reads: Reads, mount: MountScope): Promise<JwtConfig | undefined> =>
+  configSetting(mount).find(reads);
+
+const requireKeys = async (
+  providerKeys: ProviderKeys,
+  mount: MountScope,
+  config: JwtConfig,
+): Promise<void> => {
+  for (const source of keySourcesOf(config))
+    try {
+      await providerKeys.refresh(mount, source);
+    } catch (cause) {
+      if (!(cause instanceof ProviderFailure)) throw cause;
+      const place = source.kind === 'jwks' ? 'jwks URL' : 'oidc discovery URL';
+      throw new KeelsonError(
+        'request.invalid',
+        { text: `error checking ${place}: ${cause.message}` },
+        { cause },
+      );
+    }
+};
+
+/**
+ * Replaces the whole configuration once its provider has answered with keys, which are in use from then on.
+ * @throws KeelsonError `request.invalid`
+ */
+export const replaceConfig = async (
+  { store, providerKeys }: JwtContext,
+  mount: MountScope,
+  config: JwtConfig,
+): Promise<void> => {
+  await requireKeys(providerKeys, mount, requireOneKindOfKeys(config));
+  await store.transact((tx) => {
+    configSetting(mount).write(tx, config);
+    return Promise.resolve();
+  });
+};

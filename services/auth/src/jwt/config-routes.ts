@@ -1,0 +1,187 @@
+/** `config`: whose tokens the mount accepts. */
+import { X509Certificate } from 'node:crypto';
+import { parseJson, type Route } from '@keelson/edge';
+import { requireMount } from '@keelson/engine';
+import { KeelsonError } from '@keelson/errors';
+import { type FieldValues, field, type JsonObject, secretsRoutes } from '@keelson/secrets-api';
+import { findConfig, type JwtContext, replaceConfig } from './config-operations.ts';
+import { type JwtConfig, SIGNATURE_ALGORITHMS } from './domain/jwt-config.ts';
+import { parsePemKey } from './domain/verification-keys.ts';
+
+const MAX_PAIRS = 16;
+const MAX_PUBKEYS = 32;
+const PEM = { maxLength: 65_536, default: '' } as const;
+const PAIR_LIMITS = {
+  depth: 4,
+  stringLength: PEM.maxLength,
+  objectEntries: 16,
+  arrayElements: 16,
+  documentEntries: 32,
+} as const;
+
+const urlComplaint =
+  (name: string) =>
+  (text: string): string | undefined => {
+    if (text === '') return undefined;
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    // Credentials would be read back with the configuration.
+    return url !== undefined &&
+      /^https?:$/.test(url.protocol) &&
+      `${url.username}${url.password}` === ''
+      ? undefined
+      : `${name} must be an http or https URL without credentials`;
+  };
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+
+const certificatesComplaint =
+  (name: string) =>
+  (pem: string): string | undefined => {
+    if (pem === '') return undefined;
+    const certificates = pem.match(CERTIFICATE) ?? [];
+    try {
+      for (const certificate of certificates) new X509Certificate(certificate);
+      if (certificates.length > 0 && !pem.includes('PRIVATE KEY')) return undefined;
+    } catch {
+      // One of the blocks is no certificate.
+    }
+    return `${name} must be certificates in PEM`;
+  };
+
+const urlField = (name: string, description: string) =>
+  field.string({ description, default: '', maxLength: 2048, check: urlComplaint(name) });
+
+const certificatesField = (name: string) =>
+  field.string({
+    description:
+      'Certificates in PEM that the server must chain to; those of the system if not given.',
+    ...PEM,
+    check: certificatesComplaint(name),
+  });
+
+const PAIR_FIELDS = {
+  jwks_url: urlField('jwks_pairs', 'Address of a JSON Web Key Set.'),
+  jwks_ca_pem: certificatesField('jwks_pairs'),
+} as const;
+
+const CONFIG_FIELDS = {
+  oidc_discovery_url: urlField(
+    'oidc_discovery_url',
+    'Issuer of the tokens, below which its discovery document is found.',
+  ),
+  oidc_discovery_ca_pem: certificatesField('oidc_discovery_ca_pem'),
+  jwks_url: urlField('jwks_url', 'Address of a JSON Web Key Set.'),
+  jwks_ca_pem: certificatesField('jwks_ca_pem'),
+  jwks_pairs: field.objectList({
+    description: 'Several key sets: objects with jwks_url and jwks_ca_pem.',
+    default: [],
+    maxLength: PEM.maxLength,
+    check: (pairs) =>
+      pairs.length > MAX_PAIRS ? `jwks_pairs has at most ${MAX_PAIRS} elements` : undefined,
+  }),
+  jwt_validation_pubkeys: field.commaList({
+    description: 'Public keys in PEM.',
+    default: [],
+    maxLength: PEM.maxLength,
+    check: (keys) => {
+      if (keys.length > MAX_PUBKEYS)
+        return `jwt_validation_pubkeys has at most ${MAX_PUBKEYS} elements`;
+      return keys.every((pem) => parsePemKey(pem) !== undefined)
+        ? undefined
+        : 'error parsing public key: each must be a public key or certificate in PEM: RSA of 2048 to 16384 bits, P-256, P-384, P-521 or Ed25519';
+    },
+  }),
+  jwt_supported_algs: field.commaList({
+    description: `Algorithms of signatures that are accepted; all of ${SIGNATURE_ALGORITHMS.join(', ')} if not given.`,
+    default: [],
+    maxLength: 256,
+    check: (algorithms) => {
+      const other = algorithms.find((given) => !SIGNATURE_ALGORITHMS.some((one) => one === given));
+      return other === undefined
+        ? undefined
+        : `invalid jwt_supported_algs: unsupported signing algorithm "${other}"`;
+    },
+  }),
+  bound_issuer: field.string({
+    description: 'Issuer that tokens must name (iss); that of oidc_discovery_url if not given.',
+    default: '',
+    maxLength: 2048,
+  }),
+  default_role: field.string({
+    description: 'Role of a login that names none.',
+    default: '',
+    maxLength: 256,
+  }),
+} as const;
+
+const toPair = (text: string): JwtConfig['jwksPairs'][number] => {
+  let pair: unknown;
+  try {
+    pair = parseJson(Buffer.from(text), PAIR_LIMITS);
+  } catch {
+    pair = undefined;
+  }
+  if (typeof pair !== 'object' || pair === null)
+    throw new KeelsonError('request.invalid', { text: 'jwks_pairs must be a list of objects' });
+  const given = pair as JsonObject;
+  const url = PAIR_FIELDS.jwks_url.read('jwks_url', given['jwks_url']);
+  if (url === '')
+    throw new KeelsonError('request.invalid', { text: 'each of jwks_pairs needs a jwks_url' });
+  return { url, caPem: PAIR_FIELDS.jwks_ca_pem.read('jwks_ca_pem', given['jwks_ca_pem']) };
+};
+
+const keySet = (url: string, caPem: string): JwtConfig['jwks'] =>
+  url === '' ? undefined : { url, caPem };
+
+const toConfig = (given: FieldValues<typeof CONFIG_FIELDS>): JwtConfig => ({
+  validationPubkeys: [...given.jwt_validation_pubkeys],
+  jwks: keySet(given.jwks_url, given.jwks_ca_pem),
+  jwksPairs: given.jwks_pairs.map(toPair),
+  oidcDiscovery: keySet(given.oidc_discovery_url, given.oidc_discovery_ca_pem),
+  supportedAlgs: [...given.jwt_supported_algs],
+  boundIssuer: given.bound_issuer,
+  defaultRole: given.default_role.toLowerCase(),
+});
+
+const configDocument = (config: JwtConfig): JsonObject => ({
+  oidc_discovery_url: config.oidcDiscovery?.url ?? '',
+  oidc_discovery_ca_pem: config.oidcDiscovery?.caPem ?? '',
+  jwks_url: config.jwks?.url ?? '',
+  jwks_ca_pem: config.jwks?.caPem ?? '',
+  jwks_pairs: config.jwksPairs.map(({ url, caPem }) => ({ jwks_url: url, jwks_ca_pem: caPem })),
+  jwt_validation_pubkeys: config.validationPubkeys,
+  jwt_supported_algs: config.supportedAlgs,
+  bound_issuer: config.boundIssuer,
+  default_role: config.defaultRole,
+});
+
+export const configRoutes = (context: JwtContext): Route[] =>
+  secretsRoutes({
+    path: '/jwt/config',
+    tag: 'jwt',
+    hasSettings: true,
+    fields: CONFIG_FIELDS,
+    operations: {
+      read: {
+        summary: 'Read whose tokens the mount accepts',
+        handle: async (request) => {
+          const config = await findConfig(context.store, requireMount(request));
+          return config && { data: configDocument(config) };
+        },
+      },
+      update: {
+        summary: 'Set whose tokens the mount accepts; all parameters are replaced',
+        handle: async (request) => {
+          const config = toConfig(request.fields);
+          await replaceConfig(context, requireMount(request), config);
+          const { jwks, jwksPairs, oidcDiscovery } = config;
+          const sources = [jwks, ...jwksPairs, oidcDiscovery];
+          if (sources.some((source) => source?.url.startsWith('http:')))
+            request.warnings.push(
+              'The keys are fetched without TLS: whoever can change the connection can sign in.',
+            );
+          return undefined;
+        },
+      },
+    },
+  });

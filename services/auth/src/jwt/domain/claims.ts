@@ -1,0 +1,140 @@
+/** The claims of a verified token, compared with what a role demands. */
+import { KeelsonError } from '@keelson/errors';
+import type { JwtRole } from './jwt-role.ts';
+
+export type Claims = Readonly<Record<string, unknown>>;
+
+/** Longest name of a user, which each list of tokens shows. */
+const MAX_USER_NAME_LENGTH = 1024;
+
+const refuse = (text: string): never => {
+  throw new KeelsonError('request.invalid', { text });
+};
+
+const member = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Claims)[name]
+    : undefined;
+
+/** RFC 6901. Elements of lists are found by their index, because a list has them as its own members. */
+const followPointer = (claims: Claims, pointer: string): unknown =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce<unknown>(
+      (value, token) =>
+        Array.isArray(value) && token === 'length' ? undefined : member(value, token),
+      claims,
+    );
+
+/** A claim by its name, or by a JSON pointer, which begins with "/". Absent and null are both undefined. */
+export const findClaim = (claims: Claims, claim: string): unknown =>
+  (claim.startsWith('/') ? followPointer(claims, claim) : member(claims, claim)) ?? undefined;
+
+/** Whether a text is of a pattern in which "*" is any text; the parts between are found from left to right. */
+export const matchesGlob = (pattern: string, text: string): boolean => {
+  const [first = '', ...parts] = pattern.split('*');
+  const last = parts.pop();
+  if (last === undefined) return pattern === text;
+  if (!text.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of parts) {
+    const found = text.indexOf(part, at);
+    if (found === -1) return false;
+    at = found + part.length;
+  }
+  return text.length - last.length >= at && text.endsWith(last);
+};
+
+const isScalar = (value: unknown): value is string | number | boolean =>
+  ['string', 'number', 'boolean'].includes(typeof value);
+
+/** One of the values must be one of the bound ones. @throws KeelsonError `request.invalid` */
+export const requireBoundClaims = (
+  { boundClaims, boundClaimsType }: Pick<JwtRole, 'boundClaims' | 'boundClaimsType'>,
+  claims: Claims,
+): void => {
+  for (const [claim, bound] of Object.entries(boundClaims)) {
+    const received = findClaim(claims, claim);
+    if (received === undefined) refuse(`error validating claims: claim "${claim}" is missing`);
+    const values = [received].flat();
+    if (!values.every(isScalar))
+      refuse(`error validating claims: claim "${claim}" is not a string or list`);
+    const isBound = [bound]
+      .flat()
+      .some((expected) =>
+        values.some((value) =>
+          boundClaimsType === 'glob'
+            ? typeof value === 'string' && matchesGlob(String(expected), value)
+            : value === expected,
+        ),
+      );
+    if (!isBound)
+      refuse(
+        `error validating claims: claim "${claim}" does not match any associated bound claim values`,
+      );
+  }
+};
+
+/** `aud`, `sub` and `iss`. @param issuer "" for any; @throws KeelsonError `request.invalid` */
+export const requireBoundToken = (
+  { boundAudiences, boundSubject }: Pick<JwtRole, 'boundAudiences' | 'boundSubject'>,
+  issuer: string,
+  claims: Claims,
+): void => {
+  if (issuer !== '' && member(claims, 'iss') !== issuer)
+    refuse('error validating token: invalid issuer (iss) claim');
+  if (boundSubject !== '' && member(claims, 'sub') !== boundSubject)
+    refuse('error validating token: invalid subject (sub) claim');
+  const audiences = [member(claims, 'aud') ?? []].flat();
+  if (boundAudiences.length === 0) {
+    // The token is meant for somebody else.
+    if (audiences.length > 0)
+      refuse('audience claim found in JWT but no audiences bound to the role');
+  } else if (!boundAudiences.some((audience) => audiences.includes(audience)))
+    refuse(
+      'error validating token: invalid audience (aud) claim: audience claim does not match any bound audience',
+    );
+};
+
+/** @throws KeelsonError `request.invalid` when the token does not name its user */
+export const userNameOf = (
+  { userClaim, userClaimJsonPointer }: Pick<JwtRole, 'userClaim' | 'userClaimJsonPointer'>,
+  claims: Claims,
+): string => {
+  const name = userClaimJsonPointer ? findClaim(claims, userClaim) : member(claims, userClaim);
+  if (name === undefined || name === null) return refuse(`claim "${userClaim}" not found in token`);
+  if (typeof name !== 'string')
+    return refuse(`claim "${userClaim}" could not be converted to string`);
+  return name.length > MAX_USER_NAME_LENGTH
+    ? refuse(`claim "${userClaim}" has more than ${MAX_USER_NAME_LENGTH} characters`)
+    : name;
+};
+
+/** The metadata of the login's token: claims that the token does not have are left out. */
+export const mappedMetadata = (
+  { claimMappings }: Pick<JwtRole, 'claimMappings'>,
+  claims: Claims,
+): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(claimMappings).flatMap(([claim, key]) => {
+      const value = findClaim(claims, claim);
+      if (value === undefined) return [];
+      return isScalar(value)
+        ? [[key, String(value)] as const]
+        : refuse(`error converting claim "${claim}" to string`);
+    }),
+  );
+
+/** @throws KeelsonError `request.invalid` when the token does not have the groups that the role expects */
+export const requireGroups = (
+  { groupsClaim }: Pick<JwtRole, 'groupsClaim'>,
+  claims: Claims,
+): void => {
+  if (groupsClaim === '') return;
+  const groups = findClaim(claims, groupsClaim);
+  if (groups === undefined) return refuse(`"${groupsClaim}" claim not found in token`);
+  if (![groups].flat().every((group) => typeof group === 'string'))
+    refuse(`"${groupsClaim}" claim could not be converted to string list`);
+};

@@ -1,0 +1,81 @@
+/** The provider of a mount: where its keys come from, and the rules that hold for all roles. */
+import { KeelsonError } from '@keelson/errors';
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+
+/** Signatures by key pairs only: with a shared key (HS256), everybody who verifies could sign as well. */
+export const SIGNATURE_ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'EdDSA',
+] as const;
+
+const keySetShape = Type.Object({
+  url: Type.String(),
+  /** Certificates that a server must chain to; "" for those that the system trusts. */
+  caPem: Type.String(),
+});
+
+/** Texts are empty where a parameter is not set. */
+export const jwtConfigShape = Type.Object({
+  /** PEM. */
+  validationPubkeys: Type.Array(Type.String()),
+  jwks: Type.Optional(keySetShape),
+  jwksPairs: Type.Array(keySetShape),
+  oidcDiscovery: Type.Optional(keySetShape),
+  /** Empty for all of `SIGNATURE_ALGORITHMS`. */
+  supportedAlgs: Type.Array(Type.String()),
+  boundIssuer: Type.String(),
+  /** In lower case. */
+  defaultRole: Type.String(),
+});
+export type JwtConfig = Shaped<typeof jwtConfigShape>;
+
+/** A key set of a provider, and how it is found: at its own address, or named by the provider's discovery document. */
+export interface KeySource {
+  readonly kind: 'jwks' | 'discovery';
+  readonly url: string;
+  readonly caPem: string;
+}
+
+export const keySourcesOf = ({
+  jwks,
+  jwksPairs,
+  oidcDiscovery,
+}: JwtConfig): readonly KeySource[] => [
+  ...(jwks === undefined ? [] : [{ kind: 'jwks', ...jwks } as const]),
+  ...jwksPairs.map((pair) => ({ kind: 'jwks', ...pair }) as const),
+  ...(oidcDiscovery === undefined ? [] : [{ kind: 'discovery', ...oidcDiscovery } as const]),
+];
+
+/**
+ * The issuer that tokens must name; "" for any. A provider that was found by discovery is the issuer of its own
+ * tokens, because some providers sign the tokens of all their customers with the same keys.
+ */
+export const issuerOf = ({ boundIssuer, oidcDiscovery }: JwtConfig): string =>
+  boundIssuer === '' ? (oidcDiscovery?.url ?? '') : boundIssuer;
+
+export const algorithmsOf = ({ supportedAlgs }: JwtConfig): readonly string[] =>
+  supportedAlgs.length === 0 ? SIGNATURE_ALGORITHMS : supportedAlgs;
+
+/** @throws KeelsonError `request.invalid` unless the keys come from one kind of place */
+export const requireOneKindOfKeys = (config: JwtConfig): JwtConfig => {
+  const kinds = [
+    config.validationPubkeys.length > 0,
+    config.jwks !== undefined,
+    config.jwksPairs.length > 0,
+    config.oidcDiscovery !== undefined,
+  ];
+  if (kinds.filter(Boolean).length !== 1)
+    throw new KeelsonError('request.invalid', {
+      text: "exactly one of 'jwt_validation_pubkeys', 'jwks_url', 'jwks_pairs' or 'oidc_discovery_url' must be set",
+    });
+  return config;
+};

@@ -1,0 +1,106 @@
+/** Requests for the key sets of providers, at addresses that operators choose. */
+import { parseJson } from '@keelson/edge';
+import { createOutbound, type Outbound, outboundFailure, readBeginning } from '@keelson/outbound';
+import type { AddressPolicy } from '@keelson/outbound/addresses';
+import type { KeySource } from './domain/jwt-config.ts';
+import { parseJwks, type VerificationKey } from './domain/verification-keys.ts';
+
+/** A provider that has not answered, or with something else than its keys. */
+export class ProviderFailure extends Error {}
+
+/** For all requests of one source together. */
+const TIME_LIMIT_MS = 5000;
+/** Providers have some twenty keys, with certificates. */
+const MAX_ANSWER_BYTES = 256 * 1024;
+const MAX_KEYS = 100;
+
+const JSON_LIMITS = {
+  depth: 16,
+  stringLength: MAX_ANSWER_BYTES,
+  objectEntries: 1000,
+  arrayElements: 1000,
+  documentEntries: 10_000,
+} as const;
+
+export interface ProviderRequests {
+  /** @throws ProviderFailure with the reason, which the operator may read */
+  fetchKeys(source: KeySource): Promise<readonly VerificationKey[]>;
+}
+
+type Document = Readonly<Record<string, unknown>>;
+
+const parseDocument = (host: string, text: string): Document => {
+  try {
+    const document = parseJson(Buffer.from(text), JSON_LIMITS);
+    if (typeof document === 'object' && document !== null) return document as Document;
+  } catch {
+    // The answer is not JSON, or one of a shape that no provider needs.
+  }
+  throw new ProviderFailure(`${host} answered with something that is not a JSON document`);
+};
+
+/** Redirects are not followed: the keys of an address come from that address. */
+const fetchDocument = async (
+  { fetch }: Pick<Outbound, 'fetch'>,
+  url: string,
+  signal: AbortSignal,
+): Promise<Document> => {
+  const { host } = new URL(url);
+  try {
+    const response = await fetch(url, {
+      redirect: 'manual',
+      signal,
+      headers: { accept: 'application/json', 'user-agent': 'keelson' },
+    });
+    if (response.status !== 200) {
+      await response.body?.cancel();
+      throw new ProviderFailure(`${host} answered with ${response.status}`);
+    }
+    const text = await readBeginning(response, MAX_ANSWER_BYTES + 1);
+    if (Buffer.byteLength(text) > MAX_ANSWER_BYTES)
+      throw new ProviderFailure(`${host} answered with more than ${MAX_ANSWER_BYTES} bytes`);
+    return parseDocument(host, text);
+  } catch (error) {
+    if (error instanceof ProviderFailure) throw error;
+    throw new ProviderFailure(`${host} cannot be reached: ${outboundFailure(error)}`);
+  }
+};
+
+/** Address of the key set of a provider (OpenID Connect Discovery 1.0 §4). */
+const discover = async (
+  outbound: Pick<Outbound, 'fetch'>,
+  issuer: string,
+  signal: AbortSignal,
+): Promise<string> => {
+  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const { issuer: named, jwks_uri: keySet } = await fetchDocument(outbound, url, signal);
+  if (named !== issuer)
+    throw new ProviderFailure(
+      `the issuer of the provider is another one than oidc_discovery_url, from which it must not differ in a single character`,
+    );
+  if (typeof keySet !== 'string' || !URL.canParse(keySet) || !/^https?:/.test(keySet))
+    throw new ProviderFailure('the discovery document has no jwks_uri');
+  return keySet;
+};
+
+export const createProviderRequests = (policy: AddressPolicy): ProviderRequests => ({
+  fetchKeys: async ({ kind, url, caPem }) => {
+    // Keys are fetched so rarely that no connection is kept.
+    const outbound = createOutbound({
+      policy,
+      timeoutMs: TIME_LIMIT_MS,
+      ...(caPem !== '' && { ca: caPem }),
+    });
+    try {
+      const signal = AbortSignal.timeout(TIME_LIMIT_MS);
+      const keySet = kind === 'jwks' ? url : await discover(outbound, url, signal);
+      const { keys } = await fetchDocument(outbound, keySet, signal);
+      if (!Array.isArray(keys)) throw new ProviderFailure('the answer is no JSON Web Key Set');
+      if (keys.length > MAX_KEYS)
+        throw new ProviderFailure(`the key set has more than ${MAX_KEYS} keys`);
+      return parseJwks(keys);
+    } finally {
+      await outbound.close();
+    }
+  },
+});

@@ -1,0 +1,130 @@
+/** The recipes of docs/signing-in.md for CI services, with tokens of the shapes that those services sign. */
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  type IdentityProvider,
+  makeKey,
+  signToken,
+  startProvider,
+} from '../../test/identity-provider.ts';
+import { type OpenAuth, openAuth } from '../../test/open-auth.ts';
+
+const PAGE = readFileSync(new URL('../../../../docs/signing-in.md', import.meta.url), 'utf8');
+const documents = [...PAGE.matchAll(/^```json\n([\s\S]*?)^```$/gm)].map(
+  ([, block = '']) => JSON.parse(block) as Readonly<Record<string, unknown>>,
+);
+const [githubConfig, githubRole, gitlabConfig, gitlabRole] = documents;
+
+const GITHUB = {
+  jti: 'c4d2e9b8-6f0b-4d4f-9f6c-2f0b8f6c1a11',
+  sub: 'repo:acme/app:environment:production',
+  aud: 'https://keelson.example.com',
+  ref: 'refs/heads/main',
+  sha: 'c9e1a2',
+  repository: 'acme/app',
+  repository_owner: 'acme',
+  repository_owner_id: '65',
+  repository_id: '74',
+  repository_visibility: 'private',
+  run_id: '9001',
+  run_number: '10',
+  run_attempt: '1',
+  actor: 'octo',
+  actor_id: '12',
+  workflow: 'deploy',
+  workflow_ref: 'acme/app/.github/workflows/deploy.yml@refs/heads/main',
+  job_workflow_ref: 'acme/app/.github/workflows/deploy.yml@refs/heads/main',
+  head_ref: '',
+  base_ref: '',
+  event_name: 'push',
+  ref_type: 'branch',
+  ref_protected: 'true',
+  environment: 'production',
+  runner_environment: 'github-hosted',
+} as const;
+
+const GITLAB = {
+  jti: '0b6a2d6e-8d1a-4f0e-9a7d-7d3b1d6a2f10',
+  sub: 'project_path:acme/app:ref_type:branch:ref:release-2',
+  aud: 'https://keelson.example.com',
+  namespace_id: '72',
+  namespace_path: 'acme',
+  project_id: '20',
+  project_path: 'acme/app',
+  user_id: '1',
+  user_login: 'ann',
+  user_email: 'ann@example.com',
+  pipeline_id: '574',
+  pipeline_source: 'push',
+  job_id: '302',
+  ref: 'release-2',
+  ref_type: 'branch',
+  ref_path: 'refs/heads/release-2',
+  ref_protected: 'true',
+  runner_id: 1,
+  runner_environment: 'self-hosted',
+  sha: '714a62',
+  project_visibility: 'private',
+  ci_config_ref_uri: 'gitlab.com/acme/app//.gitlab-ci.yml@refs/heads/release-2',
+} as const;
+
+let auth: OpenAuth;
+let provider: IdentityProvider;
+const key = makeKey('ci', 'RS256');
+
+beforeAll(async () => {
+  auth = await openAuth({ outboundRanges: ['127.0.0.0/8'] });
+  provider = await startProvider();
+  provider.keys = [key];
+});
+afterAll(async () => {
+  await provider.stop();
+  await auth.close();
+});
+
+test.for([
+  [
+    'GitHub Actions',
+    githubConfig,
+    githubRole,
+    GITHUB,
+    { role: 'deploy', ref: GITHUB.ref, actor: 'octo', run_id: '9001' },
+    [
+      { repository: 'mallory/app', sub: 'repo:mallory/app:environment:production' },
+      { environment: 'staging' },
+      { environment: undefined, sub: 'repo:acme/app:ref:refs/heads/main' },
+      { aud: 'https://github.com/acme' },
+      { iss: 'https://token.actions.githubusercontent.com' },
+    ],
+  ],
+  [
+    'GitLab CI',
+    gitlabConfig,
+    gitlabRole,
+    GITLAB,
+    { role: 'deploy', ref: 'release-2', actor: 'ann', job_id: '302' },
+    [
+      { project_path: 'mallory/app' },
+      { project_path: 'mallory/acme/app' },
+      { ref: 'main' },
+      { ref_protected: 'false' },
+      { aud: ['https://gitlab.com'] },
+    ],
+  ],
+] as const)('%s', async ([, config, role, shape, metadata, wrong]) => {
+  auth.logins.length = 0;
+  const here = { ...config, oidc_discovery_url: provider.url };
+  expect((await auth.call('jwt', 'POST', 'config', here)).status).toBe(200);
+  expect((await auth.call('jwt', 'POST', 'role/deploy', role)).status).toBe(204);
+  const iat = auth.clock.nowMs() / 1000;
+  const logIn = async (changes: object = {}) => {
+    const claims = { iss: provider.url, iat, nbf: iat, exp: iat + 300, ...shape, ...changes };
+    const jwt = await signToken(key, claims);
+    return (await auth.call('jwt', 'POST', 'login', { role: 'deploy', jwt })).status;
+  };
+  expect(await logIn()).toBe(200);
+  expect(auth.logins).toMatchObject([
+    { displayName: 'acme/app', metadata, limits: { policies: ['issuer'], ttlSeconds: 1200 } },
+  ]);
+  for (const changes of wrong) expect(await logIn(changes)).toBe(400);
+});

@@ -1,0 +1,184 @@
+/** `role`: which tokens of the provider may sign in, and what the login has. */
+import type { Route } from '@keelson/edge';
+import { NAME_FIELD, PAGE_FIELDS, pageOf, requireMount } from '@keelson/engine';
+import { KeelsonError } from '@keelson/errors';
+import { type FieldValues, field, type JsonObject, secretsRoutes } from '@keelson/secrets-api';
+import {
+  changedTokenSettings,
+  TOKEN_FIELDS,
+  tokenSettingsDocument,
+} from '../logins/token-fields.ts';
+import type { JwtContext } from './config-operations.ts';
+import { BOUND_CLAIMS_TYPES, type JwtRole, toBoundClaims } from './domain/jwt-role.ts';
+import { roleRecords } from './jwt-records.ts';
+import { changeRole, deleteRole, findRole } from './role-operations.ts';
+
+const TAG = 'jwt';
+const LIST = { maxLength: 16_384 } as const;
+const CLAIM = { maxLength: 1024 } as const;
+
+/** Older names of parameters of tokens. */
+const OLDER_FIELDS = {
+  ttl: field.durationSeconds({ description: 'Older name of token_ttl.' }),
+  max_ttl: field.durationSeconds({ description: 'Older name of token_max_ttl.' }),
+  num_uses: field.integer({
+    description: 'Older name of token_num_uses.',
+    check: (uses) =>
+      uses < 0 || uses > 0xffff_ffff ? 'num_uses must be between 0 and 4294967295' : undefined,
+  }),
+  bound_cidrs: field.commaList({ description: 'Older name of token_bound_cidrs.', ...LIST }),
+} as const;
+
+const ROLE_FIELDS = {
+  name: NAME_FIELD,
+  role_type: field.string({
+    description: 'How a login proves itself: "jwt" by a token of the provider.',
+    check: (type) =>
+      type === '' || type === 'jwt' || type === 'oidc' ? undefined : `invalid 'role_type': ${type}`,
+    maxLength: 16,
+  }),
+  bound_audiences: field.commaList({
+    description: 'The token must be for one of these (aud). Empty: for nobody in particular.',
+    ...LIST,
+  }),
+  bound_subject: field.string({ description: 'Subject of the token (sub).', ...CLAIM }),
+  bound_claims: field.map({
+    description: 'Values that claims must have, by name or JSON pointer; of a list, one of them.',
+    ...LIST,
+  }),
+  bound_claims_type: field.string({
+    description:
+      'How bound_claims are compared: "string" (default) or "glob", in which * is any text.',
+    check: (given) =>
+      BOUND_CLAIMS_TYPES.some((type) => type === given)
+        ? undefined
+        : `invalid 'bound_claims_type': ${given}`,
+    maxLength: 16,
+  }),
+  claim_mappings: field.stringMap({
+    description: "Keys of the token's metadata by the claims that yield them.",
+    ...LIST,
+  }),
+  user_claim: field.string({ description: 'Claim that names the user.', ...CLAIM }),
+  user_claim_json_pointer: field.bool({ description: 'Whether user_claim is a JSON pointer.' }),
+  groups_claim: field.string({
+    description: 'Claim that the token must have as a list of groups.',
+    ...CLAIM,
+  }),
+  expiration_leeway: field.signedDurationSeconds({
+    description:
+      'From the begin of a token without exp to its end; 0: 150 seconds, negative: none.',
+  }),
+  not_before_leeway: field.signedDurationSeconds({
+    description: 'From the begin of a token with exp alone to exp; 0: 150 seconds, negative: none.',
+  }),
+  clock_skew_leeway: field.signedDurationSeconds({
+    description: 'By which clocks may differ; 0: 60 seconds, negative: not at all.',
+  }),
+  ...TOKEN_FIELDS,
+  ...OLDER_FIELDS,
+} as const;
+
+type Given = FieldValues<typeof ROLE_FIELDS>;
+
+const roleDocument = (role: JwtRole): JsonObject => ({
+  role_type: 'jwt',
+  bound_audiences: role.boundAudiences,
+  bound_subject: role.boundSubject,
+  bound_claims: role.boundClaims,
+  bound_claims_type: role.boundClaimsType,
+  claim_mappings: role.claimMappings,
+  user_claim: role.userClaim,
+  user_claim_json_pointer: role.userClaimJsonPointer,
+  groups_claim: role.groupsClaim,
+  expiration_leeway: role.expirationLeewaySeconds,
+  not_before_leeway: role.notBeforeLeewaySeconds,
+  clock_skew_leeway: role.clockSkewLeewaySeconds,
+  ...tokenSettingsDocument(role.token),
+});
+
+const requireType = (type: string | undefined, isNew: boolean): void => {
+  // Without a type, clients mean "oidc".
+  if (type === 'oidc' || type === '' || (type === undefined && isNew))
+    throw new KeelsonError('request.invalid', {
+      text: `role_type must be "jwt": logins by the browser ("oidc") are not served`,
+    });
+};
+
+const withSettings =
+  (given: Given) =>
+  (role: JwtRole, isNew: boolean): JwtRole => {
+    requireType(given.role_type, isNew);
+    return {
+      boundAudiences: [...(given.bound_audiences ?? role.boundAudiences)],
+      boundSubject: given.bound_subject ?? role.boundSubject,
+      boundClaims: given.bound_claims ? toBoundClaims(given.bound_claims) : role.boundClaims,
+      boundClaimsType:
+        BOUND_CLAIMS_TYPES.find((type) => type === given.bound_claims_type) ?? role.boundClaimsType,
+      claimMappings: given.claim_mappings ?? role.claimMappings,
+      userClaim: given.user_claim ?? role.userClaim,
+      userClaimJsonPointer: given.user_claim_json_pointer ?? role.userClaimJsonPointer,
+      groupsClaim: given.groups_claim ?? role.groupsClaim,
+      expirationLeewaySeconds: given.expiration_leeway ?? role.expirationLeewaySeconds,
+      notBeforeLeewaySeconds: given.not_before_leeway ?? role.notBeforeLeewaySeconds,
+      clockSkewLeewaySeconds: given.clock_skew_leeway ?? role.clockSkewLeewaySeconds,
+      token: changedTokenSettings(role.token, {
+        ...given,
+        token_ttl: given.token_ttl ?? given.ttl,
+        token_max_ttl: given.token_max_ttl ?? given.max_ttl,
+        token_num_uses: given.token_num_uses ?? given.num_uses,
+        token_bound_cidrs: given.token_bound_cidrs ?? given.bound_cidrs,
+      }),
+    };
+  };
+
+export const roleRoutes = ({ store }: JwtContext): Route[] => [
+  ...secretsRoutes({
+    path: '/jwt/role',
+    tag: TAG,
+    fields: PAGE_FIELDS,
+    operations: {
+      list: {
+        summary: 'List roles',
+        handle: async (request) => {
+          const names = await roleRecords(requireMount(request)).keys(store);
+          return { data: { keys: pageOf(names, (name) => name, request.fields) } };
+        },
+      },
+    },
+  }),
+  ...secretsRoutes({
+    path: '/jwt/role/:name',
+    tag: TAG,
+    hasSettings: true,
+    fields: ROLE_FIELDS,
+    operations: {
+      read: {
+        summary: 'Read a role',
+        handle: async (request) => {
+          const role = await findRole(store, requireMount(request), request.fields.name);
+          return role && { data: roleDocument(role) };
+        },
+      },
+      update: {
+        summary: 'Create a role or change it; parameters that are not given stay as they are',
+        handle: async (request) => {
+          const { fields } = request;
+          await changeRole(store, requireMount(request), fields.name, withSettings(fields));
+          if ((fields.groups_claim ?? '') !== '')
+            request.warnings.push(
+              'A login needs the claim of groups_claim, but there are no groups that it would add policies of.',
+            );
+          return undefined;
+        },
+      },
+      delete: {
+        summary: 'Delete a role; tokens of its logins can no longer be renewed',
+        handle: async (request) => {
+          await deleteRole(store, requireMount(request), request.fields.name);
+          return undefined;
+        },
+      },
+    },
+  }),
+];
