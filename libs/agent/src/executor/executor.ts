@@ -74,7 +74,4 @@ const execute = async (): Promise<number> => {
   return isOver ? 0 : PART_IS_OVER;
 };
 
-// The program that will start it asks whether this user can execute the program at all.
-if (process.argv[2] !== '--check') {
-  process.exit(await execute());
-}
+process.exit(await execute());
