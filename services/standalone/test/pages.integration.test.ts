@@ -99,11 +99,13 @@ test('certificate-authority.md', async () => {
 });
 
 test('signing-in.md', async () => {
-  const [setUp, role, login, destroyed, user, ...entity] = await paste('signing-in.md');
+  const [setUp, role, login, destroyed, user, entity, disabled, group] =
+    await paste('signing-in.md');
   expect(
-    [setUp, role, destroyed, ...entity].map((text) => text?.replaceAll(/\s+/g, ' ').trim()),
+    [setUp, role, destroyed, entity, disabled].map((text) => text?.replaceAll(/\s+/g, ' ').trim()),
   ).toEqual(Array(5).fill('code 0'));
   expect(login).toMatch(/"display_name":"approle"[\s\S]*"role_name":"ci"[\s\S]*code 0/);
+  expect(group).toMatch(/^1\ncode 0/);
   expect(user).toMatch(/"display_name":"userpass-alice"[\s\S]*code 0/);
 });
 

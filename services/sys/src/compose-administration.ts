@@ -10,6 +10,8 @@ import { cubbyholeRoutes } from './cubbyhole/cubbyhole-routes.ts';
 import { customMessageRoutes } from './custom-messages/custom-message-routes.ts';
 import { aliasRoutes } from './identity/alias-routes.ts';
 import { entityRoutes } from './identity/entity-routes.ts';
+import { groupAliasRoutes } from './identity/group-alias-routes.ts';
+import { groupRoutes } from './identity/group-routes.ts';
 import type { IdentityContext } from './identity/identity-context.ts';
 import { createRemovedAliasCheck } from './identity/removed-aliases.ts';
 import { internalUiRoutes } from './internal-ui/internal-ui-routes.ts';
@@ -117,6 +119,8 @@ export const composeAdministration = (
       ...internalUiRoutes({ mounts, namespaces, policies, identityOf: tokens.identityOf }),
       ...entityRoutes(identity),
       ...aliasRoutes(identity),
+      ...groupRoutes(identity),
+      ...groupAliasRoutes(identity),
     ],
     periodicWork: {
       'lease-expiry': {

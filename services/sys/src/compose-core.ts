@@ -32,7 +32,7 @@ import { followAuditDevices } from './audit/audit-records.ts';
 import { type SysConfig, toSystemTtls } from './config.ts';
 import { removeCubbyhole } from './cubbyhole/cubbyhole-records.ts';
 import { DamageRegister } from './damage/damage-register.ts';
-import { findEntityRights } from './identity/entity-rights-operations.ts';
+import { followEntityRights } from './identity/known-rights.ts';
 import { endLeasesOfToken } from './leases/lease-records.ts';
 import { leaseRpc } from './leases/lease-rpc.ts';
 import { askingPrimary } from './logins/entities-on-primary.ts';
@@ -176,7 +176,7 @@ export const composeCore = (parts: SysParts) => {
     clock,
     ttlsOf: (namespaceId) => tokenTtlsOf(store, namespaceId, systemTtls),
     isMounted: async (uuid) => (await views.mounts()).has(uuid),
-    identityOf: (entity) => findEntityRights(store, entity),
+    identityOf: followEntityRights(store),
     onRemoved: TOKEN_REMOVAL_HOOKS,
   };
   const decisionState = followDecisionState(store, seal, {

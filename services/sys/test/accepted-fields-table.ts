@@ -17,6 +17,7 @@ const TOKENS = 'src/tokens/tokens.integration.test.ts';
 const ROLES = 'src/tokens/token-roles.integration.test.ts';
 const MOUNTS = 'src/mounts/mounts.integration.test.ts';
 const ENTITIES = 'src/identity/entities.integration.test.ts';
+const GROUPS = 'src/identity/groups.integration.test.ts';
 const LEASES = 'src/leases/leases.integration.test.ts';
 const CEREMONIES = 'src/seal/ceremonies.integration.test.ts';
 const SEAL = 'src/seal/seal.integration.test.ts';
@@ -220,6 +221,37 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       canonical_id: elsewhere(ENTITIES, 'canonical_id: b'),
       entity_id: elsewhere(ENTITIES, 'entity_id: b'),
       custom_metadata: shown({ team: 'a' }, RETURNED_ONLY),
+    },
+  },
+  groups: {
+    routes: ['', '/id/{id}', '/name/{name}'].map((path) => `POST /identity/group${path}`),
+    fields: {
+      id: elsewhere(GROUPS, 'group not found from id'),
+      name: elsewhere(GROUPS, "name: 'crew'"),
+      type: shown('external', proof(GROUPS, "type: 'external'")),
+      metadata: shown({ team: 'a' }, RETURNED_ONLY),
+      policies: shown(['team'], proof(GROUPS, "policies: ['team']")),
+      member_entity_ids: elsewhere(GROUPS, 'member_entity_ids: [id]'),
+      member_group_ids: elsewhere(GROUPS, 'member_group_ids: [inner]'),
+    },
+  },
+  'groups that are named': {
+    routes: ['POST /identity/lookup/group'],
+    fields: {
+      id: elsewhere(GROUPS, '{ id }'),
+      name: elsewhere(GROUPS, "{ name: 'Crew' }"),
+      alias_id: elsewhere(GROUPS, '{ alias_id }'),
+      alias_name: elsewhere(GROUPS, 'alias_name'),
+      alias_mount_accessor: elsewhere(GROUPS, 'alias_mount_accessor'),
+    },
+  },
+  'aliases of groups': {
+    routes: ['POST /identity/group-alias', 'POST /identity/group-alias/id/{id}'],
+    fields: {
+      id: elsewhere(GROUPS, 'invalid group alias ID'),
+      name: elsewhere(GROUPS, "{ name: 'crew' }"),
+      mount_accessor: elsewhere(GROUPS, 'mount_accessor: people.accessor'),
+      canonical_id: elsewhere(GROUPS, 'canonical_id: id'),
     },
   },
   moves: {

@@ -116,6 +116,7 @@ const TRIALS: Readonly<Record<string, (body: object, name: string) => Promise<Tr
   },
   'tuning of mounts': (body) => at('sys/mounts/tuned/tune', body),
   entities: (body) => at(`identity/entity/name/entity-${(serial += 1)}`, body),
+  groups: (body) => at(`identity/group/name/group-${(serial += 1)}`, body),
   'aliases of entities': async (body) => {
     const { data } = (await harness.asRoot('GET', 'sys/auth')).body;
     const reply = await post('identity/entity-alias', {

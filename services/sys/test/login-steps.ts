@@ -54,6 +54,7 @@ export const loginRequest = (
   remoteAddress: '127.0.0.1',
   aliasName: 'alice',
   aliasMetadata: {},
+  groupAliases: [],
   ...given,
 });
 

@@ -45,6 +45,28 @@ const newAlias = async (place: Place, serial: string) => {
   return { accessor, alias: data.id, entity: data.canonical_id, other };
 };
 
+/** An internal group, an external one with an alias at the mount of tokens, and possible members. */
+const newGroup = async (place: Place, serial: string) => {
+  const make = async (kind: string, body: Body): Promise<string> =>
+    (await post(place, `identity/${kind}`, body)).data.id;
+  const { accessor } = (await dataAt(place, 'sys/auth'))['token/'];
+  const external = `${serial}-external`;
+  const externalId = await make('group', { name: external, type: 'external' });
+  return {
+    id: await make('group', { name: serial }),
+    inner: await make('group', { name: `${serial}-inner` }),
+    entity: await make('entity', { name: serial }),
+    alias: await make('group-alias', {
+      name: external,
+      mount_accessor: accessor,
+      canonical_id: externalId,
+    }),
+    accessor,
+    external,
+    externalId,
+  };
+};
+
 /** A lease of a mount. */
 const newLease = async (place: Place, serial: string) => {
   await newMount(place, serial);
@@ -191,6 +213,65 @@ export const WAYS: readonly Way[] = [
       const { id, canonical_id } = answer.data ?? {};
       const { name, custom_metadata } = await dataAt(place, `identity/entity-alias/id/${id}`);
       return { name, custom_metadata, isMoved: canonical_id !== entity };
+    },
+  },
+  {
+    route: /^POST \/identity\/group(?:\/(?:id|name)\/\{\w+\})?$/,
+    prepare: newGroup,
+    at: (path, { id = '', serial }) => path.replace('{id}', id).replace('{name}', serial),
+    least: ({ serial }) => ({ name: serial }),
+    values: ({ id, serial, entity, inner }) => ({
+      id: { telling: id, beside: { name: `${serial}-renamed` } },
+      name: `${serial}-renamed`,
+      member_entity_ids: [entity],
+      member_group_ids: [inner],
+    }),
+    observe: async (place, _, answer, { id = '' }) => {
+      const { keys = [] } = (await place.cluster.asRoot('LIST', 'identity/group/name')).body.data;
+      const { name, policies, member_entity_ids, member_group_ids, metadata } = await dataAt(
+        place,
+        `identity/group/id/${id}`,
+      );
+      const members = { entities: member_entity_ids?.length, groups: member_group_ids?.length };
+      return {
+        name,
+        policies,
+        metadata,
+        members,
+        made: keys.length,
+        isOld: answer.data?.id === id,
+      };
+    },
+  },
+  {
+    route: /^POST \/identity\/lookup\/group$/,
+    prepare: newGroup,
+    values: ({ id, alias, serial, external, accessor }) => ({
+      id,
+      name: serial,
+      alias_id: alias,
+      alias_name: { telling: external, beside: { alias_mount_accessor: accessor } },
+      alias_mount_accessor: { telling: accessor, beside: { alias_name: external } },
+    }),
+  },
+  {
+    route: /^POST \/identity\/group-alias(?:\/id\/\{id\})?$/,
+    prepare: newGroup,
+    at: (path, { alias = '' }) => path.replace('{id}', alias),
+    least: ({ external, accessor, externalId }) => ({
+      name: external,
+      mount_accessor: accessor,
+      canonical_id: externalId,
+    }),
+    values: ({ external, serial }) => ({
+      id: 'another',
+      name: `${external}-${serial}`,
+      mount_accessor: 'another',
+      canonical_id: 'another',
+    }),
+    observe: async (place, _, answer, { external }) => {
+      const { name } = await dataAt(place, `identity/group-alias/id/${answer.data?.id}`);
+      return { isRenamed: name !== external };
     },
   },
   {

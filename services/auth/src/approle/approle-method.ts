@@ -62,7 +62,7 @@ const loginRoutes = (parts: AppRoleParts): Route[] =>
           return answerLogin(parts.logins, request, {
             displayName: '',
             metadata,
-            alias: { name: roleId, metadata },
+            alias: { name: roleId, metadata, groups: [] },
             settings: boundCidrs.length === 0 ? role.token : { ...role.token, boundCidrs },
             data: { role: name },
           });

@@ -247,6 +247,7 @@ describe('a login', () => {
         remoteAddress: '127.0.0.1',
         aliasName: roleId,
         aliasMetadata: { role_name: 'web', team: 'blue' },
+        groupAliases: [],
       },
     ]);
   });

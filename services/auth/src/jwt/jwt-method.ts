@@ -12,10 +12,10 @@ import type { AuthMethod } from '../method.ts';
 import { findConfig, type JwtContext } from './config-operations.ts';
 import { configRoutes } from './config-routes.ts';
 import {
+  groupsIn,
   mappedMetadata,
   requireBoundClaims,
   requireBoundToken,
-  requireGroups,
   userNameOf,
 } from './domain/claims.ts';
 import { issuerOf } from './domain/jwt-config.ts';
@@ -75,12 +75,12 @@ const loginRoutes = (
           requireBoundToken(role, issuerOf(config), claims);
           const displayName = userNameOf(role, claims);
           const metadata = mappedMetadata(role, claims);
-          requireGroups(role, claims);
+          const groups = groupsIn(role, claims);
           requireBoundClaims(role, claims);
           return answerLogin(logins, request, {
             displayName,
             metadata: { ...metadata, role: name },
-            alias: { name: displayName, metadata },
+            alias: { name: displayName, metadata, groups },
             settings: role.token,
             data: { role: name },
           });

@@ -208,6 +208,17 @@ describe('a login', () => {
     expect(Object.keys(auth.logins[0]?.metadata ?? {})).not.toContain('nothing');
   });
 
+  test('names the groups of the token, one or a list of them', async () => {
+    await configure();
+    await makeRole({ groups_claim: 'groups' });
+    for (const groups of [['staff', 'web'], 'staff'])
+      await logIn(await signToken(key, claimsOf({ groups })));
+    expect(auth.logins.map(({ groupAliases }) => groupAliases)).toEqual([
+      ['staff', 'web'],
+      ['staff'],
+    ]);
+  });
+
   test('serves mounts of the type oidc as well', async () => {
     const mount = mountOf('oidc', '8f0b1c1e-1111-4000-8000-000000000001');
     const there: typeof call = (method, path, body) =>

@@ -62,7 +62,8 @@ const ROLE_FIELDS = {
   user_claim: field.string({ description: 'Claim that names the user.', ...CLAIM }),
   user_claim_json_pointer: field.bool({ description: 'Whether user_claim is a JSON pointer.' }),
   groups_claim: field.string({
-    description: 'Claim that the token must have as a list of groups.',
+    description:
+      'Claim that the token must have as a list of groups, which may be aliases of groups.',
     ...CLAIM,
   }),
   expiration_leeway: field.signedDurationSeconds({
@@ -165,10 +166,6 @@ export const roleRoutes = ({ store }: JwtContext): Route[] => [
         handle: async (request) => {
           const { fields } = request;
           await changeRole(store, requireMount(request), fields.name, withSettings(fields));
-          if ((fields.groups_claim ?? '') !== '')
-            request.warnings.push(
-              'A login needs the claim of groups_claim, but there are no groups that it would add policies of.',
-            );
           return undefined;
         },
       },

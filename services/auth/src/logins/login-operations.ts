@@ -11,6 +11,8 @@ export type Logins = RpcService<typeof LoginsDefinition>;
 export interface LoginAlias {
   readonly name: string;
   readonly metadata: Readonly<Record<string, string>>;
+  /** Names of the groups that the client is in; those that are aliases of groups at the mount count. */
+  readonly groups: readonly string[];
 }
 
 export interface VerifiedLogin {
@@ -45,6 +47,7 @@ export const answerLogin = async (
     remoteAddress: context.head.remoteAddress,
     aliasName: alias.name,
     aliasMetadata: { ...alias.metadata },
+    groupAliases: [...alias.groups],
   });
   context.warnings.push(...warnings);
   return { auth: JSON.parse(authJson) as JsonObject };

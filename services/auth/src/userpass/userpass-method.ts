@@ -150,7 +150,7 @@ const loginRoutes = (parts: UserPassParts): Route[] =>
           return answerLogin(parts.logins, request, {
             displayName: found.name,
             metadata: { username: found.name },
-            alias: { name: found.name, metadata: {} },
+            alias: { name: found.name, metadata: {}, groups: [] },
             settings: found.user.token,
             data: { user: found.name },
           });

@@ -51,11 +51,30 @@ export const makeLogins = async (
       token_ttl: LONG,
     });
   }
-  await v1('POST', 'identity/entity', { name: 'Alice', metadata: { team: 'a' } });
+  const { data: entity } = await v1('POST', 'identity/entity', {
+    name: 'Alice',
+    metadata: { team: 'a' },
+  });
+  const { data: external } = await v1('POST', 'identity/group', {
+    name: 'Staff',
+    type: 'external',
+  });
+  await v1('POST', 'identity/group-alias', {
+    name: 'staff',
+    mount_accessor: (await v1('GET', 'sys/auth')).data['people/'].accessor,
+    canonical_id: external.id,
+  });
+  await v1('POST', 'identity/group', {
+    name: 'Team',
+    member_entity_ids: [entity.id],
+    member_group_ids: [external.id],
+  });
   return [
     ...reads('v1', 'LIST', [
       'identity/entity/id',
       'identity/entity-alias/id',
+      'identity/group/id',
+      'identity/group-alias/id',
       'auth/machines/role',
       'auth/people/users',
       'auth/machines-here/role',
@@ -63,6 +82,7 @@ export const makeLogins = async (
     ]),
     ...reads('v1', 'GET', [
       'identity/entity/name/Alice',
+      'identity/group/name/Team',
       'sys/auth',
       'auth/machines/role/ci',
       'auth/people-here/users/alice',

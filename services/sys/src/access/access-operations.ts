@@ -131,7 +131,7 @@ const judge = async (
     if (!exists) operation = 'create';
   }
   const index = await context.policies();
-  const decision = decide(await index.aclOf(bearer.rights), {
+  const decision = decide(index.aclOf(bearer.rights), {
     path: policyPath(token, target),
     operation,
     isRootProtected: target.isRootProtected,
@@ -178,7 +178,7 @@ const recognize = async (
   const isRoot = token.policies.includes(ROOT_POLICY);
   if (isRoot || !CEREMONY_PATHS.has(target.path.decoded)) return toCaller(bearer, isRoot);
   const index = await context.policies();
-  const acl = await index.aclOf(rights);
+  const acl = index.aclOf(rights);
   const capabilities = acl.capabilitiesOn(policyPath(token, target));
   return toCaller(bearer, (capabilities & CAPABILITY_BITS.sudo) !== 0);
 };

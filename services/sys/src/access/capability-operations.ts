@@ -17,16 +17,16 @@ export interface Subject {
 }
 
 /** Sorted capabilities of a token on a path of `namespace`; `deny` when it has none. */
-export const capabilitiesOf = async (
+export const capabilitiesOf = (
   index: PolicyIndex,
   { namespace: home, rights }: Subject,
   namespace: Namespace,
   path: string,
-): Promise<readonly (Capability | 'root')[]> => {
+): readonly (Capability | 'root')[] => {
   if (rights === undefined || !contains(home, namespace)) return ['deny'];
   if (rights.policies.includes(ROOT_POLICY)) return ['root'];
   const below = namespace.path.slice(home.path.length);
-  const acl = await index.aclOf(rights);
+  const acl = index.aclOf(rights);
   const granted = acl.capabilitiesOn(below + path.replace(/^\/+/, ''));
   return toCapabilityNames((granted & CAPABILITY_BITS.deny) === 0 ? granted : CAPABILITY_BITS.deny);
 };

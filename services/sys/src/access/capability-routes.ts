@@ -31,10 +31,8 @@ export const capabilityRoutes = (
     if (paths.length === 0) refuse('paths must be supplied');
     const index = await policies();
     const byPath = Object.fromEntries(
-      await Promise.all(
-        paths.map(async (path) => [path, await capabilitiesOf(index, subject, namespace, path)]),
-      ),
-    ) as Readonly<Record<string, Awaited<ReturnType<typeof capabilitiesOf>>>>;
+      paths.map((path) => [path, capabilitiesOf(index, subject, namespace, path)]),
+    );
     const [only] = paths;
     return mirrored(
       paths.length === 1 && only !== undefined ? { ...byPath, capabilities: byPath[only] } : byPath,

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
 import type { Transaction } from '@keelson/storage';
 import { requireMetadata } from '../metadata/domain/metadata.ts';
-import type { MountRecord } from '../mounts/domain/mount.ts';
+import { findAliasPlace, type MountPlace } from './alias-place.ts';
 import { type EntityAlias, newEntity, requireIdentityName } from './domain/entity.ts';
 import {
   deleteAliasRecord,
@@ -27,21 +27,8 @@ export interface AliasDraft {
   readonly customMetadata: Readonly<Record<string, string>> | undefined;
 }
 
-type Place = Pick<MountRecord, 'uuid' | 'accessor'>;
-
 const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
-};
-
-const findMount = async (
-  { mounts }: IdentityContext,
-  namespaceId: string,
-  accessor: string | undefined,
-): Promise<Place | undefined> => {
-  if (accessor === undefined) return undefined;
-  const mount = (await mounts()).of(namespaceId, 'auth').find((one) => one.accessor === accessor);
-  if (mount === undefined) return refuse(`invalid mount accessor "${accessor}"`);
-  return mount.local ? refuse(`mount accessor "${accessor}" is of a local mount`) : mount;
 };
 
 /** The entity that an alias is to name; a new one unless the request or the alias names one. */
@@ -78,7 +65,7 @@ const findNamed = async (
   tx: Transaction,
   namespaceId: string,
   { id, name }: AliasDraft,
-  mount: Place | undefined,
+  mount: MountPlace | undefined,
 ): Promise<EntityAlias | undefined> => {
   if (id !== undefined)
     return (await findAlias(tx, namespaceId, id)) ?? refuse('invalid alias ID provided');
@@ -98,12 +85,12 @@ export const putAlias = async (
 ): Promise<EntityAlias> => {
   const { name, mountAccessor, entityId, customMetadata } = draft;
   if (customMetadata !== undefined) requireMetadata('custom_metadata', customMetadata);
-  const mount = await findMount(context, namespaceId, mountAccessor);
+  const mount = await findAliasPlace(context, namespaceId, mountAccessor);
   return context.store.transact(async (tx) => {
     const nowMs = context.clock.nowMs();
     const before = await findNamed(tx, namespaceId, draft, mount);
     const former = before && { uuid: before.mountUuid, accessor: before.mountAccessor };
-    const place: Place = mount ?? former ?? refuse('missing mount_accessor');
+    const place: MountPlace = mount ?? former ?? refuse('missing mount_accessor');
     const alias: EntityAlias = {
       id: before?.id ?? randomUUID(),
       namespaceId,
@@ -112,6 +99,7 @@ export const putAlias = async (
       mountAccessor: place.accessor,
       entityId: await provideEntityId(tx, namespaceId, entityId ?? before?.entityId, nowMs),
       metadata: before?.metadata ?? {},
+      groups: before?.groups ?? [],
       customMetadata: customMetadata ?? before?.customMetadata ?? {},
       createdAtMs: before?.createdAtMs ?? nowMs,
       updatedAtMs: nowMs,

@@ -1,31 +1,9 @@
 /** Documents of entities and aliases. */
 import type { JsonObject } from '@keelson/secrets-api';
-import { mountPathOf } from '../mounts/domain/mount.ts';
 import type { MountIndex } from '../mounts/domain/mount-index.ts';
+import { mountMembers, nullIfEmpty, toTimestamp } from './alias-members.ts';
 import type { EntityAlias } from './domain/entity.ts';
-import type { EntityWithAliases } from './entity-operations.ts';
-
-const toTimestamp = (epochMs: number): string => new Date(epochMs).toISOString();
-
-const nullIfEmpty = (map: Readonly<Record<string, string>>) =>
-  Object.keys(map).length === 0 ? null : map;
-
-/** The mount of an alias; texts are empty until the alias of a removed mount is removed as well. */
-const mountMembers = (
-  { mountUuid, mountAccessor }: EntityAlias,
-  mounts: MountIndex,
-): {
-  readonly mount_accessor: string;
-  readonly mount_path: string;
-  readonly mount_type: string;
-} => {
-  const mount = mounts.findByUuid(mountUuid);
-  return {
-    mount_accessor: mountAccessor,
-    mount_path: mount === undefined ? '' : mountPathOf(mount),
-    mount_type: mount?.type ?? '',
-  };
-};
+import type { EntityWithAliases, ShownEntity } from './entity-operations.ts';
 
 export const aliasDocument = (alias: EntityAlias, mounts: MountIndex): JsonObject => ({
   canonical_id: alias.entityId,
@@ -41,17 +19,20 @@ export const aliasDocument = (alias: EntityAlias, mounts: MountIndex): JsonObjec
   namespace_id: alias.namespaceId,
 });
 
+const idsOf = (groups: readonly { readonly id: string }[]): readonly string[] =>
+  groups.map(({ id }) => id).sort();
+
 export const entityDocument = (
-  { entity, aliases }: EntityWithAliases,
+  { entity, aliases, memberships }: ShownEntity,
   mounts: MountIndex,
 ): JsonObject => ({
   aliases: aliases.map((alias) => aliasDocument(alias, mounts)),
   creation_time: toTimestamp(entity.createdAtMs),
-  direct_group_ids: [],
+  direct_group_ids: idsOf(memberships.direct),
   disabled: entity.disabled,
-  group_ids: [],
+  group_ids: idsOf([...memberships.direct, ...memberships.inherited]),
   id: entity.id,
-  inherited_group_ids: [],
+  inherited_group_ids: idsOf(memberships.inherited),
   last_update_time: toTimestamp(entity.updatedAtMs),
   merged_entity_ids: null,
   metadata: nullIfEmpty(entity.metadata),

@@ -21,11 +21,17 @@ import {
   listEntities,
   writeEntity,
 } from './entity-records.ts';
+import { findMemberships, type Memberships } from './group-membership-operations.ts';
+import { groupsWithEntity, writeGroup } from './group-records.ts';
 import type { IdentityContext } from './identity-context.ts';
 
 export interface EntityWithAliases {
   readonly entity: Entity;
   readonly aliases: readonly EntityAlias[];
+}
+
+export interface ShownEntity extends EntityWithAliases {
+  readonly memberships: Memberships;
 }
 
 /** The entity that a request names; undefined texts name none. */
@@ -82,9 +88,9 @@ export const putEntity = (
     return { entity, isNew: before === undefined };
   });
 
-/** Deletes an entity with its aliases, which ends its tokens. Succeeds when there is no such entity. */
+/** Deletes an entity with its aliases and memberships, which ends its tokens. Succeeds when there is no such entity. */
 export const deleteEntity = (
-  { store }: IdentityContext,
+  { store, clock }: IdentityContext,
   namespaceId: string,
   named: EntityName,
 ): Promise<void> =>
@@ -95,36 +101,45 @@ export const deleteEntity = (
         ? name && (await findEntityByName(tx, namespaceId, name))
         : await findEntity(tx, namespaceId, id);
     if (!entity) return;
+    for (const group of await groupsWithEntity(tx, namespaceId, entity.id))
+      await writeGroup(tx, {
+        ...group,
+        memberEntityIds: group.memberEntityIds.filter((one) => one !== entity.id),
+        updatedAtMs: clock.nowMs(),
+      });
     for (const alias of await listAliasesOf(tx, entity)) await deleteAliasRecord(tx, alias);
     await deleteEntityRecord(tx, entity);
   });
 
-const withAliases = async (
+const show = async (
   { store }: IdentityContext,
   entity: Entity | undefined,
-): Promise<EntityWithAliases | undefined> =>
-  entity && { entity, aliases: await listAliasesOf(store, entity) };
+): Promise<ShownEntity | undefined> => {
+  if (entity === undefined) return undefined;
+  const aliases = await listAliasesOf(store, entity);
+  return { entity, aliases, memberships: await findMemberships(store, entity, aliases) };
+};
 
 export const readEntity = async (
   context: IdentityContext,
   namespaceId: string,
   id: string,
-): Promise<EntityWithAliases | undefined> =>
-  withAliases(context, await findEntity(context.store, namespaceId, id));
+): Promise<ShownEntity | undefined> =>
+  show(context, await findEntity(context.store, namespaceId, id));
 
 export const readEntityByName = async (
   context: IdentityContext,
   namespaceId: string,
   name: string,
-): Promise<EntityWithAliases | undefined> =>
-  withAliases(context, await findEntityByName(context.store, namespaceId, name));
+): Promise<ShownEntity | undefined> =>
+  show(context, await findEntityByName(context.store, namespaceId, name));
 
 /** The entity of an alias of this namespace. */
 export const readEntityOfAlias = async (
   context: IdentityContext,
   namespaceId: string,
   named: { readonly id: string } | { readonly name: string; readonly mountAccessor: string },
-): Promise<EntityWithAliases | undefined> => {
+): Promise<ShownEntity | undefined> => {
   const { store, mounts } = context;
   if ('id' in named) {
     const alias = await findAlias(store, namespaceId, named.id);

@@ -4,7 +4,8 @@ import { collection, type Reads, type Transaction } from '@keelson/storage';
 import { OF_NAMESPACE } from '../owners/record-owners.ts';
 import { type Entity, type EntityAlias, entityAliasShape, entityShape } from './domain/entity.ts';
 
-const digestOf = (name: string): string => hash('sha256', name);
+/** A segment of a path that stands for a name. */
+export const digestOf = (name: string): string => hash('sha256', name);
 
 /** Names of entities are the same whatever the case of their letters. */
 const nameValue = (name: string): string => digestOf(name.toLowerCase());
@@ -41,6 +42,11 @@ const aliases = collection('entity-aliases', {
       ofOwner: true,
     },
     { name: 'entity', values: ({ entityId }) => [entityId], ofOwner: true },
+    {
+      name: 'group',
+      values: ({ mountUuid, groups }) => groups.map((name) => [mountUuid, digestOf(name)]),
+      ofOwner: true,
+    },
     { name: 'mount', values: ({ mountUuid }) => [mountUuid], ofOwner: true },
   ],
 });
@@ -48,12 +54,14 @@ const aliases = collection('entity-aliases', {
 /** An id becomes part of a path, so anything but a UUID counts as unknown. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
+export const isUuid = (id: string): boolean => UUID.test(id);
+
 export const findEntity = async (
   reads: Reads,
   namespaceId: string,
   id: string,
 ): Promise<Entity | undefined> =>
-  UUID.test(id) ? entities.find(reads, `${namespaceId}/${id}`) : undefined;
+  isUuid(id) ? entities.find(reads, `${namespaceId}/${id}`) : undefined;
 
 export const findEntityByName = (
   reads: Reads,
@@ -79,7 +87,7 @@ export const findAlias = async (
   namespaceId: string,
   id: string,
 ): Promise<EntityAlias | undefined> =>
-  UUID.test(id) ? aliases.find(reads, `${namespaceId}/${id}`) : undefined;
+  isUuid(id) ? aliases.find(reads, `${namespaceId}/${id}`) : undefined;
 
 /** The alias of a name at a mount. */
 export const findAliasByName = (
@@ -110,34 +118,14 @@ export const deleteAliasRecord = (
   { namespaceId, id }: Pick<EntityAlias, 'namespaceId' | 'id'>,
 ): Promise<void> => aliases.delete(tx, namespaceId, id);
 
-/** A mount that has aliases, whether or not it exists. */
-export interface AliasMount {
-  readonly namespaceId: string;
-  readonly uuid: string;
-}
-
-export const listAliasMounts = async (reads: Reads): Promise<readonly AliasMount[]> => {
-  const mounts: AliasMount[] = [];
-  for (let after: string | undefined; ; ) {
-    const [row] = await aliases.by.mount.rests(reads, [], {
-      limit: 1,
-      ...(after !== undefined && { after }),
-    });
-    const [namespaceId, uuid] = row?.split('/') ?? [];
-    if (namespaceId === undefined || uuid === undefined) return mounts;
-    mounts.push({ namespaceId, uuid });
-    // The first path that is behind all rows of this mount.
-    after = `${namespaceId}/${uuid}0`;
-  }
+/** Ids of the entities whose method reported a group at the last login. */
+export const listEntitiesReportedAs = async (
+  reads: Reads,
+  { namespaceId, mountUuid, name }: Pick<EntityAlias, 'namespaceId' | 'mountUuid' | 'name'>,
+): Promise<readonly string[]> => {
+  const found = await aliases.by.group.records(reads, [namespaceId, mountUuid, digestOf(name)]);
+  return [...new Set(found.map(({ entityId }) => entityId))].sort();
 };
 
-/** Deletes aliases of a mount. @returns how many, at most `limit` */
-export const deleteAliasesOfMount = async (
-  tx: Transaction,
-  { namespaceId, uuid }: AliasMount,
-  limit: number,
-): Promise<number> => {
-  const keys = await aliases.by.mount.rests(tx, [namespaceId, uuid], { limit });
-  for (const key of keys) await aliases.delete(tx, key);
-  return keys.length;
-};
+/** The aliases of entities, by their mounts. */
+export const entityAliasMounts = aliases.by.mount;

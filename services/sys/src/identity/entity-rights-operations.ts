@@ -1,8 +1,10 @@
-/** The rights that an entity adds to those of its tokens, read again for each request. */
+/** The rights that an entity and its groups add to those of its tokens, read again for each request. */
 import type { Reads } from '@keelson/storage';
+import { normalizePolicies } from '../tokens/domain/token-creation.ts';
 import type { EntityRef } from '../tokens/domain/token-entry.ts';
 import type { EntityRights } from '../tokens/token-context.ts';
 import { findEntity, listAliasesOf } from './entity-records.ts';
+import { findMemberships } from './group-membership-operations.ts';
 
 /** Undefined for an entity that is disabled or deleted. */
 export const findEntityRights = async (
@@ -11,20 +13,23 @@ export const findEntityRights = async (
 ): Promise<EntityRights | undefined> => {
   const entity = await findEntity(reads, namespaceId, id);
   if (entity === undefined || entity.disabled) return undefined;
-  const { name, metadata, policies } = entity;
+  const { name, metadata } = entity;
+  const aliases = await listAliasesOf(reads, entity);
+  const { direct, inherited } = await findMemberships(reads, entity, aliases);
+  const groups = [...direct, ...inherited];
   return {
-    policies,
-    identity: async (needsAliases) => {
-      const aliases = needsAliases ? await listAliasesOf(reads, entity) : [];
-      return {
-        entity: {
-          id,
-          name,
-          metadata,
-          aliases: Object.fromEntries(aliases.map((alias) => [alias.mountAccessor, alias])),
-        },
-        groups: [],
-      };
+    policies:
+      groups.length === 0
+        ? entity.policies
+        : normalizePolicies([...entity.policies, ...groups.flatMap(({ policies }) => policies)]),
+    identity: {
+      entity: {
+        id,
+        name,
+        metadata,
+        aliases: Object.fromEntries(aliases.map((alias) => [alias.mountAccessor, alias])),
+      },
+      groups,
     },
   };
 };

@@ -11,12 +11,12 @@ import { entityDocument, entityListDocument } from './entity-document.ts';
 import {
   deleteEntity,
   type EntityName,
-  type EntityWithAliases,
   listAllEntities,
   putEntity,
   readEntity,
   readEntityByName,
   readEntityOfAlias,
+  type ShownEntity,
 } from './entity-operations.ts';
 import type { IdentityContext } from './identity-context.ts';
 
@@ -52,7 +52,7 @@ const put = async (
   return isNew ? { data: { aliases: null, id: entity.id, name: entity.name } } : undefined;
 };
 
-const show = async ({ mounts }: IdentityContext, found: EntityWithAliases | undefined) =>
+const show = async ({ mounts }: IdentityContext, found: ShownEntity | undefined) =>
   found && { data: entityDocument(found, await mounts()) };
 
 const listRoutes = (context: IdentityContext, by: 'id' | 'name'): Route[] =>
@@ -174,7 +174,7 @@ const LOOKUP = {
 const lookUp = (
   context: IdentityContext,
   { namespace, fields }: OperationContext<FieldValues<typeof LOOKUP>>,
-): Promise<EntityWithAliases | undefined> => {
+): Promise<ShownEntity | undefined> => {
   const { id, name, alias_id, alias_name, alias_mount_accessor } = fields;
   if (id !== undefined) return readEntity(context, namespace.id, id);
   if (name !== undefined) return readEntityByName(context, namespace.id, name);

@@ -1,5 +1,6 @@
 /** The entity of a login: found by the alias that the method reports, or created with it. */
 import { randomUUID } from 'node:crypto';
+import { KeelsonError } from '@keelson/errors';
 import type { Reads, Transaction } from '@keelson/storage';
 import type { MountRecord } from '../mounts/domain/mount.ts';
 import type { EntityRef } from '../tokens/domain/token-entry.ts';
@@ -11,19 +12,44 @@ import {
   requireIdentityName,
 } from './domain/entity.ts';
 import { findAliasByName, writeAlias, writeEntity } from './entity-records.ts';
+import { listGroupAliasesOfMount } from './group-records.ts';
 
 type LoginMount = Pick<MountRecord, 'uuid' | 'accessor' | 'namespaceId'>;
 
 const refOf = ({ entityId: id, namespaceId }: EntityAlias): EntityRef => ({ id, namespaceId });
 
-/** The entity of an alias that needs no change; undefined if something would have to be written. */
-export const findLoginEntity = async (
+/** Longer lists of groups are refused, because each name costs time at every login. */
+const MAX_REPORTED_GROUPS = 10_000;
+
+/** The reported groups that have an alias at the mount, sorted. */
+const knownGroups = async (
   reads: Reads,
   { uuid, namespaceId }: LoginMount,
   reported: LoginAlias,
+): Promise<string[]> => {
+  if (reported.groups.length === 0) return [];
+  if (reported.groups.length > MAX_REPORTED_GROUPS)
+    throw new KeelsonError('request.invalid', {
+      text: `a login names at most ${MAX_REPORTED_GROUPS} groups`,
+    });
+  const names = new Set(reported.groups);
+  const known = await listGroupAliasesOfMount(reads, namespaceId, uuid);
+  return known
+    .map(({ name }) => name)
+    .filter((name) => names.has(name))
+    .sort();
+};
+
+/** The entity of an alias that needs no change; undefined if something would have to be written. */
+export const findLoginEntity = async (
+  reads: Reads,
+  mount: LoginMount,
+  reported: LoginAlias,
 ): Promise<EntityRef | undefined> => {
-  const alias = await findAliasByName(reads, namespaceId, uuid, reported.name);
-  return alias !== undefined && isCurrent(alias, reported) ? refOf(alias) : undefined;
+  const alias = await findAliasByName(reads, mount.namespaceId, mount.uuid, reported.name);
+  if (alias === undefined) return undefined;
+  const groups = await knownGroups(reads, mount, reported);
+  return isCurrent(alias, { metadata: reported.metadata, groups }) ? refOf(alias) : undefined;
 };
 
 /**
@@ -33,16 +59,19 @@ export const findLoginEntity = async (
  */
 export const provideLoginEntity = async (
   tx: Transaction,
-  { uuid: mountUuid, accessor: mountAccessor, namespaceId }: LoginMount,
+  mount: LoginMount,
   reported: LoginAlias,
   nowMs: number,
 ): Promise<EntityRef> => {
+  const { uuid: mountUuid, accessor: mountAccessor, namespaceId } = mount;
   const name = requireIdentityName('alias', reported.name);
-  const metadata = { ...reported.metadata };
+  const now = {
+    metadata: { ...reported.metadata },
+    groups: await knownGroups(tx, mount, reported),
+  };
   const known = await findAliasByName(tx, namespaceId, mountUuid, name);
   if (known !== undefined) {
-    if (!isCurrent(known, reported))
-      await writeAlias(tx, { ...known, metadata, updatedAtMs: nowMs });
+    if (!isCurrent(known, now)) await writeAlias(tx, { ...known, ...now, updatedAtMs: nowMs });
     return refOf(known);
   }
   const entity = newEntity(randomUUID(), namespaceId, undefined, nowMs);
@@ -54,7 +83,7 @@ export const provideLoginEntity = async (
     mountUuid,
     mountAccessor,
     name,
-    metadata,
+    ...now,
     customMetadata: {},
     createdAtMs: nowMs,
     updatedAtMs: nowMs,

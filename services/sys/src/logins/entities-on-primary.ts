@@ -25,11 +25,10 @@ export const identifyingForSecondaries = (
   edge: EdgeService,
 ): EdgeService =>
   answeringSecondaries(edge, METHOD, async ({ uuid }, body) => {
-    const { name, metadata } = body as LoginAlias;
     const mount = (await mounts()).findByUuid(uuid);
     if (mount === undefined || mount.local) return edgeResponse(404);
     const entity = await tokens.store.transact((tx) =>
-      provideLoginEntity(tx, mount, { name, metadata }, tokens.clock.nowMs()),
+      provideLoginEntity(tx, mount, body as LoginAlias, tokens.clock.nowMs()),
     );
     return edgeResponse(200, {}, Buffer.from(JSON.stringify(entity)));
   });

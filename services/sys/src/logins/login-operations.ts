@@ -112,7 +112,11 @@ export const logIn = async (
     nowMs,
   });
   const missing = await findMissingPolicies(tokens.store, namespace.id, plan.policies);
-  const alias = { name: request.aliasName, metadata: request.aliasMetadata };
+  const alias: LoginAlias = {
+    name: request.aliasName,
+    metadata: request.aliasMetadata,
+    groups: request.groupAliases,
+  };
   // A write that is refused coincided with a role change; the method must not repeat the login at the primary.
   const issued = await retryableAtRoleChange(async () =>
     issueAs(tokens, plan, await entityProvider(context, record, alias)),

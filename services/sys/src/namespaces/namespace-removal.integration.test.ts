@@ -88,6 +88,12 @@ const useShared = async (): Promise<void> => {
     name: 'alice',
     mount_accessor: data['token/'].accessor,
   });
+  const { data: group } = await ask('POST', 'identity/group', { type: 'external' });
+  await ask('POST', 'identity/group-alias', {
+    name: 'staff',
+    mount_accessor: data['token/'].accessor,
+    canonical_id: group.id,
+  });
   await must(primary.asRoot('POST', 'sys/namespaces/api-lock/lock/team'));
 };
 

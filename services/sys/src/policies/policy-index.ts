@@ -13,12 +13,7 @@ import {
   RESPONSE_WRAPPING_POLICY,
   RESPONSE_WRAPPING_POLICY_TEXT,
 } from './domain/default-policy.ts';
-import {
-  type Identity,
-  isOfAlias,
-  parametersIn,
-  resolveParameter,
-} from './domain/path-template.ts';
+import { type Identity, parametersIn, resolveParameter } from './domain/path-template.ts';
 import { parsePolicyText, type WrittenRule } from './domain/policy-text.ts';
 import { type PolicyRecord, policyKey, policyRecords } from './policy-records.ts';
 
@@ -42,9 +37,6 @@ const rulesOf = (record: PolicyRecord): readonly WrittenRule[] => {
   return rules;
 };
 
-/** Who the caller is, apart from its token; the aliases are empty unless they are asked for. */
-export type IdentitySource = (needsAliases: boolean) => Promise<Identity>;
-
 /** The holder of rights: a token, with its entity if it has one. */
 export interface RightsHolder {
   /** Namespace of the policies. */
@@ -52,7 +44,7 @@ export interface RightsHolder {
   /** Sorted. */
   readonly policies: readonly string[];
   /** Undefined for a token without an entity: rules with parameters grant it nothing. */
-  readonly identity?: IdentitySource | undefined;
+  readonly identity?: Identity | undefined;
 }
 
 /** The policies of a set by their names. */
@@ -82,17 +74,16 @@ export class PolicyIndex {
    * The rights of a token. Unknown policies grant nothing. A damaged policy may have denied what the others
    * grant, so the token loses all rights.
    */
-  async aclOf({ namespaceId, policies, identity }: RightsHolder): Promise<Acl> {
+  aclOf({ namespaceId, policies, identity }: RightsHolder): Acl {
     const key = `${namespaceId} ${policies.join(' ')}`;
     const set = this.#setOf(key, namespaceId, policies);
     if (identity === undefined || set.parameters.length === 0) return set.plain;
-    const known = await identity(set.parameters.some(isOfAlias));
-    const values = set.parameters.map((name) => resolveParameter(known, name) ?? null);
+    const values = set.parameters.map((name) => resolveParameter(identity, name) ?? null);
     // Tokens share rights only if all of their parameters have the same values.
     const resolvedKey = `${key} ${JSON.stringify(values)}`;
     let acl = this.#resolved.get(resolvedKey);
     if (acl === undefined) {
-      acl = new Acl(mergePolicies(set.named, known));
+      acl = new Acl(mergePolicies(set.named, identity));
       this.#resolved.set(resolvedKey, acl);
     }
     return acl;

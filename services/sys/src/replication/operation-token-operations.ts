@@ -60,7 +60,7 @@ const mayOperate = async (
   if (boundCidrs.length > 0 && !createNetworks(boundCidrs).includes(remoteAddress)) return false;
   const rights = await rightsOf(tokens, token);
   if (rights === undefined) return false;
-  const capabilities = (await (await policies()).aclOf(rights)).capabilitiesOn(path);
+  const capabilities = (await policies()).aclOf(rights).capabilitiesOn(path);
   const isDenied = (capabilities & CAPABILITY_BITS.deny) !== 0;
   return !isDenied && (capabilities & CAPABILITY_BITS.update) !== 0;
 };

@@ -1,18 +1,18 @@
 /** Dependencies of the operations on tokens. */
 import type { Clock } from '@keelson/clock';
 import type { Barrier, Store, Transaction } from '@keelson/storage';
-import type { IdentitySource } from '../policies/policy-index.ts';
+import type { Identity } from '../policies/domain/path-template.ts';
 import type { EntityRef, TokenEntry } from './domain/token-entry.ts';
 import type { TokenTtls } from './domain/token-lifetime.ts';
 
 /** Removes data that belongs to a token (leases, cubbyhole) in the transaction that removes the token. */
 export type TokenRemovalHook = (tx: Transaction, token: TokenEntry) => Promise<void> | void;
 
-/** The rights that an entity adds to those of its tokens. */
+/** The rights that an entity and its groups add to those of its tokens. */
 export interface EntityRights {
   /** Sorted, without duplicates. */
   readonly policies: readonly string[];
-  readonly identity: IdentitySource;
+  readonly identity: Identity;
 }
 
 /** In seconds. */

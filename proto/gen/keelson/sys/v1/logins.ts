@@ -30,6 +30,11 @@ export interface LoginRequest {
   aliasName: string;
   /** Reported by the method: shown with the alias, and used in parameters of policies. */
   aliasMetadata: { [key: string]: string };
+  /**
+   * Names of the groups that the client is in, as the method knows them. Those that are aliases of groups at the mount
+   * count until the next login.
+   */
+  groupAliases: string[];
 }
 
 export interface LoginRequest_MetadataEntry {
@@ -75,6 +80,7 @@ function createBaseLoginRequest(): LoginRequest {
     remoteAddress: "",
     aliasName: "",
     aliasMetadata: {},
+    groupAliases: [],
   };
 }
 
@@ -107,6 +113,9 @@ export const LoginRequest: MessageFns<LoginRequest> = {
     globalThis.Object.entries(message.aliasMetadata).forEach(([key, value]: [string, string]) => {
       LoginRequest_AliasMetadataEntry.encode({ key: key as any, value }, writer.uint32(74).fork()).join();
     });
+    for (const v of message.groupAliases) {
+      writer.uint32(82).string(v!);
+    }
     return writer;
   },
 
@@ -199,6 +208,14 @@ export const LoginRequest: MessageFns<LoginRequest> = {
             if (entry9.value !== undefined) {
               message.aliasMetadata[entry9.key] = entry9.value;
             }
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.groupAliases.push(reader.string());
             continue;
           }
         }

@@ -127,14 +127,19 @@ export const mappedMetadata = (
     }),
   );
 
-/** @throws KeelsonError `request.invalid` when the token does not have the groups that the role expects */
-export const requireGroups = (
+/**
+ * The groups that the token names, if its role expects any.
+ * @throws KeelsonError `request.invalid` when the token does not have the groups that the role expects
+ */
+export const groupsIn = (
   { groupsClaim }: Pick<JwtRole, 'groupsClaim'>,
   claims: Claims,
-): void => {
-  if (groupsClaim === '') return;
+): readonly string[] => {
+  if (groupsClaim === '') return [];
   const groups = findClaim(claims, groupsClaim);
   if (groups === undefined) return refuse(`"${groupsClaim}" claim not found in token`);
-  if (![groups].flat().every((group) => typeof group === 'string'))
-    refuse(`"${groupsClaim}" claim could not be converted to string list`);
+  const names: readonly unknown[] = [groups].flat();
+  return names.every((name) => typeof name === 'string')
+    ? names
+    : refuse(`"${groupsClaim}" claim could not be converted to string list`);
 };

@@ -38,6 +38,8 @@ export const entityAliasShape = Type.Object({
   /** Reported by the method at the last login. */
   metadata: metadataShape,
   customMetadata: metadataShape,
+  /** Names of aliases of groups at the mount that the method reported at the last login, sorted. */
+  groups: Type.Array(Type.String()),
   createdAtMs: Type.Number(),
   updatedAtMs: Type.Number(),
 });
@@ -54,6 +56,8 @@ export interface EntityChanges {
 export interface LoginAlias {
   readonly name: string;
   readonly metadata: Readonly<Record<string, string>>;
+  /** Names of groups; those that are no alias of a group at the mount do not count. */
+  readonly groups: readonly string[];
 }
 
 const MAX_NAME_LENGTH = 512;
@@ -63,12 +67,14 @@ const refuse = (text: string): never => {
 };
 
 /**
- * @param kind "entity" or "alias"
+ * @param kind "entity", "alias" or "group"
  * @throws KeelsonError `request.invalid` for a name that is empty or too long
  */
 export const requireIdentityName = (kind: string, name: string): string =>
   name === '' || name.length > MAX_NAME_LENGTH
-    ? refuse(`the name of an ${kind} has 1 to ${MAX_NAME_LENGTH} characters`)
+    ? refuse(
+        `the name of ${kind === 'group' ? 'a' : 'an'} ${kind} has 1 to ${MAX_NAME_LENGTH} characters`,
+      )
     : name;
 
 /** @throws KeelsonError `request.invalid` for a policy that no identity may have */
@@ -112,13 +118,18 @@ export const changedEntity = (
   };
 };
 
-/** Whether the method reports what it reported at the last login. */
-export const isCurrent = ({ metadata }: EntityAlias, reported: LoginAlias): boolean => {
+/** Whether the method reports the metadata and groups that it reported at the last login. */
+export const isCurrent = (
+  { metadata, groups }: EntityAlias,
+  reported: Pick<EntityAlias, 'metadata' | 'groups'>,
+): boolean => {
   const names = Object.keys(reported.metadata);
   return (
     names.length === Object.keys(metadata).length &&
     names.every(
       (name) => Object.hasOwn(metadata, name) && metadata[name] === reported.metadata[name],
-    )
+    ) &&
+    groups.length === reported.groups.length &&
+    groups.every((name, at) => name === reported.groups[at])
   );
 };

@@ -57,9 +57,6 @@ const isTemplated = (path: string): boolean => path.includes('{{');
 export const parametersIn = (path: string): readonly string[] =>
   isTemplated(path) ? [...path.matchAll(PARAMETER)].map(([, name = '']) => name.trim()) : [];
 
-/** Whether a parameter is about an alias of the entity. */
-export const isOfAlias = (name: string): boolean => name.startsWith('identity.entity.aliases.');
-
 /** The path with every parameter filled in; undefined when one has no value. */
 export const resolvePathTemplate = (
   path: string,
