@@ -1,8 +1,9 @@
 /** A provider of identities as a test wants it: its keys, what it signs, and how it answers. */
-import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createHash, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { SignJWT } from 'jose';
 
 export interface SigningKey {
@@ -58,6 +59,43 @@ export const signBytes = async (
   return `${first}.${second}.${signature.toString('base64url')}`;
 };
 
+/** The client that the provider knows. */
+export const CLIENT = { oidc_client_id: 'keelson', oidc_client_secret: 's3cret:%' } as const;
+
+interface Authorization {
+  readonly request: URLSearchParams;
+  readonly claims: object;
+}
+
+/** Redeems codes as RFC 6749 §4.1.3 and RFC 7636 demand; a code is good once. */
+const redeem = async (
+  provider: IdentityProvider,
+  form: URLSearchParams,
+  credentials: string,
+): Promise<object | undefined> => {
+  const code = form.get('code') ?? '';
+  const authorization = provider.authorizations.get(code);
+  provider.authorizations.delete(code);
+  const [key] = provider.keys;
+  const { oidc_client_id: id, oidc_client_secret: secret } = CLIENT;
+  const expected = Buffer.from(`${id}:${encodeURIComponent(secret)}`).toString('base64');
+  const challenge = createHash('sha256')
+    .update(form.get('code_verifier') ?? '')
+    .digest('base64url');
+  const request = authorization?.request;
+  if (
+    key === undefined ||
+    credentials !== `Basic ${expected}` ||
+    request?.get('code_challenge') !== challenge ||
+    request.get('redirect_uri') !== form.get('redirect_uri')
+  )
+    return undefined;
+  const now = Math.floor(Date.now() / 1000);
+  const claims = { iss: provider.url, sub: 'u-1', aud: id, nonce: request.get('nonce') };
+  const all = { ...claims, iat: now, exp: now + 300, ...authorization?.claims };
+  return { access_token: 'access', token_type: 'bearer', id_token: await signToken(key, all) };
+};
+
 /** A web server that answers as a test says, and counts the requests. */
 export const startProvider = async (tls?: { readonly key: string; readonly cert: string }) => {
   const asked: string[] = [];
@@ -68,6 +106,15 @@ export const startProvider = async (tls?: { readonly key: string; readonly cert:
     keys: [] as readonly SigningKey[],
     /** In place of the answer with the keys. */
     answer: undefined as RequestListener | undefined,
+    /** By code. */
+    authorizations: new Map<string, Authorization>(),
+    /** The user signs in at the address where the browser was sent. @returns what the browser brings back */
+    consent: (address: string, claims: object = {}) => {
+      const request = new URL(address).searchParams;
+      const code = randomUUID();
+      provider.authorizations.set(code, { request, claims });
+      return new URLSearchParams({ code, state: request.get('state') ?? '' });
+    },
     stop: async (): Promise<void> => undefined,
   };
   const listener: RequestListener = (request, response) => {
@@ -76,10 +123,34 @@ export const startProvider = async (tls?: { readonly key: string; readonly cert:
       provider.answer(request, response);
       return;
     }
+    if (request.url === '/token') {
+      void text(request)
+        .then((body) =>
+          redeem(provider, new URLSearchParams(body), request.headers.authorization ?? ''),
+        )
+        .then((tokens) =>
+          response
+            .writeHead(tokens === undefined ? 400 : 200, { 'content-type': 'application/json' })
+            .end(JSON.stringify(tokens ?? { error: 'invalid_grant' })),
+        );
+      return;
+    }
+    if (request.url === '/userinfo') {
+      const info = { sub: 'u-1', email: 'ann@example.com', iss: 'https://other.example' };
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(info));
+      return;
+    }
     const document =
       request.url === '/keys'
         ? { keys: provider.keys.map(toJwk) }
-        : { issuer: provider.url, jwks_uri: `${provider.url}/keys` };
+        : {
+            issuer: provider.url,
+            jwks_uri: `${provider.url}/keys`,
+            authorization_endpoint: `${provider.url}/authorize`,
+            token_endpoint: `${provider.url}/token`,
+            userinfo_endpoint: `${provider.url}/userinfo`,
+            id_token_signing_alg_values_supported: ['ES256'],
+          };
     response.setHeader('content-type', 'application/json').end(JSON.stringify(document));
   };
   const server: Server =

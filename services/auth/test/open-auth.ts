@@ -26,11 +26,12 @@ export const mountOf = (type: string, uuid = '8f0b1c1e-0000-4000-8000-0000000000
 /** @param outboundRanges networks that are not public, where providers of identities may be */
 export const openAuth = async ({
   outboundRanges = [],
+  clock = new ManualClock(),
 }: {
   readonly outboundRanges?: readonly string[];
+  readonly clock?: ManualClock;
 } = {}) => {
   const folder = await temporaryDirectory();
-  const clock = new ManualClock();
   const barrier = createBarrier();
   const store = await openSqliteStore({ file: join(folder.path, 'auth.sqlite'), barrier, clock });
   const cluster = announcedCluster();

@@ -224,6 +224,8 @@ test('every path of a method but its login needs a token with rights', async () 
   expect(open).toEqual([
     'POST /approle/login',
     'POST /jwt/login',
+    'POST /jwt/oidc/auth_url',
+    'GET /jwt/oidc/callback',
     'POST /userpass/login/{username}',
   ]);
 });

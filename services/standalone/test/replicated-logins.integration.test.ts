@@ -1,4 +1,5 @@
 /** Signing in at the clusters of a performance set: what they share, and which cluster a token is of. */
+import { generateKeyPairSync, sign } from 'node:crypto';
 import { type NatsServer, startNats } from '@keelson/testkit';
 import {
   attach,
@@ -20,6 +21,7 @@ beforeAll(async () => {
   [primary, secondary] = await Promise.all([startCluster(nats.url), startCluster(nats.url)]);
   await primary.v1('POST', 'sys/auth/approle', { type: 'approle' });
   await primary.v1('POST', 'sys/auth/userpass', { type: 'userpass' });
+  await primary.v1('POST', 'sys/auth/jwt', { type: 'jwt' });
   await primary.v1('POST', 'sys/replication/performance/primary/enable');
   await attach('performance', primary, secondary, 'branch');
   await untilEqual('performance', primary, secondary);
@@ -85,4 +87,29 @@ test('a local secret id is of the cluster that made it', async () => {
   expect((await logIn(primary, 'auth/approle/login', credentials)).status).toBe(400);
   expect((await logIn(secondary, 'auth/approle/login', credentials)).status).toBe(200);
   expect((await logIn(secondary, 'auth/approle/login', credentials)).status).toBe(400);
+});
+
+test('a provider that the secondary configures is that of both, with tokens of the one cluster', async () => {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const pem = publicKey.export({ type: 'spki', format: 'pem' });
+  const config = { jwt_validation_pubkeys: pem, default_role: 'ci' };
+  expect((await secondary.v1('POST', 'auth/jwt/config', config)).status).toBe(204);
+  const role = { role_type: 'jwt', user_claim: 'sub', bound_subject: 'job' };
+  expect((await secondary.v1('POST', 'auth/jwt/role/ci', role)).status).toBe(204);
+  await untilEqual('performance', primary, secondary);
+  const encode = (value: object): string =>
+    Buffer.from(JSON.stringify(value)).toString('base64url');
+  const claims = { sub: 'job', exp: Math.floor(Date.now() / 1000) + 60 };
+  const data = `${encode({ alg: 'EdDSA' })}.${encode(claims)}`;
+  const jwt = `${data}.${sign(null, Buffer.from(data), privateKey).toString('base64url')}`;
+  for (const [here, elsewhere] of [
+    [primary, secondary],
+    [secondary, primary],
+  ] as const) {
+    const { body, status } = await logIn(here, 'auth/jwt/login', { jwt });
+    expect([status, body.errors]).toEqual([200, undefined]);
+    const { client_token: token } = body.auth;
+    expect(await ownTokenAt(here, token)).toBe(200);
+    expect(await ownTokenAt(elsewhere, token)).toBe(403);
+  }
 });

@@ -1,10 +1,18 @@
+import { randomBytes } from 'node:crypto';
 import type { MountScope } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import type { Reads, Store } from '@keelson/storage';
-import { type JwtConfig, keySourcesOf, requireOneKindOfKeys } from './domain/jwt-config.ts';
+import {
+  type JwtConfig,
+  keySourcesOf,
+  requireOneKindOfKeys,
+  requireSoundClient,
+} from './domain/jwt-config.ts';
 import { configSetting } from './jwt-records.ts';
 import type { ProviderKeys } from './provider-keys.ts';
 import { ProviderFailure } from './provider-requests.ts';
+
+const STATE_KEY_BYTES = 32;
 
 export interface JwtContext {
   readonly store: Store;
@@ -40,11 +48,14 @@ const requireKeys = async (
 export const replaceConfig = async (
   { store, providerKeys }: JwtContext,
   mount: MountScope,
-  config: JwtConfig,
+  given: Omit<JwtConfig, 'stateKey'>,
 ): Promise<void> => {
-  await requireKeys(providerKeys, mount, requireOneKindOfKeys(config));
-  await store.transact((tx) => {
-    configSetting(mount).write(tx, config);
-    return Promise.resolve();
+  const config = { ...given, stateKey: '' };
+  await requireKeys(providerKeys, mount, requireSoundClient(requireOneKindOfKeys(config)));
+  const newKey = randomBytes(STATE_KEY_BYTES).toString('base64');
+  await store.transact(async (tx) => {
+    // Logins that have begun go on.
+    const { stateKey = newKey } = (await findConfig(tx, mount)) ?? {};
+    configSetting(mount).write(tx, { ...config, stateKey });
   });
 };

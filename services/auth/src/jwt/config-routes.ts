@@ -70,6 +70,32 @@ const CONFIG_FIELDS = {
     'Issuer of the tokens, below which its discovery document is found.',
   ),
   oidc_discovery_ca_pem: certificatesField('oidc_discovery_ca_pem'),
+  oidc_client_id: field.string({
+    description: 'Client that the provider knows, for logins through a browser.',
+    default: '',
+    maxLength: 1024,
+  }),
+  oidc_client_secret: field.string({
+    description: 'Secret of the client, which is never shown.',
+    default: '',
+    maxLength: 4096,
+  }),
+  oidc_response_mode: field.string({
+    description: 'How the browser returns: "query" only.',
+    default: '',
+    maxLength: 16,
+    check: (mode) =>
+      mode === '' || mode === 'query' ? undefined : `invalid response_mode: "${mode}"`,
+  }),
+  oidc_response_types: field.commaList({
+    description: 'What the browser returns with: "code" only.',
+    default: [],
+    maxLength: 64,
+    check: (types) =>
+      types.every((type) => type === 'code')
+        ? undefined
+        : 'invalid response_types: only "code" is served',
+  }),
   jwks_url: urlField('jwks_url', 'Address of a JSON Web Key Set.'),
   jwks_ca_pem: certificatesField('jwks_ca_pem'),
   jwks_pairs: field.objectList({
@@ -133,7 +159,7 @@ const toPair = (text: string): JwtConfig['jwksPairs'][number] => {
 const keySet = (url: string, caPem: string): JwtConfig['jwks'] =>
   url === '' ? undefined : { url, caPem };
 
-const toConfig = (given: FieldValues<typeof CONFIG_FIELDS>): JwtConfig => ({
+const toConfig = (given: FieldValues<typeof CONFIG_FIELDS>): Omit<JwtConfig, 'stateKey'> => ({
   validationPubkeys: [...given.jwt_validation_pubkeys],
   jwks: keySet(given.jwks_url, given.jwks_ca_pem),
   jwksPairs: given.jwks_pairs.map(toPair),
@@ -141,11 +167,14 @@ const toConfig = (given: FieldValues<typeof CONFIG_FIELDS>): JwtConfig => ({
   supportedAlgs: [...given.jwt_supported_algs],
   boundIssuer: given.bound_issuer,
   defaultRole: given.default_role.toLowerCase(),
+  oidcClientId: given.oidc_client_id,
+  oidcClientSecret: given.oidc_client_secret,
 });
 
 const configDocument = (config: JwtConfig): JsonObject => ({
   oidc_discovery_url: config.oidcDiscovery?.url ?? '',
   oidc_discovery_ca_pem: config.oidcDiscovery?.caPem ?? '',
+  oidc_client_id: config.oidcClientId,
   jwks_url: config.jwks?.url ?? '',
   jwks_ca_pem: config.jwks?.caPem ?? '',
   jwks_pairs: config.jwksPairs.map(({ url, caPem }) => ({ jwks_url: url, jwks_ca_pem: caPem })),

@@ -1,4 +1,5 @@
-import { sharedRecords, sharedSetting } from '@keelson/engine';
+import { localRecords, sharedRecords, sharedSetting } from '@keelson/engine';
+import { Type } from 'typebox';
 import { jwtConfigShape } from './domain/jwt-config.ts';
 import { jwtRoleShape } from './domain/jwt-role.ts';
 
@@ -6,3 +7,9 @@ export const configSetting = sharedSetting('jwt', { version: 1, shape: jwtConfig
 
 /** By name, in lower case. */
 export const roleRecords = sharedRecords('jwt/roles', { version: 1, shape: jwtRoleShape });
+
+/** By digest: the states of logins through a browser that have succeeded, until they expire. */
+export const usedStateRecords = localRecords('jwt/used-states', {
+  version: 1,
+  shape: Type.Object({ expiresAtMs: Type.Number() }),
+});

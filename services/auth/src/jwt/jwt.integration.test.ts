@@ -61,6 +61,7 @@ describe('the configuration', () => {
     expect((await call('GET', 'config')).data).toEqual({
       oidc_discovery_url: '',
       oidc_discovery_ca_pem: '',
+      oidc_client_id: '',
       jwks_url: '',
       jwks_ca_pem: '',
       jwks_pairs: [],
@@ -90,6 +91,14 @@ describe('the configuration', () => {
     [{ jwks_url: 'https://name:pw@a.example' }, 'without credentials'],
     [{ jwks_url: 'https://a.example', jwks_ca_pem: 'x' }, 'jwks_ca_pem must be certificates'],
     [{ jwks_pairs: [{ jwks_ca_pem: '' }] }, 'needs a jwks_url'],
+    [
+      { jwt_validation_pubkeys: key.publicPem, oidc_client_id: 'a' },
+      "both 'oidc_client_id' and 'oidc_client_secret' must be set",
+    ],
+    [
+      { jwt_validation_pubkeys: key.publicPem, oidc_client_id: 'a', oidc_client_secret: 'b' },
+      "'oidc_discovery_url' must be set for OIDC",
+    ],
     [
       { jwt_validation_pubkeys: key.publicPem, jwt_supported_algs: 'HS256' },
       'unsupported signing algorithm "HS256"',
@@ -124,6 +133,8 @@ describe('a role', () => {
     await call('POST', 'role/CI', { bound_claims_type: 'string' });
     expect((await call('GET', 'role/ci')).data).toEqual({
       role_type: 'jwt',
+      allowed_redirect_uris: [],
+      oidc_scopes: [],
       bound_audiences: ['keelson'],
       bound_subject: 'repo:acme/app',
       bound_claims: { ref: ['main', 'v1'], '/nested/level': 3 },
@@ -149,7 +160,8 @@ describe('a role', () => {
 
   test.for([
     [{ role_type: 'saml' }, "invalid 'role_type': saml"],
-    [{ role_type: undefined }, 'role_type must be "jwt"'],
+    [{ role_type: undefined }, "'allowed_redirect_uris' must be set"],
+    [{ role_type: 'oidc', allowed_redirect_uris: 'here' }, 'absolute URIs'],
     [{ user_claim: undefined }, 'a user claim must be defined on the role'],
     [
       { bound_audiences: undefined },

@@ -7,7 +7,12 @@ import type { MountScope } from '@keelson/engine';
 import type { Logger } from '@keelson/logging';
 import type { KeySource } from './domain/jwt-config.ts';
 import { hasKeyOfId, type VerificationKey } from './domain/verification-keys.ts';
-import { ProviderFailure, type ProviderRequests } from './provider-requests.ts';
+import {
+  type FetchedKeys,
+  type ProviderDocument,
+  ProviderFailure,
+  type ProviderRequests,
+} from './provider-requests.ts';
 
 /** A key that the provider withdraws is refused after this time. */
 const FRESH_MS = 5 * 60_000;
@@ -18,37 +23,36 @@ const BETWEEN_REQUESTS_MS = 10_000;
 /** The sources that were used last are kept. */
 const MAX_SOURCES = 1000;
 
-interface Known {
-  readonly keys: readonly VerificationKey[];
+interface Known extends FetchedKeys {
   readonly atMs: number;
 }
 
 /** The keys of one source, for one mount. */
 class SourceKeys {
-  readonly #fetchKeys: () => Promise<readonly VerificationKey[]>;
+  readonly #fetchKeys: () => Promise<FetchedKeys>;
   readonly #clock: Clock;
   #known: Known | undefined;
   #failure: Error | undefined;
   #askedAtMs = Number.NEGATIVE_INFINITY;
   #running: Promise<void> | undefined;
 
-  constructor(fetchKeys: () => Promise<readonly VerificationKey[]>, clock: Clock) {
+  constructor(fetchKeys: () => Promise<FetchedKeys>, clock: Clock) {
     this.#fetchKeys = fetchKeys;
     this.#clock = clock;
   }
 
   /** @throws ProviderFailure when there are no keys */
-  async keysWith(kid: string | undefined): Promise<readonly VerificationKey[]> {
+  async knownWith(kid: string | undefined): Promise<FetchedKeys> {
     const nowMs = this.#clock.nowMs();
     const known = this.#usable(nowMs);
     const isKnown = known !== undefined && hasKeyOfId(known.keys, kid);
-    if (isKnown && nowMs - known.atMs < FRESH_MS) return known.keys;
+    if (isKnown && nowMs - known.atMs < FRESH_MS) return known;
     // A failed request is repeated while the known keys are used.
     const isAway = this.#failure !== undefined;
     const isDue = nowMs - this.#askedAtMs >= BETWEEN_REQUESTS_MS;
     const asking = this.#running ?? (isDue ? this.#ask() : undefined);
     if (!(isKnown && isAway)) await asking;
-    return this.#keysOrFailure();
+    return this.#knownOrFailure();
   }
 
   /** Fetches the keys now. @throws ProviderFailure */
@@ -63,9 +67,9 @@ class SourceKeys {
       : undefined;
   }
 
-  #keysOrFailure(): readonly VerificationKey[] {
+  #knownOrFailure(): Known {
     const known = this.#usable(this.#clock.nowMs());
-    if (known !== undefined) return known.keys;
+    if (known !== undefined) return known;
     throw this.#failure ?? new ProviderFailure('the provider was not asked again yet');
   }
 
@@ -74,8 +78,8 @@ class SourceKeys {
     const nowMs = this.#clock.nowMs();
     this.#askedAtMs = nowMs;
     this.#running = this.#fetchKeys().then(
-      (keys) => {
-        this.#known = { keys, atMs: nowMs };
+      (fetched) => {
+        this.#known = { ...fetched, atMs: nowMs };
         this.#failure = undefined;
         this.#running = undefined;
       },
@@ -110,12 +114,17 @@ export class ProviderKeys {
   }
 
   /** The keys of a source, with that of the id if the provider has it. @throws ProviderFailure */
-  keysWith(
+  async keysWith(
     mount: MountScope,
     source: KeySource,
     kid: string | undefined,
   ): Promise<readonly VerificationKey[]> {
-    return this.#keysOf(mount, source).keysWith(kid);
+    return (await this.#keysOf(mount, source).knownWith(kid)).keys;
+  }
+
+  /** The document by which the provider describes itself, fetched with its keys. @throws ProviderFailure */
+  async metadataOf(mount: MountScope, source: KeySource): Promise<ProviderDocument | undefined> {
+    return (await this.#keysOf(mount, source).knownWith(undefined)).metadata;
   }
 
   /** Fetches the keys of a source even if they are known. @throws ProviderFailure */
@@ -124,7 +133,7 @@ export class ProviderKeys {
   }
 
   /** The operator learns from the log why logins fail; who signs in does not. */
-  async #fetchKeys(mount: string, source: KeySource): Promise<readonly VerificationKey[]> {
+  async #fetchKeys(mount: string, source: KeySource): Promise<FetchedKeys> {
     try {
       return await this.#requests.fetchKeys(source);
     } catch (err) {

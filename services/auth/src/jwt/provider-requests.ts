@@ -22,17 +22,24 @@ const JSON_LIMITS = {
   documentEntries: 10_000,
 } as const;
 
-export interface ProviderRequests {
-  /** @throws ProviderFailure with the reason, which the operator may read */
-  fetchKeys(source: KeySource): Promise<readonly VerificationKey[]>;
+/** A document of a provider, such as the one by which it describes itself. */
+export type ProviderDocument = Readonly<Record<string, unknown>>;
+
+export interface FetchedKeys {
+  readonly keys: readonly VerificationKey[];
+  /** Undefined unless the keys were found by discovery. */
+  readonly metadata: ProviderDocument | undefined;
 }
 
-type Document = Readonly<Record<string, unknown>>;
+export interface ProviderRequests {
+  /** @throws ProviderFailure with the reason, which the operator may read */
+  fetchKeys(source: KeySource): Promise<FetchedKeys>;
+}
 
-const parseDocument = (host: string, text: string): Document => {
+const parseDocument = (host: string, text: string): ProviderDocument => {
   try {
     const document = parseJson(Buffer.from(text), JSON_LIMITS);
-    if (typeof document === 'object' && document !== null) return document as Document;
+    if (typeof document === 'object' && document !== null) return document as ProviderDocument;
   } catch {
     // The answer is not JSON, or one of a shape that no provider needs.
   }
@@ -44,7 +51,7 @@ const fetchDocument = async (
   { fetch }: Pick<Outbound, 'fetch'>,
   url: string,
   signal: AbortSignal,
-): Promise<Document> => {
+): Promise<ProviderDocument> => {
   const { host } = new URL(url);
   try {
     const response = await fetch(url, {
@@ -66,21 +73,22 @@ const fetchDocument = async (
   }
 };
 
-/** Address of the key set of a provider (OpenID Connect Discovery 1.0 §4). */
+/** The document by which a provider describes itself (OpenID Connect Discovery 1.0 §4). */
 const discover = async (
   outbound: Pick<Outbound, 'fetch'>,
   issuer: string,
   signal: AbortSignal,
-): Promise<string> => {
+): Promise<ProviderDocument & { readonly jwks_uri: string }> => {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  const { issuer: named, jwks_uri: keySet } = await fetchDocument(outbound, url, signal);
+  const metadata = await fetchDocument(outbound, url, signal);
+  const { issuer: named, jwks_uri: keySet } = metadata;
   if (named !== issuer)
     throw new ProviderFailure(
       `the issuer of the provider is another one than oidc_discovery_url, from which it must not differ in a single character`,
     );
   if (typeof keySet !== 'string' || !URL.canParse(keySet) || !/^https?:/.test(keySet))
     throw new ProviderFailure('the discovery document has no jwks_uri');
-  return keySet;
+  return { ...metadata, jwks_uri: keySet };
 };
 
 export const createProviderRequests = (policy: AddressPolicy): ProviderRequests => ({
@@ -93,12 +101,12 @@ export const createProviderRequests = (policy: AddressPolicy): ProviderRequests 
     });
     try {
       const signal = AbortSignal.timeout(TIME_LIMIT_MS);
-      const keySet = kind === 'jwks' ? url : await discover(outbound, url, signal);
-      const { keys } = await fetchDocument(outbound, keySet, signal);
+      const metadata = kind === 'jwks' ? undefined : await discover(outbound, url, signal);
+      const { keys } = await fetchDocument(outbound, metadata?.jwks_uri ?? url, signal);
       if (!Array.isArray(keys)) throw new ProviderFailure('the answer is no JSON Web Key Set');
       if (keys.length > MAX_KEYS)
         throw new ProviderFailure(`the key set has more than ${MAX_KEYS} keys`);
-      return parseJwks(keys);
+      return { keys: parseJwks(keys), metadata };
     } finally {
       await outbound.close();
     }

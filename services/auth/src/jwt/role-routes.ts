@@ -1,7 +1,6 @@
 /** `role`: which tokens of the provider may sign in, and what the login has. */
 import type { Route } from '@keelson/edge';
 import { NAME_FIELD, PAGE_FIELDS, pageOf, requireMount } from '@keelson/engine';
-import { KeelsonError } from '@keelson/errors';
 import { type FieldValues, field, type JsonObject, secretsRoutes } from '@keelson/secrets-api';
 import {
   changedTokenSettings,
@@ -9,7 +8,7 @@ import {
   tokenSettingsDocument,
 } from '../logins/token-fields.ts';
 import type { JwtContext } from './config-operations.ts';
-import { BOUND_CLAIMS_TYPES, type JwtRole, toBoundClaims } from './domain/jwt-role.ts';
+import { BOUND_CLAIMS_TYPES, type JwtRole, ROLE_TYPES, toBoundClaims } from './domain/jwt-role.ts';
 import { roleRecords } from './jwt-records.ts';
 import { changeRole, deleteRole, findRole } from './role-operations.ts';
 
@@ -32,10 +31,24 @@ const OLDER_FIELDS = {
 const ROLE_FIELDS = {
   name: NAME_FIELD,
   role_type: field.string({
-    description: 'How a login proves itself: "jwt" by a token of the provider.',
+    description:
+      'How a login proves itself: "jwt" by a token of the provider, "oidc" (default) through a browser.',
     check: (type) =>
       type === '' || type === 'jwt' || type === 'oidc' ? undefined : `invalid 'role_type': ${type}`,
     maxLength: 16,
+  }),
+  allowed_redirect_uris: field.commaList({
+    description:
+      'Where the browser may return to; of addresses of the own machine, the port may differ.',
+    ...LIST,
+    check: (uris) =>
+      uris.every((uri) => URL.canParse(uri) && new URL(uri).hash === '')
+        ? undefined
+        : 'allowed_redirect_uris must be a list of absolute URIs without a fragment',
+  }),
+  oidc_scopes: field.commaList({
+    description: 'Scopes that a login through a browser asks for, in addition to openid.',
+    ...LIST,
   }),
   bound_audiences: field.commaList({
     description: 'The token must be for one of these (aud). Empty: for nobody in particular.',
@@ -83,7 +96,9 @@ const ROLE_FIELDS = {
 type Given = FieldValues<typeof ROLE_FIELDS>;
 
 const roleDocument = (role: JwtRole): JsonObject => ({
-  role_type: 'jwt',
+  role_type: role.roleType,
+  allowed_redirect_uris: role.allowedRedirectUris,
+  oidc_scopes: role.oidcScopes,
   bound_audiences: role.boundAudiences,
   bound_subject: role.boundSubject,
   bound_claims: role.boundClaims,
@@ -98,19 +113,17 @@ const roleDocument = (role: JwtRole): JsonObject => ({
   ...tokenSettingsDocument(role.token),
 });
 
-const requireType = (type: string | undefined, isNew: boolean): void => {
-  // Without a type, clients mean "oidc".
-  if (type === 'oidc' || type === '' || (type === undefined && isNew))
-    throw new KeelsonError('request.invalid', {
-      text: `role_type must be "jwt": logins by the browser ("oidc") are not served`,
-    });
-};
-
 const withSettings =
   (given: Given) =>
-  (role: JwtRole, isNew: boolean): JwtRole => {
-    requireType(given.role_type, isNew);
+  (role: JwtRole): JwtRole => {
     return {
+      // Without a type, clients mean "oidc".
+      roleType:
+        given.role_type === ''
+          ? 'oidc'
+          : (ROLE_TYPES.find((type) => type === given.role_type) ?? role.roleType),
+      allowedRedirectUris: [...(given.allowed_redirect_uris ?? role.allowedRedirectUris)],
+      oidcScopes: [...(given.oidc_scopes ?? role.oidcScopes)],
       boundAudiences: [...(given.bound_audiences ?? role.boundAudiences)],
       boundSubject: given.bound_subject ?? role.boundSubject,
       boundClaims: given.bound_claims ? toBoundClaims(given.bound_claims) : role.boundClaims,

@@ -1,8 +1,10 @@
 /** `login`, `logout`, `token`, `policy`. */
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
 import type { Document } from '../client/api-client.ts';
+import { awaitBrowser, REDIRECT_URI } from '../client/browser-answer.ts';
 import { CliFailure } from '../client/failure.ts';
 import { readSecret } from '../client/terminal.ts';
 import { forgetTokens, keepToken } from '../client/token-files.ts';
@@ -21,7 +23,7 @@ export const readInput = async (file: string): Promise<string> => {
 
 interface LoginOptions {
   readonly api?: true;
-  readonly method?: 'userpass' | 'approle' | 'jwt';
+  readonly method?: 'userpass' | 'approle' | 'jwt' | 'oidc';
   readonly path?: string;
   readonly username?: string;
   readonly roleId?: string;
@@ -31,6 +33,44 @@ interface LoginOptions {
 const required = (value: string | undefined, option: string): string => {
   if (value === undefined) throw new CliFailure(`${option} is missing`);
   return value;
+};
+
+/** Signs in through a browser, which the user opens. */
+const signInByBrowser = async (
+  cli: Cli,
+  mount: string,
+  role: string | undefined,
+): Promise<Document> => {
+  const nonce = randomUUID();
+  const anonymous = { isAnonymous: true } as const;
+  const answer = await awaitBrowser(async () => {
+    const { data } = await cli.client.v1(`auth/${mount}/oidc/auth_url`, {
+      method: 'POST',
+      body: {
+        redirect_uri: REDIRECT_URI,
+        client_nonce: nonce,
+        ...(role !== undefined && { role }),
+      },
+      ...anonymous,
+    });
+    if (data.auth_url === '')
+      throw new CliFailure(
+        `The role does not allow ${REDIRECT_URI}: add it to its allowed_redirect_uris.`,
+      );
+    process.stderr.write(`Open this address in a browser:\n\n${data.auth_url}\n\n`);
+  });
+  const failure = answer.get('error');
+  if (failure !== null)
+    throw new CliFailure(
+      `The provider has refused the login: ${answer.get('error_description') ?? failure}.`,
+    );
+  const query = new URLSearchParams({
+    state: answer.get('state') ?? '',
+    code: answer.get('code') ?? '',
+    iss: answer.get('iss') ?? '',
+    client_nonce: nonce,
+  });
+  return cli.client.v1(`auth/${mount}/oidc/callback?${query.toString()}`, anonymous);
 };
 
 /** The token of a login; what proves it is read from standard input or a prompt. */
@@ -55,6 +95,7 @@ const signIn = async (
     // A mount may have a role for logins that name none.
     jwt: async () =>
       post(at, { jwt: await readSecret('Signed token'), ...(role !== undefined && { role }) }),
+    oidc: async () => signInByBrowser(cli, path, role),
   };
   const answer = await requests[method]();
   return answer.auth.client_token as string;
@@ -259,13 +300,13 @@ export const addAccessCommands = (program: Command, cli: Cli): void => {
     .addOption(
       new Option(
         '--method <method>',
-        'sign in, with the password, secret id or signed token from there',
-      ).choices(['userpass', 'approle', 'jwt']),
+        'sign in, with the password, secret id or signed token from there, or by a browser (oidc)',
+      ).choices(['userpass', 'approle', 'jwt', 'oidc']),
     )
     .option('--path <path>', 'where the method is mounted; the method if left out')
     .option('--username <name>', 'for userpass')
     .option('--role-id <id>', 'for approle')
-    .option('--role <name>', 'for jwt; the default role of the mount if left out')
+    .option('--role <name>', 'for jwt and oidc; the default role of the mount if left out')
     .action((options: LoginOptions) => login(cli, options));
   program
     .command('logout')

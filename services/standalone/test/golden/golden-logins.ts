@@ -42,6 +42,11 @@ export const makeLogins = async (
       bound_issuer: 'https://issuer.example',
       default_role: 'deploy',
     });
+    await v1('POST', `auth/${jobs}/role/people`, {
+      user_claim: 'sub',
+      allowed_redirect_uris: 'http://localhost:8250/oidc/callback',
+      oidc_scopes: 'email',
+    });
     await v1('POST', `auth/${jobs}/role/deploy`, {
       role_type: 'jwt',
       user_claim: 'sub',

@@ -16,6 +16,7 @@ export const KINDS_LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
   ],
   'needs a workspace that was due to be destroyed': ['shared/auto-destroy-outcomes/…'],
   'needs a method that reports groups': ['shared/entity-aliases~group/…'],
+  'needs a login at a provider of identities': ['local/mounts/*/jwt/used-states/…'],
   'needs an object storage': ['shared/object-owner/…'],
   'needs the built-in runner with Terraform': ['shared/runner-turns/…'],
   'a local mount has no lists and requests for other clusters': [

@@ -35,6 +35,11 @@ export const jwtConfigShape = Type.Object({
   boundIssuer: Type.String(),
   /** In lower case. */
   defaultRole: Type.String(),
+  /** The client that the provider knows, for logins through a browser; "" without them. */
+  oidcClientId: Type.String(),
+  oidcClientSecret: Type.String(),
+  /** Base64; encrypts what a login through a browser has to remember. */
+  stateKey: Type.String(),
 });
 export type JwtConfig = Shaped<typeof jwtConfigShape>;
 
@@ -61,6 +66,20 @@ export const keySourcesOf = ({
  */
 export const issuerOf = ({ boundIssuer, oidcDiscovery }: JwtConfig): string =>
   boundIssuer === '' ? (oidcDiscovery?.url ?? '') : boundIssuer;
+
+/** @throws KeelsonError `request.invalid` unless logins through a browser are configured as a whole or not at all */
+export const requireSoundClient = (config: JwtConfig): JwtConfig => {
+  const { oidcClientId, oidcClientSecret, oidcDiscovery } = config;
+  if ((oidcClientId === '') !== (oidcClientSecret === ''))
+    throw new KeelsonError('request.invalid', {
+      text: "both 'oidc_client_id' and 'oidc_client_secret' must be set for OIDC",
+    });
+  if (oidcClientId !== '' && oidcDiscovery === undefined)
+    throw new KeelsonError('request.invalid', {
+      text: "'oidc_discovery_url' must be set for OIDC",
+    });
+  return config;
+};
 
 export const algorithmsOf = ({ supportedAlgs }: JwtConfig): readonly string[] =>
   supportedAlgs.length === 0 ? SIGNATURE_ALGORITHMS : supportedAlgs;

@@ -11,7 +11,13 @@ const boundClaimShape = Type.Union([scalarShape, Type.Array(scalarShape)]);
 type BoundClaim = Shaped<typeof boundClaimShape>;
 
 /** Leeways are in seconds: 0 means the default, less than 0 none. */
+export const ROLE_TYPES = ['jwt', 'oidc'] as const;
+
 export const jwtRoleShape = Type.Object({
+  roleType: Type.Enum(ROLE_TYPES),
+  /** Where the browser may return to. */
+  allowedRedirectUris: Type.Array(Type.String()),
+  oidcScopes: Type.Array(Type.String()),
   boundAudiences: Type.Array(Type.String()),
   boundSubject: Type.String(),
   boundClaims: Type.Record(Type.String(), boundClaimShape),
@@ -29,6 +35,9 @@ export const jwtRoleShape = Type.Object({
 export type JwtRole = Shaped<typeof jwtRoleShape>;
 
 export const NEW_JWT_ROLE: JwtRole = {
+  roleType: 'oidc',
+  allowedRedirectUris: [],
+  oidcScopes: [],
   boundAudiences: [],
   boundSubject: '',
   boundClaims: {},
@@ -85,6 +94,10 @@ export const requireSoundRole = (role: JwtRole): JwtRole => {
   if (role.userClaim === '') refuse('a user claim must be defined on the role');
   requireSoundMappings(role);
   requireSoundClaims(role);
+  if (role.roleType === 'oidc')
+    return role.allowedRedirectUris.length > 0
+      ? role
+      : refuse("'allowed_redirect_uris' must be set if 'role_type' is 'oidc' or unspecified");
   const isBound =
     role.boundAudiences.length > 0 ||
     role.boundSubject !== '' ||

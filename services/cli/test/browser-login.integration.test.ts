@@ -1,0 +1,132 @@
+/** `keelson login --method oidc`, with a browser that a test drives and a provider that consents at once. */
+import { spawn } from 'node:child_process';
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import {
+  bareEnvironment,
+  type KeelsonProcess,
+  startKeelson,
+  type TemporaryDirectory,
+  temporaryDirectory,
+} from '@keelson/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const MAIN = join(import.meta.dirname, '../src/main.ts');
+
+let folder: TemporaryDirectory;
+let server: KeelsonProcess;
+let provider: Server;
+let issuer: string;
+
+const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+const signed = (claims: object): string => {
+  const data = `${encode({ alg: 'EdDSA' })}.${encode(claims)}`;
+  return `${data}.${sign(null, Buffer.from(data), privateKey).toString('base64url')}`;
+};
+
+const write = async (path: string, body: object): Promise<void> => {
+  const { status } = await fetch(`${server.http}/v1/${path}`, {
+    method: 'POST',
+    headers: { 'x-service-token': server.rootToken },
+    body: JSON.stringify(body),
+  });
+  expect([200, 204]).toContain(status);
+};
+
+beforeAll(async () => {
+  let nonce: string | null = null;
+  provider = createServer((request, response) => {
+    const url = new URL(request.url ?? '', issuer);
+    const now = Math.floor(Date.now() / 1000);
+    const documents: Readonly<Record<string, object>> = {
+      '/keys': { keys: [publicKey.export({ format: 'jwk' })] },
+      '/token': {
+        access_token: 'a',
+        token_type: 'bearer',
+        id_token: signed({ iss: issuer, sub: 'ann', aud: 'k', nonce, iat: now, exp: now + 60 }),
+      },
+      '/.well-known/openid-configuration': {
+        issuer,
+        jwks_uri: `${issuer}/keys`,
+        authorization_endpoint: `${issuer}/authorize`,
+        token_endpoint: `${issuer}/token`,
+        id_token_signing_alg_values_supported: ['EdDSA'],
+      },
+    };
+    if (url.pathname === '/authorize') {
+      nonce = url.searchParams.get('nonce');
+      const back = new URL(url.searchParams.get('redirect_uri') ?? '');
+      back.search = new URLSearchParams({
+        code: 'c',
+        state: url.searchParams.get('state') ?? '',
+      }).toString();
+      response.writeHead(302, { location: back.href }).end();
+    } else
+      response
+        .setHeader('content-type', 'application/json')
+        .end(JSON.stringify(documents[url.pathname]));
+  });
+  provider.listen(0, '127.0.0.1');
+  await once(provider, 'listening');
+  issuer = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
+  folder = await temporaryDirectory();
+  server = await startKeelson({
+    dataFolder: join(folder.path, 'data'),
+    env: { KEELSON_OUTBOUND_RANGES: '127.0.0.1' },
+  });
+  await write('sys/auth/oidc', { type: 'oidc' });
+  await write('auth/oidc/config', {
+    oidc_discovery_url: issuer,
+    oidc_client_id: 'k',
+    oidc_client_secret: 's',
+    default_role: 'people',
+  });
+  for (const [role, uri] of [
+    ['people', 'http://localhost:8250/oidc/callback'],
+    ['pages', 'https://ui.example/back'],
+  ] as const)
+    await write(`auth/oidc/role/${role}`, { user_claim: 'sub', allowed_redirect_uris: uri });
+});
+afterAll(async () => {
+  provider.close();
+  provider.closeAllConnections();
+  await server.stop();
+  await folder[Symbol.asyncDispose]();
+});
+
+const keelson = (...given: readonly string[]) => {
+  const child = spawn(process.execPath, [MAIN, ...given], {
+    env: {
+      ...bareEnvironment(folder.path),
+      KEELSON_ADDR: server.http,
+      KEELSON_CONFIG_DIR: join(folder.path, 'config'),
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  return { child, out: text(child.stdout), ended: once(child, 'close') };
+};
+
+test('the token of a login by the browser is kept, once the browser has come back', async () => {
+  const { child, ended } = keelson('login', '--method', 'oidc');
+  let shown = '';
+  for await (const piece of child.stderr) {
+    shown += String(piece);
+    if (/^http\S+\n/m.test(shown)) break;
+  }
+  const page = await fetch(/^http\S+/m.exec(shown)?.[0] ?? '');
+  expect([page.status, page.url]).toEqual([200, expect.stringContaining('localhost:8250')]);
+  expect(await page.text()).toContain('go back to the terminal');
+  expect((await ended)[0]).toBe(0);
+  expect(await keelson('token', 'lookup').out).toContain('oidc-ann');
+});
+
+test('a role that does not allow the address of the command is named as the reason', async () => {
+  const { child, ended } = keelson('login', '--method', 'oidc', '--role', 'pages');
+  expect(await text(child.stderr)).toContain('allowed_redirect_uris');
+  expect((await ended)[0]).toBe(1);
+});
