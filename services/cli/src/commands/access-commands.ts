@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
 import type { Document } from '../client/api-client.ts';
-import { awaitBrowser, REDIRECT_URI } from '../client/browser-answer.ts';
 import { CliFailure } from '../client/failure.ts';
 import { readSecret } from '../client/terminal.ts';
 import { forgetTokens, keepToken } from '../client/token-files.ts';
@@ -41,6 +40,8 @@ const signInByBrowser = async (
   mount: string,
   role: string | undefined,
 ): Promise<Document> => {
+  // Loaded by this login alone, since other commands begin faster without a server.
+  const { awaitBrowser, REDIRECT_URI } = await import('../client/browser-answer.ts');
   const nonce = randomUUID();
   const anonymous = { isAnonymous: true } as const;
   const answer = await awaitBrowser(async () => {
