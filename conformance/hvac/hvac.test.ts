@@ -29,7 +29,7 @@ afterAll(async () => {
   await folder?.[Symbol.asyncDispose]();
 });
 
-test('hvac uses health, tokens, policies, wrapping, messages, mounts, a certificate authority, approle, userpass and jwt', async () => {
+test('hvac uses health, tokens, policies, wrapping, messages, mounts, a certificate authority, approle, userpass, jwt and identity', async () => {
   const env = {
     ...process.env,
     PYTHONPATH: packages,

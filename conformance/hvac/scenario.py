@@ -260,10 +260,51 @@ def signing_in():
     people.update_password_on_user("alice", "second", mount_point="people")
     refused(InvalidRequest, person.auth.userpass.login, "alice", "first", mount_point="people")
     assert people.list_user(mount_point="people")["data"]["keys"] == ["alice"]
+    one_person(person)
     client.sys.disable_auth_method("people")
     assert not person.is_authenticated()
     client.sys.disable_auth_method("approle")
     signing_in_with_a_provider()
+
+
+def one_person(person):
+    identity = client.secrets.identity
+    entity_id = person.lookup_token()["data"]["entity_id"]
+    entity = identity.read_entity(entity_id)["data"]
+    assert [alias["name"] for alias in entity["aliases"]] == ["alice"], entity
+    identity.update_entity(entity_id, name="Alice", metadata={"team": "web"}, policies=["default"])
+    assert identity.read_entity_by_name("alice")["data"]["id"] == entity_id
+    assert identity.list_entities_by_name()["data"]["keys"].count("Alice") == 1
+    assert entity_id in identity.list_entities()["data"]["keys"]
+    assert identity.lookup_entity(name="Alice")["data"]["id"] == entity_id
+
+    other = identity.create_or_update_entity("bob")["data"]["id"]
+    accessor = client.sys.list_auth_methods()["data"]["people/"]["accessor"]
+    alias = identity.create_or_update_entity_alias("bob", canonical_id=other, mount_accessor=accessor)["data"]
+    assert identity.read_entity_alias(alias["id"])["data"]["canonical_id"] == other
+    assert alias["id"] in identity.list_entity_aliases()["data"]["keys"]
+    identity.delete_entity_alias(alias["id"])
+    assert identity.create_or_update_entity_by_name("bob", metadata={"team": "web"}).status_code == 204
+    merged = identity.merge_entities(from_entity_ids=[other], to_entity_id=entity_id)
+    assert merged.status_code == 204, merged
+    assert identity.read_entity(entity_id)["data"]["merged_entity_ids"] == [other]
+
+    group = identity.create_or_update_group("team", policies=["web"], member_entity_ids=[entity_id])["data"]["id"]
+    assert "web" in person.lookup_token()["data"]["identity_policies"]
+    assert identity.read_group_by_name("team")["data"]["member_entity_ids"] == [entity_id]
+    assert identity.list_groups_by_name()["data"]["keys"] == ["team"]
+    assert identity.lookup_group(name="team")["data"]["id"] == group
+    external = identity.create_or_update_group("staff", group_type="external")["data"]["id"]
+    made = identity.create_or_update_group_alias("staff", mount_accessor=accessor, canonical_id=external)["data"]
+    assert identity.read_group_alias(made["id"])["data"]["name"] == "staff"
+    identity.delete_group_alias(made["id"])
+    identity.delete_group(group)
+    identity.delete_group_by_name("staff")
+
+    identity.update_entity(entity_id, disabled=True)
+    assert not person.is_authenticated()
+    identity.delete_entity(entity_id)
+    refused(InvalidPath, identity.read_entity, entity_id)
 
 
 def signed_token(private_key, claims):

@@ -17,6 +17,7 @@ const TOKENS = 'src/tokens/tokens.integration.test.ts';
 const ROLES = 'src/tokens/token-roles.integration.test.ts';
 const MOUNTS = 'src/mounts/mounts.integration.test.ts';
 const ENTITIES = 'src/identity/entities.integration.test.ts';
+const MERGE = 'src/identity/merge.integration.test.ts';
 const GROUPS = 'src/identity/groups.integration.test.ts';
 const LEASES = 'src/leases/leases.integration.test.ts';
 const CEREMONIES = 'src/seal/ceremonies.integration.test.ts';
@@ -198,6 +199,16 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       ),
       policies: shown(['team'], proof(ENTITIES, "policies: ['team']")),
       disabled: shown(true, proof(ENTITIES, 'disabled: true')),
+    },
+  },
+  'merged entities': {
+    routes: ['POST /identity/entity/merge'],
+    least: { from_entity_ids: [], to_entity_id: 'none' },
+    fields: {
+      from_entity_ids: elsewhere(MERGE, 'from_entity_ids: [fromId]'),
+      to_entity_id: elsewhere(MERGE, 'to_entity_id: intoId'),
+      force: elsewhere(MERGE, 'force: true'),
+      conflicting_alias_ids_to_keep: elsewhere(MERGE, 'conflicting_alias_ids_to_keep'),
     },
   },
   'entities that are named': {

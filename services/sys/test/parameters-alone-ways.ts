@@ -45,6 +45,15 @@ const newAlias = async (place: Place, serial: string) => {
   return { accessor, alias: data.id, entity: data.canonical_id, other };
 };
 
+/** Two entities with aliases at the mount of tokens. */
+const newAliases = async (place: Place, serial: string) => {
+  const { accessor } = (await dataAt(place, 'sys/auth'))['token/'];
+  const make = async (name: string): Promise<Document> =>
+    (await post(place, 'identity/entity-alias', { name, mount_accessor: accessor })).data;
+  const [from, into] = [await make(`${serial}-from`), await make(`${serial}-into`)];
+  return { from: from.canonical_id, into: into.canonical_id, first: from.id };
+};
+
 /** An internal group, an external one with an alias at the mount of tokens, and possible members. */
 const newGroup = async (place: Place, serial: string) => {
   const make = async (kind: string, body: Body): Promise<string> =>
@@ -184,6 +193,22 @@ export const WAYS: readonly Way[] = [
     prepare: newEntity,
     values: ({ id }) => ({ entity_ids: [id] }),
     observe: (place, _, __, { id = '' }) => dataAt(place, `identity/entity/id/${id}`),
+  },
+  {
+    route: /^POST \/identity\/entity\/merge$/,
+    prepare: newAliases,
+    least: ({ from, into }) => ({ from_entity_ids: [from], to_entity_id: into }),
+    values: ({ first }) => ({
+      from_entity_ids: ['another'],
+      to_entity_id: 'another',
+      force: true,
+      conflicting_alias_ids_to_keep: [first],
+    }),
+    observe: async (place, _, __, { into = '', serial }) => ({
+      aliases: ((await dataAt(place, `identity/entity/id/${into}`)).aliases ?? []).map(
+        ({ name }: Document) => name.replace(serial, ''),
+      ),
+    }),
   },
   {
     route: /^POST \/identity\/lookup\/entity$/,

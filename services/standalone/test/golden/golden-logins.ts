@@ -60,6 +60,11 @@ export const makeLogins = async (
     name: 'Alice',
     metadata: { team: 'a' },
   });
+  const { data: second } = await v1('POST', 'identity/entity', { name: 'Alice again' });
+  await v1('POST', 'identity/entity/merge', {
+    from_entity_ids: [second.id],
+    to_entity_id: entity.id,
+  });
   const { data: external } = await v1('POST', 'identity/group', {
     name: 'Staff',
     type: 'external',

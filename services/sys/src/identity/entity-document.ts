@@ -34,7 +34,7 @@ export const entityDocument = (
   id: entity.id,
   inherited_group_ids: idsOf(memberships.inherited),
   last_update_time: toTimestamp(entity.updatedAtMs),
-  merged_entity_ids: null,
+  merged_entity_ids: entity.mergedIds.length === 0 ? null : entity.mergedIds,
   metadata: nullIfEmpty(entity.metadata),
   name: entity.name,
   namespace_id: entity.namespaceId,

@@ -24,6 +24,7 @@ const entities = collection('entities', {
       unique: true,
       ofOwner: true,
     },
+    { name: 'merged', values: ({ mergedIds }) => mergedIds, unique: true, ofOwner: true },
   ],
 });
 
@@ -62,6 +63,15 @@ export const findEntity = async (
   id: string,
 ): Promise<Entity | undefined> =>
   isUuid(id) ? entities.find(reads, `${namespaceId}/${id}`) : undefined;
+
+/** The entity with an id, or the one that it was merged into. */
+export const findEntityOrMerged = async (
+  reads: Reads,
+  namespaceId: string,
+  id: string,
+): Promise<Entity | undefined> =>
+  (await findEntity(reads, namespaceId, id)) ??
+  (isUuid(id) ? entities.by.merged.find(reads, [namespaceId, id]) : undefined);
 
 export const findEntityByName = (
   reads: Reads,

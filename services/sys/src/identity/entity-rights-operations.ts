@@ -3,17 +3,17 @@ import type { Reads } from '@keelson/storage';
 import { normalizePolicies } from '../tokens/domain/token-creation.ts';
 import type { EntityRef } from '../tokens/domain/token-entry.ts';
 import type { EntityRights } from '../tokens/token-context.ts';
-import { findEntity, listAliasesOf } from './entity-records.ts';
+import { findEntityOrMerged, listAliasesOf } from './entity-records.ts';
 import { findMemberships } from './group-membership-operations.ts';
 
 /** Undefined for an entity that is disabled or deleted. */
 export const findEntityRights = async (
   reads: Reads,
-  { namespaceId, id }: EntityRef,
+  ref: EntityRef,
 ): Promise<EntityRights | undefined> => {
-  const entity = await findEntity(reads, namespaceId, id);
+  const entity = await findEntityOrMerged(reads, ref.namespaceId, ref.id);
   if (entity === undefined || entity.disabled) return undefined;
-  const { name, metadata } = entity;
+  const { id, name, metadata } = entity;
   const aliases = await listAliasesOf(reads, entity);
   const { direct, inherited } = await findMemberships(reads, entity, aliases);
   const groups = [...direct, ...inherited];

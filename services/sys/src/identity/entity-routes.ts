@@ -19,6 +19,7 @@ import {
   type ShownEntity,
 } from './entity-operations.ts';
 import type { IdentityContext } from './identity-context.ts';
+import { mergeEntities } from './merge-operations.ts';
 
 const TAG = 'identity';
 const MAX_TEXT = 512;
@@ -157,6 +158,47 @@ const collectionRoutes = (context: IdentityContext): Route[] => [
   }),
 ];
 
+const mergeRoutes = (context: IdentityContext): Route[] =>
+  secretsRoutes({
+    path: '/identity/entity/merge',
+    tag: TAG,
+    fields: {
+      from_entity_ids: field.commaList({
+        description: 'Ids of the entities that end.',
+        required: 'missing from_entity_ids',
+        maxLength: MAX_LIST,
+      }),
+      to_entity_id: field.string({
+        description: 'Id of the entity that remains.',
+        required: 'missing to_entity_id',
+        maxLength: MAX_TEXT,
+      }),
+      force: field.bool({
+        description: 'Keep the alias of the remaining entity where several are at one mount.',
+        default: false,
+      }),
+      conflicting_alias_ids_to_keep: field.commaList({
+        description: 'Ids of the aliases to keep where several are at one mount.',
+        default: [],
+        maxLength: MAX_LIST,
+      }),
+    },
+    operations: {
+      update: {
+        summary: 'Merge entities: tokens, aliases, policies, metadata and memberships',
+        handle: async ({ namespace, fields }) => {
+          await mergeEntities(context, namespace.id, {
+            fromIds: fields.from_entity_ids,
+            toId: fields.to_entity_id,
+            force: fields.force,
+            keptAliasIds: fields.conflicting_alias_ids_to_keep,
+          });
+          return undefined;
+        },
+      },
+    },
+  });
+
 const LOOKUP = {
   id: ID,
   name: NAME,
@@ -207,5 +249,6 @@ export const entityRoutes = (context: IdentityContext): Route[] => [
   ...listRoutes(context, 'id'),
   ...listRoutes(context, 'name'),
   ...memberRoutes(context),
+  ...mergeRoutes(context),
   ...lookupRoutes(context),
 ];

@@ -19,6 +19,8 @@ export const entityShape = Type.Object({
   metadata: metadataShape,
   /** In lower case, sorted, without duplicates. Its tokens have them in addition to their own. */
   policies: Type.Array(Type.String()),
+  /** Ids of the entities that were merged into it; their tokens are its own. */
+  mergedIds: Type.Array(Type.String()),
   /** Its tokens are refused, and it cannot sign in. */
   disabled: Type.Boolean(),
   createdAtMs: Type.Number(),
@@ -97,6 +99,7 @@ export const newEntity = (
   name: name ?? `entity_${id.slice(0, 8)}`,
   metadata: {},
   policies: [],
+  mergedIds: [],
   disabled: false,
   createdAtMs: nowMs,
   updatedAtMs: nowMs,
@@ -133,3 +136,17 @@ export const isCurrent = (
     groups.every((name, at) => name === reported.groups[at])
   );
 };
+
+/** An entity with what others had: their policies, and their metadata where it has no value of its own. */
+export const mergedEntity = (into: Entity, from: readonly Entity[], nowMs: number): Entity => ({
+  ...into,
+  policies: normalizePolicies([into, ...from].flatMap(({ policies }) => policies)),
+  metadata: Object.assign({}, ...from.map(({ metadata }) => metadata), into.metadata) as Record<
+    string,
+    string
+  >,
+  mergedIds: [
+    ...new Set([...into.mergedIds, ...from.flatMap(({ id, mergedIds }) => [id, ...mergedIds])]),
+  ].sort(),
+  updatedAtMs: nowMs,
+});
