@@ -13,6 +13,7 @@ import {
   type MetricsRegistry,
   registerStoreMetrics,
 } from '@keelson/metrics';
+import { ClusterDefinition } from '@keelson/proto/sys/v1/cluster';
 import {
   createRpcClient,
   createRpcServer,
@@ -21,6 +22,7 @@ import {
   type RenewedIdentity,
   type RpcClient,
   type RpcDefinition,
+  type RpcService,
   type ServiceName,
 } from '@keelson/rpc';
 import {
@@ -36,6 +38,7 @@ import {
 import { type Barrier, createBarrier, type Projection, type Store } from '@keelson/storage';
 import { openPostgresStore } from '@keelson/storage/postgres';
 import { type NatsSettings, type NatsTransport, openNatsTransport } from './nats-transport.ts';
+import { followingOpenReplica } from './open-replica.ts';
 
 /** Settings that the configuration of every such process includes. */
 type ServiceSettings = Config<typeof servingSettings> &
@@ -62,6 +65,8 @@ export interface ServiceResources<C, I extends RenewedIdentity = RenewedIdentity
     service: ServiceName,
     addresses: readonly string[],
   ) => RpcClient<D>;
+  /** The state of the cluster, from a replica of sys that is open. */
+  readonly connectCluster: (addresses: readonly string[]) => RpcService<typeof ClusterDefinition>;
 }
 
 export interface ComposedService {
@@ -140,6 +145,11 @@ const startService = async <S extends ConfigSchema, I extends RenewedIdentity>(
   });
   const transport = await openNatsTransport(settings);
   const clients: { close(): void }[] = [];
+  const connect: ServiceResources<Config<S>, I>['connect'] = (definition, target, address) => {
+    const client = createRpcClient(definition, { address, service: target, tls });
+    clients.push(client);
+    return client;
+  };
   const { service, registrations } = await compose({
     config,
     clock,
@@ -151,11 +161,9 @@ const startService = async <S extends ConfigSchema, I extends RenewedIdentity>(
     transport,
     kept,
     report: (err, method) => logger.error({ err, method }, 'failed'),
-    connect: (definition, target, address) => {
-      const client = createRpcClient(definition, { address, service: target, tls });
-      clients.push(client);
-      return client;
-    },
+    connect,
+    connectCluster: (addresses) =>
+      followingOpenReplica(connect(ClusterDefinition, 'sys', addresses), clock),
   });
   await service.start();
   // Otherwise the first requests would be refused as sealed, although the cluster is open.

@@ -2,7 +2,6 @@
 import { enrolledAs, runServiceProcess } from '@keelson/cluster-member/process';
 import { createEdgeServer } from '@keelson/edge/stream';
 import { AuthMethodsDefinition } from '@keelson/proto/auth/v1/methods';
-import { ClusterDefinition } from '@keelson/proto/sys/v1/cluster';
 import { LoginsDefinition } from '@keelson/proto/sys/v1/logins';
 import {
   ReplicationMemberDefinition,
@@ -17,11 +16,11 @@ await runServiceProcess({
   schema: authProcessConfig,
   environment: process.env,
   openIdentity: enrolledAs('auth'),
-  compose: ({ connect, transport, report, ...parts }) => {
+  compose: ({ connect, connectCluster, transport, report, ...parts }) => {
     const { sysAddresses } = parts.config;
     const service = composeAuth({
       ...parts,
-      cluster: connect(ClusterDefinition, 'sys', sysAddresses),
+      cluster: connectCluster(sysAddresses),
       logins: connect(LoginsDefinition, 'sys', sysAddresses),
       replication: { transport, sets: connect(ReplicationSetsDefinition, 'sys', sysAddresses) },
     });

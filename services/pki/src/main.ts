@@ -3,7 +3,7 @@ import { enrolledAs, runServiceProcess } from '@keelson/cluster-member/process';
 import { createEdgeServer } from '@keelson/edge/stream';
 import { EngineDefinition } from '@keelson/proto/engine/v1/engine';
 import { EnrolmentDefinition } from '@keelson/proto/pki/v1/enrolment';
-import { ClusterDefinition, LeasesDefinition } from '@keelson/proto/sys/v1/cluster';
+import { LeasesDefinition } from '@keelson/proto/sys/v1/cluster';
 import {
   ReplicationMemberDefinition,
   ReplicationSetsDefinition,
@@ -18,12 +18,12 @@ await runServiceProcess({
   environment: process.env,
   projections: PKI_PROJECTIONS,
   openIdentity: enrolledAs('pki'),
-  compose: async ({ connect, transport, report, ...parts }) => {
+  compose: async ({ connect, connectCluster, transport, report, ...parts }) => {
     const { sysAddresses } = parts.config;
     const service = composePki({
       ...parts,
       hasReplicas: true,
-      cluster: connect(ClusterDefinition, 'sys', sysAddresses),
+      cluster: connectCluster(sysAddresses),
       ledger: connect(LeasesDefinition, 'sys', sysAddresses),
       replication: { transport, sets: connect(ReplicationSetsDefinition, 'sys', sysAddresses) },
     });

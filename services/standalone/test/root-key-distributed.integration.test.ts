@@ -121,9 +121,19 @@ test('a sealed replica of sys leaves requests to the open one; when all are seal
   for (let asked = 0; asked < 10; asked += 1) {
     expect(await request('GET', 'sys/mounts')).toEqual([200, 200]);
     expect(await request('GET', 'auth/token/lookup-self')).toEqual([200, 200]);
+    // A service that followed the sealed replica goes on with the open one.
+    expect(await request('GET', 'pki/roles/first')).toEqual([200, 200]);
+    expect(await account()).toBe(200);
   }
   expect((await seal()).status).toBe(204);
   expect(await seal()).toMatchObject({ status: 503, body: { errors: ['Keelson is sealed'] } });
   expect(await request('GET', 'sys/mounts')).toEqual([503, 503]);
   expect((await cluster.v1('GET', 'sys/seal-status')).body).toMatchObject({ sealed: true });
+  await untilAnswered('GET', 'pki/roles/first', 503);
+
+  const share = { key: cluster.shares[0] };
+  expect(await cluster.v1('PUT', 'sys/unseal', share)).toMatchObject({ body: { sealed: false } });
+  // Services that followed the replica which is still sealed find the open one.
+  for (let asked = 0; asked < 5; asked += 1) await untilAnswered('GET', 'pki/roles/first', 200);
+  await until(account, (status) => status === 200);
 });

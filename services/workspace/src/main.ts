@@ -1,7 +1,6 @@
 /** Runs the workspace service as its own process. */
 import { enrolledAs, runServiceProcess } from '@keelson/cluster-member/process';
 import { createEdgeServer } from '@keelson/edge/stream';
-import { ClusterDefinition } from '@keelson/proto/sys/v1/cluster';
 import {
   ReplicationMemberDefinition,
   ReplicationSetsDefinition,
@@ -18,12 +17,12 @@ await runServiceProcess({
   environment: process.env,
   projections: WORKSPACE_PROJECTIONS,
   openIdentity: enrolledAs('workspace'),
-  compose: async ({ connect, transport, report, ...parts }) => {
+  compose: async ({ connect, connectCluster, transport, report, ...parts }) => {
     const config = await withTokensOfFiles(parts.config);
     const service = composeWorkspace({
       ...parts,
       config,
-      cluster: connect(ClusterDefinition, 'sys', config.sysAddresses),
+      cluster: connectCluster(config.sysAddresses),
       replication: {
         transport,
         sets: connect(ReplicationSetsDefinition, 'sys', config.sysAddresses),
