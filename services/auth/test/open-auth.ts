@@ -15,7 +15,7 @@ import type { ClusterState } from '@keelson/proto/sys/v1/cluster';
 import type { LoginRequest } from '@keelson/proto/sys/v1/logins';
 import { createBarrier, openBarrierFor, openSqliteStore } from '@keelson/storage';
 import { temporaryDirectory } from '@keelson/testkit';
-import { composeAuth } from '../src/compose.ts';
+import { type AuthService, composeAuth } from '../src/compose.ts';
 
 const ROOT_KEY = Buffer.alloc(32, 7);
 
@@ -36,22 +36,35 @@ export const openAuth = async ({
   const store = await openSqliteStore({ file: join(folder.path, 'auth.sqlite'), barrier, clock });
   const cluster = announcedCluster();
   const logins: LoginRequest[] = [];
-  const service = composeAuth({
-    config: { outboundRanges: [...outboundRanges] },
-    registry: createRegistry('test'),
-    store,
-    barrier,
-    leases: new InProcessLeaseStore({ clock }),
-    clock,
-    logger: createLogger({ name: 'auth', level: 'silent' }),
-    cluster: cluster.rpc,
-    logins: {
-      login: async (request) => {
-        logins.push(request);
-        return { authJson: JSON.stringify({ client_token: 'hvs.test' }), warnings: [] };
+  const compose = (): AuthService =>
+    composeAuth({
+      config: { outboundRanges: [...outboundRanges] },
+      registry: createRegistry('test'),
+      store,
+      barrier,
+      leases: new InProcessLeaseStore({ clock }),
+      clock,
+      logger: createLogger({ name: 'auth', level: 'silent' }),
+      cluster: cluster.rpc,
+      logins: {
+        login: async (request) => {
+          logins.push(request);
+          return { authJson: JSON.stringify({ client_token: 'hvs.test' }), warnings: [] };
+        },
       },
-    },
-  });
+    });
+  const service = compose();
+  /** @param path below a mount of the method */
+  const callOf =
+    ({ edge }: AuthService) =>
+    (
+      type: string,
+      method: string,
+      path: string,
+      body?: unknown,
+      options: CallOptions = {},
+    ): Promise<Answer> =>
+      callMount(edge, `/${type}`, [method, path, body], { mount: mountOf(type), ...options });
   await openBarrierFor(store, barrier, ROOT_KEY);
   return {
     barrier,
@@ -60,18 +73,9 @@ export const openAuth = async ({
     service,
     /** The logins that sys was asked to make tokens of. */
     logins,
-    /** @param path below a mount of the method */
-    call: (
-      type: string,
-      method: string,
-      path: string,
-      body?: unknown,
-      options: CallOptions = {},
-    ): Promise<Answer> =>
-      callMount(service.edge, `/${type}`, [method, path, body], {
-        mount: mountOf(type),
-        ...options,
-      }),
+    call: callOf(service),
+    /** Calls of another replica, which shares the store alone. */
+    replica: () => callOf(compose()),
     /** Starts the service as a member of a cluster in this state. */
     join: async (state: ClusterState): Promise<void> => {
       await service.start();

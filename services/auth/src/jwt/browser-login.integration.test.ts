@@ -109,6 +109,16 @@ test('lets one of twenty returns at the same time sign in', async () => {
   expect(auth.logins).toHaveLength(1);
 });
 
+test('is finished by a replica that has not begun it, once among all', async () => {
+  const mount = mountOf('oidc', `8f0b1c1e-3333-4000-8000-${String(serial).padStart(12, '0')}`);
+  const replica = auth.replica();
+  const answer = provider.consent(await begin());
+  const path = `oidc/callback?${answer.toString()}`;
+  expect((await replica('jwt', 'GET', path, undefined, { mount })).status).toBe(200);
+  auth.logins.length = 0;
+  expect(await comeBack(answer)).toEqual(GONE);
+});
+
 test('refuses a state that was made up or changed', async () => {
   const answer = provider.consent(await begin());
   const state = answer.get('state') ?? '';
