@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/hashicorp/vault/api"
@@ -81,5 +82,38 @@ func TestUserPass(t *testing.T) {
 	}
 	if meta := signIn(t, method); meta["username"] != "alice" {
 		t.Fatalf("%v", meta)
+	}
+}
+
+func TestPoliciesOfEntityAndGroup(t *testing.T) {
+	client := enableAuth(t, "userpass")
+	write(t, client, "auth/userpass/users/ann", map[string]any{"password": "right", "token_ttl": "10m"})
+	mounts, err := client.Sys().ListAuth()
+	if err != nil {
+		t.Fatal(err)
+	}
+	entity := write(t, client, "identity/entity", map[string]any{"name": "ann", "policies": []string{"web"}})
+	id := entity.Data["id"].(string)
+	alias := map[string]any{"name": "ann", "canonical_id": id, "mount_accessor": mounts["userpass/"].Accessor}
+	write(t, client, "identity/entity-alias", alias)
+	write(t, client, "identity/group", map[string]any{
+		"name": "team", "policies": []string{"team"}, "member_entity_ids": []string{id},
+	})
+	method, err := userpass.NewUserpassAuth("ann", &userpass.Password{FromString: "right"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	person := connect(t, "A")
+	person.ClearToken()
+	secret, err := person.Auth().Login(context.Background(), method)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(secret.Auth.IdentityPolicies, []string{"team", "web"}) || secret.Auth.EntityID != id {
+		t.Fatalf("%+v", secret.Auth)
+	}
+	policies, err := secret.TokenPolicies()
+	if err != nil || !slices.Equal(policies, []string{"default", "team", "web"}) {
+		t.Fatalf("%v %v", policies, err)
 	}
 }
