@@ -6,9 +6,10 @@ import { KeelsonError } from '@keelson/errors';
 import type { Logger } from '@keelson/logging';
 import { createOutbound, type Outbound } from '@keelson/outbound';
 import type { AddressPolicy } from '@keelson/outbound/addresses';
+import type { Claims } from '../providers/domain/claims.ts';
+import { ProviderFailure } from '../providers/provider-requests.ts';
 import { authorizationUrl, ExchangeFailure, type OidcClient, redeemCode } from './code-exchange.ts';
 import { findConfig, type JwtContext } from './config-operations.ts';
-import type { Claims } from './domain/claims.ts';
 import { type JwtConfig, keySourcesOf } from './domain/jwt-config.ts';
 import type { JwtRole } from './domain/jwt-role.ts';
 import {
@@ -20,7 +21,6 @@ import {
 } from './domain/login-state.ts';
 import { isAllowedRedirect } from './domain/redirect-uri.ts';
 import { usedStateRecords } from './jwt-records.ts';
-import { ProviderFailure } from './provider-requests.ts';
 import { requireRole } from './role-operations.ts';
 import { verifyToken } from './verify-token.ts';
 

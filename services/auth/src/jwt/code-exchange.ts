@@ -1,20 +1,9 @@
 /** The authorization code flow of OpenID Connect, by openid-client, over requests that are limited. */
 import { type Outbound, outboundFailure, readBeginning } from '@keelson/outbound';
-import {
-  allowInsecureRequests,
-  authorizationCodeGrant,
-  buildAuthorizationUrl,
-  ClientSecretBasic,
-  ClientSecretPost,
-  Configuration,
-  calculatePKCECodeChallenge,
-  customFetch,
-  fetchUserInfo,
-  type ServerMetadata,
-} from 'openid-client';
-import type { Claims } from './domain/claims.ts';
+import type { Configuration, CustomFetch, ServerMetadata } from 'openid-client';
+import type { Claims } from '../providers/domain/claims.ts';
+import type { ProviderDocument } from '../providers/provider-requests.ts';
 import type { LoginState } from './domain/login-state.ts';
-import type { ProviderDocument } from './provider-requests.ts';
 
 const TIME_LIMIT_SECONDS = 5;
 const MAX_ANSWER_BYTES = 256 * 1024;
@@ -26,8 +15,11 @@ export interface OidcClient {
   readonly metadata: ProviderDocument;
 }
 
+// Loaded by the first login through a browser.
+const loadClient = () => import('openid-client');
+
 const boundedFetch =
-  ({ fetch }: Pick<Outbound, 'fetch'>): NonNullable<Configuration[typeof customFetch]> =>
+  ({ fetch }: Pick<Outbound, 'fetch'>): CustomFetch =>
   async (url, { method, headers, body, signal }) => {
     const response = await fetch(url, {
       method,
@@ -46,22 +38,23 @@ const boundedFetch =
     });
   };
 
-const configure = (
+const configure = async (
   { id, secret, metadata }: OidcClient,
   outbound: Pick<Outbound, 'fetch'>,
-): Configuration => {
+): Promise<Configuration> => {
+  const oidc = await loadClient();
   const methods = metadata['token_endpoint_auth_methods_supported'];
   const isPostOnly =
     Array.isArray(methods) &&
     methods.includes('client_secret_post') &&
     !methods.includes('client_secret_basic');
-  const authenticate = isPostOnly ? ClientSecretPost(secret) : ClientSecretBasic(secret);
+  const authenticate = isPostOnly ? oidc.ClientSecretPost(secret) : oidc.ClientSecretBasic(secret);
   const server = metadata as ProviderDocument & ServerMetadata;
-  const configuration = new Configuration(server, id, {}, authenticate);
+  const configuration = new oidc.Configuration(server, id, {}, authenticate);
   configuration.timeout = TIME_LIMIT_SECONDS;
-  configuration[customFetch] = boundedFetch(outbound);
+  configuration[oidc.customFetch] = boundedFetch(outbound);
   // The operator has chosen a provider without TLS, and was warned.
-  if (server.issuer.startsWith('http:')) allowInsecureRequests(configuration);
+  if (server.issuer.startsWith('http:')) oidc.allowInsecureRequests(configuration);
   return configuration;
 };
 
@@ -71,8 +64,9 @@ export const authorizationUrl = async (
   outbound: Pick<Outbound, 'fetch'>,
   { redirectUri, nonce, codeVerifier }: LoginState,
   { state, scopes }: { readonly state: string; readonly scopes: readonly string[] },
-): Promise<string> =>
-  buildAuthorizationUrl(configure(client, outbound), {
+): Promise<string> => {
+  const { buildAuthorizationUrl, calculatePKCECodeChallenge } = await loadClient();
+  return buildAuthorizationUrl(await configure(client, outbound), {
     redirect_uri: redirectUri,
     response_type: 'code',
     scope: [...new Set(['openid', ...scopes])].join(' '),
@@ -81,6 +75,7 @@ export const authorizationUrl = async (
     code_challenge: await calculatePKCECodeChallenge(codeVerifier),
     code_challenge_method: 'S256',
   }).href;
+};
 
 /** The provider has refused the code, or has not answered; the reason is for the operator's log. */
 export class ExchangeFailure extends Error {}
@@ -96,7 +91,8 @@ export const redeemCode = async (
   { redirectUri, nonce, codeVerifier }: LoginState,
   answer: { readonly code: string; readonly state: string; readonly iss: string },
 ): Promise<{ readonly idToken: string; readonly userInfo: Claims }> => {
-  const configuration = configure(client, outbound);
+  const { authorizationCodeGrant, fetchUserInfo } = await loadClient();
+  const configuration = await configure(client, outbound);
   const url = new URL(redirectUri);
   url.searchParams.set('code', answer.code);
   url.searchParams.set('state', answer.state);

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { MountScope } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import type { Reads, Store } from '@keelson/storage';
+import type { ProviderKeys } from '../providers/provider-keys.ts';
+import { ProviderFailure } from '../providers/provider-requests.ts';
 import {
   type JwtConfig,
   keySourcesOf,
@@ -9,8 +11,6 @@ import {
   requireSoundClient,
 } from './domain/jwt-config.ts';
 import { configSetting } from './jwt-records.ts';
-import type { ProviderKeys } from './provider-keys.ts';
-import { ProviderFailure } from './provider-requests.ts';
 
 const STATE_KEY_BYTES = 32;
 

@@ -1,63 +1,26 @@
 /** `config`: whose tokens the mount accepts. */
-import { X509Certificate } from 'node:crypto';
 import { parseJson, type Route } from '@keelson/edge';
 import { requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import { type FieldValues, field, type JsonObject, secretsRoutes } from '@keelson/secrets-api';
+import { SIGNATURE_ALGORITHMS } from '../providers/domain/verification-keys.ts';
+import {
+  certificatesField,
+  MAX_PEM_LENGTH,
+  publicKeysField,
+  urlField,
+} from '../providers/provider-fields.ts';
 import { findConfig, type JwtContext, replaceConfig } from './config-operations.ts';
-import { type JwtConfig, SIGNATURE_ALGORITHMS } from './domain/jwt-config.ts';
-import { parsePemKey } from './domain/verification-keys.ts';
+import type { JwtConfig } from './domain/jwt-config.ts';
 
 const MAX_PAIRS = 16;
-const MAX_PUBKEYS = 32;
-const PEM = { maxLength: 65_536, default: '' } as const;
 const PAIR_LIMITS = {
   depth: 4,
-  stringLength: PEM.maxLength,
+  stringLength: MAX_PEM_LENGTH,
   objectEntries: 16,
   arrayElements: 16,
   documentEntries: 32,
 } as const;
-
-const urlComplaint =
-  (name: string) =>
-  (text: string): string | undefined => {
-    if (text === '') return undefined;
-    const url = URL.canParse(text) ? new URL(text) : undefined;
-    // Credentials would be read back with the configuration.
-    return url !== undefined &&
-      /^https?:$/.test(url.protocol) &&
-      `${url.username}${url.password}` === ''
-      ? undefined
-      : `${name} must be an http or https URL without credentials`;
-  };
-
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
-
-const certificatesComplaint =
-  (name: string) =>
-  (pem: string): string | undefined => {
-    if (pem === '') return undefined;
-    const certificates = pem.match(CERTIFICATE) ?? [];
-    try {
-      for (const certificate of certificates) new X509Certificate(certificate);
-      if (certificates.length > 0 && !pem.includes('PRIVATE KEY')) return undefined;
-    } catch {
-      // One of the blocks is no certificate.
-    }
-    return `${name} must be certificates in PEM`;
-  };
-
-const urlField = (name: string, description: string) =>
-  field.string({ description, default: '', maxLength: 2048, check: urlComplaint(name) });
-
-const certificatesField = (name: string) =>
-  field.string({
-    description:
-      'Certificates in PEM that the server must chain to; those of the system if not given.',
-    ...PEM,
-    check: certificatesComplaint(name),
-  });
 
 const PAIR_FIELDS = {
   jwks_url: urlField('jwks_pairs', 'Address of a JSON Web Key Set.'),
@@ -101,22 +64,11 @@ const CONFIG_FIELDS = {
   jwks_pairs: field.objectList({
     description: 'Several key sets: objects with jwks_url and jwks_ca_pem.',
     default: [],
-    maxLength: PEM.maxLength,
+    maxLength: MAX_PEM_LENGTH,
     check: (pairs) =>
       pairs.length > MAX_PAIRS ? `jwks_pairs has at most ${MAX_PAIRS} elements` : undefined,
   }),
-  jwt_validation_pubkeys: field.commaList({
-    description: 'Public keys in PEM.',
-    default: [],
-    maxLength: PEM.maxLength,
-    check: (keys) => {
-      if (keys.length > MAX_PUBKEYS)
-        return `jwt_validation_pubkeys has at most ${MAX_PUBKEYS} elements`;
-      return keys.every((pem) => parsePemKey(pem) !== undefined)
-        ? undefined
-        : 'error parsing public key: each must be a public key or certificate in PEM: RSA of 2048 to 16384 bits, P-256, P-384, P-521 or Ed25519';
-    },
-  }),
+  jwt_validation_pubkeys: publicKeysField('jwt_validation_pubkeys', 'Public keys in PEM.'),
   jwt_supported_algs: field.commaList({
     description: `Algorithms of signatures that are accepted; all of ${SIGNATURE_ALGORITHMS.join(', ')} if not given.`,
     default: [],

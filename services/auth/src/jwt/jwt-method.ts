@@ -9,6 +9,9 @@ import { field, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
 import { answerLogin, type Logins, type VerifiedLogin } from '../logins/login-operations.ts';
 import type { AuthMethod } from '../method.ts';
+import { ProviderKeys } from '../providers/provider-keys.ts';
+import { createProviderRequests } from '../providers/provider-requests.ts';
+import { MAX_TOKEN_LENGTH } from '../providers/signed-token.ts';
 import { type BrowserLogin, BrowserLogins } from './browser-login-operations.ts';
 import { findConfig, type JwtContext } from './config-operations.ts';
 import { configRoutes } from './config-routes.ts';
@@ -21,11 +24,9 @@ import {
 } from './domain/claims.ts';
 import { issuerOf } from './domain/jwt-config.ts';
 import { requireCurrent } from './domain/token-times.ts';
-import { ProviderKeys } from './provider-keys.ts';
-import { createProviderRequests } from './provider-requests.ts';
 import { findRole, requireRole } from './role-operations.ts';
 import { roleRoutes } from './role-routes.ts';
-import { MAX_TOKEN_LENGTH, verifyToken } from './verify-token.ts';
+import { verifyToken } from './verify-token.ts';
 
 interface JwtParts {
   readonly store: Store;

@@ -4,6 +4,7 @@ import { NAME_FIELD, PAGE_FIELDS, pageOf, requireMount } from '@keelson/engine';
 import { type FieldValues, field, type JsonObject, secretsRoutes } from '@keelson/secrets-api';
 import {
   changedTokenSettings,
+  OLDER_TOKEN_FIELDS,
   TOKEN_FIELDS,
   tokenSettingsDocument,
 } from '../logins/token-fields.ts';
@@ -15,18 +16,6 @@ import { changeRole, deleteRole, findRole } from './role-operations.ts';
 const TAG = 'jwt';
 const LIST = { maxLength: 16_384 } as const;
 const CLAIM = { maxLength: 1024 } as const;
-
-/** Older names of parameters of tokens. */
-const OLDER_FIELDS = {
-  ttl: field.durationSeconds({ description: 'Older name of token_ttl.' }),
-  max_ttl: field.durationSeconds({ description: 'Older name of token_max_ttl.' }),
-  num_uses: field.integer({
-    description: 'Older name of token_num_uses.',
-    check: (uses) =>
-      uses < 0 || uses > 0xffff_ffff ? 'num_uses must be between 0 and 4294967295' : undefined,
-  }),
-  bound_cidrs: field.commaList({ description: 'Older name of token_bound_cidrs.', ...LIST }),
-} as const;
 
 const ROLE_FIELDS = {
   name: NAME_FIELD,
@@ -90,7 +79,7 @@ const ROLE_FIELDS = {
     description: 'By which clocks may differ; 0: 60 seconds, negative: not at all.',
   }),
   ...TOKEN_FIELDS,
-  ...OLDER_FIELDS,
+  ...OLDER_TOKEN_FIELDS,
 } as const;
 
 type Given = FieldValues<typeof ROLE_FIELDS>;
@@ -136,13 +125,7 @@ const withSettings =
       expirationLeewaySeconds: given.expiration_leeway ?? role.expirationLeewaySeconds,
       notBeforeLeewaySeconds: given.not_before_leeway ?? role.notBeforeLeewaySeconds,
       clockSkewLeewaySeconds: given.clock_skew_leeway ?? role.clockSkewLeewaySeconds,
-      token: changedTokenSettings(role.token, {
-        ...given,
-        token_ttl: given.token_ttl ?? given.ttl,
-        token_max_ttl: given.token_max_ttl ?? given.max_ttl,
-        token_num_uses: given.token_num_uses ?? given.num_uses,
-        token_bound_cidrs: given.token_bound_cidrs ?? given.bound_cidrs,
-      }),
+      token: changedTokenSettings(role.token, given),
     };
   };
 

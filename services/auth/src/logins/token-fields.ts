@@ -55,29 +55,41 @@ export const TOKEN_FIELDS = {
   }),
 } as const;
 
+/** Older names of these parameters that some methods have. */
+export const OLDER_TOKEN_FIELDS = {
+  ttl: field.durationSeconds({ description: 'Older name of token_ttl.' }),
+  max_ttl: field.durationSeconds({ description: 'Older name of token_max_ttl.' }),
+  num_uses: field.integer({
+    description: 'Older name of token_num_uses.',
+    check: (uses) =>
+      uses < 0 || uses > 0xffff_ffff ? 'num_uses must be between 0 and 4294967295' : undefined,
+  }),
+  bound_cidrs: field.commaList({ description: 'Older name of token_bound_cidrs.', ...LIST }),
+} as const;
+
 /**
  * The settings after a change: a parameter that is not given stays as it was.
  * @throws KeelsonError `request.invalid` naming the settings that contradict each other
  */
 export const changedTokenSettings = (
   before: TokenSettings,
-  given: Partial<FieldValues<typeof TOKEN_FIELDS>>,
+  given: Partial<FieldValues<typeof TOKEN_FIELDS & typeof OLDER_TOKEN_FIELDS>>,
 ): TokenSettings =>
   requireConsistent({
     policies: [...(given.token_policies ?? given.policies ?? before.policies)].map((name) =>
       name.trim().toLowerCase(),
     ),
     noDefaultPolicy: given.token_no_default_policy ?? before.noDefaultPolicy,
-    ttlSeconds: given.token_ttl ?? before.ttlSeconds,
-    maxTtlSeconds: given.token_max_ttl ?? before.maxTtlSeconds,
+    ttlSeconds: given.token_ttl ?? given.ttl ?? before.ttlSeconds,
+    maxTtlSeconds: given.token_max_ttl ?? given.max_ttl ?? before.maxTtlSeconds,
     explicitMaxTtlSeconds: given.token_explicit_max_ttl ?? before.explicitMaxTtlSeconds,
     periodSeconds: given.token_period ?? given.period ?? before.periodSeconds,
-    numUses: given.token_num_uses ?? before.numUses,
+    numUses: given.token_num_uses ?? given.num_uses ?? before.numUses,
     tokenType:
       given.token_type === ''
         ? 'default'
         : (TOKEN_TYPES.find((type) => type === given.token_type) ?? before.tokenType),
-    boundCidrs: [...(given.token_bound_cidrs ?? before.boundCidrs)],
+    boundCidrs: [...(given.token_bound_cidrs ?? given.bound_cidrs ?? before.boundCidrs)],
   });
 
 export const tokenSettingsDocument = (settings: TokenSettings): JsonObject => ({

@@ -1,50 +1,13 @@
 /** The claims of a verified token, compared with what a role demands. */
 import { KeelsonError } from '@keelson/errors';
+import { type Claims, findClaim, matchesGlob, memberOf } from '../../providers/domain/claims.ts';
 import type { JwtRole } from './jwt-role.ts';
-
-export type Claims = Readonly<Record<string, unknown>>;
 
 /** Longest name of a user, which each list of tokens shows. */
 const MAX_USER_NAME_LENGTH = 1024;
 
 const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
-};
-
-const member = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? (value as Claims)[name]
-    : undefined;
-
-/** RFC 6901. Elements of lists are found by their index, because a list has them as its own members. */
-const followPointer = (claims: Claims, pointer: string): unknown =>
-  pointer
-    .split('/')
-    .slice(1)
-    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .reduce<unknown>(
-      (value, token) =>
-        Array.isArray(value) && token === 'length' ? undefined : member(value, token),
-      claims,
-    );
-
-/** A claim by its name, or by a JSON pointer, which begins with "/". Absent and null are both undefined. */
-export const findClaim = (claims: Claims, claim: string): unknown =>
-  (claim.startsWith('/') ? followPointer(claims, claim) : member(claims, claim)) ?? undefined;
-
-/** Whether a text is of a pattern in which "*" is any text; the parts between are found from left to right. */
-export const matchesGlob = (pattern: string, text: string): boolean => {
-  const [first = '', ...parts] = pattern.split('*');
-  const last = parts.pop();
-  if (last === undefined) return pattern === text;
-  if (!text.startsWith(first)) return false;
-  let at = first.length;
-  for (const part of parts) {
-    const found = text.indexOf(part, at);
-    if (found === -1) return false;
-    at = found + part.length;
-  }
-  return text.length - last.length >= at && text.endsWith(last);
 };
 
 const isScalar = (value: unknown): value is string | number | boolean =>
@@ -83,11 +46,11 @@ export const requireBoundToken = (
   issuer: string,
   claims: Claims,
 ): void => {
-  if (issuer !== '' && member(claims, 'iss') !== issuer)
+  if (issuer !== '' && memberOf(claims, 'iss') !== issuer)
     refuse('error validating token: invalid issuer (iss) claim');
-  if (boundSubject !== '' && member(claims, 'sub') !== boundSubject)
+  if (boundSubject !== '' && memberOf(claims, 'sub') !== boundSubject)
     refuse('error validating token: invalid subject (sub) claim');
-  const audiences = [member(claims, 'aud') ?? []].flat();
+  const audiences = [memberOf(claims, 'aud') ?? []].flat();
   if (boundAudiences.length === 0) {
     // The token is meant for somebody else.
     if (audiences.length > 0)
@@ -103,7 +66,7 @@ export const userNameOf = (
   { userClaim, userClaimJsonPointer }: Pick<JwtRole, 'userClaim' | 'userClaimJsonPointer'>,
   claims: Claims,
 ): string => {
-  const name = userClaimJsonPointer ? findClaim(claims, userClaim) : member(claims, userClaim);
+  const name = userClaimJsonPointer ? findClaim(claims, userClaim) : memberOf(claims, userClaim);
   if (name === undefined || name === null) return refuse(`claim "${userClaim}" not found in token`);
   if (typeof name !== 'string')
     return refuse(`claim "${userClaim}" could not be converted to string`);

@@ -2,20 +2,7 @@
 import { KeelsonError } from '@keelson/errors';
 import type { Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
-
-/** Signatures by key pairs only: with a shared key (HS256), everybody who verifies could sign as well. */
-export const SIGNATURE_ALGORITHMS = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'EdDSA',
-] as const;
+import { type KeySource, SIGNATURE_ALGORITHMS } from '../../providers/domain/verification-keys.ts';
 
 const keySetShape = Type.Object({
   url: Type.String(),
@@ -42,13 +29,6 @@ export const jwtConfigShape = Type.Object({
   stateKey: Type.String(),
 });
 export type JwtConfig = Shaped<typeof jwtConfigShape>;
-
-/** A key set of a provider, and how it is found: at its own address, or named by the provider's discovery document. */
-export interface KeySource {
-  readonly kind: 'jwks' | 'discovery';
-  readonly url: string;
-  readonly caPem: string;
-}
 
 export const keySourcesOf = ({
   jwks,

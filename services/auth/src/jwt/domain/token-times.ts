@@ -1,6 +1,6 @@
 /** Whether a token is good at a time: its claims exp, nbf and iat (RFC 7519 §4.1), each with a leeway. */
 import { KeelsonError } from '@keelson/errors';
-import type { Claims } from './claims.ts';
+import type { Claims } from '../../providers/domain/claims.ts';
 import type { JwtRole } from './jwt-role.ts';
 
 const DEFAULT_CLOCK_SKEW_SECONDS = 60;

@@ -1,6 +1,27 @@
 /** Public keys of providers, and which of them may have signed a token. */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 
+/** Signatures by key pairs only: with a shared key (HS256), everybody who verifies could sign as well. */
+export const SIGNATURE_ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'EdDSA',
+] as const;
+
+/** A key set of a provider, and how it is found: at its own address, or named by the provider's discovery document. */
+export interface KeySource {
+  readonly kind: 'jwks' | 'discovery';
+  readonly url: string;
+  readonly caPem: string;
+}
+
 export interface VerificationKey {
   /** Undefined if any token may be signed by the key. */
   readonly kid: string | undefined;

@@ -5,8 +5,7 @@
 import type { Clock } from '@keelson/clock';
 import type { MountScope } from '@keelson/engine';
 import type { Logger } from '@keelson/logging';
-import type { KeySource } from './domain/jwt-config.ts';
-import { hasKeyOfId, type VerificationKey } from './domain/verification-keys.ts';
+import { hasKeyOfId, type KeySource, type VerificationKey } from './domain/verification-keys.ts';
 import {
   type FetchedKeys,
   type ProviderDocument,

@@ -1,12 +1,19 @@
-/** Requests for the key sets of providers, at addresses that operators choose. */
+/** Requests to providers, such as those for their key sets, at addresses that operators choose. */
 import { parseJson } from '@keelson/edge';
 import { createOutbound, type Outbound, outboundFailure, readBeginning } from '@keelson/outbound';
 import type { AddressPolicy } from '@keelson/outbound/addresses';
-import type { KeySource } from './domain/jwt-config.ts';
-import { parseJwks, type VerificationKey } from './domain/verification-keys.ts';
+import { type KeySource, parseJwks, type VerificationKey } from './domain/verification-keys.ts';
 
 /** A provider that has not answered, or with something else than its keys. */
-export class ProviderFailure extends Error {}
+export class ProviderFailure extends Error {
+  /** Status of an answer that is not the expected one. */
+  readonly status: number | undefined;
+
+  constructor(message: string, status?: number) {
+    super(message);
+    this.status = status;
+  }
+}
 
 /** For all requests of one source together. */
 const TIME_LIMIT_MS = 5000;
@@ -34,6 +41,8 @@ export interface FetchedKeys {
 export interface ProviderRequests {
   /** @throws ProviderFailure with the reason, which the operator may read */
   fetchKeys(source: KeySource): Promise<FetchedKeys>;
+  /** Creates a document at the provider, which answers with 201. @throws ProviderFailure */
+  ask(place: Omit<KeySource, 'kind'>, question: Question): Promise<ProviderDocument>;
 }
 
 const parseDocument = (host: string, text: string): ProviderDocument => {
@@ -46,22 +55,42 @@ const parseDocument = (host: string, text: string): ProviderDocument => {
   throw new ProviderFailure(`${host} answered with something that is not a JSON document`);
 };
 
-/** Redirects are not followed: the keys of an address come from that address. */
+/** A question that is asked by POST. */
+export interface Question {
+  readonly body: object;
+  readonly bearer: string;
+}
+
+const toRequest = (question: Question | undefined) =>
+  question === undefined
+    ? { headers: { accept: 'application/json', 'user-agent': 'keelson' } }
+    : {
+        method: 'POST',
+        body: JSON.stringify(question.body),
+        headers: {
+          accept: 'application/json',
+          authorization: `Bearer ${question.bearer}`,
+          'content-type': 'application/json',
+          'user-agent': 'keelson',
+        },
+      };
+
+/**
+ * The document at an address. Redirects are not followed: the keys of an address come from that address.
+ * @throws ProviderFailure
+ */
 const fetchDocument = async (
   { fetch }: Pick<Outbound, 'fetch'>,
   url: string,
   signal: AbortSignal,
+  question?: Question,
 ): Promise<ProviderDocument> => {
   const { host } = new URL(url);
   try {
-    const response = await fetch(url, {
-      redirect: 'manual',
-      signal,
-      headers: { accept: 'application/json', 'user-agent': 'keelson' },
-    });
-    if (response.status !== 200) {
+    const response = await fetch(url, { ...toRequest(question), redirect: 'manual', signal });
+    if (response.status !== (question === undefined ? 200 : 201)) {
       await response.body?.cancel();
-      throw new ProviderFailure(`${host} answered with ${response.status}`);
+      throw new ProviderFailure(`${host} answered with ${response.status}`, response.status);
     }
     const text = await readBeginning(response, MAX_ANSWER_BYTES + 1);
     if (Buffer.byteLength(text) > MAX_ANSWER_BYTES)
@@ -91,24 +120,34 @@ const discover = async (
   return { ...metadata, jwks_uri: keySet };
 };
 
-export const createProviderRequests = (policy: AddressPolicy): ProviderRequests => ({
-  fetchKeys: async ({ kind, url, caPem }) => {
-    // Keys are fetched so rarely that no connection is kept.
+export const createProviderRequests = (policy: AddressPolicy): ProviderRequests => {
+  /** Requests are so rare that no connection is kept. */
+  const withOutbound = async <T>(
+    caPem: string,
+    send: (outbound: Pick<Outbound, 'fetch'>, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> => {
     const outbound = createOutbound({
       policy,
       timeoutMs: TIME_LIMIT_MS,
       ...(caPem !== '' && { ca: caPem }),
     });
     try {
-      const signal = AbortSignal.timeout(TIME_LIMIT_MS);
-      const metadata = kind === 'jwks' ? undefined : await discover(outbound, url, signal);
-      const { keys } = await fetchDocument(outbound, metadata?.jwks_uri ?? url, signal);
-      if (!Array.isArray(keys)) throw new ProviderFailure('the answer is no JSON Web Key Set');
-      if (keys.length > MAX_KEYS)
-        throw new ProviderFailure(`the key set has more than ${MAX_KEYS} keys`);
-      return { keys: parseJwks(keys), metadata };
+      return await send(outbound, AbortSignal.timeout(TIME_LIMIT_MS));
     } finally {
       await outbound.close();
     }
-  },
-});
+  };
+  return {
+    fetchKeys: ({ kind, url, caPem }) =>
+      withOutbound(caPem, async (outbound, signal) => {
+        const metadata = kind === 'jwks' ? undefined : await discover(outbound, url, signal);
+        const { keys } = await fetchDocument(outbound, metadata?.jwks_uri ?? url, signal);
+        if (!Array.isArray(keys)) throw new ProviderFailure('the answer is no JSON Web Key Set');
+        if (keys.length > MAX_KEYS)
+          throw new ProviderFailure(`the key set has more than ${MAX_KEYS} keys`);
+        return { keys: parseJwks(keys), metadata };
+      }),
+    ask: ({ url, caPem }, question) =>
+      withOutbound(caPem, (outbound, signal) => fetchDocument(outbound, url, signal, question)),
+  };
+};
