@@ -36,6 +36,7 @@ import { followEntityRights } from './identity/known-rights.ts';
 import { endLeasesOfToken } from './leases/lease-records.ts';
 import { leaseRpc } from './leases/lease-rpc.ts';
 import { askingPrimary } from './logins/entities-on-primary.ts';
+import type { LoginContext } from './logins/login-operations.ts';
 import { loginRpc } from './logins/login-rpc.ts';
 import { effectiveLeaseTtls, type LeaseTtls } from './mounts/domain/lease-ttl.ts';
 import { findEngineMount } from './mounts/engine-mount.ts';
@@ -185,6 +186,15 @@ export const composeCore = (parts: SysParts) => {
     isSuperseded: () => state.isSuperseded(),
     isSwitching: () => state.isSwitching,
   });
+  const findMount: LoginContext['findMount'] = async (uuid) =>
+    findEngineMount(await views.mounts(), await views.namespaces(), systemTtls, uuid);
+  const logins: LoginContext = {
+    tokens,
+    mounts: views.mounts,
+    findMount,
+    writesShared: () => gate.closed === 'none',
+    askPrimary: askingPrimary(member),
+  };
   const rotation: RotationContext = {
     store,
     barrier,
@@ -208,10 +218,10 @@ export const composeCore = (parts: SysParts) => {
     state,
     systemTtls,
     tokens,
+    logins,
     decisionState,
     rotation,
-    findMount: async (uuid: string) =>
-      findEngineMount(await views.mounts(), await views.namespaces(), systemTtls, uuid),
+    findMount,
   };
 };
 
@@ -247,12 +257,6 @@ export const sysRpc = (core: SysCore): SysRpc => {
       (kind, promotion) => state.supersede(kind, promotion),
     ),
     ledger: leaseRpc({ store, clock: parts.clock, findMount: core.findMount }),
-    logins: loginRpc({
-      tokens: core.tokens,
-      mounts: views.mounts,
-      findMount: core.findMount,
-      writesShared: () => gate.closed === 'none',
-      askPrimary: askingPrimary(member),
-    }),
+    logins: loginRpc(core.logins),
   };
 };

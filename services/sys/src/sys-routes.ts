@@ -4,6 +4,7 @@ import type { Route } from '@keelson/edge';
 import { capabilityRoutes } from './access/capability-routes.ts';
 import { backupRoutes } from './backups/backup-routes.ts';
 import type { SysContext } from './compose-context.ts';
+import { createTokenEntities } from './logins/login-operations.ts';
 import { metricsRoutes } from './metrics/metrics-routes.ts';
 import { engineCatalogRoutes } from './mounts/engine-catalog-routes.ts';
 import { nodeRoutes } from './nodes/node-routes.ts';
@@ -69,7 +70,11 @@ export const sysRoutes = (
     ...generateRootRoutes(generateRoot),
     ...rekeyRoutes({ ...rekey, kind: 'barrier' }),
     ...rekeyRoutes({ ...rekey, kind: 'recovery' }),
-    ...tokenRoutes({ ...tokens, loginLimits: context.loginLimits }),
+    ...tokenRoutes({
+      ...tokens,
+      loginLimits: context.loginLimits,
+      entityOfAlias: createTokenEntities(context.logins),
+    }),
     ...tokenRoleRoutes(tokens),
     ...policyRoutes({ store, policies }),
     ...capabilityRoutes(tokens, policies),

@@ -15,6 +15,7 @@ import {
 
 const TOKENS = 'src/tokens/tokens.integration.test.ts';
 const ROLES = 'src/tokens/token-roles.integration.test.ts';
+const ALIASED = 'src/tokens/aliased-tokens.integration.test.ts';
 const MOUNTS = 'src/mounts/mounts.integration.test.ts';
 const ENTITIES = 'src/identity/entities.integration.test.ts';
 const MERGE = 'src/identity/merge.integration.test.ts';
@@ -117,7 +118,7 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       ]),
       num_uses: shown(5, proof(TOKENS, 'num_uses: 3')),
       period: shown('1h', proof(TOKENS, "period: '1h'"), ['period', 3600]),
-      entity_alias: refused('web-1'),
+      entity_alias: elsewhere(ALIASED, 'entity_alias'),
     },
   },
   'token roles': {
@@ -148,7 +149,7 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       token_no_default_policy: shown(true, proof(ROLES, 'token_no_default_policy')),
       token_num_uses: shown(5, proof(ROLES, 'token_num_uses')),
       token_type: shown('service', proof(ROLES, 'token_type')),
-      allowed_entity_aliases: refused(['web-*']),
+      allowed_entity_aliases: shown(['web-*'], proof(ALIASED, 'allowed_entity_aliases')),
     },
   },
   'tokens that are named': {

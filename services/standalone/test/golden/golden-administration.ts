@@ -12,8 +12,11 @@ export const makeAdministration = async ({ v1 }: GoldenCalls): Promise<readonly 
     policy: 'path "pki/*" { capabilities = ["list"] }',
   });
   await v1('POST', 'team/sys/mounts/inner-pki', { type: 'pki' });
-  await v1('POST', 'auth/token/roles/deploy', { allowed_policies: ['readers'] });
-  await v1('POST', 'auth/token/create/deploy', { ttl: '768h' });
+  await v1('POST', 'auth/token/roles/deploy', {
+    allowed_policies: ['readers'],
+    allowed_entity_aliases: ['deploy-*'],
+  });
+  await v1('POST', 'auth/token/create/deploy', { ttl: '768h', entity_alias: 'deploy-golden' });
   await v1('POST', 'auth/token/create', { policies: ['readers'], num_uses: 5 });
   await v1('POST', 'cubbyhole/golden', { kept: 'yes' });
   const message = await v1('POST', MESSAGES, {

@@ -44,6 +44,21 @@ test('a login at the secondary has the entity that the primary creates', async (
   expect(changed.body.data.aliases).toMatchObject([{ metadata: { team: 'b' } }]);
 });
 
+test('a token with an alias at the secondary has the entity that the primary creates', async () => {
+  await primary.asRoot('POST', 'auth/token/roles/ci', { body: { allowed_entity_aliases: ['*'] } });
+  await untilRecord(secondary, 'shared/token-roles/root/ci', true);
+  const body = { entity_alias: 'bot' };
+  const there = await secondary.call('POST', 'auth/token/create/ci', {
+    token: secondaryRoot,
+    body,
+  });
+  expect([there.status, there.body.errors]).toEqual([200, undefined]);
+  const id = there.body.auth.entity_id;
+  const here = await primary.asRoot('POST', 'auth/token/create/ci', { body });
+  expect(here.body.auth.entity_id).toBe(id);
+  expect((await primary.asRoot('GET', `identity/entity/id/${id}`)).status).toBe(200);
+});
+
 test('logins at both at the same time make one entity', async () => {
   const made = await Promise.all(
     [primary, secondary, primary, secondary].map((cluster) =>

@@ -6,18 +6,21 @@ import type { AuthMethodsDefinition } from '@keelson/proto/auth/v1/methods';
 import type { Mount } from '@keelson/proto/edge/v1/edge';
 import type { LoginRequest } from '@keelson/proto/sys/v1/logins';
 import type { RpcService } from '@keelson/rpc';
-import type { Transaction } from '@keelson/storage';
 import type { LoginAlias } from '../identity/domain/entity.ts';
 import { findEntity } from '../identity/entity-records.ts';
 import { findLoginEntity, provideLoginEntity } from '../identity/login-entity-operations.ts';
 import type { MountRecord } from '../mounts/domain/mount.ts';
 import type { MountIndex } from '../mounts/domain/mount-index.ts';
 import { findMissingPolicies } from '../policies/policy-operations.ts';
-import type { TokenPlan } from '../tokens/domain/token-creation.ts';
 import type { EntityRef, TokenEntry } from '../tokens/domain/token-entry.ts';
 import type { TokenTtls } from '../tokens/domain/token-lifetime.ts';
-import type { RenewalLimits, TokenContext } from '../tokens/token-context.ts';
-import { type IssuedToken, issueServiceToken, issueToken } from '../tokens/token-operations.ts';
+import type {
+  CreationContext,
+  EntityProvider,
+  RenewalLimits,
+  TokenContext,
+} from '../tokens/token-context.ts';
+import { type IssuedToken, issueToken } from '../tokens/token-operations.ts';
 import { decideLogin, decidePolicies, maxTtlOf } from './domain/login.ts';
 
 export interface LoginContext {
@@ -44,10 +47,7 @@ const noMount = (): never => {
   throw new KeelsonError('request.not_found', { text: 'no such mount' });
 };
 
-/** Finds or creates the entity of a login, in the transaction that stores its token if this cluster may. */
-type EntityProvider = (tx: Transaction) => Promise<EntityRef | undefined>;
-
-const entityProvider = async (
+const aliasProvider = async (
   { tokens, writesShared, askPrimary }: LoginContext,
   mount: MountRecord,
   alias: LoginAlias,
@@ -60,24 +60,28 @@ const entityProvider = async (
   return () => Promise.resolve(entity);
 };
 
-/** @throws KeelsonError `sys.permission_denied` for an entity that is disabled */
-const issueAs = async (
-  tokens: TokenContext,
-  plan: TokenPlan,
-  provideEntity: EntityProvider,
-): Promise<IssuedToken> => {
-  const enabledEntity = async (tx: Transaction): Promise<EntityRef | undefined> => {
-    const entity = await provideEntity(tx);
+/** The provider throws KeelsonError `sys.permission_denied` for an entity that is disabled. */
+const entityProvider = async (
+  context: LoginContext,
+  mount: MountRecord,
+  alias: LoginAlias,
+): Promise<EntityProvider> => {
+  const provide = await aliasProvider(context, mount, alias);
+  return async (tx) => {
+    const entity = await provide(tx);
     const found = entity && (await findEntity(tx, entity.namespaceId, entity.id));
     if (found?.disabled === true) throw new KeelsonError('sys.permission_denied');
     return entity;
   };
-  return plan.type === 'service'
-    ? tokens.store.transact(async (tx) =>
-        issueServiceToken(tx, { ...plan, entity: await enabledEntity(tx) }),
-      )
-    : issueToken(tokens, { ...plan, entity: await tokens.store.transact(enabledEntity) });
 };
+
+/** Entities of tokens that are created with the name of a client instead of a login. */
+export const createTokenEntities =
+  (context: LoginContext): CreationContext['entityOfAlias'] =>
+  async (namespaceId, name) => {
+    const mount = (await context.mounts()).findAt(namespaceId, 'auth', 'token/') ?? noMount();
+    return entityProvider(context, mount, { name, metadata: {}, groups: [] });
+  };
 
 /**
  * Makes the token of a login.
@@ -119,7 +123,7 @@ export const logIn = async (
   };
   // A write that is refused coincided with a role change; the method must not repeat the login at the primary.
   const issued = await retryableAtRoleChange(async () =>
-    issueAs(tokens, plan, await entityProvider(context, record, alias)),
+    issueToken(tokens, plan, await entityProvider(context, record, alias)),
   );
   return {
     ...issued,

@@ -37,6 +37,14 @@ export interface TokenContext {
   readonly onRemoved: readonly TokenRemovalHook[];
 }
 
+/** Finds or creates an entity in the transaction that stores its token, if this cluster may. */
+export type EntityProvider = (tx: Transaction) => Promise<EntityRef | undefined>;
+
+export interface CreationContext extends TokenContext {
+  /** The entity of an alias at the mount auth/token/ of a namespace. */
+  readonly entityOfAlias: (namespaceId: string, name: string) => Promise<EntityProvider>;
+}
+
 export interface RenewalContext extends TokenContext {
   /**
    * The limits of a token that a login made; undefined for any other.

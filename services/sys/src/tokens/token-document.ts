@@ -69,8 +69,7 @@ export const toLookupData = (
 });
 
 export const toRoleData = (role: TokenRole): JsonObject => ({
-  // No token is bound to an alias other than by its login.
-  allowed_entity_aliases: [],
+  allowed_entity_aliases: role.allowedEntityAliases,
   allowed_policies: role.allowedPolicies,
   allowed_policies_glob: role.allowedPoliciesGlob,
   disallowed_policies: role.disallowedPolicies,

@@ -5,10 +5,16 @@
  */
 import { randomBytes } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
-import type { Reads, Transaction } from '@keelson/storage';
+import type { Transaction } from '@keelson/storage';
 import { openBatchToken, sealBatchToken } from './batch-token-operations.ts';
 import type { TokenPlan } from './domain/token-creation.ts';
-import { isExpired, isUsable, SPENT, type TokenEntry } from './domain/token-entry.ts';
+import {
+  type EntityRef,
+  isExpired,
+  isUsable,
+  SPENT,
+  type TokenEntry,
+} from './domain/token-entry.ts';
 import { decideRenewal } from './domain/token-lifetime.ts';
 import {
   base62,
@@ -20,7 +26,7 @@ import {
   toAccessor,
   toServiceToken,
 } from './domain/token-text.ts';
-import type { RenewalLimits, TokenContext } from './token-context.ts';
+import type { EntityProvider, RenewalLimits, TokenContext } from './token-context.ts';
 import {
   addToken,
   findByAccessor,
@@ -43,17 +49,23 @@ const SPENT_GRACE_MS = 90_000;
 export const randomBase62 = (length: number): string =>
   base62(randomBytes(base62EntropyBytes(length)), length);
 
-/** True when all ancestors of a token exist and have not expired. */
+const isSame = (one: EntityRef, other: EntityRef | undefined): boolean =>
+  one.id === other?.id && one.namespaceId === other.namespaceId;
+
+/** True when all ancestors of a token exist, have not expired, and have no entity that is disabled or deleted. */
 const hasLiveAncestors = async (
-  reads: Reads,
-  isMounted: TokenContext['isMounted'],
+  { store, isMounted, identityOf }: TokenContext,
   token: TokenEntry,
   nowMs: number,
 ): Promise<boolean> => {
   for (let { parent } = token; parent !== undefined; ) {
-    const found = await findStoredToken(reads, parent);
+    const found = await findStoredToken(store, parent);
     if (found === undefined || isExpired(found, nowMs)) return false;
-    if (found.login !== undefined && !(await isMounted(found.login.mountUuid))) return false;
+    const { login, entity } = found;
+    if (login !== undefined && !(await isMounted(login.mountUuid))) return false;
+    // The entity of the token itself decides about its rights, not about its existence.
+    if (entity !== undefined && !isSame(entity, token.entity) && !(await identityOf(entity)))
+      return false;
     parent = found.parent;
   }
   return true;
@@ -67,9 +79,7 @@ const usable = async (
   if (token === undefined || !isUsable(token, nowMs)) return undefined;
   if (token.login !== undefined && !(await context.isMounted(token.login.mountUuid)))
     return undefined;
-  return (await hasLiveAncestors(context.store, context.isMounted, token, nowMs))
-    ? token
-    : undefined;
+  return (await hasLiveAncestors(context, token, nowMs)) ? token : undefined;
 };
 
 /** The entry of a usable token; undefined for all others. */
@@ -126,17 +136,23 @@ export const issueServiceToken = async (
   return { token, entry };
 };
 
-/** Creates a token of either type. */
+/**
+ * Creates a token of either type.
+ * @param provideEntity undefined for the entity of the plan
+ */
 export const issueToken = async (
-  context: TokenContext,
-  plan: TokenPlan,
+  { store, barrier }: TokenContext,
+  planned: TokenPlan,
+  provideEntity: EntityProvider | undefined,
   customToken?: string,
 ): Promise<IssuedToken> => {
-  if (plan.type === 'service') {
-    return context.store.transact((tx) => issueServiceToken(tx, plan, customToken));
-  }
-  const token = sealBatchToken(context.barrier, plan);
-  return { token, entry: { ...plan, hash: await hashSecret(context.store, token), accessor: '' } };
+  const withEntity = async (tx: Transaction): Promise<TokenPlan> =>
+    provideEntity === undefined ? planned : { ...planned, entity: await provideEntity(tx) };
+  if (planned.type === 'service')
+    return store.transact(async (tx) => issueServiceToken(tx, await withEntity(tx), customToken));
+  const plan = provideEntity === undefined ? planned : await store.transact(withEntity);
+  const token = sealBatchToken(barrier, plan);
+  return { token, entry: { ...plan, hash: await hashSecret(store, token), accessor: '' } };
 };
 
 /** The plan of a root token that never expires. */

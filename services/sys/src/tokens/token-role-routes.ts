@@ -59,12 +59,9 @@ const FIELDS = {
       TOKEN_TYPES.has(value) ? undefined : `invalid 'token_type' value "${value}"`,
   }),
   allowed_entity_aliases: field.commaList({
-    description: 'Aliases its tokens may be bound to; refused, because only a login binds a token.',
+    description:
+      'Aliases at the mount auth/token/ whose entities its tokens may have, whatever the case of their letters; * is any text.',
     maxLength: 16_384,
-    check: (aliases) =>
-      aliases.length > 0
-        ? 'allowed_entity_aliases cannot be used: only a login binds a token to an entity'
-        : undefined,
   }),
 } as const;
 
@@ -80,11 +77,17 @@ const TOKEN_TYPES = new Set([
 const toTokenType = (given: string): TokenRole['tokenType'] =>
   given === 'service' || given === 'batch' || given === 'default-batch' ? given : 'default-service';
 
+/** In lower case, without duplicates. */
+const toAliasRules = (given: readonly string[]): string[] => [
+  ...new Set(given.map((one) => one.toLowerCase())),
+];
+
 const NEW_ROLE: Omit<TokenRole, 'name'> = {
   allowedPolicies: [],
   allowedPoliciesGlob: [],
   disallowedPolicies: [],
   disallowedPoliciesGlob: [],
+  allowedEntityAliases: [],
   orphan: false,
   renewable: true,
   periodSeconds: 0,
@@ -170,6 +173,9 @@ export const tokenRoleRoutes = (context: TokenContext): Route[] => [
                   : current.disallowedPolicies,
                 disallowedPoliciesGlob:
                   fields.disallowed_policies_glob ?? current.disallowedPoliciesGlob,
+                allowedEntityAliases: fields.allowed_entity_aliases
+                  ? toAliasRules(fields.allowed_entity_aliases)
+                  : current.allowedEntityAliases,
                 orphan: fields.orphan ?? current.orphan,
                 renewable: fields.renewable ?? current.renewable,
                 periodSeconds: fields.token_period ?? fields.period ?? current.periodSeconds,

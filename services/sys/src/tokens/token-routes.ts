@@ -13,7 +13,7 @@ import { findMissingPolicies } from '../policies/policy-operations.ts';
 import { decideCreation } from './domain/token-creation.ts';
 import type { TokenEntry } from './domain/token-entry.ts';
 import { presentedToken } from './presented-token.ts';
-import type { RenewalContext, TokenContext } from './token-context.ts';
+import type { CreationContext, RenewalContext, TokenContext } from './token-context.ts';
 import { toAuthBlock, toLookupData } from './token-document.ts';
 import { findToken, findTokenByAccessor, issueToken, renewToken } from './token-operations.ts';
 import { findStoredToken, listAccessors, refOf } from './token-records.ts';
@@ -58,9 +58,10 @@ const CREATE_FIELDS = {
   }),
   period: field.durationSeconds({ description: 'Period of renewal (sudo only).', default: 0 }),
   entity_alias: field.string({
-    description: 'Not supported: only a login binds a token to an entity; empty text is accepted.',
+    description:
+      'Alias at the mount auth/token/ whose entity the token gets, created if need be. The role must allow it.',
     default: '',
-    maxLength: 256,
+    maxLength: 512,
   }),
 } as const;
 
@@ -112,7 +113,7 @@ const requireAccessor = async (
 };
 
 const create =
-  (context: TokenContext, kind: 'create' | 'create-orphan') =>
+  (context: CreationContext, kind: 'create' | 'create-orphan') =>
   async (exchange: OperationContext<FieldValues<typeof CREATE_FIELDS>>) => {
     const { fields, namespace, caller, warnings } = exchange;
     const parent =
@@ -154,7 +155,11 @@ const create =
     for (const name of await findMissingPolicies(context.store, namespace.id, plan.policies)) {
       warnings.push(`Policy "${name}" does not exist`);
     }
-    const { token, entry } = await issueToken(context, plan, fields.id || undefined);
+    const provideEntity =
+      fields.entity_alias === ''
+        ? undefined
+        : await context.entityOfAlias(namespace.id, fields.entity_alias);
+    const { token, entry } = await issueToken(context, plan, provideEntity, fields.id || undefined);
     const rights = await rightsOf(context, entry);
     return { auth: toAuthBlock(token, entry, rights, context.clock.nowMs()) };
   };
@@ -186,7 +191,7 @@ const revoke = async (context: TokenContext, entry: TokenEntry | undefined): Pro
   if (entry !== undefined) await revokeTree(context, refOf(entry));
 };
 
-const creationRoutes = (context: TokenContext): Route[] => [
+const creationRoutes = (context: CreationContext): Route[] => [
   ...(['/auth/token/create', '/auth/token/create/:role_name'] as const).flatMap((path) =>
     secretsRoutes({
       path,
@@ -385,7 +390,7 @@ const upkeepRoutes = (context: TokenContext): Route[] => [
   }),
 ];
 
-export const tokenRoutes = (context: RenewalContext): Route[] => [
+export const tokenRoutes = (context: CreationContext & RenewalContext): Route[] => [
   ...creationRoutes(context),
   ...lookUpRoutes(context),
   ...renewalRoutes(context),

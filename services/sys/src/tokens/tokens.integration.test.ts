@@ -462,21 +462,6 @@ describe('the life of tokens', () => {
     expect([status, body.errors[0]]).toEqual([400, 'invalid CIDR or IP address: "10.0.0.0/33"']);
   });
 
-  test('a role cannot limit entity aliases, because only a login binds a token to an entity', async () => {
-    const write = (aliases: readonly string[]) =>
-      call('POST', 'auth/token/roles/aliased', {
-        token: root,
-        body: { allowed_entity_aliases: aliases },
-      });
-    expect(await write(['web-*'])).toMatchObject({
-      status: 400,
-      body: { errors: [expect.stringContaining('allowed_entity_aliases cannot be used')] },
-    });
-    expect((await write([])).status).toBe(204);
-    const aliased = { entity_alias: 'web-1' };
-    expect((await refusal('auth/token/create/aliased', aliased))[0]).toBe(400);
-  });
-
   test('a token of a namespace is valid in it and below, not elsewhere', async () => {
     for (const name of ['a', 'b']) await call('POST', `sys/namespaces/${name}`, { token: root });
     await call('POST', 'sys/namespaces/child', { token: root, namespace: 'a' });

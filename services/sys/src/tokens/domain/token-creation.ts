@@ -4,7 +4,12 @@ import { requireMetadata } from '../../metadata/domain/metadata.ts';
 import { INTERNAL_POLICIES } from '../../policies/domain/default-policy.ts';
 import type { TokenEntry, TokenNamespace, TokenType } from './token-entry.ts';
 import { decideLifetime, type TokenTtls } from './token-lifetime.ts';
-import { checkRolePolicies, restrictsPolicies, type TokenRole } from './token-role.ts';
+import {
+  checkEntityAlias,
+  checkRolePolicies,
+  restrictsPolicies,
+  type TokenRole,
+} from './token-role.ts';
 
 export interface CreationRequest {
   /** Empty if the service generates one. */
@@ -21,6 +26,7 @@ export interface CreationRequest {
   readonly displayName: string;
   readonly numUses: number;
   readonly periodSeconds: number;
+  /** Name of the client whose entity the token gets; empty for the entity of the parent. */
   readonly entityAlias: string;
 }
 
@@ -137,13 +143,7 @@ export const decideCreation = (
   const { parent, role, isSudo, nowMs } = context;
   if (parent.type === 'batch') refuse('batch tokens cannot create more tokens');
   if (parent.usesLeft !== 0) refuse('restricted use token cannot generate child tokens');
-  if (request.entityAlias !== '') {
-    refuse(
-      role === undefined
-        ? "'entity_alias' is only allowed in combination with token role"
-        : "invalid 'entity_alias' value: only a login binds a token to an entity",
-    );
-  }
+  if (request.entityAlias !== '') checkEntityAlias(role, request.entityAlias);
   const chosen = decidePolicies(request, context);
   // `root` includes every right, so all other policies are dropped.
   const policies = chosen.includes('root') ? ['root'] : chosen;

@@ -39,7 +39,7 @@ export const tokenEntryShape = Type.Object({
       dataBase64: Type.String(),
     }),
   ),
-  /** Undefined unless a login made the token or one of its ancestors. The token ends with the entity. */
+  /** The entity of the login, the alias or the parent by which the token was made, if any. The token ends with it. */
   entity: Type.Optional(entityRefShape),
   createdAtMs: Type.Number(),
   creationTtlSeconds: Type.Number(),

@@ -10,6 +10,8 @@ export const tokenRoleShape = Type.Object({
   allowedPoliciesGlob: Type.Array(Type.String()),
   disallowedPolicies: Type.Array(Type.String()),
   disallowedPoliciesGlob: Type.Array(Type.String()),
+  /** In lower case; patterns with `*`. */
+  allowedEntityAliases: Type.Array(Type.String()),
   orphan: Type.Boolean(),
   renewable: Type.Boolean(),
   periodSeconds: Type.Number(),
@@ -23,14 +25,19 @@ export const tokenRoleShape = Type.Object({
 });
 export type TokenRole = Shaped<typeof tokenRoleShape>;
 
-/** A `*` at either end matches any text. */
+/** Each `*` matches any text; the parts between are found from left to right. */
 const matchesGlob = (glob: string, name: string): boolean => {
-  const openStart = glob.startsWith('*');
-  const openEnd = glob.length > 1 && glob.endsWith('*');
-  const core = glob.slice(openStart ? 1 : 0, openEnd ? -1 : undefined);
-  if (openStart && openEnd) return name.includes(core);
-  if (openStart) return name.endsWith(core);
-  return openEnd ? name.startsWith(core) : name === core;
+  const [first = '', ...parts] = glob.split('*');
+  const last = parts.pop();
+  if (last === undefined) return glob === name;
+  if (!name.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of parts) {
+    const found = name.indexOf(part, at);
+    if (found === -1) return false;
+    at = found + part.length;
+  }
+  return name.length - last.length >= at && name.endsWith(last);
 };
 
 const listed = (name: string, names: readonly string[], globs: readonly string[]): boolean =>
@@ -66,4 +73,19 @@ export const checkRolePolicies = (role: TokenRole, policies: readonly string[]):
       });
     }
   }
+};
+
+/**
+ * Refuses an alias that the role does not allow, whatever the case of its letters.
+ * @throws KeelsonError `request.invalid`
+ */
+export const checkEntityAlias = (role: TokenRole | undefined, alias: string): void => {
+  if (role === undefined)
+    throw new KeelsonError('request.invalid', {
+      text: "'entity_alias' is only allowed in combination with token role",
+    });
+  if (!role.allowedEntityAliases.some((glob) => matchesGlob(glob, alias.toLowerCase())))
+    throw new KeelsonError('request.invalid', {
+      text: `invalid 'entity_alias' value: the role "${role.name}" does not allow "${alias}"`,
+    });
 };
