@@ -10,6 +10,7 @@ import {
 import { parseCertificateSearch } from '../certificates/certificate-search.ts';
 import { parseMountTab } from '../certificates/mount-tab.ts';
 import { parseMessageSearch } from '../messages/message-search.ts';
+import { PROVIDER_RETURN_PATH, parseProviderAnswer } from '../session/sign-in-methods.ts';
 import { parseSentBack } from '../version-control/authorization.ts';
 import { parseWorkspaceSearch } from '../workspaces/workspace-search.ts';
 import { parseWorkspaceTab } from '../workspaces/workspace-tab.ts';
@@ -128,6 +129,15 @@ const confirmEmail = createRoute({
     'ConfirmEmailPage',
   ),
 });
+const providerReturn = createRoute({
+  ...parent,
+  path: PROVIDER_RETURN_PATH,
+  validateSearch: parseProviderAnswer,
+  component: lazyRouteComponent(
+    () => import('../session/provider-return-page.tsx'),
+    'ProviderReturnPage',
+  ),
+});
 const apiTokens = createRoute({
   ...parent,
   path: '/app/settings/tokens',
@@ -231,6 +241,7 @@ export const router = createRouter({
     organizations,
     invitation,
     confirmEmail,
+    providerReturn,
     apiTokens,
     workspaces,
     workspace,

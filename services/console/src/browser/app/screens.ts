@@ -1,5 +1,6 @@
 /** The screens that navigation and search offer. */
 import type { TokenKind } from '../api/session.ts';
+import { PROVIDER_RETURN_PATH } from '../session/sign-in-methods.ts';
 
 /** The link of an invitation; the code follows after "#". */
 export const INVITATION_PATH = '/app/invitation';
@@ -8,7 +9,11 @@ export const INVITATION_PATH = '/app/invitation';
 export const CONFIRM_EMAIL_PATH = '/app/confirm-email';
 
 /** Pages for somebody without a session. */
-export const LINK_PATHS: readonly string[] = [INVITATION_PATH, CONFIRM_EMAIL_PATH];
+export const LINK_PATHS: readonly string[] = [
+  INVITATION_PATH,
+  CONFIRM_EMAIL_PATH,
+  PROVIDER_RETURN_PATH,
+];
 
 export interface Screen {
   readonly to:

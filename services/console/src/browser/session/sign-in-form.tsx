@@ -1,60 +1,77 @@
-import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
 import { changeSession, readSession, useSession } from '../api/session.ts';
 import { Problem } from '../components/page.tsx';
-import { signIn } from './sign-in.ts';
+import { PasswordForm } from './password-form.tsx';
+import { leaveForProvider, type SignInMethod, useSignInMethods } from './sign-in-methods.ts';
+import { TokenForm } from './token-form.tsx';
 
 const trimmedPath = (path: string): string => path.trim().replaceAll(/^\/+|(?<!\/)\/+$/g, '');
 
-/** Asks for a token of either API and verifies it before storing it. */
-export const SignInForm = (props: { withNamespace: boolean }) => {
-  const [token, setToken] = useState('');
-  const { namespace } = useSession();
-  const action = useAction(signIn);
-  const tokenInput = useRef<HTMLInputElement>(null);
-  // Focused at once, so that a token pasted early does not end up readable in the field above.
-  useEffect(() => tokenInput.current?.focus(), []);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    action.run(token.trim());
-  };
+const NamespaceField = (props: { namespace: string }) => (
+  <label>
+    Namespace (empty: root)
+    <input
+      name="namespace"
+      autoComplete="off"
+      defaultValue={props.namespace}
+      onBlur={({ target }) =>
+        changeSession({ ...readSession(), namespace: trimmedPath(target.value) })
+      }
+    />
+  </label>
+);
+
+const ProviderButton = (props: { method: SignInMethod }) => {
+  const { method } = props;
+  const action = useAction(() => leaveForProvider(method));
   return (
-    <form onSubmit={submit}>
+    <>
       {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}
-      {props.withNamespace && (
-        <label>
-          Namespace (empty: root)
-          <input
-            name="namespace"
-            autoComplete="off"
-            defaultValue={namespace}
-            onBlur={({ target }) =>
-              changeSession({ ...readSession(), namespace: trimmedPath(target.value) })
-            }
-          />
-        </label>
-      )}
-      <label>
-        Token
-        <input
-          ref={tokenInput}
-          name="token"
-          type="password"
-          autoComplete="off"
-          required
-          aria-describedby="token-kinds"
-          value={token}
-          onChange={({ target }) => setToken(target.value)}
-        />
-      </label>
-      <p id="token-kinds" className="hint">
-        A service token (<code>hvs.…</code>) opens certificates and administration, an API token (
-        <code>….atlasv1.…</code>) workspaces. Either will do; the other can be added later.
-      </p>
-      <button type="submit" className="primary" disabled={action.isPending}>
-        {action.isPending ? 'Signing in…' : 'Sign in'}
+      <button type="button" disabled={action.isPending} onClick={() => action.run()}>
+        Continue with {method.title}
       </button>
-    </form>
+    </>
+  );
+};
+
+/** The methods that are offered here, those for most people first, and a token last. */
+const OfferedMethods = (props: { namespace: string }) => {
+  const { data: methods, isPending } = useSignInMethods(props.namespace);
+  const [wantsToken, setWantsToken] = useState(false);
+  // A form that appears first and moves down would take what is typed.
+  if (isPending) return <p role="status">The ways to sign in are being read.</p>;
+  const providers = methods?.filter(({ type }) => type === 'oidc') ?? [];
+  const [first, ...others] = methods?.filter(({ type }) => type === 'userpass') ?? [];
+  const hasOthers = providers.length > 0 || first !== undefined;
+  return (
+    <div className="ways">
+      {providers.map((method) => (
+        <ProviderButton key={method.path} method={method} />
+      ))}
+      {first !== undefined && <PasswordForm methods={[first, ...others]} />}
+      {hasOthers && !wantsToken && (
+        <button type="button" onClick={() => setWantsToken(true)}>
+          Sign in with a token
+        </button>
+      )}
+      {/* It stays while another namespace is read, because its field may already have a token. */}
+      <div hidden={hasOthers && !wantsToken} onInput={() => setWantsToken(true)}>
+        <TokenForm />
+      </div>
+    </div>
+  );
+};
+
+/** @param props.withNamespace whether the session is to open certificates and administration, in a namespace */
+export const SignInForm = (props: { withNamespace: boolean }) => {
+  const { namespace } = useSession();
+  if (!props.withNamespace) return <TokenForm />;
+  return (
+    <>
+      <NamespaceField namespace={namespace} />
+      <OfferedMethods namespace={namespace} />
+    </>
   );
 };

@@ -1,0 +1,43 @@
+import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { messageOf } from '../api/api-problem.ts';
+import { useAction } from '../api/queries.ts';
+import { Problem } from '../components/page.tsx';
+import { signIn } from './sign-in.ts';
+
+/** Asks for a token of either API and verifies it before storing it. */
+export const TokenForm = () => {
+  const [token, setToken] = useState('');
+  const action = useAction(signIn);
+  const tokenInput = useRef<HTMLInputElement>(null);
+  // Focused at once, so that a token pasted early does not end up readable in the field above.
+  useEffect(() => tokenInput.current?.focus(), []);
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    action.run(token.trim());
+  };
+  return (
+    <form onSubmit={submit}>
+      {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}
+      <label>
+        Token
+        <input
+          ref={tokenInput}
+          name="token"
+          type="password"
+          autoComplete="off"
+          required
+          aria-describedby="token-kinds"
+          value={token}
+          onChange={({ target }) => setToken(target.value)}
+        />
+      </label>
+      <p id="token-kinds" className="hint">
+        A service token (<code>hvs.…</code>) opens certificates and administration, an API token (
+        <code>….atlasv1.…</code>) workspaces. Either will do; the other can be added later.
+      </p>
+      <button type="submit" className="primary" disabled={action.isPending}>
+        {action.isPending ? 'Signing in…' : 'Sign in'}
+      </button>
+    </form>
+  );
+};

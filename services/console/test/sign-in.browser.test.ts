@@ -1,0 +1,155 @@
+/** The ways to sign in that an installation offers to everybody. */
+import type { Page } from '@keelson/testkit/chromium';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PATIENCE_MS, useConsole } from './console-harness.ts';
+import { CLIENT, type OpenIdProvider, startOpenIdProvider } from './openid-provider.ts';
+
+const site = useConsole({ env: { KEELSON_OUTBOUND_RANGES: '127.0.0.1' } });
+let provider: OpenIdProvider;
+
+/** Lets one person in. */
+const ROLE = { role_type: 'oidc', user_claim: 'sub', bound_claims: { sub: ['grace'] } } as const;
+
+const VISIBLE = { listing_visibility: 'unauth' } as const;
+const PASSWORD = 'correct horse';
+const POLICY = 'path "sys/policies/*" { capabilities = ["read", "list"] }';
+
+/** Creates a user in a new mount, which everybody sees. */
+const addUsers = async (path: string, description: string, namespace = ''): Promise<void> => {
+  const mount = { type: 'userpass', description, config: VISIBLE };
+  await site.secrets(`sys/auth/${path}`, mount, namespace);
+  const user = { password: PASSWORD, token_policies: ['reader'] };
+  await site.secrets(`auth/${path}/users/ada`, user, namespace);
+  await site.secrets('sys/policies/acl/reader', { policy: POLICY }, namespace);
+};
+
+const fillPassword = async (page: Page, password: string): Promise<void> => {
+  const form = page.getByRole('form', { name: 'Sign in with a password' });
+  await form.getByLabel('User name').fill('ada');
+  await form.getByLabel('Password').fill(password);
+  await form.getByRole('button', { name: 'Sign in' }).click();
+};
+
+const heading = (page: Page, name: string): Promise<void> =>
+  page.getByRole('heading', { name, level: 1 }).waitFor();
+
+beforeAll(async () => {
+  provider = await startOpenIdProvider();
+  await addUsers('people', 'the people of the team');
+  await site.secrets('sys/auth/hidden', { type: 'userpass', description: 'hidden' });
+  await site.secrets('sys/auth/sso', {
+    type: 'oidc',
+    description: 'the provider',
+    config: VISIBLE,
+  });
+  const redirectUri = `${site.origin()}/ui/sign-in/return`;
+  provider.register(redirectUri);
+  await site.secrets('auth/sso/config', {
+    ...CLIENT,
+    oidc_discovery_url: provider.issuer,
+    default_role: 'people',
+  });
+  await site.secrets('auth/sso/role/people', {
+    ...ROLE,
+    allowed_redirect_uris: [redirectUri],
+    token_policies: ['reader'],
+  });
+}, PATIENCE_MS);
+afterAll(() => provider?.[Symbol.asyncDispose]());
+
+describe('sign-in', { timeout: PATIENCE_MS }, () => {
+  test('offers what is shown to everybody, takes a name and a password, and refuses a wrong one in the words of the method', async () => {
+    const { page, problems } = await site.open('/ui/policies');
+    await page.getByRole('button', { name: 'Continue with the provider' }).waitFor();
+    expect(await page.getByText('hidden').count()).toBe(0);
+    await fillPassword(page, 'wrong');
+    await page.getByText('invalid username or password').waitFor();
+    await fillPassword(page, PASSWORD);
+    await heading(page, 'Policies');
+    await page.getByRole('link', { name: 'reader' }).waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('goes to a provider of OpenID Connect and comes back to the page where it began', async () => {
+    const { page } = await site.open('/ui/policies');
+    await page.getByRole('button', { name: 'Continue with the provider' }).click();
+    await page.locator('input[name=login]').fill('grace');
+    await page.locator('input[name=password]').fill('any');
+    await page.getByRole('button', { name: 'Sign-in' }).click();
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await heading(page, 'Policies');
+    // Neither the code nor the state stays in the address or the history.
+    expect(new URL(page.url()).search).toBe('');
+    expect(await page.evaluate<string>('sessionStorage.getItem("keelson-provider-login")')).toBe(
+      null,
+    );
+  });
+
+  test('says why a person whom the provider knows is refused, and lets another one try', async () => {
+    const { page } = await site.open();
+    await page.getByRole('button', { name: 'Continue with the provider' }).click();
+    await page.locator('input[name=login]').fill('mallory');
+    await page.locator('input[name=password]').fill('any');
+    await page.getByRole('button', { name: 'Sign-in' }).click();
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByText('You are not signed in:').waitFor();
+    await page.getByRole('link', { name: 'Try again' }).click();
+    await page.getByRole('button', { name: 'Continue with the provider' }).waitFor();
+    expect(new URL(page.url()).pathname).toBe('/ui/');
+  });
+
+  test('does not finish a login that another tab or a stranger has begun', async () => {
+    const { page, problems } = await site.open('/ui/sign-in/return?state=x&code=y');
+    await page.getByText('this tab has not begun to sign in').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('names the address that the role of the provider must allow', async () => {
+    await site.secrets('auth/sso/role/elsewhere', {
+      ...ROLE,
+      allowed_redirect_uris: ['http://localhost:8250/oidc/callback'],
+    });
+    const config = { ...CLIENT, oidc_discovery_url: provider.issuer };
+    await site.secrets('auth/sso/config', { ...config, default_role: 'elsewhere' });
+    const { page, problems } = await site.open();
+    await page.getByRole('button', { name: 'Continue with the provider' }).click();
+    await page.getByText(/allowed_redirect_uris .* must contain .*\/ui\/sign-in\/return/).waitFor();
+    await site.secrets('auth/sso/config', { ...config, default_role: 'people' });
+    expect(problems).toEqual([]);
+  });
+
+  test('has the methods of the namespace that is named, among which one chooses', async () => {
+    await site.secrets('sys/namespaces/eu', {});
+    for (const path of ['staff', 'guests']) await addUsers(path, `${path} of eu`, 'eu');
+    const { page, problems } = await site.open('/ui/policies');
+    await page.getByRole('button', { name: 'Continue with the provider' }).waitFor();
+    await page.getByLabel('Namespace').fill('eu');
+    await page.getByLabel('Namespace').blur();
+    await page.getByLabel('Users of').selectOption('staff of eu');
+    expect(await page.getByRole('button', { name: 'Continue with the provider' }).count()).toBe(0);
+    await fillPassword(page, PASSWORD);
+    await page.getByRole('link', { name: 'reader' }).waitFor();
+    expect(await page.getByRole('combobox', { name: 'Namespace' }).inputValue()).toBe('eu');
+    expect(problems).toEqual([]);
+  });
+
+  test('keeps a token that is typed while the methods of a namespace are read', async () => {
+    const { page, problems } = await site.open('/ui/policies');
+    await page.getByRole('button', { name: 'Sign in with a token' }).click();
+    await page.getByLabel('Namespace').fill('eu');
+    await page.getByLabel('Token').fill(site.rootToken());
+    await page.getByLabel('Users of').waitFor();
+    await page.getByLabel('Token').press('Enter');
+    await page.getByRole('link', { name: 'reader' }).waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('still takes a token, which is last', async () => {
+    const { page, problems } = await site.open();
+    await page.getByRole('button', { name: 'Sign in with a token' }).click();
+    await page.getByLabel('Token').fill(site.rootToken());
+    await page.getByLabel('Token').press('Enter');
+    await heading(page, 'Overview');
+    expect(problems).toEqual([]);
+  });
+});
