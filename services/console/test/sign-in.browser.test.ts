@@ -3,6 +3,7 @@ import type { Page } from '@keelson/testkit/chromium';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PATIENCE_MS, useConsole } from './console-harness.ts';
 import { CLIENT, type OpenIdProvider, startOpenIdProvider } from './openid-provider.ts';
+import { faultsInVariants } from './page-faults.ts';
 
 const site = useConsole({ env: { KEELSON_OUTBOUND_RANGES: '127.0.0.1' } });
 let provider: OpenIdProvider;
@@ -62,6 +63,7 @@ describe('sign-in', { timeout: PATIENCE_MS }, () => {
     const { page, problems } = await site.open('/ui/policies');
     await page.getByRole('button', { name: 'Continue with the provider' }).waitFor();
     expect(await page.getByText('hidden').count()).toBe(0);
+    expect(await faultsInVariants(page, 'ways to sign in')).toEqual({});
     await fillPassword(page, 'wrong');
     await page.getByText('invalid username or password').waitFor();
     await fillPassword(page, PASSWORD);
@@ -101,6 +103,7 @@ describe('sign-in', { timeout: PATIENCE_MS }, () => {
   test('does not finish a login that another tab or a stranger has begun', async () => {
     const { page, problems } = await site.open('/ui/sign-in/return?state=x&code=y');
     await page.getByText('this tab has not begun to sign in').waitFor();
+    expect(await faultsInVariants(page, 'refused sign-in')).toEqual({});
     expect(problems).toEqual([]);
   });
 
