@@ -82,6 +82,7 @@ export const openAuthority = async (
       },
     },
     ledger: { register: () => Promise.reject(new Error('no leases here')) },
+    identities: { findValues: () => Promise.reject(new Error('no entities here')) },
   });
 
   const send = async (

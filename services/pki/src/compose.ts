@@ -26,6 +26,7 @@ import type { Mount } from '@keelson/proto/edge/v1/edge';
 import type { EngineDefinition } from '@keelson/proto/engine/v1/engine';
 import type { EnrolmentDefinition } from '@keelson/proto/pki/v1/enrolment';
 import type { ClusterDefinition, LeasesDefinition } from '@keelson/proto/sys/v1/cluster';
+import type { IdentitiesDefinition } from '@keelson/proto/sys/v1/identities';
 import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replication';
 import type { RpcService } from '@keelson/rpc';
 import { startWorker, VERSION, type Worker } from '@keelson/runtime';
@@ -102,6 +103,7 @@ export interface PkiParts {
   readonly logger: Logger;
   readonly cluster: RpcService<typeof ClusterDefinition>;
   readonly ledger: RpcService<typeof LeasesDefinition>;
+  readonly identities: RpcService<typeof IdentitiesDefinition>;
   /** Other processes serve the same mounts from the same store. */
   readonly hasReplicas?: true;
   /** Limits of ACME accounts, instead of the defaults. */
@@ -239,7 +241,7 @@ const startPkiWorkers = ({
 };
 
 export const composePki = (parts: PkiParts): PkiService => {
-  const { barrier, leases, clock, cluster, ledger } = parts;
+  const { barrier, leases, clock, cluster, ledger, identities } = parts;
   const logger = parts.logger.child({ service: 'pki' });
   const {
     store,
@@ -281,6 +283,7 @@ export const composePki = (parts: PkiParts): PkiService => {
     logger,
     leases,
     ledger,
+    identities,
     counters,
   };
   const policyCalls = new PolicyCalls(clock);

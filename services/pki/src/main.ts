@@ -4,6 +4,7 @@ import { createEdgeServer } from '@keelson/edge/stream';
 import { EngineDefinition } from '@keelson/proto/engine/v1/engine';
 import { EnrolmentDefinition } from '@keelson/proto/pki/v1/enrolment';
 import { LeasesDefinition } from '@keelson/proto/sys/v1/cluster';
+import { IdentitiesDefinition } from '@keelson/proto/sys/v1/identities';
 import {
   ReplicationMemberDefinition,
   ReplicationSetsDefinition,
@@ -25,6 +26,7 @@ await runServiceProcess({
       hasReplicas: true,
       cluster: connectCluster(sysAddresses),
       ledger: connect(LeasesDefinition, 'sys', sysAddresses),
+      identities: connect(IdentitiesDefinition, 'sys', sysAddresses),
       replication: { transport, sets: connect(ReplicationSetsDefinition, 'sys', sysAddresses) },
     });
     const calls = [[EnrolmentDefinition, service.enrolment]] as const;

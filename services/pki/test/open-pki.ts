@@ -14,6 +14,7 @@ import { InProcessLeaseStore } from '@keelson/locks';
 import { createLogger } from '@keelson/logging';
 import { createRegistry } from '@keelson/metrics';
 import type { ClusterState, RegisterLeaseRequest } from '@keelson/proto/sys/v1/cluster';
+import type { FindIdentityValuesRequest } from '@keelson/proto/sys/v1/identities';
 import { createBarrier, openBarrierFor, openSqliteStore } from '@keelson/storage';
 import { composePki, PKI_PROJECTIONS, type PkiParts, type PkiService } from '../src/compose.ts';
 import { pkiConfigSchema } from '../src/config.ts';
@@ -49,6 +50,8 @@ export const openPki = async (
   });
   const leases = new InProcessLeaseStore({ clock });
   const registered: RegisterLeaseRequest[] = [];
+  const asked: FindIdentityValuesRequest[] = [];
+  const entities = new Map<string, Record<string, string>>();
   const cluster = announcedCluster();
   const compose = (settings = environment) =>
     composePki({
@@ -62,6 +65,16 @@ export const openPki = async (
       clock,
       logger: createLogger({ name: 'pki', level: 'silent' }),
       cluster: cluster.rpc,
+      identities: {
+        findValues: (request) => {
+          asked.push(request);
+          const known = entities.get(`${request.namespaceId}/${request.entityId}`);
+          const values = Object.entries(known ?? {}).filter(([parameter]) =>
+            request.parameters.includes(parameter),
+          );
+          return Promise.resolve({ values: Object.fromEntries(values) });
+        },
+      },
       ledger: {
         register: async (request) => {
           registered.push(request);
@@ -99,6 +112,10 @@ export const openPki = async (
       mount,
     }),
     registered,
+    /** Requests for the values of callers. */
+    asked,
+    /** Values of callers, by namespace id and entity id. */
+    entities,
     announce: cluster.announce,
     /** Starts the service as a member of a cluster in this state. */
     join: async (state: ClusterState): Promise<void> => {

@@ -161,9 +161,9 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
     installation,
     runner: ownRunner.status,
   });
-  const { cluster, ledger, logins, replicationSets: sets } = composedSys;
+  const { cluster, ledger, identities, logins, replicationSets: sets } = composedSys;
   const replication = { transport, sets };
-  const pki = composePki({ ...parts, ...stores.pki, cluster, ledger, replication });
+  const pki = composePki({ ...parts, ...stores.pki, cluster, ledger, identities, replication });
   const auth = composeAuth({ ...parts, ...stores.auth, cluster, logins, replication });
   const workspace = composeWorkspace({
     ...parts,

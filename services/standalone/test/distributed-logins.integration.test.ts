@@ -74,6 +74,29 @@ describe('a login by approle', { timeout: WITHIN_MS }, () => {
     }
   });
 
+  test('has the certificate names of its entity, of which pki asks sys', async () => {
+    await cluster.v1('POST', 'sys/mounts/pki', { type: 'pki' });
+    const root = { common_name: 'Root', key_type: 'ec' };
+    await cluster.v1('POST', 'pki/root/generate/internal', root);
+    const { accessor } = (await cluster.v1('GET', 'sys/auth/approle')).body.data;
+    const made = await cluster.v1('POST', 'pki/roles/own', {
+      allowed_domains: `{{identity.entity.aliases.${accessor}.name}}.example.com`,
+      allowed_domains_template: true,
+      allow_bare_domains: true,
+      key_type: 'ec',
+    });
+    expect([made.status, made.body?.errors]).toEqual([200, undefined]);
+    const policy = 'path "pki/issue/own" { capabilities = ["update"] }';
+    await cluster.v1('POST', 'sys/policies/acl/default', { policy });
+    const { client_token: token } = (await login(await makeSecretId())).body.auth;
+    const issue = (name: string) =>
+      cluster.v1('POST', 'pki/issue/own', { common_name: `${name}.example.com`, ttl: '1h' }, token);
+    expect((await issue(roleId)).status).toBe(200);
+    expect((await issue('other')).body.errors).toEqual([
+      'common name other.example.com not allowed by this role',
+    ]);
+  });
+
   test('with a secret id for one use succeeds once, however many arrive at the same time', async () => {
     const secretId = await makeSecretId({ num_uses: 1 });
     const answers = await Promise.all(

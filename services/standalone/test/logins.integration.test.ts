@@ -200,6 +200,64 @@ describe('mounts of auth methods', () => {
   });
 });
 
+describe('a certificate role with a parameter of the caller', () => {
+  const ISSUE = { common_name: 'web.example.com', ttl: '1h' };
+  const role = (parameter: string) => ({
+    allowed_domains: `{{${parameter}}}.example.com`,
+    allowed_domains_template: true,
+    allow_bare_domains: true,
+    key_type: 'ec',
+  });
+  /** Mounts pki, with the role `own` and the policy `issuer` for it. */
+  const mountPki = async (namespace: string, parameter: string) => {
+    const at = `${namespace}sys/mounts/own-pki`;
+    expect((await root.v1('POST', at, { type: 'pki' })).status).toBe(204);
+    const authority = { common_name: 'Root', key_type: 'ec' };
+    await root.v1('POST', `${namespace}own-pki/root/generate/internal`, authority);
+    const made = await root.v1('POST', `${namespace}own-pki/roles/own`, role(parameter));
+    expect([made.status, made.body?.errors]).toEqual([200, undefined]);
+  };
+
+  test('gives the names of the entity, until it is changed or disabled', async () => {
+    await mountPki('', 'identity.entity.metadata.team');
+    await root.v1('POST', 'sys/policies/acl/issuer', {
+      policy: 'path "own-pki/issue/own" { capabilities = ["update"] }',
+    });
+    const { logIn } = await withAlice({ token_policies: 'issuer' });
+    const { client_token: token, entity_id: id } = (await logIn()).body.auth;
+    const entity = `identity/entity/id/${id}`;
+    const issue = () => call(token, 'POST', 'own-pki/issue/own', ISSUE);
+    const refused = 'common name web.example.com not allowed by this role';
+    expect((await issue()).body.errors).toEqual([refused]);
+    for (const [team, status] of [
+      ['web', 200],
+      ['*', 400],
+      ['a.web', 400],
+      ['web', 200],
+    ] as const) {
+      await root.v1('POST', entity, { metadata: { team } });
+      expect((await issue()).status).toBe(status);
+    }
+    expect((await root.v1('POST', 'own-pki/issue/own', ISSUE)).body.errors).toEqual([refused]);
+    await root.v1('POST', entity, { disabled: true });
+    expect((await issue()).status).toBe(403);
+  });
+
+  test('in a namespace takes the entity from the namespace of the token', async () => {
+    await root.v1('POST', 'sys/namespaces/inner');
+    await mountPki('inner/', 'identity.entity.name');
+    const policy = 'path "inner/own-pki/issue/own" { capabilities = ["update"] }';
+    await root.v1('POST', 'sys/policies/acl/outer', { policy });
+    const { logIn } = await withAlice({ token_policies: 'outer' });
+    const { client_token: token, entity_id: id } = (await logIn()).body.auth;
+    await root.v1('POST', 'inner/identity/entity', { name: 'web' });
+    const issue = () => call(token, 'POST', 'inner/own-pki/issue/own', ISSUE);
+    expect((await issue()).status).toBe(400);
+    await root.v1('POST', `identity/entity/id/${id}`, { name: 'web' });
+    expect((await issue()).status).toBe(200);
+  });
+});
+
 test('every path of a method but its login needs a token with rights', async () => {
   await root.v1('POST', 'sys/auth/approle', { type: 'approle' });
   await root.v1('POST', 'sys/auth/userpass', { type: 'userpass' });

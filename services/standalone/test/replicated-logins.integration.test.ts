@@ -53,6 +53,42 @@ test('a user that the secondary creates signs in at both, with a token of the on
   }
 });
 
+test('a certificate role has the names of the entity at both clusters', async () => {
+  await primary.v1('POST', 'sys/mounts/pki', { type: 'pki' });
+  await primary.v1('POST', 'pki/root/generate/internal', { common_name: 'Root', key_type: 'ec' });
+  await primary.v1('POST', 'pki/roles/own', {
+    allowed_domains: '{{identity.entity.metadata.team}}.example.com',
+    allowed_domains_template: true,
+    allow_bare_domains: true,
+    key_type: 'ec',
+  });
+  const policy = 'path "pki/issue/own" { capabilities = ["update"] }';
+  await primary.v1('POST', 'sys/policies/acl/issuer', { policy });
+  const user = { password: 'pw', token_policies: 'issuer' };
+  await primary.v1('POST', 'auth/userpass/users/bob', user);
+  await untilEqual('performance', primary, secondary);
+  const { entity_id: id } = (await logIn(secondary, 'auth/userpass/login/bob', user)).body.auth;
+  const entity = `identity/entity/id/${id}`;
+  expect((await secondary.v1('POST', entity, { metadata: { team: 'web' } })).status).toBeLessThan(
+    300,
+  );
+  await untilEqual('performance', primary, secondary);
+  for (const cluster of [primary, secondary]) {
+    const { client_token: token } = (await logIn(cluster, 'auth/userpass/login/bob', user)).body
+      .auth;
+    const issue = async (name: string): Promise<number> =>
+      (
+        await cluster.v1(
+          'POST',
+          'pki/issue/own',
+          { common_name: `${name}.example.com`, ttl: '1h' },
+          token,
+        )
+      ).status;
+    expect([await issue('web'), await issue('other')]).toEqual([200, 400]);
+  }
+});
+
 test('a secret id is used as often as it may be, whichever clusters are asked at the same time', async () => {
   await primary.v1('POST', 'auth/approle/role/ci', { secret_id_num_uses: 3 });
   const { body: role } = await primary.v1('GET', 'auth/approle/role/ci/role-id');

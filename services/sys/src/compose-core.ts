@@ -17,6 +17,7 @@ import type { AuthMethodsDefinition } from '@keelson/proto/auth/v1/methods';
 import type { EngineDefinition } from '@keelson/proto/engine/v1/engine';
 import type { AccessDefinition } from '@keelson/proto/sys/v1/access';
 import type { ClusterDefinition, LeasesDefinition } from '@keelson/proto/sys/v1/cluster';
+import type { IdentitiesDefinition } from '@keelson/proto/sys/v1/identities';
 import type { LoginsDefinition } from '@keelson/proto/sys/v1/logins';
 import type {
   ReplicationMemberDefinition,
@@ -32,6 +33,7 @@ import { followAuditDevices } from './audit/audit-records.ts';
 import { type SysConfig, toSystemTtls } from './config.ts';
 import { removeCubbyhole } from './cubbyhole/cubbyhole-records.ts';
 import { DamageRegister } from './damage/damage-register.ts';
+import { identityRpc } from './identity/identity-rpc.ts';
 import { followEntityRights } from './identity/known-rights.ts';
 import { endLeasesOfToken } from './leases/lease-records.ts';
 import { leaseRpc } from './leases/lease-rpc.ts';
@@ -97,6 +99,8 @@ export interface SysRpc {
   readonly cluster: RpcService<typeof ClusterDefinition>;
   readonly ledger: RpcService<typeof LeasesDefinition>;
   readonly logins: RpcService<typeof LoginsDefinition>;
+  /** Values of callers for the templates of engines. */
+  readonly identities: RpcService<typeof IdentitiesDefinition>;
   /** Membership of the replication sets that this cluster leads. */
   readonly replicationSets: RpcService<typeof ReplicationSetsDefinition>;
 }
@@ -258,5 +262,6 @@ export const sysRpc = (core: SysCore): SysRpc => {
     ),
     ledger: leaseRpc({ store, clock: parts.clock, findMount: core.findMount }),
     logins: loginRpc(core.logins),
+    identities: identityRpc(core.tokens),
   };
 };

@@ -5,6 +5,7 @@ import { AuthMethodsDefinition } from '@keelson/proto/auth/v1/methods';
 import { EngineDefinition } from '@keelson/proto/engine/v1/engine';
 import { AccessDefinition } from '@keelson/proto/sys/v1/access';
 import { ClusterDefinition, LeasesDefinition } from '@keelson/proto/sys/v1/cluster';
+import { IdentitiesDefinition } from '@keelson/proto/sys/v1/identities';
 import { InternalCertificatesDefinition } from '@keelson/proto/sys/v1/internal_certificates';
 import { LoginsDefinition } from '@keelson/proto/sys/v1/logins';
 import {
@@ -46,6 +47,7 @@ await runServiceProcess({
         createEdgeServer(service.edge, calls, { report, clock: parts.clock }),
         implementService(ClusterDefinition, service.cluster, { report }),
         implementService(LeasesDefinition, service.ledger, { report }),
+        implementService(IdentitiesDefinition, service.identities, { callers: ['pki'], report }),
         implementService(LoginsDefinition, service.logins, { report }),
         implementService(ReplicationSetsDefinition, service.replicationSets, { report }),
         implementService(InternalCertificatesDefinition, kept.issuer.service, {

@@ -66,6 +66,9 @@ const NO_NAMES: NameParameters = {
   rules: STRICT_NAMES,
 };
 
+/** A device that enrols has no entity. */
+const findNoValues = () => Promise.resolve({});
+
 export interface EnrolmentRequest extends EnrolmentScope {
   readonly der: Uint8Array;
   readonly csr: CsrFields;
@@ -94,7 +97,7 @@ export const enroll = async (
   };
   const issued =
     policy.kind === 'role'
-      ? await signCsr(parts, { ...request, names: NO_NAMES, templateValues: undefined })
+      ? await signCsr(parts, { ...request, names: NO_NAMES, findValues: findNoValues })
       : await signVerbatim(parts, {
           ...request,
           scheme: {},

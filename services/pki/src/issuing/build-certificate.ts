@@ -22,7 +22,6 @@ import { checkChain } from '../issuers/domain/chain-check.ts';
 import type { SigningIssuer } from '../issuers/domain/signing-issuer.ts';
 import { checkKeySize } from '../keys/domain/key-size.ts';
 import { signLinted } from '../lints/lints.ts';
-import type { TemplateValues } from '../roles/domain/name-acceptance.ts';
 import type { Role } from '../roles/domain/role.ts';
 import {
   lifetimeUnderRules,
@@ -39,7 +38,6 @@ import { buildVerbatimCertificate } from './domain/verbatim-certificate.ts';
 interface NamedOrder {
   readonly lifetime: RequestedLifetime;
   readonly names: NameParameters;
-  readonly templateValues: TemplateValues | undefined;
 }
 
 /** A certificate for a new key. */
@@ -135,7 +133,7 @@ const namedFields = (
   order: NamedOrder,
   csrNames: CsrNames | undefined,
 ) => {
-  const names = decideNames(role, order.names, csrNames, order.templateValues);
+  const names = decideNames(role, order.names, csrNames);
   const lifetime = lifetimeUnderRules(order.lifetime, role, issuer, issuer.leafNotAfterBehavior);
   return {
     warnings: [...names.warnings, ...lifetime.warnings],
@@ -190,7 +188,7 @@ const makeProven = async (
   role: Role,
   { names, publicKeyDer, notBeforeMs, notAfterMs }: ProvenOrder,
 ): Promise<NewCertificate> => {
-  const decided = decideNames(role, names, undefined, undefined);
+  const decided = decideNames(role, names, undefined);
   const fields = buildLeafCertificate({
     ...issuerPart(issuer),
     role,

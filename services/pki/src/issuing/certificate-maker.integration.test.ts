@@ -40,7 +40,6 @@ const order = (commonName: string): CertificateOrder => ({
     excludeCnFromSans: false,
     rules: { unusable: 'refuse', addressCommonName: 'ip' },
   },
-  templateValues: undefined,
   key: { type: '', bits: 0 },
 });
 

@@ -1,6 +1,10 @@
 /** Issuing under a role, signing a CSR under a role, signing a CSR verbatim. */
 import type { KeyUsage, SchemeChoice } from '@keelson/x509';
-import type { TemplateValues } from '../roles/domain/name-acceptance.ts';
+import {
+  fillTemplates,
+  type TemplateValues,
+  templateParametersOf,
+} from '../roles/domain/name-templates.ts';
 import type { Role } from '../roles/domain/role.ts';
 import { requireRole } from '../roles/role-operations.ts';
 import type { CertificateOrder } from './build-certificate.ts';
@@ -19,7 +23,8 @@ import {
 
 export interface NamedRequest extends IssuingRequest {
   readonly names: NameParameters;
-  readonly templateValues: TemplateValues | undefined;
+  /** The values of parameters for the caller; called only for a role with templates. */
+  readonly findValues: (parameters: readonly string[]) => Promise<TemplateValues>;
 }
 
 /** A request for a certificate with a new key. */
@@ -64,21 +69,25 @@ const makeAndStore = async (
   return storeCertificate(parts, request, { ...made, authority, issuer, role });
 };
 
+/** The role of a request, with the names of the caller in the place of templates. */
+const requireFilledRole = async (
+  { store }: IssuingParts,
+  { mount, roleName, findValues }: NamedRequest,
+): Promise<Role> => {
+  const role = await requireRole(store, mount, roleName);
+  const parameters = templateParametersOf(role);
+  return parameters.length === 0 ? role : fillTemplates(role, await findValues(parameters));
+};
+
 /** Generates a key and issues a certificate for it. */
 export const issueCertificate = async (
   parts: IssuingParts,
   request: IssueRequest,
 ): Promise<IssuedCertificate> => {
-  const { names, templateValues, key } = request;
-  const role = await requireRole(parts.store, request.mount, request.roleName);
+  const { names, key } = request;
+  const role = await requireFilledRole(parts, request);
   const lifetime = requestedLifetime(parts, request);
-  return makeAndStore(parts, request, role, {
-    kind: 'issue',
-    lifetime,
-    names,
-    templateValues,
-    key,
-  });
+  return makeAndStore(parts, request, role, { kind: 'issue', lifetime, names, key });
 };
 
 /** Signs a CSR, taking only the fields the role allows. */
@@ -86,10 +95,10 @@ export const signCsr = async (
   parts: IssuingParts,
   request: SignRequest,
 ): Promise<IssuedCertificate> => {
-  const { csr, names, templateValues } = request;
-  const role = await requireRole(parts.store, request.mount, request.roleName);
+  const { csr, names } = request;
+  const role = await requireFilledRole(parts, request);
   const lifetime = requestedLifetime(parts, request);
-  return makeAndStore(parts, request, role, { kind: 'sign', lifetime, csr, names, templateValues });
+  return makeAndStore(parts, request, role, { kind: 'sign', lifetime, csr, names });
 };
 
 /** Signs a CSR verbatim, for trusted operators. */

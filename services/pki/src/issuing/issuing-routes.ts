@@ -2,6 +2,7 @@ import type { Route } from '@keelson/edge';
 import { requireMount } from '@keelson/engine';
 import type { Caller, RequestHead } from '@keelson/proto/edge/v1/edge';
 import type { LeasesDefinition } from '@keelson/proto/sys/v1/cluster';
+import type { IdentitiesDefinition } from '@keelson/proto/sys/v1/identities';
 import type { RpcService } from '@keelson/rpc';
 import {
   dialectRules,
@@ -14,7 +15,7 @@ import {
 import { requireExtendedKeyUsages, requireKeyUsages } from '../certificates/domain/usage-names.ts';
 import { readPackaging } from '../certificates/packaging.ts';
 import { requirePrivateKeyFormat } from '../keys/private-key-text.ts';
-import type { TemplateValues } from '../roles/domain/name-acceptance.ts';
+import type { TemplateValues } from '../roles/domain/name-templates.ts';
 import { ISSUED, issuedDocument } from './issuing-document.ts';
 import { issueCertificate, signCsr, signVerbatim } from './issuing-operations.ts';
 import {
@@ -30,11 +31,16 @@ import type { IssuedCertificate, IssuingParts, IssuingRequest } from './signing-
 
 type Common = FieldValues<typeof ROLE_FIELD & typeof LIFETIME_FIELDS>;
 
-/** Display name and metadata are of the token, whose owner may choose them. */
-const templateValuesOf = (caller: Caller | undefined): TemplateValues | undefined =>
-  caller === undefined || caller.entityId === ''
-    ? undefined
-    : { 'identity.entity.id': caller.entityId };
+/** Names come from the entity alone: whoever creates a token chooses its display name and metadata. */
+const valuesOf =
+  ({ identities }: IssuingRouteParts, caller: Caller | undefined) =>
+  async (parameters: readonly string[]): Promise<TemplateValues> => {
+    if (caller === undefined || caller.entityId === '') return {};
+    const { entityId, namespace } = caller;
+    const namespaceId = namespace?.id ?? 'root';
+    const request = { entityId, namespaceId, parameters: [...parameters] };
+    return (await identities.findValues(request)).values;
+  };
 
 const toIssuingRequest = (context: OperationContext<Common>): IssuingRequest => {
   const { fields, dialect } = context;
@@ -54,11 +60,14 @@ const toIssuingRequest = (context: OperationContext<Common>): IssuingRequest => 
   };
 };
 
-const toNamedRequest = (context: OperationContext<Common & FieldValues<typeof NAME_FIELDS>>) => {
+const toNamedRequest = (
+  parts: IssuingRouteParts,
+  context: OperationContext<Common & FieldValues<typeof NAME_FIELDS>>,
+) => {
   const { fields } = context;
   return {
     ...toIssuingRequest(context),
-    templateValues: templateValuesOf(context.caller),
+    findValues: valuesOf(parts, context.caller),
     names: {
       commonName: fields.common_name,
       altNames: fields.alt_names,
@@ -75,6 +84,7 @@ const toNamedRequest = (context: OperationContext<Common & FieldValues<typeof NA
 
 export interface IssuingRouteParts extends IssuingParts {
   readonly ledger: RpcService<typeof LeasesDefinition>;
+  readonly identities: RpcService<typeof IdentitiesDefinition>;
 }
 
 /** Creates a lease for the requester of a certificate if the role requires one. */
@@ -148,7 +158,7 @@ export const issuingRoutes = (parts: IssuingRouteParts): Route[] => [
           handle: (context) =>
             answerWith(parts, context, () =>
               issueCertificate(parts, {
-                ...toNamedRequest(context),
+                ...toNamedRequest(parts, context),
                 key: { type: context.fields.key_type, bits: context.fields.key_bits },
               }),
             ),
@@ -167,7 +177,7 @@ export const issuingRoutes = (parts: IssuingRouteParts): Route[] => [
           answer: ISSUED,
           handle: (context) =>
             answerWith(parts, context, () =>
-              signCsr(parts, { ...toNamedRequest(context), csr: context.fields.csr }),
+              signCsr(parts, { ...toNamedRequest(parts, context), csr: context.fields.csr }),
             ),
         },
       },

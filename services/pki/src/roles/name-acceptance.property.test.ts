@@ -49,7 +49,7 @@ describe('names that a role allows', () => {
     ['web-7.prod.example', { allowSubdomains: true, allowedDomains: ['web-*.example'] }, false],
     ['192.0.2.1', { allowAnyName: true }, true],
   ])('%s under %o: %s', ([name, changes, accepted]) => {
-    expect(acceptsName(role(changes), name, undefined)).toBe(accepted);
+    expect(acceptsName(role(changes), name)).toBe(accepted);
   });
 
   test('never contain a host outside the allowed domains', () => {
@@ -63,7 +63,6 @@ describe('names that a role allows', () => {
           const accepted = acceptsName(
             role({ allowBareDomains, allowSubdomains, allowLocalhost: false }),
             prefix + name,
-            undefined,
           );
           const isInside = name === 'example.com' || name.endsWith('.example.com');
           expect(accepted && !isInside).toBe(false);
@@ -79,26 +78,11 @@ describe('names that a role allows', () => {
         const decided = acceptsCommonName(
           role({ enforceHostnames: strict, allowAnyName: true }),
           name,
-          undefined,
         );
         expect(typeof decided).toBe('boolean');
       }),
       propertySettings({ numRuns: 2000 }),
     );
-  });
-
-  test('templates are filled from the identity, and stay literal without one', () => {
-    const templated = role({
-      allowedDomains: ['{{identity.entity.name}}.example.com'],
-      allowedDomainsTemplate: true,
-      allowBareDomains: true,
-    });
-    const accepts = (values?: Record<string, string>): boolean =>
-      acceptsName(templated, 'ann.example.com', values);
-    expect(accepts({ 'identity.entity.name': 'ann' })).toBe(true);
-    expect(accepts({ 'identity.entity.name': 'bob' })).toBe(false);
-    expect(accepts({})).toBe(false);
-    expect(accepts()).toBe(false);
   });
 });
 

@@ -19,7 +19,7 @@ export const ROLE_FIELDS = {
   allowed_domains: listField('Domains that the allow_* parameters refer to.'),
   allowed_domains_template: flag(
     false,
-    'The allowed domains may contain identity templates, which are refused: tokens have no identity.',
+    'The allowed domains may contain parameters of the caller’s entity, such as {{identity.entity.name}}.',
   ),
   allow_bare_domains: flag(false, 'Accept the allowed domains themselves.'),
   allow_subdomains: flag(false, 'Accept names below the allowed domains, wildcards included.'),

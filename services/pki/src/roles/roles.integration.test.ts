@@ -148,12 +148,20 @@ describe('a role', () => {
     [{ not_before_bound: 'never' }, 'not_before_bound: "never" is not one of permit, duration'],
     [{ not_after_bound: 'never' }, 'not_after_bound: "never" is not one of permit, ttl-limited'],
     [
-      { allowed_domains: 'a.example,{{identity.entity.name}}.b', allowed_domains_template: true },
-      'allowed_domains_template: "{{identity.entity.name}}.b" of allowed_domains could never be filled',
+      { allowed_domains: 'a.example,{{entity.name}}.b', allowed_domains_template: true },
+      'allowed_domains: "{{entity.name}}" is not a parameter of an identity',
     ],
     [
-      { allowed_uri_sans: 'spiffe://{{identity.entity.id}}', allowed_uri_sans_template: true },
-      'allowed_uri_sans_template: "spiffe://{{identity.entity.id}}" of allowed_uri_sans',
+      { allowed_domains: '{{identity.entity.name}.b', allowed_domains_template: true },
+      'allowed_domains: "{{identity.entity.name}.b" has braces that are not of a template',
+    ],
+    [
+      { allowed_uri_sans: 'spiffe://{{identity.}}', allowed_uri_sans_template: true },
+      'allowed_uri_sans: "{{identity.}}" is not a parameter of an identity',
+    ],
+    [
+      { allowed_uri_sans: '{{identity.entity.name}}', allowed_uri_sans_template: true },
+      'allowed_uri_sans: "{{identity.entity.name}}" must begin with a scheme, such as "spiffe:"',
     ],
     [{ allowed_other_sans: '1.2.3' }, 'error parsing allowed_other_sans'],
     [{ signature_bits: 300 }, 'unsupported hash signature algorithm: 300'],

@@ -68,7 +68,7 @@ const commonNameFor = (role: Role, asked: string, identifiers: readonly Identifi
   // An address is not a host name. If the role does not accept it as common name, it is still an
   // alternative name.
   const isFit = asked !== '' && asked.length <= MAX_COMMON_NAME_LENGTH;
-  if (isFit && !(isAddress && !acceptsCommonName(role, asked, undefined))) return asked;
+  if (isFit && !(isAddress && !acceptsCommonName(role, asked))) return asked;
   return role.requireCn ? chooseCommonName(identifiers) : '';
 };
 

@@ -3,11 +3,8 @@ import { parseIpAddress, parseIpRange } from '@keelson/x509';
 import { type AlternativeNames, listNames } from '../../names/domain/alternative-names.ts';
 import { matchesGlob } from '../../names/domain/glob.ts';
 import { findOtherNameRefusal } from '../../names/domain/other-name.ts';
-import {
-  acceptsName,
-  expandTemplates,
-  type TemplateValues,
-} from '../../roles/domain/name-acceptance.ts';
+import { acceptsName } from '../../roles/domain/name-acceptance.ts';
+import { withoutTemplates } from '../../roles/domain/name-templates.ts';
 import type { Role } from '../../roles/domain/role.ts';
 
 /** Names that a role does not allow for one reason. */
@@ -65,7 +62,6 @@ const findUriRefusals = (
   role: Role,
   uris: readonly string[],
   source: NameSource,
-  values: TemplateValues | undefined,
 ): readonly NameRefusal[] => {
   const kind = 'URI Subject Alternative Names';
   if (role.allowedUriSans.length === 0)
@@ -73,26 +69,20 @@ const findUriRefusals = (
       uris,
       `${kind} are not allowed in this role, but were provided via ${source}`,
     );
-  const globs = role.allowedUriSansTemplate
-    ? expandTemplates(role.allowedUriSans, values)
-    : role.allowedUriSans;
+  const globs = withoutTemplates(role.allowedUriSans, role.allowedUriSansTemplate);
   return refuseTogether(
     uris.filter((uri) => !globs.some((glob) => matchesGlob(glob, uri))),
     `${kind} were provided via ${source} which are not valid for this role`,
   );
 };
 
-/**
- * @param values for the templates in the role's rules
- * @returns the allowed names in their order, and a refusal for each of the others
- */
+/** @returns the allowed names in their order, and a refusal for each of the others */
 export const selectAllowedNames = (
   role: Role,
   names: AlternativeNames,
   source: NameSource,
-  values: TemplateValues | undefined,
 ): { readonly allowed: AlternativeNames; readonly refusals: readonly NameRefusal[] } => {
-  const isRefused = (name: string): boolean => !acceptsName(role, name, values);
+  const isRefused = (name: string): boolean => !acceptsName(role, name);
   const otherRefusals = names.others.flatMap((other) => {
     const text = findOtherNameRefusal(other, role.allowedOtherSans);
     return text === undefined ? [] : [{ other, names: [`${other.oid};UTF8:${other.value}`], text }];
@@ -106,7 +96,7 @@ export const selectAllowedNames = (
     (name) => `subject alternate name ${name} not allowed by this role`,
   );
   const ips = findIpRefusals(role, names.ips, source);
-  const uris = findUriRefusals(role, names.uris, source, values);
+  const uris = findUriRefusals(role, names.uris, source);
   const without = (all: readonly string[], refusals: readonly NameRefusal[]): readonly string[] => {
     const refused = new Set(refusals.flatMap((refusal) => refusal.names));
     return all.filter((name) => !refused.has(name));

@@ -18,7 +18,7 @@ import {
 } from '../../names/domain/alternative-names.ts';
 import { matchesGlob } from '../../names/domain/glob.ts';
 import { type OtherName, parseOtherName } from '../../names/domain/other-name.ts';
-import { acceptsCommonName, type TemplateValues } from '../../roles/domain/name-acceptance.ts';
+import { acceptsCommonName } from '../../roles/domain/name-acceptance.ts';
 import type { Role } from '../../roles/domain/role.ts';
 import { type NameRefusal, selectAllowedNames } from './allowed-names.ts';
 
@@ -73,12 +73,8 @@ const checkSubjectValues = (role: Role, serialNumber: string, userIds: readonly 
       refuse(`user_id ${userId} is not allowed by this role`);
 };
 
-const checkCommonName = (
-  role: Role,
-  commonName: string,
-  values: TemplateValues | undefined,
-): void => {
-  if (!acceptsCommonName(role, commonName, values))
+const checkCommonName = (role: Role, commonName: string): void => {
+  if (!acceptsCommonName(role, commonName))
     refuse(`common name ${commonName} not allowed by this role`);
 };
 
@@ -142,20 +138,19 @@ const judgeReplaced = (
   role: Role,
   parameters: NameParameters,
   csr: CsrNames | undefined,
-  values: TemplateValues | undefined,
 ): readonly string[] => {
   if (csr === undefined) return [];
   const { commonName, rules, altNames, ipSans, uriSans } = parameters;
   const warnings: string[] = [];
   if (role.useCsrCommonName && commonName !== '' && csr.commonName !== '') {
-    if (rules.unusable === 'refuse') checkCommonName(role, commonName, values);
+    if (rules.unusable === 'refuse') checkCommonName(role, commonName);
     warnings.push(replacedText('common_name', 'use_csr_common_name'));
   }
   const replaced = role.useCsrSans ? replacedNames(parameters) : [];
   if (replaced.length > 0 && rules.unusable === 'refuse') {
     const body = { altNames, ipSans, uriSans, otherSans: [] };
     const { names, unusable } = readAlternativeNames(body, isRelaxed(role));
-    judgeNames(unusable, selectAllowedNames(role, names, 'the API', values).refusals, rules);
+    judgeNames(unusable, selectAllowedNames(role, names, 'the API').refusals, rules);
   }
   warnings.push(...replaced.map((name) => replacedText(name, 'use_csr_sans')));
   const isKept = [...csr.dns, ...csr.emails].some(
@@ -174,14 +169,13 @@ export const decideNames = (
   role: Role,
   parameters: NameParameters,
   csr: CsrNames | undefined,
-  values: TemplateValues | undefined,
 ): CertificateNames => {
   const commonName = chooseCommonName(role, parameters, csr);
   if (commonName === '' && role.requireCn)
     refuse(
       'the common_name field is required, or must be provided in a CSR with "use_csr_common_name" set to true, unless "require_cn" is set to false',
     );
-  if (commonName !== '') checkCommonName(role, commonName, values);
+  if (commonName !== '') checkCommonName(role, commonName);
   const serialNumber =
     parameters.serialNumber ||
     (role.serialNumberSource === 'json-csr' ? (csr?.serialNumber ?? '') : '');
@@ -195,13 +189,13 @@ export const decideNames = (
     isRelaxed(role),
   );
   const source = csr !== undefined && role.useCsrSans ? 'CSR' : 'the API';
-  const { allowed, refusals } = selectAllowedNames(role, alternatives, source, values);
+  const { allowed, refusals } = selectAllowedNames(role, alternatives, source);
   const nameWarnings = judgeNames(asked.unusable, refusals, parameters.rules);
   return {
     commonName,
     serialNumber,
     userIds: parameters.userIds,
     alternatives: allowed,
-    warnings: [...judgeReplaced(role, parameters, csr, values), ...nameWarnings],
+    warnings: [...judgeReplaced(role, parameters, csr), ...nameWarnings],
   };
 };

@@ -5,29 +5,8 @@
  */
 import { matchesGlob } from '../../names/domain/glob.ts';
 import { isHostname, isWildcardLabel, toAsciiHostname } from '../../names/domain/hostname.ts';
+import { withoutTemplates } from './name-templates.ts';
 import type { Role } from './role.ts';
-
-/** Values for the name templates of a role, by variable. */
-export type TemplateValues = Readonly<Record<string, string>>;
-
-const TEMPLATE = /\{\{\s*([\w.-]+)\s*\}\}/g;
-
-/**
- * Entries with their templates filled. Without an identity they stay literal; an entry that names an
- * unknown value is left out.
- */
-export const expandTemplates = (
-  entries: readonly string[],
-  values: TemplateValues | undefined,
-): readonly string[] => {
-  if (values === undefined) return entries;
-  return entries.flatMap((entry) => {
-    const names = [...entry.matchAll(TEMPLATE)].map(([, name]) => name as string);
-    // A star in a value would widen a glob beyond the intention of the role's author.
-    if (names.some((name) => values[name] === undefined || values[name].includes('*'))) return [];
-    return [entry.replaceAll(TEMPLATE, (_, name: string) => values[name] as string)];
-  });
-};
 
 interface NameForm {
   /** As requested. */
@@ -94,29 +73,19 @@ const matchesDomain = (role: Role, form: NameForm, domain: string): boolean => {
 };
 
 /** Whether the role allows this name. */
-export const acceptsName = (
-  role: Role,
-  name: string,
-  templateValues: TemplateValues | undefined,
-): boolean => {
+export const acceptsName = (role: Role, name: string): boolean => {
   const form = parseForm(name, role.allowWildcardCertificates);
   if (form === undefined) return false;
   if (role.enforceHostnames && !isWellFormedHost(form)) return false;
   if (role.allowAnyName) return true;
   if (role.allowLocalhost && isLocal(form, role.allowSubdomains)) return true;
-  const domains = role.allowedDomainsTemplate
-    ? expandTemplates(role.allowedDomains, templateValues)
-    : role.allowedDomains;
+  const domains = withoutTemplates(role.allowedDomains, role.allowedDomainsTemplate);
   return domains.some((domain) => domain !== '' && matchesDomain(role, form, domain));
 };
 
 /** Whether the role lets this common name in; `cn_validations` decides about its kind. */
-export const acceptsCommonName = (
-  role: Role,
-  name: string,
-  templateValues: TemplateValues | undefined,
-): boolean => {
+export const acceptsCommonName = (role: Role, name: string): boolean => {
   if (role.cnValidations.includes('disabled')) return true;
   const kind = name.includes('@') ? 'email' : 'hostname';
-  return role.cnValidations.includes(kind) && acceptsName(role, name, templateValues);
+  return role.cnValidations.includes(kind) && acceptsName(role, name);
 };

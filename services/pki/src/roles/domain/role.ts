@@ -11,6 +11,7 @@ import {
   toExtendedKeyUsageOids,
 } from '../../certificates/domain/usage-names.ts';
 import { NOT_AFTER_BOUNDS, NOT_BEFORE_BOUNDS } from '../../validity/domain/lifetime.ts';
+import { checkTemplates } from './name-templates.ts';
 
 export const roleShape = Type.Object({
   issuerRef: Type.String(),
@@ -92,17 +93,6 @@ const checkCnValidations = (values: readonly string[]): readonly string[] => {
     refuse('cn_validations value incorrect: cannot specify `disabled` along with other values');
   return values.length === 0 ? ['email', 'hostname'] : values;
 };
-/**
- * Refuses templates of identities: no token has an identity that could fill one, so that the entry would allow nothing.
- * @throws KeelsonError `request.invalid`
- */
-const refuseTemplates = (name: string, isTemplate: boolean, entries: readonly string[]): void => {
-  const template = isTemplate ? entries.find((entry) => entry.includes('{{')) : undefined;
-  if (template !== undefined)
-    refuse(
-      `${name}_template: "${template}" of ${name} could never be filled, because tokens have no identity; give the names themselves, or a role for each`,
-    );
-};
 
 const OTHER_SAN_RULE = /^\d+(?:\.\d+)+;\s*utf-?8:/i;
 
@@ -151,8 +141,7 @@ export const checkRole = (
   if (!['json-csr', 'json'].includes(role.serialNumberSource))
     refuse(`unknown serial_number_source "${role.serialNumberSource}"`);
   checkOtherSans(role.allowedOtherSans);
-  refuseTemplates('allowed_domains', role.allowedDomainsTemplate, role.allowedDomains);
-  refuseTemplates('allowed_uri_sans', role.allowedUriSansTemplate, role.allowedUriSans);
+  checkTemplates(role);
   for (const range of role.allowedIpSansCidr)
     if (parseIpRange(range) === undefined)
       refuse(`allowed_ip_sans_cidr: "${range}" is not an IP range`);

@@ -34,7 +34,7 @@ const refusalBy = (attempt: () => void): string | undefined => {
 const refusalUnder = (role: Role, { type, value }: Identifier): string | undefined =>
   refusalBy(() => {
     const names = type === 'dns' ? { altNames: [value] } : { ipSans: [value] };
-    decideNames({ ...role, requireCn: false }, { ...NO_NAMES, ...names }, undefined, undefined);
+    decideNames({ ...role, requireCn: false }, { ...NO_NAMES, ...names }, undefined);
   });
 
 const refusalByChain = (
