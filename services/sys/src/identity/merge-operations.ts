@@ -61,7 +61,8 @@ const moveMemberships = async (
 
 /**
  * Merges entities into another one, of which their tokens are from then on.
- * @throws KeelsonError `request.invalid` for unknown entities, and for aliases of which only one can remain
+ * @throws KeelsonError `request.invalid` for unknown entities, for one that is disabled while the remaining one is not,
+ *   and for aliases of which only one can remain
  */
 export const mergeEntities = (
   { store, clock }: IdentityContext,
@@ -81,6 +82,10 @@ export const mergeEntities = (
       const entity =
         (await findEntity(tx, namespaceId, id)) ??
         refuse(`entity id "${id}" to merge from is invalid`);
+      if (entity.disabled && !into.disabled)
+        refuse(
+          `entity id "${id}" is disabled, and its tokens would be valid again: enable it first`,
+        );
       from.push(entity);
       aliases.push(...(await listAliasesOf(tx, entity)));
     }

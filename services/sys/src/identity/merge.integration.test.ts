@@ -64,6 +64,37 @@ test('a chain of merges leads to the entity that remains', async () => {
   expect((await read(`entity/id/${id}`)).merged_entity_ids).toEqual(expect.arrayContaining([a, b]));
 });
 
+test('an entity that is disabled is merged only into one that is, or after it was enabled', async () => {
+  const [from, into] = [await logIn(harness, people.uuid), await logIn(harness, others.uuid)];
+  const [fromId, intoId] = [from.entity_id, into.entity_id];
+  const disable = (id: string, disabled: boolean) => put(`entity/id/${id}`, { disabled });
+  const statuses = async () => [
+    await statusOf(from.client_token, 'auth/token/lookup-self'),
+    await statusOf(into.client_token, 'auth/token/lookup-self'),
+  ];
+  await disable(fromId, true);
+  const body = { from_entity_ids: [fromId], to_entity_id: intoId };
+  for (const given of [body, { ...body, force: true }]) {
+    const { status, body: answer } = await merge(given);
+    expect([status, answer.errors]).toEqual([400, [expect.stringMatching(/enable it first/)]]);
+    expect(await statuses()).toEqual([403, 200]);
+    expect((await read(`entity/id/${fromId}`)).disabled).toBe(true);
+  }
+  await disable(intoId, true);
+  expect((await merge(body)).status).toBe(204);
+  expect(await statuses()).toEqual([403, 403]);
+  await disable(intoId, false);
+  expect(await statuses()).toEqual([200, 200]);
+});
+
+test('an entity is merged into a disabled one, with which its tokens end', async () => {
+  const [from, into] = [await logIn(harness, people.uuid), await logIn(harness, others.uuid)];
+  await put(`entity/id/${into.entity_id}`, { disabled: true });
+  const body = { from_entity_ids: [from.entity_id], to_entity_id: into.entity_id };
+  expect((await merge(body)).status).toBe(204);
+  expect(await statusOf(from.client_token, 'auth/token/lookup-self')).toBe(403);
+});
+
 test.for([
   [{}, 400, undefined],
   [{ force: true }, 204, 'bob'],
