@@ -35,7 +35,8 @@ export const startOpenIdProvider = async (): Promise<OpenIdProvider> => {
         findAccount: (_, accountId) => ({ accountId, claims: () => ({ sub: accountId }) }),
         cookies: { keys: ['a key of the test'] },
       });
-      server.on('request', provider.callback());
+      const answer = provider.callback();
+      server.on('request', (request, response) => void answer(request, response));
     },
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();

@@ -101,6 +101,32 @@ describe('the token of a login', () => {
     expect((await logIn()).status).toBe(404);
   });
 
+  test.for(['revoke-prefix', 'revoke-force'])(
+    'ends with the leases below its mount (%s), and those of no other mount do',
+    async (operation) => {
+      await root.v1('POST', 'sys/policies/acl/maker', {
+        policy: 'path "auth/token/create" { capabilities = ["update"] }',
+      });
+      const [ended, other] = [await withAlice({ token_policies: 'maker' }), await withAlice()];
+      const { client_token: token } = (await ended.logIn()).body.auth;
+      const child = (await call(token, 'POST', 'auth/token/create', {})).body.auth.client_token;
+      const kept = (await other.logIn()).body.auth.client_token;
+      const path = `sys/leases/${operation}/auth/${ended.path}`;
+      expect((await root.v1('POST', path)).status).toBe(204);
+      const statuses = await Promise.all([token, child, kept].map(lookUp));
+      expect(statuses.map(({ status }) => status)).toEqual([403, 403, 200]);
+      // A beginning of a name is not a path.
+      await root.v1('POST', `sys/leases/${operation}/auth/${other.path.slice(0, -1)}`);
+      await root.v1('POST', `sys/leases/${operation}/pki`);
+      expect((await lookUp(kept)).status).toBe(200);
+      await root.v1('POST', `sys/leases/${operation}/auth`);
+      expect((await lookUp(kept)).status).toBe(403);
+      // The root token has no lease.
+      expect((await root.v1('GET', 'auth/token/lookup-self')).status).toBe(200);
+      expect((await ended.logIn()).status).toBe(200);
+    },
+  );
+
   test('is renewed as long as the login would be granted', async () => {
     const { path, logIn } = await withAlice({ token_ttl: '10m', token_max_ttl: '1h' });
     const { client_token: token } = (await logIn()).body.auth;

@@ -111,7 +111,7 @@ export const composeAdministration = (
       ...namespaceRoutes(namespaceContext),
       ...mountRoutes(mountContext),
       ...wrappingRoutes(tokens),
-      ...leaseRoutes(leases),
+      ...leaseRoutes(leases, tokens),
       ...auditRoutes({ store, devices: auditDevices }),
       ...cubbyholeRoutes({ store }),
       ...toolRoutes(),

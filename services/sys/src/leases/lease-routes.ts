@@ -1,7 +1,10 @@
 import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { field, secretsRoutes } from '@keelson/secrets-api';
+import type { TokenContext } from '../tokens/token-context.ts';
+import { revokeTokensBelow } from '../tokens/token-revocation-operations.ts';
 import { type LeaseRecord, ttlSeconds } from './domain/lease.ts';
+import { withSlash } from './domain/lease-prefix.ts';
 import type { LeaseContext } from './lease-context.ts';
 import {
   allLeases,
@@ -164,7 +167,17 @@ const renewRoutes = (context: LeaseContext): Route[] =>
     }),
   );
 
-const revokeRoutes = (context: LeaseContext): Route[] => [
+/** Tokens have leases below `auth/`, which are not stored apart from them. */
+const revokeTokenLeases = async (
+  tokens: TokenContext,
+  namespaceId: string,
+  prefix: string,
+): Promise<void> => {
+  const below = withSlash(prefix);
+  if (below.startsWith('auth/')) await revokeTokensBelow(tokens, namespaceId, below);
+};
+
+const revokeRoutes = (context: LeaseContext, tokens: TokenContext): Route[] => [
   ...REVOKE_PATHS.flatMap((path) =>
     secretsRoutes({
       path,
@@ -189,9 +202,10 @@ const revokeRoutes = (context: LeaseContext): Route[] => [
       fields: { path: prefix, sync },
       operations: {
         update: {
-          summary: 'Revoke all leases with a common beginning.',
+          summary: 'Revoke all leases with a common beginning, and the tokens of logins below it.',
           handle: async ({ fields, namespace }) => {
             await revokeLeasesBelow(context, namespace.id, fields.path, fields.sync);
+            await revokeTokenLeases(tokens, namespace.id, fields.path);
             return undefined;
           },
         },
@@ -208,6 +222,7 @@ const revokeRoutes = (context: LeaseContext): Route[] => [
           summary: 'Forget all leases with a common prefix, revoked or not.',
           handle: async ({ fields, namespace }) => {
             await forgetLeasesBelow(context, namespace.id, fields.path);
+            await revokeTokenLeases(tokens, namespace.id, fields.path);
             return undefined;
           },
         },
@@ -217,8 +232,8 @@ const revokeRoutes = (context: LeaseContext): Route[] => [
 ];
 
 /** `sys/leases`, and the older paths for renewing and revoking. */
-export const leaseRoutes = (context: LeaseContext): Route[] => [
+export const leaseRoutes = (context: LeaseContext, tokens: TokenContext): Route[] => [
   ...readRoutes(context),
   ...renewRoutes(context),
-  ...revokeRoutes(context),
+  ...revokeRoutes(context, tokens),
 ];

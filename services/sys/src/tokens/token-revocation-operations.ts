@@ -107,6 +107,31 @@ export const removeTokensOfRemovedMounts = async (
   }
 };
 
+/**
+ * Revokes the tokens of a namespace that were made at paths with a common beginning, as by the logins at a mount, with
+ * their descendants. A token that never expires has no lease, and stays.
+ * @param prefix ends with a slash, or is "" for all paths
+ */
+export const revokeTokensBelow = async (
+  context: TokenContext,
+  namespaceId: string,
+  prefix: string,
+): Promise<void> => {
+  const own = tokens.below(namespaceId);
+  let after: string | undefined;
+  for (;;) {
+    const page = await own.entries(context.store, {
+      limit: PORTION,
+      ...(after !== undefined && { after }),
+    });
+    for (const [, token] of page)
+      if (token.expiresAtMs !== undefined && `${token.path}/`.startsWith(prefix))
+        await revokeTree(context, refOf(token));
+    after = page.at(-1)?.[0];
+    if (page.length < PORTION || after === undefined) return;
+  }
+};
+
 /** Removes tokens whose parent is gone, as an interrupted revocation leaves them. */
 export const removeDangling = async (context: TokenContext): Promise<number> => {
   let removed = 0;
