@@ -59,7 +59,7 @@ beforeAll(async () => {
 afterAll(() => provider?.[Symbol.asyncDispose]());
 
 describe('sign-in', { timeout: PATIENCE_MS }, () => {
-  test('offers what is shown to everybody, takes a name and a password, and refuses a wrong one in the words of the method', async () => {
+  test('offers what is shown to everybody, takes a name and a password, refuses a wrong one, and ends the token of the login with the session', async () => {
     const { page, problems } = await site.open('/ui/policies');
     await page.getByRole('button', { name: 'Continue with the provider' }).waitFor();
     expect(await page.getByText('hidden').count()).toBe(0);
@@ -69,6 +69,21 @@ describe('sign-in', { timeout: PATIENCE_MS }, () => {
     await fillPassword(page, PASSWORD);
     await heading(page, 'Policies');
     await page.getByRole('link', { name: 'reader' }).waitFor();
+    await page.getByText('people-ada').waitFor();
+    const token = await page.evaluate<string>(
+      "JSON.parse(sessionStorage.getItem('keelson-session')).secrets",
+    );
+    const lookUp = async () =>
+      (
+        await fetch(`${site.origin()}/v1/auth/token/lookup-self`, {
+          headers: { 'x-service-token': token },
+        })
+      ).status;
+    expect(await lookUp()).toBe(200);
+    const ended = page.waitForResponse(/revoke-self/);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await ended;
+    expect(await lookUp()).toBe(403);
     expect(problems).toEqual([]);
   });
 
@@ -153,6 +168,10 @@ describe('sign-in', { timeout: PATIENCE_MS }, () => {
     await page.getByLabel('Token').fill(site.rootToken());
     await page.getByLabel('Token').press('Enter');
     await heading(page, 'Overview');
+    // A token that somebody pasted is used elsewhere, and stays.
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Sign in with a token' }).waitFor();
+    await site.readSecret('auth/token/lookup-self');
     expect(problems).toEqual([]);
   });
 });

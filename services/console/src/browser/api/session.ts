@@ -6,6 +6,10 @@ export type TokenKind = 'secrets' | 'workspaces';
 export interface Session {
   /** A service token of `/v1`. */
   readonly secrets?: string;
+  /** Whether a login of this tab made the service token, so that nobody else has it. */
+  readonly isOwnLogin?: boolean;
+  /** Display name of the service token: who has signed in. */
+  readonly person?: string;
   /** A token of `/api/v2`. */
   readonly workspaces?: string;
   /** Path of the namespace without slashes at its ends; "" is the root. */
@@ -39,8 +43,10 @@ export const changeSession = (next: Session): void => {
 
 /** Forgets one token; the session continues with the other one, if there is one. */
 export const endSession = (kind: TokenKind, reason: string): void => {
-  const { [kind]: gone, ...rest } = current;
-  if (gone !== undefined) changeSession({ ...rest, endedBecause: reason });
+  const { [kind]: gone, ...others } = current;
+  if (gone === undefined) return;
+  const { person: _, isOwnLogin: __, ...rest } = others;
+  changeSession({ ...(kind === 'secrets' ? rest : others), endedBecause: reason });
 };
 
 /**

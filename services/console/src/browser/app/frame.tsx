@@ -1,7 +1,7 @@
 /** The frame of every page: navigation, current location and session. */
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { Fragment, useState } from 'react';
-import { isSignedIn, signOut, useSession } from '../api/session.ts';
+import { isSignedIn, useSession } from '../api/session.ts';
 import { Notices } from '../components/notices.tsx';
 import { Card, Page } from '../components/page.tsx';
 import { ShownMessages } from '../messages/shown-messages.tsx';
@@ -9,6 +9,7 @@ import { hindranceOf } from '../session/cluster-health.ts';
 import { FaultsBanner } from '../session/faults-banner.tsx';
 import { SignInForm } from '../session/sign-in-form.tsx';
 import { SignInPage } from '../session/sign-in-page.tsx';
+import { leaveSession } from '../session/sign-out.ts';
 import { useHealth } from '../session/use-health.ts';
 import { NamespaceSwitch } from './namespace-switch.tsx';
 import { OrganizationLinks } from './organization-links.tsx';
@@ -67,7 +68,7 @@ const NeedsToken = ({ kind }: { kind: 'secrets' | 'workspaces' }) => (
 
 const Header = (props: { isMenuOpen: boolean; onMenu: () => void }) => {
   const { data: health } = useHealth();
-  const { secrets } = useSession();
+  const { secrets, person } = useSession();
   return (
     <header className="top">
       <button
@@ -89,7 +90,8 @@ const Header = (props: { isMenuOpen: boolean; onMenu: () => void }) => {
       <span className="space" />
       <SearchButton />
       {secrets !== undefined && <NamespaceSwitch />}
-      <button type="button" className="plain" onClick={() => signOut()}>
+      {person !== undefined && <span className="person">{person}</span>}
+      <button type="button" className="plain" onClick={leaveSession}>
         Sign out
       </button>
     </header>

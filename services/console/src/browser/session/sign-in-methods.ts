@@ -49,6 +49,7 @@ const startSession = async ({ auth }: Login, namespace: string): Promise<void> =
   // The token is known in the namespace of its method.
   changeSession({ ...readSession(), namespace });
   await signIn(auth.client_token);
+  changeSession({ ...readSession(), isOwnLogin: true });
 };
 
 /** @throws {ApiProblem} when the method refuses the password, in its words */

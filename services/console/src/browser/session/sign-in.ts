@@ -1,12 +1,23 @@
 import { ApiProblem } from '../api/api-problem.ts';
 import { callSecrets } from '../api/secrets-api.ts';
-import { changeSession, readSession, type TokenKind } from '../api/session.ts';
+import { changeSession, readSession, type Session, type TokenKind } from '../api/session.ts';
 import { callWorkspaces } from '../api/workspaces-api.ts';
 
-const PROOFS: Readonly<Record<TokenKind, (token: string) => Promise<unknown>>> = {
-  secrets: (token) => callSecrets('GET', 'auth/token/lookup-self', { token }),
-  workspaces: (token) => callWorkspaces('GET', 'organizations?page[size]=1', { token }),
+/** Verifies a token. @returns what the session knows of it */
+const PROOFS: Readonly<Record<TokenKind, (token: string) => Promise<Partial<Session>>>> = {
+  secrets: async (token) => {
+    const found = await callSecrets<OwnToken>('GET', 'auth/token/lookup-self', { token });
+    return { secrets: token, person: found.data.display_name };
+  },
+  workspaces: async (token) => {
+    await callWorkspaces('GET', 'organizations?page[size]=1', { token });
+    return { workspaces: token };
+  },
 };
+
+interface OwnToken {
+  readonly data: { readonly display_name: string };
+}
 
 const isRefusal = (error: unknown): boolean =>
   error instanceof ApiProblem && [400, 401, 403].includes(error.status);
@@ -22,19 +33,17 @@ const likelyKinds = (token: string): readonly [TokenKind, TokenKind] =>
  */
 export const signIn = async (token: string): Promise<void> => {
   const [first, second] = likelyKinds(token);
-  const kind = await PROOFS[first](token).then(
-    () => first,
-    async (error: unknown) => {
-      if (!isRefusal(error)) throw error;
-      return PROOFS[second](token).then(
-        () => second,
-        (other: unknown) => {
-          if (!isRefusal(other)) throw other;
-          throw new ApiProblem(403, 'permission denied: neither API knows this token');
-        },
-      );
-    },
-  );
+  const proven = await PROOFS[first](token).catch(async (error: unknown) => {
+    if (!isRefusal(error)) throw error;
+    return PROOFS[second](token).catch((other: unknown) => {
+      if (!isRefusal(other)) throw other;
+      throw new ApiProblem(403, 'permission denied: neither API knows this token');
+    });
+  });
   const { endedBecause: _, ...session } = readSession();
-  changeSession({ ...session, [kind]: token });
+  changeSession({
+    ...session,
+    ...proven,
+    ...(proven.secrets !== undefined && { isOwnLogin: false }),
+  });
 };
