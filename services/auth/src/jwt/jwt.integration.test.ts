@@ -175,6 +175,7 @@ describe('a role', () => {
     [{ expiration_leeway: 'soon' }, 'expiration_leeway'],
     [{ token_policies: 'root' }, 'token_policies cannot contain "root"'],
     [{ ttl: '2h', max_ttl: '1h' }, 'token_ttl cannot be greater'],
+    [{ bound_cidrs: 'here' }, 'bound_cidrs must be a list of IP addresses'],
   ] as const)('is refused with %j', async ([settings, text]) => {
     const { status, json } = await call('POST', 'role/ci', { ...SOUND, ...settings });
     expect([status, json.errors]).toEqual([400, [expect.stringContaining(text)]]);

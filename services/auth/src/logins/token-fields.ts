@@ -64,7 +64,11 @@ export const OLDER_TOKEN_FIELDS = {
     check: (uses) =>
       uses < 0 || uses > 0xffff_ffff ? 'num_uses must be between 0 and 4294967295' : undefined,
   }),
-  bound_cidrs: field.commaList({ description: 'Older name of token_bound_cidrs.', ...LIST }),
+  bound_cidrs: field.commaList({
+    description: 'Older name of token_bound_cidrs.',
+    ...LIST,
+    check: networksComplaint('bound_cidrs'),
+  }),
 } as const;
 
 /**
