@@ -137,19 +137,23 @@ test('Apache httpd', async () => {
   expect(await paste('Apache httpd')).toContain('good evening from Apache');
 });
 
-test('cert-manager: its published types have every field', async () => {
-  const module = 'github.com/cert-manager/cert-manager';
-  const cwd = join(CONFORMANCE, 'cert-manager');
-  await run('go', ['mod', 'download', module], { cwd });
-  const { stdout } = await run('go', ['list', '-m', '-f', '{{.Dir}}', module], { cwd });
-  const types = await readFile(join(stdout.trim(), 'pkg/apis/acme/v1/types_issuer.go'), 'utf8');
-  const [, manifest = ''] =
-    /```yaml\n([\s\S]*?)```/.exec(
-      await readFile(join(CONFORMANCE, '../docs/clients.md'), 'utf8'),
-    ) ?? [];
-  const [, acme = ''] = /\n {2}acme:\n([\s\S]*)/.exec(manifest) ?? [];
-  const fields = Array.from(acme.matchAll(/^[ -]+(\w+):/gm), ([, name = '']) => name);
-  expect(fields).toContain('server');
-  const unknown = fields.filter((name) => name !== 'name' && !types.includes(`json:"${name}`));
-  expect(unknown).toEqual([]);
-});
+test.for([
+  ['clients.md', 'acme', 'acme/v1', 'server'],
+  ['signing-in.md', 'vault', 'certmanager/v1', 'serviceAccountRef'],
+] as const)(
+  'cert-manager: its published types have every field of the manifest of %s',
+  async ([page, kind, api, expected]) => {
+    const module = 'github.com/cert-manager/cert-manager';
+    const cwd = join(CONFORMANCE, 'cert-manager');
+    await run('go', ['mod', 'download', module], { cwd });
+    const { stdout } = await run('go', ['list', '-m', '-f', '{{.Dir}}', module], { cwd });
+    const folder = join(stdout.trim(), 'pkg/apis', api);
+    const types = await readFile(join(folder, 'types_issuer.go'), 'utf8');
+    const text = await readFile(join(CONFORMANCE, '../docs', page), 'utf8');
+    const [, manifest = ''] = new RegExp(`\\n {2}${kind}:\\n([\\s\\S]*?)\`\`\``).exec(text) ?? [];
+    const fields = Array.from(manifest.matchAll(/^[ -]+(\w+):/gm), ([, name = '']) => name);
+    expect(fields).toContain(expected);
+    const unknown = fields.filter((name) => name !== 'name' && !types.includes(`json:"${name}`));
+    expect(unknown).toEqual([]);
+  },
+);

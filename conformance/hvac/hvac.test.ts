@@ -22,14 +22,18 @@ let packages: string;
 beforeAll(async () => {
   folder = await temporaryDirectory();
   packages = await installPythonPackages(REQUIREMENTS);
-  keelson = await startKeelson({ dataFolder: join(folder.path, 'data') });
+  keelson = await startKeelson({
+    dataFolder: join(folder.path, 'data'),
+    // Where the scenario has an API server of Kubernetes.
+    env: { KEELSON_OUTBOUND_RANGES: '127.0.0.0/8' },
+  });
 });
 afterAll(async () => {
   await keelson?.stop();
   await folder?.[Symbol.asyncDispose]();
 });
 
-test('hvac uses health, tokens, policies, wrapping, messages, mounts, a certificate authority, approle, userpass, jwt and identity', async () => {
+test('hvac uses health, tokens, policies, wrapping, messages, mounts, a certificate authority, approle, userpass, jwt, kubernetes and identity', async () => {
   const env = {
     ...process.env,
     PYTHONPATH: packages,

@@ -4,10 +4,13 @@ Every line is what a user of the library writes. Prints `done` at the end; an ex
 """
 
 import base64
+import http.server
 import json
 import os
+import ssl
 import subprocess
 import tempfile
+import threading
 import time
 
 import hvac
@@ -265,6 +268,7 @@ def signing_in():
     assert not person.is_authenticated()
     client.sys.disable_auth_method("approle")
     signing_in_with_a_provider()
+    signing_in_from_a_cluster()
 
 
 def one_person(person):
@@ -351,6 +355,77 @@ def signing_in_with_a_provider():
     jwt.delete_role("ci", path="jobs")
     refused(InvalidRequest, program.auth.jwt.jwt_login, role="ci", jwt=token, path="jobs")
     client.sys.disable_auth_method("jobs")
+
+
+class ApiServer(http.server.BaseHTTPRequestHandler):
+    """Reviews tokens as the API server of a cluster does, if the reviewer asks."""
+
+    accounts = {}
+
+    def do_POST(self):
+        review = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.headers["Authorization"] != "Bearer reviewer" or not self.path.endswith("/v1/tokenreviews"):
+            self.send_error(401)
+            return
+        user = self.accounts.get(review["spec"]["token"])
+        audiences = review["spec"]["audiences"]
+        review["status"] = {"authenticated": user is not None, "user": user or {}, "audiences": audiences}
+        self.send_response(201)
+        self.end_headers()
+        self.wfile.write(json.dumps(review).encode())
+
+    def log_message(self, *_):
+        pass
+
+
+def start_api_server():
+    key = openssl("genpkey", "-algorithm", "ed25519")
+    certificate = openssl(
+        "req", "-x509", "-key", "{key}", "-subj", "/CN=cluster", "-addext", "subjectAltName=IP:127.0.0.1", key=key
+    )
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), ApiServer)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    with tempfile.NamedTemporaryFile("w") as file:
+        file.write(certificate + key)
+        file.flush()
+        context.load_cert_chain(file.name)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return f"https://127.0.0.1:{server.server_port}", certificate
+
+
+def signing_in_from_a_cluster():
+    host, certificate = start_api_server()
+    private_key = openssl("genpkey", "-algorithm", "ed25519")
+    client.sys.enable_auth_method("kubernetes", path="pods")
+    kubernetes = client.auth.kubernetes
+    kubernetes.configure(
+        kubernetes_host=host, kubernetes_ca_cert=certificate, token_reviewer_jwt="reviewer", mount_point="pods"
+    )
+    config = kubernetes.read_config(mount_point="pods")
+    assert config["kubernetes_host"] == host and "reviewer" not in json.dumps(config).split('"'), config
+    kubernetes.create_role(
+        name="web", bound_service_account_names=["web"], bound_service_account_namespaces=["shop"],
+        policies=["issuer"], ttl="10m", alias_name_source="serviceaccount_name", mount_point="pods",
+    )
+    # The library has no parameter for the audience.
+    client.write_data("auth/pods/role/web", data={"audience": "keelson"})
+    assert kubernetes.list_roles(mount_point="pods")["keys"] == ["web"]
+    assert kubernetes.read_role("web", mount_point="pods")["audience"] == "keelson"
+    account = {"namespace": "shop", "serviceaccount": {"name": "web", "uid": "u-1"}}
+    token = signed_token(private_key, {"aud": ["keelson"], "kubernetes.io": account})
+    program = hvac.Client(url=ADDRESS)
+    refused(Forbidden, program.auth.kubernetes.login, role="web", jwt=token, mount_point="pods")
+    ApiServer.accounts[token] = {"username": "system:serviceaccount:shop:web", "uid": "u-1"}
+    auth = program.auth.kubernetes.login(role="web", jwt=token, mount_point="pods")["auth"]
+    assert auth["metadata"]["service_account_namespace"] == "shop", auth
+    found = program.lookup_token()["data"]
+    assert found["display_name"] == "pods-shop-web" and found["entity_id"], found
+    program.auth.token.renew_self()
+    kubernetes.delete_role("web", mount_point="pods")
+    refused(InvalidRequest, program.auth.token.renew_self)
+    refused(InvalidRequest, program.auth.kubernetes.login, role="web", jwt=token, mount_point="pods")
+    client.sys.disable_auth_method("pods")
 
 
 def leaving(limited):

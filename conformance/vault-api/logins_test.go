@@ -2,11 +2,13 @@ package conformance
 
 import (
 	"context"
+	"os"
 	"slices"
 	"testing"
 
 	"github.com/hashicorp/vault/api"
 	"github.com/hashicorp/vault/api/auth/approle"
+	"github.com/hashicorp/vault/api/auth/kubernetes"
 	"github.com/hashicorp/vault/api/auth/userpass"
 )
 
@@ -51,6 +53,29 @@ func signIn(t *testing.T, method api.AuthMethod) map[string]any {
 		t.Fatalf("not renewed: %v", err)
 	}
 	return self.Data["meta"].(map[string]any)
+}
+
+func TestKubernetesWithServiceAccountToken(t *testing.T) {
+	client := enableAuth(t, "kubernetes")
+	write(t, client, "auth/kubernetes/config", map[string]any{
+		"kubernetes_host":    os.Getenv("CLUSTER_URL"),
+		"kubernetes_ca_cert": os.Getenv("CLUSTER_CA"),
+		"token_reviewer_jwt": os.Getenv("CLUSTER_REVIEWER"),
+	})
+	write(t, client, "auth/kubernetes/role/web", map[string]any{
+		"bound_service_account_names":      []string{"web"},
+		"bound_service_account_namespaces": []string{"shop"},
+		"audience":                         "keelson",
+		"token_ttl":                        "10m",
+	})
+	method, err := kubernetes.NewKubernetesAuth("web", kubernetes.WithServiceAccountToken(os.Getenv("CLUSTER_TOKEN")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	meta := signIn(t, method)
+	if meta["service_account_name"] != "web" || meta["service_account_namespace"] != "shop" || meta["role"] != "web" {
+		t.Fatalf("%v", meta)
+	}
 }
 
 func TestAppRoleWithWrappedSecretID(t *testing.T) {

@@ -1,5 +1,6 @@
 /** The Go tests of this folder: the published client library, unchanged, against two clusters. */
 import { findGoModule, type NatsServer, startNats } from '@keelson/testkit';
+import { type KubernetesApi, startKubernetesApi } from '@keelson/testkit/kubernetes-api';
 import { type Cluster, startCluster } from '@keelson/testkit/replication-cluster';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -8,13 +9,18 @@ const client = await findGoModule(import.meta.dirname);
 const WITHIN_MS = 300_000;
 let nats: NatsServer | undefined;
 let clusters: readonly Cluster[] = [];
+let kubernetes: KubernetesApi | undefined;
 
 beforeAll(async () => {
   const { url } = (nats = await startNats({ jetstream: true }));
-  clusters = await Promise.all([startCluster(url), startCluster(url)]);
+  kubernetes = await startKubernetesApi();
+  kubernetes.reviewers.add('reviewer');
+  const near = { KEELSON_OUTBOUND_RANGES: '127.0.0.0/8' };
+  clusters = await Promise.all([startCluster(url, near), startCluster(url)]);
 }, WITHIN_MS);
 afterAll(async () => {
   for (const cluster of clusters) await cluster.stop();
+  await kubernetes?.stop();
   await nats?.[Symbol.asyncDispose]();
 }, WITHIN_MS);
 
@@ -29,6 +35,10 @@ test('drives the administration, custom messages and both kinds of replication',
     B_ADDRESS: b?.process().http,
     B_TOKEN: b?.token,
     SHARES: a?.shares.join(','),
+    CLUSTER_URL: kubernetes?.url,
+    CLUSTER_CA: kubernetes?.caPem,
+    CLUSTER_REVIEWER: 'reviewer',
+    CLUSTER_TOKEN: kubernetes?.issue('shop/web', ['keelson']),
   });
   expect(report).toMatch(/^ok\s/m);
   expect(report).not.toContain('FAIL');

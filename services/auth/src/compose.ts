@@ -30,6 +30,7 @@ import { approleMethod } from './approle/approle-method.ts';
 import { countingForSecondaries, countingOnPrimary } from './approle/counting-on-primary.ts';
 import type { AuthConfig } from './config.ts';
 import { jwtMethod } from './jwt/jwt-method.ts';
+import { kubernetesMethod } from './kubernetes/kubernetes-method.ts';
 import { type Logins, toLimits } from './logins/login-operations.ts';
 import { type AuthMethod, methodOfType, typesOf } from './method.ts';
 import { userpassMethod } from './userpass/userpass-method.ts';
@@ -44,6 +45,8 @@ export interface AuthParts {
   readonly cluster: RpcService<typeof ClusterDefinition>;
   readonly logins: Logins;
   readonly replication?: ReplicationParts | undefined;
+  /** Where a pod has the token of its account; that of Kubernetes if absent. */
+  readonly podFolder?: string;
   /** Metrics of the process. */
   readonly registry: MetricsRegistry;
 }
@@ -59,6 +62,8 @@ export interface AuthService {
   start(): Promise<void>;
   stop(): Promise<void>;
 }
+
+const POD_FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /** Interval in which what has expired is removed. */
 const TIDY_EVERY_MS = 60 * 60_000;
@@ -175,9 +180,16 @@ export const composeAuth = (parts: AuthParts): AuthService => {
     rpc: replica,
   } = composeServiceReplication(parts, { service: 'auth', logger });
   const shared = { store, clock, logins };
+  const outboundPolicy = toOutboundPolicy(parts.config);
   const methods = [
     approleMethod({ ...shared, countOnPrimary: countingOnPrimary(member) }),
-    jwtMethod({ ...shared, logger, outboundPolicy: toOutboundPolicy(parts.config) }),
+    jwtMethod({ ...shared, logger, outboundPolicy }),
+    kubernetesMethod({
+      ...shared,
+      logger,
+      outboundPolicy,
+      podFolder: parts.podFolder ?? POD_FOLDER,
+    }),
     userpassMethod(shared),
   ];
   const edge = authEdge(store, member, logger, methods);

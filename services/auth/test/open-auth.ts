@@ -27,15 +27,20 @@ export const mountOf = (type: string, uuid = '8f0b1c1e-0000-4000-8000-0000000000
 export const openAuth = async ({
   outboundRanges = [],
   clock = new ManualClock(),
+  podFolder = '/nonexistent',
 }: {
   readonly outboundRanges?: readonly string[];
   readonly clock?: ManualClock;
+  /** Where the files of the pod are in which the service runs. */
+  readonly podFolder?: string;
 } = {}) => {
   const folder = await temporaryDirectory();
   const barrier = createBarrier();
   const store = await openSqliteStore({ file: join(folder.path, 'auth.sqlite'), barrier, clock });
   const cluster = announcedCluster();
   const logins: LoginRequest[] = [];
+  const logged: string[] = [];
+  const destination = { write: (line: string) => void logged.push(line) };
   const compose = (): AuthService =>
     composeAuth({
       config: { outboundRanges: [...outboundRanges] },
@@ -44,7 +49,8 @@ export const openAuth = async ({
       barrier,
       leases: new InProcessLeaseStore({ clock }),
       clock,
-      logger: createLogger({ name: 'auth', level: 'silent' }),
+      podFolder,
+      logger: createLogger({ name: 'auth', level: 'trace', destination }),
       cluster: cluster.rpc,
       logins: {
         login: async (request) => {
@@ -73,6 +79,8 @@ export const openAuth = async ({
     service,
     /** The logins that sys was asked to make tokens of. */
     logins,
+    /** The lines of the log. */
+    logged,
     call: callOf(service),
     /** Calls of another replica, which shares the store alone. */
     replica: () => callOf(compose()),

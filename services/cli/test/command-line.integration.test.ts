@@ -22,6 +22,7 @@ import {
   type TemporaryDirectory,
   temporaryDirectory,
 } from '@keelson/testkit';
+import { startKubernetesApi } from '@keelson/testkit/kubernetes-api';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Ended, runProgram } from './run-program.ts';
 
@@ -62,7 +63,7 @@ beforeAll(async () => {
   nats = await startNats({ jetstream: true });
   server = await startKeelson({
     dataFolder: join(folder.path, 'data'),
-    env: { KEELSON_NATS_URL: nats.url },
+    env: { KEELSON_NATS_URL: nats.url, KEELSON_OUTBOUND_RANGES: '127.0.0.0/8' },
   });
   const v1 = (path: string, body: object): Promise<Response> =>
     fetch(`${server.http}/v1/${path}`, {
@@ -212,6 +213,29 @@ describe('a refusal', () => {
     expect((await keelson(['token', 'lookup'])).err).toContain('There is no token');
     expect((await keelson(logIn, { input: signed('job') })).code).toBe(0);
     expect((await keelson(['token', 'lookup'])).out).toContain('jobs-job');
+  });
+
+  test('of a service account keeps no token, and one that a role accepts is kept', async () => {
+    const cluster = await startKubernetesApi();
+    try {
+      cluster.reviewers.add('reviewer');
+      await asRoot(['auth', 'enable', 'kubernetes', '--path', 'pods']);
+      const api = [`kubernetes_host=${cluster.url}`, `kubernetes_ca_cert=${cluster.caPem}`];
+      await asRoot(['write', 'auth/pods/config', ...api, 'token_reviewer_jwt=reviewer']);
+      const bound = ['bound_service_account_names=web', 'bound_service_account_namespaces=shop'];
+      const role = ['write', 'auth/pods/role/web', ...bound, 'audience=keelson'];
+      expect((await asRoot(role)).code).toBe(0);
+      const logIn = ['login', '--method', 'kubernetes', '--path', 'pods', '--role', 'web'];
+      const refused = await keelson(logIn, { input: cluster.issue('mall/web', ['keelson']) });
+      expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('denied')]);
+      expect((await keelson(['token', 'lookup'])).err).toContain('There is no token');
+      const token = cluster.issue('shop/web', ['keelson']);
+      expect((await keelson(logIn.slice(0, -2), { input: token })).err).toContain('--role');
+      expect((await keelson(logIn, { input: `${token}\n` })).code).toBe(0);
+      expect((await keelson(['token', 'lookup'])).out).toContain('pods-shop-web');
+    } finally {
+      await cluster.stop();
+    }
   });
 
   test('of a mount that does not exist is not an empty list', async () => {

@@ -288,6 +288,7 @@ test('every path of a method but its login needs a token with rights', async () 
   await root.v1('POST', 'sys/auth/approle', { type: 'approle' });
   await root.v1('POST', 'sys/auth/userpass', { type: 'userpass' });
   await root.v1('POST', 'sys/auth/jwt', { type: 'jwt' });
+  await root.v1('POST', 'sys/auth/kubernetes', { type: 'kubernetes' });
   const { paths } = (await (await fetch(`${keelson.http}/openapi/auth.json`)).json()) as {
     paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   };
@@ -310,6 +311,7 @@ test('every path of a method but its login needs a token with rights', async () 
     'POST /jwt/login',
     'POST /jwt/oidc/auth_url',
     'GET /jwt/oidc/callback',
+    'POST /kubernetes/login',
     'POST /userpass/login/{username}',
   ]);
 });

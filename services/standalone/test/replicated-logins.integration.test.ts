@@ -1,6 +1,7 @@
 /** Signing in at the clusters of a performance set: what they share, and which cluster a token is of. */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { type NatsServer, startNats } from '@keelson/testkit';
+import { startKubernetesApi } from '@keelson/testkit/kubernetes-api';
 import {
   attach,
   type Cluster,
@@ -18,10 +19,15 @@ let secondary: Cluster;
 
 beforeAll(async () => {
   nats = await startNats({ jetstream: true });
-  [primary, secondary] = await Promise.all([startCluster(nats.url), startCluster(nats.url)]);
+  const near = { KEELSON_OUTBOUND_RANGES: '127.0.0.0/8' };
+  [primary, secondary] = await Promise.all([
+    startCluster(nats.url, near),
+    startCluster(nats.url, near),
+  ]);
   await primary.v1('POST', 'sys/auth/approle', { type: 'approle' });
   await primary.v1('POST', 'sys/auth/userpass', { type: 'userpass' });
   await primary.v1('POST', 'sys/auth/jwt', { type: 'jwt' });
+  await primary.v1('POST', 'sys/auth/kubernetes', { type: 'kubernetes' });
   await primary.v1('POST', 'sys/replication/performance/primary/enable');
   await attach('performance', primary, secondary, 'branch');
   await untilEqual('performance', primary, secondary);
@@ -92,6 +98,8 @@ test('a certificate role has the names of the entity at both clusters', async ()
 test('a secret id is used as often as it may be, whichever clusters are asked at the same time', async () => {
   await primary.v1('POST', 'auth/approle/role/ci', { secret_id_num_uses: 3 });
   const { body: role } = await primary.v1('GET', 'auth/approle/role/ci/role-id');
+  // The secondary reads the role in its own store.
+  await untilEqual('performance', primary, secondary);
   const { body: made } = await secondary.v1('POST', 'auth/approle/role/ci/secret-id', {});
   await untilEqual('performance', primary, secondary);
   const credentials = { role_id: role.data.role_id, secret_id: made.data.secret_id };
@@ -147,5 +155,44 @@ test('a provider that the secondary configures is that of both, with tokens of t
     const { client_token: token } = body.auth;
     expect(await ownTokenAt(here, token)).toBe(200);
     expect(await ownTokenAt(elsewhere, token)).toBe(403);
+  }
+});
+
+test('service accounts sign in at both, with tokens of the one cluster, until the account or the role is gone', async () => {
+  const cluster = await startKubernetesApi();
+  try {
+    cluster.reviewers.add('reviewer');
+    const api = { kubernetes_host: cluster.url, kubernetes_ca_cert: cluster.caPem };
+    const config = { ...api, token_reviewer_jwt: 'reviewer' };
+    expect((await secondary.v1('POST', 'auth/kubernetes/config', config)).status).toBe(204);
+    const bound = { bound_service_account_names: 'web', bound_service_account_namespaces: 'shop' };
+    const role = { ...bound, audience: 'keelson' };
+    expect((await secondary.v1('POST', 'auth/kubernetes/role/web', role)).status).toBe(204);
+    await untilEqual('performance', primary, secondary);
+    const jwt = cluster.issue('shop/web', ['keelson']);
+    const entities = new Set<string>();
+    for (const [here, elsewhere] of [
+      [primary, secondary],
+      [secondary, primary],
+    ] as const) {
+      const { body, status } = await logIn(here, 'auth/kubernetes/login', { role: 'web', jwt });
+      expect([status, body.errors]).toEqual([200, undefined]);
+      const { client_token: token } = body.auth;
+      entities.add(body.auth.entity_id as string);
+      expect(await ownTokenAt(here, token)).toBe(200);
+      expect(await ownTokenAt(elsewhere, token)).toBe(403);
+      expect((await here.v1('POST', 'auth/token/renew-self', {}, token)).status).toBe(200);
+      await untilEqual('performance', primary, secondary);
+    }
+    expect(entities.size).toBe(1);
+    cluster.revoke(jwt);
+    for (const here of [primary, secondary])
+      expect((await logIn(here, 'auth/kubernetes/login', { role: 'web', jwt })).status).toBe(403);
+    await primary.v1('DELETE', 'auth/kubernetes/role/web');
+    await untilEqual('performance', primary, secondary);
+    const { body } = await logIn(secondary, 'auth/kubernetes/login', { role: 'web', jwt });
+    expect(body.errors).toEqual(['invalid role name "web"']);
+  } finally {
+    await cluster.stop();
   }
 });

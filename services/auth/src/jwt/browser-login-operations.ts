@@ -8,6 +8,7 @@ import { createOutbound, type Outbound } from '@keelson/outbound';
 import type { AddressPolicy } from '@keelson/outbound/addresses';
 import type { Claims } from '../providers/domain/claims.ts';
 import { ProviderFailure } from '../providers/provider-requests.ts';
+import { RequestsUnderWay } from '../providers/under-way.ts';
 import { authorizationUrl, ExchangeFailure, type OidcClient, redeemCode } from './code-exchange.ts';
 import { findConfig, type JwtContext } from './config-operations.ts';
 import { type JwtConfig, keySourcesOf } from './domain/jwt-config.ts';
@@ -30,8 +31,6 @@ export interface BrowserLoginContext extends JwtContext {
   readonly outboundPolicy: AddressPolicy;
 }
 
-/** Codes that are redeemed at a time: strangers can make the server ask the provider. */
-const MAX_EXCHANGES = 32;
 const TIME_LIMIT_MS = 5000;
 const RANDOM_BYTES = 32;
 const IV_BYTES = 12;
@@ -88,7 +87,7 @@ export interface BrowserLogin {
 export class BrowserLogins {
   readonly #context: BrowserLoginContext;
   readonly #outbounds = new Map<string, Outbound>();
-  #exchanges = 0;
+  readonly #exchanges = new RequestsUnderWay();
 
   constructor(context: BrowserLoginContext) {
     this.#context = context;
@@ -173,17 +172,15 @@ export class BrowserLogins {
     client: OidcClient,
     { login, answer }: { readonly login: LoginState; readonly answer: BrowserAnswer },
   ): ReturnType<typeof redeemCode> {
-    if (this.#exchanges >= MAX_EXCHANGES) throw new KeelsonError('request.rate_limited');
-    this.#exchanges += 1;
     try {
-      return await redeemCode(client, this.#outboundOf(config), login, answer);
+      return await this.#exchanges.send(mount, () =>
+        redeemCode(client, this.#outboundOf(config), login, answer),
+      );
     } catch (err) {
       if (!(err instanceof ExchangeFailure)) throw err;
       const { message: reason } = err;
       this.#context.logger.warn({ reason, mount: mount.uuid }, 'a code was not redeemed');
       return refuse('the provider has refused the code, or cannot be reached');
-    } finally {
-      this.#exchanges -= 1;
     }
   }
 

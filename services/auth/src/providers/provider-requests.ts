@@ -41,8 +41,8 @@ export interface FetchedKeys {
 export interface ProviderRequests {
   /** @throws ProviderFailure with the reason, which the operator may read */
   fetchKeys(source: KeySource): Promise<FetchedKeys>;
-  /** Creates a document at the provider, which answers with 201. @throws ProviderFailure */
-  ask(place: Omit<KeySource, 'kind'>, question: Question): Promise<ProviderDocument>;
+  /** Asks one provider several questions, for which together there are 5 s. */
+  converse<T>(caPem: string, talk: (ask: Ask) => Promise<T>): Promise<T>;
 }
 
 const parseDocument = (host: string, text: string): ProviderDocument => {
@@ -55,25 +55,25 @@ const parseDocument = (host: string, text: string): ProviderDocument => {
   throw new ProviderFailure(`${host} answered with something that is not a JSON document`);
 };
 
-/** A question that is asked by POST. */
+/** A question to a provider that knows the token which asks. */
 export interface Question {
-  readonly body: object;
   readonly bearer: string;
+  /** A document that is created, which is answered with 201. */
+  readonly body?: object;
 }
 
-const toRequest = (question: Question | undefined) =>
-  question === undefined
-    ? { headers: { accept: 'application/json', 'user-agent': 'keelson' } }
-    : {
-        method: 'POST',
-        body: JSON.stringify(question.body),
-        headers: {
-          accept: 'application/json',
-          authorization: `Bearer ${question.bearer}`,
-          'content-type': 'application/json',
-          'user-agent': 'keelson',
-        },
-      };
+/** @throws ProviderFailure */
+export type Ask = (url: string, question: Question) => Promise<ProviderDocument>;
+
+const toRequest = ({ bearer, body }: Partial<Question>) => ({
+  headers: {
+    accept: 'application/json',
+    'user-agent': 'keelson',
+    ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+  },
+  ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+});
 
 /**
  * The document at an address. Redirects are not followed: the keys of an address come from that address.
@@ -87,8 +87,8 @@ const fetchDocument = async (
 ): Promise<ProviderDocument> => {
   const { host } = new URL(url);
   try {
-    const response = await fetch(url, { ...toRequest(question), redirect: 'manual', signal });
-    if (response.status !== (question === undefined ? 200 : 201)) {
+    const response = await fetch(url, { ...toRequest(question ?? {}), redirect: 'manual', signal });
+    if (response.status !== (question?.body === undefined ? 200 : 201)) {
       await response.body?.cancel();
       throw new ProviderFailure(`${host} answered with ${response.status}`, response.status);
     }
@@ -147,7 +147,9 @@ export const createProviderRequests = (policy: AddressPolicy): ProviderRequests 
           throw new ProviderFailure(`the key set has more than ${MAX_KEYS} keys`);
         return { keys: parseJwks(keys), metadata };
       }),
-    ask: ({ url, caPem }, question) =>
-      withOutbound(caPem, (outbound, signal) => fetchDocument(outbound, url, signal, question)),
+    converse: (caPem, talk) =>
+      withOutbound(caPem, (outbound, signal) =>
+        talk((url, question) => fetchDocument(outbound, url, signal, question)),
+      ),
   };
 };

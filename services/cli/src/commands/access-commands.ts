@@ -22,7 +22,7 @@ export const readInput = async (file: string): Promise<string> => {
 
 interface LoginOptions {
   readonly api?: true;
-  readonly method?: 'userpass' | 'approle' | 'jwt' | 'oidc';
+  readonly method?: 'userpass' | 'approle' | 'jwt' | 'kubernetes' | 'oidc';
   readonly path?: string;
   readonly username?: string;
   readonly roleId?: string;
@@ -96,6 +96,11 @@ const signIn = async (
     // A mount may have a role for logins that name none.
     jwt: async () =>
       post(at, { jwt: await readSecret('Signed token'), ...(role !== undefined && { role }) }),
+    kubernetes: async () =>
+      post(at, {
+        role: required(role, '--role'),
+        jwt: await readSecret('Token of the service account'),
+      }),
     oidc: async () => signInByBrowser(cli, path, role),
   };
   const answer = await requests[method]();
@@ -302,12 +307,15 @@ export const addAccessCommands = (program: Command, cli: Cli): void => {
       new Option(
         '--method <method>',
         'sign in, with the password, secret id or signed token from there, or by a browser (oidc)',
-      ).choices(['userpass', 'approle', 'jwt', 'oidc']),
+      ).choices(['userpass', 'approle', 'jwt', 'kubernetes', 'oidc']),
     )
     .option('--path <path>', 'where the method is mounted; the method if left out')
     .option('--username <name>', 'for userpass')
     .option('--role-id <id>', 'for approle')
-    .option('--role <name>', 'for jwt and oidc; the default role of the mount if left out')
+    .option(
+      '--role <name>',
+      'for kubernetes; for jwt and oidc, the default role of the mount if left out',
+    )
     .action((options: LoginOptions) => login(cli, options));
   program
     .command('logout')

@@ -55,6 +55,19 @@ export const makeLogins = async (
       claim_mappings: { repository: 'repository' },
       token_ttl: LONG,
     });
+    const pods = `pods${suffix}`;
+    await v1('POST', `sys/auth/${pods}`, { type: 'kubernetes', local, config });
+    await v1('POST', `auth/${pods}/config`, {
+      kubernetes_host: 'https://kubernetes.example',
+      token_reviewer_jwt: 'golden',
+      pem_keys: PROVIDER_KEY,
+    });
+    await v1('POST', `auth/${pods}/role/web`, {
+      bound_service_account_names: 'web,job-*',
+      bound_service_account_namespaces: 'shop',
+      audience: 'keelson',
+      token_ttl: LONG,
+    });
   }
   const { data: entity } = await v1('POST', 'identity/entity', {
     name: 'Alice',
@@ -89,6 +102,7 @@ export const makeLogins = async (
       'auth/people/users',
       'auth/machines-here/role',
       'auth/jobs/role',
+      'auth/pods/role',
     ]),
     ...reads('v1', 'GET', [
       'identity/entity/name/Alice',
@@ -98,6 +112,8 @@ export const makeLogins = async (
       'auth/people-here/users/alice',
       'auth/jobs/config',
       'auth/jobs-here/role/deploy',
+      'auth/pods/config',
+      'auth/pods-here/role/web',
     ]),
   ];
 };
