@@ -138,7 +138,7 @@ export const WAYS: readonly Way[] = [
   {
     route: /^POST \/auth\/token\/create-orphan$/,
     least: () => ({ policies: ['default'] }),
-    values: ({ serial }) => ({ id: `of-my-own-${serial}` }),
+    values: ({ serial }) => ({ id: `of-my-own-${serial}`, entity_alias: 'web' }),
     observe: (place, _, answer) => lookup(place, answer.auth?.client_token ?? ''),
     without: { no_parent: 'the address makes orphans' },
   },
@@ -146,7 +146,7 @@ export const WAYS: readonly Way[] = [
     route: /^POST \/auth\/token\/create/,
     at: (path) => path.replace('{role_name}', 'limited'),
     least: () => ({ policies: ['default'] }),
-    values: ({ serial }) => ({ id: `of-my-own-${serial}` }),
+    values: ({ serial }) => ({ id: `of-my-own-${serial}`, entity_alias: 'web' }),
     observe: (place, _, answer) => lookup(place, answer.auth?.client_token ?? ''),
   },
   {

@@ -7,6 +7,7 @@ import {
   type Entity,
   type EntityAlias,
   type EntityChanges,
+  type GivenName,
   newEntity,
   requireIdentityName,
 } from './domain/entity.ts';
@@ -34,12 +35,6 @@ export interface ShownEntity extends EntityWithAliases {
   readonly memberships: Memberships;
 }
 
-/** The entity that a request names; undefined texts name none. */
-export interface EntityName {
-  readonly id: string | undefined;
-  readonly name: string | undefined;
-}
-
 const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
 };
@@ -57,7 +52,7 @@ const requireFreeName = async (
 const findNamed = async (
   tx: Transaction,
   namespaceId: string,
-  { id, name }: EntityName,
+  { id, name }: GivenName,
 ): Promise<Entity | undefined> => {
   if (id === undefined)
     return name === undefined ? undefined : findEntityByName(tx, namespaceId, name);
@@ -75,7 +70,7 @@ const findNamed = async (
 export const putEntity = (
   { store, clock }: IdentityContext,
   namespaceId: string,
-  named: EntityName,
+  named: GivenName,
   changes: EntityChanges,
 ): Promise<{ readonly entity: Entity; readonly isNew: boolean }> =>
   store.transact(async (tx) => {
@@ -92,7 +87,7 @@ export const putEntity = (
 export const deleteEntity = (
   { store, clock }: IdentityContext,
   namespaceId: string,
-  named: EntityName,
+  named: GivenName,
 ): Promise<void> =>
   store.transact(async (tx) => {
     const { id, name } = named;

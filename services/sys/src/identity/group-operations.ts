@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
 import type { Reads, Transaction } from '@keelson/storage';
-import { requireIdentityName } from './domain/entity.ts';
+import { type GivenName, requireIdentityName } from './domain/entity.ts';
 import {
   changedGroup,
   type Group,
@@ -34,12 +34,6 @@ export interface ShownGroup {
   readonly parentIds: readonly string[];
 }
 
-/** The group that a request names; undefined texts name none. */
-export interface GroupName {
-  readonly id: string | undefined;
-  readonly name: string | undefined;
-}
-
 const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
 };
@@ -57,7 +51,7 @@ const requireFreeName = async (
 const findNamed = async (
   tx: Transaction,
   namespaceId: string,
-  { id, name }: GroupName,
+  { id, name }: GivenName,
 ): Promise<Group | undefined> => {
   if (id === undefined)
     return name === undefined ? undefined : findGroupByName(tx, namespaceId, name);
@@ -126,7 +120,7 @@ const requireMembers = async (tx: Transaction, group: Group): Promise<void> => {
 export const putGroup = (
   { store, clock }: IdentityContext,
   namespaceId: string,
-  named: GroupName,
+  named: GivenName,
   changes: GroupChanges,
 ): Promise<Group> =>
   store.transact(async (tx) => {
@@ -144,7 +138,7 @@ export const putGroup = (
 export const deleteGroup = (
   { store, clock }: IdentityContext,
   namespaceId: string,
-  { id, name }: GroupName,
+  { id, name }: GivenName,
 ): Promise<void> =>
   store.transact(async (tx) => {
     const group =

@@ -87,6 +87,12 @@ export const requireIdentityPolicies = (given: readonly string[]): readonly stri
   return internal === undefined ? policies : refuse(`cannot assign policy "${internal}"`);
 };
 
+/** The entity or group that a request names; undefined texts name none. */
+export interface GivenName {
+  readonly id: string | undefined;
+  readonly name: string | undefined;
+}
+
 /** A new entity, whose name is made from its id unless one is given. */
 export const newEntity = (
   id: string,
