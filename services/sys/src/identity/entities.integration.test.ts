@@ -356,7 +356,6 @@ describe('an entity', () => {
     ['entity', { name: 'a', policies: ['root'] }, /policies cannot contain root/],
     ['entity', { policies: ['response-wrapping'] }, /cannot assign policy "response-wrapping"/],
     ['entity', { id: 'none' }, /entity not found from id/],
-    ['entity', { name: '' }, /the name of an entity has 1 to 512 characters/],
     ['entity', { metadata: { '': 'v' } }, /a metadata key has 1 to 128 characters/],
     ['entity-alias', { name: 'a' }, /missing mount_accessor/],
     ['entity-alias', { name: 'a', mount_accessor: 'x' }, /invalid mount accessor "x"/],
@@ -365,6 +364,15 @@ describe('an entity', () => {
     const answer = await put(path, body);
     expect([answer.status, answer.body.errors]).toEqual([400, [expect.stringMatching(text)]]);
     expect(await list('entity/id')).toBeUndefined();
+  });
+
+  test('has a name that is made where none is given, or an empty one', async () => {
+    for (const given of [{}, { name: '' }]) {
+      const { id, name } = (await put('entity', given)).body.data;
+      expect(name).toBe(`entity_${id.slice(0, 8)}`);
+      expect((await put(`entity/id/${id}`, { name: '', disabled: true })).status).toBe(204);
+      expect(await read(`entity/id/${id}`)).toMatchObject({ name, disabled: true });
+    }
   });
 
   test('has a name of its own, and one alias at a mount', async () => {

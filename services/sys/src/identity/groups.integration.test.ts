@@ -268,13 +268,21 @@ describe('a group', () => {
 
   test.for<[object, RegExp]>([
     [{ name: 'x', policies: ['root'] }, /policies cannot contain root/],
-    [{ name: '' }, /the name of a group has 1 to 512 characters/],
     [{ name: 'x', member_entity_ids: ['none'] }, /invalid member entity ID "none"/],
     [{ name: 'x', member_group_ids: ['none'] }, /invalid member group ID "none"/],
     [{ id: 'none' }, /group not found from id/],
   ])('is refused with %j', async ([body, text]) => {
     expect(await refusal(put('group', body))).toMatch(text);
     expect(await list('group/id')).toBeUndefined();
+  });
+
+  test('has a name that is made where none is given, or an empty one', async () => {
+    for (const given of [{}, { name: '' }]) {
+      const { id, name } = (await put('group', given)).body.data;
+      expect(name).toMatch(/^group_/);
+      expect((await put(`group/id/${id}`, { name: '', policies: ['a'] })).status).toBe(200);
+      expect(await read(`group/id/${id}`)).toMatchObject({ name, policies: ['a'] });
+    }
   });
 
   test('of another namespace has no members here', async () => {

@@ -81,7 +81,9 @@ export const namedRoutes = <S extends Fields>(objects: NamedObjects<S>): Route[]
   ): Promise<Result> => {
     // The compiler does not see that the values of all fields include those of the settings and of the names.
     const values = given as FieldValues<S> & FieldValues<typeof names>;
-    const named = { id: only === undefined ? values.id : undefined, name: values.name };
+    const id = only === undefined ? values.id : undefined;
+    // Clients send empty text for a name that is not given.
+    const named = { id, name: values.name || undefined };
     return objects.put(namespace.id, named, values);
   };
   return [
