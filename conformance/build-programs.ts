@@ -15,6 +15,7 @@ const TOOLS = [
 ];
 for (const folder of TOOLS) await buildGoTool(join(ROOT, folder));
 await buildGoTool(join(ROOT, 'conformance/tfe-provider'), 'terraform-provider-tfe');
+await buildGoTool(join(ROOT, 'conformance/vault-provider'), 'terraform-provider-vault');
 
 /** Client libraries, whose tests are compiled. */
 const MODULES = ['conformance/go-tfe', 'conformance/vault-api', 'conformance/cert-manager'];
