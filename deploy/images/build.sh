@@ -21,6 +21,8 @@ cp -r --parents -t "$context" services/console/dist
   npm install --no-save --omit=dev --no-audit --no-fund --loglevel=error
   # Only compilers, debuggers and the tests of packages read these: a third of the bytes.
   find node_modules \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.test.*' \) -type f -delete
+  # Pages for those who choose a package; licences stay.
+  find node_modules -name '*.md' ! -iname 'licen[cs]e*' -type f -delete
 )
 docker build --quiet ${BASE_IMAGE:+--build-arg BASE_IMAGE="$BASE_IMAGE"} "$@" \
   -t "$tag" -f deploy/images/Dockerfile "$context"

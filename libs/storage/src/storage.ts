@@ -23,6 +23,7 @@ export {
   singleRecords,
 } from './collections/collection.ts';
 export { type RowContent, rowContent } from './collections/index-declaration.ts';
+export type { RecordIndex } from './collections/index-rows.ts';
 export type { IndexedCollection } from './collections/indexed-collection.ts';
 export {
   deleteOwned,

@@ -17,7 +17,7 @@ interface IssuedToken {
   readonly audiences: readonly string[];
 }
 
-interface Review {
+export interface Review {
   readonly token: string;
   readonly audiences?: readonly string[];
 }

@@ -86,7 +86,8 @@ describe('a login by approle', { timeout: WITHIN_MS }, () => {
       key_type: 'ec',
     });
     expect([made.status, made.body?.errors]).toEqual([200, undefined]);
-    const policy = 'path "pki/issue/own" { capabilities = ["update"] }';
+    const { policy: former } = (await cluster.v1('GET', 'sys/policies/acl/default')).body.data;
+    const policy = `${former}\npath "pki/issue/own" { capabilities = ["update"] }`;
     await cluster.v1('POST', 'sys/policies/acl/default', { policy });
     const { client_token: token } = (await login(await makeSecretId())).body.auth;
     const issue = (name: string) =>

@@ -1,6 +1,6 @@
 /** Records of entities and aliases. Paths contain digests of names, which may be long and have any characters. */
 import { hash } from 'node:crypto';
-import { collection, type Reads, type Transaction } from '@keelson/storage';
+import { collection, type Reads, type RecordIndex, type Transaction } from '@keelson/storage';
 import { OF_NAMESPACE } from '../owners/record-owners.ts';
 import { type Entity, type EntityAlias, entityAliasShape, entityShape } from './domain/entity.ts';
 
@@ -138,4 +138,4 @@ export const listEntitiesReportedAs = async (
 };
 
 /** The aliases of entities, by their mounts. */
-export const entityAliasMounts = aliases.by.mount;
+export const entityAliasMounts: RecordIndex<EntityAlias> = aliases.by.mount;

@@ -1,5 +1,5 @@
 /** Records of groups and their aliases. Paths contain digests of names, as those of entities do. */
-import { collection, type Reads, type Transaction } from '@keelson/storage';
+import { collection, type Reads, type RecordIndex, type Transaction } from '@keelson/storage';
 import { OF_NAMESPACE } from '../owners/record-owners.ts';
 import { type Group, type GroupAlias, groupAliasShape, groupShape } from './domain/group.ts';
 import { digestOf, isUuid } from './entity-records.ts';
@@ -120,4 +120,4 @@ export const deleteGroupAliasRecord = (
 ): Promise<void> => aliases.delete(tx, namespaceId, id);
 
 /** The aliases of groups, by their mounts. */
-export const groupAliasMounts = aliases.by.mount;
+export const groupAliasMounts: RecordIndex<GroupAlias> = aliases.by.mount;
