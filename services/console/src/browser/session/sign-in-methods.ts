@@ -36,7 +36,7 @@ export const useSignInMethods = (namespace: string): UseQueryResult<readonly Sig
         )
         .toSorted((one, other) => one.title.localeCompare(other.title));
     },
-    // Those of the last namespace until the others are there, so that nothing that is typed is lost.
+    // The methods of the last namespace stay until the others are there, so that nothing that is typed is lost.
     placeholderData: keepPreviousData,
     retry: false,
   });
