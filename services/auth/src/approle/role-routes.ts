@@ -1,8 +1,9 @@
 /** `approle/role`: roles, and their parameters one by one. */
 import type { Route } from '@keelson/edge';
-import { NAME_FIELD, PAGE_FIELDS, pageOf, requireMount } from '@keelson/engine';
+import { NAME_FIELD, requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import { type FieldValues, field, type JsonObject, secretsRoutes } from '@keelson/secrets-api';
+import { nameListRoutes } from '../logins/name-list-routes.ts';
 import {
   changedTokenSettings,
   networksComplaint,
@@ -170,19 +171,11 @@ const parameterRoutes = ({ store }: AppRoleContext): Route[] =>
 export const roleRoutes = (context: AppRoleContext): Route[] => {
   const { store } = context;
   return [
-    ...secretsRoutes({
+    ...nameListRoutes({
       path: '/approle/role',
       tag: TAG,
-      fields: PAGE_FIELDS,
-      operations: {
-        list: {
-          summary: 'List roles',
-          handle: async (request) => {
-            const names = await roleRecords(requireMount(request)).keys(store);
-            return { data: { keys: pageOf(names, (name) => name, request.fields) } };
-          },
-        },
-      },
+      summary: 'List roles',
+      namesAt: (mount) => roleRecords(mount).keys(store),
     }),
     ...secretsRoutes({
       path: ROLE,

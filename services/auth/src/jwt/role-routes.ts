@@ -1,7 +1,8 @@
 /** `role`: which tokens of the provider may sign in, and what the login has. */
 import type { Route } from '@keelson/edge';
-import { NAME_FIELD, PAGE_FIELDS, pageOf, requireMount } from '@keelson/engine';
+import { NAME_FIELD, requireMount } from '@keelson/engine';
 import { type FieldValues, field, type JsonObject, secretsRoutes } from '@keelson/secrets-api';
+import { nameListRoutes } from '../logins/name-list-routes.ts';
 import {
   changedTokenSettings,
   OLDER_TOKEN_FIELDS,
@@ -130,19 +131,11 @@ const withSettings =
   };
 
 export const roleRoutes = ({ store }: JwtContext): Route[] => [
-  ...secretsRoutes({
+  ...nameListRoutes({
     path: '/jwt/role',
     tag: TAG,
-    fields: PAGE_FIELDS,
-    operations: {
-      list: {
-        summary: 'List roles',
-        handle: async (request) => {
-          const names = await roleRecords(requireMount(request)).keys(store);
-          return { data: { keys: pageOf(names, (name) => name, request.fields) } };
-        },
-      },
-    },
+    summary: 'List roles',
+    namesAt: (mount) => roleRecords(mount).keys(store),
   }),
   ...secretsRoutes({
     path: '/jwt/role/:name',

@@ -1,8 +1,9 @@
 /** `role`: which service accounts may sign in, and what the login has. */
 import type { Route } from '@keelson/edge';
-import { NAME_FIELD, PAGE_FIELDS, pageOf, requireMount } from '@keelson/engine';
+import { NAME_FIELD, requireMount } from '@keelson/engine';
 import { type FieldValues, field, type JsonObject, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
+import { nameListRoutes } from '../logins/name-list-routes.ts';
 import {
   changedTokenSettings,
   OLDER_TOKEN_FIELDS,
@@ -87,19 +88,11 @@ const warningsAbout = ({ accountNames, accountNamespaces, audience }: Kubernetes
 ];
 
 export const roleRoutes = (store: Store): Route[] => [
-  ...secretsRoutes({
+  ...nameListRoutes({
     path: '/kubernetes/role',
     tag: TAG,
-    fields: PAGE_FIELDS,
-    operations: {
-      list: {
-        summary: 'List roles',
-        handle: async (request) => {
-          const names = await roleRecords(requireMount(request)).keys(store);
-          return { data: { keys: pageOf(names, (name) => name, request.fields) } };
-        },
-      },
-    },
+    summary: 'List roles',
+    namesAt: (mount) => roleRecords(mount).keys(store),
   }),
   ...secretsRoutes({
     path: '/kubernetes/role/:name',

@@ -1,9 +1,10 @@
 /** `userpass`: people sign in with a name and a password. */
 import type { Route } from '@keelson/edge';
-import { NAME_FIELD, PAGE_FIELDS, pageOf, requireMount } from '@keelson/engine';
+import { NAME_FIELD, requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import { field, secretsRoutes } from '@keelson/secrets-api';
 import { answerLogin, type Logins } from '../logins/login-operations.ts';
+import { nameListRoutes } from '../logins/name-list-routes.ts';
 import {
   changedTokenSettings,
   TOKEN_FIELDS,
@@ -36,19 +37,11 @@ const PASSWORD = {
 const SETTINGS = { password: field.string(PASSWORD), ...TOKEN_FIELDS } as const;
 
 const userRoutes = (parts: UserPassParts): Route[] => [
-  ...secretsRoutes({
+  ...nameListRoutes({
     path: '/userpass/users',
     tag: TAG,
-    fields: PAGE_FIELDS,
-    operations: {
-      list: {
-        summary: 'List users',
-        handle: async (request) => {
-          const names = await userRecords(requireMount(request)).keys(parts.store);
-          return { data: { keys: pageOf(names, (name) => name, request.fields) } };
-        },
-      },
-    },
+    summary: 'List users',
+    namesAt: (mount) => userRecords(mount).keys(parts.store),
   }),
   ...secretsRoutes({
     path: USER,
