@@ -27,6 +27,7 @@ export const AUTHORITY_MOUNT: Mount = {
   allowedResponseHeaders: [],
   options: {},
   description: '',
+  userLockout: undefined,
 };
 
 /** File of the store, in the given folder. */

@@ -45,6 +45,7 @@ const encode = ({ method, mount, body }: PrimaryRequest): Uint8Array =>
         allowedResponseHeaders: [],
         options: {},
         description: '',
+        userLockout: undefined,
       },
       caller: undefined,
       principal: undefined,

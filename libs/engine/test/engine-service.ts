@@ -47,6 +47,7 @@ export const aMount = (changes: Partial<Mount> = {}): Mount => ({
   allowedResponseHeaders: [],
   options: {},
   description: '',
+  userLockout: undefined,
   ...changes,
 });
 

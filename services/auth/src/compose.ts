@@ -31,6 +31,12 @@ import { countingForSecondaries, countingOnPrimary } from './approle/counting-on
 import type { AuthConfig } from './config.ts';
 import { jwtMethod } from './jwt/jwt-method.ts';
 import { kubernetesMethod } from './kubernetes/kubernetes-method.ts';
+import {
+  type LockoutContext,
+  listLockedUsers,
+  tidyLockouts,
+  unlockUser,
+} from './logins/lockout-operations.ts';
 import { type Logins, toLimits } from './logins/login-operations.ts';
 import { type AuthMethod, methodOfType, typesOf } from './method.ts';
 import { userpassMethod } from './userpass/userpass-method.ts';
@@ -129,7 +135,17 @@ const authEdge = (
     ),
   });
 
-const methodsRpc = (methods: readonly AuthMethod[]): RpcService<typeof AuthMethodsDefinition> => ({
+const methodsRpc = (
+  methods: readonly AuthMethod[],
+  lockouts: LockoutContext,
+): RpcService<typeof AuthMethodsDefinition> => ({
+  listLockedUsers: async ({ mount }) => ({
+    aliasNames: mount === undefined ? [] : await listLockedUsers(lockouts, mount),
+  }),
+  unlockUser: async ({ mount, aliasName }) => {
+    if (mount !== undefined) await unlockUser(lockouts, mount, aliasName);
+    return {};
+  },
   renewLogin: async ({ mount, loginData }) => {
     const settings =
       mount &&
@@ -150,12 +166,12 @@ const runTidy = async (
   {
     methods,
     mounts,
+    store,
     clock,
     logger,
-  }: {
+  }: LockoutContext & {
     readonly methods: readonly AuthMethod[];
     readonly mounts: () => readonly Mount[];
-    readonly clock: Clock;
     readonly logger: Logger;
   },
   signal: AbortSignal,
@@ -165,6 +181,7 @@ const runTidy = async (
     for (const mount of mounts())
       try {
         await methodOfType(methods, mount.type)?.tidy?.(mount);
+        await tidyLockouts({ store, clock }, mount);
       } catch (err) {
         logger.error({ err, mount: mount.uuid }, 'what has expired was not removed');
       }
@@ -217,14 +234,14 @@ export const composeAuth = (parts: AuthParts): AuthService => {
   let workers: readonly Worker[] = [];
   return {
     edge: edgeWhileOpen(byMethod(edge, methods), barrier),
-    methods: methodsRpc(methods),
+    methods: methodsRpc(methods, shared),
     replica,
     joined: joined.promise,
     start: () => {
       const work = {
         'cluster state': (signal: AbortSignal) => followMounts(follower, signal),
         tidy: (signal: AbortSignal) =>
-          runTidy({ methods, mounts: () => mounts, clock, logger }, signal),
+          runTidy({ methods, mounts: () => mounts, store, clock, logger }, signal),
       };
       workers = Object.entries(work).map(([name, run]) =>
         startWorker(name, run, { logger, clock }),

@@ -20,6 +20,7 @@ import { orderEnding } from './leases/lease-records.ts';
 import { endLeasesOfNamespace, revokeDueLeases } from './leases/lease-revocation-operations.ts';
 import { leaseRoutes } from './leases/lease-routes.ts';
 import { createRemovedMountCheck } from './leases/removed-mounts.ts';
+import { lockedUserRoutes } from './locked-users/locked-user-routes.ts';
 import { createRemovedLoginCheck } from './logins/removed-logins.ts';
 import { mountPathOf } from './mounts/domain/mount.ts';
 import type { MountContext } from './mounts/mount-operations.ts';
@@ -56,7 +57,7 @@ export interface Administration {
 
 export const composeAdministration = (
   { parts, store, gate, systemTtls, tokens, views, findMount }: SysCore,
-  { engines }: OtherServices,
+  { engines, authMethods }: OtherServices,
   filters: FilterContext,
 ): Administration => {
   const { clock } = parts;
@@ -115,6 +116,7 @@ export const composeAdministration = (
       ...auditRoutes({ store, devices: auditDevices }),
       ...cubbyholeRoutes({ store }),
       ...toolRoutes(),
+      ...lockedUserRoutes({ mounts, namespaces, findMount, methods: authMethods }),
       ...customMessageRoutes({ store, clock, namespaces }),
       ...internalUiRoutes({ mounts, namespaces, policies, identityOf: tokens.identityOf }),
       ...entityRoutes(identity),

@@ -70,13 +70,19 @@ const CONFIG: Readonly<Record<string, Effect>> = {
   plugin_version: refused('v1'),
   // Mounts of auth methods have it: services/standalone/test/logins.integration.test.ts.
   token_type: refused('batch'),
+  // Mounts of methods with passwords have it: services/standalone/test/locked-users.integration.test.ts.
+  ...inFields('user_lockout_config', {
+    lockout_threshold: refused(3),
+    lockout_duration: refused('1h'),
+    lockout_counter_reset_duration: refused('1h'),
+    lockout_disable: refused(true),
+  }),
 };
 const DESCRIPTION = shown('for the team', RETURNED_ONLY);
 const TUNING: Readonly<Record<string, Effect>> = {
   ...CONFIG,
   description: DESCRIPTION,
   options: warned({ version: '2' }),
-  user_lockout_config: refused({ lockout_threshold: 3 }),
 };
 /** Routes of PUT have the fields of POST. */
 const REKEYS = ['rekey', 'rekey-recovery-key', 'rotate/root', 'rotate/recovery'];

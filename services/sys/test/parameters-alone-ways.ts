@@ -136,6 +136,11 @@ const RULE = 'path "secret/x" { capabilities = ["read"] }';
 
 export const WAYS: readonly Way[] = [
   {
+    route: /^GET \/sys\/locked-users$/,
+    // An accessor of no mount that locks users is refused.
+    values: () => ({ mount_accessor: 'token_1' }),
+  },
+  {
     route: /^POST \/auth\/token\/create-orphan$/,
     least: () => ({ policies: ['default'] }),
     values: ({ serial }) => ({ id: `of-my-own-${serial}`, entity_alias: 'web' }),

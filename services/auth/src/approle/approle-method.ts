@@ -4,6 +4,7 @@ import { createNetworks } from '@keelson/edge/networks';
 import { requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import { field, secretsRoutes } from '@keelson/secrets-api';
+import { verifyUnlessLocked } from '../logins/lockout-operations.ts';
 import { answerLogin, type Logins } from '../logins/login-operations.ts';
 import type { AuthMethod } from '../method.ts';
 import { roleIdRecords, roleRecords } from './approle-records.ts';
@@ -52,13 +53,18 @@ const loginRoutes = (parts: AppRoleParts): Route[] =>
           const { store } = parts;
           const mount = requireMount(request);
           const { role_id: roleId, secret_id: secretId } = request.fields;
-          const { name } = (await roleIdRecords(mount).find(store, roleId)) ?? refuseLogin();
-          const role = (await roleRecords(mount).find(store, name)) ?? refuseLogin();
           const address = request.head.remoteAddress;
-          requireNetwork(role.secretIdBoundCidrs, address);
-          const proof = await prove(parts, mount, role, { secretId, address });
-          const boundCidrs = proof?.tokenBoundCidrs ?? [];
-          const metadata = { ...proof?.metadata, role_name: name };
+          const login = await verifyUnlessLocked(parts, mount, roleId, async () => {
+            const found = await roleIdRecords(mount).find(store, roleId);
+            const role = found && (await roleRecords(mount).find(store, found.name));
+            if (found === undefined || role === undefined)
+              return { login: undefined, isKnown: false };
+            requireNetwork(role.secretIdBoundCidrs, address);
+            const proof = await prove(parts, mount, role, { secretId, address });
+            return { login: proof && { ...proof, name: found.name, role }, isKnown: true };
+          });
+          const { name, role, metadata: given, boundCidrs } = login ?? refuseLogin();
+          const metadata = { ...given, role_name: name };
           return answerLogin(parts.logins, request, {
             displayName: '',
             metadata,
@@ -71,16 +77,20 @@ const loginRoutes = (parts: AppRoleParts): Route[] =>
     },
   });
 
+/** @returns what the secret id says about its tokens; undefined if it is not one of the role */
 const prove = async (
   parts: AppRoleParts,
   mount: Parameters<typeof takeSecretId>[1],
   role: AppRole,
   { secretId, address }: { readonly secretId: string; readonly address: string },
-): Promise<SecretId | undefined> => {
-  if (!role.bindSecretId) return undefined;
+): Promise<
+  (Pick<SecretId, 'metadata'> & { readonly boundCidrs: readonly string[] }) | undefined
+> => {
+  if (!role.bindSecretId) return { metadata: {}, boundCidrs: [] };
   if (secretId === '') return refuse('missing secret_id');
   const judge = ({ cidrs }: SecretId): void => requireNetwork(cidrs, address);
-  return (await takeSecretId(parts, mount, role, secretId, judge)) ?? refuseLogin();
+  const proof = await takeSecretId(parts, mount, role, secretId, judge);
+  return proof && { metadata: proof.metadata, boundCidrs: proof.tokenBoundCidrs };
 };
 
 export const approleMethod = (parts: AppRoleParts): AuthMethod => ({

@@ -1,12 +1,13 @@
 import type { Clock } from '@keelson/clock';
 import { type MountScope, requireName } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
+import type { Mount } from '@keelson/proto/edge/v1/edge';
 import type { Reads, Store } from '@keelson/storage';
 import { DEFAULT_TOKEN_SETTINGS, type TokenSettings } from '../logins/domain/token-settings.ts';
-import { afterFailure, isLocked } from './domain/lockout.ts';
+import { forgetFailures, verifyUnlessLocked } from '../logins/lockout-operations.ts';
 import type { User } from './domain/user.ts';
 import { hashPassword, verifyPassword } from './password.ts';
-import { lockoutRecords, userRecords } from './userpass-records.ts';
+import { userRecords } from './userpass-records.ts';
 
 export interface UserContext {
   readonly store: Store;
@@ -59,33 +60,27 @@ export const deleteUser = (store: Store, mount: MountScope, givenName: string): 
   store.transact((tx) => {
     const name = toUserName(givenName);
     userRecords(mount).delete(tx, name);
-    lockoutRecords(mount).delete(tx, name);
+    forgetFailures(tx, mount, name);
     return Promise.resolve();
   });
 
 /**
- * The user with this password; undefined also for an unknown or locked one, so that the answer is that to a wrong
- * password. Failures of users that exist are counted before the answer.
+ * The user with this password; undefined also for an unknown one, so that the answer is that to a wrong password.
+ * @throws KeelsonError `sys.permission_denied` for a locked user
  */
 export const verifyUser = async (
-  { store, clock }: UserContext,
-  mount: MountScope,
+  context: UserContext,
+  mount: Mount,
   givenName: string,
   password: string,
 ): Promise<{ readonly name: string; readonly user: User } | undefined> => {
   const name = toUserName(givenName);
-  const user = await findUser(store, mount, name);
-  const isRight = await verifyPassword(user?.passwordHash, password);
-  if (user === undefined) return undefined;
-  return store.transact(async (tx) => {
-    const nowMs = clock.nowMs();
-    const lockout = await lockoutRecords(mount).find(tx, name);
-    if (isLocked(lockout, nowMs)) return undefined;
-    if (!isRight) {
-      lockoutRecords(mount).write(tx, [name], afterFailure(lockout, nowMs));
-      return undefined;
-    }
-    if (lockout !== undefined) lockoutRecords(mount).delete(tx, name);
-    return { name, user };
+  return verifyUnlessLocked(context, mount, name, async () => {
+    const user = await findUser(context.store, mount, name);
+    const isRight = await verifyPassword(user?.passwordHash, password);
+    return {
+      login: isRight && user !== undefined ? { name, user } : undefined,
+      isKnown: user !== undefined,
+    };
   });
 };

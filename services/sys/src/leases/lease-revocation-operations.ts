@@ -41,6 +41,7 @@ const removedMount = ({ mountUuid, mountType }: LeaseRecord): Mount => ({
   allowedResponseHeaders: [],
   options: {},
   description: '',
+  userLockout: undefined,
 });
 
 const revokeAtEngine = async (

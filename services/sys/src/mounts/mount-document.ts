@@ -2,6 +2,7 @@
 import type { Mount, Namespace } from '@keelson/proto/edge/v1/edge';
 import { effectiveLeaseTtls, type LeaseTtls } from './domain/lease-ttl.ts';
 import { type MountRecord, mountPathOf } from './domain/mount.ts';
+import { effectiveUserLockout, isUserLockoutTuned, locksUsers } from './domain/user-lockout.ts';
 
 /** List settings appear only once they were configured. */
 const configuredLists = ({ config }: MountRecord): Record<string, unknown> =>
@@ -17,6 +18,18 @@ const configuredLists = ({ config }: MountRecord): Record<string, unknown> =>
 
 const visibility = ({ config }: MountRecord): Record<string, unknown> =>
   config.listingVisibility === '' ? {} : { listing_visibility: config.listingVisibility };
+
+/** As soon as one of the settings was made. */
+const userLockout = ({ config }: MountRecord): Record<string, unknown> => {
+  if (!isUserLockoutTuned(config)) return {};
+  const effective = effectiveUserLockout(config);
+  return {
+    user_lockout_counter_reset_duration: effective.counterResetSeconds,
+    user_lockout_disable: effective.disabled,
+    user_lockout_duration: effective.durationSeconds,
+    user_lockout_threshold: effective.threshold,
+  };
+};
 
 /** `sys/mounts`: TTLs as tuned, 0 where the system's value applies. */
 export const mountDocument = (mount: MountRecord): Record<string, unknown> => ({
@@ -35,6 +48,7 @@ export const mountDocument = (mount: MountRecord): Record<string, unknown> => ({
     ...visibility(mount),
     ...configuredLists(mount),
     ...(mount.table === 'auth' ? { token_type: mount.config.tokenType } : {}),
+    ...(isUserLockoutTuned(mount.config) && { user_lockout_config: userLockout(mount) }),
   },
   plugin_version: '',
   running_plugin_version: '',
@@ -54,6 +68,7 @@ export const tuneDocument = (mount: MountRecord, system: LeaseTtls): Record<stri
     ...configuredLists(mount),
     ...(Object.keys(mount.options).length === 0 ? {} : { options: mount.options }),
     ...(mount.table === 'auth' ? { token_type: mount.config.tokenType } : {}),
+    ...userLockout(mount),
   };
 };
 
@@ -74,4 +89,5 @@ export const toEdgeMount = (
   allowedResponseHeaders: [...mount.config.allowedResponseHeaders],
   options: { ...mount.options },
   description: mount.description,
+  userLockout: locksUsers(mount.type) ? effectiveUserLockout(mount.config) : undefined,
 });

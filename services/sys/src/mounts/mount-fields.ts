@@ -29,7 +29,6 @@ const UNSUPPORTED = {
   allowed_managed_keys: 'there are no managed keys',
   identity_token_key: 'there are no identity tokens',
   plugin_version: 'engines are part of the build and have no versions of their own',
-  user_lockout_config: 'a method with passwords has its limits in its own settings',
 } as const;
 
 const unsupported = (name: keyof typeof UNSUPPORTED, isAsked = true): string | undefined =>
@@ -45,6 +44,16 @@ const unsupportedText = (name: keyof typeof UNSUPPORTED) =>
   field.string({
     description: 'Not supported; empty text is accepted.',
     check: (value) => unsupported(name, value !== ''),
+  });
+
+const MAX_THRESHOLD = 1_000_000;
+const MAX_LOCKOUT_SECONDS = 366 * 24 * 3600;
+
+const lockoutTime = (name: string, description: string) =>
+  field.durationSeconds({
+    description,
+    check: (seconds) =>
+      seconds > MAX_LOCKOUT_SECONDS ? `${name} has at most 366 days` : undefined,
   });
 
 /** A list that each request to the mount is compared with. */
@@ -78,6 +87,27 @@ const CONFIG_FIELDS = {
       value === '' || TOKEN_TYPES.some((type) => type === value)
         ? undefined
         : `token_type must be one of ${TOKEN_TYPES.join(', ')}`,
+  }),
+  user_lockout_config: field.objectOf({
+    description: 'When failed logins lock a user of userpass, ldap or approle.',
+    members: {
+      lockout_threshold: field.integer({
+        description: 'Failed logins in a row that lock a user; 0: 5.',
+        check: (count) =>
+          count < 0 || count > MAX_THRESHOLD
+            ? `lockout_threshold must be between 0 and ${MAX_THRESHOLD}`
+            : undefined,
+      }),
+      lockout_duration: lockoutTime(
+        'lockout_duration',
+        'Time for which a user is locked; 0: 15 minutes.',
+      ),
+      lockout_counter_reset_duration: lockoutTime(
+        'lockout_counter_reset_duration',
+        'Time without a failed login after which the failures are forgotten; 0: 15 minutes.',
+      ),
+      lockout_disable: field.bool({ description: 'Whether no user is ever locked.' }),
+    },
   }),
 } as const;
 
@@ -118,10 +148,6 @@ export const TUNE_FIELDS = {
   description: field.string(DESCRIPTION),
   ...MOUNT_CONFIG_FIELDS,
   options: field.stringMap(OPTIONS),
-  user_lockout_config: field.map({
-    description: 'Not supported; an empty object is accepted.',
-    check: (value) => unsupported('user_lockout_config', Object.keys(value).length > 0),
-  }),
 } as const;
 
 /** Warns a caller of settings that are recorded, but have no effect. */
@@ -148,6 +174,10 @@ export const toMountConfig = (values: FieldValues<typeof CONFIG_FIELDS>): MountC
   allowedResponseHeaders: values.allowed_response_headers,
   delegatedAuthAccessors: values.delegated_auth_accessors,
   tokenType: TOKEN_TYPES.find((type) => type === values.token_type),
+  userLockoutThreshold: values.user_lockout_config.lockout_threshold,
+  userLockoutDurationSeconds: values.user_lockout_config.lockout_duration,
+  userLockoutCounterResetSeconds: values.user_lockout_config.lockout_counter_reset_duration,
+  userLockoutDisabled: values.user_lockout_config.lockout_disable,
 });
 
 export const toTuneMount = (values: FieldValues<typeof TUNE_FIELDS>): TuneMount => ({

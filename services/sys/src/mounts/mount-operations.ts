@@ -14,6 +14,7 @@ import {
 } from './domain/mount.ts';
 import type { DamagedMount, HiddenMount, MountIndex } from './domain/mount-index.ts';
 import { findConflict, requireMountPath, toMountPath } from './domain/mount-path.ts';
+import { requireLockingType } from './domain/user-lockout.ts';
 import { findEngineType } from './engine-type-records.ts';
 import { deleteMount, isBuiltIn, loadMountIndex, writeMount } from './mount-records.ts';
 import { type Remount, remountRecords } from './remount-records.ts';
@@ -175,6 +176,7 @@ export const enableMount = (
     const accessor = toAccessor(given.type, uuid);
     const mount: MountRecord = { ...given, ...site, path, uuid, accessor, config };
     requireTokenTypeOfLogins(mount, given);
+    requireLockingType(mount.type, given.config);
     writeMount(tx, mount);
     return mount;
   });
@@ -208,6 +210,7 @@ export const tuneMount = (
     if (mount === undefined) return absent(site);
     if (isBuiltIn(mount)) requireEffectOnBuiltIn(mount, changes);
     requireTokenTypeOfLogins(mount, changes);
+    requireLockingType(mount.type, changes.config);
     const { defaultLeaseTtlSeconds, maxLeaseTtlSeconds } = changes.config;
     const ttls = requireTunableTtls(
       mount.config,

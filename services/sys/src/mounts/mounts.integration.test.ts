@@ -86,7 +86,11 @@ describe('enabling', () => {
       { token_type: 'batch' },
       /^token_type has no effect on the mount token/,
     ],
-    ['sys/auth/token/tune', { user_lockout_config: { a: 1 } }, /^user_lockout_config is not/],
+    [
+      'sys/auth/token/tune',
+      { user_lockout_config: { lockout_threshold: 1 } },
+      /^tuning of user lockout configuration for auth type "token" not allowed/,
+    ],
   ])('refuses a setting without effect: %s %j', async ([path, body, text]) => {
     await enable('pki');
     const refused = await harness.asRoot('POST', path, { body: { type: 'sample', ...body } });

@@ -25,6 +25,23 @@ export interface RenewLoginResponse {
   limits: LoginLimits | undefined;
 }
 
+export interface ListLockedUsersRequest {
+  mount: Mount | undefined;
+}
+
+export interface ListLockedUsersResponse {
+  /** Names of their aliases, sorted. */
+  aliasNames: string[];
+}
+
+export interface UnlockUserRequest {
+  mount: Mount | undefined;
+  aliasName: string;
+}
+
+export interface UnlockUserResponse {
+}
+
 function createBaseRenewLoginRequest(): RenewLoginRequest {
   return { mount: undefined, loginData: Buffer.alloc(0) };
 }
@@ -128,6 +145,190 @@ export const RenewLoginResponse: MessageFns<RenewLoginResponse> = {
   },
 };
 
+function createBaseListLockedUsersRequest(): ListLockedUsersRequest {
+  return { mount: undefined };
+}
+
+export const ListLockedUsersRequest: MessageFns<ListLockedUsersRequest> = {
+  encode(message: ListLockedUsersRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.mount !== undefined) {
+      Mount.encode(message.mount, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListLockedUsersRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListLockedUsersRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mount = Mount.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListLockedUsersResponse(): ListLockedUsersResponse {
+  return { aliasNames: [] };
+}
+
+export const ListLockedUsersResponse: MessageFns<ListLockedUsersResponse> = {
+  encode(message: ListLockedUsersResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.aliasNames) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListLockedUsersResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListLockedUsersResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.aliasNames.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUnlockUserRequest(): UnlockUserRequest {
+  return { mount: undefined, aliasName: "" };
+}
+
+export const UnlockUserRequest: MessageFns<UnlockUserRequest> = {
+  encode(message: UnlockUserRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.mount !== undefined) {
+      Mount.encode(message.mount, writer.uint32(10).fork()).join();
+    }
+    if (message.aliasName !== "") {
+      writer.uint32(18).string(message.aliasName);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UnlockUserRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUnlockUserRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mount = Mount.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.aliasName = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUnlockUserResponse(): UnlockUserResponse {
+  return {};
+}
+
+export const UnlockUserResponse: MessageFns<UnlockUserResponse> = {
+  encode(_: UnlockUserResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UnlockUserResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUnlockUserResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 export type AuthMethodsDefinition = typeof AuthMethodsDefinition;
 export const AuthMethodsDefinition = {
   name: "AuthMethods",
@@ -144,6 +345,24 @@ export const AuthMethodsDefinition = {
       responseType: RenewLoginResponse as typeof RenewLoginResponse,
       responseStream: false,
       options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
+    },
+    /** Users that too many failed logins have locked. */
+    listLockedUsers: {
+      name: "ListLockedUsers",
+      requestType: ListLockedUsersRequest as typeof ListLockedUsersRequest,
+      requestStream: false,
+      responseType: ListLockedUsersResponse as typeof ListLockedUsersResponse,
+      responseStream: false,
+      options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
+    },
+    /** Forgets the failed logins of a user. */
+    unlockUser: {
+      name: "UnlockUser",
+      requestType: UnlockUserRequest as typeof UnlockUserRequest,
+      requestStream: false,
+      responseType: UnlockUserResponse as typeof UnlockUserResponse,
+      responseStream: false,
+      options: { idempotencyLevel: "IDEMPOTENT" },
     },
   },
 } as const;

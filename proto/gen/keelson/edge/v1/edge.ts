@@ -191,13 +191,25 @@ export interface Mount {
   passthroughRequestHeaders: string[];
   allowedResponseHeaders: string[];
   options: { [key: string]: string };
-  /** Next free number: 13. */
   description: string;
+  /** When an auth method with passwords or secret ids locks a user. */
+  userLockout: UserLockout | undefined;
 }
 
 export interface Mount_OptionsEntry {
   key: string;
   value: string;
+}
+
+/** Effective values: the mount's tuning, or else the default. */
+export interface UserLockout {
+  disabled: boolean;
+  /** Failures in a row that lock a user. */
+  threshold: number;
+  /** Time until a locked user may try again. */
+  durationSeconds: number;
+  /** Time without a failure after which failures are forgotten. */
+  counterResetSeconds: number;
 }
 
 /** The caller of a /v1 request, resolved by sys. Never contains the token itself. */
@@ -1511,6 +1523,7 @@ function createBaseMount(): Mount {
     allowedResponseHeaders: [],
     options: {},
     description: "",
+    userLockout: undefined,
   };
 }
 
@@ -1551,6 +1564,9 @@ export const Mount: MessageFns<Mount> = {
     });
     if (message.description !== "") {
       writer.uint32(98).string(message.description);
+    }
+    if (message.userLockout !== undefined) {
+      UserLockout.encode(message.userLockout, writer.uint32(106).fork()).join();
     }
     return writer;
   },
@@ -1667,6 +1683,14 @@ export const Mount: MessageFns<Mount> = {
             message.description = reader.string();
             continue;
           }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.userLockout = UserLockout.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1722,6 +1746,85 @@ export const Mount_OptionsEntry: MessageFns<Mount_OptionsEntry> = {
             }
 
             message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUserLockout(): UserLockout {
+  return { disabled: false, threshold: 0, durationSeconds: 0, counterResetSeconds: 0 };
+}
+
+export const UserLockout: MessageFns<UserLockout> = {
+  encode(message: UserLockout, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.disabled !== false) {
+      writer.uint32(8).bool(message.disabled);
+    }
+    if (message.threshold !== 0) {
+      writer.uint32(16).uint32(message.threshold);
+    }
+    if (message.durationSeconds !== 0) {
+      writer.uint32(24).uint32(message.durationSeconds);
+    }
+    if (message.counterResetSeconds !== 0) {
+      writer.uint32(32).uint32(message.counterResetSeconds);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UserLockout {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUserLockout();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.disabled = reader.bool();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.threshold = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.durationSeconds = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.counterResetSeconds = reader.uint32();
             continue;
           }
         }

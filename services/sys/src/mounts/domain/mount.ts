@@ -22,6 +22,11 @@ export const mountConfigShape = Type.Object({
   delegatedAuthAccessors: Type.Array(Type.String()),
   /** Type of the tokens of an auth method; a role with a type of its own comes first for `default-…`. */
   tokenType: Type.Enum(['default-service', 'default-batch', 'service', 'batch']),
+  /** When failed logins lock a user; 0 means the default. */
+  userLockoutThreshold: Type.Number(),
+  userLockoutDurationSeconds: Type.Number(),
+  userLockoutCounterResetSeconds: Type.Number(),
+  userLockoutDisabled: Type.Boolean(),
 });
 export type MountConfig = Shaped<typeof mountConfigShape>;
 
@@ -55,6 +60,10 @@ export const DEFAULT_MOUNT_CONFIG: MountConfig = {
   allowedResponseHeaders: [],
   delegatedAuthAccessors: [],
   tokenType: 'default-service',
+  userLockoutThreshold: 0,
+  userLockoutDurationSeconds: 0,
+  userLockoutCounterResetSeconds: 0,
+  userLockoutDisabled: false,
 };
 
 export type MountConfigChanges = {

@@ -1,0 +1,50 @@
+/** Logins that fail in a row lock a user for a while, so that passwords cannot be tried out. */
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+
+/** When failures lock a user, as its mount is tuned. */
+export interface UserLockout {
+  readonly disabled: boolean;
+  /** Failures in a row that lock a user. */
+  readonly threshold: number;
+  readonly durationSeconds: number;
+  /** Time without a failure after which failures are forgotten. */
+  readonly counterResetSeconds: number;
+}
+
+export const lockoutShape = Type.Object({
+  /** Name of the alias that logins of the user have. */
+  name: Type.String(),
+  failures: Type.Number(),
+  lastFailureMs: Type.Number(),
+  /** Whether the mount had such a user; anybody can try out names that it does not have. */
+  isKnown: Type.Boolean(),
+});
+export type Lockout = Shaped<typeof lockoutShape>;
+
+export const isLocked = (
+  lockout: Lockout | undefined,
+  { threshold, durationSeconds }: UserLockout,
+  nowMs: number,
+): boolean =>
+  lockout !== undefined &&
+  lockout.failures >= threshold &&
+  nowMs < lockout.lastFailureMs + durationSeconds * 1000;
+
+/** Whether the failures count no more: the user is not locked, and would begin again with the next failure. */
+export const isForgotten = (lockout: Lockout, settings: UserLockout, nowMs: number): boolean =>
+  !isLocked(lockout, settings, nowMs) &&
+  (lockout.failures >= settings.threshold ||
+    nowMs >= lockout.lastFailureMs + settings.counterResetSeconds * 1000);
+
+/** One more failure; those that are forgotten do not count. */
+export const afterFailure = (
+  before: Lockout | undefined,
+  settings: UserLockout,
+  { name, isKnown, nowMs }: Pick<Lockout, 'name' | 'isKnown'> & { readonly nowMs: number },
+): Lockout => ({
+  name,
+  failures: before === undefined || isForgotten(before, settings, nowMs) ? 1 : before.failures + 1,
+  lastFailureMs: nowMs,
+  isKnown,
+});
