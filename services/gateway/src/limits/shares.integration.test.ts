@@ -14,6 +14,9 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
+/** Longer than a turn of the event loop may last. */
+const BUSY_MS = 5;
+
 /** A service whose requests are answered when the test says so. */
 const openHeldService = () => {
   const arrived: { readonly name: string; readonly answer: () => void }[] = [];
@@ -35,6 +38,18 @@ const openHeldService = () => {
             onArrival();
           });
           return edgeResponse(200, {}, Buffer.from(name));
+        },
+      },
+      {
+        method: 'GET',
+        path: '/busy/:name',
+        operation,
+        handle: ({ params: { name = '' } }) => {
+          const end = performance.now() + BUSY_MS;
+          arrived.push({ name, answer: () => undefined });
+          onArrival();
+          while (performance.now() < end);
+          return Promise.resolve(edgeResponse(200, {}, Buffer.from(name)));
         },
       },
       {
@@ -132,6 +147,24 @@ test('when all places are taken, tenants take turns', async () => {
   }
   await Promise.all(all);
   expect(names()).toEqual(['a1', 'a2', 'b1', 'a3', 'b2', 'a4']);
+});
+
+test('what has been sent meanwhile is read and begins before all that wait', async () => {
+  const { ask, names, answer, untilArrived, waiting } = await start({
+    KEELSON_REQUESTS_AT_ONCE: '1',
+  });
+  const all = [ask('/held/a0')];
+  await untilArrived(1);
+  const count = 40;
+  for (let turn = 1; turn <= count; turn += 1) all.push(ask(`/busy/a${turn}`));
+  await waiting(count);
+  const begun = untilArrived(2);
+  answer('a0');
+  await begun;
+  all.push(ask('/busy/b1', OTHER_API_TOKEN));
+  await Promise.all(all);
+  expect(names()).toHaveLength(count + 2);
+  expect(names().indexOf('b1')).toBeLessThan(count);
 });
 
 test('one request too many that waits is answered with 429, and one whose client has gone no longer waits', async () => {

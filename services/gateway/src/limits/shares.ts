@@ -2,12 +2,18 @@
  * Shares of tenants: an organization, a namespace, a user, or the address of a caller without a token. Each has a
  * bounded number of requests that a service works on, and a bounded number that wait for these. Whoever has a
  * request waiting takes turns with all others, so that many or slow requests delay those of their own tenant.
+ *
+ * Requests that arrive together begin in several turns of the event loop, each of `TURN_MS`. Otherwise all that one
+ * tenant has sent would be worked on before the gateway reads what another one has sent in the meantime.
  */
 import type { EdgeResponse } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { FairQueue } from '@keelson/locks';
 import { Counter, Gauge, type MetricsRegistry } from '@keelson/metrics';
 import { RETRY_AFTER_SECONDS } from './retry-after.ts';
+
+/** Time in one turn of the event loop after which no further request begins. */
+const TURN_MS = 2;
 
 export interface ShareLimits {
   /** Requests that services work on at a time. */
@@ -99,15 +105,33 @@ export const createShares = (
   });
 
   const hasPlace = (tenant: string): boolean => (servedOf.get(tenant) ?? 0) < atOnceOfTenant;
-  const startWaiting = (): void => {
-    while (served < atOnce) {
-      const start = waiting.take((_, tenant) => hasPlace(tenant));
-      if (start === undefined) return;
-      start();
+  let turnBeganAt: number | undefined;
+  let isBeginning = false;
+  /** Whether one more request may begin now. */
+  const mayBegin = (): boolean => {
+    if (served >= atOnce || isBeginning) return false;
+    if (turnBeganAt === undefined) {
+      turnBeganAt = performance.now();
+      setImmediate(() => {
+        turnBeganAt = undefined;
+        startWaiting();
+      });
     }
+    return performance.now() - turnBeganAt < TURN_MS;
+  };
+  const startWaiting = (): void => {
+    if (waiting.size > 0 && mayBegin()) waiting.take((_, tenant) => hasPlace(tenant))?.();
   };
   const occupy = (tenant: string): (() => void) => {
     served += 1;
+    isBeginning = true;
+    // After what the request does before it waits for anything, which belongs to the time of this turn.
+    queueMicrotask(() => {
+      process.nextTick(() => {
+        isBeginning = false;
+        startWaiting();
+      });
+    });
     return countUntilCalled(servedOf, tenant, () => {
       served -= 1;
       startWaiting();
@@ -116,7 +140,8 @@ export const createShares = (
 
   /** Resolves with the function that gives the place back. */
   const place = (tenant: string, exchange: ShareExchange): Promise<() => void> | (() => void) => {
-    if (served < atOnce && hasPlace(tenant)) return occupy(tenant);
+    const isNext = waiting.countOf(tenant) === 0 && hasPlace(tenant);
+    if (isNext && mayBegin()) return occupy(tenant);
     if (waiting.countOf(tenant) >= waitingOfTenant) {
       refusals.inc({ kind: 'requests' });
       exchange.answerHeaders['retry-after'] = RETRY_AFTER_SECONDS;
