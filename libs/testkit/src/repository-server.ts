@@ -26,8 +26,8 @@ export interface RepositoryServer extends AsyncDisposable {
   readonly calls: ApiCall[];
   /** Answers of the API; a test may replace it. */
   answer: (call: ApiCall) => { readonly status: number; readonly body?: unknown };
-  /** Sees every request for git before it is served, and may answer in its place. */
-  beforeGit: (request: IncomingMessage, response: ServerResponse) => boolean;
+  /** Sees every request for git before it is served, and may answer in its place, or have it wait. */
+  beforeGit: (request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>;
   /** Runs git in the working copy of a repository, which is created if absent. */
   git(repository: string, ...args: readonly string[]): Promise<string>;
   /** Commits files to a branch, pushes it, and returns the commit. */
@@ -104,7 +104,7 @@ export const startRepositoryServer = async (): Promise<RepositoryServer> => {
     const handle = async (): Promise<void> => {
       const path = request.url ?? '';
       if (path.includes('.git/')) {
-        if (!server.beforeGit(request, response)) await serveGit(root, request, response);
+        if (!(await server.beforeGit(request, response))) await serveGit(root, request, response);
         return;
       }
       const text = (await readBody(request)).toString();

@@ -122,8 +122,9 @@ export const startRepositoryHarness = async (options: HarnessOptions = {}) => {
     await harness.runUpkeep();
     server.calls.length = 0;
   };
-  const { tokenId } = await createClient('token-of-the-provider');
+  const { tokenId, id: clientId } = await createClient('token-of-the-provider');
   return {
+    clientId,
     server,
     runs,
     harness,

@@ -9,7 +9,7 @@ import { notFound } from '../../base/not-found.ts';
 import { isOrganizationOff } from '../../identity/model/organization-switch-records.ts';
 import { requireOwnAgent, requireOwnPool } from '../../runs/agents/agent-operations.ts';
 import { refuseOtherThanArchive } from '../../state/configuration-versions/configuration-version-operations.ts';
-import { isAgentPoolOff, isOAuthClientOff } from '../../workspaces/model/part-switch-records.ts';
+import { isAgentPoolOff } from '../../workspaces/model/part-switch-records.ts';
 import {
   dueAtMsOf,
   queueRepositoryWork,
@@ -34,9 +34,10 @@ import {
   queueAgentWork,
   type WorkClaim,
 } from '../model/agent-work-records.ts';
+import { findAgentPoolOf } from '../providers/agent-pool-of-work.ts';
+import { findRefusalOfClient, requireClientOn } from '../providers/disabled-clients.ts';
 import type { ProviderErrand } from '../providers/provider-errand.ts';
 import { parseProviderAnswer, REQUEST_TIME_LIMIT_MS } from '../providers/provider-requests.ts';
-import { findAgentPoolOf, findClientOf } from '../repository-work/agent-pool-of-work.ts';
 import { afterFailure, prepareErrand } from '../repository-work/work-outcomes.ts';
 import type { VcsContext } from '../seams/vcs-context.ts';
 
@@ -130,8 +131,6 @@ const tryClaim = async (
   if (waiting === undefined || (waiting.claim !== null && waiting.claim.agentId !== agentId))
     return undefined;
   if (await isOrganizationOff(store, waiting.organizationId)) return undefined;
-  const client = await findClientOf(store, waiting.work);
-  if (client !== undefined && (await isOAuthClientOff(store, client.id))) return undefined;
   const order = await prepareOrder(context, waiting.work);
   const sinceMs = clock.nowMs();
   const claim: WorkClaim = {
@@ -149,6 +148,11 @@ const tryClaim = async (
       await returnWork(tx, key, current);
       return false;
     }
+    const refusal = await findRefusalOfClient(tx, current.work);
+    if (refusal !== undefined) {
+      await failAgentWork(context, tx, key, current, refusal);
+      return false;
+    }
     if (order === undefined) {
       await agentWork.delete(tx, ...key);
       if (current.work.kind === 'fetch') await finishWithout(context, tx, current.work);
@@ -157,9 +161,9 @@ const tryClaim = async (
     if (current.work.kind === 'fetch') {
       // Neither an agent that is lost nor one whose worker has died reports the end of the attempt.
       const place = [current.organizationId, workNameOf(key)] as const;
-      const refusal = await countAttempt(tx, context, place, current.work);
-      if (refusal !== undefined) {
-        await failAgentWork(context, tx, key, current, refusal);
+      const tooMany = await countAttempt(tx, context, place, current.work);
+      if (tooMany !== undefined) {
+        await failAgentWork(context, tx, key, current, tooMany);
         return false;
       }
     }
@@ -311,6 +315,7 @@ const finishWork = async (
   answer: Extract<WorkEnd, { status: 'finished' }>['answer'],
 ): Promise<void> => {
   const { work } = claimed.work;
+  await requireClientOn(tx, work);
   if (work.kind === 'fetch') {
     await finishAgentFetch(context, tx, claimed, work);
     return;

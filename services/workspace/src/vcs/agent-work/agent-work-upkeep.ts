@@ -15,7 +15,8 @@ import {
   agentWork,
   listWorkingPools,
 } from '../model/agent-work-records.ts';
-import { findAgentPoolOf } from '../repository-work/agent-pool-of-work.ts';
+import { findAgentPoolOf } from '../providers/agent-pool-of-work.ts';
+import { findRefusalOfClient } from '../providers/disabled-clients.ts';
 import { recordFailure } from '../repository-work/work-outcomes.ts';
 import type { VcsContext } from '../seams/vcs-context.ts';
 import { failAgentWork, returnWork } from './agent-work-operations.ts';
@@ -57,6 +58,11 @@ const lookAfter = async (
   const queued = await agentWork.find(tx, ...key);
   const nowMs = context.clock.nowMs();
   if (queued === undefined) return;
+  const refusal = await findRefusalOfClient(tx, queued.work);
+  if (refusal?.isFinal === true) {
+    await failAgentWork(context, tx, key, queued, refusal);
+    return;
+  }
   if (queued.claim === null) {
     const waitedMs = nowMs - dueAtMsOf(key);
     if (waitedMs > TAKEN_WITHIN_MS) await recordMissed(context, tx, key, queued, waitedMs);

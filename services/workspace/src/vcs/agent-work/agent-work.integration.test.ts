@@ -221,6 +221,46 @@ describe('a workspace whose provider only agents reach', () => {
   });
 });
 
+describe('work through an OAuth client that administrators switch off', () => {
+  const turn = (clientId: string, isDisabled: boolean) =>
+    harness.call('PATCH', `/admin/oauth-clients/${clientId}`, {
+      data: { type: 'oauth-clients', attributes: { 'is-disabled': isDisabled } },
+    });
+  const failed = { outcome: 'failed', detail: expect.stringContaining('is disabled') as string };
+
+  test('is given up when an agent asks for it', async () => {
+    const { id, client } = await connect();
+    await fetchAs();
+    await push(id);
+    await turn(client.id, true);
+    expect((await claim()).status).toBe(204);
+    expect((await logOf(id))[0]).toMatchObject(failed);
+    await turn(client.id, false);
+    expect((await claim()).status).toBe(204);
+  });
+
+  test('is taken from the agent that has it, or comes to nothing when the agent has ended it before', async () => {
+    const { id, client } = await connect();
+    await fetchAs();
+    await push(id);
+    const taken = (await claim()).data;
+    await turn(client.id, true);
+    await harness.runUpkeep();
+    expect((await reportCommit(taken.id)).status).toBe(404);
+    expect((await logOf(id))[0]).toMatchObject(failed);
+    await turn(client.id, false);
+
+    await push(id);
+    const ended = (await claim()).data;
+    await reportCommit(ended.id, { commit: null });
+    await turn(client.id, true);
+    expect(await end(ended.id, FINISHED)).toBe(204);
+    expect((await logOf(id))[0]).toMatchObject(failed);
+    await turn(client.id, false);
+    expect((await claim()).status).toBe(204);
+  });
+});
+
 describe('work that no agent does', () => {
   test('is shown after a minute, waits for an agent, and is given up after a night', async () => {
     const { id } = await connect({ 'queue-all-runs': true });

@@ -20,6 +20,7 @@ import {
 } from '../../workspaces/model/repository-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import type { CommitArchive } from '../model/commit-archive.ts';
+import { requireClientOn } from '../providers/disabled-clients.ts';
 import { sendToProvider } from '../providers/provider-requests.ts';
 import {
   type LoadedRepository,
@@ -147,6 +148,8 @@ export const fetchRepository = async (
       ? { fetched: undefined, choice: undefined }
       : await fetchAndStore(context, work, prepared, prepared.request);
   await context.store.transact(async (tx: Transaction) => {
+    // Its client may have been switched off meanwhile.
+    await requireClientOn(tx, work);
     // If a newer event has taken its place meanwhile, the work is still to be done.
     endAttempt(tx, key[0], workNameOf(key));
     const queued = await repositoryWork.find(tx, ...key);

@@ -4,7 +4,9 @@
  * | what               | a pool that is off                   | a client that is off                    |
  * | ------------------ | ------------------------------------ | --------------------------------------- |
  * | members            | see it, with its state               | see it, with its state                  |
- * | from now on        | its agents get no run                | deliveries are refused, work fails      |
+ * | from now on        | its agents get no run                | deliveries are refused                  |
+ * | what waits         | waits                                | is given up, with the reason            |
+ * | what is under way  | ends                                 | comes to nothing, and is given up       |
  * | when it is on again | waiting runs are claimed             | deliveries are accepted                 |
  */
 import { afterAll, expect, test } from 'vitest';
@@ -46,20 +48,22 @@ test('the agents of a pool that is off get no run, and get it when the pool is o
   await runs.report(second, { status: 'errored' });
 });
 
-test('deliveries of an OAuth client that is off are refused, and its provider is not asked', async () => {
-  const { harness, connect, deliver, pushed, server } = repositories;
+/** Switches the client of the repositories off or on. */
+const turnClient = (isDisabled: boolean) =>
+  repositories.harness.call(
+    'PATCH',
+    `/admin/oauth-clients/${repositories.clientId}`,
+    disabled('oauth-clients', isDisabled),
+  );
+const GIVEN_UP = { outcome: 'failed', detail: expect.stringContaining('is disabled') as string };
+
+test('deliveries of an OAuth client that is off are refused, and what waits is given up', async () => {
+  const { harness, connect, deliver, pushed, server, logOf, clientId } = repositories;
   const { id, first } = await connect();
   await harness.runUpkeep();
-  const { list } = await harness.call('GET', '/admin/oauth-clients');
-  const client = list.at(-1);
-  const turn = (isDisabled: boolean) =>
-    harness.call(
-      'PATCH',
-      `/admin/oauth-clients/${client?.id}`,
-      disabled('oauth-clients', isDisabled),
-    );
+  const turn = turnClient;
   expect((await turn(true)).data.attributes['is-disabled']).toBe(true);
-  const shown = await harness.call('GET', `/oauth-clients/${client?.id}`);
+  const shown = await harness.call('GET', `/oauth-clients/${clientId}`);
   expect(shown.data.attributes['is-disabled']).toBe(true);
   const push = pushed('refs/heads/main', first);
   expect((await deliver(id, push)).status).toBe(403);
@@ -74,6 +78,32 @@ test('deliveries of an OAuth client that is off are refused, and its provider is
     return false;
   };
   await harness.runUpkeep();
+  expect((await logOf(id))[0]).toMatchObject(GIVEN_UP);
+  await turn(false);
+  harness.clock.advance(16 * 60 * 60_000);
+  await harness.runUpkeep();
   expect(isAsked).toBe(false);
   expect((await harness.call('GET', '/admin/oauth-clients?q=nothing')).list).toEqual([]);
+});
+
+test('a commit that is being fetched when its client is switched off becomes no configuration', async () => {
+  const { harness, connect, deliver, pushed, server, logOf, versionsOf, reset } = repositories;
+  reset();
+  const { id, identifier, first } = await connect();
+  await harness.runUpkeep();
+  const second = await server.commit(identifier, { 'main.tf': '2' });
+  expect((await deliver(id, pushed('refs/heads/main', second, first))).status).toBe(202);
+  const before = (await versionsOf(id)).list.length;
+  server.beforeGit = async () => {
+    server.beforeGit = () => false;
+    await turnClient(true);
+    return false;
+  };
+  await harness.runUpkeep();
+  expect((await logOf(id))[0]).toMatchObject(GIVEN_UP);
+  const versions = (await versionsOf(id)).list;
+  expect(versions.slice(0, -before).map(({ attributes }) => attributes['status'])).toEqual([
+    'errored',
+  ]);
+  await turnClient(false);
 });

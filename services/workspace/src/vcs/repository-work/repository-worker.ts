@@ -7,7 +7,6 @@ import { createTurnRounds, type NextWork, type RoundOptions } from '@keelson/loc
 import { WorkerDeath } from '@keelson/supervisor';
 import { listSwitchedOrganizations } from '../../identity/model/organization-switch-records.ts';
 import { agentPoolRecords } from '../../workspaces/model/agent-pool-records.ts';
-import { requireOAuthClientOn } from '../../workspaces/model/part-switch-records.ts';
 import {
   dueAtMsOf,
   findDueWork,
@@ -22,9 +21,10 @@ import {
 import { beginAttempt, endAttempt } from '../ingress/attempt-operations.ts';
 import { fetchRepository } from '../ingress/fetch-operations.ts';
 import { agentWork, queueAgentWork } from '../model/agent-work-records.ts';
+import { findAgentPoolOf } from '../providers/agent-pool-of-work.ts';
+import { requireClientOn } from '../providers/disabled-clients.ts';
 import { sendToProvider } from '../providers/provider-requests.ts';
 import type { VcsContext } from '../seams/vcs-context.ts';
-import { findAgentPoolOf, findClientOf } from './agent-pool-of-work.ts';
 import { afterFailure, prepareErrand, toFailure } from './work-outcomes.ts';
 
 /** Tasks in progress in one replica. */
@@ -58,8 +58,7 @@ const perform = async (
   { work }: QueuedWork,
   options: RoundOptions,
 ): Promise<void> => {
-  const client = await findClientOf(context.store, work);
-  if (client !== undefined) await requireOAuthClientOn(context.store, client);
+  await requireClientOn(context.store, work);
   if (await giveToAgents(context, key, options)) return;
   if (work.kind === 'fetch') {
     await beginAttempt(context, key, work, options);

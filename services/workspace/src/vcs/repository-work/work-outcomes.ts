@@ -1,6 +1,5 @@
 /** Requests that work at providers consists of, and the consequences of failures, for whoever does the work. */
 
-import { hasCode } from '@keelson/errors';
 import { RepositoryFailure } from '@keelson/repositories';
 import { type Transaction, unlessDamaged } from '@keelson/storage';
 import { WorkerDeath } from '@keelson/supervisor';
@@ -80,7 +79,6 @@ export const toFailure = (
     logger.warn({ err: error, output: error.errorOutput }, 'a worker for a repository died');
     return new RepositoryFailure(`the worker that fetched the repository died: ${error.message}`);
   }
-  if (hasCode(error, 'workspace.oauth_client_off')) return new RepositoryFailure(error.message);
   logger.error({ err: error }, 'work at a repository failed');
   return new RepositoryFailure('an error of this service, which is in its log');
 };
