@@ -16,6 +16,16 @@ export interface PhaseVariable {
   readonly sensitive: boolean;
 }
 
+/** A token for an audience that variables of the workspace name. */
+export interface WorkloadToken {
+  /** "WORKLOAD_IDENTITY" for one that the run itself presents, else a provider such as "VAULT". */
+  readonly purpose: string;
+  /** Tag of the variables; "" without one. */
+  readonly tag: string;
+  /** "" if it cannot be had. */
+  readonly token: string;
+}
+
 /** Attributes of an agent run, as the control plane writes them. */
 export interface PhaseAttributes {
   readonly phase: 'plan' | 'apply';
@@ -48,6 +58,8 @@ export interface PhaseAttributes {
   readonly token?: string;
   /** Private key of the workspace for modules in repositories; only in the answer to a claim. */
   readonly 'ssh-private-key'?: string;
+  /** With which the phase signs in elsewhere; only in the answer to a claim. */
+  readonly 'workload-identity-tokens'?: readonly WorkloadToken[];
 }
 
 /** A phase with the agent that has claimed it. */

@@ -1,6 +1,7 @@
 /** Sends the log of a phase to the control plane: in order, in pieces, while it is written. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ControlPlane, type Phase, Refused } from './control-plane.ts';
+import { Mask } from './credentials/mask.ts';
 
 /** Maximum length of a piece, in UTF-16 units. */
 const PIECE_LENGTH = 32_000;
@@ -18,6 +19,7 @@ const firstPiece = (text: string): string => {
 export class LogStream {
   readonly #controlPlane: ControlPlane;
   readonly #phase: Phase;
+  readonly #mask = new Mask();
   #waiting = '';
   #sending: Promise<void> | undefined;
   /** The control plane accepts no more of the log: it is too long, or the phase has ended. */
@@ -28,15 +30,25 @@ export class LogStream {
     this.#phase = phase;
   }
 
+  /** These texts do not appear in what is written from now on. */
+  hide(secrets: readonly string[]): void {
+    this.#mask.hide(secrets);
+  }
+
   write(text: string): void {
-    if (this.#isClosed || text === '') return;
-    this.#waiting += text;
-    this.#sending ??= this.#send();
+    this.#append(this.#mask.pass(text));
   }
 
   /** Resolves when everything written has been sent. */
   async end(): Promise<void> {
+    this.#append(this.#mask.rest());
     while (this.#sending !== undefined) await this.#sending;
+  }
+
+  #append(text: string): void {
+    if (this.#isClosed || text === '') return;
+    this.#waiting += text;
+    this.#sending ??= this.#send();
   }
 
   async #send(): Promise<void> {

@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type SshAgent, toAgentEnvironment, withSshKey } from '@keelson/repositories';
 import { discardFolder } from '@keelson/supervisor';
 import { type ControlPlane, isGone, type Phase, type PhaseEnd, upload } from './control-plane.ts';
+import { NO_CREDENTIALS, obtainCredentials } from './credentials/phase-credentials.ts';
 import { LogStream } from './log-stream.ts';
 import { countChanges, hasDrift, readApplyCounts, type ShownPlan } from './plan-summary.ts';
 import { type JsonFields, redactPlan } from './redacted-plan.ts';
@@ -300,6 +301,8 @@ export const performPhase = async (
             address: config.address,
             operatorConfigFile: environment['TF_CLI_CONFIG_FILE'],
           });
+    const credentials = part?.kind === 'init' ? NO_CREDENTIALS : obtainCredentials(attributes);
+    log.hide(credentials.secrets);
     const variables = toEnvironment(attributes.variables);
     const place: ToolPlace = {
       binary: await findBinary(config, attributes['runtime-version']),
@@ -310,6 +313,7 @@ export const performPhase = async (
         ...withoutAgentSettings(environment),
         ...(caBundleFile === undefined ? {} : { SSL_CERT_FILE: caBundleFile }),
         ...(part?.kind === 'init' ? withoutGuiding(variables) : variables),
+        ...credentials.environment,
         TF_WORKSPACE: attributes['workspace-name'],
         TF_CLI_CONFIG_FILE: folder.cliConfigFile,
         TF_IN_AUTOMATION: '1',

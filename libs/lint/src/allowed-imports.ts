@@ -27,7 +27,7 @@ export const allowedImports: AllowedImports = {
 
   'services/auth/src': ['logins providers', 'approle jwt kubernetes userpass'],
 
-  'libs/agent/src': ['executor owners', 'execution'],
+  'libs/agent/src': ['credentials executor owners', 'execution'],
 
   'services/cli/src': ['client', 'importing', 'pki-import tfe-import', 'commands'],
 
@@ -117,7 +117,7 @@ export const allowedImports: AllowedImports = {
 
   'services/workspace/src/runs': [
     'model seams',
-    'executors',
+    'executors workload-identity',
     'forced-unlocks runs',
     'agents assessments auto-destroy run-checks run-triggers',
     'agent-runs',

@@ -6,6 +6,7 @@ import type { EdgeService } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import type { Logger } from '@keelson/logging';
 import type { EnrolmentDefinition } from '@keelson/proto/pki/v1/enrolment';
+import type { WorkloadIdentityDefinition } from '@keelson/proto/workspace/v1/workload_identity';
 import type { RpcService } from '@keelson/rpc';
 import { VERSION } from '@keelson/runtime';
 import fastify, {
@@ -19,6 +20,7 @@ import { createErrorDocuments } from './answers/error-documents.ts';
 import { type ApiV2PluginParts, apiV2Plugin } from './api-v2/api-v2-plugin.ts';
 import { consolePlugin } from './console/console-plugin.ts';
 import { discoveryPlugin } from './discovery/discovery-plugin.ts';
+import { workloadIdentityPlugin } from './discovery/workload-identity-plugin.ts';
 import { estPlugin } from './est/est-plugin.ts';
 import { createErrorHandler } from './hooks/answer-errors.ts';
 import { limitClient } from './hooks/limit-client.ts';
@@ -51,7 +53,9 @@ export interface ApplicationParts {
   readonly live: LivePluginParts;
   /** EST is not served when absent. */
   readonly enrolment: RpcService<typeof EnrolmentDefinition> | undefined;
-  /** Rate limit of each client address, on /v1 and EST. */
+  /** The keys of runs are not shown when absent. */
+  readonly workloadIdentity: RpcService<typeof WorkloadIdentityDefinition> | undefined;
+  /** Rate limit of each client address, on /v1, EST and the keys of runs. */
   readonly clientRateLimit: RateLimit;
   /** Places for the requests in progress to all APIs. */
   readonly requestPlaces: Places;
@@ -122,11 +126,17 @@ export const createApplication = (parts: ApplicationParts): FastifyInstance => {
     limitRequests(parts.requestPlaces),
   ];
   const limited = [...proxied, limitClient(parts.clientRateLimit)];
-  const { serveV1, enrolment } = parts;
+  const { serveV1, enrolment, workloadIdentity } = parts;
   serve(V1, limited, (scope) => void scope.register(v1Plugin, { serveV1 }));
   serve(API_V2, proxied, (scope) => void scope.register(apiV2Plugin, parts.apiV2));
   if (enrolment !== undefined)
     serve(EST, limited, (scope) => void scope.register(estPlugin, { enrolment, serveV1 }));
+  if (workloadIdentity !== undefined)
+    serve(
+      OWN,
+      [...limited, setAnswerHeaders],
+      (scope) => void scope.register(workloadIdentityPlugin, { workloadIdentity }),
+    );
   serve(LIVE, limited, (scope) => void scope.register(livePlugin, parts.live));
   serve(OWN, [setAnswerHeaders], (scope) => {
     const version = VERSION;

@@ -7,6 +7,7 @@ import type { MetricsRegistry } from '@keelson/metrics';
 import type { EnrolmentDefinition } from '@keelson/proto/pki/v1/enrolment';
 import type { AccessDefinition } from '@keelson/proto/sys/v1/access';
 import type { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
+import type { WorkloadIdentityDefinition } from '@keelson/proto/workspace/v1/workload_identity';
 import type { RpcService } from '@keelson/rpc';
 import { createServeApiV2 } from './api-v2/serve-api-v2.ts';
 import { createApplication } from './application.ts';
@@ -65,6 +66,8 @@ export interface GatewayParts {
   readonly identity: RpcService<typeof IdentityDefinition>;
   /** Service that answers EST requests; EST is not served when absent. */
   readonly enrolment?: RpcService<typeof EnrolmentDefinition>;
+  /** The tokens of runs, whose keys are not shown when absent. */
+  readonly workloadIdentity?: RpcService<typeof WorkloadIdentityDefinition>;
   /**
    * Files and folders of this process that no audit device may write to, in addition to those in
    * `config`.
@@ -267,6 +270,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
       }),
     },
     enrolment: parts.enrolment,
+    workloadIdentity: parts.workloadIdentity,
     clientRateLimit: createRateLimit(config.clientRateLimit),
     requestPlaces: placesOfRequests(config, clock),
     readiness,

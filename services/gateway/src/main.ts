@@ -7,6 +7,7 @@ import { createRegistry } from '@keelson/metrics';
 import { EnrolmentDefinition } from '@keelson/proto/pki/v1/enrolment';
 import { AccessDefinition } from '@keelson/proto/sys/v1/access';
 import { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
+import { WorkloadIdentityDefinition } from '@keelson/proto/workspace/v1/workload_identity';
 import { enrolIdentityFromFiles } from '@keelson/rpc';
 import { runConfiguredProcess, VERSION } from '@keelson/runtime';
 import { composeGateway, openCertificateFiles } from './compose.ts';
@@ -46,6 +47,7 @@ const start = async (config: Config<typeof gatewayProcessConfig>, logger: Logger
     services: { sys: sys.edge, workspace: workspace.edge, pki: pki.edge, auth: auth.edge },
     access: sys.client(AccessDefinition),
     identity: workspace.client(IdentityDefinition),
+    workloadIdentity: workspace.client(WorkloadIdentityDefinition),
     enrolment: pki.client(EnrolmentDefinition),
     ownFiles: [config.internalCaFile, config.joinTokenFile],
     tls,

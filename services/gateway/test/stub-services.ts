@@ -17,6 +17,7 @@ import {
   type WrapRequest,
 } from '@keelson/proto/sys/v1/access';
 import type { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
+import type { WorkloadIdentityDefinition } from '@keelson/proto/workspace/v1/workload_identity';
 import type { RpcService } from '@keelson/rpc';
 import { createSecretsErrorRenderer } from '@keelson/secrets-api';
 import { stubService } from '@keelson/testkit';
@@ -212,6 +213,10 @@ const identity = stubService<RpcService<typeof IdentityDefinition>>({
   },
 });
 
+const workloadIdentity = stubService<RpcService<typeof WorkloadIdentityDefinition>>({
+  describe: () => Promise.resolve({ discoveryJson: '{"issuer":"x"}', keysJson: '{"keys":[]}' }),
+});
+
 /** A started gateway on free ports, its log lines and the state of its sys. */
 export const startGateway = async (
   environment: Record<string, string> = {},
@@ -219,7 +224,9 @@ export const startGateway = async (
   /** Override the services of the same name here. */
   others: Partial<Parameters<typeof composeGateway>[0]['services']> = {},
   /** `access` decides about requests instead of the rules here. */
-  parts: Partial<Pick<Parameters<typeof composeGateway>[0], 'access' | 'drainMs' | 'limits'>> = {},
+  parts: Partial<
+    Pick<Parameters<typeof composeGateway>[0], 'access' | 'drainMs' | 'limits' | 'workloadIdentity'>
+  > = {},
 ) => {
   const lines: string[] = [];
   const state: SystemState = {
@@ -252,6 +259,7 @@ export const startGateway = async (
     },
     access: stubService<RpcService<typeof AccessDefinition>>(accessOf(state)),
     identity,
+    workloadIdentity,
     tls,
     ...parts,
   });

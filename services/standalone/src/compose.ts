@@ -198,6 +198,7 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
     services: { sys: sys.edge, pki: pki.edge, workspace: workspace.edge, auth: auth.edge },
     access: sys.access,
     identity: workspace.identity,
+    workloadIdentity: workspace.workloadIdentity,
     enrolment: pki.enrolment,
     ownFiles: [folder.path, config.unsealKeyFile, config.logFile ?? ''].filter(
       (file) => file !== '',

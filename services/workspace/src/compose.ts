@@ -29,6 +29,7 @@ import { toOutboundPolicy } from '@keelson/outbound/settings';
 import type { ClusterDefinition } from '@keelson/proto/sys/v1/cluster';
 import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replication';
 import type { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
+import type { WorkloadIdentityDefinition } from '@keelson/proto/workspace/v1/workload_identity';
 import type { RpcService } from '@keelson/rpc';
 import { startWorker, VERSION, type Worker } from '@keelson/runtime';
 import { type Barrier, type Projection, type Store, takeFence } from '@keelson/storage';
@@ -59,6 +60,7 @@ import {
 } from './runs/runs-module.ts';
 import { RUNS_WORKSPACE_STEPS, runsStateSteps } from './runs/runs-steps.ts';
 import { runsUpkeep } from './runs/runs-upkeep.ts';
+import { createWorkloadIdentity } from './runs/workload-identity/workload-identity-rpc.ts';
 import type { ContentPlaces } from './state/contents/content-bodies.ts';
 import {
   STATE_PROJECTIONS,
@@ -122,6 +124,8 @@ export interface WorkspaceParts {
 export interface WorkspaceService {
   readonly edge: EdgeService;
   readonly identity: RpcService<typeof IdentityDefinition>;
+  /** The tokens with which runs sign in. */
+  readonly workloadIdentity: RpcService<typeof WorkloadIdentityDefinition>;
   /** The replication area of this service, for sys. */
   readonly replica: RpcService<typeof ReplicationMemberDefinition>;
   /** Running background work, by name. */
@@ -355,6 +359,7 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
       token: config.runnerToken,
       mayRun: () => member.gate.closed === 'none',
     }),
+    workloadIdentity: createWorkloadIdentity(context),
     replica,
     joined: joined.promise,
     periodicWork,

@@ -6,6 +6,7 @@ import {
   ReplicationSetsDefinition,
 } from '@keelson/proto/sys/v1/replication';
 import { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
+import { WorkloadIdentityDefinition } from '@keelson/proto/workspace/v1/workload_identity';
 import { implementService } from '@keelson/rpc';
 import { composeWorkspace, WORKSPACE_PROJECTIONS } from './compose.ts';
 import { workspaceProcessConfig } from './config.ts';
@@ -28,12 +29,19 @@ await runServiceProcess({
         sets: connect(ReplicationSetsDefinition, 'sys', config.sysAddresses),
       },
     });
-    const calls = [[IdentityDefinition, service.identity]] as const;
+    const calls = [
+      [IdentityDefinition, service.identity],
+      [WorkloadIdentityDefinition, service.workloadIdentity],
+    ] as const;
     return {
       service,
       registrations: [
         createEdgeServer(service.edge, calls, { report, clock: parts.clock }),
         implementService(ReplicationMemberDefinition, service.replica, { report }),
+        implementService(WorkloadIdentityDefinition, service.workloadIdentity, {
+          callers: ['auth'],
+          report,
+        }),
       ],
     };
   },

@@ -33,6 +33,8 @@ const PATHS = [
   '/api/v2/ping',
   '/api/v2/downloads/thing',
   '/.well-known/terraform.json',
+  '/.well-known/openid-configuration',
+  '/.well-known/jwks',
   '/healthz',
   '/readyz',
   '/metrics',

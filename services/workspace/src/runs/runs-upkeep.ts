@@ -1,7 +1,7 @@
 /**
  * Background work: ends the phases of silent agents, cancels the runs of organizations that are off, ends runs that no agent may claim any more, queues health
  * assessments and auto-destroy runs that are due, moves ended logs to object storage, and deletes logs and files
- * under retention policies.
+ * under retention policies. It also changes the keys that sign the tokens of runs.
  */
 import type { PeriodicWork } from '@keelson/locks';
 import { PING_SECONDS } from '../workspaces/model/domain/agent.ts';
@@ -14,6 +14,7 @@ import { applyRunDataRetention } from './runs/run-data-operations.ts';
 import { moveEndedLogs } from './runs/run-log-operations.ts';
 import { failStrandedRuns } from './runs/stranded-run-operations.ts';
 import type { RunsContext } from './seams/runs-context.ts';
+import { rotateWorkloadKeys } from './workload-identity/workload-key-operations.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -60,6 +61,13 @@ export const runsUpkeep = (
     everyMs: 5000,
     round: async (options) => {
       if (!isSealed()) await cancelRunsOfDisabled(context, options);
+      return false;
+    },
+  },
+  'workload-keys': {
+    everyMs: 60 * MINUTE_MS,
+    round: async (options) => {
+      if (!isSealed()) await rotateWorkloadKeys(context, options);
       return false;
     },
   },

@@ -715,6 +715,11 @@ export interface ResourceAttributes {
     'errored-state-upload-url'?: string;
     token?: string;
     'ssh-private-key'?: string;
+    'workload-identity-tokens'?: {
+      purpose: 'WORKLOAD_IDENTITY' | 'VAULT' | 'AWS' | 'GCP' | 'AZURE' | 'KUBERNETES';
+      tag: string;
+      token: string;
+    }[];
   };
   'repository-deliveries': {
     'delivery-id': string;

@@ -17,6 +17,7 @@ import { VARIABLE_CATEGORIES } from '../../workspaces/variables/domain/variable.
 import { isAssessment } from '../model/domain/run.ts';
 import { type RunFileKind, toPhase, toPhaseId } from '../model/run-records.ts';
 import { runFilePath } from '../runs/run-file-paths.ts';
+import { TOKEN_PURPOSES } from '../workload-identity/domain/wanted-tokens.ts';
 import type { AgentRun, ClaimedRun } from './agent-run-operations.ts';
 
 const text = Type.String();
@@ -70,6 +71,18 @@ export const AGENT_RUN = resourceSchema({
     'ssh-private-key': Type.Optional(
       Type.String({ description: 'Only when it is claimed, if the workspace has a key.' }),
     ),
+    'workload-identity-tokens': Type.Optional(
+      Type.Array(
+        Type.Object({
+          purpose: choice(TOKEN_PURPOSES),
+          tag: Type.String({ description: 'Of the variables; empty without one.' }),
+          token: Type.String({
+            description: 'Empty if the audience is, is too long, or is one too many.',
+          }),
+        }),
+        { description: 'With which the phase signs in elsewhere; only when it is claimed.' },
+      ),
+    ),
   },
   relationships: { agent: relatedOne('agents') },
 });
@@ -99,11 +112,11 @@ const toVariables = ({ run, variables }: AgentRun) => {
 
 /** @param runtimeVersion the release that satisfies the run's constraint, null when there is none */
 export const toAgentRunResource = (
-  claimed: AgentRun & Partial<Pick<ClaimedRun, 'token' | 'sshKey'>>,
+  claimed: AgentRun & Partial<Pick<ClaimedRun, 'token' | 'sshKey' | 'workloadTokens'>>,
   runtimeVersion: string | null,
   sign: SignUrl,
 ): ResourceOf<typeof AGENT_RUN> => {
-  const { run, workspace, stateId, organizationName, token, sshKey } = claimed;
+  const { run, workspace, stateId, organizationName, token, sshKey, workloadTokens } = claimed;
   const { settings } = workspace;
   const phase = toPhase(run);
   const planId = toPhaseId(run.id, 'plan');
@@ -149,6 +162,7 @@ export const toAgentRunResource = (
           }),
       ...(token === undefined ? {} : { token }),
       ...(sshKey === undefined ? {} : { 'ssh-private-key': sshKey }),
+      ...(workloadTokens === undefined ? {} : { 'workload-identity-tokens': [...workloadTokens] }),
     },
     relationships: { agent: toOne('agents', run.agentId) },
   };

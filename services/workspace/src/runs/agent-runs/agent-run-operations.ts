@@ -29,6 +29,10 @@ import { changeRun, startPhase } from '../runs/run-changes.ts';
 import { appendLog, startLog } from '../runs/run-log-operations.ts';
 import type { RunTables } from '../runs/run-projections.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
+import {
+  issueWorkloadTokens,
+  type WorkloadToken,
+} from '../workload-identity/workload-token-operations.ts';
 
 /** Waiting runs read by one query. */
 const PAGE_SIZE = 200;
@@ -99,6 +103,8 @@ export interface ClaimedRun extends AgentRun {
   readonly tokenId: string;
   /** Private key of the workspace for modules in repositories. */
   readonly sshKey: string | undefined;
+  /** With which the phase signs in elsewhere. */
+  readonly workloadTokens: readonly WorkloadToken[];
 }
 
 const loadAgentRun = async (reads: Reads, run: Run): Promise<AgentRun> => {
@@ -113,6 +119,30 @@ const loadAgentRun = async (reads: Reads, run: Run): Promise<AgentRun> => {
 /** Maximum duration of a phase. Its token expires then even if the phase has not ended. */
 const TOKEN_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
+interface PhaseTaking extends Pick<RunsContext, 'publicUrl'> {
+  readonly nowMs: number;
+  readonly mayTake: (workspace: Workspace) => Promise<boolean>;
+}
+
+const issueForPhase = (
+  tx: Transaction,
+  { run, workspace, organizationName, variables }: AgentRun,
+  issuer: string | undefined,
+  nowMs: number,
+): Promise<readonly WorkloadToken[]> => {
+  const environment = variables.flatMap(({ overwriterId, variable: { category, key, value } }) =>
+    overwriterId === null && category === 'env' ? [[key, value] as const] : [],
+  );
+  const parts = {
+    organization: { id: run.organizationId, name: organizationName },
+    project: { id: workspace.projectId },
+    workspace,
+    run,
+    phase: toPhase(run),
+  };
+  return issueWorkloadTokens(tx, parts, new Map(environment), { issuer, nowMs });
+};
+
 /**
  * Gives the run's next phase to an agent without one; undefined when the run or its workspace is gone, does not
  * wait, or waits for somebody else or for its organization to be on.
@@ -121,7 +151,7 @@ export const takePhase = async (
   tx: Transaction,
   agent: Agent,
   runId: string,
-  { nowMs, mayTake }: { nowMs: number; mayTake: (workspace: Workspace) => Promise<boolean> },
+  { nowMs, mayTake, publicUrl }: PhaseTaking,
 ): Promise<ClaimedRun | undefined> => {
   const run = await runRecords.find(tx, runId);
   const workspace = run && (await workspaceRecords.find(tx, run.workspaceId));
@@ -137,25 +167,27 @@ export const takePhase = async (
   const given = { description: toPhase(started), expiresAtMs: nowMs + TOKEN_LIFETIME_MS };
   const { text, token } = await issueToken(tx, { kind: 'run', id: runId }, given, null, nowMs);
   const key = await sshKeyRecords.find(tx, workspace.sshKeyId ?? '');
+  const loaded = await loadAgentRun(tx, started);
   return {
-    ...(await loadAgentRun(tx, started)),
+    ...loaded,
     token: text,
     tokenId: token.id,
     sshKey: key?.value,
+    workloadTokens: await issueForPhase(tx, loaded, publicUrl, nowMs),
   };
 };
 
 const claim = async (
   tx: Transaction,
+  { clock, publicUrl }: RunsContext,
   principal: Principal,
   agentId: string,
   runId: string,
-  nowMs: number,
 ): Promise<ClaimedRun | undefined> => {
   const { agent, pool } = await requireIdleAgent(tx, principal, agentId);
   const mayTake = async (workspace: Workspace) =>
     !(await isAgentPoolOff(tx, pool.id)) && executes(tx, pool, workspace);
-  return takePhase(tx, agent, runId, { nowMs, mayTake });
+  return takePhase(tx, agent, runId, { nowMs: clock.nowMs(), mayTake, publicUrl });
 };
 
 /** @throws KeelsonError `workspace.conflict` when the agent has a phase already */
@@ -175,14 +207,14 @@ export const claimRun = async (
   principal: Principal,
   agentId: string,
 ): Promise<ClaimedRun | undefined> => {
-  const { store, clock } = context;
+  const { store } = context;
   const { pool } = await requireIdleAgent(store, principal, agentId);
   if ((await findOrganizationSwitch(store, pool.organizationId)) !== undefined) return undefined;
   if (await isAgentPoolOff(store, pool.id)) return undefined;
   for await (const runId of findWaiting(context, pool.organizationId)) {
     // A run that needs a damaged record waits until it is repaired; the others do not wait for it.
     const claimed = await unlessDamaged(
-      store.transact((tx) => claim(tx, principal, agentId, runId, clock.nowMs())),
+      store.transact((tx) => claim(tx, context, principal, agentId, runId)),
     );
     if (claimed !== undefined) return claimed;
   }

@@ -29,7 +29,7 @@ export const claimForRunner = async (
   given: AgentInput,
 ): Promise<ClaimedRun | undefined> => {
   if (!isRunner(principal)) throw notFound('resource');
-  const { store, clock } = context;
+  const { store, clock, publicUrl } = context;
   const claim = (runId: string): Promise<ClaimedRun | undefined> =>
     store.transact(async (tx) => {
       const nowMs = clock.nowMs();
@@ -44,7 +44,7 @@ export const claimForRunner = async (
         createdAtMs: nowMs,
       };
       const mayTake = (workspace: Workspace) => isForRunner(tx, workspace);
-      const taken = await takePhase(tx, agent, runId, { nowMs, mayTake });
+      const taken = await takePhase(tx, agent, runId, { nowMs, mayTake, publicUrl });
       if (taken !== undefined) await recordTurn(tx, taken.run.organizationId, nowMs);
       return taken;
     });
