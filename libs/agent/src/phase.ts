@@ -293,6 +293,7 @@ export const performPhase = async (
   const over = new AbortController();
   const watching = watchForEnd(controlPlane, phase, interruption, over.signal);
   let end: PhaseEnd | undefined;
+  let credentials = NO_CREDENTIALS;
   try {
     const folder =
       part?.kind === 'rest'
@@ -301,9 +302,16 @@ export const performPhase = async (
             address: config.address,
             operatorConfigFile: environment['TF_CLI_CONFIG_FILE'],
           });
-    const credentials = part?.kind === 'init' ? NO_CREDENTIALS : obtainCredentials(attributes);
-    log.hide(credentials.secrets);
     const variables = toEnvironment(attributes.variables);
+    if (part?.kind !== 'init')
+      credentials = await obtainCredentials({
+        phase,
+        root,
+        workingFolder: folder.configuration,
+        variables,
+        environment,
+        hide: (secrets) => log.hide(secrets),
+      });
     const place: ToolPlace = {
       binary: await findBinary(config, attributes['runtime-version']),
       folder: folder.configuration,
@@ -341,6 +349,7 @@ export const performPhase = async (
   } finally {
     over.abort();
     await watching;
+    for (const text of await credentials.end()) writeMessage({ log, phase }, `\n${text}\n`);
   }
   if (end === undefined && interruption.reason === undefined) {
     await log.end();

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { discardFolder } from '@keelson/supervisor';
 import { Refused, upload } from './control-plane.ts';
+import { revokeLeftTokens } from './credentials/phase-credentials.ts';
 import { readRegular } from './regular-file.ts';
 import { md5Of } from './state-keeper.ts';
 import { type Leftover, leftoverFile } from './work-folder.ts';
@@ -43,7 +44,13 @@ const endRest = async (root: string): Promise<void> => {
   }
 };
 
-const recoverOne = async (root: string, say: Say): Promise<void> => {
+const recoverOne = async (
+  root: string,
+  say: Say,
+  environment: NodeJS.ProcessEnv,
+): Promise<void> => {
+  const revoked = await revokeLeftTokens(root, environment);
+  if (revoked > 0) say(`${revoked} tokens of ${root} were revoked`);
   const file = leftoverFile(root);
   if (!existsSync(file)) return;
   const leftover = JSON.parse(await readFile(file, 'utf8')) as Leftover;
@@ -60,11 +67,15 @@ const recoverOne = async (root: string, say: Say): Promise<void> => {
  * Ends what an earlier process of the agent left behind. The phases themselves end when the agent reports
  * that it has none.
  */
-export const recoverPhases = async (folder: string, say: Say): Promise<void> => {
+export const recoverPhases = async (
+  folder: string,
+  say: Say,
+  environment: NodeJS.ProcessEnv,
+): Promise<void> => {
   for (const name of await readdir(folder).catch(() => [])) {
     const root = join(folder, name);
     try {
-      await recoverOne(root, say);
+      await recoverOne(root, say, environment);
     } catch (error) {
       // The URL has expired or the run already has its state: nothing more can be done.
       if (!(error instanceof Refused)) {

@@ -45,7 +45,7 @@ const execute = async (): Promise<number> => {
   if (task.way !== undefined) await openWays(task.way);
   const phases = join(folder, 'phases');
   if (phase === undefined) {
-    await recoverPhases(phases, say);
+    await recoverPhases(phases, say, task.environment);
     return 0;
   }
   // With `recursive` it would be tried for ever where the folder was removed, and is still mounted.
