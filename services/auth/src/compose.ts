@@ -29,6 +29,7 @@ import type { Barrier, Store } from '@keelson/storage';
 import { approleMethod } from './approle/approle-method.ts';
 import { countingForSecondaries, countingOnPrimary } from './approle/counting-on-primary.ts';
 import type { AuthConfig } from './config.ts';
+import type { OwnRuns } from './jwt/config-operations.ts';
 import { jwtMethod } from './jwt/jwt-method.ts';
 import { kubernetesMethod } from './kubernetes/kubernetes-method.ts';
 import {
@@ -50,6 +51,8 @@ export interface AuthParts {
   readonly logger: Logger;
   readonly cluster: RpcService<typeof ClusterDefinition>;
   readonly logins: Logins;
+  /** Tells about tokens of runs of this installation. */
+  readonly runs: OwnRuns;
   readonly replication?: ReplicationParts | undefined;
   /** Where a pod has the token of its account; that of Kubernetes if absent. */
   readonly podFolder?: string;
@@ -200,7 +203,7 @@ export const composeAuth = (parts: AuthParts): AuthService => {
   const outboundPolicy = toOutboundPolicy(parts.config);
   const methods = [
     approleMethod({ ...shared, countOnPrimary: countingOnPrimary(member) }),
-    jwtMethod({ ...shared, logger, outboundPolicy }),
+    jwtMethod({ ...shared, runs: parts.runs, logger, outboundPolicy }),
     kubernetesMethod({
       ...shared,
       logger,

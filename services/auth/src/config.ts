@@ -8,7 +8,7 @@ import {
   servingSettings,
   storeSettings,
 } from '@keelson/runtime';
-import type { Type } from 'typebox';
+import { Type } from 'typebox';
 
 /** Settings of the auth methods that apply in every mode. */
 export const authConfigSchema = composeConfig(outboundSettings);
@@ -24,4 +24,14 @@ export const authProcessConfig = composeConfig(
   enrolledSettings,
   replicationSettings,
   processSettings,
+  Type.Object(
+    {
+      workspaceAddresses: Type.Array(Type.String(), {
+        description:
+          'host:port of the workspace service, which tells about tokens of runs; a DNS name may resolve to several replicas.',
+        default: ['workspace:9000'],
+      }),
+    },
+    { title: 'Auth' },
+  ),
 );

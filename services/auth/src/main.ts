@@ -7,6 +7,7 @@ import {
   ReplicationMemberDefinition,
   ReplicationSetsDefinition,
 } from '@keelson/proto/sys/v1/replication';
+import { WorkloadIdentityDefinition } from '@keelson/proto/workspace/v1/workload_identity';
 import { implementService } from '@keelson/rpc';
 import { composeAuth } from './compose.ts';
 import { authProcessConfig } from './config.ts';
@@ -17,11 +18,12 @@ await runServiceProcess({
   environment: process.env,
   openIdentity: enrolledAs('auth'),
   compose: ({ connect, connectCluster, transport, report, ...parts }) => {
-    const { sysAddresses } = parts.config;
+    const { sysAddresses, workspaceAddresses } = parts.config;
     const service = composeAuth({
       ...parts,
       cluster: connectCluster(sysAddresses),
       logins: connect(LoginsDefinition, 'sys', sysAddresses),
+      runs: connect(WorkloadIdentityDefinition, 'workspace', workspaceAddresses),
       replication: { transport, sets: connect(ReplicationSetsDefinition, 'sys', sysAddresses) },
     });
     return Promise.resolve({

@@ -8,6 +8,7 @@ import {
   type CallOptions,
   callMount,
 } from '@keelson/engine/testing';
+import { KeelsonError } from '@keelson/errors';
 import { InProcessLeaseStore } from '@keelson/locks';
 import { createLogger } from '@keelson/logging';
 import { createRegistry } from '@keelson/metrics';
@@ -16,6 +17,7 @@ import type { LoginRequest } from '@keelson/proto/sys/v1/logins';
 import { createBarrier, openBarrierFor, openSqliteStore } from '@keelson/storage';
 import { temporaryDirectory } from '@keelson/testkit';
 import { type AuthService, composeAuth } from '../src/compose.ts';
+import type { OwnRuns } from '../src/jwt/config-operations.ts';
 
 const ROOT_KEY = Buffer.alloc(32, 7);
 
@@ -23,16 +25,24 @@ const ROOT_KEY = Buffer.alloc(32, 7);
 export const mountOf = (type: string, uuid = '8f0b1c1e-0000-4000-8000-000000000001') =>
   aMount({ uuid, type, path: `auth/${type}/`, accessor: `${type}_1` });
 
+/** An installation without runs. */
+const NO_RUNS: OwnRuns = {
+  readToken: () => Promise.reject(new KeelsonError('request.invalid', { text: 'no run' })),
+  findPhase: () => Promise.resolve({ isAtWork: false }),
+};
+
 /** @param outboundRanges networks that are not public, where providers of identities may be */
 export const openAuth = async ({
   outboundRanges = [],
   clock = new ManualClock(),
   podFolder = '/nonexistent',
+  runs = NO_RUNS,
 }: {
   readonly outboundRanges?: readonly string[];
   readonly clock?: ManualClock;
   /** Where the files of the pod are in which the service runs. */
   readonly podFolder?: string;
+  readonly runs?: OwnRuns;
 } = {}) => {
   const folder = await temporaryDirectory();
   const barrier = createBarrier();
@@ -50,6 +60,7 @@ export const openAuth = async ({
       leases: new InProcessLeaseStore({ clock }),
       clock,
       podFolder,
+      runs,
       logger: createLogger({ name: 'auth', level: 'trace', destination }),
       cluster: cluster.rpc,
       logins: {

@@ -164,13 +164,20 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
   const { cluster, ledger, identities, logins, replicationSets: sets } = composedSys;
   const replication = { transport, sets };
   const pki = composePki({ ...parts, ...stores.pki, cluster, ledger, identities, replication });
-  const auth = composeAuth({ ...parts, ...stores.auth, cluster, logins, replication });
   const workspace = composeWorkspace({
     ...parts,
     ...stores.workspace,
     config: { ...config, ...(runnerToken !== undefined && { runnerToken }) },
     runnerFault: ownRunner.fault,
     cluster,
+    replication,
+  });
+  const auth = composeAuth({
+    ...parts,
+    ...stores.auth,
+    cluster,
+    logins,
+    runs: workspace.workloadIdentity,
     replication,
   });
   const sys = composedSys.serve({

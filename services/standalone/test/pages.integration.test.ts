@@ -99,11 +99,13 @@ test('certificate-authority.md', async () => {
 });
 
 test('signing-in.md', async () => {
-  const [setUp, role, login, destroyed, user, locked, entity, disabled, job, group] =
+  const [setUp, role, login, destroyed, user, locked, entity, disabled, job, group, runs] =
     await paste('signing-in.md');
   expect(
-    [setUp, role, destroyed, entity, disabled].map((text) => text?.replaceAll(/\s+/g, ' ').trim()),
-  ).toEqual(Array(5).fill('code 0'));
+    [setUp, role, destroyed, entity, disabled, runs].map((text) =>
+      text?.replaceAll(/\s+/g, ' ').trim(),
+    ),
+  ).toEqual(Array(6).fill('code 0'));
   expect(login).toMatch(/"display_name":"approle"[\s\S]*"role_name":"ci"[\s\S]*code 0/);
   expect(job).toMatch(/"entity_id":"[0-9a-f-]{36}"[\s\S]*code 0/);
   expect(group).toMatch(/^1\ncode 0/);

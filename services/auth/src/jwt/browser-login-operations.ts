@@ -118,7 +118,7 @@ export class BrowserLogins {
 
   /** The verified claims of the user who has come back. @throws KeelsonError `request.invalid` */
   async finish(mount: MountScope, answer: BrowserAnswer): Promise<BrowserLogin> {
-    const { store, clock, providerKeys } = this.#context;
+    const { store, clock } = this.#context;
     const config = await this.#requireConfig(mount);
     const key = Buffer.from(config.stateKey, 'base64');
     const login =
@@ -134,7 +134,7 @@ export class BrowserLogins {
       refuse('the redirect_uri of the login is no longer allowed');
     const client = await requireClient(this.#context, mount, config);
     const { idToken, userInfo } = await this.#redeem(mount, config, client, { login, answer });
-    const claims = await verifyToken(mount, config, providerKeys, idToken);
+    const claims = await verifyToken(this.#context, mount, config, idToken);
     await this.#markUsed(mount, login);
     return { config, roleName: login.role, role, claims: { ...userInfo, ...claims } };
   }

@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import type { MountScope } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
+import type { WorkloadIdentityDefinition } from '@keelson/proto/workspace/v1/workload_identity';
+import type { RpcService } from '@keelson/rpc';
 import type { Reads, Store } from '@keelson/storage';
 import type { ProviderKeys } from '../providers/provider-keys.ts';
 import { ProviderFailure } from '../providers/provider-requests.ts';
 import {
   type JwtConfig,
   keySourcesOf,
+  requireNoKeysOfRuns,
   requireOneKindOfKeys,
   requireSoundClient,
 } from './domain/jwt-config.ts';
@@ -14,8 +17,15 @@ import { configSetting } from './jwt-records.ts';
 
 const STATE_KEY_BYTES = 32;
 
+/** The tokens of runs of this installation. */
+export type OwnRuns = Pick<
+  RpcService<typeof WorkloadIdentityDefinition>,
+  'readToken' | 'findPhase'
+>;
+
 export interface JwtContext {
   readonly store: Store;
+  readonly runs: OwnRuns;
   readonly providerKeys: ProviderKeys;
 }
 
@@ -51,7 +61,11 @@ export const replaceConfig = async (
   given: Omit<JwtConfig, 'stateKey'>,
 ): Promise<void> => {
   const config = { ...given, stateKey: '' };
-  await requireKeys(providerKeys, mount, requireSoundClient(requireOneKindOfKeys(config)));
+  await requireKeys(
+    providerKeys,
+    mount,
+    requireSoundClient(requireNoKeysOfRuns(requireOneKindOfKeys(config))),
+  );
   const newKey = randomBytes(STATE_KEY_BYTES).toString('base64');
   await store.transact(async (tx) => {
     // Logins that have begun go on.

@@ -69,6 +69,10 @@ const CONFIG_FIELDS = {
       pairs.length > MAX_PAIRS ? `jwks_pairs has at most ${MAX_PAIRS} elements` : undefined,
   }),
   jwt_validation_pubkeys: publicKeysField('jwt_validation_pubkeys', 'Public keys in PEM.'),
+  keelson_runs: field.bool({
+    description:
+      'Accept the tokens of the runs of this installation, each while its phase is at work, in place of keys of a provider.',
+  }),
   jwt_supported_algs: field.commaList({
     description: `Algorithms of signatures that are accepted; all of ${SIGNATURE_ALGORITHMS.join(', ')} if not given.`,
     default: [],
@@ -116,6 +120,7 @@ const toConfig = (given: FieldValues<typeof CONFIG_FIELDS>): Omit<JwtConfig, 'st
   jwks: keySet(given.jwks_url, given.jwks_ca_pem),
   jwksPairs: given.jwks_pairs.map(toPair),
   oidcDiscovery: keySet(given.oidc_discovery_url, given.oidc_discovery_ca_pem),
+  ...(given.keelson_runs && { acceptsOwnRuns: true as const }),
   supportedAlgs: [...given.jwt_supported_algs],
   boundIssuer: given.bound_issuer,
   defaultRole: given.default_role.toLowerCase(),
@@ -134,6 +139,7 @@ const configDocument = (config: JwtConfig): JsonObject => ({
   jwt_supported_algs: config.supportedAlgs,
   bound_issuer: config.boundIssuer,
   default_role: config.defaultRole,
+  ...(config.acceptsOwnRuns === true && { keelson_runs: true }),
 });
 
 export const configRoutes = (context: JwtContext): Route[] =>

@@ -13,12 +13,14 @@ import { ProviderKeys } from '../providers/provider-keys.ts';
 import { createProviderRequests } from '../providers/provider-requests.ts';
 import { MAX_TOKEN_LENGTH } from '../providers/signed-token.ts';
 import { type BrowserLogin, BrowserLogins } from './browser-login-operations.ts';
-import { findConfig, type JwtContext } from './config-operations.ts';
+import { findConfig, type JwtContext, type OwnRuns } from './config-operations.ts';
 import { configRoutes } from './config-routes.ts';
 import {
   groupsIn,
   mappedMetadata,
+  phaseIn,
   requireBoundClaims,
+  requireBoundRun,
   requireBoundToken,
   userNameOf,
 } from './domain/claims.ts';
@@ -33,6 +35,7 @@ interface JwtParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly logins: Logins;
+  readonly runs: OwnRuns;
   /** Says at which addresses providers may be. */
   readonly outboundPolicy: AddressPolicy;
 }
@@ -56,6 +59,7 @@ const refuse = (text: string): never => {
 /** Compares the claims of a verified token with what the role demands. @throws KeelsonError `request.invalid` */
 const toLogin = ({ config, role, roleName, claims }: BrowserLogin): VerifiedLogin => {
   requireBoundToken(role, issuerOf(config), claims);
+  if (config.acceptsOwnRuns === true) requireBoundRun(role);
   const displayName = userNameOf(role, claims);
   const metadata = mappedMetadata(role, claims);
   const groups = groupsIn(role, claims);
@@ -65,13 +69,13 @@ const toLogin = ({ config, role, roleName, claims }: BrowserLogin): VerifiedLogi
     metadata: { ...metadata, role: roleName },
     alias: { name: displayName, metadata, groups },
     settings: role.token,
-    data: { role: roleName },
+    data: { role: roleName, ...(config.acceptsOwnRuns === true && phaseIn(claims)) },
   };
 };
 
 const loginRoutes = (
   { clock, logins }: Pick<JwtParts, 'clock' | 'logins'>,
-  { store, providerKeys }: JwtContext,
+  context: JwtContext,
 ): Route[] =>
   secretsRoutes({
     path: '/jwt/login',
@@ -90,12 +94,13 @@ const loginRoutes = (
         handle: async (request) => {
           const mount = requireMount(request);
           const { role: given, jwt } = request.fields;
+          const { store } = context;
           const config = (await findConfig(store, mount)) ?? refuse('could not load configuration');
           const roleName = (given === '' ? config.defaultRole : given).toLowerCase();
           const role = await requireRole(store, mount, roleName);
           if (role.roleType !== 'jwt') refuse('role with oidc role_type is not allowed');
           if (jwt === '') refuse('missing token');
-          const claims = await verifyToken(mount, config, providerKeys, jwt);
+          const claims = await verifyToken(context, mount, config, jwt);
           requireCurrent(claims, role, clock.nowMs());
           return answerLogin(logins, request, toLogin({ config, role, roleName, claims }));
         },
@@ -165,10 +170,11 @@ const browserRoutes = ({ clock, logins }: JwtParts, browserLogins: BrowserLogins
 ];
 
 export const jwtMethod = (parts: JwtParts): AuthMethod => {
-  const { store, clock, logger } = parts;
+  const { store, clock, logger, runs } = parts;
   const requests = createProviderRequests(parts.outboundPolicy);
   const context: JwtContext = {
     store,
+    runs,
     providerKeys: new ProviderKeys({ requests, clock, logger }),
   };
   const browserLogins = new BrowserLogins({ ...parts, ...context });
@@ -182,8 +188,14 @@ export const jwtMethod = (parts: JwtParts): AuthMethod => {
       ...configRoutes(context),
       ...roleRoutes(context),
     ],
-    renew: async (mount, { role }) =>
-      typeof role === 'string' ? (await findRole(store, mount, role))?.token : undefined,
+    renew: async (mount, { role, run_id: runId, run_phase: phase }) => {
+      if (typeof role !== 'string') return undefined;
+      if (typeof runId === 'string' && typeof phase === 'string') {
+        const { isAtWork } = await runs.findPhase({ runId, phase });
+        if (!isAtWork) return undefined;
+      }
+      return (await findRole(store, mount, role))?.token;
+    },
     tidy: (mount) => browserLogins.tidy(mount),
   };
 };

@@ -79,7 +79,7 @@ describe('the configuration', () => {
   });
 
   const ONE_KIND =
-    "exactly one of 'jwt_validation_pubkeys', 'jwks_url', 'jwks_pairs' or 'oidc_discovery_url' must be set";
+    "exactly one of 'jwt_validation_pubkeys', 'jwks_url', 'jwks_pairs', 'oidc_discovery_url' or 'keelson_runs' must be set";
   const privatePem = key.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
   test.for([
     [{}, ONE_KIND],

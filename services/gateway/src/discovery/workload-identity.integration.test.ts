@@ -10,10 +10,16 @@
  * | with another method                                  | 404                                        |
  */
 import { KeelsonError } from '@keelson/errors';
+import type { WorkloadIdentityDefinition } from '@keelson/proto/workspace/v1/workload_identity';
+import type { RpcService } from '@keelson/rpc';
+import { stubService } from '@keelson/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startGateway } from '../../test/stub-services.ts';
 
 const DOCUMENTS = ['/.well-known/openid-configuration', '/.well-known/jwks'] as const;
+type WorkloadIdentity = RpcService<typeof WorkloadIdentityDefinition>;
+const described = (describe: WorkloadIdentity['describe']) =>
+  stubService<WorkloadIdentity>({ describe });
 let gateway: Awaited<ReturnType<typeof startGateway>>;
 
 beforeAll(async () => {
@@ -35,8 +41,7 @@ test.for(DOCUMENTS)('%s is only read', async (path) => {
 
 test('an installation without a public address has keys alone', async () => {
   const describe = () => Promise.resolve({ discoveryJson: '', keysJson: '{"keys":[]}' });
-  const readToken = () => Promise.reject(new Error('is not called'));
-  const own = await startGateway({}, undefined, {}, { workloadIdentity: { describe, readToken } });
+  const own = await startGateway({}, undefined, {}, { workloadIdentity: described(describe) });
   const [description, keys] = await Promise.all(DOCUMENTS.map((path) => fetch(own.http + path)));
   expect(description?.status).toBe(404);
   expect(await description?.text()).toContain('KEELSON_PUBLIC_URL');
@@ -47,12 +52,7 @@ test('an installation without a public address has keys alone', async () => {
 
 test('a sealed cluster says so, which nobody caches', async () => {
   const refuse = () => Promise.reject(new KeelsonError('sys.sealed'));
-  const own = await startGateway(
-    {},
-    undefined,
-    {},
-    { workloadIdentity: { describe: refuse, readToken: refuse } },
-  );
+  const own = await startGateway({}, undefined, {}, { workloadIdentity: described(refuse) });
   for (const path of DOCUMENTS) {
     const answer = await fetch(own.http + path);
     expect(answer.status).toBe(503);

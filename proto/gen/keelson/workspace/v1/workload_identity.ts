@@ -30,6 +30,16 @@ export interface WorkloadClaims {
   claimsJson: string;
 }
 
+export interface FindPhaseRequest {
+  runId: string;
+  /** "plan" or "apply" */
+  phase: string;
+}
+
+export interface PhaseState {
+  isAtWork: boolean;
+}
+
 function createBaseDescribeWorkloadIdentityRequest(): DescribeWorkloadIdentityRequest {
   return {};
 }
@@ -214,6 +224,109 @@ export const WorkloadClaims: MessageFns<WorkloadClaims> = {
   },
 };
 
+function createBaseFindPhaseRequest(): FindPhaseRequest {
+  return { runId: "", phase: "" };
+}
+
+export const FindPhaseRequest: MessageFns<FindPhaseRequest> = {
+  encode(message: FindPhaseRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    if (message.phase !== "") {
+      writer.uint32(18).string(message.phase);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FindPhaseRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFindPhaseRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.phase = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePhaseState(): PhaseState {
+  return { isAtWork: false };
+}
+
+export const PhaseState: MessageFns<PhaseState> = {
+  encode(message: PhaseState, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.isAtWork !== false) {
+      writer.uint32(8).bool(message.isAtWork);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PhaseState {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePhaseState();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.isAtWork = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 export type WorkloadIdentityDefinition = typeof WorkloadIdentityDefinition;
 export const WorkloadIdentityDefinition = {
   name: "WorkloadIdentity",
@@ -234,6 +347,15 @@ export const WorkloadIdentityDefinition = {
       requestType: ReadWorkloadTokenRequest as typeof ReadWorkloadTokenRequest,
       requestStream: false,
       responseType: WorkloadClaims as typeof WorkloadClaims,
+      responseStream: false,
+      options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
+    },
+    /** Whether a phase of a run is at work, for a login that is to be renewed. */
+    findPhase: {
+      name: "FindPhase",
+      requestType: FindPhaseRequest as typeof FindPhaseRequest,
+      requestStream: false,
+      responseType: PhaseState as typeof PhaseState,
       responseStream: false,
       options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
     },

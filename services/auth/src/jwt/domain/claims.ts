@@ -61,6 +61,27 @@ export const requireBoundToken = (
     );
 };
 
+/**
+ * Every run of the installation has a token, those of other organizations as well: a role says whose it accepts.
+ * @throws KeelsonError `request.invalid`
+ */
+export const requireBoundRun = ({
+  boundSubject,
+  boundClaims,
+}: Pick<JwtRole, 'boundSubject' | 'boundClaims'>): void => {
+  const names = Object.keys(boundClaims);
+  if (boundSubject === '' && !names.some((name) => name === 'sub' || name.startsWith('terraform_')))
+    refuse(
+      'the role accepts the runs of every organization: bound_subject or bound_claims must name "sub" or a claim that begins with "terraform_"',
+    );
+};
+
+/** The phase of the run whose token it is, for the renewal of the login. */
+export const phaseIn = (claims: Claims) => ({
+  run_id: String(memberOf(claims, 'terraform_run_id')),
+  run_phase: String(memberOf(claims, 'terraform_run_phase')),
+});
+
 /** @throws KeelsonError `request.invalid` when the token does not name its user */
 export const userNameOf = (
   { userClaim, userClaimJsonPointer }: Pick<JwtRole, 'userClaim' | 'userClaimJsonPointer'>,

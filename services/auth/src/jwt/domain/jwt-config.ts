@@ -17,6 +17,8 @@ export const jwtConfigShape = Type.Object({
   jwks: Type.Optional(keySetShape),
   jwksPairs: Type.Array(keySetShape),
   oidcDiscovery: Type.Optional(keySetShape),
+  /** Set if the tokens are those of the runs of this installation. */
+  acceptsOwnRuns: Type.Optional(Type.Literal(true)),
   /** Empty for all of `SIGNATURE_ALGORITHMS`. */
   supportedAlgs: Type.Array(Type.String()),
   boundIssuer: Type.String(),
@@ -64,6 +66,15 @@ export const requireSoundClient = (config: JwtConfig): JwtConfig => {
 export const algorithmsOf = ({ supportedAlgs }: JwtConfig): readonly string[] =>
   supportedAlgs.length === 0 ? SIGNATURE_ALGORITHMS : supportedAlgs;
 
+/** Runs have one algorithm, and no browser. @throws KeelsonError `request.invalid` */
+export const requireNoKeysOfRuns = (config: JwtConfig): JwtConfig => {
+  if (config.acceptsOwnRuns === true && config.supportedAlgs.length > 0)
+    throw new KeelsonError('request.invalid', {
+      text: "'jwt_supported_algs' cannot be set with 'keelson_runs'",
+    });
+  return config;
+};
+
 /** @throws KeelsonError `request.invalid` unless the keys come from one kind of place */
 export const requireOneKindOfKeys = (config: JwtConfig): JwtConfig => {
   const kinds = [
@@ -71,10 +82,11 @@ export const requireOneKindOfKeys = (config: JwtConfig): JwtConfig => {
     config.jwks !== undefined,
     config.jwksPairs.length > 0,
     config.oidcDiscovery !== undefined,
+    config.acceptsOwnRuns === true,
   ];
   if (kinds.filter(Boolean).length !== 1)
     throw new KeelsonError('request.invalid', {
-      text: "exactly one of 'jwt_validation_pubkeys', 'jwks_url', 'jwks_pairs' or 'oidc_discovery_url' must be set",
+      text: "exactly one of 'jwt_validation_pubkeys', 'jwks_url', 'jwks_pairs', 'oidc_discovery_url' or 'keelson_runs' must be set",
     });
   return config;
 };

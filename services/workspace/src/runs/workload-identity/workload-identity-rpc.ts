@@ -1,7 +1,11 @@
 import type { WorkloadIdentityDefinition } from '@keelson/proto/workspace/v1/workload_identity';
 import type { RpcService } from '@keelson/rpc';
 import type { RunsContext } from '../seams/runs-context.ts';
-import { describeWorkloadIdentity, readWorkloadToken } from './workload-token-operations.ts';
+import {
+  describeWorkloadIdentity,
+  isAtWork,
+  readWorkloadToken,
+} from './workload-token-operations.ts';
 
 /** The RPC by which the gateway shows the keys of runs, and auth methods read tokens of runs. */
 export const createWorkloadIdentity = (
@@ -11,4 +15,5 @@ export const createWorkloadIdentity = (
   readToken: async ({ token }) => ({
     claimsJson: JSON.stringify(await readWorkloadToken(context, token)),
   }),
+  findPhase: async (phase) => ({ isAtWork: await isAtWork(context, phase) }),
 });

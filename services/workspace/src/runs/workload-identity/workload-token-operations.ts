@@ -92,6 +92,20 @@ const verify = async (
   }
 };
 
+/** Whether an agent executes the phase, in an organization that is on. */
+export const isAtWork = async (
+  { store }: RunsContext,
+  { runId, phase }: { readonly runId: string; readonly phase: string },
+): Promise<boolean> => {
+  const run = await runRecords.find(store, runId);
+  return (
+    run !== undefined &&
+    isExecuting(run.status) &&
+    toPhase(run) === phase &&
+    (await findOrganizationSwitch(store, run.organizationId)) === undefined
+  );
+};
+
 /**
  * The claims of a token whose phase is still at work.
  * @throws KeelsonError `request.invalid` for every other token
@@ -101,14 +115,10 @@ export const readWorkloadToken = async (
   token: string,
 ): Promise<Readonly<Record<string, unknown>>> => {
   const claims = await verify(context, token);
-  const { store } = context;
-  const run = await runRecords.find(store, String(claims['terraform_run_id']));
-  const isAtWork =
-    run !== undefined &&
-    isExecuting(run.status) &&
-    toPhase(run) === claims['terraform_run_phase'] &&
-    (await findOrganizationSwitch(store, run.organizationId)) === undefined;
-  return isAtWork ? claims : refuse('the phase of its run has ended');
+  const { terraform_run_id: runId, terraform_run_phase: phase } = claims;
+  return (await isAtWork(context, { runId: String(runId), phase: String(phase) }))
+    ? claims
+    : refuse('the phase of its run has ended');
 };
 
 /** The documents with which others verify tokens of runs, as OpenID Connect Discovery names them. */

@@ -1,0 +1,175 @@
+/**
+ * A run that gets its own certificate from the installation that executes it, with no secret anywhere: the recipe of
+ * docs/signing-in.md, the real terraform, and the published provider for the secrets API, unmodified.
+ *
+ * | run                                              | outcome                                                      |
+ * | ------------------------------------------------ | ------------------------------------------------------------ |
+ * | of the workspace whose role the policy names     | applied, with a certificate; its tokens are gone afterwards  |
+ * | of another workspace of the organization         | errored: the policy is that of its own workspace             |
+ * | of another organization                          | errored before any of its code is executed                   |
+ * | that prints its environment                      | the log does not have its tokens                             |
+ */
+import { execFile } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { buildGoTool, documentedCommands } from '@keelson/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  createOrganization,
+  createWorkspace,
+  logOf,
+  queueRun,
+  settledStatus,
+  uploadConfiguration,
+} from '../terraform/api-runs.ts';
+import { type Installation, install } from '../terraform/terraform-cli.ts';
+
+const NAME = 'terraform-provider-vault';
+const ADDRESS = 'registry.terraform.io/hashicorp/vault';
+const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386' };
+const PAGE = 'docs/signing-in.md';
+const HEADING = 'A run that gets its own certificate';
+const SLOW_MS = 240_000;
+
+let installation: Installation;
+let rootToken: string;
+
+/** A mirror with the provider, which the users of runs can read. @returns the CLI configuration that names it */
+const makeMirror = async (folder: string): Promise<string> => {
+  const program = await buildGoTool(import.meta.dirname, NAME);
+  const goMod = await readFile(join(import.meta.dirname, 'go.mod'), 'utf8');
+  const version = new RegExp(`hashicorp/${NAME} v(\\S+)`).exec(goMod)?.[1] ?? '';
+  const platform = `${process.platform}_${ARCHITECTURES[process.arch] ?? process.arch}`;
+  const place = join(folder, ADDRESS, version, platform);
+  await mkdir(place, { recursive: true });
+  await copyFile(program, join(place, `${NAME}_v${version}`));
+  const file = join(folder, 'providers.tfrc');
+  await writeFile(
+    file,
+    `provider_installation {\n  filesystem_mirror {\n    path = "${folder}"\n  }\n}\n`,
+  );
+  return file;
+};
+
+const v1 = async (method: string, path: string, body?: object): Promise<unknown> => {
+  const response = await fetch(`${installation.http}/v1/${path}`, {
+    method,
+    headers: { 'x-service-token': rootToken },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (!response.ok && response.status !== 404) throw new Error(`${path}: ${text}`);
+  return text === '' ? {} : JSON.parse(text);
+};
+
+const accessors = async (): Promise<ReadonlySet<string>> => {
+  const { data } = (await v1('LIST', 'auth/token/accessors')) as {
+    readonly data: { readonly keys: readonly string[] };
+  };
+  return new Set(data.keys);
+};
+
+/** The HCL of the recipe. */
+const configurationOf = async (): Promise<string> => {
+  const page = await readFile(new URL(`../../${PAGE}`, import.meta.url), 'utf8');
+  return /```hcl\n([\s\S]*?)```/.exec(page.slice(page.indexOf(`\n## ${HEADING}\n`)))?.[1] ?? '';
+};
+
+const prepare = async (organization: string, name: string, configuration: string) => {
+  const id = await createWorkspace(installation, organization, name, { 'auto-apply': true });
+  const variables = {
+    TFC_VAULT_PROVIDER_AUTH: 'true',
+    TFC_VAULT_ADDR: installation.address,
+    TFC_VAULT_AUTH_PATH: 'runs',
+    TFC_VAULT_RUN_ROLE: 'acme',
+    TFC_WORKLOAD_IDENTITY_AUDIENCE: 'shown',
+  };
+  for (const [key, value] of Object.entries(variables)) {
+    const attributes = { key, value, category: 'env' };
+    const data = { type: 'vars', attributes };
+    expect((await installation.call('POST', `/workspaces/${id}/vars`, { data })).status).toBe(201);
+  }
+  await uploadConfiguration(installation, id, { 'main.tf': configuration });
+  return id;
+};
+
+beforeAll(async () => {
+  installation = await install(async (folder) => {
+    const mirror = await folder('provider-mirror');
+    return {
+      KEELSON_RUNNER: 'true',
+      KEELSON_RUNNER_CLI_CONFIG_FILE: await makeMirror(mirror),
+      KEELSON_RUNNER_READABLE_PATHS: mirror,
+    };
+  });
+  const firstRun = await readFile(join(installation.dataFolder, 'first-run.json'), 'utf8');
+  rootToken = (JSON.parse(firstRun) as { readonly root_token: string }).root_token;
+  await v1('POST', 'sys/mounts/pki', { type: 'pki' });
+  await v1('POST', 'pki/root/generate/internal', { common_name: 'Root of the test', ttl: '720h' });
+  await v1('POST', 'pki/roles/web', {
+    allowed_domains: 'example.com',
+    allow_subdomains: true,
+    ttl: '24h',
+  });
+  const page = await readFile(new URL(`../../${PAGE}`, import.meta.url), 'utf8');
+  const helpers = /```sh\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
+  const commands = `${helpers}\n${documentedCommands(PAGE, HEADING)}`;
+  const env = { ...process.env, K: installation.http, ROOT: rootToken };
+  await promisify(execFile)('bash', ['-ec', commands], { env, cwd: dirname(import.meta.dirname) });
+}, SLOW_MS);
+afterAll(() => installation[Symbol.asyncDispose]());
+
+test('gets it, and its tokens are gone afterwards', { timeout: SLOW_MS }, async () => {
+  const before = await accessors();
+  const id = await prepare('acme', 'web', await configurationOf());
+  const runId = await queueRun(installation, id);
+  const status = await settledStatus(installation, runId);
+  expect(`${status}\n${await logOf(installation, runId, 'apply')}`).toMatch(/^applied/);
+  const current = await installation.call('GET', `/workspaces/${id}/current-state-version`);
+  const state = await fetch(String(current.data.attributes['hosted-state-download-url']));
+  const { resources } = (await state.json()) as {
+    readonly resources: readonly {
+      readonly instances: readonly { readonly attributes: { readonly certificate: string } }[];
+    }[];
+  };
+  const certificate = new X509Certificate(resources[0]?.instances[0]?.attributes.certificate ?? '');
+  expect(certificate.subjectAltName).toBe('DNS:web.example.com');
+  expect(await accessors()).toEqual(before);
+});
+
+test('is refused the role of another workspace', { timeout: SLOW_MS }, async () => {
+  const before = await accessors();
+  const id = await prepare('acme', 'shop', await configurationOf());
+  const runId = await queueRun(installation, id);
+  expect(await settledStatus(installation, runId)).toBe('errored');
+  expect(await logOf(installation, runId, 'apply')).toContain('permission denied');
+  expect(await accessors()).toEqual(before);
+});
+
+test('does not sign in for another organization', { timeout: SLOW_MS }, async () => {
+  await createOrganization(installation, 'strangers');
+  const id = await prepare('strangers', 'web', await configurationOf());
+  const runId = await queueRun(installation, id);
+  expect(await settledStatus(installation, runId)).toBe('errored');
+  const log = await logOf(installation, runId, 'plan');
+  expect(log).toContain('The login with role acme');
+  expect(log).toContain('terraform_organization_name');
+  expect(log).not.toContain('Initializing');
+});
+
+test('shows no token in its log', { timeout: SLOW_MS }, async () => {
+  const printing = `resource "terraform_data" "one" {
+    provisioner "local-exec" { command = "env | grep -E 'TOKEN|VAULT'; cat ../credentials/VAULT/token" }
+  }`;
+  const id = await prepare('acme', 'printing', printing);
+  const runId = await queueRun(installation, id);
+  expect(await settledStatus(installation, runId)).toBe('applied');
+  const log = await logOf(installation, runId, 'apply');
+  expect(log).toContain('VAULT_TOKEN=(sensitive value)');
+  expect(log).toContain('TFC_WORKLOAD_IDENTITY_TOKEN=(sensitive value)');
+  expect(log).toContain(`VAULT_ADDR=${installation.address}`);
+  expect(log).toMatch(/\(local-exec\): \(sensitive value\)/);
+  expect(log).not.toMatch(/hvs\.|eyJ/);
+});
