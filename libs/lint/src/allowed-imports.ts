@@ -70,7 +70,7 @@ export const allowedImports: AllowedImports = {
     'audit member-stores policies',
     'namespaces tokens',
     'cubbyhole custom-messages mounts nodes seal',
-    'identity',
+    'identity quotas',
     'internal-ui leases locked-users logins snapshots wrapping',
     'access backups replication',
     'metrics rpc upgrades',

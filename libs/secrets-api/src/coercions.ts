@@ -49,6 +49,14 @@ export const toInteger: Coercion<number> = (raw, refuse) => {
     : refuse('expected an integer');
 };
 
+export const toNumber: Coercion<number> = (raw, refuse) => {
+  const value =
+    typeof raw === 'string' && /^[+-]?\d+(\.\d+)?$/.test(raw.trim()) ? Number(raw) : raw;
+  return typeof value === 'number' && Number.isFinite(value)
+    ? value + 0
+    : refuse('expected a number');
+};
+
 /** 292 years: what 64 bits of nanoseconds hold, so that clients in other languages can read each duration. */
 const MAX_DURATION_SECONDS = 9_223_372_036;
 

@@ -13,6 +13,7 @@ import {
   toDurationSeconds,
   toInteger,
   toMap,
+  toNumber,
   toObjectList,
   toSignedDurationSeconds,
   toStringMap,
@@ -139,6 +140,7 @@ export const field = {
   string: kind<string>({ type: 'string' }, toText),
   bool: kind<boolean>({ type: 'boolean' }, toBoolean),
   integer: kind<number>({ type: 'integer' }, toInteger),
+  number: kind<number>({ type: 'number' }, toNumber),
   /** Whole seconds. */
   durationSeconds: kind<number>(
     { type: ['integer', 'string'], format: 'duration' },

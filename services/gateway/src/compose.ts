@@ -26,7 +26,8 @@ import {
 import { GATEWAY_LIMITS, type GatewayLimits } from './limits/gateway-limits.ts';
 import { returnMemoryAfterBursts } from './limits/memory-return.ts';
 import { createPlaces, type Places } from './limits/places.ts';
-import { createRateLimit } from './limits/rate-limit.ts';
+import { createRateLimit, eachSecond } from './limits/rate-limit.ts';
+import { createRateQuotas } from './limits/rate-quotas.ts';
 import type { SharedCount } from './limits/shared-count.ts';
 import { createShares } from './limits/shares.ts';
 import { createMetrics, type RequestMetrics } from './metrics/metrics.ts';
@@ -227,10 +228,14 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     audit,
     bodies,
     shares,
+    quotas: createRateQuotas(parts.sharedCount?.counting),
     transferTimeLimitMs,
     publicUrl: config.publicUrl,
   });
-  const rateLimit = createRateLimit(config.rateLimit, parts.sharedCount?.counting);
+  const rateLimit = createRateLimit(
+    eachSecond('user', config.rateLimit),
+    parts.sharedCount?.counting,
+  );
   const serveApiV2 = createServeApiV2({
     access,
     identity,
@@ -271,7 +276,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     },
     enrolment: parts.enrolment,
     workloadIdentity: parts.workloadIdentity,
-    clientRateLimit: createRateLimit(config.clientRateLimit),
+    clientRateLimit: createRateLimit(eachSecond('client', config.clientRateLimit)),
     requestPlaces: placesOfRequests(config, clock),
     readiness,
     needsRestart: parts.needsRestart ?? (() => undefined),

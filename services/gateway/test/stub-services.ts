@@ -150,6 +150,7 @@ const accessOf = (state: SystemState): Partial<RpcService<typeof AccessDefinitio
       },
       auditGeneration: state.auditGeneration,
       audit,
+      rateQuota: undefined,
     });
     if (state.isSealed) return Promise.reject(new KeelsonError('sys.sealed'));
     const [service = '', ...rest] = request.path.split('/');
@@ -162,6 +163,7 @@ const accessOf = (state: SystemState): Partial<RpcService<typeof AccessDefinitio
         outcome: { $case: 'needsBody' as const, value: {} },
         auditGeneration: state.auditGeneration,
         audit,
+        rateQuota: undefined,
       });
     return Promise.resolve({
       outcome: {
@@ -180,6 +182,7 @@ const accessOf = (state: SystemState): Partial<RpcService<typeof AccessDefinitio
       },
       auditGeneration: state.auditGeneration,
       audit,
+      rateQuota: undefined,
     });
   },
   wrap: (request) => {

@@ -32,6 +32,8 @@ import {
 } from './namespaces/namespace-operations.ts';
 import { namespaceRoutes } from './namespaces/namespace-routes.ts';
 import { createRemovedNamespaces } from './namespaces/removed-namespaces.ts';
+import { deleteQuotasOfMount, moveQuotasOfMount } from './quotas/quota-operations.ts';
+import { quotaRoutes } from './quotas/quota-routes.ts';
 import { recordFormerMount, recordFormerNamespace } from './replication/filters/filter-catalog.ts';
 import {
   type FilterContext,
@@ -101,8 +103,14 @@ export const composeAdministration = (
         namespaceId: mount.namespaceId,
         prefix: mountPathOf(mount),
       }),
-    onDisabled: recordFormerMount,
-    onMoved: (tx, before, after) => moveInFilters(filters, tx, before, after),
+    onDisabled: async (tx, mount) => {
+      await recordFormerMount(tx, mount);
+      await deleteQuotasOfMount(tx, mount);
+    },
+    onMoved: async (tx, before, after) => {
+      await moveInFilters(filters, tx, before, after);
+      await moveQuotasOfMount(tx, after);
+    },
     afterMove: () => refreshFilters(filters),
     keptBackPaths: async () => (await findReceivedFilter(filters))?.dynamic_filtered_mounts ?? [],
   };
@@ -123,6 +131,7 @@ export const composeAdministration = (
       ...aliasRoutes(identity),
       ...groupRoutes(identity),
       ...groupAliasRoutes(identity),
+      ...quotaRoutes({ store, mounts, namespaces }),
     ],
     periodicWork: {
       'lease-expiry': {

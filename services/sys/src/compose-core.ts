@@ -48,6 +48,7 @@ import { builtInMountConfig, followMounts } from './mounts/mount-records.ts';
 import { followNamespaces } from './namespaces/namespace-records.ts';
 import type { RunnerStatus } from './nodes/host-document.ts';
 import { policyIndexView } from './policies/policy-index.ts';
+import { followQuotas } from './quotas/quota-records.ts';
 import { resumeActivation } from './replication/activation-operations.ts';
 import { createCatalog } from './replication/filters/filter-catalog.ts';
 import { describeFilter } from './replication/filters/filter-operations.ts';
@@ -136,6 +137,7 @@ const followRecords = (store: Store, damage: DamageRegister) => ({
   mounts: followMounts(store, damage.of('mounts')),
   engineTypes: followEngineTypes(store, damage.of('engine_types')),
   auditDevices: followAuditDevices(store, damage.of('audit_devices')),
+  quotas: followQuotas(store, damage.of('quotas')),
 });
 
 export const composeCore = (parts: SysParts) => {

@@ -2,6 +2,7 @@
  * Every field of every request with a JSON body, and its effect. `accepted-fields.integration.test.ts` compares the
  * table with the requests that sys describes, and sends the values. Members of objects are written with a dot.
  */
+import { IDENTITY_FIELDS } from './accepted-fields-table-identity.ts';
 import {
   type Effect,
   elsewhere,
@@ -17,9 +18,6 @@ const TOKENS = 'src/tokens/tokens.integration.test.ts';
 const ROLES = 'src/tokens/token-roles.integration.test.ts';
 const ALIASED = 'src/tokens/aliased-tokens.integration.test.ts';
 const MOUNTS = 'src/mounts/mounts.integration.test.ts';
-const ENTITIES = 'src/identity/entities.integration.test.ts';
-const MERGE = 'src/identity/merge.integration.test.ts';
-const GROUPS = 'src/identity/groups.integration.test.ts';
 const LEASES = 'src/leases/leases.integration.test.ts';
 const CEREMONIES = 'src/seal/ceremonies.integration.test.ts';
 const SEAL = 'src/seal/seal.integration.test.ts';
@@ -27,6 +25,7 @@ const INTERNAL_UI = 'src/internal-ui/internal-ui.integration.test.ts';
 const TOOLS = 'src/tools/tools.integration.test.ts';
 const WRAPPING = 'src/wrapping/wrapping.integration.test.ts';
 const POLICIES = 'src/policies/policies.integration.test.ts';
+const QUOTAS = 'src/quotas/quotas.integration.test.ts';
 const MESSAGES = 'src/custom-messages/custom-messages.integration.test.ts';
 const NAMESPACES = 'src/namespaces/namespaces.integration.test.ts';
 const ADDRESSES = 'src/replication/replication-addresses.integration.test.ts';
@@ -195,83 +194,7 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
     routes: ['POST /sys/mounts/{path}/tune', 'POST /sys/auth/{path}/tune'],
     fields: TUNING,
   },
-  entities: {
-    routes: ['', '/id/{id}', '/name/{name}'].map((path) => `POST /identity/entity${path}`),
-    fields: {
-      id: elsewhere(ENTITIES, 'entity not found from id'),
-      name: elsewhere(ENTITIES, "name: 'ada'"),
-      metadata: shown(
-        { team: 'a' },
-        proof('src/policies/domain/path-template.test.ts', 'metadata'),
-      ),
-      policies: shown(['team'], proof(ENTITIES, "policies: ['team']")),
-      disabled: shown(true, proof(ENTITIES, 'disabled: true')),
-    },
-  },
-  'merged entities': {
-    routes: ['POST /identity/entity/merge'],
-    least: { from_entity_ids: [], to_entity_id: 'none' },
-    fields: {
-      from_entity_ids: elsewhere(MERGE, 'from_entity_ids: [fromId]'),
-      to_entity_id: elsewhere(MERGE, 'to_entity_id: intoId'),
-      force: elsewhere(MERGE, 'force: true'),
-      conflicting_alias_ids_to_keep: elsewhere(MERGE, 'conflicting_alias_ids_to_keep'),
-    },
-  },
-  'entities that are named': {
-    routes: ['POST /identity/entity/batch-delete', 'POST /identity/lookup/entity'],
-    least: { entity_ids: [] },
-    fields: {
-      entity_ids: elsewhere(ENTITIES, 'entity_ids'),
-      id: elsewhere(ENTITIES, '{ id }'),
-      name: elsewhere(ENTITIES, '{ name }'),
-      alias_id: elsewhere(ENTITIES, '{ alias_id }'),
-      alias_name: elsewhere(ENTITIES, 'alias_name'),
-      alias_mount_accessor: elsewhere(ENTITIES, 'alias_mount_accessor'),
-    },
-  },
-  'aliases of entities': {
-    routes: ['POST /identity/entity-alias', 'POST /identity/entity-alias/id/{id}'],
-    fields: {
-      id: elsewhere(ENTITIES, 'invalid alias ID provided'),
-      name: elsewhere(ENTITIES, "name: 'alice'"),
-      mount_accessor: elsewhere(ENTITIES, 'mount_accessor: people.accessor'),
-      canonical_id: elsewhere(ENTITIES, 'canonical_id: b'),
-      entity_id: elsewhere(ENTITIES, 'entity_id: b'),
-      custom_metadata: shown({ team: 'a' }, RETURNED_ONLY),
-    },
-  },
-  groups: {
-    routes: ['', '/id/{id}', '/name/{name}'].map((path) => `POST /identity/group${path}`),
-    fields: {
-      id: elsewhere(GROUPS, 'group not found from id'),
-      name: elsewhere(GROUPS, "name: 'crew'"),
-      type: shown('external', proof(GROUPS, "type: 'external'")),
-      metadata: shown({ team: 'a' }, RETURNED_ONLY),
-      policies: shown(['team'], proof(GROUPS, "policies: ['team']")),
-      member_entity_ids: elsewhere(GROUPS, 'member_entity_ids: [id]'),
-      member_group_ids: elsewhere(GROUPS, 'member_group_ids: [inner]'),
-    },
-  },
-  'groups that are named': {
-    routes: ['POST /identity/lookup/group'],
-    fields: {
-      id: elsewhere(GROUPS, '{ id }'),
-      name: elsewhere(GROUPS, "{ name: 'Crew' }"),
-      alias_id: elsewhere(GROUPS, '{ alias_id }'),
-      alias_name: elsewhere(GROUPS, 'alias_name'),
-      alias_mount_accessor: elsewhere(GROUPS, 'alias_mount_accessor'),
-    },
-  },
-  'aliases of groups': {
-    routes: ['POST /identity/group-alias', 'POST /identity/group-alias/id/{id}'],
-    fields: {
-      id: elsewhere(GROUPS, 'invalid group alias ID'),
-      name: elsewhere(GROUPS, "{ name: 'crew' }"),
-      mount_accessor: elsewhere(GROUPS, 'mount_accessor: people.accessor'),
-      canonical_id: elsewhere(GROUPS, 'canonical_id: id'),
-    },
-  },
+  ...IDENTITY_FIELDS,
   moves: {
     routes: ['POST /sys/remount'],
     least: { from: 'a', to: 'b' },
@@ -308,6 +231,29 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
     fields: {
       path: elsewhere(NAMESPACES, 'path:'),
       unlock_key: elsewhere(NAMESPACES, 'unlock_key'),
+    },
+  },
+  'rate limit quotas': {
+    routes: ['POST /sys/quotas/rate-limit/{name}'],
+    least: { rate: 5 },
+    fields: {
+      path: elsewhere(QUOTAS, "path: 'team/ca/issue/web'"),
+      rate: shown(7, proof(QUOTAS, 'rate: 0.5')),
+      interval: shown('1h', proof(QUOTAS, 'interval: 60'), ['interval', 3600]),
+      block_interval: shown(5, proof(QUOTAS, 'block_interval: 5')),
+      inheritable: elsewhere(QUOTAS, 'inheritable: true'),
+      role: elsewhere(QUOTAS, "role: 'web'"),
+    },
+  },
+  'settings of quotas': {
+    routes: ['POST /sys/quotas/config'],
+    fields: {
+      rate_limit_exempt_paths: elsewhere(QUOTAS, "rate_limit_exempt_paths: ['ca/open/*']"),
+      enable_rate_limit_audit_logging: elsewhere(QUOTAS, 'enable_rate_limit_audit_logging: true'),
+      enable_rate_limit_response_headers: elsewhere(
+        QUOTAS,
+        'enable_rate_limit_response_headers: true',
+      ),
     },
   },
   'custom messages': {

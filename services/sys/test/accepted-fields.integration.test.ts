@@ -126,6 +126,10 @@ const TRIALS: Readonly<Record<string, (body: object, name: string) => Promise<Tr
     });
     return { reply, read: () => dataAt(`identity/entity-alias/id/${reply.body.data?.id}`) };
   },
+  'rate limit quotas': async (body) => {
+    await harness.asRoot('DELETE', `sys/quotas/rate-limit/quota-${serial}`);
+    return at(`sys/quotas/rate-limit/quota-${(serial += 1)}`, { rate: 5, ...body });
+  },
   namespaces: (body) => at('sys/namespaces/team', body),
   'custom messages': async (body) => {
     const reply = await post('sys/config/ui/custom-messages', body);

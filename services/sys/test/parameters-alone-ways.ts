@@ -431,6 +431,34 @@ export const WAYS: readonly Way[] = [
     observe: async (_, __, { data }) => ({ sum: data?.sum?.slice(0, 20) }),
   },
   {
+    route: /^POST \/sys\/quotas\/rate-limit\/\{name\}$/,
+    at: (path, { serial }) => path.replace('{name}', serial),
+    least: () => ({ rate: 5 }),
+    values: () => ({
+      path: 'sys',
+      rate: 7,
+      interval: 60,
+      block_interval: 60,
+      inheritable: { telling: true, beside: { path: 'sys' } },
+      role: 'web',
+    }),
+    observe: async (place, path) => {
+      const { name: _, ...data } = await dataAt(place, path);
+      await place.cluster.asRoot('DELETE', path);
+      return data;
+    },
+  },
+  {
+    route: /^POST \/sys\/quotas\/config$/,
+    open: openShamir,
+    values: () => ({
+      rate_limit_exempt_paths: ['sys/mounts'],
+      enable_rate_limit_audit_logging: true,
+      enable_rate_limit_response_headers: true,
+    }),
+    observe: (place, path) => dataAt(place, path),
+  },
+  {
     route: /^LIST \/sys\/config\/ui\/custom-messages$/,
     open: openShamir,
     prepare: newMessage,

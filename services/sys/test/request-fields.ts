@@ -68,6 +68,8 @@ export const badValues = (schema: Schema): readonly unknown[] => {
       return ['maybe', 2, {}, []];
     case 'integer':
       return ['many', 1.5, UNSAFE, {}, true];
+    case 'number':
+      return ['many', '1e400', {}, true];
     case 'array':
       return [5, {}, true, [{}], [[]]];
     case 'object':

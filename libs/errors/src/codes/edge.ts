@@ -84,6 +84,12 @@ export const EDGE_ERRORS = {
     retry: true,
     message: "You have exceeded the API's rate limit.",
   },
+  'request.quota_exceeded': {
+    grpc: 'RESOURCE_EXHAUSTED',
+    http: 429,
+    retry: true,
+    message: 'request path "{path}": rate limit quota exceeded',
+  },
   'edge.backend_unavailable': {
     grpc: 'UNAVAILABLE',
     http: 503,

@@ -14,13 +14,13 @@ export interface ApiV2PluginParts {
  */
 export const apiV2Plugin: FastifyPluginCallback<ApiV2PluginParts> = (
   app,
-  { serveApiV2, rateLimit: { perSecond } },
+  { serveApiV2, rateLimit: { limit } },
   done,
 ) => {
   app.all('/ping', ({ exchange }, reply) => {
     reply.headers(exchange.answerHeaders);
     // Clients throttle themselves to this rate from the first call on.
-    if (perSecond !== undefined) reply.header('x-ratelimit-limit', perSecond);
+    if (limit !== undefined) reply.header('x-ratelimit-limit', limit);
     return reply.code(204).send();
   });
   for (const path of ['/', '/*']) app.all(path, answerWith(serveApiV2));

@@ -10,7 +10,7 @@ export const limitClient =
   (rateLimit: RateLimit): onRequestAsyncHookHandler =>
   async ({ exchange }) => {
     const { remoteAddress } = exchange.head;
-    if (rateLimit.perSecond === undefined || isLoopback(remoteAddress)) return;
+    if (rateLimit.limit === undefined || isLoopback(remoteAddress)) return;
     const { isAllowed, headers } = await rateLimit.count(clientNetwork(remoteAddress));
     if (!isAllowed) throw exchange.rateLimited(headers);
   };

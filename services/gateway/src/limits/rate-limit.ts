@@ -1,46 +1,76 @@
-/** Requests per second of one caller, counted in this process unless another count is given. */
+/** Requests of one caller in a time, counted in this process unless another count is given. */
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 
 export interface RateDecision {
   readonly isAllowed: boolean;
   readonly headers: Readonly<Record<string, string>>;
+  /** Time until the caller may make as many requests as the limit allows. */
+  readonly resetSeconds: number;
 }
 
 export interface RateLimit {
   /** The limit stated in response headers; undefined when there is none. */
-  readonly perSecond: number | undefined;
+  readonly limit: number | undefined;
   /** @param caller all tokens of one user share one name */
   count(caller: string): Promise<RateDecision>;
 }
 
-const FREE: RateDecision = { isAllowed: true, headers: {} };
+const FREE: RateDecision = { isAllowed: true, headers: {}, resetSeconds: 0 };
 
-/** Clients parse the reset time as a decimal number, and fail on anything else. */
-const toHeaders = (limit: number, result: RateLimiterRes): Record<string, string> => ({
-  'x-ratelimit-limit': String(limit),
-  'x-ratelimit-remaining': String(Math.max(0, result.remainingPoints)),
-  'x-ratelimit-reset': (Math.max(0, result.msBeforeNext) / 1000).toFixed(3),
-});
-
-/** A limiter in memory that allows `limit` in each second. */
-export const countInProcess = (limit: number): RateLimiterAbstract =>
-  new RateLimiterMemory({ points: limit, duration: 1 });
-
-/** @param counting makes the limiter that counts up to the limit in each second */
-export const createRateLimit = (
-  limit: number | 'off',
-  counting: (limit: number) => RateLimiterAbstract = countInProcess,
-): RateLimit => {
-  if (limit === 'off') return { perSecond: undefined, count: () => Promise.resolve(FREE) };
-  const limiter = counting(limit);
+const toDecision = (
+  isAllowed: boolean,
+  limit: number,
+  { remainingPoints, msBeforeNext }: RateLimiterRes,
+): RateDecision => {
+  const resetSeconds = Math.max(0, msBeforeNext) / 1000;
   return {
-    perSecond: limit,
+    isAllowed,
+    headers: {
+      'x-ratelimit-limit': String(limit),
+      'x-ratelimit-remaining': String(Math.max(0, remainingPoints)),
+      // Clients parse it as a decimal number, and fail on anything else.
+      'x-ratelimit-reset': resetSeconds.toFixed(3),
+    },
+    resetSeconds,
+  };
+};
+
+/** How many requests of one caller are allowed in how much time. */
+export interface RateWindow {
+  /** Counts of the same name are one; different names never meet. */
+  readonly name: string;
+  readonly requests: number;
+  readonly seconds: number;
+  /** Time for which a caller that has reached the limit is refused; 0 means until the time is over. */
+  readonly blockSeconds: number;
+}
+
+export type Counting = (window: RateWindow) => RateLimiterAbstract;
+
+/** The limit of a setting. */
+export const eachSecond = (name: string, requests: number | 'off'): RateWindow | undefined =>
+  requests === 'off' ? undefined : { name, requests, seconds: 1, blockSeconds: 0 };
+
+/** A limiter in memory. */
+export const countInProcess: Counting = ({ requests, seconds, blockSeconds }) =>
+  new RateLimiterMemory({ points: requests, duration: seconds, blockDuration: blockSeconds });
+
+/** @param window undefined allows everything */
+export const createRateLimit = (
+  window: RateWindow | undefined,
+  counting: Counting = countInProcess,
+): RateLimit => {
+  if (window === undefined) return { limit: undefined, count: () => Promise.resolve(FREE) };
+  const limiter = counting(window);
+  const { requests } = window;
+  return {
+    limit: requests,
     count: async (caller) => {
       try {
-        return { isAllowed: true, headers: toHeaders(limit, await limiter.consume(caller)) };
+        return toDecision(true, requests, await limiter.consume(caller));
       } catch (refused) {
         if (!(refused instanceof RateLimiterRes)) throw refused;
-        return { isAllowed: false, headers: toHeaders(limit, refused) };
+        return toDecision(false, requests, refused);
       }
     },
   };

@@ -1,6 +1,6 @@
 import { startRedis } from '@keelson/testkit';
 import { expect, test, vi } from 'vitest';
-import { createRateLimit } from './rate-limit.ts';
+import { createRateLimit, eachSecond } from './rate-limit.ts';
 import { openSharedCount } from './shared-count.ts';
 
 test('several gateways share one limit, and each counts alone while Redis is down', async () => {
@@ -8,7 +8,9 @@ test('several gateways share one limit, and each counts alone while Redis is dow
   const counts = [1, 2].map(() =>
     openSharedCount({ redisUrl: redis.url, redisSentinels: [] }, () => undefined),
   );
-  const [first, second] = counts.map(({ counting }) => createRateLimit(5, counting));
+  const [first, second] = counts.map(({ counting }) =>
+    createRateLimit(eachSecond('user', 5), counting),
+  );
   if (first === undefined || second === undefined) throw new Error('two gateways');
   const remaining = async (gateway: typeof first): Promise<number> =>
     Number((await gateway.count('user 1')).headers['x-ratelimit-remaining']);

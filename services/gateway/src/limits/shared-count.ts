@@ -4,14 +4,14 @@
  */
 import { type RedisAddress, toRedisConnection } from '@keelson/locks/redis';
 import { Redis } from 'ioredis';
-import { type RateLimiterAbstract, RateLimiterRedis } from 'rate-limiter-flexible';
-import { countInProcess } from './rate-limit.ts';
+import { RateLimiterRedis } from 'rate-limiter-flexible';
+import { type Counting, countInProcess } from './rate-limit.ts';
 
 /** Maximum time that a request waits to be counted. */
 const ANSWER_WITHIN_MS = 200;
 
 export interface SharedCount {
-  readonly counting: (limit: number) => RateLimiterAbstract;
+  readonly counting: Counting;
   close(): void;
 }
 
@@ -29,13 +29,14 @@ export const openSharedCount = (
   });
   redis.on('error', report);
   return {
-    counting: (limit) =>
+    counting: (window) =>
       new RateLimiterRedis({
         storeClient: redis,
-        keyPrefix: 'keelson:rate',
-        points: limit,
-        duration: 1,
-        insuranceLimiter: countInProcess(limit),
+        keyPrefix: `keelson:rate:${window.name}`,
+        points: window.requests,
+        duration: window.seconds,
+        blockDuration: window.blockSeconds,
+        insuranceLimiter: countInProcess(window),
       }),
     close: () => redis.disconnect(),
   };

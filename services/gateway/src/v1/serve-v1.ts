@@ -20,6 +20,7 @@ import { requireAllowed } from '../access/resolution.ts';
 import type { ServeExchange } from '../answers/answer-with.ts';
 import type { AuditRecorder } from '../audit/audit-recorder.ts';
 import { clientNetwork } from '../limits/client-network.ts';
+import type { RateQuotas } from '../limits/rate-quotas.ts';
 import type { Shares } from '../limits/shares.ts';
 import { type BodyLimits, bodyRules } from '../request/body-rules.ts';
 import { clientCertificateHeader } from '../request/client-certificate.ts';
@@ -60,6 +61,7 @@ export interface V1Parts {
   readonly audit: AuditRecorder;
   readonly bodies: BodyLimits;
   readonly shares: Shares;
+  readonly quotas: RateQuotas;
   /** Time limit of snapshots in both directions. */
   readonly transferTimeLimitMs: number;
   /** Public base URL of this API, when one is configured. */
@@ -143,6 +145,30 @@ const forward = async (
   return withAllowedHeaders(response, mount.allowedResponseHeaders);
 };
 
+/**
+ * Counts the request for the quota of its path.
+ * @throws KeelsonError `request.quota_exceeded` for one too many
+ */
+const requireWithinQuota = async (
+  { quotas, audit }: V1Parts,
+  exchange: Exchange,
+  { path, token }: Question,
+  { rateQuota, auditGeneration, audit: context }: Resolution,
+): Promise<void> => {
+  if (rateQuota === undefined) return;
+  const { isAllowed, headers, resetSeconds } = await quotas.count(
+    rateQuota,
+    exchange.head.remoteAddress,
+  );
+  if (rateQuota.statesLimits) Object.assign(exchange.answerHeaders, headers);
+  if (isAllowed) return;
+  exchange.answerHeaders['retry-after'] = String(Math.max(1, Math.ceil(resetSeconds)));
+  const refuse = () => Promise.reject(new KeelsonError('request.quota_exceeded', { path }));
+  if (rateQuota.auditsRefusals && (await audit.isEnabled(auditGeneration)))
+    await audit.record({ exchange, path, body: undefined, context, token }, refuse);
+  await refuse();
+};
+
 interface Decided {
   readonly resolution: Resolution;
   readonly body: EdgeBody;
@@ -158,6 +184,7 @@ const decide = async (parts: V1Parts, exchange: Exchange, question: Question): P
   const ask = (about: typeof WITHOUT_BODY) => access.resolve({ ...question, ...about }, exchange);
   const isWhole = hasArrived(request);
   const first = await ask(isWhole ? WITHOUT_BODY : BEFORE_BODY);
+  await requireWithinQuota(parts, exchange, question, first);
   const { outcome } = first;
   if (outcome?.$case === 'allowed' && isSnapshot(question.path)) {
     exchange.limitTo(parts.transferTimeLimitMs);

@@ -92,8 +92,11 @@ export const makeLogins = async (
     member_entity_ids: [entity.id],
     member_group_ids: [external.id],
   });
+  await v1('POST', 'sys/quotas/rate-limit/logins', { path: 'auth/people/login/*', rate: 100 });
+  await v1('POST', 'sys/quotas/config', { enable_rate_limit_response_headers: true });
   return [
     ...reads('v1', 'LIST', [
+      'sys/quotas/rate-limit',
       'identity/entity/id',
       'identity/entity-alias/id',
       'identity/group/id',
@@ -107,6 +110,8 @@ export const makeLogins = async (
     ...reads('v1', 'GET', [
       'identity/entity/name/Alice',
       'identity/group/name/Team',
+      'sys/quotas/rate-limit/logins',
+      'sys/quotas/config',
       'sys/auth',
       'auth/machines/role/ci',
       'auth/people-here/users/alice',

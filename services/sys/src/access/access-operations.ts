@@ -11,6 +11,7 @@ import { isSealed, KeelsonError } from '@keelson/errors';
 import type { Caller } from '@keelson/proto/edge/v1/edge';
 import {
   type AuditContext,
+  type RateQuota,
   type Resolution,
   type ResolveRequest,
   Surface,
@@ -183,15 +184,35 @@ const recognize = async (
   return toCaller(bearer, (capabilities & CAPABILITY_BITS.sudo) !== 0);
 };
 
+/** The quota that limits the rate of requests to a target, which the gateway counts. */
+const quotaOf = (
+  { quotas, namespaces }: DecisionState,
+  { namespace, quotaMount, path }: Target,
+): RateQuota | undefined => {
+  if (quotas.isEmpty) return undefined;
+  const found = quotas.find({
+    lineage: namespaces.lineageOf(namespace).map(({ id }) => id),
+    mountUuid: quotaMount?.uuid,
+    below: quotaMount === undefined ? '' : path.decoded.slice(mountPathOf(quotaMount).length),
+    path: path.decoded,
+  });
+  if (found === undefined) return undefined;
+  const { name, rate, intervalSeconds, blockSeconds } = found;
+  const { statesLimits, auditsRefusals } = quotas.settings;
+  return { name, rate, intervalSeconds, blockSeconds, statesLimits, auditsRefusals };
+};
+
 const resolveV1 = async (
   context: AccessContext,
   request: ResolveRequest,
+  answer: Resolution,
   audit: AuditContext,
   state: DecisionState | undefined,
 ): Promise<Resolution['outcome']> => {
   const operation = operationOf(request.method);
   if (operation === undefined) throw methodRefused();
   const target = await findTarget(context, request, operation, state);
+  answer.rateQuota = state && quotaOf(state, target);
   // A CORS preflight request carries no token (Fetch standard §4.8), so only open paths answer it.
   if (request.method === 'OPTIONS' && !target.isUnauthenticated) throw methodRefused();
   audit.namespace = toNamespace(target.namespace);
@@ -265,21 +286,26 @@ export const resolveAccess = async (
     policyResult: '',
     grantingPolicies: [],
   };
-  let outcome: Resolution['outcome'];
+  const answer: Resolution = {
+    outcome: undefined,
+    auditGeneration: 0,
+    audit,
+    rateQuota: undefined,
+  };
   let state: DecisionState | undefined;
   try {
     if (request.index !== '') await context.awaitIndex(request.index);
     state = await context.decisionState();
-    outcome =
+    answer.outcome =
       request.surface === Surface.API_V2
         ? await resolveApi(context, request, state)
-        : await resolveV1(context, request, audit, state);
+        : await resolveV1(context, request, answer, audit, state);
   } catch (error) {
     // Not an answer, because another replica may be open.
     if (isSealed(error)) throw new KeelsonError('sys.sealed');
-    outcome = refusal(error);
+    answer.outcome = refusal(error);
   }
-  audit.policyResult = outcome?.$case ?? '';
-  const auditGeneration = context.seal.isSealed ? 0 : (state?.audit.generation ?? 0);
-  return { outcome, auditGeneration, audit };
+  audit.policyResult = answer.outcome?.$case ?? '';
+  answer.auditGeneration = context.seal.isSealed ? 0 : (state?.audit.generation ?? 0);
+  return answer;
 };

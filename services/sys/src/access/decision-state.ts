@@ -6,6 +6,7 @@ import type { MountRecord } from '../mounts/domain/mount.ts';
 import type { MountIndex } from '../mounts/domain/mount-index.ts';
 import type { EngineType } from '../mounts/engine-type-records.ts';
 import type { NamespaceTable } from '../namespaces/domain/namespace-table.ts';
+import type { QuotaIndex } from '../quotas/domain/quota-index.ts';
 import type { Seal } from '../seal/seal.ts';
 
 /** In-memory views, read at each call. A view returns the same object until its content changes. */
@@ -14,6 +15,7 @@ export interface DecisionViews {
   readonly mounts: () => Promise<MountIndex>;
   readonly engineTypes: () => Promise<ReadonlyMap<string, EngineType>>;
   readonly auditDevices: () => Promise<AuditDevices>;
+  readonly quotas: () => Promise<QuotaIndex>;
   /** Waits until a role change under way has taken effect. */
   readonly isDrSecondary: () => Promise<boolean>;
   readonly isSuperseded: () => Promise<boolean>;
@@ -27,6 +29,7 @@ export class DecisionState {
   readonly mounts: MountIndex;
   readonly engineTypes: ReadonlyMap<string, EngineType>;
   readonly audit: AuditDevices;
+  readonly quotas: QuotaIndex;
   /** A DR secondary refuses nearly every request. */
   readonly isDrSecondary: boolean;
   /** Another cluster leads the set now: writes are refused here. */
@@ -38,6 +41,7 @@ export class DecisionState {
     mounts: MountIndex,
     engineTypes: ReadonlyMap<string, EngineType>,
     audit: AuditDevices,
+    quotas: QuotaIndex,
     isDrSecondary: boolean,
     isSuperseded: boolean,
   ) {
@@ -45,6 +49,7 @@ export class DecisionState {
     this.mounts = mounts;
     this.engineTypes = engineTypes;
     this.audit = audit;
+    this.quotas = quotas;
     this.isDrSecondary = isDrSecondary;
     this.isSuperseded = isSuperseded;
   }
@@ -83,16 +88,26 @@ export const followDecisionState = (
     const mounts = await views.mounts();
     const engineTypes = await views.engineTypes();
     const audit = await views.auditDevices();
+    const quotas = await views.quotas();
     const former = known?.state;
     const state =
       former?.namespaces === namespaces &&
       former.mounts === mounts &&
       former.engineTypes === engineTypes &&
       former.audit === audit &&
+      former.quotas === quotas &&
       former.isDrSecondary === isDrSecondary &&
       former.isSuperseded === isSuperseded
         ? former
-        : new DecisionState(namespaces, mounts, engineTypes, audit, isDrSecondary, isSuperseded);
+        : new DecisionState(
+            namespaces,
+            mounts,
+            engineTypes,
+            audit,
+            quotas,
+            isDrSecondary,
+            isSuperseded,
+          );
     if (known === undefined || known.position <= position) known = { state, position };
     return state;
   };

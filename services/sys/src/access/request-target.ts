@@ -5,10 +5,10 @@ import type { ResolveRequest } from '@keelson/proto/sys/v1/access';
 import { type MountConfig, type MountRecord, mountPathOf } from '../mounts/domain/mount.ts';
 import type { EngineType } from '../mounts/engine-type-records.ts';
 import type { NamespaceRecord } from '../namespaces/domain/namespace.ts';
+import { PathSet } from '../policies/domain/path-set.ts';
 import type { AccessContext } from './access-context.ts';
 import type { DecisionState } from './decision-state.ts';
 import type { Operation } from './domain/operation.ts';
-import { PathSet } from './domain/path-set.ts';
 import {
   parseRequestPath,
   type RequestPath,
@@ -34,6 +34,8 @@ export interface Target {
   readonly namespace: NamespaceRecord;
   readonly mount: MountRecord | undefined;
   readonly edgeMount: Mount | undefined;
+  /** The mount whose quotas apply: `mount` or, for paths of sys, the built-in one; undefined while sealed. */
+  readonly quotaMount: MountRecord | undefined;
   /** The tuning of `mount` or, for paths of sys, of the built-in mount; undefined while sealed. */
   readonly tuning: MountConfig | undefined;
   readonly isUnauthenticated: boolean;
@@ -95,6 +97,7 @@ const sysTarget = (
   if (/%2f/i.test(given.raw)) refuse('request.invalid', { text: 'the path has an encoded slash' });
   const path = withoutEmptySegments(given);
   if (namespace.path !== '' && isRestricted(path.decoded)) refuse('request.unsupported_path');
+  const builtIn = state && builtInMount(state, namespace, path.decoded);
   return {
     service: 'sys',
     path,
@@ -102,7 +105,8 @@ const sysTarget = (
     namespace,
     mount: undefined,
     edgeMount: undefined,
-    tuning: state && builtInMount(state, namespace, path.decoded)?.config,
+    quotaMount: builtIn,
+    tuning: builtIn?.config,
     isUnauthenticated: isUnauthenticated(path.decoded, ceremonies),
     isRootProtected: isRootProtected(path.decoded, operation, ceremonies),
   };
@@ -130,6 +134,7 @@ const engineTarget = (
     edgeMount: state.edgeMount(mount, (record) =>
       context.toEdgeMount(record, toNamespace(namespace), context.systemTtls),
     ),
+    quotaMount: mount,
     tuning: mount.config,
     isUnauthenticated: unauthenticated.has(below),
     isRootProtected: rootProtected.has(below),

@@ -94,6 +94,9 @@ const useShared = async (): Promise<void> => {
     mount_accessor: data['token/'].accessor,
     canonical_id: group.id,
   });
+  await must(
+    primary.asRoot('POST', 'sys/quotas/rate-limit/team', { body: { path: 'team', rate: 1000 } }),
+  );
   await must(primary.asRoot('POST', 'sys/namespaces/api-lock/lock/team'));
 };
 

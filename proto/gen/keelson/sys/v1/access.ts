@@ -70,7 +70,27 @@ export interface Resolution {
   /** Changes whenever a device is enabled, disabled or changed, or a non-HMAC key list is tuned. */
   auditGeneration: number;
   /** Data for the audit entry, as far as known, also for refusals. */
-  audit: AuditContext | undefined;
+  audit:
+    | AuditContext
+    | undefined;
+  /**
+   * Limits the rate of requests like this one. The gateway counts them before it does anything else. Absent while
+   * sealed, and where none applies.
+   */
+  rateQuota: RateQuota | undefined;
+}
+
+export interface RateQuota {
+  /** Requests with the same quota are counted together, by client address. */
+  name: string;
+  rate: number;
+  intervalSeconds: number;
+  /** Time for which a client that has reached the limit is refused; 0 means until the interval ends. */
+  blockSeconds: number;
+  /** The answer states the limit. */
+  statesLimits: boolean;
+  /** A refusal is recorded by audit devices. */
+  auditsRefusals: boolean;
 }
 
 export interface Allowed {
@@ -390,7 +410,7 @@ export const ResolveRequest: MessageFns<ResolveRequest> = {
 };
 
 function createBaseResolution(): Resolution {
-  return { outcome: undefined, auditGeneration: 0, audit: undefined };
+  return { outcome: undefined, auditGeneration: 0, audit: undefined, rateQuota: undefined };
 }
 
 export const Resolution: MessageFns<Resolution> = {
@@ -411,6 +431,9 @@ export const Resolution: MessageFns<Resolution> = {
     }
     if (message.audit !== undefined) {
       AuditContext.encode(message.audit, writer.uint32(42).fork()).join();
+    }
+    if (message.rateQuota !== undefined) {
+      RateQuota.encode(message.rateQuota, writer.uint32(50).fork()).join();
     }
     return writer;
   },
@@ -466,6 +489,115 @@ export const Resolution: MessageFns<Resolution> = {
             }
 
             message.audit = AuditContext.decode(reader, reader.uint32());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.rateQuota = RateQuota.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRateQuota(): RateQuota {
+  return { name: "", rate: 0, intervalSeconds: 0, blockSeconds: 0, statesLimits: false, auditsRefusals: false };
+}
+
+export const RateQuota: MessageFns<RateQuota> = {
+  encode(message: RateQuota, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.rate !== 0) {
+      writer.uint32(17).double(message.rate);
+    }
+    if (message.intervalSeconds !== 0) {
+      writer.uint32(24).uint32(message.intervalSeconds);
+    }
+    if (message.blockSeconds !== 0) {
+      writer.uint32(32).uint32(message.blockSeconds);
+    }
+    if (message.statesLimits !== false) {
+      writer.uint32(40).bool(message.statesLimits);
+    }
+    if (message.auditsRefusals !== false) {
+      writer.uint32(48).bool(message.auditsRefusals);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RateQuota {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRateQuota();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 17) {
+              break;
+            }
+
+            message.rate = reader.double();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.intervalSeconds = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.blockSeconds = reader.uint32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.statesLimits = reader.bool();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.auditsRefusals = reader.bool();
             continue;
           }
         }

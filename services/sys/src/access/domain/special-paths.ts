@@ -2,8 +2,9 @@
  * Paths of this service with special access rules, relative to the namespace. Engines announce
  * their special paths when they join.
  */
+
+import { PathSet } from '../../policies/domain/path-set.ts';
 import type { Operation } from './operation.ts';
-import { PathSet } from './path-set.ts';
 
 /** Answered without a token. A token that is sent is still resolved: the answer may then show more. */
 const UNAUTHENTICATED_PATHS = new PathSet([
@@ -159,6 +160,7 @@ const RESTRICTED_PATHS = new PathSet([
   'sys/pprof',
   'sys/pprof/*',
   'sys/plugins/*',
+  'sys/quotas/*',
 ]);
 
 const NAMESPACED_CONFIG = 'sys/config/ui/custom-messages';

@@ -1,5 +1,5 @@
 /** A set of path patterns: exact, `x*` for every path that begins with x, `+` for one segment. */
-import { parsePathPattern } from '../../policies/domain/path-pattern.ts';
+import { parsePathPattern } from './path-pattern.ts';
 
 /** A pattern with `+`, split into segments. */
 interface Segments {

@@ -1,0 +1,132 @@
+/** Rate limit quotas over HTTP: the gateway counts the requests of each address. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type KeelsonProcess, startKeelson } from '@keelson/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+let keelson: KeelsonProcess;
+const folder = mkdtempSync(join(tmpdir(), 'keelson-quotas-'));
+beforeAll(async () => {
+  keelson = await startKeelson({ dataFolder: join(folder, 'data') });
+});
+afterAll(async () => {
+  await keelson.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const ask = (method: string, path: string, body?: object): Promise<Response> =>
+  fetch(`${keelson.http}/v1/${path}`, {
+    method,
+    headers: { 'x-service-token': keelson.rootToken, 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+
+const put = async (name: string, quota: object): Promise<void> => {
+  expect((await ask('POST', `sys/quotas/rate-limit/${name}`, quota)).status).toBe(204);
+};
+
+const statuses = async (times: number, path: string): Promise<readonly number[]> => {
+  const found: number[] = [];
+  for (let turn = 0; turn < times; turn += 1) found.push((await ask('GET', path)).status);
+  return found;
+};
+
+/** Status of a request from another address of this machine. */
+const askFrom = (localAddress: string, path: string): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    request(`${keelson.http}/v1/${path}`, {
+      localAddress,
+      headers: { 'x-service-token': keelson.rootToken },
+    })
+      .on('response', (response) => resolve(response.resume().statusCode))
+      .on('error', reject)
+      .end();
+  });
+
+test('a request too many is refused, whoever makes it, and says when to ask again', async () => {
+  await put('policies', { path: 'sys/policies/*', rate: 3, interval: '1h' });
+  expect(await statuses(4, 'sys/policies/acl?list=true')).toEqual([200, 200, 200, 429]);
+  const refused = await fetch(`${keelson.http}/v1/sys/policies/acl/default`);
+  expect(refused.status).toBe(429);
+  expect(await refused.json()).toEqual({
+    errors: ['request path "sys/policies/acl/default": rate limit quota exceeded'],
+  });
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3000);
+  expect(refused.headers.has('x-ratelimit-limit')).toBe(false);
+  // Another path, and another client.
+  expect(await statuses(1, 'sys/mounts')).toEqual([200]);
+  expect(await askFrom('127.0.0.2', 'sys/policies/acl/default')).toBe(200);
+});
+
+test('a quota that is changed counts anew, and one that is deleted limits nothing', async () => {
+  await put('audit', { path: 'sys/audit', rate: 1, interval: '1h' });
+  expect(await statuses(2, 'sys/audit')).toEqual([200, 429]);
+  await put('audit', { path: 'sys/audit', rate: 2, interval: '1h' });
+  expect(await statuses(3, 'sys/audit')).toEqual([200, 200, 429]);
+  await ask('DELETE', 'sys/quotas/rate-limit/audit');
+  expect(await statuses(3, 'sys/audit')).toEqual([200, 200, 200]);
+});
+
+test('a rate below one is one request in a longer interval', async () => {
+  await put('slow', { path: 'sys/tools/*', rate: 0.5, interval: 1800 });
+  const answers = [
+    await ask('POST', 'sys/tools/random/1', {}),
+    await ask('POST', 'sys/tools/random/1', {}),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([200, 429]);
+  expect(Number(answers[1]?.headers.get('retry-after'))).toBeGreaterThan(3500);
+});
+
+test('answers state the limit, and audit devices record refusals, where the settings say so', async () => {
+  const file = join(folder, 'audit.log');
+  expect(
+    (await ask('POST', 'sys/audit/file', { type: 'file', options: { file_path: file } })).status,
+  ).toBe(204);
+  await put('auth', { path: 'sys/auth', rate: 1, interval: '1h' });
+  const recorded = () =>
+    readFileSync(file, 'utf8')
+      .trim()
+      .split('\n')
+      .map(
+        (line) => JSON.parse(line) as { type: string; error?: string; request: { path: string } },
+      )
+      .filter(({ request: { path } }) => path === 'sys/auth');
+  await statuses(2, 'sys/auth');
+  expect(recorded().map(({ type }) => type)).toEqual(['request', 'response']);
+  const settings = {
+    enable_rate_limit_response_headers: true,
+    enable_rate_limit_audit_logging: true,
+  };
+  expect((await ask('POST', 'sys/quotas/config', settings)).status).toBe(204);
+  const refused = await ask('GET', 'sys/auth');
+  expect(refused.status).toBe(429);
+  expect(refused.headers.get('x-ratelimit-limit')).toBe('1');
+  expect(refused.headers.get('x-ratelimit-remaining')).toBe('0');
+  expect(Number(refused.headers.get('x-ratelimit-reset'))).toBeGreaterThan(3000);
+  expect(recorded().slice(2)).toMatchObject([
+    { type: 'request' },
+    { type: 'response', error: expect.stringContaining('rate limit quota exceeded') },
+  ]);
+});
+
+test('a body that is over the limit is not read', async () => {
+  await put('body', { path: 'sys/wrapping/wrap', rate: 1, interval: '1h' });
+  await ask('POST', 'sys/wrapping/wrap', {});
+  const status = await new Promise((resolve, reject) => {
+    // The body never ends.
+    const endless = request(`${keelson.http}/v1/sys/wrapping/wrap`, {
+      method: 'POST',
+      headers: { 'x-service-token': keelson.rootToken, 'content-length': 1000 },
+    });
+    endless
+      .on('response', (response) => {
+        resolve(response.statusCode);
+        endless.destroy();
+      })
+      .on('error', reject)
+      .flushHeaders();
+  });
+  expect(status).toBe(429);
+});

@@ -1,0 +1,30 @@
+import type { QuotaSettings } from './domain/rate-quota.ts';
+import type { PlacedQuota } from './quota-operations.ts';
+
+/** Durations are in seconds. */
+export const quotaDocument = ({
+  name,
+  path,
+  rate,
+  intervalSeconds,
+  blockSeconds,
+  isInheritable,
+}: PlacedQuota) => ({
+  type: 'rate-limit',
+  name,
+  path,
+  rate,
+  interval: intervalSeconds,
+  block_interval: blockSeconds,
+  inheritable: isInheritable,
+});
+
+export const quotaSettingsDocument = ({
+  exemptPaths,
+  auditsRefusals,
+  statesLimits,
+}: QuotaSettings) => ({
+  rate_limit_exempt_paths: exemptPaths,
+  enable_rate_limit_audit_logging: auditsRefusals,
+  enable_rate_limit_response_headers: statesLimits,
+});
