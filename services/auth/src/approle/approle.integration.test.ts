@@ -58,6 +58,7 @@ describe('a role', () => {
       token_policies: ['ci'],
       token_ttl: 1200,
       token_type: 'default',
+      policies: ['ci'],
     });
     expect((await call('LIST', 'role')).data).toEqual({ keys: ['web'] });
   });

@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { type MountScope, requireName } from '@keelson/engine';
+import type { MountScope } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import type { Reads, Store, Transaction } from '@keelson/storage';
+import { toRoleName } from '../logins/named-routes.ts';
 import { roleIdRecords, roleRecords, secretIdsOf } from './approle-records.ts';
 import { type AppRole, newAppRole, requireConstraint } from './domain/app-role.ts';
 
 const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
 };
-
-/** Roles are found whatever the case of their names. */
-export const toRoleName = (given: string): string => requireName(given).toLowerCase();
 
 export const findRole = (
   reads: Reads,

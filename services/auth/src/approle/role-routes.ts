@@ -7,6 +7,7 @@ import { nameListRoutes } from '../logins/name-list-routes.ts';
 import {
   changedTokenSettings,
   networksComplaint,
+  olderTokenDocument,
   TOKEN_FIELDS,
   tokenSettingsDocument,
 } from '../logins/token-fields.ts';
@@ -61,6 +62,7 @@ const roleDocument = (role: AppRole): JsonObject => ({
   secret_id_num_uses: role.secretIdNumUses,
   secret_id_ttl: role.secretIdTtlSeconds,
   ...tokenSettingsDocument(role.token),
+  ...olderTokenDocument(role.token, ['policies', 'period']),
 });
 
 const withSettings = (role: AppRole, given: Partial<FieldValues<typeof SETTINGS>>): AppRole => ({

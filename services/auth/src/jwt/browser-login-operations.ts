@@ -32,6 +32,8 @@ export interface BrowserLoginContext extends JwtContext {
 }
 
 const TIME_LIMIT_MS = 5000;
+/** Authorities of providers whose connections are kept. */
+const MAX_OUTBOUNDS = 64;
 const RANDOM_BYTES = 32;
 const IV_BYTES = 12;
 
@@ -184,7 +186,7 @@ export class BrowserLogins {
     }
   }
 
-  /** One for each authority, of which there are few. */
+  /** One for each authority; those that were used last are kept. */
   #outboundOf({ oidcDiscovery }: JwtConfig): Outbound {
     const ca = oidcDiscovery?.caPem ?? '';
     const outbound =
@@ -194,7 +196,14 @@ export class BrowserLogins {
         timeoutMs: TIME_LIMIT_MS,
         ...(ca !== '' && { ca }),
       });
+    this.#outbounds.delete(ca);
     this.#outbounds.set(ca, outbound);
+    const [oldest = ''] = this.#outbounds.keys();
+    if (this.#outbounds.size > MAX_OUTBOUNDS) {
+      // Requests that are under way end before it is closed.
+      void this.#outbounds.get(oldest)?.close();
+      this.#outbounds.delete(oldest);
+    }
     return outbound;
   }
 }

@@ -1,25 +1,30 @@
 /** `role`: which tokens of the provider may sign in, and what the login has. */
 import type { Route } from '@keelson/edge';
-import { NAME_FIELD, requireMount } from '@keelson/engine';
-import { type FieldValues, field, type JsonObject, secretsRoutes } from '@keelson/secrets-api';
-import { nameListRoutes } from '../logins/name-list-routes.ts';
+import { type FieldValues, field, type JsonObject } from '@keelson/secrets-api';
+import { namedRoutes } from '../logins/named-routes.ts';
 import {
   changedTokenSettings,
   OLDER_TOKEN_FIELDS,
+  olderTokenDocument,
   TOKEN_FIELDS,
   tokenSettingsDocument,
 } from '../logins/token-fields.ts';
 import type { JwtContext } from './config-operations.ts';
-import { BOUND_CLAIMS_TYPES, type JwtRole, ROLE_TYPES, toBoundClaims } from './domain/jwt-role.ts';
+import {
+  BOUND_CLAIMS_TYPES,
+  type JwtRole,
+  NEW_JWT_ROLE,
+  ROLE_TYPES,
+  requireSoundRole,
+  toBoundClaims,
+} from './domain/jwt-role.ts';
 import { roleRecords } from './jwt-records.ts';
-import { changeRole, deleteRole, findRole } from './role-operations.ts';
 
 const TAG = 'jwt';
 const LIST = { maxLength: 16_384 } as const;
 const CLAIM = { maxLength: 1024 } as const;
 
 const ROLE_FIELDS = {
-  name: NAME_FIELD,
   role_type: field.string({
     description:
       'How a login proves itself: "jwt" by a token of the provider, "oidc" (default) through a browser.',
@@ -101,6 +106,7 @@ const roleDocument = (role: JwtRole): JsonObject => ({
   not_before_leeway: role.notBeforeLeewaySeconds,
   clock_skew_leeway: role.clockSkewLeewaySeconds,
   ...tokenSettingsDocument(role.token),
+  ...olderTokenDocument(role.token),
 });
 
 const withSettings =
@@ -130,41 +136,15 @@ const withSettings =
     };
   };
 
-export const roleRoutes = ({ store }: JwtContext): Route[] => [
-  ...nameListRoutes({
+export const roleRoutes = ({ store }: JwtContext): Route[] =>
+  namedRoutes({
     path: '/jwt/role',
     tag: TAG,
-    summary: 'List roles',
-    namesAt: (mount) => roleRecords(mount).keys(store),
-  }),
-  ...secretsRoutes({
-    path: '/jwt/role/:name',
-    tag: TAG,
-    hasSettings: true,
+    noun: 'role',
+    deletion: 'tokens of its logins can no longer be renewed',
+    store,
+    recordsAt: roleRecords,
     fields: ROLE_FIELDS,
-    operations: {
-      read: {
-        summary: 'Read a role',
-        handle: async (request) => {
-          const role = await findRole(store, requireMount(request), request.fields.name);
-          return role && { data: roleDocument(role) };
-        },
-      },
-      update: {
-        summary: 'Create a role or change it; parameters that are not given stay as they are',
-        handle: async (request) => {
-          const { fields } = request;
-          await changeRole(store, requireMount(request), fields.name, withSettings(fields));
-          return undefined;
-        },
-      },
-      delete: {
-        summary: 'Delete a role; tokens of its logins can no longer be renewed',
-        handle: async (request) => {
-          await deleteRole(store, requireMount(request), request.fields.name);
-          return undefined;
-        },
-      },
-    },
-  }),
-];
+    change: (before, given) => requireSoundRole(withSettings(given)(before ?? NEW_JWT_ROLE)),
+    document: roleDocument,
+  });

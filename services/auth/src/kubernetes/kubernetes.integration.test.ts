@@ -81,6 +81,12 @@ describe('a role', () => {
       token_policies: ['dev'],
       token_ttl: 3600,
       token_type: 'default',
+      // Older clients read the older names.
+      bound_cidrs: ['127.0.0.0/8'],
+      max_ttl: 7200,
+      num_uses: 3,
+      policies: ['dev'],
+      ttl: 3600,
     });
   });
 

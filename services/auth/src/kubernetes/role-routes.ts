@@ -1,25 +1,28 @@
 /** `role`: which service accounts may sign in, and what the login has. */
 import type { Route } from '@keelson/edge';
-import { NAME_FIELD, requireMount } from '@keelson/engine';
-import { type FieldValues, field, type JsonObject, secretsRoutes } from '@keelson/secrets-api';
+import { type FieldValues, field, type JsonObject } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
-import { nameListRoutes } from '../logins/name-list-routes.ts';
+import { namedRoutes } from '../logins/named-routes.ts';
 import {
   changedTokenSettings,
   OLDER_TOKEN_FIELDS,
+  olderTokenDocument,
   TOKEN_FIELDS,
   tokenSettingsDocument,
 } from '../logins/token-fields.ts';
-import { ALIAS_NAME_SOURCES, type KubernetesRole } from './domain/kubernetes-role.ts';
+import {
+  ALIAS_NAME_SOURCES,
+  type KubernetesRole,
+  NEW_KUBERNETES_ROLE,
+  requireSoundRole,
+} from './domain/kubernetes-role.ts';
 import { parseSelector } from './domain/namespace-selector.ts';
 import { roleRecords } from './kubernetes-records.ts';
-import { changeRole, deleteRole, findRole } from './role-operations.ts';
 
 const TAG = 'kubernetes';
 const LIST = { maxLength: 16_384 } as const;
 
 const ROLE_FIELDS = {
-  name: NAME_FIELD,
   bound_service_account_names: field.commaList({
     description: 'Names of service accounts, in which * is any text.',
     ...LIST,
@@ -63,6 +66,7 @@ const roleDocument = (role: KubernetesRole): JsonObject => ({
   audience: role.audience,
   alias_name_source: role.aliasNameSource,
   ...tokenSettingsDocument(role.token),
+  ...olderTokenDocument(role.token),
 });
 
 const withSettings =
@@ -87,43 +91,16 @@ const warningsAbout = ({ accountNames, accountNamespaces, audience }: Kubernetes
     : []),
 ];
 
-export const roleRoutes = (store: Store): Route[] => [
-  ...nameListRoutes({
+export const roleRoutes = (store: Store): Route[] =>
+  namedRoutes({
     path: '/kubernetes/role',
     tag: TAG,
-    summary: 'List roles',
-    namesAt: (mount) => roleRecords(mount).keys(store),
-  }),
-  ...secretsRoutes({
-    path: '/kubernetes/role/:name',
-    tag: TAG,
-    hasSettings: true,
+    noun: 'role',
+    deletion: 'tokens of its logins can no longer be renewed',
+    store,
+    recordsAt: roleRecords,
     fields: ROLE_FIELDS,
-    operations: {
-      read: {
-        summary: 'Read a role',
-        handle: async (request) => {
-          const role = await findRole(store, requireMount(request), request.fields.name);
-          return role && { data: roleDocument(role) };
-        },
-      },
-      update: {
-        summary: 'Create a role or change it; parameters that are not given stay as they are',
-        handle: async (request) => {
-          const { fields } = request;
-          const change = withSettings(fields);
-          const role = await changeRole(store, requireMount(request), fields.name, change);
-          request.warnings.push(...warningsAbout(role));
-          return undefined;
-        },
-      },
-      delete: {
-        summary: 'Delete a role; tokens of its logins can no longer be renewed',
-        handle: async (request) => {
-          await deleteRole(store, requireMount(request), request.fields.name);
-          return undefined;
-        },
-      },
-    },
-  }),
-];
+    change: (before, given) => requireSoundRole(withSettings(given)(before ?? NEW_KUBERNETES_ROLE)),
+    document: roleDocument,
+    warningsAbout,
+  });

@@ -107,3 +107,29 @@ export const tokenSettingsDocument = (settings: TokenSettings): JsonObject => ({
   token_ttl: settings.ttlSeconds,
   token_type: settings.tokenType,
 });
+
+const OLDER_NAMES = {
+  policies: 'token_policies',
+  ttl: 'token_ttl',
+  max_ttl: 'token_max_ttl',
+  period: 'token_period',
+  num_uses: 'token_num_uses',
+  bound_cidrs: 'token_bound_cidrs',
+} as const;
+
+/** Settings under the older names that a method has, as far as they are made: older clients read no others. */
+export const olderTokenDocument = (
+  settings: TokenSettings,
+  names: readonly (keyof typeof OLDER_NAMES)[] = Object.keys(
+    OLDER_NAMES,
+  ) as (keyof typeof OLDER_NAMES)[],
+): JsonObject => {
+  const document = tokenSettingsDocument(settings);
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = document[OLDER_NAMES[name]];
+      const isMade = Array.isArray(value) ? value.length > 0 : value !== 0;
+      return isMade ? [[name, value]] : [];
+    }),
+  );
+};
