@@ -32,6 +32,7 @@ import type { AuthConfig } from './config.ts';
 import type { OwnRuns } from './jwt/config-operations.ts';
 import { jwtMethod } from './jwt/jwt-method.ts';
 import { kubernetesMethod } from './kubernetes/kubernetes-method.ts';
+import { ldapMethod } from './ldap/ldap-method.ts';
 import {
   type LockoutContext,
   listLockedUsers,
@@ -210,6 +211,7 @@ export const composeAuth = (parts: AuthParts): AuthService => {
       outboundPolicy,
       podFolder: parts.podFolder ?? POD_FOLDER,
     }),
+    ldapMethod({ ...shared, logger, outboundPolicy }),
     userpassMethod(shared),
   ];
   const edge = authEdge(store, member, logger, methods);

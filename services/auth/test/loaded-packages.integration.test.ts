@@ -21,6 +21,7 @@ test('the start of the service loads no package that only a login needs', async 
   const loaded = new Set(stdout.split('\n'));
   expect(loaded).toContain('typebox');
   expect(loaded).not.toContain('jose');
+  expect(loaded).not.toContain('ldapts');
   expect(loaded).not.toContain('oauth4webapi');
   expect(loaded).not.toContain('openid-client');
   expect(loaded).not.toContain('undici');

@@ -23,6 +23,7 @@ import {
   temporaryDirectory,
 } from '@keelson/testkit';
 import { startKubernetesApi } from '@keelson/testkit/kubernetes-api';
+import { DIRECTORY_BASE, startDirectory } from '@keelson/testkit/ldap-directory';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Ended, runProgram } from './run-program.ts';
 
@@ -235,6 +236,24 @@ describe('a refusal', () => {
       expect((await keelson(['token', 'lookup'])).out).toContain('pods-shop-web');
     } finally {
       await cluster.stop();
+    }
+  });
+
+  test('of a person of a directory keeps no token for a wrong password', async () => {
+    const directory = await startDirectory();
+    try {
+      await asRoot(['auth', 'enable', 'ldap', '--path', 'staff']);
+      const people = `userdn=ou=people,${DIRECTORY_BASE}`;
+      const config = ['write', 'auth/staff/config', `url=${directory.url}`, people, 'userattr=uid'];
+      expect((await asRoot(config)).code).toBe(0);
+      const logIn = ['login', '--method', 'ldap', '--path', 'staff', '--username', 'alice'];
+      const refused = await keelson(logIn, { input: 'a guess' });
+      expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('failed to bind')]);
+      expect((await keelson(['token', 'lookup'])).err).toContain('There is no token');
+      expect((await keelson(logIn, { input: 'password of alice\n' })).code).toBe(0);
+      expect((await keelson(['token', 'lookup'])).out).toContain('staff-alice');
+    } finally {
+      await directory.stop();
     }
   });
 

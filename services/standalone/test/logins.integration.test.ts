@@ -285,10 +285,8 @@ describe('a certificate role with a parameter of the caller', () => {
 });
 
 test('every path of a method but its login needs a token with rights', async () => {
-  await root.v1('POST', 'sys/auth/approle', { type: 'approle' });
-  await root.v1('POST', 'sys/auth/userpass', { type: 'userpass' });
-  await root.v1('POST', 'sys/auth/jwt', { type: 'jwt' });
-  await root.v1('POST', 'sys/auth/kubernetes', { type: 'kubernetes' });
+  for (const type of ['approle', 'jwt', 'kubernetes', 'ldap', 'userpass'])
+    await root.v1('POST', `sys/auth/${type}`, { type });
   const { paths } = (await (await fetch(`${keelson.http}/openapi/auth.json`)).json()) as {
     paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   };
@@ -312,6 +310,7 @@ test('every path of a method but its login needs a token with rights', async () 
     'POST /jwt/oidc/auth_url',
     'GET /jwt/oidc/callback',
     'POST /kubernetes/login',
+    'POST /ldap/login/{username}',
     'POST /userpass/login/{username}',
   ]);
 });

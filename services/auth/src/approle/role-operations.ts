@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { MountScope } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import type { Reads, Store, Transaction } from '@keelson/storage';
-import { toRoleName } from '../logins/named-routes.ts';
+import { toRoleName } from '../logins/role-name-operations.ts';
 import { roleIdRecords, roleRecords, secretIdsOf } from './approle-records.ts';
 import { type AppRole, newAppRole, requireConstraint } from './domain/app-role.ts';
 

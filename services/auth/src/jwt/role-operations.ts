@@ -1,7 +1,7 @@
 import type { MountScope } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import type { Reads } from '@keelson/storage';
-import { toRoleName } from '../logins/named-routes.ts';
+import { toRoleName } from '../logins/role-name-operations.ts';
 import type { JwtRole } from './domain/jwt-role.ts';
 import { roleRecords } from './jwt-records.ts';
 

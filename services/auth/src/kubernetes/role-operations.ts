@@ -1,6 +1,6 @@
 import type { MountScope } from '@keelson/engine';
 import type { Reads } from '@keelson/storage';
-import { toRoleName } from '../logins/named-routes.ts';
+import { toRoleName } from '../logins/role-name-operations.ts';
 import type { KubernetesRole } from './domain/kubernetes-role.ts';
 import { roleRecords } from './kubernetes-records.ts';
 

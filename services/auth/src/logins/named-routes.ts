@@ -1,6 +1,6 @@
 /** Roles and mappings by name, which methods have in common: listed, read, changed part by part, deleted. */
 import type { Route } from '@keelson/edge';
-import { NAME_FIELD, requireMount, requireName } from '@keelson/engine';
+import { NAME_FIELD, requireMount } from '@keelson/engine';
 import type { Mount } from '@keelson/proto/edge/v1/edge';
 import {
   type Fields,
@@ -10,6 +10,7 @@ import {
 } from '@keelson/secrets-api';
 import type { RecordCollection, Store } from '@keelson/storage';
 import { nameListRoutes } from './name-list-routes.ts';
+import { toRoleName } from './role-name-operations.ts';
 
 export interface NamedParts<F extends Fields, R> {
   /** Path of the list, such as "/jwt/role". */
@@ -17,7 +18,7 @@ export interface NamedParts<F extends Fields, R> {
   readonly tag: string;
   /** Such as "role". */
   readonly noun: string;
-  /** What its deletion means for those who have signed in. */
+  /** Consequences of its deletion for those who have signed in. */
   readonly deletion: string;
   readonly store: Store;
   readonly recordsAt: (mount: Mount) => RecordCollection<R>;
@@ -32,9 +33,6 @@ export interface NamedParts<F extends Fields, R> {
   readonly document: (record: R) => JsonObject;
   readonly warningsAbout?: (record: R) => readonly string[];
 }
-
-/** Roles are found whatever the case of their names. */
-export const toRoleName = (given: string): string => requireName(given).toLowerCase();
 
 export const namedRoutes = <const F extends Fields, R>(parts: NamedParts<F, R>): Route[] => {
   const { path, tag, noun, store, recordsAt } = parts;

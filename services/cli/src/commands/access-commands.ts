@@ -20,9 +20,11 @@ export const readInput = async (file: string): Promise<string> => {
   }
 };
 
+const METHODS = ['userpass', 'ldap', 'approle', 'jwt', 'kubernetes', 'oidc'] as const;
+
 interface LoginOptions {
   readonly api?: true;
-  readonly method?: 'userpass' | 'approle' | 'jwt' | 'kubernetes' | 'oidc';
+  readonly method?: (typeof METHODS)[number];
   readonly path?: string;
   readonly username?: string;
   readonly roleId?: string;
@@ -83,11 +85,13 @@ const signIn = async (
   const at = `auth/${path}/login`;
   const post = (login: string, body: object): Promise<Document> =>
     cli.client.v1(login, { method: 'POST', body, isAnonymous: true });
+  const withPassword = async () =>
+    post(`${at}/${encodeURIComponent(required(username, '--username'))}`, {
+      password: await readSecret('Password'),
+    });
   const requests = {
-    userpass: async () =>
-      post(`${at}/${encodeURIComponent(required(username, '--username'))}`, {
-        password: await readSecret('Password'),
-      }),
+    userpass: withPassword,
+    ldap: withPassword,
     approle: async () =>
       post(at, {
         role_id: required(roleId, '--role-id'),
@@ -307,10 +311,10 @@ export const addAccessCommands = (program: Command, cli: Cli): void => {
       new Option(
         '--method <method>',
         'sign in, with the password, secret id or signed token from there, or by a browser (oidc)',
-      ).choices(['userpass', 'approle', 'jwt', 'kubernetes', 'oidc']),
+      ).choices(METHODS),
     )
     .option('--path <path>', 'where the method is mounted; the method if left out')
-    .option('--username <name>', 'for userpass')
+    .option('--username <name>', 'for userpass and ldap')
     .option('--role-id <id>', 'for approle')
     .option(
       '--role <name>',

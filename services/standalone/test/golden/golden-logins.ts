@@ -55,6 +55,18 @@ export const makeLogins = async (
       claim_mappings: { repository: 'repository' },
       token_ttl: LONG,
     });
+    const staff = `staff${suffix}`;
+    await v1('POST', `sys/auth/${staff}`, { type: 'ldap', local, config });
+    await v1('POST', `auth/${staff}/config`, {
+      url: 'ldaps://directory.example',
+      binddn: 'cn=reader,dc=example',
+      bindpass: 'golden',
+      userdn: 'ou=people,dc=example',
+      groupdn: 'ou=groups,dc=example',
+      token_ttl: LONG,
+    });
+    await v1('POST', `auth/${staff}/users/alice`, { groups: 'web', policies: 'reader' });
+    await v1('POST', `auth/${staff}/groups/web`, { policies: 'issuer' });
     const pods = `pods${suffix}`;
     await v1('POST', `sys/auth/${pods}`, { type: 'kubernetes', local, config });
     await v1('POST', `auth/${pods}/config`, {
@@ -106,6 +118,8 @@ export const makeLogins = async (
       'auth/machines-here/role',
       'auth/jobs/role',
       'auth/pods/role',
+      'auth/staff/users',
+      'auth/staff/groups',
     ]),
     ...reads('v1', 'GET', [
       'identity/entity/name/Alice',
@@ -118,6 +132,7 @@ export const makeLogins = async (
       'auth/jobs/config',
       'auth/jobs-here/role/deploy',
       'auth/pods/config',
+      'auth/staff-here/config',
       'auth/pods-here/role/web',
     ]),
   ];
