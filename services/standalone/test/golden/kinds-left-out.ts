@@ -19,6 +19,7 @@ export const KINDS_LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
   'needs a login at a provider of identities': ['local/mounts/*/jwt/used-states/…'],
   'needs an object storage': ['shared/object-owner/…'],
   'needs the built-in runner with Terraform': ['shared/runner-turns/…'],
+  'needs a run with a token of its own': ['shared/workload-keys/…'],
   'a local mount has no lists and requests for other clusters': [
     'local/mounts/*/revocation-confirmations/…',
     'local/mounts/*/revocation-requests/…',
