@@ -7,6 +7,7 @@ import { killsDistributed } from './faults/kills-distributed.ts';
 import { outages } from './faults/outages.ts';
 import { partition } from './faults/partition.ts';
 import { hostile } from './hostile/hostile.ts';
+import { hostileServers } from './hostile/hostile-servers.ts';
 import { pkiInput } from './pki-input/pki-input.ts';
 import { replicationInput } from './replication-input/replication-input.ts';
 import { httpInput } from './server-input/http-input.ts';
@@ -31,4 +32,5 @@ export const TRIALS: readonly Chaos[] = [
   soak,
   disk,
   hostile,
+  hostileServers,
 ];

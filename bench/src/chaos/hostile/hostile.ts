@@ -4,7 +4,7 @@ import type { Chaos } from '../chaos.ts';
 
 /** With that of the attacker there are four organizations. */
 const POLITE_ORGANIZATIONS = 3;
-const FORM = 'unsafe-root';
+const FORM = 'root';
 
 const wallOf = new Map(ATTEMPTS.map(({ name, walls }) => [name, walls[FORM]]));
 
