@@ -1,28 +1,19 @@
 /**
- * A part of a Kubernetes cluster for the tests of Jobs: an API server that keeps Jobs and Secrets, decodes them strictly
- * into the types of Kubernetes, and allows what a Role allows; and a kubelet that runs the containers of a pod as
- * processes, each with the folders that its volumes give it, a read-only root, and the user of the pod.
- *
- * No real API server takes part: it takes too long to build from source where the tests run.
+ * A Kubernetes cluster for the tests of Jobs: a real API server, and in the place of its controllers and nodes a part
+ * that makes a pod of each Job, runs the containers of it as processes, each with the folders that its volumes give
+ * it, a read-only root, and the user of the pod, and reports how they have ended.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { realpathSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { findBinary } from '@keelson/testkit';
+import { type ApiServer, type AuditedRequest, startApiServer } from './api-server.ts';
 import { REPOSITORY } from './images.ts';
-
-export interface RoleRule {
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
-  readonly verbs: readonly string[];
-}
 
 interface Mount {
   readonly name: string;
@@ -55,281 +46,270 @@ interface ContainerEvents {
   container: [step: string, processId: number];
 }
 
-interface Stored {
-  readonly kind: string;
-  readonly metadata: {
-    readonly name: string;
-    readonly uid: string;
-    readonly resourceVersion: string;
-    readonly ownerReferences?: readonly { readonly uid: string }[];
-  };
+interface Metadata {
+  readonly name: string;
+  readonly uid: string;
+  readonly deletionTimestamp?: string;
+  readonly ownerReferences?: readonly { readonly uid: string }[];
+}
+
+interface Secret {
+  readonly metadata: Metadata;
   readonly data?: Readonly<Record<string, string>>;
-  readonly spec?: { readonly template: { readonly spec: JobPod } };
-  readonly status?: object;
+}
+
+export interface Job {
+  readonly metadata: Metadata;
+  readonly spec: { readonly template: { readonly metadata: object; readonly spec: JobPod } };
 }
 
 export interface StandInCluster extends AsyncDisposable {
   readonly address: string;
-  /** The token that it expects. */
+  /** PEM file of its authority. */
+  readonly authorityFile: string;
+  /** The token of the agent's service account. */
   readonly token: string;
-  /** Verbs and resources that were asked for, such as "create jobs". */
-  readonly asked: ReadonlySet<string>;
-  /** Every object that was created. */
-  readonly created: readonly Stored[];
-  /** Names of what is there: "jobs keelson-plan-…". */
-  readonly present: () => readonly string[];
+  /** Every Job that was created. */
+  readonly created: readonly Job[];
+  /** Names of what there is: "jobs keelson-plan-…". */
+  present(): Promise<readonly string[]>;
+  /** Requests of the agent. */
+  audited(): Promise<readonly AuditedRequest[]>;
   /** Containers that begin. */
   readonly events: EventEmitter<ContainerEvents>;
 }
 
 const MAIN = join(REPOSITORY, 'deploy/agent/src/main.ts');
-const PATH = /^\/api(?:s\/batch)?\/v1\/namespaces\/([^/]+)\/(jobs|secrets)(?:\/([^/?]+))?$/;
+const MANIFESTS = join(REPOSITORY, 'deploy/kubernetes/agent');
+const AGENT = 'system:serviceaccount:keelson-agent:keelson-agent';
+const RUNS = '/api/v1/namespaces/keelson-runs';
+const JOBS = '/apis/batch/v1/namespaces/keelson-runs/jobs';
 
-const verbOf = (method: string, name: string | undefined, isWatch: boolean): string => {
-  if (method === 'POST') return 'create';
-  if (method === 'DELETE') return 'delete';
-  if (isWatch) return 'watch';
-  return name === undefined ? 'list' : 'get';
+interface Programs {
+  readonly bwrap: string;
+  /** Files that the image of the agent brings. */
+  readonly tools: readonly string[];
+}
+
+/** @param volumes the folder of the pod's volumes */
+const startContainer = (
+  { bwrap, tools }: Programs,
+  pod: JobPod,
+  container: JobContainer,
+  volumes: string,
+): ChildProcess => {
+  const modules = realpathSync(join(REPOSITORY, 'node_modules'));
+  const visible = [REPOSITORY, modules, dirname(realpathSync(process.execPath))];
+  const mounts = container.volumeMounts.flatMap(({ name, mountPath, readOnly }) => [
+    readOnly === true ? '--ro-bind' : '--bind',
+    join(volumes, name),
+    mountPath,
+  ]);
+  const { runAsUser, runAsGroup } = pod.securityContext;
+  const isolation = ['--unshare-user', `--uid=${runAsUser}`, `--gid=${runAsGroup}`].flatMap(
+    (option) => option.split('='),
+  );
+  const root = [
+    ...['/usr', '/etc', ...visible, ...tools].flatMap((path) => ['--ro-bind', path, path]),
+    ...['bin', 'lib', 'lib64', 'sbin'].flatMap((name) => ['--symlink', `usr/${name}`, `/${name}`]),
+    '--dev',
+    '/dev',
+    '--ro-bind',
+    '/proc',
+    '/proc',
+  ];
+  const env = Object.fromEntries(container.env.map(({ name, value }) => [name, value]));
+  const command = [process.execPath, '--disable-sigusr1', MAIN, ...container.args];
+  return spawn(
+    bwrap,
+    [
+      ...isolation,
+      ...root,
+      ...mounts,
+      '--remount-ro',
+      '/',
+      '--die-with-parent',
+      '--info-fd',
+      '3',
+      '--',
+      ...command,
+    ],
+    {
+      env: { PATH: process.env['PATH'] ?? '', ...env },
+      stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    },
+  );
 };
 
-/**
- * @param folder for the volumes of pods
- * @param decode says "1 manifests" of an object that its type in Kubernetes has
- * @param tools files that the image of the agent brings
- */
-export const startStandInCluster = async (
-  folder: string,
-  rules: readonly RoleRule[],
-  decode: (text: string) => Promise<string>,
-  tools: readonly string[],
-): Promise<StandInCluster> => {
-  const bwrap = await findBinary('bwrap', 'bubblewrap');
-  const token = randomUUID();
-  const stored = new Map<string, Stored>();
-  const created: Stored[] = [];
-  const asked = new Set<string>();
-  const events = new EventEmitter<ContainerEvents>();
-  const changes = new EventEmitter<{ change: [type: string, job: Stored]; secret: [] }>();
-  changes.setMaxListeners(0);
-  const processes = new Map<string, { readonly child: ChildProcess; readonly id: number }>();
-  const deleting = new Set<string>();
-  let version = 1;
+const conditions = (...types: readonly string[]): readonly object[] => {
+  const now = new Date().toISOString();
+  return types.map((type) => ({
+    type,
+    status: 'True',
+    lastProbeTime: now,
+    lastTransitionTime: now,
+    ...(type.startsWith('Fail') && {
+      reason: 'BackoffLimitExceeded',
+      message: 'Job has reached the specified backoff limit',
+    }),
+  }));
+};
 
-  const put = (key: string, object: Stored, type: 'ADDED' | 'MODIFIED'): Stored => {
-    version += 1;
-    const next = { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };
-    stored.set(key, next);
-    if (key.startsWith('jobs ')) changes.emit('change', type, next);
-    else changes.emit('secret');
-    return next;
-  };
-  const remove = (key: string): void => {
-    const object = stored.get(key);
-    if (object === undefined) return;
-    stored.delete(key);
-    if (!key.startsWith('jobs ')) return;
-    changes.emit('change', 'DELETED', object);
-    for (const [other, { metadata }] of stored)
-      if (metadata.ownerReferences?.some(({ uid }) => uid === object.metadata.uid)) remove(other);
-  };
+/** Does what the controllers and the nodes of a cluster do with Jobs. */
+class Nodes {
+  readonly created: Job[] = [];
+  readonly events = new EventEmitter<ContainerEvents>();
+  readonly #api: ApiServer;
+  readonly #folder: string;
+  readonly #programs: Programs;
+  readonly #secrets = new Map<string, Secret>();
+  readonly #changes = new EventEmitter<{ secret: [] }>();
+  /** By the name of the Job. */
+  readonly #processes = new Map<string, { readonly child: ChildProcess; readonly id: number }>();
+  readonly #running = new Set<string>();
+  readonly #deleting = new Set<string>();
 
-  const startContainer = (pod: JobPod, container: JobContainer, volumes: string): ChildProcess => {
-    const modules = realpathSync(join(REPOSITORY, 'node_modules'));
-    const visible = [REPOSITORY, modules, dirname(realpathSync(process.execPath))];
-    const mounts = container.volumeMounts.flatMap(({ name, mountPath, readOnly }) => [
-      readOnly === true ? '--ro-bind' : '--bind',
-      join(volumes, name),
-      mountPath,
-    ]);
-    const { runAsUser, runAsGroup } = pod.securityContext;
-    const isolation = ['--unshare-user', `--uid=${runAsUser}`, `--gid=${runAsGroup}`].flatMap(
-      (option) => option.split('='),
-    );
-    const root = [
-      ...['/usr', '/etc', ...visible, ...tools].flatMap((path) => ['--ro-bind', path, path]),
-      ...['bin', 'lib', 'lib64', 'sbin'].flatMap((name) => [
-        '--symlink',
-        `usr/${name}`,
-        `/${name}`,
-      ]),
-      '--dev',
-      '/dev',
-      '--ro-bind',
-      '/proc',
-      '/proc',
-    ];
-    const env = Object.fromEntries(container.env.map(({ name, value }) => [name, value]));
-    const command = [process.execPath, '--disable-sigusr1', MAIN, ...container.args];
-    return spawn(
-      bwrap,
-      [
-        ...isolation,
-        ...root,
-        ...mounts,
-        '--remount-ro',
-        '/',
-        '--die-with-parent',
-        '--info-fd',
-        '3',
-        '--',
-        ...command,
-      ],
-      {
-        env: { PATH: process.env['PATH'] ?? '', ...env },
-        stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-      },
-    );
-  };
+  constructor(api: ApiServer, folder: string, programs: Programs) {
+    this.#api = api;
+    this.#folder = folder;
+    this.#programs = programs;
+  }
+
+  async followSecrets(): Promise<void> {
+    for await (const { type, object } of this.#api.watch<Secret>(`${RUNS}/secrets`)) {
+      if (type === 'DELETED') this.#secrets.delete(object.metadata.name);
+      else this.#secrets.set(object.metadata.name, object);
+      this.#changes.emit('secret');
+    }
+  }
+
+  async followJobs(): Promise<void> {
+    for await (const { type, object } of this.#api.watch<Job>(JOBS)) {
+      const { name, deletionTimestamp } = object.metadata;
+      if (type === 'ADDED') {
+        this.created.push(object);
+        void this.#runJob(object);
+      }
+      if (type === 'DELETED' || deletionTimestamp === undefined || this.#deleting.has(name))
+        continue;
+      this.#deleting.add(name);
+      const running = this.#processes.get(name);
+      // In the foreground: the Job is there until its pod has ended.
+      if (running !== undefined) process.kill(running.id, 'SIGTERM');
+      else if (!this.#running.has(name)) await this.#remove(object);
+    }
+  }
+
+  end(): void {
+    for (const { child } of this.#processes.values()) child.kill('SIGKILL');
+  }
 
   /** @returns whether every container has ended with 0 */
-  const runPod = async (key: string, pod: JobPod): Promise<boolean> => {
-    const volumes = join(folder, randomUUID());
-    for (const { name, secret } of pod.volumes) {
-      await mkdir(join(volumes, name), { recursive: true });
-      if (secret === undefined) continue;
+  async #runPod(name: string, pod: JobPod): Promise<boolean> {
+    const volumes = join(this.#folder, randomUUID());
+    for (const volume of pod.volumes) {
+      await mkdir(join(volumes, volume.name), { recursive: true });
+      const { secretName } = volume.secret ?? {};
+      if (secretName === undefined) continue;
       // A kubelet waits for the Secret.
-      while (!stored.has(`secrets ${secret.secretName}`)) await once(changes, 'secret');
-      const { data = {} } = stored.get(`secrets ${secret.secretName}`) ?? {};
+      while (!this.#secrets.has(secretName)) await once(this.#changes, 'secret');
+      const { data = {} } = this.#secrets.get(secretName) ?? {};
       for (const [file, content] of Object.entries(data))
-        await writeFile(join(volumes, name, file), Buffer.from(content, 'base64'));
+        await writeFile(join(volumes, volume.name, file), Buffer.from(content, 'base64'));
     }
     for (const container of [...pod.initContainers, ...pod.containers]) {
-      const child = startContainer(pod, container, volumes);
+      const child = startContainer(this.#programs, pod, container, volumes);
       const ended = once(child, 'exit');
       const errors = text(child.stdio[2] as Readable);
       const info = JSON.parse(await text(child.stdio[3] as Readable)) as { 'child-pid': number };
       const id = info['child-pid'];
-      processes.set(key, { child, id });
-      events.emit('container', container.name, id);
+      this.#processes.set(name, { child, id });
+      this.events.emit('container', container.name, id);
       const [code] = await ended;
-      if (deleting.has(key)) return false;
-      if (code !== 0) {
-        process.stderr.write(`${container.name} ended with ${code}: ${await errors}\n`);
-        return false;
-      }
+      this.#processes.delete(name);
+      if (this.#deleting.has(name)) return false;
+      if (code === 0) continue;
+      process.stderr.write(`${container.name} ended with ${code}: ${await errors}\n`);
+      return false;
     }
     return true;
-  };
+  }
 
-  const runJob = async (key: string, job: Stored): Promise<void> => {
-    const pod = job.spec?.template.spec;
-    if (pod === undefined) throw new Error('a Job without a pod');
-    const isComplete = await runPod(key, pod);
-    processes.delete(key);
-    if (deleting.has(key)) return remove(key);
-    const current = stored.get(key);
-    if (current === undefined) return;
-    const condition = isComplete
-      ? { type: 'Complete', status: 'True' }
-      : {
-          type: 'Failed',
-          status: 'True',
-          reason: 'BackoffLimitExceeded',
-          message: 'Job has reached the specified backoff limit',
-        };
-    put(key, { ...current, status: { conditions: [condition] } }, 'MODIFIED');
-  };
-
-  const watch = (response: ServerResponse, name: string, since: number): void => {
-    response.writeHead(200, { 'content-type': 'application/json' });
-    const send = (type: string, job: Stored): void => {
-      if (job.metadata.name === name && Number(job.metadata.resourceVersion) >= since)
-        response.write(`${JSON.stringify({ type, object: job })}\n`);
-    };
-    const job = stored.get(`jobs ${name}`);
-    if (job !== undefined && Number(job.metadata.resourceVersion) > since) send('MODIFIED', job);
-    changes.on('change', send);
-    response.on('close', () => changes.off('change', send));
-    response.flushHeaders();
-  };
-
-  const create = async (resource: string, body: string): Promise<[number, object]> => {
-    const verdict = await decode(body);
-    if (verdict !== '1 manifests\n') return [422, { message: verdict }];
-    const given = JSON.parse(body) as Stored;
-    const key = `${resource} ${given.metadata.name}`;
-    if (stored.has(key)) return [409, { message: `${key} exists` }];
-    const object = put(
-      key,
-      { ...given, metadata: { ...given.metadata, uid: randomUUID() } },
-      'ADDED',
-    );
-    created.push(object);
-    if (resource === 'jobs') void runJob(key, object);
-    return [201, object];
-  };
-
-  const destroy = async (key: string): Promise<[number, object]> => {
-    if (!stored.has(key)) return [404, { message: 'not found' }];
-    const running = processes.get(key);
-    if (running !== undefined) {
-      // In the foreground: the Job is there until its pod has ended.
-      deleting.add(key);
-      process.kill(running.id, 'SIGTERM');
-      return [200, {}];
-    }
-    remove(key);
-    return [200, {}];
-  };
-
-  const answer = async (
-    request: IncomingMessage,
-    response: ServerResponse,
-  ): Promise<[number, object] | undefined> => {
-    const url = new URL(request.url ?? '', 'http://cluster');
-    if (request.headers.authorization !== `Bearer ${token}`) return [401, { message: 'who?' }];
-    const [, , resource = '', name] = PATH.exec(url.pathname) ?? [];
-    const isWatch = url.searchParams.get('watch') === 'true';
-    const verb = verbOf(request.method ?? '', name, isWatch);
-    asked.add(`${verb} ${resource}`);
-    const group = url.pathname.startsWith('/apis/batch/') ? 'batch' : '';
-    const isAllowed = rules.some(
-      (rule) =>
-        rule.apiGroups.includes(group) &&
-        rule.resources.includes(resource) &&
-        rule.verbs.includes(verb),
-    );
-    if (!isAllowed) return [403, { message: `${verb} ${resource} is not allowed` }];
-    const body = await text(request);
-    const key = `${resource} ${name}`;
-    switch (verb) {
-      case 'create':
-        return create(resource, body);
-      case 'delete':
-        return destroy(key);
-      case 'get': {
-        const found = stored.get(key);
-        return found === undefined ? [404, { message: 'not found' }] : [200, found];
-      }
-      default: {
-        const [, only = ''] = (url.searchParams.get('fieldSelector') ?? '').split('metadata.name=');
-        watch(response, only, Number(url.searchParams.get('resourceVersion')));
-        return undefined;
-      }
-    }
-  };
-
-  const server = createServer((request, response) => {
-    void answer(request, response).then((given) => {
-      if (given === undefined) return;
-      const [status, body] = given;
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  async #runJob(job: Job): Promise<void> {
+    const { name, uid } = job.metadata;
+    const { metadata, spec } = job.spec.template;
+    const owner = { apiVersion: 'batch/v1', kind: 'Job', name, uid, controller: true };
+    const startTime = new Date().toISOString();
+    this.#running.add(name);
+    await this.#api.call('POST', `${RUNS}/pods`, {
+      metadata: { ...metadata, name, ownerReferences: [owner] },
+      spec,
     });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+    const isComplete = await this.#runPod(name, spec);
+    this.#running.delete(name);
+    const phase = isComplete ? 'Succeeded' : 'Failed';
+    await this.#api.call('PATCH', `${RUNS}/pods/${name}/status`, { status: { phase } });
+    if (this.#deleting.has(name)) return this.#remove(job);
+    // Whoever has deleted it meanwhile wants no status.
+    await this.#api
+      .call('PATCH', `${JOBS}/${name}/status`, {
+        status: isComplete
+          ? {
+              startTime,
+              completionTime: new Date().toISOString(),
+              succeeded: 1,
+              conditions: conditions('SuccessCriteriaMet', 'Complete'),
+            }
+          : { startTime, failed: 1, conditions: conditions('FailureTarget', 'Failed') },
+      })
+      .catch((error: unknown) => process.stderr.write(`${String(error)}\n`));
+  }
+
+  /** A Job that is being deleted, with what it owns. */
+  async #remove({ metadata: { name, uid } }: Job): Promise<void> {
+    await this.#api.call('DELETE', `${RUNS}/pods/${name}?gracePeriodSeconds=0`);
+    for (const { metadata } of this.#secrets.values())
+      if (metadata.ownerReferences?.some((owner) => owner.uid === uid))
+        await this.#api.call('DELETE', `${RUNS}/secrets/${metadata.name}`);
+    await this.#api.call('PATCH', `${JOBS}/${name}`, { metadata: { finalizers: null } });
+  }
+}
+
+/**
+ * @param folder for the server and the volumes of pods
+ * @param tools files that the image of the agent brings
+ */
+export const startStandInCluster = async (
+  folder: string,
+  tools: readonly string[],
+): Promise<StandInCluster> => {
+  const bwrap = await findBinary('bwrap', 'bubblewrap');
+  const api = await startApiServer(folder);
+  await api.apply(MANIFESTS);
+  const issued = await api.call<{ readonly status: { readonly token: string } }>(
+    'POST',
+    '/api/v1/namespaces/keelson-agent/serviceaccounts/keelson-agent/token',
+    {},
+  );
+  const nodes = new Nodes(api, folder, { bwrap, tools });
+  const following = [nodes.followSecrets(), nodes.followJobs()];
+  const namesOf = async (path: string): Promise<readonly string[]> => {
+    const { items } = await api.call<{ readonly items: readonly Secret[] }>('GET', path);
+    return items.map(({ metadata }) => `${path.split('/').at(-1)} ${metadata.name}`);
+  };
   return {
-    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    token,
-    asked,
-    created,
-    present: () => [...stored.keys()],
-    events,
+    address: api.address,
+    authorityFile: api.authorityFile,
+    token: issued.status.token,
+    created: nodes.created,
+    present: async () =>
+      (await Promise.all([JOBS, `${RUNS}/secrets`, `${RUNS}/pods`].map(namesOf))).flat(),
+    audited: async () => (await api.audited()).filter(({ user }) => user === AGENT),
+    events: nodes.events,
     async [Symbol.asyncDispose]() {
-      for (const { child } of processes.values()) child.kill('SIGKILL');
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
+      nodes.end();
+      await api[Symbol.asyncDispose]();
+      await Promise.allSettled(following);
     },
   };
 };

@@ -92,6 +92,19 @@ export const RELEASE_PROOFS: readonly ReleaseProof[] = [
     ],
   },
   {
+    name: 'kubernetes',
+    tests: ['deploy/test/kubernetes-jobs.integration.test.ts'],
+    inputs: [
+      ...PROCESSES,
+      'deploy/agent/src',
+      'deploy/kubernetes/agent',
+      'deploy/test/api-server.ts',
+      'deploy/test/kube-apiserver',
+      'deploy/test/stand-in-cluster.ts',
+      'libs/agent/src',
+    ],
+  },
+  {
     name: 'site',
     tests: ['deploy/site/site.browser.test.ts'],
     inputs: ['deploy/site', 'docs', ':(glob)*.md', ':(glob)**/README.md'],

@@ -21,6 +21,9 @@ export interface JobStatus {
   };
 }
 
+/** A field that Kubernetes does not know, such as one of a wrong name in the template, is refused and not dropped. */
+const STRICT = '?fieldValidation=Strict';
+
 /** Less than the time for which `fetch` waits for a piece of an answer. */
 const WATCH_SECONDS = 240;
 
@@ -66,11 +69,11 @@ export class KubernetesApi {
   }
 
   async createJob(job: object): Promise<JobStatus> {
-    return (await (await this.#send('POST', this.#jobs, job)).json()) as JobStatus;
+    return (await (await this.#send('POST', this.#jobs + STRICT, job)).json()) as JobStatus;
   }
 
   async createSecret(secret: object): Promise<void> {
-    await (await this.#send('POST', this.#secrets, secret)).arrayBuffer();
+    await (await this.#send('POST', this.#secrets + STRICT, secret)).arrayBuffer();
   }
 
   /** @returns undefined if there is no such Job */
