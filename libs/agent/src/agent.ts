@@ -2,6 +2,7 @@
 export {
   type ClaimedPhase,
   ControlPlane,
+  isEgressLimited,
   isGone,
   type Phase,
   type RegisteredAgent,

@@ -43,6 +43,8 @@ export interface PhaseAttributes {
   readonly 'refresh-only': boolean;
   /** Whether the run only detects drift. */
   readonly 'is-assessment': boolean;
+  /** The only places that the run may reach, by the setting of its pool; null if that does not limit it. */
+  readonly 'allowed-egress'?: readonly string[] | null;
   readonly 'target-addrs': readonly string[];
   readonly 'replace-addrs': readonly string[];
   readonly 'cancel-requested-at': string | null;
@@ -71,6 +73,10 @@ export interface Phase {
   readonly token: string;
   readonly attributes: PhaseAttributes;
 }
+
+/** Whether the agent pool of a phase limits what its run reaches. */
+export const isEgressLimited = ({ attributes }: Phase): boolean =>
+  (attributes['allowed-egress'] ?? null) !== null;
 
 /** The control plane was reached and refused the request. */
 export class Refused extends Error {

@@ -19,6 +19,7 @@
  * | reach a server that was given                               | answered, at its address                       |
  * | reach an address of the internet's metadata services        | refused                                        |
  * | reach a range that was given                                | answered through the proxy                     |
+ * | reach what an allow-list does not name                      | refused by the proxy                           |
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -310,6 +311,46 @@ describe('the network of a sandbox', () => {
     const said = await execute(script.join('; '));
     // No connection without the proxy.
     expect(said.split('\n')).toEqual(refused.map((url) => `${url} 502 502 7`));
+  });
+
+  test('reaches nothing but what an allow-list names, which adds nothing', async () => {
+    await using given = await listenOn('127.0.0.1');
+    await using ranged = await listenOn('127.0.0.9');
+    const servers = [{ host: 'localhost', port: given.port }];
+    const ranges = ['127.0.0.0/29', '127.0.0.8/30'];
+    /** Statuses of the control plane, of both addresses and of a name. */
+    const tryWith = async (only: readonly string[] | undefined): Promise<string> => {
+      await using egress = await openEgress({
+        socket: join(folder.own, 'only.sock'),
+        user: USER,
+        servers,
+        ranges,
+        only,
+      });
+      const proxy = `--noproxy "" -x ${egress.environment['http_proxy']}`;
+      const hosts = ['127.0.0.9', '127.0.0.10', 'ip6-localhost.example.invalid', '169.254.169.254'];
+      const urls = hosts.map((host) => `http://${host}:${ranged.port}`);
+      const script = [`http://localhost:${given.port}`, ...urls].map(
+        (url) => `curl -s -o /dev/null -w '%{http_code} ' --max-time 20 ${proxy} '${url}'`,
+      );
+      return await folder.execute(
+        script.join('; '),
+        { environment: { ...folder.options.environment, ...egress.environment } },
+        JSON.stringify(egress.way),
+      );
+    };
+    // Nothing listens at the second address, to which a connection is tried.
+    const all = (await tryWith(undefined)).trim();
+    expect(all).toBe('200 200 502 502 502');
+    expect((await tryWith(['127.0.0.9'])).trim()).toBe('200 200 502 502 502');
+    expect((await tryWith(['127.0.0.8/31', '169.254.0.0/16'])).trim()).toBe('200 200 502 502 502');
+    for (const only of [
+      [],
+      ['127.0.0.10'],
+      ['*.example.com', 'registry.example.com'],
+      ['fd00::/8'],
+    ])
+      expect((await tryWith(only)).trim()).toBe('200 502 502 502 502');
   });
 
   test('is gone for all other users', async () => {

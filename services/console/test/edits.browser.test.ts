@@ -165,7 +165,16 @@ const secretThings = (namespace: string): readonly EditedThing[] => [
   },
 ];
 
-const ids = { workspace: '', project: '', team: '', access: '', set: '', own: '', shared: '' };
+const ids = {
+  workspace: '',
+  project: '',
+  pool: '',
+  team: '',
+  access: '',
+  set: '',
+  own: '',
+  shared: '',
+};
 
 const SECRET_VARIABLE = { key: 'db_password', value: 'a-secret-of-21-letters', sensitive: true };
 
@@ -179,6 +188,7 @@ const fillOrganization = async (): Promise<void> => {
     'terraform-version': '1.9.8',
   });
   ids.project = await add(`${O}/projects`, 'projects', { name: 'Web' });
+  ids.pool = await add(`${O}/agent-pools`, 'agent-pools', { name: 'shed' });
   ids.team = await add(`${O}/teams`, 'teams', {
     name: 'builders',
     'organization-access': { 'manage-modules': true, 'manage-run-tasks': true },
@@ -233,6 +243,16 @@ const workspaceThings = (): readonly EditedThing[] => [
     values: ['', 'of all', 'of everything'],
     stored: (description) => ({ description }),
     meanwhile: { priority: true },
+  },
+  {
+    form: 'agent-pool',
+    at: '/app/acme/agent-pools',
+    button: 'Edit shed',
+    path: `api/v2/agent-pools/${ids.pool}`,
+    field: /^What alone runs may reach/,
+    values: ['', 'registry.example.com', '10.1.0.0/16'],
+    stored: (entry) => ({ 'allowed-egress': entry === '' ? null : [entry] }),
+    meanwhile: { 'organization-scoped': false },
   },
   {
     form: 'project',

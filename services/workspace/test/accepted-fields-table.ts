@@ -387,6 +387,7 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
     fields: {
       name: shown('another-pool'),
       'organization-scoped': shown(false),
+      'allowed-egress': shown(['registry.example.com', '10.1.0.0/16']),
       '@allowed-workspaces': elsewhere(POOLS_TEST),
       '@allowed-projects': elsewhere(POOLS_TEST),
       '@excluded-workspaces': elsewhere(POOLS_TEST),

@@ -4,7 +4,13 @@
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type ControlPlane, type Phase, refusePhase, type Say } from '@keelson/agent';
+import {
+  type ControlPlane,
+  isEgressLimited,
+  type Phase,
+  refusePhase,
+  type Say,
+} from '@keelson/agent';
 import type { Execution, PhaseExecutor } from '../phase-executor.ts';
 import { AUTHORITY_FILE, type JobTemplate, PHASE_FILE, toJob, toSecret } from './job-manifest.ts';
 import type { JobStatus, KubernetesApi } from './kubernetes-api.ts';
@@ -69,6 +75,10 @@ const perform = async (parts: JobExecutorParts, phase: Phase, name: string): Pro
       `The Job of this ${phase.attributes.phase} failed: ${failure}`,
     );
   try {
+    if (isEgressLimited(phase))
+      throw new Error(
+        'its agent pool limits what runs reach, which Jobs do not: policies of their namespace do',
+      );
     const order = { name, runId: phase.runId, phase: phase.attributes.phase, settings };
     const job = await api.createJob(toJob(template, order));
     // Its pod waits for the Secret, which the Job owns.

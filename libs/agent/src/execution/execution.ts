@@ -2,7 +2,12 @@
 import { chmod, chown, copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { discardFolder } from '@keelson/supervisor';
-import type { ClaimedPhase, ControlPlane, Phase } from '../control-plane.ts';
+import {
+  type ClaimedPhase,
+  type ControlPlane,
+  isEgressLimited,
+  type Phase,
+} from '../control-plane.ts';
 import type { Task } from '../executor/task.ts';
 import type { Owner } from '../owners/owners.ts';
 import { refusePhase } from '../phase.ts';
@@ -190,6 +195,10 @@ export const executePhase = async (
 ): Promise<void> => {
   const { program, controlPlane, folder, owner, log } = place;
   try {
+    if (isEgressLimited(phase) && place.confinement === undefined)
+      throw new NotExecutable(
+        `Its agent pool limits what runs reach, which the ${program.name} cannot do without a sandbox (${program.unsafe}).`,
+      );
     await preparePlace(folder, { agentId: phase.agentId }, owner);
     await perform(place, phase, await findTool(), signal);
   } catch (error) {

@@ -8,4 +8,6 @@ export interface EgressTask {
   readonly servers: readonly Endpoint[];
   /** Addresses or CIDR ranges that are permitted beyond the internet. */
   readonly ranges: readonly string[];
+  /** Addresses, ranges and names of hosts: nothing else of all that is permitted, except the servers. */
+  readonly only?: readonly string[] | undefined;
 }

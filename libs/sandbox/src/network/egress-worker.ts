@@ -10,13 +10,15 @@ import { handlerFaults } from '@keelson/errors';
 import { createOutbound } from '@keelson/outbound';
 import { createPublicAddressPolicy } from '@keelson/outbound/addresses';
 import { type AddressLookup, openEgressProxy } from '@keelson/outbound/egress-proxy';
+import { createAllowList } from './allow-list.ts';
 import type { EgressTask } from './egress-task.ts';
 
 const LEAVES_AFTER_MS = 120_000;
 
 const withoutBrackets = (host: string): string => host.replace(/^\[|\]$/g, '').toLowerCase();
 
-const toAddresses = ({ servers, ranges }: EgressTask): AddressLookup => {
+const toAddresses = ({ servers, ranges, only }: EgressTask): AddressLookup => {
+  const allowed = only && createAllowList(only);
   const guarded = createOutbound({ policy: createPublicAddressPolicy(ranges), timeoutMs: 0 });
   return {
     addressesOf: async (host, port) => {
@@ -24,7 +26,13 @@ const toAddresses = ({ servers, ranges }: EgressTask): AddressLookup => {
       const isPermitted = servers.some(
         (server) => withoutBrackets(server.host) === name && server.port === port,
       );
-      if (!isPermitted) return guarded.addressesOf(host);
+      if (!isPermitted) {
+        const addresses = await guarded.addressesOf(host);
+        if (allowed === undefined || allowed.names(name)) return addresses;
+        const listed = addresses.filter((address) => allowed.includes(address));
+        if (listed.length === 0) throw new Error(`the allow-list of the agent pool lacks ${name}`);
+        return listed;
+      }
       return (await lookup(name, { all: true })).map(({ address }) => address);
     },
   };

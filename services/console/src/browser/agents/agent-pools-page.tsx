@@ -12,6 +12,8 @@ import { formatDistance } from '../components/format.ts';
 import { Card, Page } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
 import { Pill, type Tone } from '../components/pill.tsx';
+import { EditButton } from '../editing/edit-button.tsx';
+import { workspaceTarget } from '../editing/edit-target.ts';
 import { useOrganizationPermissions } from '../organizations/organization-permissions.ts';
 import {
   SwitchButtons,
@@ -85,6 +87,54 @@ const Tokens = ({ pool }: { pool: Resource<Pool> }) => (
   </>
 );
 
+const valuesOf = ({ attributes: { name, 'allowed-egress': egress } }: Resource<Pool>) => ({
+  name,
+  'allowed-egress': (egress ?? []).join('\n'),
+});
+
+const changedPool = ({
+  'allowed-egress': egress,
+  ...changed
+}: Partial<ReturnType<typeof valuesOf>>): object => {
+  if (egress === undefined) return { attributes: changed };
+  const listed = egress.split(/\s+/).filter((entry) => entry !== '');
+  return { attributes: { ...changed, 'allowed-egress': listed.length === 0 ? null : listed } };
+};
+
+const EditPool = ({ pool: { id, attributes } }: { pool: Resource<Pool> }) => (
+  <EditButton
+    edits="agent-pool"
+    label="Edit"
+    name={`Edit ${attributes.name}`}
+    title={`Edit the agent pool ${attributes.name}`}
+    target={workspaceTarget<Pool>(`agent-pools/${id}`, 'agent-pools')}
+    valuesOf={valuesOf}
+    bodyOf={changedPool}
+    fields={(values) => (
+      <>
+        <label>
+          Name
+          <input name="name" required autoComplete="off" defaultValue={values.name} />
+        </label>
+        <label>
+          What alone runs may reach (one on each line, empty for everything that their agents
+          permit)
+          <textarea
+            name="allowed-egress"
+            rows={4}
+            spellCheck={false}
+            defaultValue={values['allowed-egress']}
+          />
+        </label>
+        <p>
+          Addresses, CIDR ranges and names of hosts; <code>*.example.com</code> is every host of the
+          domain. The control plane is always reached.
+        </p>
+      </>
+    )}
+  />
+);
+
 const poolBody = (name: string): object => ({
   data: { type: 'agent-pools', attributes: { name } },
 });
@@ -137,6 +187,7 @@ export const AgentPoolsPage = () => {
                       attributes={pool.attributes}
                     />
                   )}
+                  {mayManage && <EditPool pool={pool} />}
                   {mayManage && (
                     <DeleteButton
                       what={`the agent pool ${pool.attributes.name}`}
@@ -155,6 +206,12 @@ export const AgentPoolsPage = () => {
                 <p>
                   <SwitchState attributes={pool.attributes} /> An administrator of this site has
                   switched it off: its agents get no work.
+                </p>
+              )}
+              {pool.attributes['allowed-egress'] !== null && (
+                <p>
+                  Its runs reach the control plane and{' '}
+                  {pool.attributes['allowed-egress'].join(', ') || 'nothing else'}.
                 </p>
               )}
               <Agents pool={pool} />

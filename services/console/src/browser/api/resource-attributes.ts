@@ -346,6 +346,7 @@ export interface ResourceAttributes {
     name: string;
     'created-at': string;
     'organization-scoped': boolean;
+    'allowed-egress': string[] | null;
     'agent-count': number;
     'is-disabled': boolean;
   };
@@ -695,6 +696,7 @@ export interface ResourceAttributes {
     refresh: boolean;
     'refresh-only': boolean;
     'is-assessment': boolean;
+    'allowed-egress': string[] | null;
     'target-addrs': string[];
     'replace-addrs': string[];
     'cancel-requested-at': string | null;

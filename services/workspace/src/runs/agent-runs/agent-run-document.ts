@@ -42,6 +42,12 @@ export const AGENT_RUN = resourceSchema({
     refresh: Type.Boolean(),
     'refresh-only': Type.Boolean(),
     'is-assessment': Type.Boolean(),
+    'allowed-egress': orNull(
+      Type.Array(text, {
+        description:
+          'What alone the run may reach, by its agent pool; null if that does not limit it.',
+      }),
+    ),
     'target-addrs': Type.Array(text),
     'replace-addrs': Type.Array(text),
     'cancel-requested-at': orNull(timestamp()),
@@ -139,6 +145,7 @@ export const toAgentRunResource = (
       refresh: run.refresh,
       'refresh-only': run.refreshOnly,
       'is-assessment': isAssessment(run),
+      'allowed-egress': claimed.allowedEgress,
       'target-addrs': run.targetAddrs,
       'replace-addrs': run.replaceAddrs,
       'cancel-requested-at':

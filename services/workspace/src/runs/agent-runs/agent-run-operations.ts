@@ -10,6 +10,7 @@ import {
   listSwitchedOrganizations,
 } from '../../identity/model/organization-switch-records.ts';
 import { issueToken } from '../../identity/tokens/token-operations.ts';
+import { agentPoolRecords } from '../../workspaces/model/agent-pool-records.ts';
 import { agentRecords } from '../../workspaces/model/agent-records.ts';
 import type { Agent } from '../../workspaces/model/domain/agent.ts';
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
@@ -93,6 +94,8 @@ export interface AgentRun {
   readonly stateId: string | null;
   /** All variables that reach the workspace, including overridden ones. */
   readonly variables: readonly EffectiveVariable[];
+  /** The allow-list of its agent's pool; null if that does not limit what the run reaches. */
+  readonly allowedEgress: readonly string[] | null;
 }
 
 /** A phase with what only its agent receives, and only once. */
@@ -113,7 +116,16 @@ const loadAgentRun = async (reads: Reads, run: Run): Promise<AgentRun> => {
   if (workspace === undefined || organization === undefined) throw notFound('run');
   const variables = await loadEffectiveVariables(reads, workspace);
   const { currentId: stateId } = await findWorkspaceState(reads, workspace);
-  return { run, workspace, organizationName: organization.name, stateId, variables };
+  const agent = await agentRecords.find(reads, run.agentId ?? '');
+  const pool = await agentPoolRecords.find(reads, agent?.poolId ?? '');
+  return {
+    run,
+    workspace,
+    organizationName: organization.name,
+    stateId,
+    variables,
+    allowedEgress: pool?.allowedEgress ?? null,
+  };
 };
 
 /** Maximum duration of a phase. Its token expires then even if the phase has not ended. */

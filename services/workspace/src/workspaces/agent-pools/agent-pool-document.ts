@@ -1,5 +1,6 @@
 import {
   API_PREFIX,
+  orNull,
   type ResourceOf,
   relatedLink,
   relatedMany,
@@ -21,6 +22,12 @@ export const AGENT_POOL = resourceSchema({
     'organization-scoped': Type.Boolean({
       description: 'Whether every workspace of the organization may use it.',
     }),
+    'allowed-egress': orNull(
+      Type.Array(Type.String(), {
+        description:
+          'What alone its runs may reach of what their agents permit, beside the control plane: IP addresses, CIDR ranges, names of hosts, and *. with a domain. Null: everything.',
+      }),
+    ),
     'agent-count': Type.Integer(),
     'is-disabled': Type.Boolean({
       description:
@@ -59,6 +66,7 @@ export const toAgentPoolResource = (
       name: pool.name,
       'created-at': toTimestamp(pool.createdAtMs),
       'organization-scoped': pool.organizationScoped,
+      'allowed-egress': pool.allowedEgress,
       'agent-count': agentIds.length,
       'is-disabled': isOff,
     },

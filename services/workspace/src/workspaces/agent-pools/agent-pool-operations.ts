@@ -1,3 +1,4 @@
+import { createNetworks } from '@keelson/edge/networks';
 import { KeelsonError } from '@keelson/errors';
 import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
@@ -21,6 +22,7 @@ import { agentPoolRecords, agentPoolUsers } from '../model/agent-pool-records.ts
 import {
   type AgentPool,
   isAgentPoolName,
+  isHostPattern,
   isOpenTo,
   type PoolUser,
 } from '../model/domain/agent-pool.ts';
@@ -36,6 +38,7 @@ export type AgentPoolInput = Partial<
     | 'allowedWorkspaceIds'
     | 'allowedProjectIds'
     | 'excludedWorkspaceIds'
+    | 'allowedEgress'
   >
 >;
 
@@ -138,6 +141,25 @@ const requireName = async (
   }
 };
 
+const isNetwork = (text: string): boolean => {
+  try {
+    createNetworks([text]);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const checkEgress = ({ allowedEgress }: AgentPoolInput): readonly Violation[] =>
+  (allowedEgress ?? [])
+    .filter((entry) => !isHostPattern(entry) && !isNetwork(entry))
+    .map((entry) =>
+      attributeViolation(
+        'allowed-egress',
+        `${JSON.stringify(entry)} is neither an IP address, a CIDR range, the name of a host, nor *. and the name of a domain`,
+      ),
+    );
+
 export const createAgentPool = (
   { store, clock }: WorkspacesContext,
   principal: Principal,
@@ -152,13 +174,14 @@ export const createAgentPool = (
       allowedWorkspaceIds: [],
       allowedProjectIds: [],
       excludedWorkspaceIds: [],
+      allowedEgress: null,
       ...given,
       id: newResourceId('apool'),
       organizationId: owner.organization.id,
       createdAtMs: clock.nowMs(),
     };
     await requireName(tx, pool);
-    refuseInvalid(await checkNamed(tx, pool.organizationId, given));
+    refuseInvalid([...(await checkNamed(tx, pool.organizationId, given)), ...checkEgress(given)]);
     await agentPoolRecords.write(tx, [pool.id], pool);
     return { ...owner, pool, canManage: true };
   });
@@ -176,6 +199,7 @@ export const updateAgentPool = (
     refuseInvalid([
       ...(await checkNamed(tx, pool.organizationId, given)),
       ...(await checkUsers(tx, pool)),
+      ...checkEgress(given),
     ]);
     await agentPoolRecords.write(tx, [pool.id], pool);
     return { ...access, pool };

@@ -49,7 +49,12 @@ const listOf = <T extends string>(type: T) =>
 
 /** The operation checks form and length, so that its error can describe the rule. */
 const name = Type.String();
-const attributes = { 'organization-scoped': Type.Optional(Type.Boolean()) };
+const attributes = {
+  'organization-scoped': Type.Optional(Type.Boolean()),
+  'allowed-egress': Type.Optional(
+    Type.Union([Type.Null(), Type.Array(Type.String({ maxLength: 255 }), { maxItems: 100 })]),
+  ),
+};
 const relationships = Type.Object({
   'allowed-workspaces': listOf('workspaces'),
   'allowed-projects': listOf('projects'),
@@ -67,13 +72,18 @@ const toIds = (
 ): readonly string[] | undefined => list && [...new Set(list.data.map(({ id }) => id))];
 
 const toGiven = ({ data }: Static<typeof UPDATE>): AgentPoolInput => {
-  const { name: newName, 'organization-scoped': organizationScoped } = data.attributes;
+  const {
+    name: newName,
+    'organization-scoped': organizationScoped,
+    'allowed-egress': allowedEgress,
+  } = data.attributes;
   const workspaceIds = toIds(data.relationships?.['allowed-workspaces']);
   const projectIds = toIds(data.relationships?.['allowed-projects']);
   const excludedIds = toIds(data.relationships?.['excluded-workspaces']);
   return {
     ...(newName === undefined ? {} : { name: newName }),
     ...(organizationScoped === undefined ? {} : { organizationScoped }),
+    ...(allowedEgress === undefined ? {} : { allowedEgress }),
     ...(workspaceIds && { allowedWorkspaceIds: workspaceIds }),
     ...(projectIds && { allowedProjectIds: projectIds }),
     ...(excludedIds && { excludedWorkspaceIds: excludedIds }),

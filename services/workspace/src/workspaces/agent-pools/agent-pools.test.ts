@@ -63,6 +63,51 @@ describe('an agent pool', () => {
     expect((await update(inheriting)).data.attributes['execution-mode']).toBe('remote');
   });
 
+  test('limits what its runs reach to addresses, ranges and names of hosts', async () => {
+    const allowed = [
+      '10.1.0.0/16',
+      'fd00::/8',
+      '192.0.2.7',
+      '2001:db8::1',
+      'registry.example.com',
+      '*.example.com',
+      'internal',
+    ];
+    const pool = await makePool('limited', { 'allowed-egress': allowed });
+    expect(pool.attributes['allowed-egress']).toEqual(allowed);
+    const change = (entries: unknown) =>
+      harness.call(
+        'PATCH',
+        `/agent-pools/${pool.id}`,
+        body('agent-pools', { 'allowed-egress': entries }),
+      );
+    for (const entry of [
+      '',
+      '10.0.0.0/33',
+      '1.2.3',
+      'http://example.com',
+      'example.com:443',
+      'a*.example.com',
+      '*',
+      '*.*.example.com',
+      '-x.example.com',
+      'a b',
+      `${'a'.repeat(64)}.example.com`,
+    ]) {
+      const { status, errors } = await change(['example.com', entry]);
+      expect([entry, status, errors[0]?.source?.pointer]).toEqual([
+        entry,
+        422,
+        '/data/attributes/allowed-egress',
+      ]);
+      expect(errors[0]?.detail).toContain(JSON.stringify(entry));
+    }
+    expect((await change(Array.from({ length: 101 }, () => 'a.example'))).status).toBe(422);
+    expect((await change('example.com')).status).toBe(422);
+    expect((await change([])).data.attributes['allowed-egress']).toEqual([]);
+    expect((await change(null)).data.attributes['allowed-egress']).toBeNull();
+  });
+
   test('of another organization is not found', async () => {
     const pool = await harness.create('/organizations/globex/agent-pools', 'agent-pools', {
       name: 'theirs',

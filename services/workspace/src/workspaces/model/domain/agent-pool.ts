@@ -14,6 +14,8 @@ export const agentPoolShape = Type.Object({
   allowedProjectIds: Type.Array(Type.String()),
   /** Workspaces that may not use it, even if another setting allows it. */
   excludedWorkspaceIds: Type.Array(Type.String()),
+  /** Addresses, ranges and names of hosts: its runs reach nothing else. Null leaves it to the settings of its agents. */
+  allowedEgress: Type.Union([Type.Null(), Type.Array(Type.String())]),
   createdAtMs: Type.Number(),
 });
 export type AgentPool = Shaped<typeof agentPoolShape>;
@@ -69,5 +71,10 @@ export const withoutNamed = (pool: AgentPool, id: string): AgentPool => {
     excludedWorkspaceIds: others(pool.excludedWorkspaceIds),
   };
 };
+
+/** The name of a host, or of all hosts of a domain. */
+export const isHostPattern = (text: string): boolean =>
+  text.length <= 253 &&
+  /^(?:\*\.)?(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)*[a-z][a-z\d-]{0,62}$/i.test(text);
 
 export const isAgentPoolName = (name: string): boolean => /^[\w .+@-]{1,90}$/.test(name);
