@@ -32,6 +32,8 @@ export interface Leftover {
   readonly pidFile: string;
 }
 
+/** The configuration of a phase, and everything that its run writes there: its state is recovered without it. */
+export const filesIn = (root: string): string => join(root, 'configuration');
 export const leftoverFile = (root: string): string => join(root, 'phase.json');
 export const stateFileIn = (root: string, workspaceName: string): string =>
   join(root, 'states', workspaceName, 'terraform.tfstate');
@@ -69,7 +71,7 @@ const insideOf = (folder: string, path: string): string => {
 
 /** The places of a phase in its folder. @throws Error when the working directory leads out of the configuration */
 export const toWorkFolder = (root: string, { attributes }: Phase): WorkFolder => {
-  const configuration = insideOf(join(root, 'configuration'), attributes['working-directory']);
+  const configuration = insideOf(filesIn(root), attributes['working-directory']);
   return {
     root,
     configuration,
@@ -100,7 +102,7 @@ export const prepareFolder = async (
   const folder = toWorkFolder(root, phase);
   const { configuration, stateFile, cliConfigFile, variableFiles } = folder;
   await discardFolder(root);
-  const files = join(root, 'configuration');
+  const files = filesIn(root);
   // Each in one that is there: `recursive` never ends where the folder of the executor was removed.
   for (const path of [root, join(root, 'states'), join(stateFile, '..'), files])
     await mkdir(path, { mode: 0o700 });

@@ -17,9 +17,11 @@ import { type Confinement, OVERTIME_SECONDS, startExecutor } from './executor-pr
 import {
   awaitLeaving,
   findOccupation,
+  makeRoom,
   type PlaceFolder,
   preparePlace,
   recordOccupation,
+  removeScratch,
 } from './place.ts';
 import { startSshAgent } from './ssh-agent.ts';
 
@@ -82,14 +84,6 @@ const toTask = async (place: Place, tool: string, phase?: Phase): Promise<Task> 
   };
 };
 
-/**
- * Makes room on a disk that a run has filled: otherwise recovery could not start, and a control plane with the same disk
- * could not store the report.
- */
-const removeScratch = async ({ home, temporary }: PlaceFolder): Promise<void> => {
-  for (const folder of [home, temporary]) await discardFolder(folder);
-};
-
 /** Uploads the state of an apply that was interrupted before it could be stored, as its `errored-state`. */
 const recover = async (place: Place): Promise<void> => {
   const { log } = place;
@@ -134,7 +128,7 @@ const follow = async (
   signal.removeEventListener('abort', stop);
   if (end.kind !== 'fault') return end.kind === 'over';
   log.error({ run: phase.runId, fault: end.reason }, 'an executor ended before it reported');
-  if (hasFilledDisk) await removeScratch(folder);
+  if (hasFilledDisk) await makeRoom(folder);
   await recover(place);
   if (hasFilledDisk) {
     await discardFolder(folder.run);

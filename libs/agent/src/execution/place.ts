@@ -2,12 +2,13 @@
  * The folder of a place, for one phase at a time. The files that are provided belong to the user of this process; only
  * `run` belongs to the user of the phase.
  */
-import { chmod, chown, lstat, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, chown, lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { discardFolder } from '@keelson/supervisor';
 import type { Owner } from '../owners/owners.ts';
 import type { Program } from '../program.ts';
+import { filesIn } from '../work-folder.ts';
 
 export interface PlaceFolder {
   readonly root: string;
@@ -59,6 +60,23 @@ export const preparePlace = async (
     await mkdir(folder, { mode: 0o700 });
     if (uid !== undefined && gid !== undefined) await chown(folder, uid, gid);
   }
+};
+
+/** Removes the files of a run that nobody needs any more: otherwise its recovery may have no room. */
+export const removeScratch = async ({ home, temporary }: PlaceFolder): Promise<void> => {
+  for (const folder of [home, temporary]) await discardFolder(folder);
+};
+
+/**
+ * Makes room on a disk that a run has filled, wherever it wrote, and leaves what its state is recovered from: otherwise
+ * recovery could not start, and a control plane with the same disk could not store the report. None of its processes
+ * may be left, because it could put a link in the place of a folder.
+ */
+export const makeRoom = async (place: PlaceFolder): Promise<void> => {
+  await removeScratch(place);
+  const entries = await readdir(place.run, { withFileTypes: true }).catch(() => []);
+  for (const entry of entries)
+    if (entry.isDirectory()) await discardFolder(filesIn(join(place.run, entry.name)));
 };
 
 export const recordOccupation = (root: string, occupation: Occupation): Promise<void> =>
