@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '..', '..');
 
-test('the evening with Terraform applies on the built-in runner, is refused while locked, and lets an agent destroy', async () => {
+test('the evening with Terraform applies on the built-in runner, gets a certificate without a secret, is refused while locked, and lets an agent destroy', async () => {
   await using folder = await temporaryDirectory();
   // The folder for temporary files, which the users of runs pass through.
   await chmod(folder.path, 0o711);
@@ -24,6 +24,7 @@ test('the evening with Terraform applies on the built-in runner, is refused whil
     const env = {
       ...process.env,
       K: keelson.http,
+      ROOT: keelson.rootToken,
       API: keelson.apiToken,
       TMPDIR: folder.path,
       HOME: folder.path,
@@ -39,13 +40,14 @@ test('the evening with Terraform applies on the built-in runner, is refused whil
       expect.arrayContaining([
         expect.stringContaining('1 added'),
         'hello',
+        expect.stringMatching(/\(local-exec\): "serial_number":"[0-9a-f:]+"/),
         expect.stringContaining('Error acquiring the state lock'),
-        expect.stringContaining('1 destroyed'),
+        expect.stringContaining('2 destroyed'),
         '204',
       ]),
     );
     // By the runner, and by the agent; what is refused in between would run here.
-    expect(lines.filter((line) => line.includes('Running apply in'))).toHaveLength(2);
+    expect(lines.filter((line) => line.includes('Running apply in'))).toHaveLength(3);
   } finally {
     await keelson.stop();
   }

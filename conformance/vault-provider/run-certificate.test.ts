@@ -8,15 +8,17 @@
  * | of another workspace of the organization         | errored: the policy is that of its own workspace             |
  * | of another organization                          | errored before any of its code is executed                   |
  * | that prints its environment                      | the log does not have its tokens                             |
+ * | that is canceled, whose process is killed        | its tokens are gone afterwards                               |
  */
 import { execFile } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { buildGoTool, documentedCommands } from '@keelson/testkit';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
+  awaitLog,
   createOrganization,
   createWorkspace,
   logOf,
@@ -35,6 +37,7 @@ const SLOW_MS = 240_000;
 
 let installation: Installation;
 let rootToken: string;
+let runnerFolder: string;
 
 /** A mirror with the provider, which the users of runs can read. @returns the CLI configuration that names it */
 const makeMirror = async (folder: string): Promise<string> => {
@@ -100,6 +103,7 @@ beforeAll(async () => {
     const mirror = await folder('provider-mirror');
     return {
       KEELSON_RUNNER: 'true',
+      KEELSON_RUNNER_FOLDER: (runnerFolder = await folder('runner')),
       KEELSON_RUNNER_CLI_CONFIG_FILE: await makeMirror(mirror),
       KEELSON_RUNNER_READABLE_PATHS: mirror,
     };
@@ -172,4 +176,37 @@ test('shows no token in its log', { timeout: SLOW_MS }, async () => {
   expect(log).toContain(`VAULT_ADDR=${installation.address}`);
   expect(log).toMatch(/\(local-exec\): \(sensitive value\)/);
   expect(log).not.toMatch(/hvs\.|eyJ/);
+});
+
+describe('has no token left', { timeout: SLOW_MS }, () => {
+  const slow = `resource "terraform_data" "one" {
+    provisioner "local-exec" { command = "echo it takes long; sleep 7011" }
+  }`;
+  const begin = async (name: string): Promise<string> => {
+    const runId = await queueRun(installation, await prepare('acme', name, slow));
+    await awaitLog(installation, runId, 'apply', 'it takes long');
+    return runId;
+  };
+
+  test('once it was canceled', async () => {
+    const before = await accessors();
+    const runId = await begin('canceled');
+    expect((await accessors()).size).toBe(before.size + 1);
+    await installation.call('POST', `/runs/${runId}/actions/cancel`, {});
+    expect(await settledStatus(installation, runId)).toMatch(/^(?:canceled|errored)$/);
+    expect(await accessors()).toEqual(before);
+  });
+
+  test('once its process was killed', async () => {
+    const before = await accessors();
+    const runId = await begin('killed');
+    expect((await accessors()).size).toBe(before.size + 1);
+    for (const slot of await readdir(runnerFolder)) {
+      const file = join(runnerFolder, slot, 'occupation.json');
+      const { pid } = JSON.parse(await readFile(file, 'utf8')) as { readonly pid: number };
+      process.kill(pid, 'SIGKILL');
+    }
+    expect(await settledStatus(installation, runId)).toBe('errored');
+    expect(await accessors()).toEqual(before);
+  });
 });

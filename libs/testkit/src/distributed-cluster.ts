@@ -163,7 +163,7 @@ export const startDistributed = async ({
     },
     pki: enrolled('pki'),
     workspace: { ...enrolled('workspace'), WORKSPACE_BOOTSTRAP_TOKEN: apiToken },
-    auth: enrolled('auth'),
+    auth: { ...enrolled('auth'), WORKSPACE_ADDRESSES: others.WORKSPACE_ADDRESSES },
   };
   const start = async (made: ServerProcess): Promise<ServerProcess> => {
     stack.defer(() => made.kill());

@@ -13,7 +13,7 @@ import { ControlPlane } from '../control-plane.ts';
 import { performPhase } from '../phase.ts';
 import { recoverPhases } from '../recovery.ts';
 import { Interruption, LIMIT_GRACE_MS } from '../terraform.ts';
-import { trustAuthority } from '../trust.ts';
+import { trustAuthority, trustInProcess } from '../trust.ts';
 import { PART_IS_OVER, type Task } from './task.ts';
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -45,6 +45,8 @@ const execute = async (): Promise<number> => {
   if (task.way !== undefined) await openWays(task.way);
   const phases = join(folder, 'phases');
   if (phase === undefined) {
+    // Without a file: the disk may be full.
+    if (task.caFile !== null) trustInProcess(task.caFile);
     await recoverPhases(phases, say, task.environment);
     return 0;
   }
