@@ -25,7 +25,7 @@ export const allowedImports: AllowedImports = {
   // Standalone composes the services.
   services: ['auth console gateway pki runner sys workspace', 'standalone', 'cli'],
 
-  'services/auth/src': ['logins providers', 'approle jwt kubernetes ldap userpass'],
+  'services/auth/src': ['logins providers', 'approle cert jwt kubernetes ldap userpass'],
 
   'libs/agent/src': ['credentials executor owners', 'execution'],
 

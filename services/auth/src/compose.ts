@@ -28,6 +28,7 @@ import {
 import type { Barrier, Store } from '@keelson/storage';
 import { approleMethod } from './approle/approle-method.ts';
 import { countingForSecondaries, countingOnPrimary } from './approle/counting-on-primary.ts';
+import { certMethod } from './cert/cert-method.ts';
 import type { AuthConfig } from './config.ts';
 import type { OwnRuns } from './jwt/config-operations.ts';
 import { jwtMethod } from './jwt/jwt-method.ts';
@@ -204,6 +205,7 @@ export const composeAuth = (parts: AuthParts): AuthService => {
   const outboundPolicy = toOutboundPolicy(parts.config);
   const methods = [
     approleMethod({ ...shared, countOnPrimary: countingOnPrimary(member) }),
+    certMethod(shared),
     jwtMethod({ ...shared, runs: parts.runs, logger, outboundPolicy }),
     kubernetesMethod({
       ...shared,

@@ -285,7 +285,7 @@ describe('a certificate role with a parameter of the caller', () => {
 });
 
 test('every path of a method but its login needs a token with rights', async () => {
-  for (const type of ['approle', 'jwt', 'kubernetes', 'ldap', 'userpass'])
+  for (const type of ['approle', 'cert', 'jwt', 'kubernetes', 'ldap', 'userpass'])
     await root.v1('POST', `sys/auth/${type}`, { type });
   const { paths } = (await (await fetch(`${keelson.http}/openapi/auth.json`)).json()) as {
     paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -306,6 +306,7 @@ test('every path of a method but its login needs a token with rights', async () 
   }
   expect(open).toEqual([
     'POST /approle/login',
+    'POST /cert/login',
     'POST /jwt/login',
     'POST /jwt/oidc/auth_url',
     'GET /jwt/oidc/callback',

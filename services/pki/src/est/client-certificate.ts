@@ -1,6 +1,6 @@
 /** The TLS client certificate that the gateway verified, and whether it allows enrolment (RFC 7030 §3.3.2). */
 
-import { type MountScope } from '@keelson/engine';
+import { clientCertificateDer, type MountScope } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import type { RequestHead } from '@keelson/proto/edge/v1/edge';
 import type { Reads } from '@keelson/storage';
@@ -19,16 +19,12 @@ import { findClusterRevocation } from '../clusters/cluster-records.ts';
 import type { Authority, IssuerInUse } from '../issuers/domain/authority.ts';
 import type { CertificateAuthenticator } from './domain/est-config.ts';
 
-/** RFC 9440 §2.1. Only the gateway sets it, and removes one that a client sends. */
-const CLIENT_CERTIFICATE_HEADER = 'client-cert';
-const BYTE_SEQUENCE = /^:([A-Za-z0-9+/]+={0,2}):$/;
-
 /** undefined where the client showed none. */
-export const clientCertificateOf = ({
-  headers,
-}: Pick<RequestHead, 'headers'>): ParsedCertificate | undefined => {
-  const [, base64] = BYTE_SEQUENCE.exec(headers[CLIENT_CERTIFICATE_HEADER] ?? '') ?? [];
-  return base64 === undefined ? undefined : parseCertificate(Buffer.from(base64, 'base64'));
+export const clientCertificateOf = (
+  head: Pick<RequestHead, 'headers'>,
+): ParsedCertificate | undefined => {
+  const der = clientCertificateDer(head);
+  return der && parseCertificate(der);
 };
 
 const refuse = (reason: string): never => {

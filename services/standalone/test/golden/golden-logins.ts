@@ -55,6 +55,13 @@ export const makeLogins = async (
       claim_mappings: { repository: 'repository' },
       token_ttl: LONG,
     });
+    const operators = `operators${suffix}`;
+    await v1('POST', `sys/auth/${operators}`, { type: 'cert', local, config });
+    await v1('POST', `auth/${operators}/config`, { enable_identity_alias_metadata: true });
+    const certificate = (await v1('GET', 'pki/issuer/default')).data.certificate;
+    await v1('POST', `auth/${operators}/certs/operator`, { certificate, token_ttl: LONG });
+    const crl = (await v1('GET', 'pki/cert/crl')).data.certificate;
+    await v1('POST', `auth/${operators}/crls/ours`, { crl });
     const staff = `staff${suffix}`;
     await v1('POST', `sys/auth/${staff}`, { type: 'ldap', local, config });
     await v1('POST', `auth/${staff}/config`, {
@@ -118,6 +125,8 @@ export const makeLogins = async (
       'auth/machines-here/role',
       'auth/jobs/role',
       'auth/pods/role',
+      'auth/operators/certs',
+      'auth/operators/crls',
       'auth/staff/users',
       'auth/staff/groups',
     ]),
@@ -133,6 +142,7 @@ export const makeLogins = async (
       'auth/jobs-here/role/deploy',
       'auth/pods/config',
       'auth/staff-here/config',
+      'auth/operators-here/certs/operator',
       'auth/pods-here/role/web',
     ]),
   ];

@@ -1,0 +1,165 @@
+/** `cert`: clients sign in with the certificate of their TLS connection. */
+import { createHash } from 'node:crypto';
+import type { Route } from '@keelson/edge';
+import { clientCertificateDer, type MountScope, requireMount } from '@keelson/engine';
+import { KeelsonError } from '@keelson/errors';
+import type { RequestHead } from '@keelson/proto/edge/v1/edge';
+import { field, secretsRoutes } from '@keelson/secrets-api';
+import type { Store } from '@keelson/storage';
+import { answerLogin, type Logins, type VerifiedLogin } from '../logins/login-operations.ts';
+import { toRoleName } from '../logins/role-name-operations.ts';
+import type { AuthMethod } from '../method.ts';
+import { configSetting, revocationListRecords, roleRecords } from './cert-records.ts';
+import { type CertConfig, type CertRole, NEW_CERT_CONFIG } from './domain/cert-role.ts';
+import {
+  type ClientCertificate,
+  extensionMetadata,
+  isGoodFor,
+  isRevokedBy,
+  readClientCertificate,
+  serialOf,
+} from './domain/client-certificate.ts';
+import { roleRoutes } from './role-routes.ts';
+
+interface CertParts {
+  readonly store: Store;
+  readonly clock: { nowMs(): number };
+  readonly logins: Logins;
+}
+
+const refuse = (text: string): never => {
+  throw new KeelsonError('request.invalid', { text });
+};
+
+const presentedCertificate = (head: RequestHead): ClientCertificate => {
+  const der = clientCertificateDer(head) ?? refuse('client certificate must be supplied');
+  return readClientCertificate(der);
+};
+
+/** The first role, by name, for which the certificate is good. */
+const findRole = async (
+  { store, clock }: CertParts,
+  mount: MountScope,
+  certificate: ClientCertificate,
+  given: string,
+): Promise<readonly [string, CertRole]> => {
+  const names = given === '' ? await roleRecords(mount).keys(store) : [toRoleName(given)];
+  const lists = () => revocationListRecords(mount).entries(store);
+  for (const name of names) {
+    const role = await roleRecords(mount).find(store, name);
+    if (role === undefined || !isGoodFor(role, certificate, clock.nowMs())) continue;
+    if (!(await lists()).some(([, list]) => isRevokedBy(list, certificate))) return [name, role];
+  }
+  return refuse('failed to match all constraints for this login certificate');
+};
+
+const toLogin = (
+  [roleName, role]: readonly [string, CertRole],
+  certificate: ClientCertificate,
+  config: CertConfig,
+): VerifiedLogin => {
+  const metadata = {
+    cert_name: roleName,
+    common_name: certificate.commonName,
+    serial_number: BigInt(`0x${serialOf(certificate).replaceAll('-', '')}`).toString(),
+    ...extensionMetadata(role, certificate),
+  };
+  return {
+    displayName: role.displayName || roleName,
+    metadata,
+    alias: {
+      name: certificate.commonName,
+      metadata: config.hasAliasMetadata ? metadata : {},
+      groups: [],
+    },
+    settings: role.token,
+    data: {
+      role: roleName,
+      fingerprint: createHash('sha256').update(certificate.parsed.der).digest('hex'),
+    },
+  };
+};
+
+const loginRoutes = (parts: CertParts): Route[] =>
+  secretsRoutes({
+    path: '/cert/login',
+    tag: 'cert',
+    fields: {
+      name: field.string({
+        description: 'Name of the role; the first one that fits if not given.',
+        default: '',
+        maxLength: 256,
+      }),
+    },
+    operations: {
+      update: {
+        summary: 'Sign in with the certificate of the TLS connection',
+        handle: async (request) => {
+          const mount = requireMount(request);
+          const certificate = presentedCertificate(request.head);
+          const found = await findRole(parts, mount, certificate, request.fields.name);
+          const config = (await configSetting(mount).find(parts.store)) ?? NEW_CERT_CONFIG;
+          return answerLogin(parts.logins, request, toLogin(found, certificate, config));
+        },
+      },
+    },
+  });
+
+const configRoutes = ({ store }: CertParts): Route[] =>
+  secretsRoutes({
+    path: '/cert/config',
+    tag: 'cert',
+    hasSettings: true,
+    fields: {
+      disable_binding: field.bool({
+        description:
+          'Whether tokens are renewed without their certificate; otherwise they are not renewed.',
+      }),
+      enable_identity_alias_metadata: field.bool({
+        description: 'Whether the metadata of a login is that of its alias, too.',
+      }),
+    },
+    operations: {
+      read: {
+        summary: 'Read the settings of the mount',
+        handle: async (request) => {
+          const config =
+            (await configSetting(requireMount(request)).find(store)) ?? NEW_CERT_CONFIG;
+          return {
+            data: {
+              disable_binding: config.disablesBinding,
+              enable_identity_alias_metadata: config.hasAliasMetadata,
+            },
+          };
+        },
+      },
+      update: {
+        summary: 'Change the settings of the mount; those that are not given stay as they are',
+        handle: async (request) => {
+          const setting = configSetting(requireMount(request));
+          const { disable_binding: disablesBinding, enable_identity_alias_metadata: hasMetadata } =
+            request.fields;
+          await store.transact(async (tx) => {
+            const before = (await setting.find(tx)) ?? NEW_CERT_CONFIG;
+            setting.write(tx, {
+              disablesBinding: disablesBinding ?? before.disablesBinding,
+              hasAliasMetadata: hasMetadata ?? before.hasAliasMetadata,
+            });
+          });
+          return undefined;
+        },
+      },
+    },
+  });
+
+export const certMethod = (parts: CertParts): AuthMethod => ({
+  type: 'cert',
+  unauthenticatedPaths: ['login'],
+  routes: [...loginRoutes(parts), ...configRoutes(parts), ...roleRoutes(parts.store)],
+  renew: async (mount, { role }) => {
+    const config = (await configSetting(mount).find(parts.store)) ?? NEW_CERT_CONFIG;
+    // A renewal arrives without the certificate, so that nothing shows that the client still has its key.
+    if (!config.disablesBinding || typeof role !== 'string') return undefined;
+    return (await roleRecords(mount).find(parts.store, role))?.token;
+  },
+});
