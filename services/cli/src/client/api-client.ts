@@ -14,6 +14,15 @@ export interface Connection {
   /** PEM file of the CA that issued the server's certificate. */
   readonly caFile: string | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Sends requests in place of `fetch` of the platform. */
+  readonly send?: (url: URL, init: SentRequest) => Promise<Response>;
+}
+
+interface SentRequest {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Blob | ReadableStream;
+  readonly duplex: 'half';
 }
 
 export interface CallOptions {
@@ -139,12 +148,12 @@ export class ApiClient {
   }
 
   async #call(path: string, kind: TokenKind, options: CallOptions): Promise<Response> {
-    const { address, environment } = this.#connection;
+    const { address, environment, send = fetch } = this.#connection;
     const { method = 'GET', body, accept = [], isAnonymous = false } = options;
     const token = isAnonymous ? undefined : requireToken(environment, kind);
     let response: Response;
     try {
-      response = await fetch(new URL(path, address), {
+      response = await send(new URL(path, address), {
         method,
         headers: {
           ...(token !== undefined && { authorization: `Bearer ${token}` }),

@@ -20,7 +20,7 @@ export const readInput = async (file: string): Promise<string> => {
   }
 };
 
-const METHODS = ['userpass', 'ldap', 'approle', 'jwt', 'kubernetes', 'oidc'] as const;
+const METHODS = ['userpass', 'ldap', 'approle', 'cert', 'jwt', 'kubernetes', 'oidc'] as const;
 
 interface LoginOptions {
   readonly api?: true;
@@ -29,6 +29,8 @@ interface LoginOptions {
   readonly username?: string;
   readonly roleId?: string;
   readonly role?: string;
+  readonly clientCert?: string;
+  readonly clientKey?: string;
 }
 
 const required = (value: string | undefined, option: string): string => {
@@ -76,12 +78,29 @@ const signInByBrowser = async (
   return cli.client.v1(`auth/${mount}/oidc/callback?${query.toString()}`, anonymous);
 };
 
+/** Signs in with the certificate of the connection. */
+const signInByCertificate = async (
+  cli: Cli,
+  at: string,
+  { role, clientCert, clientKey }: LoginOptions,
+): Promise<Document> => {
+  const { fetchWith, readClientCertificate } = await import('../client/certificate-fetch.ts');
+  const certificate = readClientCertificate(
+    required(clientCert, '--client-cert'),
+    required(clientKey, '--client-key'),
+  );
+  const body = role === undefined ? {} : { name: role };
+  const client = cli.clientWith({}, { send: fetchWith(certificate) });
+  return client.v1(at, { method: 'POST', body, isAnonymous: true });
+};
+
 /** The token of a login; what proves it is read from standard input or a prompt. */
 const signIn = async (
   cli: Cli,
   method: NonNullable<LoginOptions['method']>,
-  { path = method, username, roleId, role }: LoginOptions,
+  options: LoginOptions,
 ): Promise<string> => {
+  const { path = method, username, roleId, role } = options;
   const at = `auth/${path}/login`;
   const post = (login: string, body: object): Promise<Document> =>
     cli.client.v1(login, { method: 'POST', body, isAnonymous: true });
@@ -105,6 +124,7 @@ const signIn = async (
         role: required(role, '--role'),
         jwt: await readSecret('Token of the service account'),
       }),
+    cert: async () => signInByCertificate(cli, at, options),
     oidc: async () => signInByBrowser(cli, path, role),
   };
   const answer = await requests[method]();
@@ -310,7 +330,7 @@ export const addAccessCommands = (program: Command, cli: Cli): void => {
     .addOption(
       new Option(
         '--method <method>',
-        'sign in, with the password, secret id or signed token from there, or by a browser (oidc)',
+        'sign in, with the password, secret id or signed token from there, by a browser (oidc), or by a certificate (cert)',
       ).choices(METHODS),
     )
     .option('--path <path>', 'where the method is mounted; the method if left out')
@@ -318,8 +338,10 @@ export const addAccessCommands = (program: Command, cli: Cli): void => {
     .option('--role-id <id>', 'for approle')
     .option(
       '--role <name>',
-      'for kubernetes; for jwt and oidc, the default role of the mount if left out',
+      'for kubernetes; for jwt and oidc, the default role of the mount if left out; for cert, the first that fits',
     )
+    .option('--client-cert <file>', 'certificate in PEM, for cert')
+    .option('--client-key <file>', 'its private key in PEM, for cert')
     .action((options: LoginOptions) => login(cli, options));
   program
     .command('logout')

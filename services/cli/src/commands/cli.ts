@@ -1,6 +1,12 @@
 /** The context of every command: a client for the given address, and output. */
 import type { Command } from 'commander';
-import { ApiClient, DEFAULT_ADDRESS, type Document, trustAlso } from '../client/api-client.ts';
+import {
+  ApiClient,
+  type Connection,
+  DEFAULT_ADDRESS,
+  type Document,
+  trustAlso,
+} from '../client/api-client.ts';
 import { CliFailure } from '../client/failure.ts';
 import { toTable } from '../client/terminal.ts';
 import { requireToken, type TokenKind } from '../client/token-files.ts';
@@ -26,9 +32,13 @@ export class Cli {
     return this.clientWith({});
   }
 
-  /** @param replaced variables in place of those of the environment */
-  clientWith(replaced: Environment): ApiClient {
+  /**
+   * @param replaced variables in place of those of the environment
+   * @param changes of the connection
+   */
+  clientWith(replaced: Environment, changes: Pick<Connection, 'send'> = {}): ApiClient {
     return new ApiClient({
+      ...changes,
       address: this.#address,
       caFile: this.#caFile,
       environment: { ...this.environment, ...replaced },
