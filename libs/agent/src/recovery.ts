@@ -50,7 +50,7 @@ const recoverOne = async (
   environment: NodeJS.ProcessEnv,
 ): Promise<void> => {
   const revoked = await revokeLeftTokens(root, environment);
-  if (revoked > 0) say(`${revoked} tokens of ${root} were revoked`);
+  if (revoked > 0) say(`tokens revoked for ${root}: ${revoked}`);
   const file = leftoverFile(root);
   if (!existsSync(file)) return;
   const leftover = JSON.parse(await readFile(file, 'utf8')) as Leftover;

@@ -18,6 +18,7 @@ import {
   awaitLeaving,
   findOccupation,
   makeRoom,
+  type Occupation,
   type PlaceFolder,
   preparePlace,
   recordOccupation,
@@ -84,12 +85,21 @@ const toTask = async (place: Place, tool: string, phase?: Phase): Promise<Task> 
   };
 };
 
+type EgressLimits = Pick<Occupation, 'allowedEgress'>;
+
+const limitsOf = ({ attributes }: Phase): EgressLimits => {
+  const allowedEgress = attributes['allowed-egress'] ?? undefined;
+  return allowedEgress === undefined ? {} : { allowedEgress };
+};
+
 /** Uploads the state of an apply that was interrupted before it could be stored, as its `errored-state`. */
-const recover = async (place: Place): Promise<void> => {
+const recover = async (place: Place, limits: EgressLimits): Promise<void> => {
   const { log } = place;
   const say = (text: string) => log.info({}, text);
   try {
-    const executor = await startExecutor(await toTask(place, ''), { ...place, say });
+    // Code of the run may have written where the recovery sends something to.
+    const task = { ...(await toTask(place, '')), ...limits };
+    const executor = await startExecutor(task, { ...place, say });
     await executor.ended;
   } catch (error) {
     log.error({ err: error }, 'what an executor left behind could not be recovered');
@@ -108,7 +118,7 @@ const follow = async (
   const executor = await startExecutor(given, { ...place, say });
   const { agentId } = phase;
   if (executor.pid !== undefined) {
-    await recordOccupation(folder.root, { agentId, pid: executor.pid });
+    await recordOccupation(folder.root, { agentId, pid: executor.pid, ...limitsOf(phase) });
   }
   const stop = () => executor.stop();
   if (signal.aborted) stop();
@@ -129,7 +139,7 @@ const follow = async (
   if (end.kind !== 'fault') return end.kind === 'over';
   log.error({ run: phase.runId, fault: end.reason }, 'an executor ended before it reported');
   if (hasFilledDisk) await makeRoom(folder);
-  await recover(place);
+  await recover(place, limitsOf(phase));
   if (hasFilledDisk) {
     await discardFolder(folder.run);
     throw new NotExecutable(
@@ -193,7 +203,7 @@ export const executePhase = async (
       throw new NotExecutable(
         `Its agent pool limits what runs reach, which the ${program.name} cannot do without a sandbox (${program.unsafe}).`,
       );
-    await preparePlace(folder, { agentId: phase.agentId }, owner);
+    await preparePlace(folder, { agentId: phase.agentId, ...limitsOf(phase) }, owner);
     await perform(place, phase, await findTool(), signal);
   } catch (error) {
     const isKnown = error instanceof NotExecutable;
@@ -220,7 +230,8 @@ export const clearPlace = async (
     log.warn({ agent: occupation.agentId }, 'the process was ended during a phase');
     await awaitLeaving(occupation);
     await removeScratch(folder);
-    await recover(place);
+    const { allowedEgress } = occupation;
+    await recover(place, allowedEgress === undefined ? {} : { allowedEgress });
     await report(occupation.agentId);
   }
   await empty(place);

@@ -115,7 +115,7 @@ const confine = async (
     user: owner,
     servers: [task.address, `https://${task.host}`, ...addressesOf(task)].map(toEndpoint),
     ranges: confinement.ranges,
-    only: task.phase?.attributes['allowed-egress'] ?? undefined,
+    only: task.phase?.attributes['allowed-egress'] ?? task.allowedEgress,
   });
   const user = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0, ...owner };
   const command = toSandboxCommand(

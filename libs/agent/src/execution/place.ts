@@ -23,6 +23,8 @@ export interface Occupation {
   readonly agentId: string;
   /** Process of the executor; absent until it is started. */
   readonly pid?: number;
+  /** The only places that its run may reach; absent if they have no limit. */
+  readonly allowedEgress?: readonly string[];
 }
 
 const occupationFile = (root: string): string => join(root, 'occupation.json');

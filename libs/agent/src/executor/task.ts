@@ -12,6 +12,8 @@ export interface Task {
   readonly program: Program;
   /** If absent, only ends processes that an interrupted executor left behind. */
   readonly phase?: Phase;
+  /** The only places that a recovery reaches, which are those of its phase; absent if they have no limit. */
+  readonly allowedEgress?: readonly string[];
   /** The part of the phase; absent if it is executed as a whole. */
   readonly part?: PhasePart;
   /** Folder of the executor, which its user owns. */
