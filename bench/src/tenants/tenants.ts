@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Bench, Figure } from '../bench.ts';
 import { startProcess } from '../child-process.ts';
@@ -25,11 +25,45 @@ interface Tenant {
 interface Tenants {
   readonly name: string;
   readonly polite: Tenant;
-  readonly greedy: Tenant;
+  readonly greedy: Omit<HttpLoad, 'url' | 'connections'>;
 }
 
+const STATE_BYTES = 1_000_000;
+
+/** @returns the path of the signed address of a new state */
+const storeState = async (
+  { url, apiHeaders: headers }: MeasuredServer,
+  workspaceId: string,
+): Promise<string> => {
+  const values = { padding: { value: 'x'.repeat(STATE_BYTES), type: 'string' } };
+  const state = Buffer.from(
+    JSON.stringify({ version: 4, serial: 1, lineage: 'bench', outputs: values, resources: [] }),
+  );
+  const post = async (path: string, body: object): Promise<Response> => {
+    const answer = await fetch(`${url}/api/v2/workspaces/${workspaceId}/${path}`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/vnd.api+json' },
+      body: JSON.stringify(body),
+    });
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+    return answer;
+  };
+  await post('actions/lock', {});
+  const md5 = createHash('md5').update(state).digest('hex');
+  const attributes = { serial: 1, md5, state: state.toString('base64') };
+  const answer = await post('state-versions', { data: { type: 'state-versions', attributes } });
+  const { data } = (await answer.json()) as {
+    data: { attributes: { 'hosted-state-download-url': string } };
+  };
+  const { pathname, search } = new URL(data.attributes['hosted-state-download-url']);
+  return pathname + search;
+};
+
 /** Two organizations with workspaces, each called by its own token. */
-const openOrganizations = async (server: MeasuredServer, workspaces: number): Promise<Tenants> => {
+const openOrganizations = async (
+  server: MeasuredServer,
+  workspaces: number,
+): Promise<readonly Tenants[]> => {
   const open = async () => {
     const name = `bench-${randomBytes(4).toString('hex')}`;
     await createResource(server, 'organizations', 'organizations', {
@@ -48,37 +82,68 @@ const openOrganizations = async (server: MeasuredServer, workspaces: number): Pr
     const headers = { authorization: `Bearer ${data.attributes.token}` };
     return { list: `/api/v2/${list}`, ids, headers };
   };
-  const polite = await open();
+  const { ids, headers } = await open();
   const greedy = await open();
-  return {
-    name: 'organizations: a workspace, beside lists of 20',
-    polite: { paths: polite.ids.map((id) => `/api/v2/workspaces/${id}`), headers: polite.headers },
-    greedy: {
-      paths: [1, 2, 3].map((page) => `${greedy.list}?page[size]=20&page[number]=${page}`),
-      headers: greedy.headers,
+  const polite = { paths: ids.map((id) => `/api/v2/workspaces/${id}`), headers };
+  const state = await storeState(server, greedy.ids[0] ?? '');
+  return [
+    {
+      name: 'organizations: a workspace, beside lists of 20',
+      polite,
+      greedy: {
+        paths: [1, 2, 3].map((page) => `${greedy.list}?page[size]=20&page[number]=${page}`),
+        headers: greedy.headers,
+      },
     },
-  };
+    {
+      name: 'organizations: a workspace, beside downloads of a state of 1 MB',
+      polite,
+      greedy: { paths: [state] },
+    },
+  ];
 };
 
 /** Two namespaces with a mount that has roles, each called by a token of the root. */
-const openNamespaces = async (server: MeasuredServer, roles: number): Promise<Tenants> => {
+const openNamespaces = async (
+  server: MeasuredServer,
+  roles: number,
+): Promise<readonly Tenants[]> => {
   const open = async () => {
     const mount = `bench-${randomBytes(4).toString('hex')}/pki`;
     await askV1(server, 'POST', `sys/namespaces/${mount.split('/')[0]}`, {});
     await askV1(server, 'POST', `${mount.replace('/', '/sys/mounts/')}`, { type: 'pki' });
+    const role = { allow_any_name: true, key_type: 'ec', key_bits: 256 };
     for (let turn = 0; turn < roles; turn += 1)
-      await askV1(server, 'POST', `${mount}/roles/role-${turn}`, { allow_any_name: true });
-    return `/v1/${mount}/roles`;
+      await askV1(server, 'POST', `${mount}/roles/role-${turn}`, role);
+    await askV1(server, 'POST', `${mount}/root/generate/internal`, {
+      common_name: 'bench',
+      key_type: 'ec',
+      key_bits: 256,
+    });
+    return `/v1/${mount}`;
   };
   const headers = server.v1Headers;
-  const polite = await open();
+  const mount = await open();
   const greedy = await open();
-  const paths = Array.from({ length: roles }, (_, turn) => `${polite}/role-${turn}`);
-  return {
-    name: 'namespaces: a role, beside lists of roles',
-    polite: { paths, headers },
-    greedy: { paths: [`${greedy}?list=true`], headers },
-  };
+  const paths = Array.from({ length: roles }, (_, turn) => `${mount}/roles/role-${turn}`);
+  const polite = { paths, headers };
+  return [
+    {
+      name: 'namespaces: a role, beside lists of roles',
+      polite,
+      greedy: { paths: [`${greedy}/roles?list=true`], headers },
+    },
+    {
+      name: 'namespaces: a role, beside certificates',
+      polite,
+      greedy: {
+        paths: [`${greedy}/issue/role-0`],
+        headers,
+        method: 'POST',
+        body: JSON.stringify({ common_name: 'leaf.example.com', ttl: '1h' }),
+      },
+    },
+  ];
 };
 
 export const tenants: Bench = {
@@ -86,7 +151,7 @@ export const tenants: Bench = {
   claim: 'P19: p99 of a polite tenant beside a greedy one at most 2 × alone',
   method:
     `${POLITE_PER_SECOND} requests a second of one tenant, timed from when each was due, alone and while another ` +
-    `asks for expensive lists from ${GREEDY_CONNECTIONS} connections. Without rate limits, which would end the greed.`,
+    `asks for expensive things from ${GREEDY_CONNECTIONS} connections. Without rate limits, which would end the greed.`,
   run: async (context) => {
     const { quick, say } = context;
     const seconds = quick ? 0.5 : 20;
@@ -123,10 +188,11 @@ export const tenants: Bench = {
           { name: 'the greedy one meanwhile', value: perSecond, unit: '/s' },
         ];
       };
-      return [
-        ...(await measure(await openOrganizations(server, quick ? 5 : 300))),
-        ...(await measure(await openNamespaces(server, quick ? 5 : 300))),
-      ];
+      const figures: Figure[] = [];
+      const count = quick ? 5 : 300;
+      for (const open of [openOrganizations, openNamespaces])
+        for (const one of await open(server, count)) figures.push(...(await measure(one)));
+      return figures;
     } finally {
       await greedyProcess.stop();
     }
