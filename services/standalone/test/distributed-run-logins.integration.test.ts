@@ -28,6 +28,8 @@ beforeAll(async () => {
     redisUrl: redis.url,
     name: 'run_logins',
     replicas: { auth: 2, workspace: 2, gateway: 2 },
+    // Where the mount that stands for one elsewhere finds the keys.
+    settings: { auth: { OUTBOUND_RANGES: '127.0.0.0/8' } },
   });
 }, WITHIN_MS);
 afterAll(async () => {
@@ -71,13 +73,14 @@ describe('a login by a run', { timeout: WITHIN_MS }, () => {
       () => cluster.v1('POST', 'auth/runs/config', { keelson_runs: true }),
       ({ status }) => status === 204,
     );
-    await cluster.v1('POST', 'auth/runs/role/web', {
+    const role = {
       role_type: 'jwt',
       user_claim: 'terraform_full_workspace',
       bound_audiences: 'keelson',
       bound_claims: { terraform_organization_name: 'acme' },
       token_ttl: '1h',
-    });
+    };
+    await cluster.v1('POST', 'auth/runs/role/web', role);
     const signIn = (turn: number) => {
       const all = gateways();
       const gateway = all[turn % all.length] ?? cluster;
@@ -102,5 +105,21 @@ describe('a login by a run', { timeout: WITHIN_MS }, () => {
       ]);
     }
     expect((await renew()).status).toBe(400);
+
+    // Others have the published keys alone, and accept the token until it expires.
+    await cluster.v1('POST', 'sys/auth/elsewhere', { type: 'jwt' });
+    const config = { jwks_url: `${cluster.urls[1]}/.well-known/jwks`, jwt_supported_algs: 'RS256' };
+    expect((await cluster.v1('POST', 'auth/elsewhere/config', config)).body?.errors).toBe(
+      undefined,
+    );
+    await cluster.v1('POST', 'auth/elsewhere/role/web', role);
+    const asked = { role: 'web', jwt: token };
+    expect((await cluster.v1('POST', 'auth/elsewhere/login', asked, '')).status).toBe(200);
+    const [head, , signature] = token.split('.');
+    const claims = JSON.parse(Buffer.from(token.split('.')[1], 'base64url').toString());
+    const changed = { ...claims, terraform_organization_name: 'other' };
+    const forged = [head, Buffer.from(JSON.stringify(changed)).toString('base64url'), signature];
+    const given = { role: 'web', jwt: forged.join('.') };
+    expect((await cluster.v1('POST', 'auth/elsewhere/login', given, '')).status).toBe(400);
   });
 });

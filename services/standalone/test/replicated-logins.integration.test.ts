@@ -2,6 +2,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { type NatsServer, startNats } from '@keelson/testkit';
 import { startKubernetesApi } from '@keelson/testkit/kubernetes-api';
+import { addPlannedRun } from '@keelson/testkit/planned-run';
 import {
   attach,
   type Cluster,
@@ -195,4 +196,45 @@ test('service accounts sign in at both, with tokens of the one cluster, until th
   } finally {
     await cluster.stop();
   }
+});
+
+test('a run of the primary signs in at both, and at neither once its phase has ended', async () => {
+  const workspaces = async (method: string, path: string, body?: object, token?: string) => {
+    const answer = await primary.api(method, path, body, token);
+    if (answer.status >= 400) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  };
+  const run = await addPlannedRun({ origin: () => primary.process().http, workspaces }, 'web');
+  const attributes = { key: 'TFC_WORKLOAD_IDENTITY_AUDIENCE', value: 'keelson', category: 'env' };
+  const data = { type: 'vars', attributes };
+  await workspaces('POST', `workspaces/${run.workspaceId}/vars`, { data });
+  await workspaces('POST', `runs/${run.runId}/actions/apply`, {});
+  const [{ token }] = (await run.claim()).attributes['workload-identity-tokens'];
+  await primary.v1('POST', 'sys/auth/runs', { type: 'jwt' });
+  await primary.v1('POST', 'auth/runs/config', { keelson_runs: true });
+  await primary.v1('POST', 'auth/runs/role/web', {
+    role_type: 'jwt',
+    user_claim: 'terraform_full_workspace',
+    bound_audiences: 'keelson',
+    bound_claims: { terraform_organization_name: 'acme' },
+  });
+  await untilEqual('performance', primary, secondary);
+  const keys = await Promise.all(
+    [primary, secondary].map(async (cluster) =>
+      (await fetch(`${cluster.process().http}/.well-known/jwks`)).json(),
+    ),
+  );
+  expect(keys[1]).toEqual(keys[0]);
+  expect(keys[0]).toMatchObject({ keys: [{ kty: 'RSA' }] });
+  const statuses = () =>
+    Promise.all(
+      [primary, secondary].map(
+        async (cluster) =>
+          (await logIn(cluster, 'auth/runs/login', { role: 'web', jwt: token })).status,
+      ),
+    );
+  expect(await statuses()).toEqual([200, 200]);
+  await run.finish();
+  await untilEqual('performance', primary, secondary);
+  expect(await statuses()).toEqual([400, 400]);
 });

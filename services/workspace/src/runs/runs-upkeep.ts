@@ -65,7 +65,7 @@ export const runsUpkeep = (
     },
   },
   'workload-keys': {
-    everyMs: 60 * MINUTE_MS,
+    everyMs: 5 * MINUTE_MS,
     round: async (options) => {
       if (!isSealed()) await rotateWorkloadKeys(context, options);
       return false;
