@@ -99,6 +99,8 @@ describe('the configuration', () => {
       { jwt_validation_pubkeys: key.publicPem, oidc_client_id: 'a', oidc_client_secret: 'b' },
       "'oidc_discovery_url' must be set for OIDC",
     ],
+    [{ oidc_response_mode: 'form_post' }, 'invalid response_mode: "form_post"'],
+    [{ oidc_response_types: 'code,token' }, 'invalid response_types: only "code" is served'],
     [
       { jwt_validation_pubkeys: key.publicPem, jwt_supported_algs: 'HS256' },
       'unsupported signing algorithm "HS256"',

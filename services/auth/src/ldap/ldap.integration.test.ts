@@ -370,6 +370,7 @@ describe('the configuration', () => {
     [{ tls_min_version: 'ssl3' }, "invalid 'tls_min_version'"],
     [{ tls_min_version: 'tls13', tls_max_version: 'tls12' }, 'tls_max_version must be greater'],
     [{ request_timeout: 31 }, 'request_timeout must be between 1 and 30'],
+    [{ connection_timeout: 0 }, 'connection_timeout must be between 1 and 30'],
     [{ binddn: 'cn=x', bindpass: '' }, 'binddn and bindpass need each other'],
     [{ starttls: true, url: 'ldaps://a' }, 'starttls is for ldap:// URLs'],
     [{ use_token_groups: true }, 'use_token_groups is not supported'],
