@@ -7,7 +7,7 @@ import { NEW_LDAP_CONFIG } from './domain/ldap-config.ts';
 import { isDirectoryName } from './domain/mapping.ts';
 
 const CONFIG = { ...NEW_LDAP_CONFIG, userAttribute: 'uid', userDn: 'ou=people,dc=example' };
-const SPECIAL = fc.constantFrom(...String.raw`*()\,+"<>;=#&|!:~ `, 'a', '2', 'é', '𐍈');
+const SPECIAL = fc.constantFrom(...Array.from(String.raw`*()\,+"<>;=#&|!:~ `), 'a', '2', 'é', '𐍈');
 const name = fc
   .oneof(fc.string({ unit: SPECIAL, maxLength: 12 }), fc.string({ unit: 'grapheme' }))
   .filter(isDirectoryName);
