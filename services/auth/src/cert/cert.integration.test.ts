@@ -47,8 +47,6 @@ const OWN = [`${OID}=ASN1:UTF8String:team-web`, `${NUMBER_OID}=ASN1:INTEGER:5`];
 beforeAll(async () => {
   folder = await temporaryDirectory();
   auth = await openAuth();
-  // The clock of the service is that of the certificates.
-  auth.clock.advance(Date.now() - auth.clock.nowMs());
   const ca = ['basicConstraints=critical,CA:TRUE', 'keyUsage=critical,keyCertSign,cRLSign'];
   make('ca', { subject: '/CN=CA', extensions: ca });
   make('imposter', { subject: '/CN=CA', extensions: ca });
@@ -69,6 +67,8 @@ beforeAll(async () => {
   openssl(...authority, '-gencrl', '-out', 'revoked.pem');
   make('pinned', { subject: '/CN=pinned', extensions: LEAF });
   make('twin', { subject: '/CN=pinned', extensions: LEAF });
+  // The clock of the service is that of the certificates, of which none begins later.
+  auth.clock.advance(Date.now() - auth.clock.nowMs());
 }, 60_000);
 afterAll(async () => {
   await auth.close();
