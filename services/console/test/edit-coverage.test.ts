@@ -107,7 +107,11 @@ const DEEDS: Readonly<Record<string, readonly string[]>> = {
   'session/confirm-email-page.tsx': ['confirms an address'],
   'session/init-wizard.tsx': ['initializes'],
   'session/invitation-page.tsx': ['accepts an invitation'],
-  'session/sign-in-methods.ts': ['signs in with a password', 'begins a login at a provider'],
+  'session/sign-in-methods.ts': [
+    'finish a login with passcodes',
+    'signs in with a password',
+    'begins a login at a provider',
+  ],
   'session/sign-out.ts': ['revokes the token of a login'],
   'session/unseal-form.tsx': ['gives a key share'],
   'snapshots/snapshots-page.tsx': ['restores a snapshot'],

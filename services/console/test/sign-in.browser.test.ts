@@ -1,5 +1,6 @@
 /** The ways to sign in that an installation offers to everybody. */
 import type { Page } from '@keelson/testkit/chromium';
+import { URI } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PATIENCE_MS, useConsole } from './console-harness.ts';
 import { CLIENT, type OpenIdProvider, startOpenIdProvider } from './openid-provider.ts';
@@ -29,6 +30,17 @@ const fillPassword = async (page: Page, password: string): Promise<void> => {
   await form.getByLabel('User name').fill('ada');
   await form.getByLabel('Password').fill(password);
   await form.getByRole('button', { name: 'Sign in' }).click();
+};
+
+type Mounts = Readonly<Record<string, { readonly accessor: string }>>;
+
+/** Grace, whose provider may know her still. */
+const logInAtProvider = async (page: Page): Promise<void> => {
+  await page.getByRole('button', { name: 'Continue with the provider' }).click();
+  await page.locator('input[name=login]').fill('grace');
+  await page.locator('input[name=password]').fill('any');
+  await page.getByRole('button', { name: 'Sign-in' }).click();
+  await page.getByRole('button', { name: 'Continue' }).click();
 };
 
 const heading = (page: Page, name: string): Promise<void> =>
@@ -89,17 +101,65 @@ describe('sign-in', { timeout: PATIENCE_MS }, () => {
 
   test('goes to a provider of OpenID Connect and comes back to the page where it began', async () => {
     const { page } = await site.open('/ui/policies');
-    await page.getByRole('button', { name: 'Continue with the provider' }).click();
-    await page.locator('input[name=login]').fill('grace');
-    await page.locator('input[name=password]').fill('any');
-    await page.getByRole('button', { name: 'Sign-in' }).click();
-    await page.getByRole('button', { name: 'Continue' }).click();
+    await logInAtProvider(page);
     await heading(page, 'Policies');
     // Neither the code nor the state stays in the address or the history.
     expect(new URL(page.url()).search).toBe('');
     expect(await page.evaluate<string>('sessionStorage.getItem("keelson-provider-login")')).toBe(
       null,
     );
+  });
+
+  test('asks for the passcode of an authenticator app where a second factor is needed, after a provider too', async () => {
+    const { page, problems } = await site.open('/ui/policies');
+    // A login of each, so that their entities exist.
+    await logInAtProvider(page);
+    await heading(page, 'Policies');
+    const names = ['people', 'sso'] as const;
+    const mounts = (await site.readSecret('sys/auth')).data as Mounts;
+    const login = `${site.origin()}/v1/auth/people/login/ada`;
+    await fetch(login, { method: 'POST', body: JSON.stringify({ password: PASSWORD }) });
+    const method = await site.secrets('identity/mfa/method/totp', { issuer: 'Keelson' });
+    const { method_id } = method.data as { readonly method_id: string };
+    const apps: Record<string, ReturnType<typeof URI.parse>> = {};
+    for (const [index, mount] of names.entries()) {
+      const found = await site.secrets('identity/lookup/entity', {
+        alias_name: ['ada', 'grace'][index],
+        alias_mount_accessor: mounts[`${mount}/`]?.accessor,
+      });
+      const { id: entity_id } = found.data as { readonly id: string };
+      const made = await site.secrets('identity/mfa/method/totp/admin-generate', {
+        method_id,
+        entity_id,
+      });
+      apps[mount] = URI.parse((made.data as { readonly url: string }).url);
+    }
+    await site.secrets('identity/mfa/login-enforcement/all', {
+      mfa_method_ids: [method_id],
+      auth_method_accessors: names.map((mount) => mounts[`${mount}/`]?.accessor),
+    });
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await fillPassword(page, PASSWORD);
+    await page.getByRole('form', { name: 'Second factor' }).waitFor();
+    expect(await faultsInVariants(page, 'second factor')).toEqual({});
+    const give = async (passcode: string): Promise<void> => {
+      await page.getByLabel('Passcode').fill(passcode);
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    };
+    await give('00000000');
+    await page.getByText('the passcode is wrong').waitFor();
+    await give(apps['people']?.generate() ?? '');
+    await page.getByText('people-ada').waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await logInAtProvider(page);
+    await give(apps['sso']?.generate() ?? '');
+    await page.getByText('sso-grace').waitFor();
+    const refusals = problems.filter((problem) => !problem.includes('403'));
+    expect(refusals).toEqual([]);
+    await site.secrets('identity/mfa/login-enforcement/all', {
+      mfa_method_ids: [method_id],
+      auth_method_types: ['cert'],
+    });
   });
 
   test('says why a person whom the provider knows is refused, and lets another one try', async () => {

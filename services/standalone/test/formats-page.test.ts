@@ -4,6 +4,7 @@ import { KEYRING_FORMAT } from '../../../libs/storage/src/barrier/keyring.ts';
 import { POSTGRES_FORMAT } from '../../../libs/storage/src/postgres/postgres-schema.ts';
 import { SQLITE_FORMAT } from '../../../libs/storage/src/sqlite/sqlite-schema.ts';
 import { LOG_FORMAT } from '../../../libs/storage/src/wal/wal-codec.ts';
+import { PENDING_LOGIN_FORMAT } from '../../sys/src/logins/pending-login.ts';
 import { BUNDLE_FORMAT } from '../../sys/src/replication/domain/activation-bundle.ts';
 import { SNAPSHOT_FORMAT } from '../../sys/src/snapshots/snapshot-operations.ts';
 import { BATCH_TOKEN_FORMAT } from '../../sys/src/tokens/batch-token-operations.ts';
@@ -64,6 +65,12 @@ const FORMATS: readonly Format[] = [
     format: BATCH_TOKEN_FORMAT,
     place: '`format` in its content, below the encryption',
     refusal: '`sys.batch_token_unknown_format` with the number',
+  },
+  {
+    of: 'login that waits for a second factor',
+    format: PENDING_LOGIN_FORMAT,
+    place: '`format` in its content, below the encryption',
+    refusal: '`sys.mfa_failed`: the client signs in again',
   },
 ];
 

@@ -99,7 +99,7 @@ test('certificate-authority.md', async () => {
 });
 
 test('signing-in.md', async () => {
-  const [setUp, role, login, destroyed, user, locked, entity, disabled, job, group, runs] =
+  const [setUp, role, login, destroyed, user, factor, locked, entity, disabled, job, group, runs] =
     await paste('signing-in.md');
   expect(
     [setUp, role, destroyed, entity, disabled, runs].map((text) =>
@@ -109,6 +109,7 @@ test('signing-in.md', async () => {
   expect(login).toMatch(/"display_name":"approle"[\s\S]*"role_name":"ci"[\s\S]*code 0/);
   expect(job).toMatch(/"entity_id":"[0-9a-f-]{36}"[\s\S]*code 0/);
   expect(group).toMatch(/^1\ncode 0/);
+  expect(factor).toMatch(/otpauth:\/\/totp\/Keelson[\s\S]*\n[\w-]{100,}\ncode 0/);
   expect(locked).toBe('0\ncode 0');
   expect(user).toMatch(/"display_name":"userpass-alice"[\s\S]*code 0/);
 });

@@ -22,6 +22,10 @@ import { leaseRoutes } from './leases/lease-routes.ts';
 import { createRemovedMountCheck } from './leases/removed-mounts.ts';
 import { lockedUserRoutes } from './locked-users/locked-user-routes.ts';
 import { createRemovedLoginCheck } from './logins/removed-logins.ts';
+import { loginValidationRoutes } from './logins/validation-routes.ts';
+import { loginEnforcementRoutes } from './mfa/enforcement-routes.ts';
+import { mfaMethodRoutes } from './mfa/method-routes.ts';
+import { deleteSecretsOf } from './mfa/mfa-records.ts';
 import { mountPathOf } from './mounts/domain/mount.ts';
 import type { MountContext } from './mounts/mount-operations.ts';
 import { findMountBelow } from './mounts/mount-records.ts';
@@ -58,7 +62,7 @@ export interface Administration {
 }
 
 export const composeAdministration = (
-  { parts, store, gate, systemTtls, tokens, views, findMount }: SysCore,
+  { parts, store, gate, systemTtls, tokens, views, findMount, logins }: SysCore,
   { engines, authMethods }: OtherServices,
   filters: FilterContext,
 ): Administration => {
@@ -92,7 +96,7 @@ export const composeAdministration = (
     mounts,
     writesShared: () => gate.closed === 'none',
   });
-  const identity: IdentityContext = { store, clock, mounts };
+  const identity: IdentityContext = { store, clock, mounts, onEntityRemoved: deleteSecretsOf };
   const mountContext: MountContext = {
     store,
     mounts,
@@ -131,6 +135,9 @@ export const composeAdministration = (
       ...aliasRoutes(identity),
       ...groupRoutes(identity),
       ...groupAliasRoutes(identity),
+      ...mfaMethodRoutes(logins.mfa),
+      ...loginEnforcementRoutes(logins.mfa),
+      ...loginValidationRoutes(logins, authMethods),
       ...quotaRoutes({ store, mounts, namespaces }),
     ],
     periodicWork: {

@@ -40,6 +40,7 @@ import { leaseRpc } from './leases/lease-rpc.ts';
 import { askingPrimary } from './logins/entities-on-primary.ts';
 import type { LoginContext } from './logins/login-operations.ts';
 import { loginRpc } from './logins/login-rpc.ts';
+import { followEnforcements } from './mfa/mfa-records.ts';
 import { effectiveLeaseTtls, type LeaseTtls } from './mounts/domain/lease-ttl.ts';
 import { findEngineMount } from './mounts/engine-mount.ts';
 import { followEngineTypes } from './mounts/engine-type-records.ts';
@@ -137,6 +138,7 @@ const followRecords = (store: Store, damage: DamageRegister) => ({
   mounts: followMounts(store, damage.of('mounts')),
   engineTypes: followEngineTypes(store, damage.of('engine_types')),
   auditDevices: followAuditDevices(store, damage.of('audit_devices')),
+  enforcements: followEnforcements(store, damage.of('login_enforcements')),
   quotas: followQuotas(store, damage.of('quotas')),
 });
 
@@ -200,6 +202,7 @@ export const composeCore = (parts: SysParts) => {
     findMount,
     writesShared: () => gate.closed === 'none',
     askPrimary: askingPrimary(member),
+    mfa: { store, clock, namespaces: views.namespaces, enforcements: views.enforcements },
   };
   const rotation: RotationContext = {
     store,

@@ -4,6 +4,7 @@ import { elsewhere, type FieldGroup, proof, RETURNED_ONLY, shown } from './field
 const ENTITIES = 'src/identity/entities.integration.test.ts';
 const MERGE = 'src/identity/merge.integration.test.ts';
 const GROUPS = 'src/identity/groups.integration.test.ts';
+const MFA = 'services/standalone/test/login-mfa.integration.test.ts';
 
 export const IDENTITY_FIELDS: Readonly<Record<string, FieldGroup>> = {
   entities: {
@@ -81,6 +82,52 @@ export const IDENTITY_FIELDS: Readonly<Record<string, FieldGroup>> = {
       name: elsewhere(GROUPS, "{ name: 'crew' }"),
       mount_accessor: elsewhere(GROUPS, 'mount_accessor: people.accessor'),
       canonical_id: elsewhere(GROUPS, 'canonical_id: id'),
+    },
+  },
+  'methods of login MFA': {
+    routes: ['POST /identity/mfa/method/totp', 'POST /identity/mfa/method/totp/{method_id}'],
+    least: { issuer: 'Keelson' },
+    fields: Object.fromEntries(
+      [
+        'method_name',
+        'issuer',
+        'period',
+        'key_size',
+        'qr_size',
+        'algorithm',
+        'digits',
+        'skew',
+        'max_validation_attempts',
+      ].map((name) => [name, elsewhere(MFA, name)]),
+    ),
+  },
+  'keys of login MFA': {
+    routes: ['generate', 'admin-generate', 'admin-destroy'].map(
+      (deed) => `POST /identity/mfa/method/totp/${deed}`,
+    ),
+    least: { method_id: 'none', entity_id: 'none' },
+    fields: {
+      method_id: elsewhere(MFA, 'method_id: alice.methodId'),
+      entity_id: elsewhere(MFA, 'entity_id: alice.entityId'),
+    },
+  },
+  'login enforcements': {
+    routes: ['POST /identity/mfa/login-enforcement/{name}'],
+    least: { mfa_method_ids: ['none'], auth_method_types: ['userpass'] },
+    fields: {
+      mfa_method_ids: elsewhere(MFA, 'mfa_method_ids: [methodId]'),
+      auth_method_accessors: elsewhere(MFA, 'auth_method_accessors: [person.accessor]'),
+      auth_method_types: elsewhere(MFA, "auth_method_types: ['userpass']"),
+      identity_group_ids: elsewhere(MFA, 'identity_group_ids: [id]'),
+      identity_entity_ids: elsewhere(MFA, 'identity_entity_ids: [entityId]'),
+    },
+  },
+  'second halves of logins': {
+    routes: ['POST /sys/mfa/validate'],
+    least: { mfa_request_id: 'none', mfa_payload: {} },
+    fields: {
+      mfa_request_id: elsewhere(MFA, "mfa_request_id: 'x'"),
+      mfa_payload: elsewhere(MFA, "mfa_payload: { a: 'b' }"),
     },
   },
 };

@@ -8,7 +8,7 @@ import { type Document, openSysHarness, type SysHarness } from './sys-harness.ts
 
 /** Served without a token. Written out here, because the table must not read the lists it checks. */
 const UNAUTHENTICATED = [
-  /^\/sys\/(init|seal-status|unseal|leader|health|decode-token)$/,
+  /^\/sys\/(init|seal-status|unseal|leader|health|decode-token|mfa\/validate)$/,
   /^\/sys\/generate-root\/(attempt|update)$/,
   /^\/sys\/rekey(-recovery-key)?\/(init|update|verify)$/,
   /^\/sys\/wrapping\/(lookup|unwrap|rewrap|pubkey)$/,

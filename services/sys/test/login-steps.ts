@@ -55,6 +55,7 @@ export const loginRequest = (
   aliasName: 'alice',
   aliasMetadata: {},
   groupAliases: [],
+  passcodes: [],
   ...given,
 });
 

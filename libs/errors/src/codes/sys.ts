@@ -28,6 +28,12 @@ export const SYS_ERRORS = {
     retry: false,
     message: 'the unseal key is missing or does not open this cluster',
   },
+  'sys.mfa_failed': {
+    grpc: 'PERMISSION_DENIED',
+    http: 403,
+    retry: false,
+    message: 'login MFA validation failed: {text}',
+  },
   'sys.permission_denied': {
     grpc: 'PERMISSION_DENIED',
     http: 403,

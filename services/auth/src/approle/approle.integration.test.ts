@@ -249,6 +249,7 @@ describe('a login', () => {
         aliasName: roleId,
         aliasMetadata: { role_name: 'web', team: 'blue' },
         groupAliases: [],
+        passcodes: [],
       },
     ]);
   });

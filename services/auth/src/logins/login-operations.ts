@@ -25,13 +25,23 @@ export interface VerifiedLogin {
   readonly data: JsonObject;
 }
 
+/** The gateway names the header so, by whichever name it came. */
+const PASSCODES = 'x-service-mfa';
+
 export const toLimits = (settings: TokenSettings): LoginLimits => ({
   ...settings,
   policies: [...settings.policies],
   boundCidrs: [...settings.boundCidrs],
 });
 
-/** The answer to a login, with the token that sys made. */
+/** Passcodes that come with the login itself, so that no second request is needed: `<method>:<passcode>`. */
+const passcodesOf = ({ headers }: OperationContext<unknown>['head']): string[] =>
+  (headers[PASSCODES] ?? '')
+    .split(',')
+    .map((text) => text.trim())
+    .filter((text) => text !== '');
+
+/** The answer to a login: the token that sys made, or the second factor that the login waits for. */
 export const answerLogin = async (
   logins: Logins,
   context: OperationContext<unknown>,
@@ -48,6 +58,7 @@ export const answerLogin = async (
     aliasName: alias.name,
     aliasMetadata: { ...alias.metadata },
     groupAliases: [...alias.groups],
+    passcodes: passcodesOf(context.head),
   });
   context.warnings.push(...warnings);
   return { auth: JSON.parse(authJson) as JsonObject };

@@ -22,6 +22,19 @@ export const readSecret = async (what: string): Promise<string> => {
   }
 };
 
+/** The lines of standard input that have not been asked for; undefined before it is read. */
+let unread: string[] | undefined;
+
+/** As `readSecret`, but one line of standard input at a time, for commands that may ask for several secrets. */
+export const readSecretLine = async (what: string): Promise<string> => {
+  if (process.stdin.isTTY) return readSecret(what);
+  unread ??= (await text(process.stdin)).trim().split('\n');
+  const given = unread.shift()?.trim() ?? '';
+  if (given === '')
+    throw new CliFailure(`${what} is read from standard input, which has no line for it.`);
+  return given;
+};
+
 /**
  * Ends the command when its output cannot be written: silently if the reader has ended (`| head`), with the reason and
  * exit code 1 otherwise, as on a full disk.

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
 import type { Document } from '../client/api-client.ts';
 import { CliFailure } from '../client/failure.ts';
-import { readSecret } from '../client/terminal.ts';
+import { readSecret, readSecretLine } from '../client/terminal.ts';
 import { forgetTokens, keepToken } from '../client/token-files.ts';
 import { makeToken } from './ceremony.ts';
 import type { Cli } from './cli.ts';
@@ -94,6 +94,21 @@ const signInByCertificate = async (
   return client.v1(at, { method: 'POST', body, isAnonymous: true });
 };
 
+/** Finishes a login that waits for passcodes, one for each constraint. */
+const withSecondFactor = async (cli: Cli, requirement: Document): Promise<Document> => {
+  const payload: Record<string, readonly string[]> = {};
+  for (const { any } of Object.values<Document>(requirement.mfa_constraints)) {
+    const [{ id, name }] = any;
+    payload[id] ??= [await readSecretLine(name === '' ? 'Passcode' : `Passcode of ${name}`)];
+  }
+  const { auth } = await cli.client.v1('sys/mfa/validate', {
+    method: 'POST',
+    body: { mfa_request_id: requirement.mfa_request_id, mfa_payload: payload },
+    isAnonymous: true,
+  });
+  return auth;
+};
+
 /** The token of a login; what proves it is read from standard input or a prompt. */
 const signIn = async (
   cli: Cli,
@@ -106,7 +121,7 @@ const signIn = async (
     cli.client.v1(login, { method: 'POST', body, isAnonymous: true });
   const withPassword = async () =>
     post(`${at}/${encodeURIComponent(required(username, '--username'))}`, {
-      password: await readSecret('Password'),
+      password: await readSecretLine('Password'),
     });
   const requests = {
     userpass: withPassword,
@@ -114,21 +129,22 @@ const signIn = async (
     approle: async () =>
       post(at, {
         role_id: required(roleId, '--role-id'),
-        secret_id: await readSecret('Secret id'),
+        secret_id: await readSecretLine('Secret id'),
       }),
     // A mount may have a role for logins that name none.
     jwt: async () =>
-      post(at, { jwt: await readSecret('Signed token'), ...(role !== undefined && { role }) }),
+      post(at, { jwt: await readSecretLine('Signed token'), ...(role !== undefined && { role }) }),
     kubernetes: async () =>
       post(at, {
         role: required(role, '--role'),
-        jwt: await readSecret('Token of the service account'),
+        jwt: await readSecretLine('Token of the service account'),
       }),
     cert: async () => signInByCertificate(cli, at, options),
     oidc: async () => signInByBrowser(cli, path, role),
   };
-  const answer = await requests[method]();
-  return answer.auth.client_token as string;
+  const { auth } = await requests[method]();
+  return (auth.mfa_requirement === null ? auth : await withSecondFactor(cli, auth.mfa_requirement))
+    .client_token;
 };
 
 const login = async (cli: Cli, options: LoginOptions): Promise<void> => {

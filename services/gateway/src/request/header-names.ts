@@ -17,6 +17,7 @@ const SHARED = {
   wrapTtl: named('wrap-ttl'),
   wrapFormat: named('wrap-format'),
   index: named('index'),
+  mfa: named('mfa'),
 } as const;
 
 /** The value of a header by its primary name, else by its alias. */
@@ -77,8 +78,10 @@ export const forwardedHeaders = (
     const value = headers[name];
     if (typeof value === 'string') forwarded[name] = value;
   }
-  const index = serviceHeader(headers, 'index');
-  if (index !== undefined) forwarded[SHARED.index.primary] = index;
+  for (const name of ['index', 'mfa'] as const) {
+    const value = serviceHeader(headers, name);
+    if (value !== undefined) forwarded[SHARED[name].primary] = value;
+  }
   for (const given of extra) {
     const name = given.toLowerCase();
     const value = headers[name];

@@ -111,11 +111,30 @@ export const makeLogins = async (
     member_entity_ids: [entity.id],
     member_group_ids: [external.id],
   });
+  const { data: app } = await v1('POST', 'identity/mfa/method/totp', { issuer: 'Golden' });
+  await v1('POST', 'sys/auth/guarded', { type: 'userpass' });
+  await v1('POST', 'auth/guarded/users/carol', { password: 'golden', token_ttl: LONG });
+  const { auth: carol } = await v1('POST', 'auth/guarded/login/carol', { password: 'golden' });
+  await v1('POST', 'identity/mfa/method/totp/admin-generate', {
+    method_id: app.method_id,
+    entity_id: carol.entity_id,
+  });
+  await v1('POST', 'identity/mfa/login-enforcement/guarded', {
+    mfa_method_ids: [app.method_id],
+    identity_entity_ids: [carol.entity_id],
+  });
+  const { auth: half } = await v1('POST', 'auth/guarded/login/carol', { password: 'golden' });
+  await stranger.v1('POST', 'sys/mfa/validate', {
+    mfa_request_id: half.mfa_requirement.mfa_request_id,
+    mfa_payload: { [app.method_id]: ['00000000'] },
+  });
   await v1('POST', 'sys/quotas/rate-limit/logins', { path: 'auth/people/login/*', rate: 100 });
   await v1('POST', 'sys/quotas/config', { enable_rate_limit_response_headers: true });
   return [
     ...reads('v1', 'LIST', [
       'sys/quotas/rate-limit',
+      'identity/mfa/method',
+      'identity/mfa/login-enforcement',
       'identity/entity/id',
       'identity/entity-alias/id',
       'identity/group/id',

@@ -10,6 +10,7 @@ const CONSEQUENCES = {
   mounts: 'they are unavailable and keep their data; their namespaces accept no new mounts',
   namespaces: 'they and everything below them are unavailable; no namespace can be created',
   audit_devices: 'they accept no entry: without another device, requests are refused',
+  login_enforcements: 'logins of their namespaces and of those below are refused',
   quotas: 'the requests that they limit are not limited',
   engine_types: 'mounts of these types are unavailable until their service joins again',
 } as const;

@@ -85,7 +85,7 @@ export const putEntity = (
 
 /** Deletes an entity with its aliases and memberships, which ends its tokens. Succeeds when there is no such entity. */
 export const deleteEntity = (
-  { store, clock }: IdentityContext,
+  { store, clock, onEntityRemoved }: IdentityContext,
   namespaceId: string,
   named: GivenName,
 ): Promise<void> =>
@@ -104,6 +104,7 @@ export const deleteEntity = (
       });
     for (const alias of await listAliasesOf(tx, entity)) await deleteAliasRecord(tx, alias);
     await deleteEntityRecord(tx, entity);
+    await onEntityRemoved(tx, entity);
   });
 
 const show = async (

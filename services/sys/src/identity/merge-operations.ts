@@ -65,7 +65,7 @@ const moveMemberships = async (
  *   and for aliases of which only one can remain
  */
 export const mergeEntities = (
-  { store, clock }: IdentityContext,
+  { store, clock, onEntityRemoved }: IdentityContext,
   namespaceId: string,
   merge: Merge,
 ): Promise<void> =>
@@ -97,6 +97,7 @@ export const mergeEntities = (
     for (const entity of from) {
       await moveMemberships(tx, entity, into, nowMs);
       await deleteEntityRecord(tx, entity);
+      await onEntityRemoved(tx, entity);
     }
     await writeEntity(tx, mergedEntity(into, from, nowMs));
   });

@@ -9,6 +9,10 @@ import type { RpcService } from '@keelson/rpc';
 import type { LoginAlias } from '../identity/domain/entity.ts';
 import { findEntity } from '../identity/entity-records.ts';
 import { findLoginEntity, provideLoginEntity } from '../identity/login-entity-operations.ts';
+import type { Constraint } from '../mfa/enforcement-operations.ts';
+import { findConstraints } from '../mfa/enforcement-operations.ts';
+import type { MfaContext } from '../mfa/mfa-context.ts';
+import { type Passcodes, requirePasscodes } from '../mfa/passcode-operations.ts';
 import type { MountRecord } from '../mounts/domain/mount.ts';
 import type { MountIndex } from '../mounts/domain/mount-index.ts';
 import { findMissingPolicies } from '../policies/policy-operations.ts';
@@ -22,6 +26,7 @@ import type {
 } from '../tokens/token-context.ts';
 import { type IssuedToken, issueToken } from '../tokens/token-operations.ts';
 import { decideLogin, decidePolicies, maxTtlOf } from './domain/login.ts';
+import { openPendingLogin, sealPendingLogin } from './pending-login.ts';
 
 export interface LoginContext {
   readonly tokens: TokenContext;
@@ -30,6 +35,7 @@ export interface LoginContext {
   readonly findMount: (uuid: string) => Promise<Mount | undefined>;
   /** False on a performance secondary, where the primary writes entities and aliases. */
   readonly writesShared: () => boolean;
+  readonly mfa: MfaContext;
   /** The entity of an alias, which the primary creates if need be. */
   readonly askPrimary: (mount: MountRecord, alias: LoginAlias) => Promise<EntityRef>;
 }
@@ -83,15 +89,60 @@ export const createTokenEntities =
     return entityProvider(context, mount, { name, metadata: {}, groups: [] });
   };
 
+/** A token, or the second factors that the login waits for. */
+export type LoginOutcome =
+  | (IssuedToken & { readonly kind: 'token'; readonly warnings: readonly string[] })
+  | { readonly kind: 'pending'; readonly id: string; readonly constraints: readonly Constraint[] };
+
+/** The passcodes of a single-phase login, by the ids of methods, which clients may name instead. */
+const toPasscodes = (given: readonly string[], constraints: readonly Constraint[]): Passcodes => {
+  const passcodes = new Map<string, string[]>();
+  const methods = constraints.flatMap((constraint) => constraint.methods);
+  for (const text of given) {
+    const colon = text.lastIndexOf(':');
+    const name = text.slice(0, Math.max(0, colon)).trim();
+    const method = methods.find((one) => one.id === name || (one.name !== '' && one.name === name));
+    if (method === undefined) continue;
+    passcodes.set(method.id, [...(passcodes.get(method.id) ?? []), text.slice(colon + 1).trim()]);
+  }
+  return passcodes;
+};
+
 /**
- * Makes the token of a login.
+ * The second factors that a login still waits for.
+ * @param later the passcodes of a login whose first factor came earlier
+ * @throws KeelsonError `sys.mfa_failed` for a passcode that is wrong or missing
+ */
+const findMissingFactors = async (
+  { mfa, tokens: { store } }: LoginContext,
+  mount: MountRecord,
+  provideEntity: EntityProvider,
+  given: readonly string[],
+  later: Passcodes | undefined,
+): Promise<readonly Constraint[]> => {
+  let entity: EntityRef | undefined;
+  const constraints = await findConstraints(mfa, mount, async () => {
+    entity = await retryableAtRoleChange(() => store.transact(provideEntity));
+    return entity;
+  });
+  if (constraints.length === 0) return [];
+  if (later === undefined && given.length === 0 && entity !== undefined) return constraints;
+  await requirePasscodes(mfa, constraints, entity, later ?? toPasscodes(given, constraints));
+  return [];
+};
+
+/**
+ * Makes the token of a login, unless it waits for a second factor.
+ * @param later the passcodes of a login whose first factor came earlier
  * @throws KeelsonError `request.not_found` when the mount is gone; `sys.permission_denied` from an address outside of
- *   the bound networks, and for an entity that is disabled; `request.invalid` when the limits contradict each other
+ *   the bound networks, and for an entity that is disabled; `request.invalid` when the limits contradict each other;
+ *   `sys.mfa_failed` for a passcode that is wrong or missing
  */
 export const logIn = async (
   context: LoginContext,
   request: LoginRequest,
-): Promise<IssuedToken & { readonly warnings: readonly string[] }> => {
+  later?: Passcodes,
+): Promise<LoginOutcome> => {
   const { tokens, mounts, findMount } = context;
   const { limits } = request;
   if (limits === undefined) return refuse('a login without limits');
@@ -121,15 +172,49 @@ export const logIn = async (
     metadata: request.aliasMetadata,
     groups: request.groupAliases,
   };
+  const provideEntity = await entityProvider(context, record, alias);
+  const { passcodes, ...withoutPasscodes } = request;
+  const factors = await findMissingFactors(context, record, provideEntity, passcodes, later);
+  if (factors.length > 0) {
+    const id = sealPendingLogin(tokens.barrier, { ...withoutPasscodes, passcodes: [] }, nowMs);
+    return { kind: 'pending', id, constraints: factors };
+  }
   // A write that is refused coincided with a role change; the method must not repeat the login at the primary.
-  const issued = await retryableAtRoleChange(async () =>
-    issueToken(tokens, plan, await entityProvider(context, record, alias)),
-  );
+  const issued = await retryableAtRoleChange(() => issueToken(tokens, plan, provideEntity));
   return {
+    kind: 'token',
     ...issued,
     warnings: [...warnings, ...missing.map((name) => `Policy "${name}" does not exist`)],
   };
 };
+
+/**
+ * Finishes a login that waits for its second factor, with the limits that its method says now.
+ * @throws KeelsonError `sys.mfa_failed` for an unknown id, and as `logIn` does
+ */
+export const finishLogin = async (
+  context: LoginContext,
+  methods: RpcService<typeof AuthMethodsDefinition> | undefined,
+  { id, passcodes, remoteAddress }: PendingAnswer,
+): Promise<LoginOutcome> => {
+  const { barrier, clock } = context.tokens;
+  const request = openPendingLogin(barrier, id, clock.nowMs());
+  if (request === undefined || methods === undefined)
+    throw new KeelsonError('sys.mfa_failed', {
+      text: 'mfa_request_id is unknown or older than five minutes: sign in again',
+    });
+  const mount = (await context.findMount(request.mountUuid)) ?? noMount();
+  const { limits } = await methods.renewLogin({ mount, loginData: request.loginData });
+  if (limits === undefined) throw new KeelsonError('sys.permission_denied');
+  return logIn(context, { ...request, limits, remoteAddress }, passcodes);
+};
+
+/** The second half of a login. */
+export interface PendingAnswer {
+  readonly id: string;
+  readonly passcodes: Passcodes;
+  readonly remoteAddress: string;
+}
 
 /** The limits of a renewal: those that the method of the login says now, and those of its mount. */
 export const createLoginRenewals =

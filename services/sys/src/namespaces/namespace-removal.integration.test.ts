@@ -3,6 +3,7 @@ import { declaredRecords } from '@keelson/storage';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ceremonyToken, joinSet, untilRecord } from '../../test/cluster-steps.ts';
 import { inProcessTransport } from '../../test/in-process-transport.ts';
+import { joinMethod, logIn, mountMethod } from '../../test/login-steps.ts';
 import {
   type Document,
   joinSample,
@@ -22,6 +23,7 @@ beforeEach(async () => {
   const { rootToken: root } = await secondary.initialize();
   await joinSet('performance', primary, { cluster: secondary, root });
   for (const { sys } of [primary, secondary]) await joinSample(sys);
+  await joinMethod(primary);
   secondaryRoot = await ceremonyToken(secondary, 'sys/generate-root', key);
 }, 60_000);
 afterEach(async () => {
@@ -88,6 +90,18 @@ const useShared = async (): Promise<void> => {
     name: 'alice',
     mount_accessor: data['token/'].accessor,
   });
+  const { uuid } = await mountMethod(primary, 'people', { namespace: 'team' });
+  const { entity_id } = await logIn(primary, uuid);
+  const { data: method } = await ask('POST', 'identity/mfa/method/totp', { issuer: 'Team' });
+  const { method_id } = method;
+  await ask('POST', 'identity/mfa/method/totp/admin-generate', { method_id, entity_id });
+  await ask('POST', 'identity/mfa/login-enforcement/people', {
+    mfa_method_ids: [method_id],
+    auth_method_types: ['people'],
+  });
+  await expect(logIn(primary, uuid, { passcodes: [`${method_id}:00000000`] })).rejects.toThrow(
+    'the passcode is wrong',
+  );
   const { data: group } = await ask('POST', 'identity/group', { type: 'external' });
   await ask('POST', 'identity/group-alias', {
     name: 'staff',

@@ -35,6 +35,8 @@ export interface LoginRequest {
    * count until the next login.
    */
   groupAliases: string[];
+  /** Passcodes that came with the login, each after the id or name of its method and a colon. */
+  passcodes: string[];
 }
 
 export interface LoginRequest_MetadataEntry {
@@ -81,6 +83,7 @@ function createBaseLoginRequest(): LoginRequest {
     aliasName: "",
     aliasMetadata: {},
     groupAliases: [],
+    passcodes: [],
   };
 }
 
@@ -115,6 +118,9 @@ export const LoginRequest: MessageFns<LoginRequest> = {
     });
     for (const v of message.groupAliases) {
       writer.uint32(82).string(v!);
+    }
+    for (const v of message.passcodes) {
+      writer.uint32(90).string(v!);
     }
     return writer;
   },
@@ -216,6 +222,14 @@ export const LoginRequest: MessageFns<LoginRequest> = {
             }
 
             message.groupAliases.push(reader.string());
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.passcodes.push(reader.string());
             continue;
           }
         }

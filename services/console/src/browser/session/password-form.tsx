@@ -3,6 +3,8 @@ import { messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
 import { fieldsOf } from '../components/action-button.tsx';
 import { Problem } from '../components/page.tsx';
+import { PasscodeForm } from './passcode-form.tsx';
+import type { SecondFactor } from './second-factor.ts';
 import { type SignInMethod, signInWithPassword } from './sign-in-methods.ts';
 
 /** Asks for the name and password of a user of one of the methods. */
@@ -10,14 +12,17 @@ export const PasswordForm = (props: { methods: readonly [SignInMethod, ...SignIn
   const { methods } = props;
   const [path, setPath] = useState(methods[0].path);
   const method = methods.find((one) => one.path === path) ?? methods[0];
-  const action = useAction((given: { name: string; password: string }) =>
-    signInWithPassword(method, given),
+  const [factor, setFactor] = useState<SecondFactor>();
+  const action = useAction(
+    (given: { name: string; password: string }) => signInWithPassword(method, given),
+    setFactor,
   );
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const { text } = fieldsOf(event.currentTarget);
     action.run({ name: text('name').trim(), password: text('password') });
   };
+  if (factor !== undefined) return <PasscodeForm factor={factor} />;
   return (
     <form onSubmit={submit} aria-label="Sign in with a password">
       {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}

@@ -2,6 +2,7 @@
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { callSecrets } from '../api/secrets-api.ts';
 import { changeSession, readSession } from '../api/session.ts';
+import { type Login, type SecondFactor, secondFactorOf } from './second-factor.ts';
 import { signIn } from './sign-in.ts';
 
 export interface SignInMethod {
@@ -41,26 +42,43 @@ export const useSignInMethods = (namespace: string): UseQueryResult<readonly Sig
     retry: false,
   });
 
-interface Login {
-  readonly auth: { readonly client_token: string };
-}
-
-const startSession = async ({ auth }: Login, namespace: string): Promise<void> => {
+/** @returns the second factor that the login waits for; undefined once it has its token */
+const startSession = async (login: Login, namespace: string): Promise<SecondFactor | undefined> => {
+  const factor = secondFactorOf(login, namespace);
+  if (factor !== undefined) return factor;
   // The token is known in the namespace of its method.
   changeSession({ ...readSession(), namespace });
-  await signIn(auth.client_token);
+  await signIn(login.auth.client_token);
   changeSession({ ...readSession(), isOwnLogin: true });
+  return undefined;
 };
 
-/** @throws {ApiProblem} when the method refuses the password, in its words */
+/**
+ * Ends a login that waits for its second factor.
+ * @param passcodes by the ids of their methods
+ * @throws {ApiProblem} when one is wrong, in the words of the server
+ */
+export const finishLogin = async (
+  { requestId, namespace }: SecondFactor,
+  passcodes: Readonly<Record<string, readonly string[]>>,
+): Promise<void> => {
+  const body = { mfa_request_id: requestId, mfa_payload: passcodes };
+  const call = { body, token: '', namespace };
+  await startSession(await callSecrets<Login>('POST', 'sys/mfa/validate', call), namespace);
+};
+
+/**
+ * @returns the second factor that the login waits for, if any
+ * @throws {ApiProblem} when the method refuses the password, in its words
+ */
 export const signInWithPassword = async (
   { path }: SignInMethod,
   { name, password }: { readonly name: string; readonly password: string },
-): Promise<void> => {
+): Promise<SecondFactor | undefined> => {
   const { namespace } = readSession();
   const user = `auth/${path}login/${encodeURIComponent(name)}`;
   const call = { body: { password }, token: '', namespace };
-  await startSession(await callSecrets<Login>('POST', user, call), namespace);
+  return startSession(await callSecrets<Login>('POST', user, call), namespace);
 };
 
 /** Where a provider sends the browser back to; the roles of a method must allow its address. */
@@ -141,12 +159,18 @@ const takeLeftLogin = (): LeftLogin | undefined => {
   return left === null ? undefined : (JSON.parse(left) as LeftLogin);
 };
 
+export interface ProviderLogin {
+  /** The page to show. */
+  readonly returnTo: string;
+  /** Absent once the login has its token. */
+  readonly factor: SecondFactor | undefined;
+}
+
 /**
  * Ends a login at a provider.
- * @returns the page to show
  * @throws an Error that says what the provider or the method has refused
  */
-export const finishProviderLogin = async (answer: ProviderAnswer): Promise<string> => {
+export const finishProviderLogin = async (answer: ProviderAnswer): Promise<ProviderLogin> => {
   const left = takeLeftLogin();
   if (left === undefined)
     throw new Error('this tab has not begun to sign in, or has ended to do so already');
@@ -157,6 +181,5 @@ export const finishProviderLogin = async (answer: ProviderAnswer): Promise<strin
   for (const name of ['state', 'code', 'iss'] as const) query.set(name, answer[name] ?? '');
   const call = { token: '', namespace };
   const login = await callSecrets<Login>('GET', `auth/${path}oidc/callback?${query}`, call);
-  await startSession(login, namespace);
-  return returnTo;
+  return { returnTo, factor: await startSession(login, namespace) };
 };

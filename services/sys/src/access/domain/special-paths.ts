@@ -13,6 +13,8 @@ const UNAUTHENTICATED_PATHS = new PathSet([
   'sys/wrapping/unwrap',
   'sys/wrapping/rewrap',
   'sys/wrapping/pubkey',
+  // The sealed id of a login whose first factor was verified authorises it.
+  'sys/mfa/validate',
   'sys/replication/status',
   'sys/replication/performance/status',
   'sys/replication/dr/status',

@@ -1,4 +1,4 @@
-/** `keelson login --method oidc`, with a browser that a test drives and a provider that consents at once. */
+/** `keelson login` with a browser that a test drives and a provider that consents at once, and with a second factor. */
 import { spawn } from 'node:child_process';
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { once } from 'node:events';
@@ -13,6 +13,7 @@ import {
   type TemporaryDirectory,
   temporaryDirectory,
 } from '@keelson/testkit';
+import { URI } from 'otpauth';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const MAIN = join(import.meta.dirname, '../src/main.ts');
@@ -29,13 +30,17 @@ const signed = (claims: object): string => {
   return `${data}.${sign(null, Buffer.from(data), privateKey).toString('base64url')}`;
 };
 
-const write = async (path: string, body: object): Promise<void> => {
-  const { status } = await fetch(`${server.http}/v1/${path}`, {
+// oxlint-disable-next-line typescript/no-explicit-any -- documents are asserted on, not typed
+type Document = any;
+
+const write = async (path: string, body: object): Promise<Document> => {
+  const answer = await fetch(`${server.http}/v1/${path}`, {
     method: 'POST',
     headers: { 'x-service-token': server.rootToken },
     body: JSON.stringify(body),
   });
-  expect([200, 204]).toContain(status);
+  expect([200, 204]).toContain(answer.status);
+  return answer.status === 204 ? {} : answer.json();
 };
 
 beforeAll(async () => {
@@ -106,7 +111,7 @@ const keelson = (...given: readonly string[]) => {
       KEELSON_ADDR: server.http,
       KEELSON_CONFIG_DIR: join(folder.path, 'config'),
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: 'pipe',
   });
   return { child, out: text(child.stdout), ended: once(child, 'close') };
 };
@@ -129,4 +134,32 @@ test('a role that does not allow the address of the command is named as the reas
   const { child, ended } = keelson('login', '--method', 'oidc', '--role', 'pages');
   expect(await text(child.stderr)).toContain('allowed_redirect_uris');
   expect((await ended)[0]).toBe(1);
+});
+
+test('a second factor is a passcode on the line after the password', async () => {
+  await write('sys/auth/userpass', { type: 'userpass' });
+  await write('auth/userpass/users/alice', { password: 'pw' });
+  const logIn = async (input: string) => {
+    const { child, ended } = keelson('login', '--method', 'userpass', '--username', 'alice');
+    child.stdin.end(input);
+    const [[code], err] = await Promise.all([ended, text(child.stderr)]);
+    return { code, err };
+  };
+  expect((await logIn('pw')).code).toBe(0);
+  const { auth } = await write('auth/userpass/login/alice', { password: 'pw' });
+  const { data: method } = await write('identity/mfa/method/totp', { issuer: 'Keelson' });
+  const { data: key } = await write('identity/mfa/method/totp/admin-generate', {
+    method_id: method.method_id,
+    entity_id: auth.entity_id,
+  });
+  await write('identity/mfa/login-enforcement/people', {
+    mfa_method_ids: [method.method_id],
+    auth_method_types: ['userpass'],
+  });
+  expect(await logIn('pw')).toEqual({ code: 1, err: expect.stringContaining('Passcode') });
+  expect(await logIn('pw\n00000000')).toEqual({
+    code: 1,
+    err: expect.stringContaining('the passcode is wrong'),
+  });
+  expect((await logIn(`pw\n${URI.parse(key.url).generate()}\n`)).code).toBe(0);
 });

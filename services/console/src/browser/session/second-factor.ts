@@ -1,0 +1,41 @@
+/** The second factor that a login waits for. */
+
+/** One of the methods is enough. */
+export interface Constraint {
+  readonly name: string;
+  readonly methods: readonly { readonly id: string; readonly name: string }[];
+}
+
+export interface SecondFactor {
+  /** Names the login to the server. */
+  readonly requestId: string;
+  readonly namespace: string;
+  readonly constraints: readonly Constraint[];
+}
+
+export interface Login {
+  readonly auth: {
+    readonly client_token: string;
+    readonly mfa_requirement: {
+      readonly mfa_request_id: string;
+      readonly mfa_constraints: Readonly<
+        Record<string, { readonly any: readonly { readonly id: string; readonly name: string }[] }>
+      >;
+    } | null;
+  };
+}
+
+/** Undefined for a login that has its token. */
+export const secondFactorOf = ({ auth }: Login, namespace: string): SecondFactor | undefined => {
+  const requirement = auth.mfa_requirement;
+  return requirement === null
+    ? undefined
+    : {
+        requestId: requirement.mfa_request_id,
+        namespace,
+        constraints: Object.entries(requirement.mfa_constraints).map(([name, { any }]) => ({
+          name,
+          methods: any,
+        })),
+      };
+};

@@ -1,0 +1,35 @@
+/** Which logins need a second factor, and which factors do. */
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+
+export const loginEnforcementShape = Type.Object({
+  id: Type.String(),
+  namespaceId: Type.String(),
+  name: Type.String(),
+  /** A passcode of any of these methods is enough. */
+  methodIds: Type.Array(Type.String()),
+  // A login that any of these names needs a second factor.
+  mountAccessors: Type.Array(Type.String()),
+  mountTypes: Type.Array(Type.String()),
+  groupIds: Type.Array(Type.String()),
+  entityIds: Type.Array(Type.String()),
+});
+export type LoginEnforcement = Shaped<typeof loginEnforcementShape>;
+
+/** A login whose first factor has been verified. */
+export interface FirstFactor {
+  readonly mount: { readonly accessor: string; readonly type: string };
+  /** Undefined for a login without an entity. */
+  readonly entityId: string | undefined;
+  /** All groups that the entity is in, directly or through others. */
+  readonly groupIds: ReadonlySet<string>;
+}
+
+export const enforces = (
+  { mountAccessors, mountTypes, groupIds, entityIds }: LoginEnforcement,
+  { mount, entityId, groupIds: groups }: FirstFactor,
+): boolean =>
+  mountAccessors.includes(mount.accessor) ||
+  mountTypes.includes(mount.type) ||
+  groupIds.some((id) => groups.has(id)) ||
+  (entityId !== undefined && entityIds.includes(entityId));

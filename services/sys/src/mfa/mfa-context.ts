@@ -1,0 +1,12 @@
+/** Dependencies of login MFA. */
+import type { Clock } from '@keelson/clock';
+import type { Store } from '@keelson/storage';
+import type { NamespaceTable } from '../namespaces/domain/namespace-table.ts';
+import type { LoginEnforcements } from './mfa-records.ts';
+
+export interface MfaContext {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly namespaces: () => Promise<NamespaceTable>;
+  readonly enforcements: () => Promise<LoginEnforcements>;
+}

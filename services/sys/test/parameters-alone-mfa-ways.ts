@@ -1,0 +1,94 @@
+/** The ways of operations on login MFA. */
+import type { Body, Place, Way } from './parameters-alone-way.ts';
+import type { Document } from './sys-harness.ts';
+
+const METHODS = 'identity/mfa/method/totp';
+
+const post = async ({ cluster }: Place, path: string, body: Body): Promise<Document> => {
+  const answer = await cluster.asRoot('POST', path, { body });
+  if (answer.status >= 300) throw new Error(`${path}: ${answer.body.errors}`);
+  return answer.body;
+};
+
+const newMethod = async (place: Place, serial: string) => {
+  const { data } = await post(place, METHODS, { issuer: 'Keelson', method_name: serial });
+  const { data: entity } = await post(place, 'identity/entity', { name: serial });
+  return { method: data.method_id, entity: entity.id };
+};
+
+const readMethod: Way['observe'] = async ({ cluster }, _, answer, { method }) => {
+  const id = answer.data?.method_id ?? method;
+  const { name, ...data } = (await cluster.asRoot('GET', `${METHODS}/${id}`)).body.data;
+  return { ...data, isNamed: name !== '' };
+};
+
+/** Whether a new key can be made, which needs that there is none. */
+const enrolAgain: Way['observe'] = async ({ cluster }, _, __, { method, entity }) => {
+  const body = { method_id: method, entity_id: entity };
+  const answer = await cluster.asRoot('POST', `${METHODS}/admin-generate`, { body });
+  return { isMade: answer.body.data !== null };
+};
+
+const SETTINGS = {
+  method_name: 'another',
+  issuer: 'Another',
+  period: 60,
+  key_size: 32,
+  qr_size: 0,
+  algorithm: 'SHA512',
+  digits: 8,
+  skew: 0,
+  max_validation_attempts: 9,
+};
+
+export const MFA_WAYS: readonly Way[] = [
+  {
+    route: /^POST \/identity\/mfa\/method\/totp(?:\/\{method_id\})?$/,
+    prepare: newMethod,
+    at: (path, { method = '' }) => path.replace('{method_id}', method),
+    least: () => ({ issuer: 'Keelson' }),
+    values: ({ serial }) => ({ ...SETTINGS, method_name: `${serial}-renamed` }),
+    observe: readMethod,
+  },
+  {
+    route: /^POST \/identity\/mfa\/method\/totp\/generate$/,
+    without:
+      'only whoever has signed in has an entity: services/standalone/test/login-mfa tries it',
+  },
+  {
+    route: /^POST \/identity\/mfa\/method\/totp\/admin-generate$/,
+    prepare: newMethod,
+    least: ({ method, entity }) => ({ method_id: method, entity_id: entity }),
+    values: () => ({ method_id: 'another', entity_id: 'another' }),
+    observe: enrolAgain,
+  },
+  {
+    route: /^POST \/identity\/mfa\/method\/totp\/admin-destroy$/,
+    prepare: async (place, serial) => {
+      const { method, entity } = await newMethod(place, serial);
+      await post(place, `${METHODS}/admin-generate`, { method_id: method, entity_id: entity });
+      return { method, entity };
+    },
+    least: ({ method, entity }) => ({ method_id: method, entity_id: entity }),
+    values: () => ({ method_id: 'another', entity_id: 'another' }),
+    observe: enrolAgain,
+  },
+  {
+    route: /^POST \/identity\/mfa\/login-enforcement\/\{name\}$/,
+    prepare: newMethod,
+    at: (path, { serial }) => path.replace('{name}', serial),
+    least: ({ method }) => ({ mfa_method_ids: [method], auth_method_types: ['cert'] }),
+    values: () => ({
+      mfa_method_ids: ['another'],
+      auth_method_accessors: ['auth_cert_1'],
+      auth_method_types: ['ldap'],
+      identity_group_ids: ['group'],
+      identity_entity_ids: ['entity'],
+    }),
+    observe: async ({ cluster }, path) => (await cluster.asRoot('GET', path)).body.data ?? {},
+  },
+  {
+    route: /^POST \/sys\/mfa\/validate$/,
+    without: 'no method of logins is served here: services/standalone/test/login-mfa tries them',
+  },
+];
