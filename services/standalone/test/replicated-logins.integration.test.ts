@@ -97,6 +97,9 @@ test('a certificate role has the names of the entity at both clusters', async ()
 });
 
 test('a secret id is used as often as it may be, whichever clusters are asked at the same time', async () => {
+  // Those that are refused would lock the role id.
+  const unlocked = { user_lockout_config: { lockout_disable: true } };
+  await primary.v1('POST', 'sys/auth/approle/tune', unlocked);
   await primary.v1('POST', 'auth/approle/role/ci', { secret_id_num_uses: 3 });
   const { body: role } = await primary.v1('GET', 'auth/approle/role/ci/role-id');
   // The secondary reads the role in its own store.

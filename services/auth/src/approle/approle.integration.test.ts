@@ -19,7 +19,11 @@ let call: (
 /** A mount of its own for each test. */
 beforeEach(() => {
   serial += 1;
-  const mount = mountOf('approle', `8f0b1c1e-0000-4000-8000-${String(serial).padStart(12, '0')}`);
+  const mount = {
+    ...mountOf('approle', `8f0b1c1e-0000-4000-8000-${String(serial).padStart(12, '0')}`),
+    // Logins that lose a race for a secret id would lock the role id.
+    userLockout: { disabled: true, threshold: 5, durationSeconds: 900, counterResetSeconds: 900 },
+  };
   auth.logins.length = 0;
   call = (method, path, body, remoteAddress = '127.0.0.1') =>
     auth.call('approle', method, path, body, { mount, remoteAddress });
