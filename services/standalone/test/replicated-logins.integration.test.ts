@@ -97,7 +97,7 @@ test('a certificate role has the names of the entity at both clusters', async ()
 });
 
 test('a secret id is used as often as it may be, whichever clusters are asked at the same time', async () => {
-  // Those that are refused would lock the role id.
+  // Logins that lose the race would lock the role id.
   const unlocked = { user_lockout_config: { lockout_disable: true } };
   await primary.v1('POST', 'sys/auth/approle/tune', unlocked);
   await primary.v1('POST', 'auth/approle/role/ci', { secret_id_num_uses: 3 });
