@@ -54,7 +54,7 @@ const loginRoutes = (parts: AppRoleParts): Route[] =>
           const mount = requireMount(request);
           const { role_id: roleId, secret_id: secretId } = request.fields;
           const address = request.head.remoteAddress;
-          const login = await verifyUnlessLocked(parts, mount, roleId, async () => {
+          const verify = async () => {
             const found = await roleIdRecords(mount).find(store, roleId);
             const role = found && (await roleRecords(mount).find(store, found.name));
             if (found === undefined || role === undefined)
@@ -62,7 +62,9 @@ const loginRoutes = (parts: AppRoleParts): Route[] =>
             requireNetwork(role.secretIdBoundCidrs, address);
             const proof = await prove(parts, mount, role, { secretId, address });
             return { login: proof && { ...proof, name: found.name, role }, isKnown: true };
-          });
+          };
+          // A refusal would cost the login that has won a race for the last use of its secret id.
+          const login = await verifyUnlessLocked(parts, mount, roleId, verify, { isRandom: true });
           const { name, role, metadata: given, boundCidrs } = login ?? refuseLogin();
           const metadata = { ...given, role_name: name };
           return answerLogin(parts.logins, request, {

@@ -99,6 +99,8 @@ const countFailure = async (
  * nor the work says which users exist.
  * @param name of the alias that the login would have
  * @param verify throws if the credentials could not be verified, which is no failure of the user
+ * @param isRandom whether nobody can guess the credentials, so that right ones prove themselves even when failures at
+ *   the same time have locked the user
  * @returns undefined if the credentials are wrong
  * @throws KeelsonError `sys.permission_denied` for a locked user
  */
@@ -107,6 +109,7 @@ export const verifyUnlessLocked = async <T>(
   mount: Mount,
   name: string,
   verify: () => Promise<Verdict<T>>,
+  { isRandom = false }: { readonly isRandom?: boolean } = {},
 ): Promise<T | undefined> => {
   const { store, clock } = context;
   const settings = settingsOf(mount);
@@ -120,7 +123,7 @@ export const verifyUnlessLocked = async <T>(
   }
   // Guesses that were under way at the same time may have locked the user.
   const before = await current();
-  if (isLocked(before, settings, clock.nowMs())) return refuseLocked();
+  if (isLocked(before, settings, clock.nowMs())) return isRandom ? login : refuseLocked();
   if (before !== undefined) await unlockUser(context, mount, name);
   return login;
 };

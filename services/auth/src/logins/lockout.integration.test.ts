@@ -170,3 +170,20 @@ test('a user that is made again is not locked', async () => {
   await call('userpass', 'POST', 'users/alice', { password: 'right' });
   expect(await person.logIn('right')).toEqual(IN);
 });
+
+test('of 50 logins at once with a secret id of one use one wins, though the others lock the role id', async () => {
+  await call('approle', 'POST', 'role/ci', { role_id: 'the-ci', secret_id_num_uses: 1 });
+  const { data } = await call('approle', 'POST', 'role/ci/secret-id');
+  const logIn = (from: OpenAuth['call']) =>
+    call('approle', 'POST', 'login', { role_id: 'the-ci', secret_id: data.secret_id }, from);
+  const other = auth.replica();
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, (_, index) => logIn(index % 2 === 0 ? auth.call : other)),
+  );
+  const count = (status: number) => answers.filter((answer) => answer.status === status).length;
+  expect({ won: count(200), refused: count(400), locked: count(403) }).toEqual({
+    won: 1,
+    refused: 5,
+    locked: 44,
+  });
+});
