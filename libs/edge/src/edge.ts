@@ -1,5 +1,12 @@
 export type { AnswerExample, AnswerExamples } from './answer-examples.ts';
 export { type CachingService, cacheResponses } from './caching-service.ts';
+export {
+  CLIENT_CERTIFICATE,
+  CLIENT_CERTIFICATE_CHAIN,
+  clientCertificateHeaders,
+  clientCertificatesOf,
+  parseClientCertificates,
+} from './client-certificates.ts';
 export { bufferedBody } from './edge-body.ts';
 export {
   type EdgeBody,

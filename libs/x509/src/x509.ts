@@ -135,3 +135,4 @@ export {
   toSerialHex,
   toSerialKey,
 } from './serial-number.ts';
+export { findTrustedPath, type TrustedPathOptions } from './trusted-path.ts';

@@ -151,12 +151,13 @@ const methodsRpc = (
     if (mount !== undefined) await unlockUser(lockouts, mount, aliasName);
     return {};
   },
-  renewLogin: async ({ mount, loginData }) => {
+  renewLogin: async ({ mount, loginData, clientCertificates: certificates, isVerified }) => {
     const settings =
       mount &&
       (await methodOfType(methods, mount.type)?.renew(
         mount,
         JSON.parse(loginData.toString()) as object as never,
+        { certificates, isVerified },
       ));
     if (settings === undefined)
       throw new KeelsonError('request.invalid', {

@@ -4,6 +4,14 @@ import type { MountScope } from '@keelson/engine';
 import type { JsonObject } from '@keelson/secrets-api';
 import type { TokenSettings } from './logins/domain/token-settings.ts';
 
+/** Who asks for a renewal, or for the second half of a login. */
+export interface RenewingClient {
+  /** DER: its own, then intermediate ones; empty if it showed none. */
+  readonly certificates: readonly Uint8Array[];
+  /** Whether the credentials of the login were verified minutes ago, as its second factor is still missing. */
+  readonly isVerified: boolean;
+}
+
 export interface AuthMethod {
   /** Type of its mounts, and the first segment of the paths of `routes`. */
   readonly type: string;
@@ -16,7 +24,11 @@ export interface AuthMethod {
    * The limits of a token of a login as of now; undefined if the login would be refused.
    * @param data of the login, as sys stored it
    */
-  renew(mount: MountScope, data: JsonObject): Promise<TokenSettings | undefined>;
+  renew(
+    mount: MountScope,
+    data: JsonObject,
+    client: RenewingClient,
+  ): Promise<TokenSettings | undefined>;
   /** Removes what has expired in a mount. */
   tidy?(mount: MountScope): Promise<void>;
 }

@@ -12,6 +12,7 @@ import { KeelsonError } from '@keelson/errors';
 import { InProcessLeaseStore } from '@keelson/locks';
 import { createLogger } from '@keelson/logging';
 import { createRegistry } from '@keelson/metrics';
+import type { RenewLoginRequest } from '@keelson/proto/auth/v1/methods';
 import type { ClusterState } from '@keelson/proto/sys/v1/cluster';
 import type { LoginRequest } from '@keelson/proto/sys/v1/logins';
 import { createBarrier, openBarrierFor, openSqliteStore } from '@keelson/storage';
@@ -93,6 +94,16 @@ export const openAuth = async ({
     /** The lines of the log. */
     logged,
     call: callOf(service),
+    /** The limits of a renewal, for which sys asks. @param client who renews; without a certificate if not given */
+    renew: async (
+      mount: ReturnType<typeof mountOf>,
+      loginData: Buffer,
+      client: Partial<RenewLoginRequest> = {},
+    ) => {
+      const alone = { clientCertificates: [], isVerified: false };
+      const asked = { mount, loginData, ...alone, ...client };
+      return (await service.methods.renewLogin(asked)).limits;
+    },
     /** Calls of another replica, which shares the store alone. */
     replica: () => callOf(compose()),
     /** Starts the service as a member of a cluster in this state. */

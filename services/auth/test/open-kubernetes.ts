@@ -69,8 +69,7 @@ export const openKubernetes = async () => {
     /** Lifetime that the token of the last login may have now. */
     renew: async (): Promise<number | undefined> => {
       const loginData = auth.logins[0]?.loginData ?? Buffer.alloc(0);
-      const { limits } = await auth.service.methods.renewLogin({ mount, loginData });
-      return limits?.ttlSeconds;
+      return (await auth.renew(mount, loginData))?.ttlSeconds;
     },
     close: async () => {
       await auth.close();

@@ -35,6 +35,7 @@ import type { RequestMetrics } from './metrics/metrics.ts';
 import { openApiPlugin } from './openapi/openapi-plugin.ts';
 import { probesPlugin } from './probes/probes-plugin.ts';
 import type { Readiness } from './probes/readiness.ts';
+import type { ClientCertificates } from './request/client-certificate.ts';
 import { type HeadRules, requestIdOf, requireHost } from './request/request-head.ts';
 import { isBelow, toOriginForm } from './request/request-target.ts';
 import { API_V2, EST, LIVE, OWN, type Surface, V1 } from './request/surface.ts';
@@ -53,6 +54,7 @@ export interface ApplicationParts {
   readonly live: LivePluginParts;
   /** EST is not served when absent. */
   readonly enrolment: RpcService<typeof EnrolmentDefinition> | undefined;
+  readonly clientCertificates: ClientCertificates;
   /** The keys of runs are not shown when absent. */
   readonly workloadIdentity: RpcService<typeof WorkloadIdentityDefinition> | undefined;
   /** Rate limit of each client address, on /v1, EST and the keys of runs. */
@@ -126,11 +128,15 @@ export const createApplication = (parts: ApplicationParts): FastifyInstance => {
     limitRequests(parts.requestPlaces),
   ];
   const limited = [...proxied, limitClient(parts.clientRateLimit)];
-  const { serveV1, enrolment, workloadIdentity } = parts;
+  const { serveV1, enrolment, workloadIdentity, clientCertificates } = parts;
   serve(V1, limited, (scope) => void scope.register(v1Plugin, { serveV1 }));
   serve(API_V2, proxied, (scope) => void scope.register(apiV2Plugin, parts.apiV2));
   if (enrolment !== undefined)
-    serve(EST, limited, (scope) => void scope.register(estPlugin, { enrolment, serveV1 }));
+    serve(
+      EST,
+      limited,
+      (scope) => void scope.register(estPlugin, { enrolment, serveV1, clientCertificates }),
+    );
   if (workloadIdentity !== undefined)
     serve(
       OWN,

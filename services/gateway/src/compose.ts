@@ -37,6 +37,7 @@ import { createReadiness } from './probes/readiness.ts';
 import { withServiceHealth } from './probes/service-health.ts';
 import type { BodyLimits } from './request/body-rules.ts';
 import { createClientAddress } from './request/client-address.ts';
+import { createClientCertificates } from './request/client-certificate.ts';
 import { createSecurityHeaders } from './request/security-headers.ts';
 import { createHttpServers, type HttpServers } from './server/http-servers.ts';
 import { watchCertificateExpiry } from './tls/certificate-expiry.ts';
@@ -222,6 +223,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     },
     parts.registry,
   );
+  const clientCertificates = createClientCertificates(config.clientCertificatesFrom);
   const serveV1 = createServeV1({
     access,
     services: { ...services, sys: withOwnParts(services, metrics, auditLog, clock) },
@@ -229,6 +231,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     bodies,
     shares,
     quotas: createRateQuotas(parts.sharedCount?.counting),
+    clientCertificates,
     transferTimeLimitMs,
     publicUrl: config.publicUrl,
   });
@@ -275,6 +278,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
       }),
     },
     enrolment: parts.enrolment,
+    clientCertificates,
     workloadIdentity: parts.workloadIdentity,
     clientRateLimit: createRateLimit(eachSecond('client', config.clientRateLimit)),
     requestPlaces: placesOfRequests(config, clock),

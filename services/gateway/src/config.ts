@@ -48,6 +48,11 @@ const listenSettings = Type.Object(
         'Addresses and networks (CIDR) of proxies whose X-Forwarded-For is trusted; all others are ignored.',
       default: [],
     }),
+    clientCertificatesFrom: Type.Array(Type.String(), {
+      description:
+        'Addresses and networks (CIDR) of proxies that terminate TLS and whose Client-Cert and Client-Cert-Chain (RFC 9440) name the certificates of the client. They must remove those that a client sends. Ignored from all others.',
+      default: [],
+    }),
     proxyProtocolFrom: Type.Array(Type.String(), {
       description:
         'Addresses and networks (CIDR) of proxies that begin every connection with a PROXY protocol header of version 2, which states the client. A connection from them without it is closed; from all others the header is refused as malformed.',
@@ -189,6 +194,7 @@ export const requireConsistent = (config: GatewayConfig): void => {
     problems.push('KEELSON_TLS_CERTIFICATE_FILE and KEELSON_TLS_KEY_FILE go together.');
   for (const [name, ranges] of [
     ['KEELSON_TRUSTED_PROXIES', config.trustedProxies],
+    ['KEELSON_CLIENT_CERTIFICATES_FROM', config.clientCertificatesFrom],
     ['KEELSON_PROXY_PROTOCOL_FROM', config.proxyProtocolFrom],
   ] as const)
     try {

@@ -176,6 +176,7 @@ const accessOf = (state: SystemState): Partial<RpcService<typeof AccessDefinitio
           mount: rest[0] === 'mounted' ? messageOf(Mount, { path: `${service}/` }) : undefined,
           caller: undefined,
           passToken: false,
+          passCertificate: false,
           tryAuditDevice: undefined,
           isSuperseded: state.isSuperseded,
         },

@@ -33,9 +33,12 @@ test('an operator signs in with a certificate until it is revoked', async () => 
   const env = { ...process.env, K: keelson.http, ROOT: keelson.rootToken, TMPDIR: folder.path };
   const script = `set -eo pipefail\n${commands}`;
   const { stdout } = await promisify(execFile)('bash', ['-c', script], { env, cwd: folder.path });
-  expect(stdout).toBe(
-    'cert-operator\nfailed to match all constraints for this login certificate\n',
-  );
+  expect(stdout.trim().split('\n')).toEqual([
+    'cert-operator',
+    '3600',
+    'the token cannot be renewed: its login would be refused now',
+    'failed to match all constraints for this login certificate',
+  ]);
 });
 
 test('a header with a certificate, which proves no key, is not that of a client', async () => {

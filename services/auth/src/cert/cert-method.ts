@@ -1,9 +1,8 @@
 /** `cert`: clients sign in with the certificate of their TLS connection. */
 import { createHash } from 'node:crypto';
-import type { Route } from '@keelson/edge';
-import { clientCertificateDer, type MountScope, requireMount } from '@keelson/engine';
+import { clientCertificatesOf, type Route } from '@keelson/edge';
+import { type MountScope, requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
-import type { RequestHead } from '@keelson/proto/edge/v1/edge';
 import { field, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
 import { answerLogin, type Logins, type VerifiedLogin } from '../logins/login-operations.ts';
@@ -14,7 +13,7 @@ import { type CertConfig, type CertRole, NEW_CERT_CONFIG } from './domain/cert-r
 import {
   type ClientCertificate,
   extensionMetadata,
-  isGoodFor,
+  findChain,
   isRevokedBy,
   readClientCertificate,
   serialOf,
@@ -31,24 +30,38 @@ const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
 };
 
-const presentedCertificate = (head: RequestHead): ClientCertificate => {
-  const der = clientCertificateDer(head) ?? refuse('client certificate must be supplied');
-  return readClientCertificate(der);
+const readPresented = ([der, ...chain]: readonly Uint8Array[]): ClientCertificate =>
+  readClientCertificate(der ?? refuse('client certificate must be supplied'), chain);
+
+const fingerprintOf = ({ parsed }: ClientCertificate): string =>
+  createHash('sha256').update(parsed.der).digest('hex');
+
+/** Whether the certificate signs in with a role, and no revocation list has it or an authority above it. */
+const isGoodFor = async (
+  { store, clock }: CertParts,
+  mount: MountScope,
+  role: CertRole,
+  certificate: ClientCertificate,
+): Promise<boolean> => {
+  const chain = findChain(role, certificate, clock.nowMs());
+  if (chain === undefined) return false;
+  const lists = await revocationListRecords(mount).entries(store);
+  return !lists.some(([, list]) => isRevokedBy(list, chain));
 };
 
 /** The first role, by name, for which the certificate is good. */
 const findRole = async (
-  { store, clock }: CertParts,
+  parts: CertParts,
   mount: MountScope,
   certificate: ClientCertificate,
   given: string,
 ): Promise<readonly [string, CertRole]> => {
-  const names = given === '' ? await roleRecords(mount).keys(store) : [toRoleName(given)];
-  const lists = () => revocationListRecords(mount).entries(store);
+  const roles = roleRecords(mount);
+  const names = given === '' ? await roles.keys(parts.store) : [toRoleName(given)];
   for (const name of names) {
-    const role = await roleRecords(mount).find(store, name);
-    if (role === undefined || !isGoodFor(role, certificate, clock.nowMs())) continue;
-    if (!(await lists()).some(([, list]) => isRevokedBy(list, certificate))) return [name, role];
+    const role = await roles.find(parts.store, name);
+    if (role !== undefined && (await isGoodFor(parts, mount, role, certificate)))
+      return [name, role];
   }
   return refuse('failed to match all constraints for this login certificate');
 };
@@ -61,7 +74,7 @@ const toLogin = (
   const metadata = {
     cert_name: roleName,
     common_name: certificate.commonName,
-    serial_number: BigInt(`0x${serialOf(certificate).replaceAll('-', '')}`).toString(),
+    serial_number: BigInt(`0x${serialOf(certificate.parsed).replaceAll('-', '')}`).toString(),
     ...extensionMetadata(role, certificate),
   };
   return {
@@ -75,7 +88,7 @@ const toLogin = (
     settings: role.token,
     data: {
       role: roleName,
-      fingerprint: createHash('sha256').update(certificate.parsed.der).digest('hex'),
+      fingerprint: fingerprintOf(certificate),
     },
   };
 };
@@ -96,7 +109,7 @@ const loginRoutes = (parts: CertParts): Route[] =>
         summary: 'Sign in with the certificate of the TLS connection',
         handle: async (request) => {
           const mount = requireMount(request);
-          const certificate = presentedCertificate(request.head);
+          const certificate = readPresented(clientCertificatesOf(request.head));
           const found = await findRole(parts, mount, certificate, request.fields.name);
           const config = (await configSetting(mount).find(parts.store)) ?? NEW_CERT_CONFIG;
           return answerLogin(parts.logins, request, toLogin(found, certificate, config));
@@ -112,8 +125,7 @@ const configRoutes = ({ store }: CertParts): Route[] =>
     hasSettings: true,
     fields: {
       disable_binding: field.bool({
-        description:
-          'Whether tokens are renewed without their certificate; otherwise they are not renewed.',
+        description: 'Whether tokens are renewed without the certificate of their login.',
       }),
       enable_identity_alias_metadata: field.bool({
         description: 'Whether the metadata of a login is that of its alias, too.',
@@ -156,10 +168,16 @@ export const certMethod = (parts: CertParts): AuthMethod => ({
   type: 'cert',
   unauthenticatedPaths: ['login'],
   routes: [...loginRoutes(parts), ...configRoutes(parts), ...roleRoutes(parts.store)],
-  renew: async (mount, { role }) => {
+  renew: async (mount, { role: name, fingerprint }, { certificates, isVerified }) => {
+    const role =
+      typeof name === 'string' ? await roleRecords(mount).find(parts.store, name) : undefined;
     const config = (await configSetting(mount).find(parts.store)) ?? NEW_CERT_CONFIG;
-    // A renewal arrives without the certificate, so that nothing shows that the client still has its key.
-    if (!config.disablesBinding || typeof role !== 'string') return undefined;
-    return (await roleRecords(mount).find(parts.store, role))?.token;
+    if (role === undefined || isVerified || config.disablesBinding) return role?.token;
+    if (certificates.length === 0) return undefined;
+    const certificate = readPresented(certificates);
+    return fingerprintOf(certificate) === fingerprint &&
+      (await isGoodFor(parts, mount, role, certificate))
+      ? role.token
+      : undefined;
   },
 });

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { clientCertificateHeaders } from '@keelson/edge';
 import { type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { mountOf, type OpenAuth, openAuth } from '../../test/open-auth.ts';
@@ -44,19 +45,39 @@ const NAMES =
   'subjectAltName=DNS:alice.example.com,email:alice@example.com,URI:spiffe://example/alice';
 const OWN = [`${OID}=ASN1:UTF8String:team-web`, `${NUMBER_OID}=ASN1:INTEGER:5`];
 
+const CA = ['basicConstraints=critical,CA:TRUE', 'keyUsage=critical,keyCertSign,cRLSign'];
+/** Authorities below others, with the extensions that limit what they may sign. */
+const AUTHORITIES: readonly (readonly [string, string, readonly string[]])[] = [
+  ['short', 'ca', ['basicConstraints=critical,CA:TRUE,pathlen:0', 'keyUsage=keyCertSign']],
+  ['below-short', 'short', CA],
+  ['example-com', 'ca', [...CA, 'nameConstraints=critical,permitted;DNS:example.com']],
+  ['example-org', 'ca', [...CA, 'nameConstraints=critical,permitted;DNS:example.org']],
+  ['below-org', 'example-org', CA],
+  ['without-alice', 'ca', [...CA, 'nameConstraints=critical,excluded;email:alice@example.com']],
+  ['of-servers', 'ca', [...CA, 'extendedKeyUsage=serverAuth']],
+  ['of-clients', 'ca', [...CA, 'extendedKeyUsage=clientAuth']],
+  ['of-lists', 'ca', ['basicConstraints=critical,CA:TRUE', 'keyUsage=cRLSign']],
+  ['strange', 'ca', [...CA, '1.2.3.4=critical,ASN1:NULL']],
+];
+
 beforeAll(async () => {
   folder = await temporaryDirectory();
   auth = await openAuth();
-  const ca = ['basicConstraints=critical,CA:TRUE', 'keyUsage=critical,keyCertSign,cRLSign'];
-  make('ca', { subject: '/CN=CA', extensions: ca });
-  make('imposter', { subject: '/CN=CA', extensions: ca });
-  make('signs-nothing', { subject: '/CN=CA', extensions: [ca[0] ?? '', 'keyUsage=cRLSign'] });
+  make('ca', { subject: '/CN=CA', extensions: CA });
+  make('imposter', { subject: '/CN=CA', extensions: CA });
+  make('signs-nothing', { subject: '/CN=CA', extensions: [CA[0] ?? '', 'keyUsage=cRLSign'] });
   make('alice', { signer: 'ca', extensions: [...LEAF, NAMES, ...OWN] });
   make('bob', { subject: '/CN=bob', signer: 'ca', extensions: LEAF });
   make('of-imposter', { signer: 'imposter', extensions: [...LEAF, NAMES] });
   make('of-signs-nothing', { signer: 'signs-nothing', extensions: LEAF });
   make('server', { signer: 'ca', extensions: [LEAF[0] ?? '', 'extendedKeyUsage=serverAuth'] });
-  make('authority', { subject: '/CN=sub', signer: 'ca', extensions: ca });
+  make('authority', { subject: '/CN=sub', signer: 'ca', extensions: CA });
+  for (const [name, signer, extensions] of AUTHORITIES) {
+    make(name, { subject: `/O=Example/CN=${name}`, signer, extensions });
+    make(`of-${name}`, { signer: name, extensions: [...LEAF, NAMES] });
+  }
+  make('of-authority', { signer: 'authority', extensions: [...LEAF, NAMES] });
+  make('of-bob', { signer: 'bob', extensions: LEAF });
   writeFileSync(join(folder.path, 'index.txt'), '');
   writeFileSync(join(folder.path, 'crlnumber'), '01');
   const settings =
@@ -65,6 +86,8 @@ beforeAll(async () => {
   const authority = ['ca', '-config', 'ca.conf', '-keyfile', 'ca.key', '-cert', 'ca.pem'];
   openssl(...authority, '-revoke', 'alice.pem');
   openssl(...authority, '-gencrl', '-out', 'revoked.pem');
+  openssl(...authority, '-revoke', 'authority.pem');
+  openssl(...authority, '-gencrl', '-out', 'authority-revoked.pem');
   make('pinned', { subject: '/CN=pinned', extensions: LEAF });
   make('twin', { subject: '/CN=pinned', extensions: LEAF });
   // The clock of the service is that of the certificates, of which none begins later.
@@ -87,14 +110,15 @@ const trust = async (name: string, settings: object = {}, role = 'ops') => {
   const { status } = await call('POST', `certs/${role}`, { certificate: pemOf(name), ...settings });
   expect(status).toBe(204);
 };
-const present = (name: string) => {
-  const base64 = pemOf(name).replaceAll(/-----[^-]+-----|\s/g, '');
-  return { 'client-cert': `:${base64}:` };
-};
+const derOf = (name: string): Buffer =>
+  Buffer.from(pemOf(name).replaceAll(/-----[^-]+-----|\s/g, ''), 'base64');
+/** The headers with which the gateway hands on the certificate of a client, and those that it sent with it. */
+const present = (name: string, chain: readonly string[] = []) =>
+  clientCertificateHeaders([name, ...chain].map(derOf));
 /** The status of a login, of which sys learns if it succeeds. */
-const logIn = async (name: string, body: object = {}) => {
+const logIn = async (name: string, body: object = {}, chain: readonly string[] = []) => {
   auth.logins.length = 0;
-  const { status, json } = await call('POST', 'login', body, present(name));
+  const { status, json } = await call('POST', 'login', body, present(name, chain));
   expect(auth.logins).toHaveLength(status === 200 ? 1 : 0);
   return [status, ...(json.errors ?? [])];
 };
@@ -137,6 +161,46 @@ describe('a login', () => {
     await trust('pinned');
     expect(await logIn('pinned')).toEqual(IN);
     expect(await logIn('twin')).toEqual(REFUSED);
+  });
+
+  test.for([
+    ['of-authority', ['authority']],
+    ['of-authority', ['imposter', 'authority', 'ca']],
+    ['of-short', ['short']],
+    ['of-example-com', ['example-com']],
+    ['of-of-clients', ['of-clients']],
+  ] as const)(
+    'with %s is that of an authority below, whose certificate it brings: %j',
+    async ([name, chain]) => {
+      await trust('ca');
+      expect(await logIn(name, {}, chain)).toEqual(IN);
+      expect(await logIn(name)).toEqual(REFUSED);
+      await trust('imposter');
+      expect(await logIn(name, {}, chain)).toEqual(REFUSED);
+    },
+  );
+
+  test.for([
+    ['whose authority is not that of the chain', 'of-authority', ['short']],
+    ['below more authorities than allowed', 'of-below-short', ['below-short', 'short']],
+    ['with names that its authority may not name', 'of-example-org', ['example-org']],
+    ['with names that one above may not name', 'of-below-org', ['below-org', 'example-org']],
+    ['with a name that its authority excludes', 'of-without-alice', ['without-alice']],
+    ['of an authority of servers', 'of-of-servers', ['of-servers']],
+    ['of an authority that signs lists alone', 'of-of-lists', ['of-lists']],
+    ['of an authority with a critical extension that nobody knows', 'of-strange', ['strange']],
+    ['that another client has signed', 'of-bob', ['bob']],
+    ['that brings the authority of an imposter', 'of-imposter', ['imposter', 'ca']],
+  ] as const)('with a certificate %s is refused', async ([, name, chain]) => {
+    await trust('ca');
+    expect(await logIn(name, {}, chain)).toEqual(REFUSED);
+  });
+
+  test('is refused when an authority above its certificate is revoked', async () => {
+    await trust('ca');
+    await call('POST', 'crls/ours', { crl: pemOf('authority-revoked') });
+    expect(await logIn('of-authority', {}, ['authority'])).toEqual(REFUSED);
+    expect(await logIn('of-short', {}, ['short'])).toEqual(IN);
   });
 
   test('needs a certificate that is one', async () => {
@@ -224,16 +288,22 @@ describe('a login', () => {
 });
 
 describe('a renewal', () => {
-  const renew = async () => {
+  /** The lifetime that the token of the last login may have now, or the error. */
+  const renew = (names: readonly string[] = [], isVerified = false) => {
     const loginData = auth.logins[0]?.loginData ?? Buffer.alloc(0);
-    const { limits } = await auth.service.methods.renewLogin({ mount, loginData });
-    return limits?.ttlSeconds;
+    return auth.renew(mount, loginData, { clientCertificates: names.map(derOf), isVerified }).then(
+      (limits) => limits?.ttlSeconds,
+      ({ message }: Error) => message,
+    );
   };
+  const NOT_RENEWED = 'the token cannot be renewed: its login would be refused now';
 
-  test('is refused without the certificate, unless the mount asks for none', async () => {
+  test('needs the certificate of the login, unless the mount asks for none', async () => {
     await trust('ca', { token_ttl: '1h' });
     await logIn('alice');
-    await expect(renew()).rejects.toThrow('its login would be refused now');
+    expect(await renew(['alice'])).toBe(3600);
+    for (const others of [[], ['bob'], ['bob', 'alice'], ['of-imposter']])
+      expect([others, await renew(others)]).toEqual([others, NOT_RENEWED]);
     await call('POST', 'config', { disable_binding: true });
     expect(await renew()).toBe(3600);
     expect((await call('GET', 'config')).data).toEqual({
@@ -241,7 +311,34 @@ describe('a renewal', () => {
       enable_identity_alias_metadata: false,
     });
     await call('DELETE', 'certs/ops');
-    await expect(renew()).rejects.toThrow('its login would be refused now');
+    expect(await renew(['alice'])).toBe(NOT_RENEWED);
+  });
+
+  test('is refused with a certificate that signs in no more', async () => {
+    await trust('ca', { token_ttl: '1h' });
+    await logIn('alice');
+    await call('POST', 'crls/ours', { crl: pemOf('revoked') });
+    expect(await renew(['alice'])).toBe(NOT_RENEWED);
+    await call('DELETE', 'crls/ours');
+    await trust('imposter');
+    expect(await renew(['alice'])).toBe(NOT_RENEWED);
+    await trust('ca', { allowed_common_names: 'bob' });
+    expect(await renew(['alice'])).toBe(NOT_RENEWED);
+  });
+
+  test('needs the intermediate certificates as the login does', async () => {
+    await trust('ca', { token_ttl: '1h' });
+    await logIn('of-authority', {}, ['authority']);
+    expect(await renew(['of-authority', 'authority'])).toBe(3600);
+    expect(await renew(['of-authority'])).toBe(NOT_RENEWED);
+  });
+
+  test('asks for no certificate while the login itself waits for its second factor', async () => {
+    await trust('ca', { token_ttl: '1h' });
+    await logIn('alice');
+    expect(await renew([], true)).toBe(3600);
+    await call('DELETE', 'certs/ops');
+    expect(await renew([], true)).toBe(NOT_RENEWED);
   });
 });
 

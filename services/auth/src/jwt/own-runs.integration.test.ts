@@ -156,7 +156,7 @@ test('its token is renewed as long as the phase is at work', async () => {
   await logIn('of-acme');
   const { loginData = Buffer.alloc(0) } = auth.logins[0] ?? {};
   const renew = () =>
-    Promise.resolve(auth.service.methods.renewLogin({ mount: mountOf('jwt'), loginData })).then(
+    auth.renew(mountOf('jwt'), loginData).then(
       () => 'renewed',
       ({ code }: { readonly code: string }) => code,
     );

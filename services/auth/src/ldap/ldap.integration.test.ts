@@ -307,8 +307,7 @@ describe('the connection', () => {
 describe('a renewal', () => {
   const renew = async () => {
     const loginData = auth.logins[0]?.loginData ?? Buffer.alloc(0);
-    const { limits } = await auth.service.methods.renewLogin({ mount, loginData });
-    return limits?.policies;
+    return (await auth.renew(mount, loginData))?.policies;
   };
 
   test.for([

@@ -9,13 +9,14 @@ import type { EnrolmentDefinition, Location } from '@keelson/proto/pki/v1/enrolm
 import type { RpcService } from '@keelson/rpc';
 import type { FastifyPluginCallback } from 'fastify';
 import { answerWith, type ServeExchange } from '../answers/answer-with.ts';
-import { hasClientCertificate } from '../request/client-certificate.ts';
+import type { ClientCertificates } from '../request/client-certificate.ts';
 import type { Exchange } from '../request/exchange.ts';
 import { bearerToken, serviceHeader } from '../request/header-names.ts';
 
 export interface EstParts {
   readonly enrolment: RpcService<typeof EnrolmentDefinition>;
   readonly serveV1: ServeExchange;
+  readonly clientCertificates: ClientCertificates;
 }
 
 const CHALLENGE = 'Basic realm="est", charset="UTF-8"';
@@ -40,10 +41,13 @@ const parsePath = (path: string): { label: string; operation: string } => {
 };
 
 /** @throws KeelsonError `pki.est_unauthenticated` */
-const pathFor = (exchange: Exchange, location: Location, token: string): string => {
+const pathFor = (
+  location: Location,
+  token: string,
+  hasClientCertificate: () => boolean,
+): string => {
   if (!location.isAuthenticated || token !== '') return location.path;
-  if (location.certificatePath !== '' && hasClientCertificate(exchange.request))
-    return location.certificatePath;
+  if (location.certificatePath !== '' && hasClientCertificate()) return location.certificatePath;
   throw new KeelsonError('pki.est_unauthenticated', {
     needed: [
       ...(location.acceptsBasic ? ['a token as the password of HTTP Basic'] : []),
@@ -54,13 +58,14 @@ const pathFor = (exchange: Exchange, location: Location, token: string): string 
 };
 
 const createServeEst =
-  ({ enrolment, serveV1 }: EstParts): ServeExchange =>
+  ({ enrolment, serveV1, clientCertificates }: EstParts): ServeExchange =>
   async (exchange) => {
     const { head } = exchange;
     const location = await enrolment.locate(parsePath(head.path), exchange);
     try {
       const token = tokenOf(exchange, location);
-      exchange.head = { ...head, path: `/${pathFor(exchange, location, token)}` };
+      const hasCertificate = () => clientCertificates(exchange.request).length > 0;
+      exchange.head = { ...head, path: `/${pathFor(location, token, hasCertificate)}` };
       exchange.token = token;
       return await serveV1(exchange);
     } catch (error) {

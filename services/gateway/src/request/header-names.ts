@@ -3,6 +3,7 @@
  * is an alias. Any vendor header on /v1 selects the vendor dialect (docs/divergences).
  */
 import type { IncomingHttpHeaders } from 'node:http';
+import { CLIENT_CERTIFICATE, CLIENT_CERTIFICATE_CHAIN } from '@keelson/edge';
 import { Dialect } from '@keelson/proto/edge/v1/edge';
 
 const NEUTRAL = 'x-service-';
@@ -96,14 +97,9 @@ const isCredential = (name: string): boolean =>
   name === SHARED.token.alias ||
   name === PRESENTED_TOKEN ||
   name === CLIENT_CERTIFICATE ||
+  name === CLIENT_CERTIFICATE_CHAIN ||
   name === 'authorization' ||
   name === 'cookie';
-
-/**
- * Carries a TLS client's certificate, whose key the client has proven to hold, to engines (RFC 9440
- * §2.1). Never accepted from a client, and never among the headers that a mount passes through.
- */
-export const CLIENT_CERTIFICATE = 'client-cert';
 
 /**
  * An engine's description of a request for the audit entry, JSON in base64; never sent to a client.

@@ -1,5 +1,6 @@
 /** /v1: one decision of sys for each request, then the owning service. */
 import {
+  clientCertificateHeaders,
   type EdgeBody,
   type EdgeResponse,
   type EdgeService,
@@ -23,7 +24,7 @@ import { clientNetwork } from '../limits/client-network.ts';
 import type { RateQuotas } from '../limits/rate-quotas.ts';
 import type { Shares } from '../limits/shares.ts';
 import { type BodyLimits, bodyRules } from '../request/body-rules.ts';
-import { clientCertificateHeader } from '../request/client-certificate.ts';
+import type { ClientCertificates } from '../request/client-certificate.ts';
 import type { Exchange } from '../request/exchange.ts';
 import {
   AUDITED_REQUEST,
@@ -62,6 +63,7 @@ export interface V1Parts {
   readonly bodies: BodyLimits;
   readonly shares: Shares;
   readonly quotas: RateQuotas;
+  readonly clientCertificates: ClientCertificates;
   /** Time limit of snapshots in both directions. */
   readonly transferTimeLimitMs: number;
   /** Public base URL of this API, when one is configured. */
@@ -111,7 +113,7 @@ const tenantOf = (
 };
 
 const forward = async (
-  { services }: V1Parts,
+  { services, clientCertificates }: V1Parts,
   exchange: Exchange,
   allowed: Allowed,
   body: EdgeBody,
@@ -126,12 +128,14 @@ const forward = async (
     mount === undefined || mount.passthroughRequestHeaders.length === 0
       ? head.headers
       : forwardedHeaders(request.headers, mount.passthroughRequestHeaders);
-  const added = allowed.passToken
-    ? { [PRESENTED_TOKEN]: token }
-    : mount && clientCertificateHeader(request);
+  const needsCertificates = mount !== undefined || allowed.passCertificate;
   const forwarded = {
     ...head,
-    headers: added === undefined ? headers : { ...headers, ...added },
+    headers: {
+      ...headers,
+      ...(allowed.passToken && { [PRESENTED_TOKEN]: token }),
+      ...(needsCertificates && clientCertificateHeaders(clientCertificates(request))),
+    },
     path: allowed.path,
     namespace: allowed.namespace,
     mount,

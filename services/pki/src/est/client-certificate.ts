@@ -1,6 +1,7 @@
 /** The TLS client certificate that the gateway verified, and whether it allows enrolment (RFC 7030 §3.3.2). */
 
-import { clientCertificateDer, type MountScope } from '@keelson/engine';
+import { clientCertificatesOf } from '@keelson/edge';
+import type { MountScope } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import type { RequestHead } from '@keelson/proto/edge/v1/edge';
 import type { Reads } from '@keelson/storage';
@@ -23,7 +24,7 @@ import type { CertificateAuthenticator } from './domain/est-config.ts';
 export const clientCertificateOf = (
   head: Pick<RequestHead, 'headers'>,
 ): ParsedCertificate | undefined => {
-  const der = clientCertificateDer(head);
+  const [der] = clientCertificatesOf(head);
   return der && parseCertificate(der);
 };
 

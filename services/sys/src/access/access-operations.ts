@@ -31,7 +31,12 @@ import type { AccessContext } from './access-context.ts';
 import type { DecisionState } from './decision-state.ts';
 import { decide } from './domain/decision.ts';
 import { type Operation, operationOf } from './domain/operation.ts';
-import { CEREMONY_PATHS, enabledAuditDevice, NEEDS_TOKEN } from './domain/special-paths.ts';
+import {
+  CEREMONY_PATHS,
+  enabledAuditDevice,
+  NEEDS_CERTIFICATE,
+  NEEDS_TOKEN,
+} from './domain/special-paths.ts';
 import { existsAlready } from './existence.ts';
 import { findTarget, refuse, refuseSealed, type Target, toNamespace } from './request-target.ts';
 
@@ -102,6 +107,7 @@ const allowed = (target: Target, caller: Caller | undefined): Resolution['outcom
     mount: target.edgeMount,
     caller,
     passToken: target.service === 'sys' && NEEDS_TOKEN.has(target.path.decoded),
+    passCertificate: target.service === 'sys' && NEEDS_CERTIFICATE.has(target.path.decoded),
     tryAuditDevice: undefined,
     isSuperseded: false,
   },
@@ -261,6 +267,7 @@ const resolveApi = (
       mount: undefined,
       caller: undefined,
       passToken: false,
+      passCertificate: false,
       tryAuditDevice: undefined,
       isSuperseded: state.isSuperseded,
     },

@@ -204,7 +204,12 @@ export const finishLogin = async (
       text: 'mfa_request_id is unknown or older than five minutes: sign in again',
     });
   const mount = (await context.findMount(request.mountUuid)) ?? noMount();
-  const { limits } = await methods.renewLogin({ mount, loginData: request.loginData });
+  const { limits } = await methods.renewLogin({
+    mount,
+    loginData: request.loginData,
+    clientCertificates: [],
+    isVerified: true,
+  });
   if (limits === undefined) throw new KeelsonError('sys.permission_denied');
   return logIn(context, { ...request, limits, remoteAddress }, passcodes);
 };
@@ -222,13 +227,18 @@ export const createLoginRenewals =
     findMount: LoginContext['findMount'],
     methods: RpcService<typeof AuthMethodsDefinition> | undefined,
   ) =>
-  async ({ login, policies }: TokenEntry): Promise<RenewalLimits | undefined> => {
+  async (
+    { login, policies }: TokenEntry,
+    certificates: readonly Buffer[],
+  ): Promise<RenewalLimits | undefined> => {
     if (login === undefined) return undefined;
     const mount = (await findMount(login.mountUuid)) ?? noMount();
     if (methods === undefined) return noMount();
     const { limits } = await methods.renewLogin({
       mount,
       loginData: Buffer.from(login.dataBase64, 'base64'),
+      clientCertificates: [...certificates],
+      isVerified: false,
     });
     if (limits === undefined) return refuse('lease is not renewable');
     if (decidePolicies(limits).join() !== policies.join())

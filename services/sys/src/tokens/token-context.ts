@@ -48,7 +48,11 @@ export interface CreationContext extends TokenContext {
 export interface RenewalContext extends TokenContext {
   /**
    * The limits of a token that a login made; undefined for any other.
+   * @param certificates DER: that of the client, then intermediate ones
    * @throws KeelsonError when the login would be refused now
    */
-  readonly loginLimits: (token: TokenEntry) => Promise<RenewalLimits | undefined>;
+  readonly loginLimits: (
+    token: TokenEntry,
+    certificates: readonly Buffer[],
+  ) => Promise<RenewalLimits | undefined>;
 }

@@ -1,5 +1,5 @@
 /** `auth/token/*`: creating, looking up, renewing and revoking tokens. Roles have a file of their own. */
-import type { Route } from '@keelson/edge';
+import { clientCertificatesOf, type Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import type { Caller } from '@keelson/proto/edge/v1/edge';
 import {
@@ -177,11 +177,12 @@ const renewed = async (
   token: string,
   entry: TokenEntry,
   increment: number,
+  certificates: readonly Buffer[] = [],
 ) => {
   if (entry.type === 'batch') refuse('batch tokens cannot be renewed');
   const rights = await rightsOf(context, entry);
   if (rights === undefined) refuse('the entity of the token is disabled or deleted');
-  const limits = await context.loginLimits(entry);
+  const limits = await context.loginLimits(entry, certificates);
   const after = await renewToken(context, refOf(entry), increment, limits);
   return { auth: toAuthBlock(token, after, rights, context.clock.nowMs()) };
 };
@@ -287,6 +288,7 @@ const renewalRoutes = (context: RenewalContext): Route[] => [
             presentedToken(exchange.head),
             await requireOwn(context, exchange),
             exchange.fields.increment,
+            clientCertificatesOf(exchange.head),
           ),
       },
     },

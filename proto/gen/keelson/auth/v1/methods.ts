@@ -19,6 +19,13 @@ export interface RenewLoginRequest {
     | undefined;
   /** LoginRequest.login_data. */
   loginData: Buffer;
+  /** Certificates of the client that renews, DER: its own, then intermediate ones. Empty if it showed none. */
+  clientCertificates: Buffer[];
+  /**
+   * The login itself still waits for its second factor: its credentials were verified minutes ago, and need not be
+   * shown again.
+   */
+  isVerified: boolean;
 }
 
 export interface RenewLoginResponse {
@@ -43,7 +50,7 @@ export interface UnlockUserResponse {
 }
 
 function createBaseRenewLoginRequest(): RenewLoginRequest {
-  return { mount: undefined, loginData: Buffer.alloc(0) };
+  return { mount: undefined, loginData: Buffer.alloc(0), clientCertificates: [], isVerified: false };
 }
 
 export const RenewLoginRequest: MessageFns<RenewLoginRequest> = {
@@ -53,6 +60,12 @@ export const RenewLoginRequest: MessageFns<RenewLoginRequest> = {
     }
     if (message.loginData.length !== 0) {
       writer.uint32(18).bytes(message.loginData);
+    }
+    for (const v of message.clientCertificates) {
+      writer.uint32(26).bytes(v!);
+    }
+    if (message.isVerified !== false) {
+      writer.uint32(32).bool(message.isVerified);
     }
     return writer;
   },
@@ -84,6 +97,22 @@ export const RenewLoginRequest: MessageFns<RenewLoginRequest> = {
             }
 
             message.loginData = Buffer.from(reader.bytes());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.clientCertificates.push(Buffer.from(reader.bytes()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.isVerified = reader.bool();
             continue;
           }
         }

@@ -118,6 +118,11 @@ export interface Allowed {
     | undefined;
   /** Another cluster was promoted in place of this one, which refuses writes: load balancers should avoid it. */
   isSuperseded: boolean;
+  /**
+   * The gateway adds the certificates of the client as for a mount, because the answer depends on them
+   * (auth/token/renew-self).
+   */
+  passCertificate: boolean;
 }
 
 export interface Refused {
@@ -623,6 +628,7 @@ function createBaseAllowed(): Allowed {
     passToken: false,
     tryAuditDevice: undefined,
     isSuperseded: false,
+    passCertificate: false,
   };
 }
 
@@ -651,6 +657,9 @@ export const Allowed: MessageFns<Allowed> = {
     }
     if (message.isSuperseded !== false) {
       writer.uint32(64).bool(message.isSuperseded);
+    }
+    if (message.passCertificate !== false) {
+      writer.uint32(72).bool(message.passCertificate);
     }
     return writer;
   },
@@ -730,6 +739,14 @@ export const Allowed: MessageFns<Allowed> = {
             }
 
             message.isSuperseded = reader.bool();
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.passCertificate = reader.bool();
             continue;
           }
         }

@@ -6,13 +6,12 @@ import {
   EXTENDED_KEY_USAGE,
   EXTENSION,
   findExtension,
-  isSignedBy,
+  findTrustedPath,
   type ParsedCertificate,
   parseBasicConstraints,
   parseCertificate,
   parseExtendedKeyUsage,
   parseGeneralNames,
-  parseKeyUsage,
   parseName,
   readPemBlocks,
   toSerialKey,
@@ -22,6 +21,8 @@ import type { CertRole, RevocationList } from './cert-role.ts';
 
 export interface ClientCertificate {
   readonly parsed: ParsedCertificate;
+  /** Certificates that the client sent with it, which prove nothing. */
+  readonly intermediates: readonly ParsedCertificate[];
   readonly commonName: string;
   readonly organizations: readonly string[];
   readonly organizationalUnits: readonly string[];
@@ -30,8 +31,15 @@ export interface ClientCertificate {
   readonly uri: readonly string[];
 }
 
-/** @throws KeelsonError `pki.malformed` */
-export const readClientCertificate = (der: Uint8Array): ClientCertificate => {
+/**
+ * @param der that of the client
+ * @param chain those that it sent with it
+ * @throws KeelsonError `pki.malformed`
+ */
+export const readClientCertificate = (
+  der: Uint8Array,
+  chain: readonly Uint8Array[],
+): ClientCertificate => {
   const parsed = parseCertificate(der);
   const subject = parseName(parsed.subject);
   const extension = findExtension(parsed.extensions, EXTENSION.subjectAltName);
@@ -41,6 +49,7 @@ export const readClientCertificate = (der: Uint8Array): ClientCertificate => {
   const [commonName = ''] = attributeValues(subject, ATTRIBUTE.commonName);
   return {
     parsed,
+    intermediates: chain.map(parseCertificate),
     commonName,
     organizations: attributeValues(subject, ATTRIBUTE.organization),
     organizationalUnits: attributeValues(subject, ATTRIBUTE.organizationalUnit),
@@ -55,11 +64,6 @@ const isAuthority = ({ extensions }: ParsedCertificate): boolean => {
   return extension !== undefined && parseBasicConstraints(extension.value).isCa;
 };
 
-const maySign = ({ extensions }: ParsedCertificate): boolean => {
-  const extension = findExtension(extensions, EXTENSION.keyUsage);
-  return extension === undefined || parseKeyUsage(extension.value).includes('CertSign');
-};
-
 const isOfClient = ({ extensions }: ParsedCertificate): boolean => {
   const extension = findExtension(extensions, EXTENSION.extendedKeyUsage);
   if (extension === undefined) return true;
@@ -72,25 +76,31 @@ const isSame = (left: Uint8Array, right: Uint8Array): boolean => Buffer.from(lef
 const isValidAt = ({ notBeforeMs, notAfterMs }: ParsedCertificate, nowMs: number): boolean =>
   notBeforeMs <= nowMs && nowMs <= notAfterMs;
 
-/** Whether it is one of the certificates of a role, or one of its authorities has signed it. */
-const isTrusted = (
-  { certificates }: CertRole,
-  { parsed }: ClientCertificate,
+/** Object identifiers of the extensions that a role judges or shows. */
+const readByRole = ({ requiredExtensions, metadataExtensions }: CertRole): readonly string[] => [
+  ...requiredExtensions.map((required) => required.replace(/^hex:/, '').split(':', 1)[0] ?? ''),
+  ...metadataExtensions,
+];
+
+/**
+ * The authorities from one of a role down to the one that has signed the certificate, which are none if it is itself
+ * one of the certificates of the role; undefined if it is not trusted.
+ */
+const findPath = (
+  role: CertRole,
+  { parsed, intermediates }: ClientCertificate,
   nowMs: number,
-): boolean => {
-  for (const { der } of readPemBlocks(certificates)) {
-    const trusted = parseCertificate(der);
-    if (!isAuthority(trusted)) {
-      if (isSame(trusted.der, parsed.der)) return true;
-    } else if (
-      isSame(trusted.subject, parsed.issuer) &&
-      isValidAt(trusted, nowMs) &&
-      maySign(trusted) &&
-      isSignedBy(parsed, trusted.publicKeyDer)
-    )
-      return true;
-  }
-  return false;
+): readonly ParsedCertificate[] | undefined => {
+  const trusted = Array.from(readPemBlocks(role.certificates), ({ der }) => parseCertificate(der));
+  const anchors = trusted.filter(isAuthority);
+  if (trusted.some((one) => !anchors.includes(one) && isSame(one.der, parsed.der))) return [];
+  return findTrustedPath(parsed, {
+    anchors,
+    intermediates,
+    usage: EXTENDED_KEY_USAGE.ClientAuth,
+    nowMs,
+    interpreted: readByRole(role),
+  });
 };
 
 /** The text of an extension whose value is one of the string types of ASN.1. */
@@ -134,23 +144,35 @@ const matchesNames = (role: CertRole, certificate: ClientCertificate): boolean =
   );
 };
 
-/** Whether a certificate, whose key the client has proven to hold, signs in with a role. */
-export const isGoodFor = (role: CertRole, certificate: ClientCertificate, nowMs: number): boolean =>
-  isValidAt(certificate.parsed, nowMs) &&
-  !isAuthority(certificate.parsed) &&
-  isOfClient(certificate.parsed) &&
-  matchesNames(role, certificate) &&
-  role.requiredExtensions.every((required) => hasExtension(certificate, required)) &&
-  isTrusted(role, certificate, nowMs);
+/**
+ * The certificates that a login with a role depends on, that of the client first, whose key it has proven to hold;
+ * undefined if it does not sign in with the role.
+ */
+export const findChain = (
+  role: CertRole,
+  certificate: ClientCertificate,
+  nowMs: number,
+): readonly ParsedCertificate[] | undefined => {
+  const isGood =
+    isValidAt(certificate.parsed, nowMs) &&
+    !isAuthority(certificate.parsed) &&
+    isOfClient(certificate.parsed) &&
+    matchesNames(role, certificate) &&
+    role.requiredExtensions.every((required) => hasExtension(certificate, required));
+  const path = isGood ? findPath(role, certificate, nowMs) : undefined;
+  return path && [certificate.parsed, ...path];
+};
 
-export const serialOf = ({ parsed }: ClientCertificate): string => toSerialKey(parsed.serialNumber);
+export const serialOf = ({ serialNumber }: ParsedCertificate): string => toSerialKey(serialNumber);
 
+/** Whether a list has one of the certificates. */
 export const isRevokedBy = (
   { issuer, serials }: RevocationList,
-  certificate: ClientCertificate,
-): boolean =>
-  isSame(Buffer.from(issuer, 'base64'), certificate.parsed.issuer) &&
-  serials.includes(serialOf(certificate));
+  chain: readonly ParsedCertificate[],
+): boolean => {
+  const name = Buffer.from(issuer, 'base64');
+  return chain.some((one) => isSame(name, one.issuer) && serials.includes(serialOf(one)));
+};
 
 /** Values of extensions that a role lets into the metadata, whose names have no dots. */
 export const extensionMetadata = (

@@ -212,6 +212,9 @@ export const NEEDS_TOKEN = new PathSet([
   'sys/wrapping/*',
 ]);
 
+/** Handlers that need the certificate of the client: tokens of some logins are renewed with theirs alone. */
+export const NEEDS_CERTIFICATE = new PathSet(['auth/token/renew-self']);
+
 const AUDIT_DEVICES = 'sys/audit/';
 
 /** Name of the audit device that a write to `path` enables. */
