@@ -33,7 +33,6 @@ beforeAll(async () => {
   folder = await temporaryDirectory();
   server = await startKeelson({
     dataFolder: join(folder.path, 'data'),
-    env: { KEELSON_REQUEST_CLIENT_CERTIFICATES: 'true' },
   });
   for (const name of ['alice', 'mallory']) {
     const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];

@@ -9,6 +9,7 @@ import type { AccessDefinition } from '@keelson/proto/sys/v1/access';
 import type { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
 import type { WorkloadIdentityDefinition } from '@keelson/proto/workspace/v1/workload_identity';
 import type { RpcService } from '@keelson/rpc';
+import { createCertificateQuestion } from './access/certificate-question.ts';
 import { createServeApiV2 } from './api-v2/serve-api-v2.ts';
 import { createApplication } from './application.ts';
 import { type AuditLog, createAuditLog } from './audit/audit-log.ts';
@@ -139,7 +140,7 @@ const ownFilesOf = ({ config, ownFiles = [] }: GatewayParts): readonly string[] 
 
 /** The servers on both ports, which hand requests to `answer`. */
 const openServers = (
-  { config, tls }: GatewayParts,
+  { config, tls, access, clock }: GatewayParts,
   { transferMs }: GatewayLimits,
   logger: Logger,
   limit: ConnectionLimit,
@@ -150,7 +151,9 @@ const openServers = (
     httpPort: config.httpPort,
     httpsPort: config.httpsPort,
     certificate: tls,
-    requestsClientCertificates: config.requestClientCertificates,
+    requestsClientCertificates: config.requestClientCertificates
+      ? () => Promise.resolve(true)
+      : createCertificateQuestion(access, clock),
     requestTimeLimitMs: Math.max(config.requestTimeLimitSeconds * 1000, transferMs),
     keepAliveMs: config.keepAliveSeconds * 1000,
     maxConnections: limit.ofEachPort,

@@ -39,7 +39,7 @@ const listenSettings = Type.Object(
     }),
     requestClientCertificates: Type.Boolean({
       description:
-        'Whether HTTPS requests client certificates, for EST enrolment by certificate. Browsers that have one may ask their users.',
+        'Whether HTTPS requests client certificates even where no mount of the auth method cert exists, for EST enrolment by certificate. Browsers that have one may ask their users.',
       default: false,
     }),
     publicUrl: publicAddressSettings.properties.publicUrl,

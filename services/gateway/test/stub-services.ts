@@ -131,6 +131,7 @@ const edge = (service: string, pathPrefix: string) =>
 export interface SystemState {
   isSealed: boolean;
   isSuperseded: boolean;
+  requestsCertificates: boolean;
   auditGeneration: number;
   devices: AuditDevice[];
   readonly wrapped: Map<string, WrapRequest>;
@@ -151,6 +152,7 @@ const accessOf = (state: SystemState): Partial<RpcService<typeof AccessDefinitio
       auditGeneration: state.auditGeneration,
       audit,
       rateQuota: undefined,
+      requestsCertificates: state.requestsCertificates,
     });
     if (state.isSealed) return Promise.reject(new KeelsonError('sys.sealed'));
     const [service = '', ...rest] = request.path.split('/');
@@ -164,6 +166,7 @@ const accessOf = (state: SystemState): Partial<RpcService<typeof AccessDefinitio
         auditGeneration: state.auditGeneration,
         audit,
         rateQuota: undefined,
+        requestsCertificates: state.requestsCertificates,
       });
     return Promise.resolve({
       outcome: {
@@ -184,6 +187,7 @@ const accessOf = (state: SystemState): Partial<RpcService<typeof AccessDefinitio
       auditGeneration: state.auditGeneration,
       audit,
       rateQuota: undefined,
+      requestsCertificates: state.requestsCertificates,
     });
   },
   wrap: (request) => {
@@ -236,6 +240,7 @@ export const startGateway = async (
   const state: SystemState = {
     isSealed: false,
     isSuperseded: false,
+    requestsCertificates: false,
     auditGeneration: 0,
     devices: [],
     wrapped: new Map(),

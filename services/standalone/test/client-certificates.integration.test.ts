@@ -18,7 +18,6 @@ beforeAll(async () => {
   folder = await temporaryDirectory();
   keelson = await startKeelson({
     dataFolder: join(folder.path, 'data'),
-    env: { KEELSON_REQUEST_CLIENT_CERTIFICATES: 'true' },
   });
 }, 60_000);
 afterAll(async () => {

@@ -3,11 +3,12 @@
  * this process is not about to stop. A sealed or uninitialized installation is not ready, so load balancers avoid it; it is
  * unsealed at the process's own address.
  */
-import { type Clock, pause } from '@keelson/clock';
+import type { Clock } from '@keelson/clock';
 import type { EdgeService } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import type { AccessDefinition } from '@keelson/proto/sys/v1/access';
 import type { RpcService } from '@keelson/rpc';
+import { ANSWER_WITHIN_MS, answeredInTime } from '../access/answered-in-time.ts';
 import { CLUSTER_QUESTION } from '../access/cluster-question.ts';
 import { requireNotRefused } from '../access/resolution.ts';
 
@@ -33,23 +34,6 @@ export interface Readiness {
   /** Reports not ready from now on, so that load balancers send no more requests. */
   drain(): void;
 }
-
-/**
- * Time limit for each service. Probes give up after one to five seconds, and learn nothing then; a database
- * that hangs is noticed only after ten.
- */
-const ANSWER_WITHIN_MS = 1500;
-
-/** @returns `late` if the work takes longer than a probe waits */
-export const answeredInTime = async <T>(clock: Clock, work: Promise<T>, late: T): Promise<T> => {
-  const end = new AbortController();
-  const limit = pause(clock, ANSWER_WITHIN_MS, end.signal).then(() => late);
-  try {
-    return await Promise.race([work, limit]);
-  } finally {
-    end.abort();
-  }
-};
 
 export interface ReadinessParts {
   readonly clock: Clock;

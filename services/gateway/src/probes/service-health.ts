@@ -5,7 +5,7 @@
  */
 import type { Clock } from '@keelson/clock';
 import type { EdgeService } from '@keelson/edge';
-import { answeredInTime } from './readiness.ts';
+import { answeredInTime } from '../access/answered-in-time.ts';
 
 /** Header for sys; a value sent by the client is replaced. */
 const UNAVAILABLE_SERVICES = 'x-unavailable-services';

@@ -142,6 +142,38 @@ describe('a client of TLS', () => {
   });
 });
 
+describe('without the setting', () => {
+  test('a client of TLS is asked for a certificate where some mount signs in by them, without a restart', async () => {
+    const gateway = await startGateway({}, server);
+    const without = [{ status: 200 }];
+    try {
+      expect(await callTls(gateway, ['alice'])).toEqual(without);
+      gateway.state.requestsCertificates = true;
+      expect(await callTls(gateway, ['alice'])).toEqual([
+        { status: 200, certificate: headerOf('alice') },
+      ]);
+      expect(await callTls(gateway, [])).toEqual(without);
+      gateway.state.requestsCertificates = false;
+      expect(await callTls(gateway, ['alice'])).toEqual(without);
+    } finally {
+      await gateway.stop();
+    }
+  });
+
+  test('connections are accepted while sys cannot say so', async () => {
+    const gateway = await startGateway({}, server);
+    try {
+      gateway.state.isSealed = true;
+      const session = connect(gateway.https, { rejectUnauthorized: false });
+      const stream = session.request({ ':path': '/healthz' });
+      expect(await text(stream)).toContain('alive');
+      session.close();
+    } finally {
+      await gateway.stop();
+    }
+  });
+});
+
 describe('behind a proxy', () => {
   let gateway: Gateway;
   beforeAll(async () => {

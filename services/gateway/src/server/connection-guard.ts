@@ -24,6 +24,8 @@ export interface GuardRules {
   readonly limitConnections: LimitConnections;
   /** Time limit for the header, and for the first byte on the TLS port. */
   readonly withinMs: number;
+  /** Called before the handshake of each TLS connection, which waits for it. */
+  readonly beforeHandshake: () => Promise<void>;
   /** Called with the address of a configured proxy whose connection is refused. */
   readonly onRefused: (proxy: string, reason: string) => void;
 }
@@ -54,7 +56,7 @@ const answerPlainHttp = (socket: Socket, first: Buffer): void => {
 export const guardConnections = (
   server: Server,
   isTls: boolean,
-  { proxyProtocolFrom, limitConnections, withinMs, onRefused }: GuardRules,
+  { proxyProtocolFrom, limitConnections, withinMs, beforeHandshake, onRefused }: GuardRules,
 ): void => {
   const proxies = createNetworks(proxyProtocolFrom);
   /** Client addresses of TLS connections, by the two addresses of the connection. */
@@ -103,6 +105,7 @@ export const guardConnections = (
     socket.once('close', () => clearTimeout(deadline));
     if (!(await readHeader(socket))) return void socket.destroy();
     if (isTls && !(await speaksTls(socket))) return;
+    if (isTls) await beforeHandshake();
     clearTimeout(deadline);
     if (socket.destroyed) return;
     admit(socket);

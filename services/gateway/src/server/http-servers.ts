@@ -30,8 +30,8 @@ export interface ServerOptions {
   readonly httpPort: number;
   readonly httpsPort: number;
   readonly certificate?: CertificateSource | undefined;
-  /** Whether HTTPS requests a client certificate; the services decide whether to accept it. */
-  readonly requestsClientCertificates: boolean;
+  /** Whether a new connection of TLS is asked for a client certificate; the services decide whether to accept it. */
+  readonly requestsClientCertificates: () => Promise<boolean>;
   /** Time limit for receiving a whole request; each kind of request has a shorter one. */
   readonly requestTimeLimitMs: number;
   readonly keepAliveMs: number;
@@ -39,7 +39,7 @@ export interface ServerOptions {
   readonly maxConnections: number;
   /** Called for each connection beyond it. */
   readonly onRefused: () => void;
-  readonly guard: Omit<GuardRules, 'withinMs'>;
+  readonly guard: Omit<GuardRules, 'withinMs' | 'beforeHandshake'>;
   /** Answers a request, whose method may be LIST. */
   readonly answer: RequestListener;
 }
@@ -83,7 +83,15 @@ export const createHttpServers = (options: ServerOptions): HttpServers => {
     requireHostHeader: false,
   };
 
-  const guard = { ...options.guard, withinMs: HEADERS_TIMEOUT_MS };
+  const guard = {
+    ...options.guard,
+    withinMs: HEADERS_TIMEOUT_MS,
+    beforeHandshake: async () => {
+      const requestCert = await options.requestsClientCertificates();
+      // Read by the handshakes that begin from now on.
+      if (https !== undefined) Object.assign(https, { requestCert });
+    },
+  };
   /** Open connections, which end when draining takes too long. */
   const connections = new Set<Socket>();
   /**
@@ -144,7 +152,6 @@ export const createHttpServers = (options: ServerOptions): HttpServers => {
       http1Options: limits,
       handshakeTimeout: HEADERS_TIMEOUT_MS,
       minVersion: 'TLSv1.2',
-      requestCert: options.requestsClientCertificates,
       rejectUnauthorized: false,
     });
     // Read by its HTTP/1.1 side.

@@ -298,6 +298,7 @@ export const resolveAccess = async (
     auditGeneration: 0,
     audit,
     rateQuota: undefined,
+    requestsCertificates: false,
   };
   let state: DecisionState | undefined;
   try {
@@ -313,6 +314,7 @@ export const resolveAccess = async (
     answer.outcome = refusal(error);
   }
   audit.policyResult = answer.outcome?.$case ?? '';
+  answer.requestsCertificates = state?.mounts.hasMethod('cert') ?? false;
   answer.auditGeneration = context.seal.isSealed ? 0 : (state?.audit.generation ?? 0);
   return answer;
 };

@@ -77,7 +77,11 @@ export interface Resolution {
    * Limits the rate of requests like this one. The gateway counts them before it does anything else. Absent while
    * sealed, and where none applies.
    */
-  rateQuota: RateQuota | undefined;
+  rateQuota:
+    | RateQuota
+    | undefined;
+  /** Clients sign in with certificates at some mount, of whichever namespace: the gateway asks TLS clients for one. */
+  requestsCertificates: boolean;
 }
 
 export interface RateQuota {
@@ -415,7 +419,13 @@ export const ResolveRequest: MessageFns<ResolveRequest> = {
 };
 
 function createBaseResolution(): Resolution {
-  return { outcome: undefined, auditGeneration: 0, audit: undefined, rateQuota: undefined };
+  return {
+    outcome: undefined,
+    auditGeneration: 0,
+    audit: undefined,
+    rateQuota: undefined,
+    requestsCertificates: false,
+  };
 }
 
 export const Resolution: MessageFns<Resolution> = {
@@ -439,6 +449,9 @@ export const Resolution: MessageFns<Resolution> = {
     }
     if (message.rateQuota !== undefined) {
       RateQuota.encode(message.rateQuota, writer.uint32(50).fork()).join();
+    }
+    if (message.requestsCertificates !== false) {
+      writer.uint32(56).bool(message.requestsCertificates);
     }
     return writer;
   },
@@ -502,6 +515,14 @@ export const Resolution: MessageFns<Resolution> = {
             }
 
             message.rateQuota = RateQuota.decode(reader, reader.uint32());
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.requestsCertificates = reader.bool();
             continue;
           }
         }

@@ -40,6 +40,7 @@ export class MountIndex {
   readonly #tables = new Map<string, Map<string, MountRecord>>();
   readonly #byUuid = new Map<string, MountRecord>();
   readonly #byNamespace = new Map<string, MountRecord[]>();
+  readonly #methods: ReadonlySet<string>;
   /** Length of the longest mount path; longer prefixes of a request path need no look-up. */
   readonly #longestPath: number;
 
@@ -51,6 +52,7 @@ export class MountIndex {
 
   constructor(mounts: readonly MountRecord[], damaged: readonly DamagedMount[] = []) {
     this.damaged = damaged;
+    this.#methods = new Set(mounts.filter(({ table }) => table === 'auth').map(({ type }) => type));
     this.#longestPath = mounts.reduce((longest, { path }) => Math.max(longest, path.length), 0);
     const localMounts = mounts.filter(({ local }) => local);
     for (const mount of mounts) {
@@ -117,6 +119,11 @@ export class MountIndex {
   /** Whether a mount with this uuid exists, damaged or not. */
   has(uuid: string): boolean {
     return this.#byUuid.has(uuid) || this.damaged.some((mount) => mount.uuid === uuid);
+  }
+
+  /** Whether an auth method of this type is mounted in any namespace. */
+  hasMethod(type: string): boolean {
+    return this.#methods.has(type);
   }
 
   /** Mounts of one namespace, sorted by path. */
