@@ -1,41 +1,88 @@
+/** `terraform login` with the browser of its user, as the tool documents the protocol. */
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Installation, install } from './terraform-cli.ts';
+import { type Browser, launchChromium, openPage, type Page } from '@keelson/testkit/chromium';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { type Installation, install, type RunningCommand } from './terraform-cli.ts';
+
+/** Where the tool stores the token, below its home. */
+const KEPT = ['.terraform.d', 'credentials.tfrc.json'];
+const AUTHORIZATION = /https:\/\/localhost:\d+\/app\/command-login\?[^\s']+/;
 
 describe('terraform login', () => {
   let installation: Installation;
+  let browser: Browser;
   beforeAll(async () => {
     installation = await install();
+    browser = await launchChromium();
   });
-  afterAll(() => installation[Symbol.asyncDispose]());
+  afterAll(async () => {
+    await browser.close();
+    await installation[Symbol.asyncDispose]();
+  });
 
-  test('names a page that explains how to create a token, stores one, and logout removes it', async () => {
-    const { host, token } = installation;
-    const home = await installation.folder('home');
+  const makeHome = async (name: string): Promise<string> => {
+    const home = await installation.folder(name);
     // The tool does not make it.
     await mkdir(join(home, '.terraform.d'));
-    const { code, output } = await installation.asStranger(home, ['yes', token], 'login', host);
-    expect(output).toContain('Retrieved token for user admin');
+    return home;
+  };
+  const login = (home: string): RunningCommand => {
+    const command = installation.asStranger(home, ['yes'], 'login', installation.host);
+    // While it waits for a code, it takes no other signal.
+    onTestFinished(() => void command.child.kill('SIGKILL'));
+    return command;
+  };
+  /** The page that the tool prints the address of, for somebody who has not signed in. */
+  const open = async (command: RunningCommand): Promise<Page> => {
+    const address = await command.matched(AUTHORIZATION);
+    return (await openPage(browser, address, { ignoreHTTPSErrors: true })).page;
+  };
+
+  test('opens the console, where the user signs in and approves, and stores a token that logout removes', async () => {
+    const { host, token } = installation;
+    const home = await makeHome('home');
+    const command = login(home);
+    const page = await open(command);
+    await page.getByLabel('Token').fill(token);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByText('asks for an API token of your account admin').waitFor();
+    await page.getByRole('button', { name: 'Give the command a token' }).click();
+    await page.getByText('has returned an authentication code to Terraform').waitFor();
+    const { code, output } = await command.outcome;
+    expect(output).toContain('Terraform has obtained and saved an API token.');
     expect(code).toBe(0);
-    expect(output).not.toContain(token);
-    // The tool leaves the port out.
-    expect(output).toContain('https://localhost/app/settings/tokens');
-    const kept = () => readFile(join(home, '.terraform.d', 'credentials.tfrc.json'), 'utf8');
-    expect(JSON.parse(await kept())).toEqual({ credentials: { [host]: { token } } });
-    expect((await installation.asStranger(home, [], 'logout', host)).code).toBe(0);
-    expect(await kept()).not.toContain(token);
+
+    const kept = async () =>
+      (JSON.parse(await readFile(join(home, ...KEPT), 'utf8')) as KeptCredentials).credentials[host]
+        ?.token;
+    const own = await kept();
+    expect(own).toMatch(/\.atlasv1\./);
+    expect(own).not.toBe(token);
+    expect(output).not.toContain(own);
+    const { data } = await installation.call('GET', '/account/details');
+    const { list } = await installation.call('GET', `/users/${data.id}/authentication-tokens`);
+    expect(list.map(({ attributes }) => attributes['description'])).toContainEqual(
+      expect.stringMatching(/^terraform login \(\d+\.\d+\.\d+\), \d{4}-\d\d-\d\d \d\d:\d\d UTC$/),
+    );
+    const logout = await installation.asStranger(home, [], 'logout', host).outcome;
+    expect([logout.code, await kept()]).toEqual([0, undefined]);
   });
 
-  test('refuses an invalid token', async () => {
-    const home = await installation.folder('another-home');
-    const { code, output } = await installation.asStranger(
-      home,
-      ['yes', 'none'],
-      'login',
-      installation.host,
-    );
+  test('stores nothing when the user refuses, and says so', async () => {
+    const home = await makeHome('another-home');
+    const command = login(home);
+    const page = await open(command);
+    await page.getByLabel('Token').fill(installation.token);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('button', { name: 'Refuse' }).click();
+    const { code, output } = await command.outcome;
     expect(code).toBe(1);
-    expect(output).toContain('Token is invalid: unauthorized');
+    expect(output.replaceAll(/\s+/g, ' ')).toContain('the user has refused');
+    await expect(readFile(join(home, ...KEPT))).rejects.toThrow('ENOENT');
   });
 });
+
+interface KeptCredentials {
+  readonly credentials: Readonly<Record<string, { readonly token: string }>>;
+}

@@ -25,6 +25,8 @@ export interface RunningCommand {
   readonly child: ChildProcess;
   /** Resolves when it has printed this. */
   readonly printed: (text: string) => Promise<void>;
+  /** Resolves to what it has printed, once a part of that matches. */
+  readonly matched: (pattern: RegExp) => Promise<string>;
   readonly outcome: Promise<Outcome>;
 }
 
@@ -69,12 +71,8 @@ export interface Installation extends AsyncDisposable {
    * @param path below `/api/v2`
    */
   until(path: string, isWanted: (answer: Answer) => boolean): Promise<Answer>;
-  /** Runs terraform as somebody whose home, the folder, knows no credentials. */
-  asStranger(
-    home: string,
-    answers: readonly string[],
-    ...args: readonly string[]
-  ): Promise<Outcome>;
+  /** Starts terraform as somebody whose home, the folder, knows no credentials. */
+  asStranger(home: string, answers: readonly string[], ...args: readonly string[]): RunningCommand;
   /** Token of the first user. */
   readonly token: string;
   /** A new configuration in a separate folder. */
@@ -137,18 +135,25 @@ const execute = (
     output,
     stdout,
   }));
-  const printed = (text: string): Promise<void> =>
+  /** @param find reads what has been printed so far; undefined to wait for more */
+  const heard = <T>(what: string, find: () => T | undefined): Promise<T> =>
     new Promise((resolve, reject) => {
       const listen = (): void => {
-        if (output.includes(text)) resolve();
+        const found = find();
+        if (found !== undefined) resolve(found);
       };
       listeners.add(listen);
       listen();
       outcome
-        .then(() => reject(new Error(`terraform ended before it printed "${text}":\n${output}`)))
+        .then(() => reject(new Error(`terraform ended before it printed ${what}:\n${output}`)))
         .catch(reject);
     });
-  return { child, printed, outcome };
+  const printed: RunningCommand['printed'] = async (text) => {
+    await heard(`"${text}"`, () => (output.includes(text) ? true : undefined));
+  };
+  const matched: RunningCommand['matched'] = (pattern) =>
+    heard(String(pattern), () => pattern.exec(output)?.[0]);
+  return { child, printed, matched, outcome };
 };
 
 type Settings = Readonly<Record<string, string>>;
@@ -249,7 +254,7 @@ export const install = async (
     token: keelson.apiToken,
     asStranger: (home, answers, ...args) => {
       const { TF_CLI_CONFIG_FILE: _own, ...others } = environment;
-      return execute(home, { ...others, HOME: home }, args, answers).outcome;
+      return execute(home, { ...others, HOME: home }, args, answers);
     },
     project: async (files) => {
       const folder = join(directory.path, `project-${(projects += 1)}`);

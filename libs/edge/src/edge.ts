@@ -7,6 +7,7 @@ export {
   clientCertificatesOf,
   parseClientCertificates,
 } from './client-certificates.ts';
+export { COMMAND_LOGIN } from './command-login.ts';
 export { bufferedBody } from './edge-body.ts';
 export {
   type EdgeBody,

@@ -10,6 +10,7 @@ export const SCHEMA_NAMES = {
   applies: 'Apply',
   'assessment-results': 'AssessmentResult',
   'authentication-tokens': 'AuthenticationToken',
+  'command-logins': 'CommandLogin',
   comments: 'Comment',
   'configuration-versions': 'ConfigurationVersion',
   'data-retention-policy-delete-olders': 'DataRetentionPolicyDeleteOlder',

@@ -89,7 +89,7 @@ export const allowedImports: AllowedImports = {
     'access users',
     'seams',
     'tokens',
-    'mails',
+    'command-logins mails',
     'accounts teams',
     'organizations',
     'administration',

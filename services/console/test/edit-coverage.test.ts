@@ -104,6 +104,7 @@ const DEEDS: Readonly<Record<string, readonly string[]>> = {
   ],
   'runs/run-actions.tsx': ['confirms, discards or cancels a run'],
   'runs/run-history.tsx': ['adds a comment'],
+  'session/command-login-page.tsx': ['approves or refuses the login of a command'],
   'session/confirm-email-page.tsx': ['confirms an address'],
   'session/init-wizard.tsx': ['initializes'],
   'session/invitation-page.tsx': ['accepts an invitation'],

@@ -215,6 +215,13 @@ describe('the workspace surface', () => {
       'tfe.v2.1': '/api/v2/',
       'tfe.v2.2': '/api/v2/',
       'state.v2': '/api/v2/',
+      'login.v1': {
+        client: 'terraform-cli',
+        grant_types: ['authz_code'],
+        authz: '/app/command-login',
+        token: '/api/v2/command-logins/token',
+        ports: [10_000, 10_010],
+      },
     });
   });
 

@@ -40,7 +40,11 @@ import { notFound } from './base/not-found.ts';
 import { followCluster } from './cluster-state.ts';
 import { composeContents, openContentStorage } from './compose-contents.ts';
 import { toMailerOptions, type WorkspaceConfig } from './config.ts';
-import { IDENTITY_RESOURCES, identityRoutes } from './identity/identity-module.ts';
+import {
+  IDENTITY_RESOURCES,
+  identityOpenRoutes,
+  identityRoutes,
+} from './identity/identity-module.ts';
 import { identityUpkeep } from './identity/identity-upkeep.ts';
 import { adoptBootstrapToken, ensureAdminToken } from './identity/tokens/first-token-operations.ts';
 import { createIdentity } from './identity/tokens/identity-rpc.ts';
@@ -195,6 +199,7 @@ export const workspaceServiceRoutes = (context: VcsContext): readonly Route[] =>
     ...runsRoutes(context),
     ...vcsRoutes(context),
   ].map(forPeople),
+  ...identityOpenRoutes(context),
   ...stateSignedRoutes(context),
   ...agentAndSignedRoutes(context),
   ...vcsAgentRoutes(context),

@@ -30,6 +30,7 @@ const SETS_TEST = 'src/workspaces/variable-sets/variable-sets.test.ts';
 const TAGS_TEST = 'src/workspaces/tags/tags.test.ts';
 const SWITCHES_TEST = 'src/identity/administration/organization-administration.test.ts';
 const PART_SWITCHES_TEST = 'src/vcs/repository-work/part-switches.integration.test.ts';
+const LOGINS_TEST = 'src/identity/command-logins/command-logins.test.ts';
 const MEMBERS_TEST = 'src/identity/teams/organization-memberships.test.ts';
 const AUTHORIZATION_TEST = 'src/vcs/authorization/authorization.integration.test.ts';
 const AGENTS_TEST = 'src/runs/agents/agents.test.ts';
@@ -154,6 +155,18 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
     fields: {
       'is-disabled': elsewhere(SWITCHES_TEST),
       'is-draining': elsewhere(SWITCHES_TEST),
+    },
+  },
+  'logins of commands': {
+    routes: ['POST /command-logins'],
+    fields: {
+      'response-type': elsewhere(LOGINS_TEST),
+      'client-id': elsewhere(LOGINS_TEST),
+      'redirect-uri': elsewhere(LOGINS_TEST),
+      'code-challenge': elsewhere(LOGINS_TEST),
+      'code-challenge-method': elsewhere(LOGINS_TEST),
+      state: elsewhere(LOGINS_TEST),
+      approved: elsewhere(LOGINS_TEST),
     },
   },
   tokens: {

@@ -144,6 +144,28 @@ export const IDENTITY_CASES: Readonly<Record<string, Case>> = {
     allowed: ['site'],
     success: 200,
   },
+  'POST /command-logins': {
+    target: '/command-logins',
+    body: attributes('command-logins', {
+      'response-type': 'code',
+      'client-id': 'terraform-cli',
+      'redirect-uri': 'http://localhost:10000/login',
+      'code-challenge': 'x'.repeat(43),
+      'code-challenge-method': 'S256',
+      state: 'state',
+      approved: true,
+    }),
+    allowed: EVERYONE.filter((caller) => caller !== 'organization'),
+    success: 201,
+  },
+  // The code in its form is the credential, and it takes no JSON.
+  'POST /command-logins/token': {
+    target: '/command-logins/token',
+    body: {},
+    allowed: [],
+    success: 0,
+    everyone: 415,
+  },
   'POST /users/{user_id}/authentication-tokens': {
     target: '/users/{user}/authentication-tokens',
     body: attributes('authentication-tokens'),

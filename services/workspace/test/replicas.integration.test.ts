@@ -1,4 +1,5 @@
 /** Two replicas of the service on one PostgreSQL database, with leases in one Redis. */
+import { hash } from 'node:crypto';
 import { RedisLeaseStore } from '@keelson/locks/redis';
 import { type PostgresServer, type RedisServer, startPostgres, startRedis } from '@keelson/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -48,6 +49,33 @@ describe('over two replicas', () => {
     const body = document({ name: 'contested' });
     const replies = await fromAll((replica) => replica.call('POST', COLLECTION, body));
     expect([count(replies, 201), count(replies, 422)]).toEqual([1, 49]);
+  });
+
+  test('a code of an approved login becomes one token', async () => {
+    const [first] = replicas as [Harness];
+    const verifier = 'v'.repeat(43);
+    const redirectUri = 'http://localhost:10000/login';
+    const { attributes } = await first.create('/command-logins', 'command-logins', {
+      'response-type': 'code',
+      'client-id': 'terraform-cli',
+      'redirect-uri': redirectUri,
+      'code-challenge': hash('sha256', verifier, 'base64url'),
+      'code-challenge-method': 'S256',
+      state: 'state',
+      approved: true,
+    });
+    const form = new URLSearchParams({
+      grant_type: 'authorization_code',
+      client_id: 'terraform-cli',
+      code: new URL(String(attributes['redirect-to'])).searchParams.get('code') ?? '',
+      redirect_uri: redirectUri,
+      code_verifier: verifier,
+    });
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const replies = await fromAll((replica) =>
+      replica.call('POST', '/command-logins/token', Buffer.from(form.toString()), null, headers),
+    );
+    expect([count(replies, 200), count(replies, 400)]).toEqual([1, 49]);
   });
 
   test('either a reservation or a concurrent binding that overrides it is refused', async () => {

@@ -1,7 +1,7 @@
 /**
  * The web console below `/ui/` and `/app/`, and the redirect to it for a browser that requests `/`.
  * Provisioning clients send people to addresses below `/app/`: `terraform login` to
- * `/app/settings/tokens`, the page of a run is `/app/<organization>/<workspace>/runs/<id>`.
+ * `/app/command-login`, the page of a run is `/app/<organization>/<workspace>/runs/<id>`.
  * `/docs/<api>` is the reference of an API, on a separate page.
  */
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';

@@ -9,6 +9,7 @@ export const KINDS_LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
     'local/lease-endings/…',
     'shared/removed-workspaces/…',
   ],
+  'exists for a minute at most, until a command has shown it': ['shared/login-codes/…'],
   'only a revocation that failed for five minutes leaves it': ['local/lease-irrevocable/…'],
   'only processes that share a PostgreSQL database write it': [
     'node/replicas/…',

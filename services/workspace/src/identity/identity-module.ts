@@ -8,6 +8,8 @@ import { accountRoutes } from './accounts/account-routes.ts';
 import { EMAIL_CONFIRMATION } from './accounts/email-confirmation-document.ts';
 import { administrationRoutes } from './administration/administration-routes.ts';
 import { organizationAdministrationRoutes } from './administration/organization-administration-routes.ts';
+import { COMMAND_LOGIN_RESOURCE } from './command-logins/command-login-document.ts';
+import { commandLoginRoutes, commandTokenRoute } from './command-logins/command-login-routes.ts';
 import { ENTITLEMENT_SET, ORGANIZATION } from './organizations/organization-document.ts';
 import { organizationRoutes } from './organizations/organization-routes.ts';
 import type { IdentityContext } from './seams/identity-context.ts';
@@ -32,6 +34,12 @@ export const identityRoutes = (context: IdentityContext): readonly Route[] => [
   ...administrationRoutes(context),
   ...organizationAdministrationRoutes(context),
   ...tokenRoutes(context),
+  ...commandLoginRoutes(context),
+];
+
+/** Routes that need no token, because the request has another credential. */
+export const identityOpenRoutes = (context: IdentityContext): readonly Route[] => [
+  commandTokenRoute(context),
 ];
 
 /** The resources that these routes answer with. */
@@ -44,4 +52,5 @@ export const IDENTITY_RESOURCES: readonly ResourceSchema[] = [
   EMAIL_CONFIRMATION,
   USER,
   AUTHENTICATION_TOKEN,
+  COMMAND_LOGIN_RESOURCE,
 ];

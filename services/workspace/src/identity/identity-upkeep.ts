@@ -1,6 +1,7 @@
-/** Background work of this module: sends invitations, and mails that confirm addresses. */
+/** Background work of this module: sends mails with links, and removes what has ended. */
 import type { PeriodicWork } from '@keelson/locks';
 import { CONFIRMATION_MAILS } from './accounts/email-confirmation-operations.ts';
+import { removeExpiredCodes } from './command-logins/command-login-operations.ts';
 import { sendMails } from './mails/link-mails.ts';
 import type { IdentityContext } from './seams/identity-context.ts';
 import { INVITATION_MAILS } from './teams/invitation-operations.ts';
@@ -23,6 +24,13 @@ export const identityUpkeep = (
     everyMs: 3_600_000,
     round: async (options) => {
       if (!isSealed()) await removeUsesOfDeleted(context.store, options);
+      return false;
+    },
+  },
+  'login-codes': {
+    everyMs: 3_600_000,
+    round: async (options) => {
+      if (!isSealed()) await removeExpiredCodes(context.store, context.clock.nowMs(), options);
       return false;
     },
   },

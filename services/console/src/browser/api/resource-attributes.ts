@@ -156,6 +156,10 @@ export interface ResourceAttributes {
     'expired-at': string | null;
     token: string | null;
   };
+  'command-logins': {
+    'redirect-to': string;
+    'expires-at': string | null;
+  };
   projects: {
     name: string;
     description: string;

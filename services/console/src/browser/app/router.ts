@@ -10,6 +10,7 @@ import {
 import { parseCertificateSearch } from '../certificates/certificate-search.ts';
 import { parseMountTab } from '../certificates/mount-tab.ts';
 import { parseMessageSearch } from '../messages/message-search.ts';
+import { COMMAND_LOGIN_PATH, parseCommandLogin } from '../session/command-login.ts';
 import { PROVIDER_RETURN_PATH, parseProviderAnswer } from '../session/sign-in-methods.ts';
 import { parseSentBack } from '../version-control/authorization.ts';
 import { parseWorkspaceSearch } from '../workspaces/workspace-search.ts';
@@ -138,6 +139,15 @@ const providerReturn = createRoute({
     'ProviderReturnPage',
   ),
 });
+const commandLogin = createRoute({
+  ...parent,
+  path: COMMAND_LOGIN_PATH,
+  validateSearch: parseCommandLogin,
+  component: lazyRouteComponent(
+    () => import('../session/command-login-page.tsx'),
+    'CommandLoginPage',
+  ),
+});
 const apiTokens = createRoute({
   ...parent,
   path: '/app/settings/tokens',
@@ -242,6 +252,7 @@ export const router = createRouter({
     invitation,
     confirmEmail,
     providerReturn,
+    commandLogin,
     apiTokens,
     workspaces,
     workspace,

@@ -1,4 +1,4 @@
-/** Tokens that users create for their own tools; `terraform login` opens this page. */
+/** Tokens that users create for their own tools, among those that `terraform login` has made. */
 import { type FormEvent, useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useAction, useDocument } from '../api/queries.ts';

@@ -23,7 +23,7 @@ import {
 import { type Static, Type } from 'typebox';
 import { notFound } from '../../base/not-found.ts';
 import { attributeViolation } from '../../base/validation/domain/violation.ts';
-import type { TokenOwnerKind } from '../model/domain/token.ts';
+import { defaultExpiryMs, type TokenOwnerKind } from '../model/domain/token.ts';
 import { findOrganizationByName } from '../model/organization-records.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
 import { listTeamTokens, TEAM_TOKEN_SORTS, type TeamTokenQuery } from './team-token-listing.ts';
@@ -57,14 +57,6 @@ const CREATE = resourceBody(
     ),
   }),
 );
-
-/** As at the vendor since 2025. */
-const DEFAULT_YEARS = 2;
-
-const defaultExpiryMs = (nowMs: number): number => {
-  const time = new Date(nowMs);
-  return time.setUTCFullYear(time.getUTCFullYear() + DEFAULT_YEARS);
-};
 
 const fromDocument = (
   document: Static<typeof CREATE> | undefined,

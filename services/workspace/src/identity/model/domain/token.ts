@@ -31,6 +31,15 @@ export const apiTokenShape = Type.Object({
 });
 export type ApiToken = Shaped<typeof apiTokenShape>;
 
+/** As at the vendor since 2025. */
+const DEFAULT_YEARS = 2;
+
+/** When a token ends whose creator gives no time. */
+export const defaultExpiryMs = (nowMs: number): number => {
+  const time = new Date(nowMs);
+  return time.setUTCFullYear(time.getUTCFullYear() + DEFAULT_YEARS);
+};
+
 export const isExpired = (token: ApiToken, nowMs: number): boolean =>
   token.expiresAtMs !== null && token.expiresAtMs <= nowMs;
 
