@@ -1,5 +1,5 @@
 /** /api/v2: the workspace service identifies the caller, sys decides whether the cluster serves requests. */
-import type { EdgeService } from '@keelson/edge';
+import type { EdgeBody, EdgeResponse, EdgeService } from '@keelson/edge';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { AccessDefinition } from '@keelson/proto/sys/v1/access';
 import type { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
@@ -10,7 +10,7 @@ import type { ServeExchange } from '../answers/answer-with.ts';
 import type { AuditRecorder } from '../audit/audit-recorder.ts';
 import { clientNetwork } from '../limits/client-network.ts';
 import type { RateLimit } from '../limits/rate-limit.ts';
-import type { Shares } from '../limits/shares.ts';
+import { inTurns, type Shares } from '../limits/shares.ts';
 import { type BodyLimits, bodyRules, webhookBodyRules } from '../request/body-rules.ts';
 import { bearerToken } from '../request/header-names.ts';
 import { hasArrived, streamedBody, wholeBody } from '../request/incoming-body.ts';
@@ -46,6 +46,16 @@ const tenantOf = (principal: Principal | undefined, address: string): string =>
 const organizationOf = (path: string): string | undefined =>
   /^\/organizations\/([^/]+)/.exec(path)?.[1];
 
+const bodyInTurns = (body: EdgeBody, turn: () => Promise<void>): EdgeBody => ({
+  ...body,
+  chunks: () => inTurns(body.chunks(), turn),
+});
+
+const answerInTurns = (answer: EdgeResponse, turn: () => Promise<void>): EdgeResponse => {
+  const { body } = answer;
+  return body instanceof Uint8Array ? answer : { ...answer, body: inTurns(body, turn) };
+};
+
 export const createServeApiV2 = (parts: ApiV2Parts): ServeExchange => {
   const { access, identity, workspace, rateLimit, shares, audit } = parts;
 
@@ -70,8 +80,10 @@ export const createServeApiV2 = (parts: ApiV2Parts): ServeExchange => {
     const isTransfer = isSignedAddress(head.path);
     if (isTransfer) exchange.limitTo(parts.transferTimeLimitMs);
     // At a signed address, the service looks the rights up again when the body has been stored.
+    // A client that is slow, or gone, ends the reading of the pieces by itself.
+    const turn = () => shares.turn(exchange.tenant);
     const body = isTransfer
-      ? streamedBody(request, parts.uploadLimitBytes)
+      ? bodyInTurns(streamedBody(request, parts.uploadLimitBytes), turn)
       : await wholeBody(
           request,
           isWebhookAddress(head.path)
@@ -85,8 +97,13 @@ export const createServeApiV2 = (parts: ApiV2Parts): ServeExchange => {
     };
     exchange.tenant = tenantOf(principal, head.remoteAddress);
     const handle = () => workspace.handle(exchange.toService({ ...head, principal }, body));
-    // A transfer takes as long as its client does.
-    const serve = () => (isTransfer ? handle() : shares.take(exchange.tenant, exchange, handle));
+    const serve = () =>
+      isTransfer
+        ? shares
+            .turn(exchange.tenant, exchange.signal)
+            .then(handle)
+            .then((answer) => answerInTurns(answer, turn))
+        : shares.take(exchange.tenant, exchange, handle);
     return isAudited
       ? audit.record(
           {

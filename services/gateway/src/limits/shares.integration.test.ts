@@ -72,6 +72,28 @@ const openHeldService = () => {
             ),
           ),
       },
+      {
+        method: 'GET',
+        path: '/downloads/:name',
+        operation,
+        handle: ({ params: { name = '' } }) => {
+          const note = (part: string) => {
+            arrived.push({ name: `${name} ${part}`, answer: () => undefined });
+            onArrival();
+            return Buffer.from(part);
+          };
+          note('begins');
+          return Promise.resolve(
+            edgeResponse(
+              200,
+              {},
+              (async function* () {
+                for (const part of ['1', '2']) yield note(part);
+              })(),
+            ),
+          );
+        },
+      },
     ],
   });
   return {
@@ -213,4 +235,49 @@ test('an answer in pieces keeps its place until its end, or until its client has
   await untilArrived(3);
   answer('a3');
   expect((await third).status).toBe(200);
+});
+
+test('transfers begin in turns, and wait for a turn before each of their pieces', async () => {
+  const { ask, names, answer, untilArrived, waiting } = await start({
+    KEELSON_REQUESTS_AT_ONCE: '1',
+  });
+  const all = [ask('/held/b0', OTHER_API_TOKEN)];
+  await untilArrived(1);
+  for (const path of ['/downloads/a1', '/downloads/a2']) {
+    all.push(ask(path));
+    await waiting(all.length - 1);
+  }
+  for (const path of ['/held/b1', '/held/b2']) {
+    all.push(ask(path, OTHER_API_TOKEN));
+    await waiting(all.length - 1);
+  }
+  answer('b0');
+  await untilArrived(3);
+  // The first piece of one and the beginning of the other.
+  await waiting(3);
+  expect(names()).toEqual(['b0', 'a1 begins', 'b1']);
+  answer('b1');
+  await untilArrived(5);
+  await waiting(2);
+  expect(names().slice(3)).toEqual(['a2 begins', 'b2']);
+  answer('b2');
+  const texts = (await Promise.all(all)).map((answered) => answered.text());
+  expect(await Promise.all(texts)).toEqual(['b0', '12', '12', 'b1', 'b2']);
+});
+
+test('a transfer whose client has gone before its turn does not begin', async () => {
+  const { ask, names, answer, untilArrived, waiting } = await start({
+    KEELSON_REQUESTS_AT_ONCE: '1',
+  });
+  const first = ask('/held/b1', OTHER_API_TOKEN);
+  await untilArrived(1);
+  const leaving = new AbortController();
+  const left = ask('/downloads/a1', API_TOKEN, leaving.signal).catch(() => 'left');
+  await waiting(1);
+  leaving.abort();
+  expect(await left).toBe('left');
+  await waiting(0);
+  answer('b1');
+  expect((await first).status).toBe(200);
+  expect(names()).toEqual(['b1']);
 });

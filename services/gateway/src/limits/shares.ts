@@ -5,6 +5,8 @@
  *
  * Requests that arrive together begin in several turns of the event loop, each of `TURN_MS`. Otherwise all that one
  * tenant has sent would be worked on before the gateway reads what another one has sent in the meantime.
+ *
+ * A transfer holds no place, since it takes as long as its client does. It waits for a turn before each of its pieces.
  */
 import type { EdgeResponse } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
@@ -47,6 +49,11 @@ export interface Shares {
     exchange: ShareExchange,
     work: () => Promise<EdgeResponse>,
   ): Promise<EdgeResponse>;
+  /**
+   * Resolves when it is the turn of the tenant, whose place is free again at once.
+   * @param signal ends the waiting
+   */
+  turn(tenant: string, signal?: AbortSignal): Promise<void>;
   /** Counts a live stream until the returned function is called; undefined when the tenant has too many. */
   openStream(tenant: string): (() => void) | undefined;
 }
@@ -60,6 +67,24 @@ async function* releasing(
     yield* body;
   } finally {
     release();
+  }
+}
+
+/** The bytes, with a turn before each piece. */
+export async function* inTurns(
+  pieces: AsyncIterable<Uint8Array>,
+  turn: () => Promise<void>,
+): AsyncGenerator<Uint8Array, void> {
+  const iterator = pieces[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      await turn();
+      const { done, value } = await iterator.next();
+      if (done === true) return;
+      yield value;
+    }
+  } finally {
+    await iterator.return?.();
   }
 }
 
@@ -139,28 +164,30 @@ export const createShares = (
   };
 
   /** Resolves with the function that gives the place back. */
-  const place = (tenant: string, exchange: ShareExchange): Promise<() => void> | (() => void) => {
-    const isNext = waiting.countOf(tenant) === 0 && hasPlace(tenant);
-    if (isNext && mayBegin()) return occupy(tenant);
-    if (waiting.countOf(tenant) >= waitingOfTenant) {
-      refusals.inc({ kind: 'requests' });
-      exchange.answerHeaders['retry-after'] = RETRY_AFTER_SECONDS;
-      throw new KeelsonError('request.share_exceeded', { limit: waitingOfTenant });
-    }
+  const place = (tenant: string, signal?: AbortSignal): Promise<() => void> => {
     const { promise, resolve, reject } = Promise.withResolvers<() => void>();
-    const { signal } = exchange;
-    signal.throwIfAborted();
+    signal?.throwIfAborted();
     const leave = (): void => {
       waiting.remove(tenant, start);
-      reject(signal.reason as Error);
+      reject(signal?.reason as Error);
     };
     const start = (): void => {
-      signal.removeEventListener('abort', leave);
+      signal?.removeEventListener('abort', leave);
       resolve(occupy(tenant));
     };
-    signal.addEventListener('abort', leave, { once: true });
+    signal?.addEventListener('abort', leave, { once: true });
     waiting.push(tenant, start);
     return promise;
+  };
+  /** Whether the tenant need not wait. */
+  const isNext = (tenant: string): boolean =>
+    waiting.countOf(tenant) === 0 && hasPlace(tenant) && mayBegin();
+  const placeOfRequest = (tenant: string, exchange: ShareExchange) => {
+    if (isNext(tenant)) return occupy(tenant);
+    if (waiting.countOf(tenant) < waitingOfTenant) return place(tenant, exchange.signal);
+    refusals.inc({ kind: 'requests' });
+    exchange.answerHeaders['retry-after'] = RETRY_AFTER_SECONDS;
+    throw new KeelsonError('request.share_exceeded', { limit: waitingOfTenant });
   };
 
   return {
@@ -170,8 +197,12 @@ export const createShares = (
       refusals.inc({ kind: 'live_streams' });
       return undefined;
     },
+    turn: async (tenant, signal) => {
+      const release = isNext(tenant) ? occupy(tenant) : await place(tenant, signal);
+      release();
+    },
     take: async (tenant, exchange, work) => {
-      const release = await place(tenant, exchange);
+      const release = await placeOfRequest(tenant, exchange);
       try {
         const answer = await work();
         const { body } = answer;
