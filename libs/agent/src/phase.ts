@@ -179,7 +179,10 @@ const plan = async (execution: Execution): Promise<PhaseEnd> => {
 const saveErroredState = async ({ phase, folder, log }: Execution): Promise<void> => {
   const url = phase.attributes['errored-state-upload-url'];
   if (url === undefined) return;
-  await upload(url, folder.stateFile);
+  await upload(url, folder.stateFile).catch((error: unknown) => {
+    log.write('\nThe state could neither be stored nor kept with the apply.\n');
+    throw error;
+  });
   log.write('\nThe state could not be stored. It is kept with the apply, as errored-state.\n');
 };
 

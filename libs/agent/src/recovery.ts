@@ -65,7 +65,7 @@ const recoverOne = async (
 
 /**
  * Ends what an earlier process of the agent left behind. The phases themselves end when the agent reports
- * that it has none.
+ * that it has none. The folder of a phase whose state was not uploaded stays.
  */
 export const recoverPhases = async (
   folder: string,
@@ -77,9 +77,9 @@ export const recoverPhases = async (
     try {
       await recoverOne(root, say, environment);
     } catch (error) {
-      // The URL has expired or the run already has its state: nothing more can be done.
-      if (!(error instanceof Refused)) {
-        say(`${root} stays for the next start: ${String(error)}`);
+      // The run is gone or was applied, and has its state.
+      if (!(error instanceof Refused && [404, 409].includes(error.status))) {
+        say(`the state of ${root} was not uploaded: ${String(error)}`);
         continue;
       }
       say(`the state of ${root} was not taken: ${error.message}`);

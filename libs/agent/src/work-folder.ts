@@ -34,6 +34,8 @@ export interface Leftover {
 
 /** The configuration of a phase, and everything that its run writes there: its state is recovered without it. */
 export const filesIn = (root: string): string => join(root, 'configuration');
+/** The folder of a phase in that of its executor. */
+export const phaseFolder = (run: string, runId: string): string => join(run, 'phases', runId);
 export const leftoverFile = (root: string): string => join(root, 'phase.json');
 export const stateFileIn = (root: string, workspaceName: string): string =>
   join(root, 'states', workspaceName, 'terraform.tfstate');

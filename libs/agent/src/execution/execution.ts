@@ -15,8 +15,11 @@ import type { Program } from '../program.ts';
 import { watchDisk } from './disk-watch.ts';
 import { type Confinement, OVERTIME_SECONDS, startExecutor } from './executor-process.ts';
 import {
+  type AppliedWorkspace,
+  appliedBy,
   awaitLeaving,
   findOccupation,
+  keepState,
   makeRoom,
   type Occupation,
   type PlaceFolder,
@@ -92,6 +95,26 @@ const limitsOf = ({ attributes }: Phase): EgressLimits => {
   return allowedEgress === undefined ? {} : { allowedEgress };
 };
 
+const occupationOf = (phase: ClaimedPhase): Occupation => {
+  const applied = appliedBy(phase);
+  return { agentId: phase.agentId, ...limitsOf(phase), ...(applied && { applied }) };
+};
+
+/** Keeps a state that could not be uploaded; no other copy of it may exist. @returns a sentence for the run's log */
+const keepLeftState = async (
+  { folder, program, log }: Place,
+  applied: AppliedWorkspace | undefined,
+): Promise<string> => {
+  if (applied === undefined) return '';
+  const file = await keepState(folder, applied);
+  if (file === undefined) return '';
+  log.error(
+    { run: applied.runId, file },
+    'the state of an apply could not be uploaded, and is kept',
+  );
+  return `\nIts state could not be uploaded. It is kept on the machine of the ${program.name}, in ${file}.`;
+};
+
 /** Uploads the state of an apply that was interrupted before it could be stored, as its `errored-state`. */
 const recover = async (place: Place, limits: EgressLimits): Promise<void> => {
   const { log } = place;
@@ -116,10 +139,8 @@ const follow = async (
   const { program, folder, log, task } = place;
   const say = (text: string) => log.info({ run: phase.runId }, text);
   const executor = await startExecutor(given, { ...place, say });
-  const { agentId } = phase;
-  if (executor.pid !== undefined) {
-    await recordOccupation(folder.root, { agentId, pid: executor.pid, ...limitsOf(phase) });
-  }
+  if (executor.pid !== undefined)
+    await recordOccupation(folder.root, { ...occupationOf(phase), pid: executor.pid });
   const stop = () => executor.stop();
   if (signal.aborted) stop();
   signal.addEventListener('abort', stop);
@@ -140,14 +161,15 @@ const follow = async (
   log.error({ run: phase.runId, fault: end.reason }, 'an executor ended before it reported');
   if (hasFilledDisk) await makeRoom(folder);
   await recover(place, limitsOf(phase));
+  const kept = await keepLeftState(place, appliedBy(phase));
   if (hasFilledDisk) {
     await discardFolder(folder.run);
     throw new NotExecutable(
-      `\nThe disk of the ${program.name} is nearly full, and this run had filled the most of it.`,
+      `\nThe disk of the ${program.name} is nearly full, and this run had filled the most of it.${kept}`,
     );
   }
   throw new NotExecutable(
-    `\nThe process of the ${program.name} that executed this ${phase.attributes.phase} ended unexpectedly (${end.reason}).`,
+    `\nThe process of the ${program.name} that executed this ${phase.attributes.phase} ended unexpectedly (${end.reason}).${kept}`,
   );
 };
 
@@ -203,7 +225,7 @@ export const executePhase = async (
       throw new NotExecutable(
         `Its agent pool limits what runs reach, which the ${program.name} cannot do without a sandbox (${program.unsafe}).`,
       );
-    await preparePlace(folder, { agentId: phase.agentId, ...limitsOf(phase) }, owner);
+    await preparePlace(folder, occupationOf(phase), owner);
     await perform(place, phase, await findTool(), signal);
   } catch (error) {
     const isKnown = error instanceof NotExecutable;
@@ -213,6 +235,7 @@ export const executePhase = async (
       : `The ${program.name} could not execute this phase; its log says why.`;
     await refusePhase(controlPlane, phase, text);
   }
+  await keepLeftState(place, appliedBy(phase));
   await empty(place);
 };
 
@@ -232,6 +255,7 @@ export const clearPlace = async (
     await removeScratch(folder);
     const { allowedEgress } = occupation;
     await recover(place, allowedEgress === undefined ? {} : { allowedEgress });
+    await keepLeftState(place, occupation.applied);
     await report(occupation.agentId);
   }
   await empty(place);

@@ -2,13 +2,25 @@
  * The folder of a place, for one phase at a time. The files that are provided belong to the user of this process; only
  * `run` belongs to the user of the phase.
  */
-import { chmod, chown, lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import {
+  chmod,
+  chown,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  writeFile,
+} from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { discardFolder } from '@keelson/supervisor';
+import type { Phase } from '../control-plane.ts';
 import type { Owner } from '../owners/owners.ts';
 import type { Program } from '../program.ts';
-import { filesIn } from '../work-folder.ts';
+import { filesIn, leftoverFile, phaseFolder, stateFileIn } from '../work-folder.ts';
 
 export interface PlaceFolder {
   readonly root: string;
@@ -25,7 +37,19 @@ export interface Occupation {
   readonly pid?: number;
   /** The only places that its run may reach; absent if they have no limit. */
   readonly allowedEgress?: readonly string[];
+  /** Absent unless the phase is an apply. */
+  readonly applied?: AppliedWorkspace;
 }
+
+/** Where the state of an apply is in the folder of its place. */
+export interface AppliedWorkspace {
+  readonly runId: string;
+  readonly workspaceName: string;
+}
+
+/** Absent unless the phase is an apply. */
+export const appliedBy = ({ runId, attributes }: Phase): AppliedWorkspace | undefined =>
+  attributes.phase === 'apply' ? { runId, workspaceName: attributes['workspace-name'] } : undefined;
 
 const occupationFile = (root: string): string => join(root, 'occupation.json');
 
@@ -79,6 +103,30 @@ export const makeRoom = async (place: PlaceFolder): Promise<void> => {
   const entries = await readdir(place.run, { withFileTypes: true }).catch(() => []);
   for (const entry of entries)
     if (entry.isDirectory()) await discardFolder(filesIn(join(place.run, entry.name)));
+};
+
+/**
+ * Moves the state of an apply that was not uploaded out of its place, to a file of this process's user, which takes no
+ * room on a full disk. None of the run's processes may be left, and no link that it made is followed.
+ * @returns the file; undefined if there is no such state
+ */
+export const keepState = async (
+  { root, run }: PlaceFolder,
+  { runId, workspaceName }: AppliedWorkspace,
+): Promise<string | undefined> => {
+  const phase = phaseFolder(run, runId);
+  const state = stateFileIn(phase, workspaceName);
+  if (!existsSync(leftoverFile(phase)) || !existsSync(state)) return undefined;
+  const isInPlace = (await realpath(state)) === join(await realpath(root), relative(root, state));
+  const found = await lstat(state);
+  if (!isInPlace || !found.isFile() || found.nlink > 1) return undefined;
+  const kept = join(root, '..', `kept-${runId}.tfstate`);
+  await rename(state, kept);
+  const owner = process.getuid?.();
+  if (owner !== undefined && owner !== found.uid)
+    await chown(kept, owner, process.getgid?.() ?? owner);
+  await chmod(kept, 0o600);
+  return kept;
 };
 
 export const recordOccupation = (root: string, occupation: Occupation): Promise<void> =>

@@ -14,6 +14,7 @@ import { performPhase } from '../phase.ts';
 import { recoverPhases } from '../recovery.ts';
 import { Interruption, LIMIT_GRACE_MS } from '../terraform.ts';
 import { trustAuthority, trustInProcess } from '../trust.ts';
+import { phaseFolder } from '../work-folder.ts';
 import { PART_IS_OVER, type Task } from './task.ts';
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -71,7 +72,7 @@ const execute = async (): Promise<number> => {
       lastWords: `The ${phase.attributes.phase} was interrupted after ${outputLimitBytes} bytes of output, the limit of the ${program.name}.`,
     },
   };
-  const isOver = await performPhase(parts, phase, join(phases, phase.runId), interruption);
+  const isOver = await performPhase(parts, phase, phaseFolder(folder, phase.runId), interruption);
   clearTimeout(timer);
   return isOver ? 0 : PART_IS_OVER;
 };
