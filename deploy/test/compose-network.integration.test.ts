@@ -7,13 +7,15 @@
  * | ------------------- | ----------------------------------------------- | --------------------------------- |
  * | runner              | a store or service by its name                  | no such name in its network       |
  * | runner              | every address and port of every other container | networks of their own             |
+ * | runner              | link-local addresses, credentials of a cloud    | link-local addresses of its own   |
  * | runner              | `proxy`                                         | open: runs report through it      |
  * | a store's neighbour | PostgreSQL with the former password             | a password made by `trust`        |
  * | a service's role    | the database of another, rights of a superuser  | roles of their own                |
  * | a store's neighbour | Redis and NATS without a password or key        | users made by `trust`             |
  */
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -54,9 +56,13 @@ const compose = async (...args: readonly string[]): Promise<string> => {
 const docker = async (...args: readonly string[]): Promise<string> =>
   (await run('docker', args)).stdout.trim();
 
-/** @returns which of the targets the code of a run can connect to */
-const reachedByRuns = async (targets: readonly string[]): Promise<readonly string[]> =>
-  JSON.parse(await compose('exec', '-T', 'runner', NODE, '-e', CONNECT, ...targets)) as string[];
+/** @returns which of the targets the code in a container can connect to */
+const reachedFrom = async (
+  service: string,
+  targets: readonly string[],
+): Promise<readonly string[]> =>
+  JSON.parse(await compose('exec', '-T', service, NODE, '-e', CONNECT, ...targets)) as string[];
+const reachedByRuns = (targets: readonly string[]) => reachedFrom('runner', targets);
 
 /** Answers or refusal of PostgreSQL. */
 const askPostgres = (account: string, database: string, sql: string): Promise<string> => {
@@ -69,6 +75,32 @@ const askPostgres = (account: string, database: string, sql: string): Promise<st
 const accountOf = async (role: string): Promise<string> => {
   const file = `/run/postgres-passwords/${role}`;
   return `${role}:${(await compose('exec', '-T', 'postgres', 'cat', file)).trim()}`;
+};
+
+/** A server at a link-local address beyond the machine, as clouds have one, until it is disposed of. */
+const openCloud = async (): Promise<AsyncDisposable & { readonly target: string }> => {
+  const name = `cloud-${randomBytes(3).toString('hex')}`;
+  const ip = (...args: readonly string[]) => run('ip', args);
+  await ip('netns', 'add', name);
+  await ip('link', 'add', name, 'type', 'veth', 'peer', 'name', 'inside', 'netns', name);
+  await ip('addr', 'add', '169.254.77.1/30', 'dev', name);
+  await ip('link', 'set', name, 'up');
+  await ip('-n', name, 'addr', 'add', '169.254.77.2/30', 'dev', 'inside');
+  await ip('-n', name, 'link', 'set', 'inside', 'up');
+  const program = `require('node:net').createServer((s) => s.end()).listen(80, () => console.log('up'))`;
+  const server = spawn('ip', ['netns', 'exec', name, process.execPath, '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(server.stdout, 'data');
+  return {
+    target: '169.254.77.2:80',
+    [Symbol.asyncDispose]: async () => {
+      server.kill('SIGKILL');
+      await once(server, 'exit');
+      await ip('link', 'del', name);
+      await ip('netns', 'del', name);
+    },
+  };
 };
 
 /** A volume as the superuser left it, who made the databases and what is in them. */
@@ -162,6 +194,16 @@ describe('the code of a run', () => {
     expect(await reachedByRuns(['proxy:8200', 'proxy:22', 'primary-nats:4222'])).toEqual([
       'proxy:8200',
     ]);
+  }, 120_000);
+
+  test('connects to no link-local address, where clouds give credentials of the machine', async () => {
+    await using cloud = await openCloud();
+    const { target } = cloud;
+    // As any other container does.
+    expect(await reachedFrom('gateway', [target])).toEqual([target]);
+    const metadata = ['169.254.169.254:80', '169.254.170.2:80', '::ffff:169.254.169.254:80'];
+    expect(await reachedByRuns([target, ...metadata])).toEqual([]);
+    expect(await compose('exec', '-T', 'runner', 'cat', '/proc/net/if_inet6')).toBe('');
   }, 120_000);
 });
 

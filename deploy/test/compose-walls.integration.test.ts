@@ -106,6 +106,13 @@ describe('docker-compose.yml', () => {
     expect(meets(file, name)).toEqual(others);
   });
 
+  test('the code of runs has the addresses of metadata services itself, and none of IPv6', () => {
+    expect(file.services['runner']).toMatchObject({
+      networks: { runs: { link_local_ips: ['169.254.169.254', '169.254.170.2'] } },
+      sysctls: { 'net.ipv6.conf.all.disable_ipv6': '1' },
+    });
+  });
+
   test.for(['postgres', 'redis', 'nats'])('%s has no way out', (name) => {
     const service = file.services[name];
     if (service === undefined) throw new Error(`no ${name}`);
