@@ -58,6 +58,7 @@ export const RELEASE_PROOFS: readonly ReleaseProof[] = [
       'deploy/test/containers.integration.test.ts',
       'deploy/test/agent-container.integration.test.ts',
       'deploy/test/compose-network.integration.test.ts',
+      'deploy/test/hostile-container.integration.test.ts',
     ],
     inputs: [
       ...PROCESSES,
@@ -76,6 +77,7 @@ export const RELEASE_PROOFS: readonly ReleaseProof[] = [
       'deploy/test/outside-projects.ts',
       'libs/rpc/src',
       'libs/testcontainers',
+      'libs/testkit/src/hostile-run',
     ],
   },
   {

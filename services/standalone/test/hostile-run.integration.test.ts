@@ -3,30 +3,10 @@
  * made in namespaces of its own, by the real runner of a real process; the attempts are in
  * `libs/testkit/src/hostile-run`, and each is judged from outside where that is possible.
  */
-import {
-  ATTEMPTS,
-  type AttemptOutcome,
-  FORMS_OF_TEST,
-  type Form,
-  MACHINE,
-  OPEN,
-  tryHostileRun,
-} from '@keelson/testkit/hostile-run';
+import { FORMS_OF_TEST, tryHostileRun, wronglyHeld } from '@keelson/testkit/hostile-run';
 import { test } from 'vitest';
 
 const SLOW_MS = 1_800_000;
-const wallOf = new Map(ATTEMPTS.map(({ name, walls }) => [name, walls]));
-
-const wrongIn = (form: Form, attempts: readonly AttemptOutcome[]) => {
-  const compared = attempts.filter(({ attempt }) => wallOf.get(attempt)?.[form] !== MACHINE);
-  return {
-    count: compared.length,
-    wrong: compared.filter(
-      ({ attempt, isReached }) => isReached !== (wallOf.get(attempt)?.[form] === OPEN),
-    ),
-  };
-};
-
 // Each form waits most of its time, for runs that are killed or must not end.
 test.concurrent.for(FORMS_OF_TEST)(
   'a hostile run reaches what is listed as open in the form %s, and nothing else',
@@ -35,7 +15,7 @@ test.concurrent.for(FORMS_OF_TEST)(
   },
   async (form, { expect }) => {
     const { attempts, broken } = await tryHostileRun(form);
-    const { wrong, count } = wrongIn(form, attempts);
+    const { wrong, count } = wronglyHeld(form, attempts);
     expect(broken).toEqual([]);
     expect(wrong).toEqual([]);
     expect(count).toBeGreaterThan(180);
@@ -48,7 +28,7 @@ test.concurrent.for(['root', 'user'] as const)(
   { timeout: SLOW_MS },
   async (form, { expect }) => {
     const { attempts, broken } = await tryHostileRun(form, ['--agent']);
-    const { wrong, count } = wrongIn(form, attempts);
+    const { wrong, count } = wronglyHeld(form, attempts);
     expect(broken).toEqual([]);
     expect(wrong).toEqual([]);
     expect(count).toBeGreaterThan(100);

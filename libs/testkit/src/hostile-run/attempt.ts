@@ -8,8 +8,16 @@ import type { Stage } from './stage.ts';
  * - `unsafe-root`: started by root without the sandbox, runs have user ids of their own
  * - `unsafe-user`: started by an ordinary user without the sandbox, runs have the user of the control plane
  * - `unsafe-shared`: the same as root, so that the kernel holds nothing; it shows that the attempts work
+ * - `container`: runs are executed by an agent in its container, without the sandbox
  */
-export const FORMS = ['root', 'user', 'unsafe-root', 'unsafe-user', 'unsafe-shared'] as const;
+export const FORMS = [
+  'root',
+  'user',
+  'unsafe-root',
+  'unsafe-user',
+  'unsafe-shared',
+  'container',
+] as const;
 export type Form = (typeof FORMS)[number];
 
 /** That the attempt reaches what it wants. */
@@ -82,7 +90,15 @@ export type Area =
   | 'exhaustion'
   | 'what the runner reads';
 
-/** The same wall in both forms with the sandbox. */
+/** Where the wall of the container has another name than that of the sandbox. */
+const OF_CONTAINER: Readonly<Record<string, string>> = {
+  'mount namespace': 'file system of the container',
+  'private temporary folders': 'file system of the container',
+  'limits of the sandbox': 'limits of the container',
+  seccomp: 'seccomp of the engine',
+};
+
+/** The same wall in both forms with the sandbox; that of the container follows from it. */
 export const walls = (
   sandboxed: string,
   unsafeRoot: string,
@@ -94,6 +110,7 @@ export const walls = (
   'unsafe-root': unsafeRoot,
   'unsafe-user': unsafeUser,
   'unsafe-shared': unsafeShared,
+  container: unsafeUser === ABSENT ? ABSENT : (OF_CONTAINER[sandboxed] ?? sandboxed),
 });
 
 /** The same wall in every form, which does not depend on where runs are executed. */

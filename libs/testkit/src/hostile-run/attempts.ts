@@ -1,5 +1,6 @@
 /** All attempts of a hostile run. */
 import type { Attempt } from './attempt.ts';
+import { inContainer } from './container.ts';
 import { exhaustionAttempts } from './exhaustion.ts';
 import { fileAttempts } from './files.ts';
 import { kernelAttempts } from './kernel.ts';
@@ -14,4 +15,4 @@ export const ATTEMPTS: readonly Attempt[] = [
   ...networkAttempts,
   ...secretAttempts,
   ...exhaustionAttempts,
-];
+].map(inContainer);

@@ -170,7 +170,7 @@ const leaving: readonly Attempt[] = [
       `the next run, by a file in ${folder}`,
       `echo planted > ${folder}/planted-by-run`,
       walls('private temporary folders', OPEN, OPEN),
-      () => existsSync(join(folder, 'planted-by-run')),
+      ({ nextRun }) => existsSync(join(nextRun(), folder, 'planted-by-run')),
     ),
   ),
   left(
@@ -178,7 +178,10 @@ const leaving: readonly Attempt[] = [
     `cp /bin/sh "$HOME/left-setuid" && chmod 6755 "$HOME/left-setuid"
 cp /bin/sh /tmp/left-setuid && chmod 6755 /tmp/left-setuid`,
     walls('private temporary folders', OPEN, OPEN),
-    () => existsSync('/tmp/left-setuid') && (statSync('/tmp/left-setuid').mode & 0o4000) > 0,
+    ({ nextRun }) => {
+      const file = join(nextRun(), 'tmp/left-setuid');
+      return existsSync(file) && (statSync(file).mode & 0o4000) > 0;
+    },
   ),
   left(
     'the target of a symbolic link, by the removal of the folder',
@@ -235,7 +238,7 @@ perl -MIO::Socket::UNIX -e 'IO::Socket::UNIX->new(Local => "$ENV{HOME}/left-sock
     'the memory of a process of the run, by a core dump elsewhere',
     `cd /tmp && ulimit -c unlimited; perl -e '$x = "planted-core"; kill SEGV => $$'; ls /tmp/core*`,
     walls('private temporary folders', OPEN, OPEN),
-    () => pathsBelow('/tmp', 1).some((path) => path.includes('/core')),
+    ({ nextRun }) => pathsBelow(join(nextRun(), 'tmp'), 1).some((path) => path.includes('/core')),
   ),
 ];
 

@@ -8,14 +8,16 @@ export const TRIED_FORMS: Readonly<Partial<Record<Form, string>>> = {
   user: 'started by an ordinary user',
   'unsafe-root': 'by root, without the sandbox',
   'unsafe-user': 'by an ordinary user, without the sandbox',
+  container: 'agent in its container, without the sandbox',
 };
 
 /** The same, and the form that shows that the attempts work. */
 export const FORMS_OF_TEST: readonly Form[] = [
-  ...(Object.keys(TRIED_FORMS) as Form[]),
+  ...(Object.keys(TRIED_FORMS) as Form[]).filter((form) => form !== 'container'),
   'unsafe-shared',
 ];
 
+const CONTAINER_TEST = 'deploy/test/hostile-container.integration.test.ts';
 const TEST = 'services/standalone/test/hostile-run.integration.test.ts';
 
 const forms = Object.keys(TRIED_FORMS) as Form[];
@@ -59,7 +61,7 @@ export const hostilePage = (): string =>
   [
     '# A hostile run',
     '',
-    `A run executes code of whoever may queue it. These are ${ATTEMPTS.length} attempts of such code to reach what is not its own, and what holds each of them in each form of the built-in runner. \`${TEST}\` makes all of them in every form, with a stand-in for the tool, and with the provider script and the module of a real terraform; it fails if one is held that is listed as not held here, or the other way round. A last form, in which runs have the rights of root and no sandbox, shows that the attempts reach what they want where nothing holds them. An [agent](../deploy/agent/README.md) executes runs with the same code in the same sandbox; the test makes those attempts that fit into one plan with an agent of root and of an ordinary user as well, and all of them are held.`,
+    `A run executes code of whoever may queue it. These are ${ATTEMPTS.length} attempts of such code to reach what is not its own, and what holds each of them in each form of the built-in runner. \`${TEST}\` makes all of them in every form, with a stand-in for the tool, and with the provider script and the module of a real terraform; it fails if one is held that is listed as not held here, or the other way round. A last form, in which runs have the rights of root and no sandbox, shows that the attempts reach what they want where nothing holds them. An [agent](../deploy/agent/README.md) executes runs with the same code in the same sandbox; the test makes those attempts that fit into one plan with an agent of root and of an ordinary user as well, and all of them are held. The last column is an agent in its container as [its README](../deploy/agent/README.md#in-a-container) starts it: \`${CONTAINER_TEST}\`.`,
     '',
     'What is not held is open to everybody who may queue a run, also a speculative plan of a pull request: use that form only where all of them are trusted, or have runs executed by agents elsewhere.',
     '',

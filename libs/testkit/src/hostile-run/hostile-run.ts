@@ -3,10 +3,12 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { spawnEndingWithUs } from '../ending-child.ts';
-import type { Form } from './attempt.ts';
+import { type Form, MACHINE, OPEN } from './attempt.ts';
+import { ATTEMPTS } from './attempts.ts';
 
 export { ABSENT, type Attempt, FORMS, type Form, MACHINE, OPEN } from './attempt.ts';
 export { ATTEMPTS } from './attempts.ts';
+export { NAMED_FOR_CONTAINER } from './container.ts';
 export { FORMS_OF_TEST, hostilePage } from './hostile-page.ts';
 
 const STAGE = fileURLToPath(new URL('stage-process.ts', import.meta.url));
@@ -81,4 +83,18 @@ export const tryHostileRun = async (
   if (code !== 0 || !isOver)
     throw new Error(`the stage ended with ${code}:\n${faults.slice(-40).join('\n')}`);
   return { attempts, politeRuns, broken };
+};
+
+const wallOf = new Map(ATTEMPTS.map(({ name, walls }) => [name, walls]));
+
+/** The attempts that are held although the page lists them as open, or the other way round. */
+export const wronglyHeld = (
+  form: Form,
+  attempts: readonly AttemptOutcome[],
+): { readonly wrong: readonly AttemptOutcome[]; readonly count: number } => {
+  const compared = attempts.filter(({ attempt }) => wallOf.get(attempt)?.[form] !== MACHINE);
+  const wrong = compared.filter(
+    ({ attempt, isReached }) => isReached !== (wallOf.get(attempt)?.[form] === OPEN),
+  );
+  return { wrong, count: compared.length };
 };

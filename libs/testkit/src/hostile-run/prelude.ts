@@ -52,3 +52,10 @@ ancestors() { p=$$; while [ "$p" -gt 1 ] 2>/dev/null; do p=$(awk '/^PPid/ { prin
 `;
 
 export const PRELUDE = `${TRY}${GREET}${DIGESTS}`;
+
+/** Programs of the attempts: one that is missing would hold an attempt. */
+const PROGRAMS =
+  'perl curl git ssh-add find grep awk setsid timeout dmesg mount mknod unshare nsenter prlimit taskset ionice chrt renice';
+
+/** Names each that is missing. */
+export const MISSING = `for p in ${PROGRAMS}; do command -v $p > /dev/null || echo "@@ missing $p"; done`;

@@ -214,7 +214,7 @@ export class StageApi {
   }
 
   async #findTrivial(): Promise<string> {
-    this.#trivial ??= await this.createWorkspace('victim', 'trivial');
+    this.#trivial ??= await this.createWorkspace(this.#pool?.organization ?? 'victim', 'trivial');
     return this.#trivial;
   }
 

@@ -5,14 +5,14 @@
  */
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type KeelsonProcess, startKeelson } from '../keelson-process.ts';
 import { ABSENT, type Attempt, FORMS, type Form, type Tried } from './attempt.ts';
 import { ATTEMPTS } from './attempts.ts';
-import { PRELUDE } from './prelude.ts';
+import { MISSING, PRELUDE } from './prelude.ts';
 import {
   type Canary,
   contentIn,
@@ -23,9 +23,16 @@ import {
   type Stage,
 } from './stage.ts';
 import { StageApi } from './stage-api.ts';
+import {
+  type AgentContainer,
+  CONTAINER_USER,
+  IN_CONTAINER,
+  startAgentContainer,
+  startEngine,
+} from './stage-container.ts';
 import { prepareFiles, prepareFolders, ROOT, run } from './stage-files.ts';
-import { prepareNetwork, startServices } from './stage-services.ts';
-import { documentFile } from './stand-in-tool.ts';
+import { OUTSIDE_ADDRESS, prepareNetwork, startServices } from './stage-services.ts';
+import { configurationOf, saidBy, WAYS, type Way } from './ways.ts';
 
 const NOBODY = 65_534;
 const AGENT = fileURLToPath(new URL('../../../../deploy/agent/src/main.ts', import.meta.url));
@@ -35,6 +42,7 @@ const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
     agent: { type: 'boolean', default: false },
+    image: { type: 'string' },
     only: { type: 'string' },
     rounds: { type: 'string', default: '1' },
     polite: { type: 'string', default: '0' },
@@ -45,6 +53,11 @@ if (form === undefined) throw new Error(`no such form: ${positionals[0]}`);
 
 /** The user who starts the control plane. */
 const operatorId = form === 'user' || form === 'unsafe-user' ? NOBODY : 0;
+
+/** Opened before the stage has a /tmp of its own. */
+const imageFile = values.image === undefined ? undefined : openSync(values.image, 'r');
+/** Whether an agent executes the runs. */
+const hasAgent = values.agent || imageFile !== undefined;
 
 const places = (() => {
   prepareFiles(operatorId);
@@ -102,6 +115,8 @@ run(
 );
 run('ipcmk', '-Q', '-p', '0666');
 
+// Before the services, one of whose sockets an engine would take for that of its own containerd.
+const image = imageFile === undefined ? undefined : await startEngine(imageFile);
 const services = await startServices();
 services.knock(7999);
 
@@ -111,6 +126,7 @@ const RUNNER: Readonly<Record<Form, Readonly<Record<string, string>>>> = {
   'unsafe-root': { KEELSON_RUNNER: 'unsafe' },
   'unsafe-user': { KEELSON_RUNNER: 'unsafe' },
   'unsafe-shared': { KEELSON_RUNNER: 'unsafe', KEELSON_RUNNER_FIRST_USER_ID: '0' },
+  container: { KEELSON_LISTEN_ADDRESS: OUTSIDE_ADDRESS },
 };
 
 /** On the command line of a process that is left to end all others. */
@@ -128,6 +144,8 @@ const asOperator = (main: string): [string, ...string[]] => [
   '--disable-sigusr1',
   main,
 ];
+/** The number of a process of the machine in a container, which sees none of them. */
+const UNSEEN = 999_999;
 const PATH = `${places.tools}:${process.env['PATH']}`;
 
 const start = (): Promise<KeelsonProcess> =>
@@ -135,7 +153,8 @@ const start = (): Promise<KeelsonProcess> =>
     dataFolder: places.data,
     command: asOperator(MAIN),
     env: {
-      ...(values.agent ? { KEELSON_RUNNER: 'false' } : RUNNER[form]),
+      ...RUNNER[form],
+      ...(hasAgent && { KEELSON_RUNNER: 'false' }),
       PATH,
       HOME: places.operator,
       CANARY: secrets.environment,
@@ -148,53 +167,52 @@ const start = (): Promise<KeelsonProcess> =>
 let keelson = await start();
 const api = new StageApi(() => keelson);
 
-/** The files of a configuration whose runs execute the program. */
-const configurationOf = (program: string, { moment, documents = {} }: Partial<Attempt>) => {
-  const evil = Object.fromEntries(
-    [
-      'evil/git',
-      'evil/git-ls-remote',
-      'evil/ssh',
-      'evil/unshare',
-
-      'evil-ssh/ssh',
-      'evil-ssh/unshare',
-    ].map((name) => [name, '#!/bin/sh\n. ./init >> ./said 2>&1\n']),
-  );
-  return {
-    attempt: moment === 'init' ? 'cat ./said\n' : program,
-    ...(moment === 'init' && { init: program, ...evil }),
-    ...(moment === 'apply' && { 'during-apply': '' }),
-    ...Object.fromEntries(
-      Object.entries(documents).map(([name, command]) => [documentFile(name as never), command]),
-    ),
-  };
-};
-
 await api.createOrganization('attacker');
 await api.createOrganization('victim');
 
-/** An agent of the attacker's organization. @returns its process */
-const startAgent = async (): Promise<number> => {
+const agentSettings = async () => ({
+  KEELSON_AGENT_ADDRESS: keelson.http,
+  KEELSON_AGENT_TOKEN: await api.createPool('attacker'),
+  // A secret of its environment, which runs are not given.
+  KEELSON_AGENT_NAME: secrets.environment,
+  KEELSON_AGENT_POLL_MILLISECONDS: '200',
+});
+
+/** An agent of the attacker's organization. */
+const startAgent = async (): Promise<AgentContainer> => {
   const [program, ...args] = asOperator(AGENT);
   const agent = spawn(program, args, {
     env: {
       PATH,
       HOME: places.operator,
-      KEELSON_AGENT_ADDRESS: keelson.http,
-      KEELSON_AGENT_TOKEN: await api.createPool('attacker'),
-      // A secret of its environment, which runs are not given.
-      KEELSON_AGENT_NAME: secrets.environment,
+      ...(await agentSettings()),
       KEELSON_AGENT_FOLDER: places.runner,
-      KEELSON_AGENT_POLL_MILLISECONDS: '200',
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  return agent.pid ?? 0;
+  return { pid: () => agent.pid ?? 0 };
 };
-/** The process that starts the runs. */
-const agentId = values.agent ? await startAgent() : undefined;
-const isAlive = () => isAtWork(keelson.pid) && (agentId === undefined || isAtWork(agentId));
+
+/** The same in its container, which holds what it executes. */
+const startContainedAgent = async (name: string): Promise<AgentContainer> => {
+  chownSync(places.runner, CONTAINER_USER, CONTAINER_USER);
+  return startAgentContainer(
+    name,
+    {
+      ...(await agentSettings()),
+      KEELSON_AGENT_EXECUTION: 'unsafe',
+      KEELSON_AGENT_TERRAFORM: `${IN_CONTAINER.tools}/terraform`,
+      KEELSON_AGENT_TIME_LIMIT_SECONDS: String(LIMIT_SECONDS),
+    },
+    { [places.runner]: IN_CONTAINER.folder, [places.tools]: `${IN_CONTAINER.tools}:ro` },
+  );
+};
+
+const agent = await (async () => {
+  if (image !== undefined) return startContainedAgent(image);
+  return values.agent ? startAgent() : undefined;
+})();
+const isAlive = () => isAtWork(keelson.pid) && (agent === undefined || isAtWork(agent.pid()));
 const victim = await api.createWorkspace('victim', 'victim', { VICTIM: secrets.variable });
 /** A run of another organization at the same time, where the form has that. */
 const startVictim = async (): Promise<string> => {
@@ -203,19 +221,19 @@ const startVictim = async (): Promise<string> => {
   await api.awaitLog(id, 'plan', 'waiting');
   return id;
 };
-const hasVictim = !values.agent && (form === 'root' || form === 'unsafe-root');
+const hasVictim = !hasAgent && (form === 'root' || form === 'unsafe-root');
 const victimRun = hasVictim ? await startVictim() : 'run-absent';
 
 const settings = (): string =>
   Object.entries({
     STAGE: ROOT,
     DATA: places.data,
-    RUNNER: values.agent ? join(places.runner, 'phases') : places.runner,
+    RUNNER: hasAgent ? join(places.runner, 'phases') : places.runner,
     OPERATOR: places.operator,
     TOOLS: places.tools,
     CACHE: places.cache,
     MAIN,
-    CONTROL: agentId ?? keelson.pid,
+    CONTROL: agent?.pid() ?? keelson.pid,
     OTHER: other.pid,
     PORTS: listeningPorts(keelson.pid)
       .filter((port) => !keelson.http.endsWith(`:${port}`) && !keelson.https.endsWith(`:${port}`))
@@ -223,6 +241,13 @@ const settings = (): string =>
     ADDRESS: keelson.http,
     VICTIM_WORKSPACE: victim,
     VICTIM_RUN: victimRun,
+    ...(form === 'container' && {
+      RUNNER: `${IN_CONTAINER.folder}/phases`,
+      TOOLS: IN_CONTAINER.tools,
+      MAIN: IN_CONTAINER.main,
+      CONTROL: 1,
+      OTHER: UNSEEN,
+    }),
   })
     .map(([name, value]) => `${name}='${value}'; export ${name}\n`)
     .join('');
@@ -233,6 +258,7 @@ const stage: Stage = {
   secrets,
   canaries,
   other: other.pid,
+  nextRun: () => (form === 'container' ? `/proc/${agent?.pid()}/root` : '/'),
   isAlive,
   canWrite: () => api.canWrite(),
   storesAgain: () =>
@@ -293,9 +319,9 @@ const judge = async (attempt: Attempt, tried: Tried, way: Way = 'stand-in'): Pro
 
 /** Brings the stage back to where it was before an attempt that has ended the control plane. */
 const repair = async (): Promise<void> => {
-  if (isAlive() && (await api.canWrite())) return;
   // One that ends all others would end the next one as well.
   for (const pid of processesWith(SURVIVOR)) process.kill(pid, 'SIGKILL');
+  if (isAlive() && (await api.canWrite())) return;
   await keelson.stop('SIGKILL');
   keelson = await start();
   await api.awaitStorage();
@@ -352,40 +378,6 @@ const performAlone = async (attempt: Attempt): Promise<void> => {
   await repair();
 };
 
-/** The ways to the code of a run: the stand-in of the tool, and two of the real one. */
-type Way = 'stand-in' | 'module' | 'provider';
-
-const PLATFORM = `linux_${process.arch === 'x64' ? 'amd64' : process.arch}`;
-const PLUGIN = `terraform.d/plugins/example.com/keelson/hostile/1.0.0/${PLATFORM}/terraform-provider-hostile_v1.0.0`;
-
-/** Configurations whose code is a program of the shell. */
-const WAYS: Readonly<Record<Way, (program: string) => Readonly<Record<string, string>>>> = {
-  'stand-in': (program) => configurationOf(program, {}),
-  module: (program) => ({
-    'main.tf': 'module "hostile" { source = "./hostile" }\n',
-    'hostile/main.tf':
-      'resource "terraform_data" "hostile" {\n  provisioner "local-exec" { command = "sh ${path.module}/attempt 2>&1" }\n}\n',
-    'hostile/attempt': program,
-  }),
-  // The tool shows the first line of what is no provider.
-  provider: (program) => ({
-    'main.tf':
-      'terraform {\n  required_providers {\n    hostile = { source = "example.com/keelson/hostile" }\n  }\n}\nprovider "hostile" {}\ndata "hostile_x" "one" {}\n',
-    [PLUGIN]: `#!/bin/sh\n[ -f ./said ] || sh ./attempt > ./said 2>&1\necho "@@all $(grep -a -e '^@@' -e '^REACHED' ./said | base64 -w 0) @@end"\n`,
-    attempt: program,
-  }),
-};
-
-/** Output of the program in the log. */
-const saidBy: Readonly<Record<Way, (log: string) => string>> = {
-  'stand-in': (log) => log,
-  module: (log) => log.replaceAll(/^module\.hostile\.\S+ \(local-exec\): ?/gm, ''),
-  provider: (log) => {
-    const [, text = ''] = /@@all\s([^@]+)@@end/.exec(log) ?? [];
-    return Buffer.from(text.replaceAll(/[^A-Za-z0-9+/=]/g, ''), 'base64').toString();
-  },
-};
-
 /** Many attempts in one run, each with its output between two marks. */
 const performTogether = async (attempts: readonly Attempt[], way: Way): Promise<void> => {
   if (attempts.length === 0) return;
@@ -413,6 +405,7 @@ echo "@@ ${index} ends"
 cat > "$HOME/.prelude" <<'@prelude@'
 ${PRELUDE}
 @prelude@
+${MISSING}
 ${parts.join('')}
 echo '@@ over'
 `;
@@ -424,6 +417,7 @@ echo '@@ over'
     report({
       broken: `the run with attempts in a ${way} ended with ${status}: ${whole.slice(-2000)}`,
     });
+  for (const [missing] of log.matchAll(/^@@ missing .*/gm)) report({ broken: missing });
   for (const [index, attempt] of attempts.entries()) {
     const [, from = ''] = log.split(`@@ ${index} begins\n`);
     const [said = ''] = from.split(`@@ ${index} ends`);
@@ -445,8 +439,9 @@ const short = repeated.filter(
   ({ area }) => area === 'files of the installation' || area === 'secrets',
 );
 for (let round = 0; round < Number(values.rounds); round += 1) {
-  if (values.agent) {
+  if (hasAgent) {
     await performTogether(together, 'stand-in');
+    if (form === 'container') for (const attempt of alone) await performAlone(attempt);
     continue;
   }
   await besideOthers(() => performTogether(together, 'stand-in'));
@@ -456,7 +451,7 @@ for (let round = 0; round < Number(values.rounds); round += 1) {
 }
 report({
   over: chosen.length,
-  ...(!values.agent && { canRun: await stage.canRun() }),
+  ...(!hasAgent && { canRun: await stage.canRun() }),
   isVictimRunning: hasVictim && (await api.isRunning(victimRun)),
 });
 // A reader that is late has not taken all documents from the pipe yet, and an exit would drop the others.

@@ -6,6 +6,9 @@ import { connect, createServer, type Server } from 'node:net';
 import { dirname } from 'node:path';
 import { METADATA_PORT, SERVICE_PORTS, STAGE_ADDRESSES } from './network.ts';
 
+/** The machine in its network. */
+export const OUTSIDE_ADDRESS = '203.0.113.2';
+
 const UDP_PORT = 8125;
 /** Owned by root; each with the rights that it has on a usual machine. */
 const SOCKETS: readonly (readonly [path: string, mode: number])[] = [
@@ -44,7 +47,7 @@ export const prepareNetwork = (): void => {
   }
   ip('link', 'add', 'outside', 'type', 'veth', 'peer', 'name', 'away');
   ip('link', 'set', 'away', 'up');
-  ip('addr', 'add', '203.0.113.2/24', 'dev', 'outside');
+  ip('addr', 'add', `${OUTSIDE_ADDRESS}/24`, 'dev', 'outside');
   ip('link', 'set', 'outside', 'up');
   ip('route', 'add', 'default', 'via', '203.0.113.1');
 };

@@ -42,6 +42,8 @@ export interface Stage {
   readonly canaries: Readonly<Partial<Record<string, Canary>>>;
   /** A process of the user of the control plane. */
   readonly other: number;
+  /** Folder that shows the file system of the next run, without what its sandbox has of its own. */
+  readonly nextRun: () => string;
   /** Whether the control plane and its processes are there. */
   readonly isAlive: () => boolean;
   /** Whether the control plane stores what a user of another organization asks for. */
