@@ -4,6 +4,7 @@ import { consolePages } from './console-pages/console-pages.ts';
 import { distributedHop } from './distributed-hop/distributed-hop.ts';
 import { distributedPostgres } from './distributed-postgres/distributed-postgres.ts';
 import { growth } from './growth/growth.ts';
+import { login } from './login/login.ts';
 import { pkiCrl } from './pki-crl/pki-crl.ts';
 import { pkiIssue } from './pki-issue/pki-issue.ts';
 import { pkiIssueRsa } from './pki-issue/pki-issue-rsa.ts';
@@ -32,6 +33,7 @@ export const BENCHES: readonly Bench[] = [
   pkiCrl,
   acmeOrder,
   secretsApi,
+  login,
   replication,
   workspaces,
   workspaceDashboard,
