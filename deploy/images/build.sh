@@ -19,8 +19,9 @@ cp -r --parents -t "$context" services/console/dist
 (
   cd "$context"
   npm install --no-save --omit=dev --no-audit --no-fund --loglevel=error
-  # Only compilers, debuggers and the tests of packages read these: a third of the bytes.
-  find node_modules \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.test.*' \) -type f -delete
+  # Only compilers, debuggers, the tests of packages and another runtime (Bare) read these: a third of the bytes. Node
+  # runs no TypeScript of packages.
+  find node_modules \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.test.*' -o -name '*.bare' \) -type f -delete
   # Pages for those who choose a package; licences stay.
   find node_modules -name '*.md' ! -iname 'licen[cs]e*' -type f -delete
 )

@@ -179,12 +179,19 @@ describe('the standalone image', () => {
         async () => expect((await call(`http://${stdout.trim()}/readyz`)).status).toBe(200),
         { timeout: 180_000, interval: 200 },
       );
+      // It serves requests a moment before it has stored the first tokens.
+      const logged = await vi.waitFor(
+        async () => {
+          const { stdout: lines } = await run('docker', ['logs', container]);
+          expect(lines).toContain('Keelson is up');
+          return lines;
+        },
+        { timeout: 180_000, interval: 200 },
+      );
       const facts = ['exec', container, 'cat', '/data/keelson/first-run.json'];
       const { root_token } = JSON.parse((await run('docker', facts)).stdout) as {
         readonly root_token: string;
       };
-      const logged = (await run('docker', ['logs', container])).stdout;
-      expect(logged).toContain('Keelson is up');
       expect(logged).not.toContain(root_token);
       const health = ['inspect', '--format', '{{.State.Health.Status}}', container];
       await vi.waitFor(
