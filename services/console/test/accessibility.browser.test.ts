@@ -31,6 +31,7 @@ const pages = new Map<string, string>([
   ['settings', '/ui/certificates/pki?tab=settings'],
   ['organizations', '/app'],
   ['API tokens', '/app/settings/tokens'],
+  ['login of a command', '/app/command-login?redirect_uri=http%3A%2F%2Flocalhost%3A10000%2Flogin'],
   ['workspaces', '/app/acme/workspaces'],
   ['workspace', '/app/acme/workspaces/web'],
   ['runs', '/app/acme/workspaces/web?tab=runs'],

@@ -185,6 +185,34 @@ test('no secret is in the log, in an audit file or unencrypted in a database', a
     });
     secrets['refused token'] = 'wrongTOKENwrongTOKEN';
 
+    const redirectUri = 'http://localhost:10000/login';
+    secrets['verifier of a command'] = 'verifierOFaCommandverifierOFaCommandverifier';
+    const login = await api('command-logins', 'command-logins', {
+      'response-type': 'code',
+      'client-id': 'terraform-cli',
+      'redirect-uri': redirectUri,
+      'code-challenge': createHash('sha256')
+        .update(secrets['verifier of a command'])
+        .digest('base64url'),
+      'code-challenge-method': 'S256',
+      state: 'state',
+      approved: true,
+    });
+    const goesTo = new URL(login.data.attributes['redirect-to'] as string);
+    secrets['code of a command'] = goesTo.searchParams.get('code') ?? '';
+    const exchanged = await fetch(`${keelson.http}/api/v2/command-logins/token`, {
+      method: 'POST',
+      body: new URLSearchParams({
+        grant_type: 'authorization_code',
+        client_id: 'terraform-cli',
+        code: secrets['code of a command'],
+        redirect_uri: redirectUri,
+        code_verifier: secrets['verifier of a command'],
+      }),
+    });
+    const { access_token } = (await exchanged.json()) as { readonly access_token: string };
+    secrets['token of a command'] = access_token;
+
     await keelson.stop();
     const kept = {
       log: readFileSync(join(keelson.dataFolder, 'keelson.log'), 'utf8'),

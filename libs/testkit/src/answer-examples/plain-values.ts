@@ -24,7 +24,12 @@ const REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/\b(hv[sbr]|s|b)\.[\w-]{20,}/g, '$1.EXAMPLE'],
   [/\b\w{14}\.atlasv1\.\w+/g, 'EXAMPLE.atlasv1.EXAMPLE'],
   [/\b([a-z]+)-[A-Za-z0-9]{16}\b/g, '$1-EXAMPLEexample01'],
-  [/https?:\/\/(?:127\.0\.0\.1|localhost|keelson\.test)(?::\d+)?/g, 'https://keelson.example.com'],
+  // The address of a command that logs in is on the computer of its user.
+  [
+    /https?:\/\/(?:127\.0\.0\.1|localhost|keelson\.test)(?!:\d+\/login\b)(?::\d+)?/g,
+    'https://keelson.example.com',
+  ],
+  [/([?&]code=)[\w-]{43}/g, '$1EXAMPLE'],
   [/eyJ[\w-]{20,}(?:\.[\w-]+)*…?/g, 'EXAMPLE'],
   [/(?<![\w-])[0-9a-f]{32,}(?![\w-])/g, 'EXAMPLE'],
   [/(.)\1{19,}/g, '$1'],
