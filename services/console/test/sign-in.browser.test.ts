@@ -1,5 +1,6 @@
 /** The ways to sign in that an installation offers to everybody. */
 import type { Page } from '@keelson/testkit/chromium';
+import { DIRECTORY_BASE, DIRECTORY_READER, startDirectory } from '@keelson/testkit/ldap-directory';
 import { URI } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PATIENCE_MS, useConsole } from './console-harness.ts';
@@ -25,9 +26,9 @@ const addUsers = async (path: string, description: string, namespace = ''): Prom
   await site.secrets('sys/policies/acl/reader', { policy: POLICY }, namespace);
 };
 
-const fillPassword = async (page: Page, password: string): Promise<void> => {
+const fillPassword = async (page: Page, password: string, name = 'ada'): Promise<void> => {
   const form = page.getByRole('form', { name: 'Sign in with a password' });
-  await form.getByLabel('User name').fill('ada');
+  await form.getByLabel('User name').fill(name);
   await form.getByLabel('Password').fill(password);
   await form.getByRole('button', { name: 'Sign in' }).click();
 };
@@ -209,6 +210,33 @@ describe('sign-in', { timeout: PATIENCE_MS }, () => {
     await page.getByRole('link', { name: 'reader' }).waitFor();
     expect(await page.getByRole('combobox', { name: 'Namespace' }).inputValue()).toBe('eu');
     expect(problems).toEqual([]);
+  });
+
+  test('takes a name and a password of a directory, and says so when they are wrong', async () => {
+    const directory = await startDirectory();
+    try {
+      await site.secrets('sys/namespaces/office', {});
+      await site.secrets('sys/auth/ldap', { type: 'ldap', config: VISIBLE }, 'office');
+      const userdn = `ou=people,${DIRECTORY_BASE}`;
+      const config = { url: directory.url, ...DIRECTORY_READER, userdn, userattr: 'uid' };
+      await site.secrets('auth/ldap/config', { ...config, token_policies: ['reader'] }, 'office');
+      await site.secrets('sys/policies/acl/reader', { policy: POLICY }, 'office');
+      const { page, problems } = await site.open('/ui/policies');
+      await page.getByLabel('Namespace').fill('office');
+      await page.getByLabel('Namespace').blur();
+      await page.getByRole('button', { name: 'Continue with the provider' }).waitFor({
+        state: 'hidden',
+      });
+      await fillPassword(page, 'password of bob', 'alice');
+      await page.getByText('failed to bind as user').waitFor();
+      await fillPassword(page, 'password of alice', 'alice');
+      await page.getByRole('link', { name: 'reader' }).waitFor();
+      await page.getByText('ldap-alice').waitFor();
+      // The refusal of the wrong password.
+      expect(problems.filter((problem) => !problem.includes('400'))).toEqual([]);
+    } finally {
+      await directory.stop();
+    }
   });
 
   test('keeps a token that is typed while the methods of a namespace are read', async () => {

@@ -43,7 +43,7 @@ const OfferedMethods = (props: { namespace: string }) => {
   // A form that appears first and moves down would take what is typed.
   if (isPending) return <p role="status">The ways to sign in are being read.</p>;
   const providers = methods?.filter(({ type }) => type === 'oidc') ?? [];
-  const [first, ...others] = methods?.filter(({ type }) => type === 'userpass') ?? [];
+  const [first, ...others] = methods?.filter(({ type }) => type !== 'oidc') ?? [];
   const hasOthers = providers.length > 0 || first !== undefined;
   return (
     <div className="ways">

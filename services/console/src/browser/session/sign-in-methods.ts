@@ -5,8 +5,10 @@ import { changeSession, readSession } from '../api/session.ts';
 import { type Login, type SecondFactor, secondFactorOf } from './second-factor.ts';
 import { signIn } from './sign-in.ts';
 
+const OFFERED = ['oidc', 'userpass', 'ldap'] as const;
+
 export interface SignInMethod {
-  readonly type: 'oidc' | 'userpass';
+  readonly type: (typeof OFFERED)[number];
   /** Path below `auth/`, with a slash at its end. */
   readonly path: string;
   /** The description of the mount, or its path. */
@@ -22,7 +24,7 @@ interface VisibleMounts {
 }
 
 const isOffered = (type: string): type is SignInMethod['type'] =>
-  type === 'oidc' || type === 'userpass';
+  OFFERED.some((one) => one === type);
 
 /** The methods that administrators show to everybody (`listing_visibility=unauth`), by their titles. */
 export const useSignInMethods = (namespace: string): UseQueryResult<readonly SignInMethod[]> =>
