@@ -3,26 +3,26 @@ import { messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
 import { fieldsOf } from '../components/action-button.tsx';
 import { Problem } from '../components/page.tsx';
-import { PasscodeForm } from './passcode-form.tsx';
-import type { SecondFactor } from './second-factor.ts';
+import type { OnFactor } from './second-factor.ts';
 import { type SignInMethod, signInWithPassword } from './sign-in-methods.ts';
 
 /** Asks for the name and password of a user of one of the methods. */
-export const PasswordForm = (props: { methods: readonly [SignInMethod, ...SignInMethod[]] }) => {
-  const { methods } = props;
+export const PasswordForm = (props: {
+  methods: readonly [SignInMethod, ...SignInMethod[]];
+  onFactor: OnFactor;
+}) => {
+  const { methods, onFactor } = props;
   const [path, setPath] = useState(methods[0].path);
   const method = methods.find((one) => one.path === path) ?? methods[0];
-  const [factor, setFactor] = useState<SecondFactor>();
   const action = useAction(
     (given: { name: string; password: string }) => signInWithPassword(method, given),
-    setFactor,
+    onFactor,
   );
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const { text } = fieldsOf(event.currentTarget);
     action.run({ name: text('name').trim(), password: text('password') });
   };
-  if (factor !== undefined) return <PasscodeForm factor={factor} />;
   return (
     <form onSubmit={submit} aria-label="Sign in with a password">
       {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}

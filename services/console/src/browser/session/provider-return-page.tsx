@@ -27,7 +27,9 @@ export const ProviderReturnPage = () => {
     return (
       <main className="login card">
         <h1>Sign in</h1>
-        <PasscodeForm factor={waiting.factor} onDone={() => show(waiting.returnTo)} />
+        <div className="ways">
+          <PasscodeForm factor={waiting.factor} onDone={() => show(waiting.returnTo)} />
+        </div>
       </main>
     );
   return (

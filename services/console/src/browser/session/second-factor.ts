@@ -13,6 +13,9 @@ export interface SecondFactor {
   readonly constraints: readonly Constraint[];
 }
 
+/** Called with the second factor that a login waits for; undefined if it waits for none. */
+export type OnFactor = (factor: SecondFactor | undefined) => void;
+
 export interface Login {
   readonly auth: {
     readonly client_token: string;

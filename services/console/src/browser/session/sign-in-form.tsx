@@ -3,7 +3,9 @@ import { messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
 import { changeSession, readSession, useSession } from '../api/session.ts';
 import { Problem } from '../components/page.tsx';
+import { PasscodeForm } from './passcode-form.tsx';
 import { PasswordForm } from './password-form.tsx';
+import type { OnFactor, SecondFactor } from './second-factor.ts';
 import { leaveForProvider, type SignInMethod, useSignInMethods } from './sign-in-methods.ts';
 import { TokenForm } from './token-form.tsx';
 
@@ -37,8 +39,9 @@ const ProviderButton = (props: { method: SignInMethod }) => {
 };
 
 /** The methods that are offered here, those for most people first, and a token last. */
-const OfferedMethods = (props: { namespace: string }) => {
-  const { data: methods, isPending } = useSignInMethods(props.namespace);
+const OfferedMethods = (props: { namespace: string; onFactor: OnFactor }) => {
+  const { namespace, onFactor } = props;
+  const { data: methods, isPending } = useSignInMethods(namespace);
   const [wantsToken, setWantsToken] = useState(false);
   // A form that appears first and moves down would take what is typed.
   if (isPending) return <p role="status">The ways to sign in are being read.</p>;
@@ -50,7 +53,7 @@ const OfferedMethods = (props: { namespace: string }) => {
       {providers.map((method) => (
         <ProviderButton key={method.path} method={method} />
       ))}
-      {first !== undefined && <PasswordForm methods={[first, ...others]} />}
+      {first !== undefined && <PasswordForm methods={[first, ...others]} onFactor={onFactor} />}
       {hasOthers && !wantsToken && (
         <button type="button" onClick={() => setWantsToken(true)}>
           Sign in with a token
@@ -67,11 +70,21 @@ const OfferedMethods = (props: { namespace: string }) => {
 /** @param props.withNamespace whether the session is to open certificates and administration, in a namespace */
 export const SignInForm = (props: { withNamespace: boolean }) => {
   const { namespace } = useSession();
+  const [factor, setFactor] = useState<SecondFactor>();
   if (!props.withNamespace) return <TokenForm />;
+  if (factor !== undefined)
+    return (
+      <div className="ways">
+        <PasscodeForm factor={factor} />
+        <button type="button" onClick={() => setFactor(undefined)}>
+          Sign in as somebody else
+        </button>
+      </div>
+    );
   return (
     <>
       <NamespaceField namespace={namespace} />
-      <OfferedMethods namespace={namespace} />
+      <OfferedMethods namespace={namespace} onFactor={setFactor} />
     </>
   );
 };
