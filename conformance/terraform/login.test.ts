@@ -1,13 +1,13 @@
 /** `terraform login` with the browser of its user, as the tool documents the protocol. */
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Browser, launchChromium, openPage, type Page } from '@keelson/testkit/chromium';
+import { type Browser, launchChromium, type Page } from '@keelson/testkit/chromium';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { AUTHORIZATION, approveLogin, openLogin } from './command-login.ts';
 import { type Installation, install, type RunningCommand } from './terraform-cli.ts';
 
 /** Where the tool stores the token, below its home. */
 const KEPT = ['.terraform.d', 'credentials.tfrc.json'];
-const AUTHORIZATION = /https:\/\/localhost:\d+\/app\/command-login\?[^\s']+/;
 
 describe('terraform login', () => {
   let installation: Installation;
@@ -33,22 +33,16 @@ describe('terraform login', () => {
     onTestFinished(() => void command.child.kill('SIGKILL'));
     return command;
   };
-  /** The page that the tool prints the address of, for somebody who has not signed in. */
-  const open = async (command: RunningCommand): Promise<Page> => {
-    const address = await command.matched(AUTHORIZATION);
-    return (await openPage(browser, address, { ignoreHTTPSErrors: true })).page;
-  };
+  const open = async (command: RunningCommand): Promise<Page> =>
+    openLogin(browser, await command.matched(AUTHORIZATION), installation.token);
 
   test('opens the console, where the user signs in and approves, and stores a token that logout removes', async () => {
     const { host, token } = installation;
     const home = await makeHome('home');
     const command = login(home);
     const page = await open(command);
-    await page.getByLabel('Token').fill(token);
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByText('asks for an API token of your account admin').waitFor();
-    await page.getByRole('button', { name: 'Give the command a token' }).click();
-    await page.getByText('has returned an authentication code to Terraform').waitFor();
+    await approveLogin(page);
     const { code, output } = await command.outcome;
     expect(output).toContain('Terraform has obtained and saved an API token.');
     expect(code).toBe(0);
@@ -73,8 +67,6 @@ describe('terraform login', () => {
     const home = await makeHome('another-home');
     const command = login(home);
     const page = await open(command);
-    await page.getByLabel('Token').fill(installation.token);
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByRole('button', { name: 'Refuse' }).click();
     const { code, output } = await command.outcome;
     expect(code).toBe(1);

@@ -4,6 +4,7 @@ import { messageOf } from '../api/api-problem.ts';
 import { useAction, useDocument } from '../api/queries.ts';
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { callWorkspaces, type OneDocument } from '../api/workspaces-api.ts';
+import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Page, Problem } from '../components/page.tsx';
 import { COMMAND_LOGIN_PATH, type CommandLogin, decisionBody, portOf } from './command-login.ts';
@@ -46,6 +47,7 @@ const Question = (props: { login: CommandLogin; username: string; port: string }
           Refuse
         </button>
       </div>
+      <Commands commands={[workspacesCurl('POST', 'command-logins', decisionBody(login, true))]} />
     </>
   );
 };
