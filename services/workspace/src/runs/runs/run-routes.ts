@@ -17,6 +17,7 @@ import {
 } from '@keelson/jsonapi';
 import { unlessDamaged } from '@keelson/storage';
 import { Type } from 'typebox';
+import { inPortions } from '../../base/in-portions.ts';
 import { IncludedResources } from '../../base/included-resources.ts';
 import { notFound } from '../../base/not-found.ts';
 import { toSignedFor } from '../../base/signed-urls/signed-url-operations.ts';
@@ -148,18 +149,16 @@ const answerPage = async (
   { runs, totalCount }: RunPage,
   positionOf: (index: number) => number | undefined = () => undefined,
 ) => {
-  const accesses = await Promise.all(
-    runs.map((run) => unlessDamaged(requireRun(context.store, exchange.principal, run.id))),
+  const accesses = await inPortions(runs, (run) =>
+    unlessDamaged(requireRun(context.store, exchange.principal, run.id)),
   );
   const readable = accesses.filter((access) => access !== undefined);
   const included = await loadIncluded(context, exchange, readable);
-  const data = await Promise.all(
-    readable.map(async (access) => {
-      const { run, permissions } = access;
-      const comments = await loadComments(context.store, run.id);
-      return toRunResource(run, comments, permissions, positionOf(accesses.indexOf(access)));
-    }),
-  );
+  const data = await inPortions(readable, async (access) => {
+    const { run, permissions } = access;
+    const comments = await loadComments(context.store, run.id);
+    return toRunResource(run, comments, permissions, positionOf(accesses.indexOf(access)));
+  });
   const document = toPaginatedDocument(exchange.head, { data, page, totalCount });
   return { document: included.length === 0 ? document : { ...document, included } };
 };

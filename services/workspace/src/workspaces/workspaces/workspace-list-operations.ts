@@ -1,6 +1,7 @@
 import type { Page } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import { readableOnly, unlessDamaged } from '@keelson/storage';
+import { inPortions } from '../../base/in-portions.ts';
 import { requireOrganization } from '../../identity/access/organization-access-operations.ts';
 import { loadWorkspaceAccess, type WorkspaceAccessResult } from '../access/access-operations.ts';
 import { loadScope } from '../listing/visible-scope.ts';
@@ -37,13 +38,11 @@ export const listWorkspaces = async (
   const owner = await requireOrganization(store, principal, organizationName);
   const scope = await loadScope(store, owner);
   const { ids, totalCount } = await listing.find({ ...given, ...scope, page });
-  const found = await Promise.all(ids.map((id) => workspaceRecords.find(readableOnly(store), id)));
-  const workspaces = await Promise.all(
-    found
-      // A workspace may be deleted between the search and the read.
-      .filter((workspace) => workspace !== undefined)
-      .map((workspace) => unlessDamaged(loadWorkspaceAccess(store, owner, workspace))),
-  );
+  const workspaces = await inPortions(ids, async (id) => {
+    const found = await workspaceRecords.find(readableOnly(store), id);
+    // A workspace may be deleted between the search and the read.
+    return found && unlessDamaged(loadWorkspaceAccess(store, owner, found));
+  });
   const [organizationCount, runStatusCounts] = await Promise.all([
     isUnfiltered(given) ? totalCount : listing.countVisible(scope),
     listing.countVisibleByRunStatus(scope),

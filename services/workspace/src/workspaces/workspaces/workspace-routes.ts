@@ -22,6 +22,7 @@ import {
   WORKSPACE_EXECUTION_NAMES,
   warnOfInherited,
 } from '../../base/execution/domain/execution.ts';
+import { inPortions } from '../../base/in-portions.ts';
 import { findSitePolicyFor } from '../../base/retention/retention-records.ts';
 import {
   requireWorkspace,
@@ -209,9 +210,7 @@ export const workspaceRoutes = (context: WorkspacesContext): Route[] => {
         );
         const { totalCount } = found;
         const reads = readableOnly(context.store);
-        const workspaces = await Promise.all(
-          found.workspaces.map((access) => loadShown(reads, access)),
-        );
+        const workspaces = await inPortions(found.workspaces, (access) => loadShown(reads, access));
         const sitePolicy = await findSitePolicyFor(context.store, workspaces);
         return {
           document: toPaginatedDocument(head, {
