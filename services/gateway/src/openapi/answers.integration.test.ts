@@ -78,6 +78,7 @@ const seedAuthority = async (): Promise<void> => {
 };
 
 const seedAdministration = async (): Promise<void> => {
+  await send('/v1/identity/mfa/method/totp', { issuer: 'Keelson' });
   await send('/v1/sys/policies/acl/web', { policy: 'path "pki/*" { capabilities = ["read"] }' });
   await send('/v1/sys/namespaces/web', {});
   await send('/v1/cubbyhole/web', { key: 'value' });

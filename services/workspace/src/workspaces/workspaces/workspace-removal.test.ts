@@ -85,8 +85,9 @@ test.for([
   const [way, method, action] = given;
   const team = await harness.create(`${O}/teams`, 'teams', { name: `readers-${way.length}` });
   const consumerId = await makeWorkspace();
-  // Records that the first workspace of an organization creates are kept.
+  // Records that the first workspace of an organization creates are kept, and the keys of runs.
   await storeState(`/workspaces/${consumerId}`);
+  await harness.runUpkeep();
   const before = await paths();
   const id = await populate(team.id, consumerId);
   if (method === 'DELETE') await begin(id);

@@ -1,0 +1,73 @@
+/** Methods and enforcements of login MFA in the namespaces that they are of. Logins: services/standalone/test/login-mfa. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { joinMethod, logIn, mountMethod } from '../../test/login-steps.ts';
+import { type Document, openInitializedSys, type SysHarness } from '../../test/sys-harness.ts';
+
+const METHODS = 'identity/mfa/method';
+const ENFORCEMENTS = 'identity/mfa/login-enforcement';
+
+let harness: SysHarness;
+let teamId: string;
+beforeEach(async () => {
+  harness = await openInitializedSys();
+  teamId = await harness.createNamespace('team');
+});
+afterEach(() => harness.close());
+
+const must = async (method: string, path: string, body?: object, namespace = '') => {
+  const answer = await harness.asRoot(method, path, { namespace, ...(body && { body }) });
+  expect([200, 204]).toContain(answer.status);
+  return (answer.body as Document)?.data;
+};
+
+test('a namespace has methods of its own, and names those above it', async () => {
+  const { method_id: above } = await must('POST', `${METHODS}/totp`, { issuer: 'Site' });
+  const { method_id: own } = await must('POST', `${METHODS}/totp`, { issuer: 'Team' }, 'team');
+  const method = await must('GET', `${METHODS}/totp/${own}`, undefined, 'team');
+  expect(method).toMatchObject({ issuer: 'Team', namespace_id: teamId, namespace_path: 'team/' });
+  expect(await must('GET', `${METHODS}/${own}`, undefined, 'team')).toEqual(method);
+  for (const path of [METHODS, `${METHODS}/totp`])
+    expect((await must('LIST', path, undefined, 'team')).keys).toEqual([own]);
+  const both = { mfa_method_ids: [own, above], auth_method_types: ['people'] };
+  await must('POST', `${ENFORCEMENTS}/people`, both, 'team');
+  expect(await must('GET', `${ENFORCEMENTS}/people`, undefined, 'team')).toMatchObject({
+    name: 'people',
+    namespace_path: 'team/',
+    mfa_method_ids: [own, above],
+    auth_method_types: ['people'],
+    identity_entity_ids: [],
+  });
+  expect((await must('LIST', ENFORCEMENTS, undefined, 'team')).keys).toEqual(['people']);
+  expect((await harness.asRoot('GET', `${ENFORCEMENTS}/people`)).status).toBe(404);
+  expect((await harness.asRoot('LIST', ENFORCEMENTS)).body.data?.keys ?? []).toEqual([]);
+  // A method of a namespace is unknown above it.
+  const wrong = { mfa_method_ids: [own], auth_method_types: ['people'] };
+  expect((await harness.asRoot('POST', `${ENFORCEMENTS}/x`, { body: wrong })).status).toBe(400);
+});
+
+test('the key of an entity ends with it', async () => {
+  await joinMethod(harness);
+  const { uuid } = await mountMethod(harness, 'people');
+  const { entity_id } = await logIn(harness, uuid);
+  const { method_id } = await must('POST', `${METHODS}/totp`, { issuer: 'Site' });
+  await must('POST', `${METHODS}/totp/admin-generate`, { method_id, entity_id });
+  const keys = async () => (await harness.store.scan('shared/mfa-totp-secrets/')).length;
+  expect(await keys()).toBe(1);
+  await must('DELETE', `identity/entity/id/${entity_id}`);
+  expect(await keys()).toBe(0);
+});
+
+test('the key of an entity that is merged into another one ends, and that of the other stays', async () => {
+  const { method_id } = await must('POST', `${METHODS}/totp`, { issuer: 'Site' });
+  const [from, into] = [
+    (await must('POST', 'identity/entity', { name: 'from' })).id,
+    (await must('POST', 'identity/entity', { name: 'into' })).id,
+  ];
+  for (const entity_id of [from, into])
+    await must('POST', `${METHODS}/totp/admin-generate`, { method_id, entity_id });
+  await must('POST', 'identity/entity/merge', { from_entity_ids: [from], to_entity_id: into });
+  const left = await harness.store.scan('shared/mfa-totp-secrets/');
+  expect(left.map(({ path }) => path)).toEqual([
+    `shared/mfa-totp-secrets/root/${into}/${method_id}`,
+  ]);
+});
