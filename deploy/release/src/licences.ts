@@ -13,6 +13,7 @@ export interface Component {
 const ALLOWED: readonly string[] = [
   '(Apache-2.0 AND BSD-3-Clause)',
   '(BSD-3-Clause OR GPL-2.0)',
+  '(MIT OR Apache-2.0)',
   '0BSD',
   'Apache-2.0',
   'BSD-2-Clause',

@@ -67,11 +67,18 @@ export default {
   lastUpdated: false,
   markdown: {
     html: false,
-    config: (md: Markdown) =>
+    config: (md: Markdown) => {
       md.core.ruler.push('links-of-the-repository', ({ tokens, env }) => {
         for (const { children } of tokens)
           if (children) resolveLinks(relative(REPOSITORY, env.realPath ?? env.path), children);
-      }),
+      });
+      // Templates that pages show, such as `{{.Username}}`, are not expressions of the site.
+      md.core.ruler.push('code-as-it-is', ({ tokens }) => {
+        for (const { children } of tokens)
+          for (const token of children ?? [])
+            if (token.type === 'code_inline') token.attrSet('v-pre', '');
+      });
+    },
   },
   // The index of the search is one chunk, which grows with the pages.
   vite: { build: { chunkSizeWarningLimit: 2000 } },
