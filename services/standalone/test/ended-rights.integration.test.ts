@@ -20,6 +20,8 @@ const SLOW_MS = 180_000;
 /** The two parts in which a body is sent. */
 type Parts = readonly [first: Buffer, rest: Buffer];
 const FIRST_BYTES = 5;
+/** More wait until one has ended. */
+const STREAMS_OF_SESSION = 100;
 const parted = (body: Buffer, at: number): Parts => [body.subarray(0, at), body.subarray(at)];
 const PARTS = parted(Buffer.from('{"data":{}}'), FIRST_BYTES);
 const WRITES = ['POST', 'PUT', 'PATCH', 'DELETE'];
@@ -155,7 +157,7 @@ const PROTOCOLS = {
     });
   },
   'HTTP/2': async () => {
-    const sessions = Array.from({ length: 6 }, () =>
+    const sessions = Array.from({ length: Math.ceil(rows.length / STREAMS_OF_SESSION) }, () =>
       connectHttp2(keelson.https, { rejectUnauthorized: false }),
     );
     await Promise.all(sessions.map((session) => once(session, 'connect')));

@@ -9,7 +9,10 @@ export const KINDS_LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
     'local/lease-endings/…',
     'shared/removed-workspaces/…',
   ],
-  'exists for a minute at most, until a command has shown it': ['shared/login-codes/…'],
+  'exists for a minute at most, until a command has shown it': [
+    'shared/login-codes/…',
+    'shared/login-codes~userId/…',
+  ],
   'only a revocation that failed for five minutes leaves it': ['local/lease-irrevocable/…'],
   'only processes that share a PostgreSQL database write it': [
     'node/replicas/…',
