@@ -1,6 +1,5 @@
 /** The keys that entities share with the server. */
 import { KeelsonError } from '@keelson/errors';
-import { Secret, TOTP } from 'otpauth';
 import { findEntity } from '../identity/entity-records.ts';
 import type { EntityRef } from '../tokens/domain/token-entry.ts';
 import type { TotpMethod } from './domain/totp-method.ts';
@@ -38,6 +37,7 @@ export const enrol = async (
 ): Promise<Enrolment | undefined> => {
   const { namespaceId, id: entityId } = entity;
   const method = await requireMethod(context, namespaceId, methodId);
+  const { Secret, TOTP } = await import('otpauth');
   return context.store.transact(async (tx) => {
     const found = await findEntity(tx, namespaceId, entityId);
     if (found === undefined) return refuse(`entity_id: there is no entity "${entityId}"`);

@@ -75,13 +75,16 @@ const METHOD = {
 const methodId = field.string({ description: 'Id of the method.', required: true, maxLength: 64 });
 const entityId = field.string({ description: 'Id of the entity.', required: true, maxLength: 64 });
 
-const enrolmentAnswer = (enrolment: Enrolment | undefined, warnings: string[]): Result => {
+const enrolmentAnswer = async (
+  enrolment: Enrolment | undefined,
+  warnings: string[],
+): Promise<Result> => {
   if (enrolment === undefined) {
     warnings.push('the entity has a key for this MFA method already: destroy it first');
     return undefined;
   }
   const { url, qrPixels } = enrolment;
-  const barcode = qrPixels === 0 ? '' : qrCode(url, qrPixels).toString('base64');
+  const barcode = qrPixels === 0 ? '' : (await qrCode(url, qrPixels)).toString('base64');
   return { data: { barcode, url } };
 };
 

@@ -2,7 +2,6 @@
 
 import { KeelsonError } from '@keelson/errors';
 import type { Transaction } from '@keelson/storage';
-import { Secret, TOTP } from 'otpauth';
 import type { EntityRef } from '../tokens/domain/token-entry.ts';
 import { type TotpMethod, type TotpSecret, waitsUntilMs } from './domain/totp-method.ts';
 import type { Constraint } from './enforcement-operations.ts';
@@ -17,12 +16,13 @@ const refuse = (text: string): never => {
 };
 
 /** The period that a passcode is of; undefined for a wrong one. The library compares in constant time. */
-const periodOf = (
+const periodOf = async (
   { algorithm, digits, periodSeconds, skew }: TotpMethod,
   { secret }: TotpSecret,
   passcode: string,
   nowMs: number,
-): number | undefined => {
+): Promise<number | undefined> => {
+  const { Secret, TOTP } = await import('otpauth');
   const totp = new TOTP({
     secret: Secret.fromBase32(secret),
     algorithm,
@@ -58,7 +58,7 @@ const verify = async (
       isRight: false,
       text: `too many wrong passcodes: try again in ${Math.ceil(waitMs / 1000)} seconds`,
     };
-  const period = periodOf(method, secret, passcode, nowMs);
+  const period = await periodOf(method, secret, passcode, nowMs);
   const isRight = period !== undefined && period > use.lastPeriod;
   writeUse(
     tx,

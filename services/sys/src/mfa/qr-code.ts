@@ -1,9 +1,9 @@
 /** The picture that an authenticator app reads. */
-import { PNG } from 'pngjs';
-import encodeQr from 'qr';
 
 /** A PNG whose edge has about `pixels`, since each square of the code has as many whole pixels as any other. */
-export const qrCode = (text: string, pixels: number): Buffer => {
+export const qrCode = async (text: string, pixels: number): Promise<Buffer> => {
+  // Loaded by the first enrolment, which few processes see: each library costs memory.
+  const [{ PNG }, { default: encodeQr }] = await Promise.all([import('pngjs'), import('qr')]);
   const squares = encodeQr(text, 'raw', { border: 2 });
   const scale = Math.max(1, Math.floor(pixels / squares.length));
   const edge = squares.length * scale;
