@@ -1,14 +1,7 @@
 /** The ways of operations on login MFA. */
-import type { Body, Place, Way } from './parameters-alone-way.ts';
-import type { Document } from './sys-harness.ts';
+import { type Place, post, type Way } from './parameters-alone-way.ts';
 
 const METHODS = 'identity/mfa/method/totp';
-
-const post = async ({ cluster }: Place, path: string, body: Body): Promise<Document> => {
-  const answer = await cluster.asRoot('POST', path, { body });
-  if (answer.status >= 300) throw new Error(`${path}: ${answer.body.errors}`);
-  return answer.body;
-};
 
 const newMethod = async (place: Place, serial: string) => {
   const { data } = await post(place, METHODS, { issuer: 'Keelson', method_name: serial });

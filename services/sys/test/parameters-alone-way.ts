@@ -39,3 +39,18 @@ export interface Way {
   /** Parameters without an effect, and the reason; a text if all requests are refused. */
   readonly without?: string | Readonly<Record<string, string>>;
 }
+
+/** The answer of a request that must succeed. */
+export const post = async (
+  { cluster }: Place,
+  path: string,
+  body: Body = {},
+): Promise<Document> => {
+  const answer = await cluster.asRoot('POST', path, { body });
+  if (answer.status >= 300) throw new Error(`${path}: ${answer.body.errors}`);
+  return answer.body;
+};
+
+/** The data at a path; none if nothing is there. */
+export const dataAt = async ({ cluster }: Place, path: string): Promise<Document> =>
+  (await cluster.asRoot('GET', path)).body.data ?? {};

@@ -1,141 +1,16 @@
-/** Declared collections: indexes, and deletion with the owner. */
-import { Type } from 'typebox';
+/** Indexes of declared collections. */
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { collection, collections } from '../collections/collection.ts';
-import { rowContent } from '../collections/index-declaration.ts';
-import { deleteOwned, listOwners, removeOwned } from '../collections/owned-records.ts';
-import { nullable } from '../shapes/shape.ts';
+import { deleteOwned, removeOwned } from '../collections/owned-records.ts';
+import {
+  books,
+  desks,
+  labels,
+  listLibraryPaths,
+  members,
+  tale,
+  visits,
+} from './library-collections.ts';
 import { damage, entriesAfter, put, refusal, type StoreContext, text } from './store-context.ts';
-
-const shelves = collection('shelves', {
-  scope: 'shared',
-  version: 1,
-  shape: Type.Object({ libraryId: Type.String() }),
-  kind: 'shelf',
-  owner: { kind: 'library', by: 'libraryId' },
-  index: ['libraryId'],
-});
-
-const books = collection('books', {
-  scope: 'shared',
-  version: 1,
-  shape: Type.Object({
-    shelfId: Type.String(),
-    readerId: nullable(Type.String()),
-    topics: Type.Array(Type.String()),
-    title: Type.String(),
-  }),
-  kind: 'book',
-  owner: [
-    { kind: 'shelf', by: 'shelfId' },
-    { kind: 'reader', by: 'readerId' },
-  ],
-  index: [
-    'shelfId',
-    'readerId',
-    'topics',
-    { name: 'title', values: ({ shelfId, title }) => [[shelfId, title]] },
-  ],
-});
-
-/** The rows of "name" are where an earlier release wrote them. */
-const members = collection('members', {
-  scope: 'shared',
-  version: 1,
-  shape: Type.Object({ name: Type.String(), card: Type.String() }),
-  index: [
-    {
-      name: 'name',
-      unique: true,
-      rows: 'member-names',
-      values: ({ name }) => [[name.slice(0, 1).toLowerCase(), name.toLowerCase()]],
-    },
-    { name: 'card', unique: true, values: ({ card }) => [card] },
-  ],
-});
-
-/** Keyed by library id, desk id. */
-const desks = collection('desks', {
-  scope: 'shared',
-  version: 1,
-  keys: 'paths',
-  shape: Type.Object({ name: Type.String() }),
-  owner: { kind: 'library', by: '*' },
-  index: [{ name: 'name', values: ({ name }) => [name], unique: true, ofOwner: true }],
-});
-
-/** Keyed by library id, reader id. The rows are where an earlier release wrote them, in its form. */
-const visits = collection('visits', {
-  scope: 'shared',
-  version: 1,
-  shape: Type.Object({ ticket: Type.String(), isOpen: Type.Boolean() }),
-  owner: { kind: 'reader', by: 'reader' },
-  index: [
-    {
-      name: 'reader',
-      values: (_, key) => [key.split('/')[1] ?? ''],
-      rows: {
-        at: 'visited-libraries',
-        end: {
-          of: (key) => key.split('/')[0] ?? '',
-          toKey: (library, [reader = '']) => `${library}/${reader}`,
-        },
-      },
-    },
-    {
-      name: 'ticket',
-      unique: true,
-      values: ({ ticket }) => [ticket],
-      rows: {
-        at: 'tickets',
-        content: rowContent(
-          Type.Object({ library: Type.String(), reader: Type.String() }),
-          (_, key) => {
-            const [library = '', reader = ''] = key.split('/');
-            return { library, reader };
-          },
-          ({ library, reader }) => `${library}/${reader}`,
-        ),
-      },
-    },
-    {
-      name: 'open',
-      values: ({ isOpen }) => (isOpen ? [[]] : []),
-      rows: {
-        at: 'open-visits',
-        content: rowContent(
-          Type.Object({ ticket: Type.String() }),
-          ({ ticket }: { readonly ticket: string }) => ({ ticket }),
-        ),
-      },
-    },
-  ],
-});
-
-/** Keyed by book id, page. */
-const notes = collection('notes', {
-  scope: 'local',
-  version: 1,
-  shape: Type.String(),
-  owner: { kind: 'book', by: '*' },
-});
-
-/** Keyed by the id of the shelf. */
-const labels = collection('labels', {
-  scope: 'shared',
-  version: 1,
-  shape: Type.String(),
-  owner: { kind: 'shelf', by: '*' },
-});
-
-const plans = collections('libraries/*/plans', {
-  scopes: ['shared', 'local'],
-  version: 1,
-  shape: Type.String(),
-  owner: { kind: 'library', by: '*' },
-});
-
-const tale = { shelfId: 's1', readerId: null, topics: ['sea', 'war'], title: 'tale' };
 
 export const registerOwnerIndexContract = (context: StoreContext): void => {
   const rows = async (): Promise<string[]> => {
@@ -144,18 +19,6 @@ export const registerOwnerIndexContract = (context: StoreContext): void => {
       found.push(...(await context.store.scan(`${scope}/`, { onDamaged: () => undefined })));
     return found.map(({ path }) => path).filter((path) => path.includes('~'));
   };
-  const paths = async (): Promise<string[]> => {
-    const found: string[] = [];
-    for (const scope of ['shared/', 'local/'])
-      for (const { path } of await context.store.scan(scope, {
-        onDamaged: (damaged) => found.push(damaged),
-      }))
-        found.push(path);
-    return found.filter((path) =>
-      /^(shared|local)\/(shelves|books|notes|labels|libraries)/.test(path),
-    );
-  };
-
   describe('an index of a collection', () => {
     test('has a row for each value, which the same commit writes, moves and deletes', async () => {
       const sequence = await context.store.wal.headSequence();
@@ -295,7 +158,7 @@ export const registerOwnerIndexContract = (context: StoreContext): void => {
       await expect(
         context.store.transact((tx) => books.write(tx, 'b1', { ...tale, title: 5 as never })),
       ).rejects.toThrow('another shape');
-      expect(await paths()).toEqual([]);
+      expect(await listLibraryPaths(context.store)).toEqual([]);
     });
   });
 
@@ -444,98 +307,6 @@ export const registerOwnerIndexContract = (context: StoreContext): void => {
       expect(await rowsAt('shared/member-names/')).toEqual([
         ['shared/member-names/b/bob', '{"id":"m2"}'],
       ]);
-    });
-  });
-
-  describe('what an owner owns', () => {
-    const fill = () =>
-      context.store.transact(async (tx) => {
-        for (const [shelf, libraryId] of [
-          ['s1', 'l1'],
-          ['s2', 'l1'],
-          ['s3', 'l2'],
-        ] as const) {
-          await shelves.write(tx, shelf, { libraryId });
-          labels.write(tx, shelf, 'label');
-          for (const book of [`${shelf}a`, `${shelf}b`]) {
-            await books.write(tx, book, { ...tale, shelfId: shelf, readerId: 'r1' });
-            for (const page of ['1', '2']) notes.write(tx, [book, page], 'note');
-          }
-        }
-        for (const library of ['l1', 'l2'])
-          for (const scope of ['shared', 'local'] as const)
-            plans.at(scope, library).write(tx, 'floor', 'plan');
-      });
-    const isOf = (library: string) => (path: string) =>
-      library === 'l1' ? /l1|s1|s2/.test(path) : /l2|s3/.test(path);
-
-    test('is deleted with it, also what the owned records own, and nothing else', async () => {
-      await fill();
-      const others = (await paths()).filter((path) => !isOf('l1')(path));
-      const remove = () =>
-        context.store.transact((tx) => deleteOwned(tx, { kind: 'library', id: 'l1' }));
-      // 2 plans; and for each of 2 shelves the shelf, its label, and 2 books with 2 notes each.
-      expect(await remove()).toBe(2 + 2 * (1 + 1 + 2 * (1 + 2)));
-      expect(await paths()).toEqual(others);
-      expect(others.filter(isOf('l2'))).toEqual(others);
-      expect(await remove()).toBe(0);
-    });
-
-    test('is deleted with any of several owners', async () => {
-      await fill();
-      await context.store.transact((tx) => deleteOwned(tx, { kind: 'reader', id: 'r1' }));
-      expect((await paths()).filter((path) => /books|notes/.test(path))).toEqual([]);
-      expect(await shelves.keys(context.store)).toEqual(['s1', 's2', 's3']);
-    });
-
-    test('is deleted in batches, each of which may be the last before an interruption', async () => {
-      for (const limit of [2, 5, 18, 19]) {
-        await fill();
-        const batches: number[] = [];
-        for (let count = limit; count === limit; batches.push(count)) {
-          await context.reopen();
-          count = await context.store.transact((tx) =>
-            deleteOwned(tx, { kind: 'library', id: 'l1' }, { limit }),
-          );
-        }
-        expect(batches).toEqual([...Array(Math.floor(18 / limit)).fill(limit), 18 % limit]);
-        expect((await paths()).filter(isOf('l1'))).toEqual([]);
-      }
-    });
-
-    test('is deleted also where it cannot be read', async () => {
-      await fill();
-      await damage(context.store, shelves.path('s1'), books.path('s1a'), notes.path('s1b', '1'));
-      await damage(context.store, labels.path('s2'));
-      await context.store.transact((tx) => deleteOwned(tx, { kind: 'library', id: 'l1' }));
-      expect((await paths()).filter(isOf('l1'))).toEqual([]);
-    });
-
-    test('is deleted in some scopes only, where the others belong to another cluster', async () => {
-      await fill();
-      await removeOwned(context.store, { kind: 'library', id: 'l1' }, ['local']);
-      expect((await paths()).filter((path) => /libraries/.test(path))).toEqual([
-        'shared/libraries/l1/plans/floor',
-        'shared/libraries/l2/plans/floor',
-        'local/libraries/l2/plans/floor',
-      ]);
-    });
-
-    test('tells who owns something, also after the owner is gone', async () => {
-      expect(await listOwners(context.store, 'shelf')).toEqual(new Set());
-      await fill();
-      await context.store.transact((tx) => shelves.delete(tx, 's1'));
-      expect(await listOwners(context.store, 'shelf')).toEqual(new Set(['s1', 's2', 's3']));
-      expect(await listOwners(context.store, 'library')).toEqual(new Set(['l1', 'l2']));
-      expect(await listOwners(context.store, 'library', ['node'])).toEqual(new Set());
-      await removeOwned(context.store, { kind: 'library', id: 'l2' });
-      expect(await listOwners(context.store, 'library')).toEqual(new Set(['l1']));
-    });
-
-    test('is another than that of an owner whose id begins alike', async () => {
-      await put(context.store, { [labels.path('s')]: '"a"', [labels.path('s1')]: '"b"' });
-      await context.store.transact((tx) => deleteOwned(tx, { kind: 'shelf', id: 's' }));
-      expect(await labels.keys(context.store)).toEqual(['s1']);
     });
   });
 };

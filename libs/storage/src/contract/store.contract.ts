@@ -5,6 +5,7 @@ import { registerLaterIndexContract } from './later-index.contract.ts';
 import { registerListingContract } from './listing.contract.ts';
 import { registerMerkleContract } from './merkle.contract.ts';
 import { registerMovedKindContract } from './moved-kind.contract.ts';
+import { registerOwnedRecordsContract } from './owned-records.contract.ts';
 import { registerOwnerIndexContract } from './owner-index.contract.ts';
 import { registerProjectionContract } from './projection.contract.ts';
 import { registerRecordContract } from './record.contract.ts';
@@ -20,6 +21,7 @@ export const registerStoreContract = (createPlace: () => Promise<StoreLocation>)
   registerRecordContract(context);
   registerCollectionContract(context);
   registerOwnerIndexContract(context);
+  registerOwnedRecordsContract(context);
   registerListingContract(context);
   registerRecordedReadsContract(context);
   registerTransactionContract(context);

@@ -8,14 +8,14 @@ export interface FilterValues {
   readonly UserDN?: string;
 }
 
-const PLACEHOLDER = /\{\{\s*\.(\w+)\s*\}\}/g;
+const VARIABLE = /\{\{\s*\.(\w+)\s*\}\}/g;
 
 /** Loaded by the first use: few installations have directories. */
 const loadLibrary = () => import('ldapts');
 
 const render = async (template: string, values: FilterValues): Promise<string> => {
   const { Filter } = await loadLibrary();
-  return template.replace(PLACEHOLDER, (whole, name: string) => {
+  return template.replace(VARIABLE, (whole, name: string) => {
     const value = values[name as keyof FilterValues];
     if (value === undefined) return whole;
     // The name of an attribute is one that the operator chose, not a value.

@@ -118,7 +118,7 @@ const loginRoutes = (parts: LdapParts, directory: DirectoryContext): Route[] =>
     },
   });
 
-/** Those of the login, where nobody can ask the directory again without the password. */
+/** The groups of the login are stored where the directory cannot be asked again without the password. */
 const knownGroups = ({ bindDn }: LdapConfig, { groups }: Person): JsonObject =>
   bindDn === '' ? { groups } : {};
 

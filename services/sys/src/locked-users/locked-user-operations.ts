@@ -52,7 +52,7 @@ const countOf = ({ mounts }: LockedUsersOfNamespace): number =>
   mounts.reduce((sum, { aliasNames }) => sum + aliasNames.length, 0);
 
 /**
- * Those of a namespace and of all namespaces below it, the most first.
+ * The locked users of a namespace and of all namespaces below it; the namespace with most of them is first.
  * @param accessor "" for all mounts
  * @throws KeelsonError `request.invalid` for an accessor of no mount in the namespace
  */
