@@ -18,7 +18,8 @@ const MAX_LIMITERS = 2000;
  * one request in a longer interval.
  */
 const toWindow = ({ name, rate, intervalSeconds, blockSeconds }: RateQuota): RateWindow => ({
-  name: `quota ${name}`,
+  // A quota that is changed counts from zero, also where gateways share the count.
+  name: `quota ${name} ${rate} ${intervalSeconds} ${blockSeconds}`,
   requests: Math.max(1, Math.floor(rate)),
   seconds: Math.ceil(rate < 1 ? intervalSeconds / rate : intervalSeconds),
   blockSeconds,
@@ -33,12 +34,10 @@ export const createRateQuotas = (counting?: Counting): RateQuotas => {
   const limits = new LRUCache<string, RateLimit>({ max: MAX_LIMITERS });
   const limitOf = (quota: RateQuota): RateLimit => {
     const window = toWindow(quota);
-    const { name, requests, seconds, blockSeconds } = window;
-    const key = `${name} ${requests} ${seconds} ${blockSeconds}`;
-    let limit = limits.get(key);
+    let limit = limits.get(window.name);
     if (limit === undefined) {
       limit = createRateLimit(window, counting);
-      limits.set(key, limit);
+      limits.set(window.name, limit);
     }
     return limit;
   };
