@@ -8,6 +8,10 @@ import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
 const MINUTE_MS = 60_000;
+/** How long a run may take to end after its last test. */
+const END_WITHIN_MS = Number(process.env.SUITE_END_WITHIN_MS ?? 30_000);
+const NO_END =
+  'The run did not end after its last test: a process that a test has left holds its output.';
 
 /** The names of the groups that a test is in, and its own. */
 const namesOf = (task) => (task.type === 'module' ? [] : [...namesOf(task.parent), task.name]);
@@ -125,7 +129,14 @@ export default class Report {
       .map(textOf);
     const { user, system } = process.cpuUsage();
     const ownCpuSeconds = (user + system) / 1e6;
-    writeFileSync(this.#path, JSON.stringify({ testResults, errors, ownCpuSeconds }));
+    const write = (all) =>
+      writeFileSync(this.#path, JSON.stringify({ testResults, errors: all, ownCpuSeconds }));
+    write(errors);
+    // Vitest waits without limit for whoever has inherited the output of its workers.
+    setTimeout(() => {
+      write([...errors, NO_END]);
+      process.exit(1);
+    }, END_WITHIN_MS).unref();
   }
 
   #begin({ id, module }, text) {

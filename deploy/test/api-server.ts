@@ -119,7 +119,8 @@ export const startApiServer = async (folder: string): Promise<ApiServer> => {
     ready: /Serving securely on/,
   });
   await server.start();
-  stack.defer(() => server.stop());
+  // Asked to stop, it waits a minute for the requests that watch.
+  stack.defer(() => server.kill());
 
   const send = async (method: string, path: string, body?: object): Promise<IncomingMessage> => {
     const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';

@@ -18,7 +18,7 @@ import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findBinary, startKeelson, temporaryDirectory } from '@keelson/testkit';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { REPOSITORY } from './images.ts';
 import { type StandInCluster, startStandInCluster } from './stand-in-cluster.ts';
@@ -116,7 +116,12 @@ const startAgent = () => {
     env: { PATH: process.env['PATH'] ?? '', ...agentSettings },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  return { child, ended: once(child, 'exit') };
+  const ended = once(child, 'exit');
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
+  return { child, ended };
 };
 
 /** Starts a run of a configuration. @returns the workspace */

@@ -292,7 +292,13 @@ export const startStandInCluster = async (
     {},
   );
   const nodes = new Nodes(api, folder, { bwrap, tools });
-  const following = [nodes.followSecrets(), nodes.followJobs()];
+  let isStopped = false;
+  // The watches end with the server; before that, their end is an error that no test waits for.
+  const following = [nodes.followSecrets(), nodes.followJobs()].map((watch) =>
+    watch.catch((error: unknown) => {
+      if (!isStopped) throw error;
+    }),
+  );
   const namesOf = async (path: string): Promise<readonly string[]> => {
     const { items } = await api.call<{ readonly items: readonly Secret[] }>('GET', path);
     return items.map(({ metadata }) => `${path.split('/').at(-1)} ${metadata.name}`);
@@ -307,9 +313,10 @@ export const startStandInCluster = async (
     audited: async () => (await api.audited()).filter(({ user }) => user === AGENT),
     events: nodes.events,
     async [Symbol.asyncDispose]() {
+      isStopped = true;
       nodes.end();
       await api[Symbol.asyncDispose]();
-      await Promise.allSettled(following);
+      await Promise.all(following);
     },
   };
 };

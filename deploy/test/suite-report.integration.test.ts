@@ -11,21 +11,21 @@ import { printedVerdict } from './printed-verdict.ts';
 const CASES = 'deploy/test/testdata/suite';
 
 /** Starts vitest on cases. */
-const startRun = async (...cases: readonly string[]) => {
+const startRun = async (cases: readonly string[], env: Readonly<Record<string, string>> = {}) => {
   const folder = await temporaryDirectory();
   onTestFinished(() => folder[Symbol.asyncDispose]());
   const report = join(folder.path, 'report.json');
   const vitest = join(REPOSITORY, 'node_modules/vitest/vitest.mjs');
   const run = spawn(process.execPath, [vitest, 'run', '--root', CASES, ...cases], {
     cwd: REPOSITORY,
-    env: { ...process.env, SUITE_REPORT: report },
+    env: { ...process.env, SUITE_REPORT: report, ...env },
     stdio: 'ignore',
   });
   return { report, folder: folder.path, run, ended: once(run, 'exit') };
 };
 
 test('a test, a preparation, a file, an error that nobody awaits and a worker that crash are each named with the error', async () => {
-  const { report, ended } = await startRun('tests', 'unprepared', 'unloadable', 'stray', 'crash');
+  const { report, ended } = await startRun(['tests', 'unprepared', 'unloadable', 'stray', 'crash']);
   await ended;
   expect(printedVerdict('lists', report)).toEqual([
     `failed    ${CASES}/crash.case.ts, as a whole`,
@@ -51,7 +51,7 @@ test('a test, a preparation, a file, an error that nobody awaits and a worker th
 });
 
 test('the last lines of its servers follow a test or a preparation that failed', async () => {
-  const { report, ended } = await startRun('server');
+  const { report, ended } = await startRun(['server']);
   await ended;
   const lastLines = (server: string): readonly string[] => [
     expect.stringMatching(new RegExp(`^          the log of sh .* ${server}$`)),
@@ -70,7 +70,7 @@ test('the last lines of its servers follow a test or a preparation that failed',
 });
 
 test('the test that runs is known while it runs, and so are those that have failed', async () => {
-  const { report, folder, run, ended } = await startRun('tests', 'endless');
+  const { report, folder, run, ended } = await startRun(['tests', 'endless']);
   const interim = `${report}.interim`;
   let text = '';
   for await (const _ of watch(folder)) {
@@ -83,5 +83,15 @@ test('the test that runs is known while it runs, and so are those that have fail
     `failed    ${CASES}/tests.case.ts: a group fails`,
     expect.stringContaining(`running   ${CASES}/endless.case.ts: never ends, since 20`),
     '',
+  ]);
+});
+
+test('a run whose end is held up by what a test has left ends, and has failed', async () => {
+  const { report, ended } = await startRun(['leaving'], { SUITE_END_WITHIN_MS: '500' });
+  expect(await ended).toEqual([1, null]);
+  expect(printedVerdict('counts', report)).toEqual(['1 1 0']);
+  expect(printedVerdict('lists', report)).toEqual([
+    'failed    an error outside of all tests',
+    expect.stringContaining('The run did not end after its last test'),
   ]);
 });

@@ -72,6 +72,8 @@ test.for([
   ['exit', {}, 'it ended with the code 0'],
   ['wait', { timeMs: 1500 }, 'it was ended because it took longer than 1.5 seconds'],
   ['memory', {}, 'it was ended because it used more than 536870912 bytes of memory'],
+  // The kernel stops it, unless the supervisor has seen it before.
+  ['all memory', {}, 'it '],
   ['processes', {}, 'it was ended because it started more than 8 processes'],
   ['output', {}, 'it was ended because it said more than 1000000 bytes'],
   ['garbage', {}, 'it was ended because it said something that is no message'],

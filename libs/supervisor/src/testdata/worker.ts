@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { serveTask } from '../worker.ts';
 
+const held: Buffer[] = [];
 const forever = (): Promise<never> => new Promise(() => setInterval(() => undefined, 60_000));
 
 await serveTask(async (task, ask) => {
@@ -18,10 +19,11 @@ await serveTask(async (task, ask) => {
       return process.exit(0);
     case 'wait':
       return forever();
-    case 'memory': {
-      const held: Buffer[] = [];
+    case 'memory':
+      held.push(Buffer.alloc(600 * 1024 * 1024, 1));
+      return forever();
+    case 'all memory':
       for (;;) held.push(Buffer.alloc(16 * 1024 * 1024, held.length));
-    }
     case 'processes':
       for (let index = 0; index < 12; index += 1) spawn('sleep', ['600'], { stdio: 'ignore' });
       return forever();
