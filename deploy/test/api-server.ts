@@ -29,6 +29,10 @@ export interface AuditedRequest {
   readonly status: number;
 }
 
+interface Versioned {
+  readonly metadata: { readonly resourceVersion: string };
+}
+
 export interface Watched<T> {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly object: T;
@@ -41,7 +45,7 @@ export interface ApiServer extends AsyncDisposable {
   /** As an administrator. @returns the answer @throws Error unless it succeeds */
   call<T>(method: string, path: string, body?: object): Promise<T>;
   /** Everything there is, and then each change, until the server stops. */
-  watch<T>(path: string): AsyncGenerator<Watched<T>>;
+  watch<T extends Versioned>(path: string): AsyncGenerator<Watched<T>>;
   /** Applies a folder of manifests with kubectl. */
   apply(folder: string): Promise<void>;
   audited(): Promise<readonly AuditedRequest[]>;
@@ -146,12 +150,19 @@ export const startApiServer = async (folder: string): Promise<ApiServer> => {
     authorityFile,
     call: async <T>(method: string, path: string, body?: object): Promise<T> =>
       JSON.parse(await text(await send(method, path, body))) as T,
-    watch: async function* <T>(path: string): AsyncGenerator<Watched<T>> {
-      const response = await send('GET', `${path}?watch=true`);
-      // The server is stopped while it is watched.
-      response.on('error', () => undefined);
-      for await (const line of createInterface({ input: response }))
-        yield JSON.parse(line) as Watched<T>;
+    watch: async function* <T extends Versioned>(path: string): AsyncGenerator<Watched<T>> {
+      let version = '';
+      // The server may end a watch, and does so while its caches fill; clients go on from the newest version.
+      for (;;) {
+        const response = await send('GET', `${path}?watch=true&resourceVersion=${version}`);
+        // The server is stopped while it is watched.
+        response.on('error', () => undefined);
+        for await (const line of createInterface({ input: response })) {
+          const change = JSON.parse(line) as Watched<T>;
+          version = change.object.metadata.resourceVersion;
+          yield change;
+        }
+      }
     },
     apply: async (manifests) => {
       const kubectl = await findBinary('kubectl', 'kubectl');

@@ -48,6 +48,7 @@ interface ContainerEvents {
 
 interface Metadata {
   readonly name: string;
+  readonly resourceVersion: string;
   readonly uid: string;
   readonly deletionTimestamp?: string;
   readonly ownerReferences?: readonly { readonly uid: string }[];
