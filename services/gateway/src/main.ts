@@ -1,7 +1,7 @@
 /** Starts the gateway as its own process: the services are other processes, reached over mTLS. */
 import { systemClock } from '@keelson/clock';
 import type { Config } from '@keelson/config';
-import { connectEdge } from '@keelson/edge/stream';
+import { connectEdge, type EveryReplica } from '@keelson/edge/stream';
 import type { Logger } from '@keelson/logging';
 import { createRegistry } from '@keelson/metrics';
 import { EnrolmentDefinition } from '@keelson/proto/pki/v1/enrolment';
@@ -13,6 +13,7 @@ import { runConfiguredProcess, VERSION } from '@keelson/runtime';
 import { composeGateway, openCertificateFiles } from './compose.ts';
 import { gatewayProcessConfig } from './config.ts';
 import { openSharedCount } from './limits/shared-count.ts';
+import { everySysReplica } from './v1/every-sys-replica.ts';
 
 const start = async (config: Config<typeof gatewayProcessConfig>, logger: Logger) => {
   const report = (err: unknown): void => logger.warn({ err }, 'could not renew');
@@ -22,9 +23,9 @@ const start = async (config: Config<typeof gatewayProcessConfig>, logger: Logger
     clock: systemClock,
     report: (err) => logger.warn({ err }, 'no internal certificate, asking sys again'),
   });
-  const connect = (service: string, addresses: readonly string[]) =>
-    connectEdge({ service, addresses, tls: kept.identity });
-  const sys = connect('sys', config.sysAddresses);
+  const connect = (service: string, addresses: readonly string[], everyReplica?: EveryReplica) =>
+    connectEdge({ service, addresses, tls: kept.identity }, everyReplica);
+  const sys = connect('sys', config.sysAddresses, everySysReplica);
   const workspace = connect('workspace', config.workspaceAddresses);
   const pki = connect('pki', config.pkiAddresses);
   const auth = connect('auth', config.authAddresses);

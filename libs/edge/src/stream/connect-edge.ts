@@ -3,6 +3,7 @@ import { EdgeDefinition } from '@keelson/proto/edge/v1/edge';
 import { type RpcDefinition, type RpcService } from '@keelson/rpc';
 import type { EdgeRequest, EdgeResponse, EdgeService } from '../edge-service.ts';
 import { callClient, type SendCall } from './call-dispatcher.ts';
+import type { EdgeConnection } from './edge-connection.ts';
 import { MAX_CALL_BYTES, MAX_HEAD_BYTES, requestHeadSize } from './edge-limits.ts';
 import { EdgePool, type EdgePoolOptions, type ReplicaStatus } from './edge-pool.ts';
 
@@ -17,14 +18,27 @@ export interface ConnectedEdge {
   close(): Promise<void>;
 }
 
+/** Requests that every replica must receive, because each has a state of its own. */
+export interface EveryReplica {
+  readonly applies: (head: EdgeRequest['head']) => boolean;
+  /** @param responses at least one @returns the one for the client */
+  readonly choose: (responses: readonly EdgeResponse[]) => EdgeResponse;
+}
+
 /** RFC 9110 §9.2.1, and LIST. */
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'LIST']);
 
 /** Time limit of a call that sets none. */
 const DEFAULT_CALL_TIMEOUT_MS = 30_000;
 
-/** Connects to the replicas of a service; requests wait briefly while no stream is open yet. */
-export const connectEdge = (options: EdgePoolOptions): ConnectedEdge => {
+/**
+ * Connects to the replicas of a service; requests wait briefly while no stream is open yet.
+ * @param everyReplica requests that do not go to one of them alone
+ */
+export const connectEdge = (
+  options: EdgePoolOptions,
+  everyReplica?: EveryReplica,
+): ConnectedEdge => {
   const pool = new EdgePool(options);
 
   const handle = (request: EdgeRequest): Promise<EdgeResponse> => {
@@ -32,15 +46,17 @@ export const connectEdge = (options: EdgePoolOptions): ConnectedEdge => {
       const limit = { limitBytes: MAX_HEAD_BYTES };
       return Promise.reject(new KeelsonError('request.head_too_large', limit));
     }
-    return pool.run(
-      {
-        isRepeatable: SAFE_METHODS.has(request.head.method),
-        canResend: request.body.buffered !== undefined,
-        signal: request.signal,
-        timeoutMs: request.timeoutMs,
-      },
-      (connection, timeoutMs) => connection.request(request, timeoutMs),
-    );
+    const attempt = {
+      isRepeatable: SAFE_METHODS.has(request.head.method),
+      canResend: request.body.buffered !== undefined,
+      signal: request.signal,
+      timeoutMs: request.timeoutMs,
+    };
+    const send = (connection: EdgeConnection, timeoutMs: number | undefined) =>
+      connection.request(request, timeoutMs);
+    if (attempt.canResend && everyReplica?.applies(request.head) === true)
+      return pool.runOnEach(attempt, send).then(everyReplica.choose);
+    return pool.run(attempt, send);
   };
 
   const send: SendCall = (method, payload, { signal, timeoutMs = DEFAULT_CALL_TIMEOUT_MS }) => {

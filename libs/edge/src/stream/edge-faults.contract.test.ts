@@ -8,60 +8,16 @@ import { Principal } from '@keelson/proto/edge/v1/edge';
 import { messageOf } from '@keelson/proto/message';
 import { ClusterDefinition } from '@keelson/proto/sys/v1/cluster';
 import { IdentifyResponse, IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
-import { createRpcServer, type RpcServer, type RpcService } from '@keelson/rpc';
-import { stubService } from '@keelson/testkit';
-import { afterEach, describe, expect, test } from 'vitest';
+import { createRpcServer } from '@keelson/rpc';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { edgeRequest, readAll, serviceOf, streamedBody } from '../edge.contract.ts';
 import { bufferedBody } from '../edge-body.ts';
 import { type EdgeService, edgeResponse } from '../edge-service.ts';
-import { type ConnectedEdge, connectEdge } from './connect-edge.ts';
 import { MAX_HEAD_BYTES, MAX_IDS_PER_STREAM } from './edge-limits.ts';
 import { createEdgeServer } from './edge-server.ts';
-
-const clients: ConnectedEdge[] = [];
-const servers: RpcServer[] = [];
-
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.stop(0)));
-  await Promise.all(clients.splice(0).map((client) => client.close()));
-});
-
-const serve = async (
-  handle: EdgeService['handle'],
-  identity?: Partial<RpcService<typeof IdentityDefinition>>,
-  address = '127.0.0.1:0',
-): Promise<RpcServer> => {
-  const server = await createRpcServer({
-    address,
-    services: [
-      identity
-        ? createEdgeServer(serviceOf(handle), [
-            [IdentityDefinition, stubService<RpcService<typeof IdentityDefinition>>(identity)],
-          ])
-        : createEdgeServer(serviceOf(handle), []),
-    ],
-  });
-  servers.push(server);
-  return server;
-};
-
-const connect = (ports: readonly number[], clock?: ManualClock): ConnectedEdge => {
-  const client = connectEdge({
-    addresses: ports.map((port) => `127.0.0.1:${port}`),
-    service: 'pki',
-    ...(clock && { clock }),
-  });
-  clients.push(client);
-  return client;
-};
+import { connect, ready, serve } from './replicas.contract.ts';
 
 const never = new Promise<never>(() => undefined);
-
-const ready = async (client: ConnectedEdge, count: number): Promise<void> => {
-  await expect
-    .poll(() => client.status.filter(({ state }) => state === 'ready').length)
-    .toBe(count);
-};
 
 describe('a deadline', () => {
   test('ends the request with 504 and aborts the handler', async () => {
@@ -94,7 +50,7 @@ describe('a deadline', () => {
       address: '127.0.0.1:0',
       services: [createEdgeServer(service, [], { clock })],
     });
-    servers.push(server);
+    onTestFinished(() => server.stop(0));
     const answer = connect([server.port]).edge.handle(edgeRequest({ timeoutMs: 20_000 }));
     await started.promise;
     clock.advance(20_000);
@@ -171,9 +127,10 @@ describe('limits', () => {
       await release.promise;
       return edgeResponse(204);
     });
-    const { edge } = connect([server.port]);
+    const client = connect([server.port]);
+    const { edge } = client;
     const first = edge.handle(edgeRequest());
-    await expect.poll(() => clients[0]?.status[0]?.state).toBe('ready');
+    await ready(client, 1);
     const answers = Array.from({ length: MAX_IDS_PER_STREAM - 1 }, () =>
       edge.handle(edgeRequest()),
     );

@@ -117,6 +117,33 @@ export class EdgePool {
     }
   }
 
+  /**
+   * Runs `send` on a stream to each replica that is ready, and waits for the first one if there is none.
+   * @returns what replicas have answered
+   * @throws the error of a replica if none has answered, and as `run` without a usable one
+   */
+  async runOnEach<T>(
+    attempt: Attempt,
+    send: (connection: EdgeConnection, timeoutMs: number | undefined) => Promise<T>,
+  ): Promise<readonly T[]> {
+    const endsAtMs =
+      attempt.timeoutMs === undefined ? undefined : this.#clock.nowMs() + attempt.timeoutMs;
+    const byReplica = new Map<string, EdgeConnection>();
+    const first = await this.#waitForConnection(attempt, endsAtMs, new Set());
+    for (const { target, connections } of this.#links)
+      for (const connection of connections)
+        if (connection.state === 'ready') byReplica.set(target, connection);
+    const connections = byReplica.size === 0 ? [first] : [...byReplica.values()];
+    const settled = await Promise.allSettled(
+      connections.map((connection) => send(connection, this.#timeLeft(endsAtMs))),
+    );
+    const answers = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    if (answers.length > 0) return answers;
+    const [failed] = settled;
+    const reason: unknown = failed?.status === 'rejected' ? failed.reason : undefined;
+    throw reason instanceof StreamLost ? this.#unavailable(reason) : reason;
+  }
+
   #timeLeft(endsAtMs: number | undefined): number | undefined {
     if (endsAtMs === undefined) return undefined;
     const leftMs = endsAtMs - this.#clock.nowMs();
