@@ -158,6 +158,17 @@ export const RELEASE_PROOFS: readonly ReleaseProof[] = [
     ],
   },
   {
+    name: 'cert-manager',
+    tests: ['conformance/cert-manager-issuer/cert-manager-issuer.test.ts'],
+    inputs: [
+      ...PROCESSES,
+      'conformance/cert-manager-issuer',
+      'docs/signing-in.md',
+      SERVERS_OF_TESTS,
+      'services/auth/src',
+    ],
+  },
+  {
     name: 'built-in-runner',
     tests: ['conformance/terraform/built-in-runner.test.ts'],
     inputs: [
