@@ -9,11 +9,11 @@ import {
   startKeelson,
   temporaryDirectory,
 } from '@keelson/testkit';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { DIRECTORY_READER, startDirectory } from '@keelson/testkit/ldap-directory';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 
 const run = promisify(execFile);
 const REQUIREMENTS = fileURLToPath(new URL('requirements.txt', import.meta.url));
-const SCENARIO = fileURLToPath(new URL('scenario.py', import.meta.url));
 
 let folder: Awaited<ReturnType<typeof temporaryDirectory>>;
 let keelson: KeelsonProcess;
@@ -33,13 +33,32 @@ afterAll(async () => {
   await folder?.[Symbol.asyncDispose]();
 });
 
-test('hvac uses health, tokens, policies, wrapping, messages, mounts, a certificate authority, approle, userpass, jwt, kubernetes and identity', async () => {
+const perform = async (script: string, more: NodeJS.ProcessEnv = {}): Promise<string> => {
   const env = {
     ...process.env,
     PYTHONPATH: packages,
     SERVER_ADDRESS: keelson.http,
     SERVER_TOKEN: keelson.rootToken,
+    ...more,
   };
-  const { stdout } = await run('python3', [SCENARIO], { env });
-  expect(stdout.trim()).toBe('done');
+  const path = fileURLToPath(new URL(script, import.meta.url));
+  return (await run('python3', [path], { env })).stdout.trim();
+};
+
+test('hvac uses health, tokens, policies, wrapping, messages, mounts, a certificate authority, approle, userpass, jwt, kubernetes and identity', async () => {
+  expect(await perform('scenario.py')).toBe('done');
+});
+
+test('hvac signs in as a person of a directory, and with a client certificate', async () => {
+  const directory = await startDirectory();
+  onTestFinished(() => directory.stop());
+  const printed = await perform('signing_in.py', {
+    SERVER_TLS_ADDRESS: keelson.https,
+    SERVER_AUTHORITY_FILE: join(keelson.dataFolder, 'tls', 'ca.pem'),
+    DIRECTORY_URL: directory.url,
+    DIRECTORY_READER: DIRECTORY_READER.binddn,
+    DIRECTORY_PASSWORD: DIRECTORY_READER.bindpass,
+    FOLDER: folder.path,
+  });
+  expect(printed).toBe('done');
 });

@@ -6,6 +6,7 @@ require (
 	github.com/hashicorp/vault/api v1.23.0
 	github.com/hashicorp/vault/api/auth/approle v0.12.0
 	github.com/hashicorp/vault/api/auth/kubernetes v0.12.0
+	github.com/hashicorp/vault/api/auth/ldap v0.12.0
 	github.com/hashicorp/vault/api/auth/userpass v0.12.0
 )
 

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/vault/api"
 	"github.com/hashicorp/vault/api/auth/approle"
 	"github.com/hashicorp/vault/api/auth/kubernetes"
+	"github.com/hashicorp/vault/api/auth/ldap"
 	"github.com/hashicorp/vault/api/auth/userpass"
 )
 
@@ -102,6 +103,25 @@ func TestUserPass(t *testing.T) {
 	client := enableAuth(t, "userpass")
 	write(t, client, "auth/userpass/users/alice", map[string]any{"password": "right", "token_ttl": "10m"})
 	method, err := userpass.NewUserpassAuth("alice", &userpass.Password{FromString: "right"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if meta := signIn(t, method); meta["username"] != "alice" {
+		t.Fatalf("%v", meta)
+	}
+}
+
+func TestLDAP(t *testing.T) {
+	client := enableAuth(t, "ldap")
+	write(t, client, "auth/ldap/config", map[string]any{
+		"url":       os.Getenv("DIRECTORY_URL"),
+		"binddn":    os.Getenv("DIRECTORY_READER"),
+		"bindpass":  os.Getenv("DIRECTORY_PASSWORD"),
+		"userdn":    "ou=people,dc=example,dc=com",
+		"userattr":  "uid",
+		"token_ttl": "10m",
+	})
+	method, err := ldap.NewLDAPAuth("alice", &ldap.Password{FromString: "password of alice"})
 	if err != nil {
 		t.Fatal(err)
 	}
